@@ -1,1 +1,36 @@
+//! SPIR-V in, callable work-group code out.
+//!
+//! ```text
+//! SPIR-V words
+//!   -> spirv/      decode (rspirv), check, specialise, translate
+//!   -> ir/         Brolga IR: typed SSA, blocks with parameters, explicit memory
+//!   -> transform/  inline, promote memory to SSA, fold, value-number, hoist, dead code, scalarize
+//!   -> analysis/   dominators, loops, uniformity and shape
+//!   -> workgroup/  parallel regions between barriers, wrapped in work-item loops
+//!   -> vectorize/  W work-items per vector
+//!   -> lower/      built-ins expanded from `brolga-mathlib`, widths legalised
+//!   -> codegen/    Cranelift
+//!   -> jit/        executable memory, symbols
+//! ```
+//!
+//! What flows in: modules as words, specialization constants and build options ([`Program::from_spirv`]).
+//! What flows out: what a host needs to know of each kernel ([`KernelInfo`]) and, per launch
+//! shape, a function pointer ([`CompiledKernel`]) together with the memory it wants.
+//! This crate knows nothing of OpenCL objects, threads or queues.
+//!
+//! Open `program.rs` first: it drives the stages. `abi.rs` is the contract with whoever runs the code.
 
+pub mod abi;
+pub mod diagnostic;
+pub mod kernel_info;
+pub mod program;
+
+pub use abi::{KernelFn, Launch, PrintfFn, PrintfScalar};
+pub use diagnostic::Diagnostic;
+pub use kernel_info::{
+    AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers,
+};
+pub use program::{
+    BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, SpecConstantInfo, SpecConstants,
+    spec_constants,
+};

@@ -1,0 +1,45 @@
+//! Why a module was refused: one line for a build log.
+
+use std::fmt;
+
+/// A refusal or a remark, and where in the module it arose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What was wrong and what was expected.
+    pub message: String,
+    /// Offset in 32-bit words from the start of the module, when an instruction is at fault.
+    pub word_offset: Option<usize>,
+    /// The instruction, as its opcode's name and the result's id and name.
+    pub instruction: Option<String>,
+    /// `file:line` in the source, when the module carries debug information.
+    pub source: Option<String>,
+}
+
+impl Diagnostic {
+    /// A diagnostic that belongs to no instruction.
+    pub fn new(message: impl Into<String>) -> Self {
+        Diagnostic {
+            message: message.into(),
+            word_offset: None,
+            instruction: None,
+            source: None,
+        }
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(source) = &self.source {
+            write!(f, "{source}: ")?;
+        }
+        write!(f, "error: {}", self.message)?;
+        match (&self.instruction, self.word_offset) {
+            (Some(inst), Some(at)) => write!(f, " [{inst}, word {at}]"),
+            (Some(inst), None) => write!(f, " [{inst}]"),
+            (None, Some(at)) => write!(f, " [word {at}]"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostic {}

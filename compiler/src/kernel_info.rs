@@ -1,0 +1,82 @@
+//! What a host needs to know of a kernel to set its arguments and answer queries about it.
+
+/// The OpenCL address spaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AddressSpace {
+    Private,
+    Global,
+    Constant,
+    Local,
+    Generic,
+}
+
+/// What kind of value `clSetKernelArg` takes for an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgKind {
+    /// Bytes by value: scalars, vectors, structures.
+    Value,
+    /// A memory object or SVM pointer (global, constant), or a size in bytes (local).
+    Pointer(AddressSpace),
+    Image,
+    Sampler,
+    Pipe,
+    DeviceQueue,
+}
+
+/// Access qualifier of an image or pipe argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessQualifier {
+    None,
+    ReadOnly,
+    WriteOnly,
+    ReadWrite,
+}
+
+/// Type qualifiers of a pointer argument.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TypeQualifiers {
+    pub is_const: bool,
+    pub is_restrict: bool,
+    pub is_volatile: bool,
+    pub is_pipe: bool,
+}
+
+/// One argument of a kernel.
+#[derive(Clone, Debug)]
+pub struct ArgInfo {
+    /// Name in the source, when the module carries it.
+    pub name: Option<String>,
+    /// Type name in the source (`float*`), when the module carries it or it can be derived.
+    pub type_name: Option<String>,
+    pub kind: ArgKind,
+    pub access: AccessQualifier,
+    pub qualifiers: TypeQualifiers,
+    /// Bytes the argument takes in the argument block: what `clSetKernelArg` must be given for a
+    /// value; 8 for pointers and objects.
+    pub size: u32,
+    /// Byte offset in the argument block, aligned to the type's own alignment.
+    pub offset: u32,
+}
+
+/// One kernel (entry point of execution model `Kernel`).
+#[derive(Clone, Debug)]
+pub struct KernelInfo {
+    pub name: String,
+    pub args: Vec<ArgInfo>,
+    /// Bytes of the argument block.
+    pub args_size: u32,
+    /// `reqd_work_group_size`.
+    pub required_work_group_size: Option<[u32; 3]>,
+    pub work_group_size_hint: Option<[u32; 3]>,
+    /// `vec_type_hint` as written in OpenCL C.
+    pub vec_type_hint: Option<String>,
+    pub required_sub_group_size: Option<u32>,
+    /// Bytes of work-group memory of the kernel's own variables.
+    pub local_mem_size: u64,
+    /// Bytes of private memory one work-item uses, as far as known.
+    pub private_mem_size: u64,
+    /// Whether the kernel or anything it calls executes a work-group barrier or collective.
+    pub has_barrier: bool,
+    /// OpenCL C attributes, space separated, for `CL_KERNEL_ATTRIBUTES`.
+    pub attributes: String,
+}
