@@ -1,0 +1,1 @@
+//! Vector IR to machine code with Cranelift.
