@@ -33,6 +33,7 @@ pub mod builtin;
 pub mod function;
 pub mod module;
 pub mod op;
+pub mod parse;
 pub mod print;
 pub mod types;
 
