@@ -340,10 +340,10 @@ enum Pending<'t> {
 }
 
 /// `func "name" (types) -> (types) {` and the lines up to `}`.
-fn function<'t>(
+fn function(
     head_line: usize,
     head: &str,
-    body: &[(usize, &'t str)],
+    body: &[(usize, &str)],
 ) -> Result<Function, ParseError> {
     let func = function_head(head).map_err(|message| ParseError {
         line: head_line,
