@@ -404,6 +404,9 @@ pub enum Op {
     AnyTrue,
     /// `i1 x W -> i1`: whether every lane is set. After `vectorize`.
     AllTrue,
+    /// `T... , mask -> T` (or the integer of `T`'s width): a scalar routine of `brolga-mathlib`, called for each
+    /// lane whose mask bit is set; 0 elsewhere. Pure. Made by `lower`.
+    Routine(brolga_mathlib::Routine, brolga_mathlib::Format),
 }
 
 impl Op {
