@@ -36,6 +36,7 @@ pub mod op;
 pub mod parse;
 pub mod print;
 pub mod types;
+pub mod verify;
 
 use cranelift_entity::entity_impl;
 
