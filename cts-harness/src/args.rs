@@ -22,6 +22,7 @@ cts-harness report RESULTS.json --out DIR [--expectations FILE] [--record]
   --suites A,B           these suites only; default: all that the build has, without images
                          (`all` for every suite, a trailing * for all with a prefix)
   --filter TEXT          only sub-tests whose suite/name contains TEXT; may be repeated
+  --failed-in FILE       only sub-tests that neither passed nor skipped in that results.json
   --jobs N               sub-tests at a time; default: the number of processors
   --timeout SECONDS      for one sub-test; default 120
   --wimpy                the CTS's fast mode; leaves out a sub-test that has a quick_ twin
@@ -61,6 +62,8 @@ pub struct RunOptions {
     pub loader: Option<PathBuf>,
     pub suites: Vec<String>,
     pub filters: Vec<String>,
+    /// Results of an earlier run, to run again what did not pass there.
+    pub failed_in: Option<PathBuf>,
     pub jobs: usize,
     pub timeout: Duration,
     pub wimpy: bool,
@@ -81,6 +84,7 @@ struct Raw {
     loader: Option<PathBuf>,
     suites: Vec<String>,
     filters: Vec<String>,
+    failed_in: Option<PathBuf>,
     jobs: Option<usize>,
     timeout: Option<f64>,
     wimpy: bool,
@@ -141,6 +145,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
                 loader: raw.loader,
                 suites: raw.suites,
                 filters: raw.filters,
+                failed_in: raw.failed_in,
                 jobs: match raw.jobs {
                     Some(0) => return Err("--jobs is 0; expected at least 1".into()),
                     Some(jobs) => jobs,
@@ -186,6 +191,7 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<Raw, lexopt::Error> 
                     .extend(list.split(',').filter(|s| !s.is_empty()).map(String::from));
             }
             Long("filter") => raw.filters.push(parser.value()?.string()?),
+            Long("failed-in") => raw.failed_in = Some(parser.value()?.into()),
             Long("jobs") => raw.jobs = Some(parser.value()?.parse()?),
             Long("timeout") => raw.timeout = Some(parser.value()?.parse()?),
             Long("wimpy") => raw.wimpy = true,

@@ -123,7 +123,8 @@ fn run(options: &RunOptions) -> Result<Finding, String> {
     };
     std::fs::create_dir_all(&options.out)
         .map_err(|e| format!("cannot make {}: {e}", options.out.display()))?;
-    let jobs = plan(&chosen, &folder, options)?;
+    let filters = filters(options)?;
+    let jobs = plan(&chosen, &folder, &filters, options.wimpy)?;
     let setting = Setting {
         test_conformance: folder,
         driver: &driver,
@@ -143,7 +144,7 @@ fn run(options: &RunOptions) -> Result<Finding, String> {
         jobs: options.jobs,
         wimpy: options.wimpy,
         suites: chosen.iter().map(|s| s.name.into()).collect(),
-        filters: options.filters.clone(),
+        filters,
         complete: false,
         results: Vec::new(),
     };
@@ -162,24 +163,38 @@ fn run(options: &RunOptions) -> Result<Finding, String> {
     )
 }
 
+/// The filters asked for, and the names of what failed in an earlier run.
+fn filters(options: &RunOptions) -> Result<Vec<String>, String> {
+    let mut filters = options.filters.clone();
+    if let Some(path) = &options.failed_in {
+        let earlier = Run::load(path)?;
+        let failed = earlier.results.iter().filter(|r| r.outcome.is_failure());
+        filters.extend(failed.map(|r| r.name().to_string()));
+        if filters.is_empty() {
+            return Err(format!("nothing failed in {}", path.display()));
+        }
+    }
+    Ok(filters)
+}
+
 /// Every sub-test to run.
 fn plan(
     chosen: &[&'static Suite],
     folder: &Path,
-    options: &RunOptions,
+    filters: &[String],
+    wimpy: bool,
 ) -> Result<Vec<Job>, String> {
     let mut jobs = Vec::new();
     for &suite in chosen {
-        for test in listing::sub_tests(suite, folder, options.wimpy)? {
-            if results::selected(&options.filters, &format!("{}/{test}", suite.name)) {
+        for test in listing::sub_tests(suite, folder, wimpy)? {
+            if results::selected(filters, &format!("{}/{test}", suite.name)) {
                 jobs.push(Job { suite, test });
             }
         }
     }
     if jobs.is_empty() {
         return Err(format!(
-            "no sub-test of the suites chosen contains any of {:?}",
-            options.filters
+            "no sub-test of the suites chosen contains any of {filters:?}"
         ));
     }
     Ok(jobs)

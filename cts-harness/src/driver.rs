@@ -8,7 +8,7 @@ use tempfile::TempDir;
 /// A chosen driver. Its environment is valid as long as it lives.
 #[derive(Debug)]
 pub struct Driver {
-    /// The driver's file name, for reports.
+    /// The file name of the driver's library, for reports.
     pub name: String,
     /// Variables to set for every process that is to use it.
     pub env: Vec<(OsString, OsString)>,
@@ -30,6 +30,7 @@ impl Driver {
     /// A file that is missing or not of the kind expected.
     pub fn choose(driver: &Path, loader: Option<&Path>) -> Result<Self, String> {
         let entry = icd_entry(driver)?;
+        let name = entry.rsplit('/').next().unwrap_or(&entry).to_string();
         let vendors = TempDir::with_prefix("cts-harness-")
             .map_err(|e| format!("no temporary folder: {e}"))?;
         let icd = vendors.path().join("driver.icd");
@@ -39,11 +40,6 @@ impl Driver {
         if let Some(loader) = loader {
             env.push(("LD_LIBRARY_PATH".into(), library_path(loader)?));
         }
-        let name = driver
-            .file_name()
-            .unwrap_or(driver.as_os_str())
-            .to_string_lossy()
-            .into_owned();
         Ok(Self {
             name,
             env,
@@ -130,10 +126,9 @@ mod tests {
 
         let icd = dir.path().join("x.icd");
         std::fs::write(&icd, "\n libother.so.2 \n").unwrap();
-        assert_eq!(
-            entry_of(&Driver::choose(&icd, None).unwrap()),
-            "libother.so.2\n"
-        );
+        let by_icd = Driver::choose(&icd, None).unwrap();
+        assert_eq!(by_icd.name, "libother.so.2");
+        assert_eq!(entry_of(&by_icd), "libother.so.2\n");
     }
 
     #[test]

@@ -40,6 +40,11 @@ impl Outcome {
         }
     }
 
+    /// Whether something is wrong, as opposed to passed or not claimed.
+    pub fn is_failure(self) -> bool {
+        !matches!(self, Self::Pass | Self::Skip)
+    }
+
     /// How good it is, for saying "better" and "worse": a crash and a timeout are equally bad.
     pub fn rank(self) -> u8 {
         match self {

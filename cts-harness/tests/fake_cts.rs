@@ -223,6 +223,19 @@ fn two_runs_can_be_compared_and_reported_again() {
 }
 
 #[test]
+fn what_failed_can_be_run_again() {
+    let fake = Fake::new();
+    let all = ["--suites", "half", "--filter", "good", "--filter", "bad"];
+    fake.run(&[&all[..], &["--out", "a"]].concat());
+    let again = fake.run(&["--failed-in", "a/results.json", "--out", "b"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    let results = fake.results("b");
+    assert_eq!(results["results"].as_array().unwrap().len(), 1);
+    assert_eq!(results["results"][0]["test"], "bad");
+    assert_eq!(results["results"][0]["suite"], "half");
+}
+
+#[test]
 fn suites_and_sub_tests_are_listed() {
     let fake = Fake::new();
     let listed = fake.harness(&["list", "--cts", "."]);

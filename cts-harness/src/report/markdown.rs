@@ -37,11 +37,7 @@ pub fn markdown(run: &Run, comparison: Option<&Comparison>, expectations: &Expec
     }
     text += "\n## What does not pass\n\n";
     let mut none = true;
-    for result in run
-        .results
-        .iter()
-        .filter(|r| !matches!(r.outcome, Outcome::Pass | Outcome::Skip))
-    {
+    for result in run.results.iter().filter(|r| r.outcome.is_failure()) {
         none = false;
         let known = expectations
             .get(&result.name())

@@ -14,6 +14,9 @@ use std::time::Duration;
 use crate::progress::clock;
 use crate::results::{Outcome, Run};
 
+/// More filters than this are counted, not listed.
+const FILTERS_NAMED: usize = 6;
+
 /// One suite's numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Tally {
@@ -65,7 +68,9 @@ fn circumstances(run: &Run) -> String {
     if run.wimpy {
         text += ", wimpy mode";
     }
-    if !run.filters.is_empty() {
+    if run.filters.len() > FILTERS_NAMED {
+        text += &format!(", only names with one of {} texts", run.filters.len());
+    } else if !run.filters.is_empty() {
         text += &format!(", only names with {}", run.filters.join(" or "));
     }
     if !run.complete {
