@@ -15,7 +15,7 @@ use std::time::Duration;
 use crate::driver::{Driver, OTHER_DRIVERS};
 use crate::process::{self, Limits};
 use crate::results::{Outcome, TestResult};
-use crate::suites::Suite;
+use crate::suites::{Modules, Suite};
 use crate::verdict;
 
 /// Output beyond this ends a sub-test.
@@ -36,6 +36,7 @@ pub struct Setting<'a> {
     pub test_conformance: PathBuf,
     pub driver: &'a Driver,
     pub env: Vec<(String, String)>,
+    /// Modules of suites that are [`Modules::BesideOrGiven`].
     pub spirv_binaries: Option<PathBuf>,
     pub timeout: Duration,
     pub wimpy: bool,
@@ -176,11 +177,14 @@ fn command_line(job: &Job, setting: &Setting) -> Command {
     if setting.wimpy {
         command.arg("-w");
     }
-    if job.suite.spirv_binaries {
-        let own = executable.with_file_name("spirv_bin");
-        command
-            .arg("--spirv-binaries-path")
-            .arg(setting.spirv_binaries.as_ref().unwrap_or(&own));
+    let beside = executable.with_file_name("spirv_bin");
+    let modules = match (job.suite.modules, &setting.spirv_binaries) {
+        (Modules::None, _) => None,
+        (Modules::BesideOrGiven, Some(given)) => Some(given),
+        (Modules::Beside | Modules::BesideOrGiven, _) => Some(&beside),
+    };
+    if let Some(modules) = modules {
+        command.arg("--spirv-binaries-path").arg(modules);
     }
     if job.suite.name_twice {
         command.arg(&job.test);
@@ -213,6 +217,7 @@ fn read_output(log: &Path) -> std::io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::suites::SUITES;
 
     #[test]
     fn both_ends_of_a_long_output_are_read() {
@@ -224,5 +229,60 @@ mod tests {
         assert!(read.len() < text.len());
         std::fs::write(log.path(), "short\n").unwrap();
         assert_eq!(read_output(log.path()).unwrap(), "short\n");
+    }
+
+    #[test]
+    fn a_suite_gets_the_arguments_it_wants() {
+        let dir = tempfile::tempdir().unwrap();
+        let library = dir.path().join("libdriver.so");
+        std::fs::write(&library, "").unwrap();
+        let driver = Driver::choose(&library, None).unwrap();
+        let mut setting = Setting {
+            test_conformance: "/cts".into(),
+            driver: &driver,
+            env: Vec::new(),
+            spirv_binaries: None,
+            timeout: Duration::from_secs(1),
+            wimpy: false,
+        };
+        let line = |suite: &str, setting: &Setting| {
+            let suite = SUITES.iter().find(|s| s.name == suite).unwrap();
+            let command = command_line(
+                &Job {
+                    suite,
+                    test: "t".into(),
+                },
+                setting,
+            );
+            let words = std::iter::once(command.get_program()).chain(command.get_args());
+            words
+                .map(|w| w.to_str().unwrap())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let spirv_new = "/cts/spirv_new/test_spirv_new --spirv-binaries-path";
+        assert_eq!(line("basic", &setting), "/cts/basic/test_basic t");
+        assert_eq!(
+            line("spirv_new", &setting),
+            format!("{spirv_new} /cts/spirv_new/spirv_bin t")
+        );
+        setting.spirv_binaries = Some("/given".into());
+        setting.wimpy = true;
+        assert_eq!(
+            line("spirv_new", &setting),
+            "/cts/spirv_new/test_spirv_new -w --spirv-binaries-path /given t"
+        );
+        assert_eq!(
+            line("compiler", &setting),
+            "/cts/compiler/test_compiler -w --spirv-binaries-path /cts/compiler/spirv_bin t"
+        );
+        assert_eq!(
+            line("allocations_single", &setting),
+            "/cts/allocations/test_allocations single 5 -w t"
+        );
+        assert_eq!(
+            line("non_uniform_work_group", &setting),
+            "/cts/non_uniform_work_group/test_non_uniform_work_group -w t t"
+        );
     }
 }

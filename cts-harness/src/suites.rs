@@ -12,6 +12,17 @@ pub enum Listing {
     Conversions,
 }
 
+/// Where a suite finds assembled SPIR-V modules; it is told by `--spirv-binaries-path`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Modules {
+    /// It has none.
+    None,
+    /// In `spirv_bin` beside its executable.
+    Beside,
+    /// There too, unless the user says otherwise: older builds of the CTS do not assemble them.
+    BesideOrGiven,
+}
+
 /// One suite: an executable with fixed arguments.
 #[derive(Debug, Clone, Copy)]
 pub struct Suite {
@@ -22,8 +33,7 @@ pub struct Suite {
     /// Arguments of every call, before the sub-test's name.
     pub args: &'static [&'static str],
     pub listing: Listing,
-    /// Takes `--spirv-binaries-path`, the folder of its assembled modules.
-    pub spirv_binaries: bool,
+    pub modules: Modules,
     /// Wants the memory or the time of the whole machine: never beside another sub-test.
     pub alone: bool,
     /// Takes its first argument for its own name (its `parseArgs` drops `argv[0]`), so the
@@ -46,7 +56,7 @@ const fn plain(name: &'static str, path: &'static str) -> Suite {
         path,
         args: &[],
         listing: Listing::Asked,
-        spirv_binaries: false,
+        modules: Modules::None,
         alone: false,
         name_twice: false,
         default: true,
@@ -89,10 +99,13 @@ pub const SUITES: &[Suite] = &[
     ),
     plain("printf", "printf/test_printf"),
     Suite {
-        spirv_binaries: true,
+        modules: Modules::BesideOrGiven,
         ..plain("spirv_new", "spirv_new/test_spirv_new")
     },
-    plain("compiler", "compiler/test_compiler"),
+    Suite {
+        modules: Modules::Beside,
+        ..plain("compiler", "compiler/test_compiler")
+    },
     plain("commonfns", "commonfns/test_commonfns"),
     plain("geometrics", "geometrics/test_geometrics"),
     plain("relationals", "relationals/test_relationals"),
