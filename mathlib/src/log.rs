@@ -101,7 +101,10 @@ fn in_base<F: Float>(f: F, factor: &Pair) -> (F, F) {
 /// log(u + c) + extra ln(2), where |c| is below an ulp of u > 0.
 pub(crate) fn log_sum<F: Float>(u: F, c: F, extra: F::Int) -> F {
     let (m, e) = split(u);
-    let f = c.fma(pow2(u, e.lit(0) - e), m - u.lit(1.0));
+    // Beyond some point c has no effect, and at the end 2^-e no encoding.
+    let huge = u.gt(u.lit2(2f64.powi(100), 2f64.powi(1000)));
+    let inverse = F::select(huge, u.lit(0.0), pow2(u, e.lit(0) - e));
+    let f = c.fma(inverse, m - u.lit(1.0));
     assemble(e + extra, f)
 }
 

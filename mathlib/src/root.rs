@@ -1,6 +1,6 @@
 //! `rsqrt`, `cbrt`, `hypot`, and lengths of vectors without overflow.
 
-use crate::bits::{copysign, from_int, infinity, min_normal, to_int};
+use crate::bits::{copysign, from_int, infinity, to_int};
 use crate::number::{Float, Int};
 
 /// 1 / sqrt(x).
@@ -12,8 +12,9 @@ pub fn rsqrt<F: Float>(x: F) -> F {
 pub fn cbrt<F: Float>(x: F) -> F {
     let format = x.format();
     let a = x.abs();
-    let tiny = a.lt(min_normal(x));
-    let v = F::select(tiny, a * x.lit2(2f64.powi(24), 2f64.powi(54)), a);
+    // Scale by a cube, up for denormals and down for room above 3 v.
+    let tiny = a.lt(x.lit2(2f64.powi(-100), 2f64.powi(-1000)));
+    let v = a * F::select(tiny, x.lit2(2f64.powi(24), 2f64.powi(54)), x.lit(0.125));
     // Dividing the encoding by 3 divides the exponent by 3, which is within 3.3 % (W. Kahan,
     // "Computing a real cube root"). The high bits are enough, and fit a conversion.
     let shift = format.pick(9, 32);
@@ -32,7 +33,7 @@ pub fn cbrt<F: Float>(x: F) -> F {
     let square_low = t.fma(t, -square);
     let residual = t.fma(square_low, t.fma(square, -v));
     let t = t - residual / (square * x.lit(3.0));
-    let t = F::select(tiny, t * x.lit2(2f64.powi(-8), 2f64.powi(-18)), t);
+    let t = t * F::select(tiny, x.lit2(2f64.powi(-8), 2f64.powi(-18)), x.lit(2.0));
     let special = a.eq(x.lit(0.0)) | !a.lt(infinity(x));
     F::select(special, x, copysign(t, x))
 }
