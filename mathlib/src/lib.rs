@@ -31,14 +31,25 @@
 //!
 //! Open [`number`] first, then [`exp`] as the pattern of a function, then [`func`].
 
+pub mod atrig;
 pub mod bits;
+pub mod common;
+mod constants;
 pub mod exp;
+pub mod func;
+pub mod hyper;
 pub mod log;
 pub mod number;
+pub mod parts;
 pub mod pow;
+pub mod relaxed;
+pub mod rem;
+pub mod root;
 pub mod routine;
 mod scalar;
+pub mod special;
 pub mod trig;
 
+pub use func::{Accuracy, Func, Signature, Value, eval, eval_values};
 pub use number::{Float, Format, Int, Mask};
 pub use routine::{Routine, Target};
