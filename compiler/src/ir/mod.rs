@@ -33,8 +33,10 @@ pub mod builtin;
 pub mod function;
 pub mod module;
 pub mod op;
+pub mod parse;
 pub mod print;
 pub mod types;
+pub mod verify;
 
 use cranelift_entity::entity_impl;
 

@@ -305,9 +305,10 @@ impl Display for Module {
                     .collect();
                 writeln!(
                     f,
-                    "kernel {:?} {id} ({})",
+                    "kernel {:?} {id} ({}){}",
                     kernel.info.name,
-                    params.join(", ")
+                    params.join(", "),
+                    if kernel.contract { " contract" } else { "" }
                 )?;
             }
             write!(f, "{func}")?;
