@@ -116,7 +116,8 @@ fn lgamma_positive(x: f64) -> f64 {
     if x < 1.0 {
         near(x) - log(x)
     } else if x <= 2.0 {
-        near(x - 1.0)
+        // The zeros at 1 and 2 are +0.
+        near(x - 1.0) + 0.0
     } else if x < 3.0 {
         near(x - 2.0) + log(x - 1.0)
     } else if x < 9.0 {
