@@ -24,6 +24,7 @@ pub mod abi;
 pub mod analysis;
 pub mod codegen;
 pub mod diagnostic;
+pub mod dump;
 pub mod ir;
 pub mod jit;
 pub mod kernel_info;
