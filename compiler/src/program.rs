@@ -8,7 +8,7 @@ use crate::dump::Dump;
 use crate::ir::{FuncId, Function, Module, Op, ParamSource};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
-use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, spirv, transform, workgroup};
+use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, pending};
 
 /// Build options that change generated code (already parsed from an option string).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ pub struct SpecConstantInfo {
 
 /// Lists the specialization constants that a module declares, without building it.
 pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>, Diagnostic> {
-    spirv::spec_constants(words)
+    pending::spec_constants(words)
 }
 
 /// The index space of one launch; unused dimensions have size 1 and offset 0.
@@ -105,7 +105,7 @@ impl Program {
                 words.iter().flat_map(|w| w.to_le_bytes()).collect()
             });
         }
-        Program::from_module(spirv::translate(modules, spec, options)?, options)
+        Program::from_module(pending::translate(modules, spec, options)?, options)
     }
 
     /// A program of a module in IR.
@@ -153,12 +153,12 @@ impl Program {
     }
 
     fn prepare(&self, kernel: usize) -> Result<Prepared, Diagnostic> {
-        let (function, params) = transform::prepare_kernel(&self.module, kernel, &self.options)?;
+        let (function, params) = pending::prepare_kernel(&self.module, kernel, &self.options)?;
         self.dump
             .write("ir", &self.kernels[kernel].name, || function.to_string());
         let (width, remarks) = match forced_width() {
             Some(width) => (width, vec![format!("width {width}, as BROLGA_WIDTH says")]),
-            None => workgroup::choose_width(&function),
+            None => pending::choose_width(&function),
         };
         Ok(Prepared {
             function,
@@ -206,10 +206,10 @@ impl Program {
     ) -> Result<CompiledKernel, Diagnostic> {
         let prepared = self.prepared(kernel)?;
         let name = &self.kernels[kernel].name;
-        let mut code = workgroup::build(&prepared.function, &prepared.params, width, key)?;
+        let mut code = pending::build(&prepared.function, &prepared.params, width, key)?;
         self.dump.write("wg", name, || code.function.to_string());
         lower::builtins::expand(&mut code.function);
-        transform::cleanup(&mut code.function);
+        pending::cleanup(&mut code.function);
         self.dump.write("vec", name, || code.function.to_string());
         lower::legalize::run(&mut code.function);
         let clif = codegen::translate(&code.function, self.globals.addresses())?;

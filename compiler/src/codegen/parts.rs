@@ -224,7 +224,7 @@ impl Gen<'_> {
         lanes
             .chunks(per)
             .map(|chunk| {
-                let first = self.b.ins().scalar_to_vector(part_ty, chunk[0]);
+                let first = self.low_lane(part_ty, chunk[0]);
                 chunk
                     .iter()
                     .enumerate()
@@ -234,6 +234,16 @@ impl Gen<'_> {
                     })
             })
             .collect()
+    }
+
+    /// A vector whose lowest lane is `scalar`.
+    pub fn low_lane(&mut self, part_ty: clif::Type, scalar: clif::Value) -> clif::Value {
+        if part_ty.lane_bits() >= 32 {
+            return self.b.ins().scalar_to_vector(part_ty, scalar);
+        }
+        let wide = self.b.ins().uextend(types::I32, scalar);
+        let vector = self.b.ins().scalar_to_vector(types::I32X4, wide);
+        self.cast(vector, part_ty)
     }
 
     /// The mask as an `i32` with bit `l` set when lane `l` is.
