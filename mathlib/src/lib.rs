@@ -39,6 +39,7 @@ pub mod erf;
 pub mod exp;
 pub mod func;
 pub mod gamma;
+pub mod half_in_float;
 pub mod hyper;
 pub mod log;
 pub mod number;
@@ -52,5 +53,6 @@ mod scalar;
 pub mod trig;
 
 pub use func::{Accuracy, Func, Signature, Value, eval, eval_values};
+pub use half_in_float::{eval_f16, eval_half};
 pub use number::{Float, Format, Int, Mask};
 pub use routine::{Routine, Target};
