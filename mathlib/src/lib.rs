@@ -28,6 +28,8 @@
 //! `remquo`, ...) are [`Int`]s of the float's width: sign-extend an `int` for `double`, truncate
 //! on the way out.
 //!
+//! `half` is not a format of its own: widen to `float`, evaluate with [`eval_half`], round to
+//! `half`. Vectors are the caller's affair, but for [`root::length`] and [`root::normalize`].
 //!
 //! Open [`number`] first, then [`exp`] as the pattern of a function, then [`func`].
 
