@@ -9,7 +9,7 @@
 //! context                                what everything else belongs to
 //! memory/                                buffers, shared virtual memory, rectangles, transfers
 //! program, executable, kernel            source/IL/binary -> built program -> kernel with arguments -> code
-//! ndrange                                checks a launch and chooses a local size
+//! ndrange, launch                        a launch checked, its local size chosen; the launch as work
 //! queue                                  enqueues: validates, captures by value, makes a command
 //! command, event                         a command, its dependencies, status and callbacks
 //! pool, scratch, float_env               threads that execute commands
@@ -23,7 +23,7 @@
 //! `unsafe` is used for raw memory and for calling generated code only.
 
 pub mod binary;
-pub mod command;
+mod command;
 pub mod context;
 pub mod device;
 pub mod error;
@@ -33,10 +33,11 @@ mod features;
 mod float_env;
 pub mod frontend;
 pub mod kernel;
+mod launch;
 pub mod memory;
 pub mod ndrange;
 pub mod platform;
-pub mod pool;
+mod pool;
 pub mod printf;
 mod printf_sink;
 pub mod program;
