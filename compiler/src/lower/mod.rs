@@ -1,0 +1,1 @@
+//! Built-ins expanded, widths legalised.
