@@ -35,8 +35,10 @@ pub mod atrig;
 pub mod bits;
 pub mod common;
 mod constants;
+pub mod erf;
 pub mod exp;
 pub mod func;
+pub mod gamma;
 pub mod hyper;
 pub mod log;
 pub mod number;
@@ -47,7 +49,6 @@ pub mod rem;
 pub mod root;
 pub mod routine;
 mod scalar;
-pub mod special;
 pub mod trig;
 
 pub use func::{Accuracy, Func, Signature, Value, eval, eval_values};

@@ -30,6 +30,7 @@
 
 pub mod builder;
 pub mod builtin;
+pub mod eval;
 pub mod function;
 pub mod module;
 pub mod op;

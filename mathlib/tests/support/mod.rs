@@ -144,13 +144,10 @@ fn error(got: f64, reference: f64, overflow: i32, min_exponent: i32, width: i32)
         };
     }
     let exponent = exponent(reference).clamp(min_exponent, overflow - 1);
-    // In two steps, as the ulp of a denormal has no inverse.
-    let difference = (g - r) * 2.0;
-    (difference
-        * 2f64.powi(width)
-        * 2f64.powi(-(exponent / 2))
-        * 2f64.powi(-(exponent - exponent / 2)))
-    .abs()
+    // In steps, as the ulp of a denormal has no inverse and a large difference no multiple.
+    let half = exponent / 2;
+    let scaled = (g - r) * 2.0 * 2f64.powi(-half) * 2f64.powi(width);
+    (scaled * 2f64.powi(half - exponent)).abs()
 }
 
 fn exponent(x: f64) -> i32 {
