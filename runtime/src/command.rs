@@ -171,7 +171,10 @@ impl Job {
                 1 => left,
                 _ => (left / (3 * u64::from(threads))).max(min_chunk).min(left),
             };
-            match self.next.compare_exchange_weak(begin, begin + chunk, SeqCst, Relaxed) {
+            match self
+                .next
+                .compare_exchange_weak(begin, begin + chunk, SeqCst, Relaxed)
+            {
                 Ok(_) => return Some((begin, begin + chunk)),
                 Err(now) => begin = now,
             }

@@ -166,7 +166,11 @@ impl Event {
         }
         // CL_INVALID_OPERATION if the execution_status for event has already been changed. The enqueue's hold, which
         // nobody else lets go of for a user event, decides between two threads.
-        if self.pending.compare_exchange(1, 0, AcqRel, Relaxed).is_err() {
+        if self
+            .pending
+            .compare_exchange(1, 0, AcqRel, Relaxed)
+            .is_err()
+        {
             return Err(ClError::INVALID_OPERATION);
         }
         self.complete(status, Push::Notify);
@@ -267,7 +271,10 @@ impl Event {
             return Err(ClError::INVALID_VALUE);
         };
         // CL_INVALID_CONTEXT if events specified in event_list do not belong to the same context.
-        if events.iter().any(|event| !Arc::ptr_eq(&event.context, &first.context)) {
+        if events
+            .iter()
+            .any(|event| !Arc::ptr_eq(&event.context, &first.context))
+        {
             return Err(ClError::INVALID_CONTEXT);
         }
         let mut failed = false;
@@ -387,7 +394,10 @@ impl Event {
         if links.callbacks.is_empty() {
             return;
         }
-        let due: Vec<_> = links.callbacks.extract_if(.., |(at, _)| *at >= status).collect();
+        let due: Vec<_> = links
+            .callbacks
+            .extract_if(.., |(at, _)| *at >= status)
+            .collect();
         drop(links);
         hand_out(due, status);
     }

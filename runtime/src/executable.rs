@@ -11,7 +11,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 use brolga_compiler::abi::SCRATCH_ALIGN;
-use brolga_compiler::{CompiledKernel, Diagnostic, KernelFn, KernelInfo, LaunchKey, NdRange, Program};
+use brolga_compiler::{
+    CompiledKernel, Diagnostic, KernelFn, KernelInfo, LaunchKey, NdRange, Program,
+};
 use parking_lot::Mutex;
 
 /// Something that describes kernels and makes code for them: the compiler's [`Program`], or native
@@ -176,7 +178,11 @@ pub struct Executable {
 }
 
 impl Executable {
-    pub(crate) fn new(source: Box<dyn KernelSource>, allows_non_uniform: bool, has_arg_info: bool) -> Executable {
+    pub(crate) fn new(
+        source: Box<dyn KernelSource>,
+        allows_non_uniform: bool,
+        has_arg_info: bool,
+    ) -> Executable {
         let code = source.kernels().iter().map(|_| Mutex::default()).collect();
         Executable {
             source,

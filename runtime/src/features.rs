@@ -116,7 +116,10 @@ pub(crate) fn for_compiler() -> DeviceFeatures {
     DeviceFeatures {
         version: 300,
         extensions: device_extensions().map(|e| e.name.to_owned()).collect(),
-        features: OPENCL_C_FEATURES.iter().map(|f| f.name.to_owned()).collect(),
+        features: OPENCL_C_FEATURES
+            .iter()
+            .map(|f| f.name.to_owned())
+            .collect(),
     }
 }
 

@@ -40,7 +40,9 @@ mod imp {
     pub(super) fn get() -> Control {
         let mut control: Control = 0;
         // SAFETY: stores MXCSR to the given four bytes and does nothing else.
-        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut control, options(nostack, preserves_flags)) };
+        unsafe {
+            asm!("stmxcsr [{}]", in(reg) &raw mut control, options(nostack, preserves_flags))
+        };
         control
     }
 
@@ -48,7 +50,9 @@ mod imp {
         // SAFETY: loads MXCSR with a value that is either the documented default or was stored by `get`, so no
         // reserved bit is set. The Rust code that runs meanwhile does no floating-point arithmetic
         // that depends on it.
-        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const control, options(nostack, preserves_flags, readonly)) };
+        unsafe {
+            asm!("ldmxcsr [{}]", in(reg) &raw const control, options(nostack, preserves_flags, readonly))
+        };
     }
 }
 

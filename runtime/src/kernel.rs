@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::AcqRel;
 use std::sync::{Arc, Weak};
 
 use brolga_compiler::abi::SCRATCH_ALIGN;
-use brolga_compiler::{AddressSpace, ArgInfo, ArgKind, KernelInfo, NdRange};
+use brolga_compiler::{AddressSpace, ArgInfo, ArgKind, KernelInfo};
 use parking_lot::Mutex;
 
 use crate::command::Keep;
@@ -69,7 +69,11 @@ fn write_block(block: &mut [ArgBlock], offset: u32, bytes: &[u8]) {
 }
 
 impl Kernel {
-    pub(crate) fn new(program: &Arc<Program>, executable: &Arc<Executable>, index: usize) -> Arc<Kernel> {
+    pub(crate) fn new(
+        program: &Arc<Program>,
+        executable: &Arc<Executable>,
+        index: usize,
+    ) -> Arc<Kernel> {
         let info = &executable.kernels()[index];
         let ends = info.args.iter().map(|arg| arg.offset + arg.size);
         let bytes = ends.chain([info.args_size]).max().unwrap_or(0) as usize;
@@ -80,7 +84,12 @@ impl Kernel {
         Kernel::with_args(program, executable, index, args)
     }
 
-    fn with_args(program: &Arc<Program>, executable: &Arc<Executable>, index: usize, args: Args) -> Arc<Kernel> {
+    fn with_args(
+        program: &Arc<Program>,
+        executable: &Arc<Executable>,
+        index: usize,
+        args: Args,
+    ) -> Arc<Kernel> {
         program.kernels_attached().fetch_add(1, AcqRel);
         Arc::new(Kernel {
             program: Arc::clone(program),
@@ -107,7 +116,10 @@ impl Kernel {
 
     fn arg(&self, index: u32) -> CLResult<&ArgInfo> {
         // CL_INVALID_ARG_INDEX if arg_index is not a valid argument index ("Setting Kernel Arguments").
-        self.info().args.get(index as usize).ok_or(ClError::INVALID_ARG_INDEX)
+        self.info()
+            .args
+            .get(index as usize)
+            .ok_or(ClError::INVALID_ARG_INDEX)
     }
 
     /// What `clGetKernelArgInfo` answers from.
@@ -163,7 +175,10 @@ impl Kernel {
             return Err(ClError::INVALID_MEM_OBJECT);
         }
         let (address, bound) = match buffer {
-            Some(buffer) => (buffer.as_ptr() as u64, Bound::Buffer(Arc::downgrade(buffer))),
+            Some(buffer) => (
+                buffer.as_ptr() as u64,
+                Bound::Buffer(Arc::downgrade(buffer)),
+            ),
             None => (0, Bound::Value),
         };
         self.set(index, arg, &address.to_le_bytes(), bound);
@@ -221,7 +236,11 @@ impl Kernel {
     pub fn work_group_size(&self) -> usize {
         let limit = self.context().device().max_work_group_size;
         match self.info().required_work_group_size {
-            Some(size) => size.iter().map(|&n| n as usize).product::<usize>().min(limit),
+            Some(size) => size
+                .iter()
+                .map(|&n| n as usize)
+                .product::<usize>()
+                .min(limit),
             None => limit,
         }
     }
@@ -312,11 +331,14 @@ impl Kernel {
                 next += size.next_multiple_of(SCRATCH_ALIGN);
             }
         }
-        let code = self.executable.code(self.index, &range).map_err(|diagnostic| {
-            self.context().report(&diagnostic.to_string());
-            eprintln!("brolga: kernel {}: {diagnostic}", self.info().name);
-            ClError::OUT_OF_RESOURCES
-        })?;
+        let code = self
+            .executable
+            .code(self.index, &range)
+            .map_err(|diagnostic| {
+                self.context().report(&diagnostic.to_string());
+                eprintln!("brolga: kernel {}: {diagnostic}", self.info().name);
+                ClError::OUT_OF_RESOURCES
+            })?;
         let work = LaunchWork::new(self.context(), code, args.block, range, local_mem_size);
         Ok(Some((work, keep)))
     }
@@ -338,6 +360,8 @@ impl Drop for Kernel {
 
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kernel").field("name", &self.info().name).finish()
+        f.debug_struct("Kernel")
+            .field("name", &self.info().name)
+            .finish()
     }
 }

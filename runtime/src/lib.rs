@@ -10,7 +10,7 @@
 //! memory/                                buffers, shared virtual memory, rectangles, transfers
 //! program, executable, kernel            source/IL/binary -> built program -> kernel with arguments -> code
 //! ndrange, launch                        a launch checked, its local size chosen; the launch as work
-//! queue                                  enqueues: validates, captures by value, makes a command
+//! queue, enqueue/                        the order of commands; each kind validated and captured by value
 //! command, event                         a command, its dependencies, status and callbacks
 //! pool, scratch, float_env               threads that execute commands
 //! printf_sink, printf                    what kernels print
@@ -26,6 +26,7 @@ pub mod binary;
 mod command;
 pub mod context;
 pub mod device;
+mod enqueue;
 pub mod error;
 pub mod event;
 pub mod executable;
@@ -47,11 +48,13 @@ pub mod topology;
 
 pub use context::Context;
 pub use device::Device;
+pub use enqueue::SvmFreeCallback;
 pub use error::{CLResult, ClError};
 pub use event::Event;
 pub use kernel::Kernel;
 pub use memory::buffer::Buffer;
 pub use memory::host::HostPtr;
+pub use memory::rect::RectSide;
 pub use platform::{NameVersion, Platform};
 pub use program::Program;
 pub use queue::Queue;

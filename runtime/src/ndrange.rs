@@ -38,7 +38,10 @@ pub(crate) fn check(
     let dimensions = work_dim as usize;
     let full = |sizes: Option<&[usize]>, unused: u64| {
         let mut all = [unused; 3];
-        for (to, &from) in all.iter_mut().zip(sizes.into_iter().flatten().take(dimensions)) {
+        for (to, &from) in all
+            .iter_mut()
+            .zip(sizes.into_iter().flatten().take(dimensions))
+        {
             *to = from as u64;
         }
         all
@@ -56,7 +59,10 @@ pub(crate) fn check(
     if (0..3).any(|d| global_offset[d].checked_add(global_size[d]).is_none()) {
         return Err(ClError::INVALID_GLOBAL_OFFSET);
     }
-    let required = limits.info.required_work_group_size.map(|size| size.map(u64::from));
+    let required = limits
+        .info
+        .required_work_group_size
+        .map(|size| size.map(u64::from));
     let local_size = match local {
         Some(sizes) => full(Some(sizes), 1),
         None if is_empty => return Ok(None),
@@ -74,7 +80,9 @@ pub(crate) fn check(
         return Err(ClError::INVALID_WORK_GROUP_SIZE);
     }
     // Work-groups are counted in 64 bits, and so are work-items.
-    let items = global_size.iter().try_fold(1u64, |all, &size| all.checked_mul(size));
+    let items = global_size
+        .iter()
+        .try_fold(1u64, |all, &size| all.checked_mul(size));
     if items.is_none() {
         return Err(ClError::INVALID_GLOBAL_WORK_SIZE);
     }
@@ -115,7 +123,9 @@ fn check_local_size(limits: &Limits, required: Option<[u64; 3]>, size: [u64; 3])
 /// enough that every thread gets several. They divide the global size, unless the best divisor is much too small (a
 /// prime size, say) and the last group may be smaller than the others.
 pub(crate) fn choose_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
-    let items = global.iter().fold(1u64, |all, &size| all.saturating_mul(size));
+    let items = global
+        .iter()
+        .fold(1u64, |all, &size| all.saturating_mul(size));
     let width = u64::from(limits.width);
     let wanted_groups = u64::from(limits.device.max_compute_units) * GROUPS_PER_THREAD;
     let target = (items / wanted_groups)
@@ -135,7 +145,12 @@ pub(crate) fn choose_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
 /// The largest divisor of `size` up to `limit`, multiples of `step` preferred unless they are much smaller.
 fn divisor(size: u64, limit: u64, step: u64) -> u64 {
     let limit = limit.clamp(1, size);
-    let largest = |step: u64| (1..=limit / step).rev().map(|n| n * step).find(|d| size % d == 0);
+    let largest = |step: u64| {
+        (1..=limit / step)
+            .rev()
+            .map(|n| n * step)
+            .find(|d| size % d == 0)
+    };
     match largest(step) {
         Some(multiple) => multiple,
         None => largest(1).unwrap_or(1),
@@ -229,28 +244,51 @@ mod tests {
         let required = with_required;
         let plain = info();
         let run = |info: &KernelInfo, non_uniform, dim, offset, global, local| {
-            with_limits(info, non_uniform, |limits| check(limits, dim, offset, global, local))
+            with_limits(info, non_uniform, |limits| {
+                check(limits, dim, offset, global, local)
+            })
         };
         let global: Option<&[usize]> = Some(&[64, 64, 64]);
         let error = |info, dim, offset: Option<&[usize]>, global, local: Option<&[usize]>| {
             run(info, false, dim, offset, global, local).unwrap_err()
         };
-        assert_eq!(error(&plain, 0, None, global, None), ClError::INVALID_WORK_DIMENSION);
-        assert_eq!(error(&plain, 4, None, global, None), ClError::INVALID_WORK_DIMENSION);
+        assert_eq!(
+            error(&plain, 0, None, global, None),
+            ClError::INVALID_WORK_DIMENSION
+        );
+        assert_eq!(
+            error(&plain, 4, None, global, None),
+            ClError::INVALID_WORK_DIMENSION
+        );
         assert_eq!(
             error(&plain, 1, Some(&[usize::MAX]), global, None),
             ClError::INVALID_GLOBAL_OFFSET
         );
-        assert_eq!(error(&plain, 1, None, global, Some(&[0])), ClError::INVALID_WORK_GROUP_SIZE);
-        assert_eq!(error(&plain, 1, None, global, Some(&[5])), ClError::INVALID_WORK_GROUP_SIZE);
-        assert_eq!(error(&plain, 1, None, global, Some(&[8192])), ClError::INVALID_WORK_ITEM_SIZE);
+        assert_eq!(
+            error(&plain, 1, None, global, Some(&[0])),
+            ClError::INVALID_WORK_GROUP_SIZE
+        );
+        assert_eq!(
+            error(&plain, 1, None, global, Some(&[5])),
+            ClError::INVALID_WORK_GROUP_SIZE
+        );
+        assert_eq!(
+            error(&plain, 1, None, global, Some(&[8192])),
+            ClError::INVALID_WORK_ITEM_SIZE
+        );
         assert_eq!(
             error(&plain, 3, None, global, Some(&[64, 64, 64])),
             ClError::INVALID_WORK_GROUP_SIZE
         );
-        assert_eq!(error(&required, 1, None, global, Some(&[16])), ClError::INVALID_WORK_GROUP_SIZE);
+        assert_eq!(
+            error(&required, 1, None, global, Some(&[16])),
+            ClError::INVALID_WORK_GROUP_SIZE
+        );
         let huge: Option<&[usize]> = Some(&[usize::MAX / 2, 4, 1]);
-        assert_eq!(error(&plain, 2, None, huge, Some(&[1, 1])), ClError::INVALID_GLOBAL_WORK_SIZE);
+        assert_eq!(
+            error(&plain, 2, None, huge, Some(&[1, 1])),
+            ClError::INVALID_GLOBAL_WORK_SIZE
+        );
     }
 
     #[test]
@@ -266,7 +304,9 @@ mod tests {
         let mut info = info();
         info.required_work_group_size = Some([8, 2, 1]);
         with_limits(&info, false, |limits| {
-            let range = check(limits, 2, None, Some(&[16, 16]), None).unwrap().unwrap();
+            let range = check(limits, 2, None, Some(&[16, 16]), None)
+                .unwrap()
+                .unwrap();
             assert_eq!(range.local_size, [8, 2, 1]);
         });
     }

@@ -280,7 +280,11 @@ impl Pool {
 
     /// Looks for work for a while, unless another worker does.
     fn spin(&self) -> Option<(Task, bool)> {
-        if self.spinners.compare_exchange(0, 1, SeqCst, SeqCst).is_err() {
+        if self
+            .spinners
+            .compare_exchange(0, 1, SeqCst, SeqCst)
+            .is_err()
+        {
             return None;
         }
         let limit = timestamp() + WORKER_SPIN;

@@ -3,6 +3,7 @@
 //! A program goes through two stages. *Compiling* yields SPIR-V modules (an [`Object`]); *linking* gives modules to the
 //! compiler, which checks them and yields an [`Executable`]. `clBuildProgram` is both.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Acquire;
@@ -12,6 +13,7 @@ use brolga_compiler::{BuildOptions, SpecConstantInfo, SpecConstants, spec_consta
 use opencl_sys::*;
 use parking_lot::Mutex;
 
+use crate::binary::{self, BinaryType, ProgramBinary};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
@@ -45,7 +47,10 @@ pub type LinkCallback = Box<dyn FnOnce(Arc<Program>) + Send>;
 enum Origin {
     Source(String),
     /// The bytes as given, and as words in the host's order.
-    Il { bytes: Vec<u8>, words: Arc<Vec<u32>> },
+    Il {
+        bytes: Vec<u8>,
+        words: Arc<Vec<u32>>,
+    },
     Binary,
     Linked,
     Native,
@@ -57,6 +62,8 @@ struct Object {
     modules: Vec<Arc<Vec<u32>>>,
     spec: SpecConstants,
     compiler: BuildOptions,
+    /// The text that all the rest was made with, for the binary.
+    options: String,
     allows_non_uniform: bool,
     has_arg_info: bool,
 }
@@ -139,7 +146,11 @@ impl Program {
 
     /// `clCreateProgramWithSource`
     pub fn from_source(context: &Arc<Context>, source: String) -> CLResult<Arc<Program>> {
-        Ok(Program::create(context, Origin::Source(source), State::new()))
+        Ok(Program::create(
+            context,
+            Origin::Source(source),
+            State::new(),
+        ))
     }
 
     /// `clCreateProgramWithIL`. Errors: `CL_INVALID_VALUE` unless the bytes have the form of a SPIR-V module, in either
@@ -152,6 +163,48 @@ impl Program {
             words: Arc::new(words),
         };
         Ok(Program::create(context, origin, State::new()))
+    }
+
+    /// `clCreateProgramWithBinary` for the one device. Errors: `CL_INVALID_BINARY`.
+    pub fn from_binary(context: &Arc<Context>, bytes: &[u8]) -> CLResult<Arc<Program>> {
+        // CL_INVALID_BINARY if an invalid program binary was encountered for any device ("Creating Program Objects").
+        let binary = binary::decode(bytes).map_err(|_| ClError::INVALID_BINARY)?;
+        let options = options::parse(&binary.options).map_err(|_| ClError::INVALID_BINARY)?;
+        let mut state = State::new();
+        state.info.binary_type = binary.binary_type as u32;
+        state.object = Some(Object {
+            modules: binary.modules.into_iter().map(Arc::new).collect(),
+            // A program created with clCreateProgramWithBinary supports non-uniform work-groups when it was built
+            // without -cl-uniform-work-group-size ("Executing Kernels").
+            allows_non_uniform: !options.uniform_work_group_size,
+            has_arg_info: options.kernel_arg_info,
+            compiler: options.compiler,
+            options: binary.options,
+            spec: SpecConstants::new(),
+        });
+        Ok(Program::create(context, Origin::Binary, state))
+    }
+
+    /// `CL_PROGRAM_BINARIES`: empty while the program is not compiled.
+    pub fn binary(&self) -> Vec<u8> {
+        let state = self.state.lock();
+        let binary_type = match state.info.binary_type {
+            CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT => BinaryType::CompiledObject,
+            CL_PROGRAM_BINARY_TYPE_LIBRARY => BinaryType::Library,
+            CL_PROGRAM_BINARY_TYPE_EXECUTABLE => BinaryType::Executable,
+            _ => return Vec::new(),
+        };
+        let Some(object) = &state.object else {
+            return Vec::new();
+        };
+        let modules = object.modules.iter();
+        binary::encode(&ProgramBinary {
+            binary_type,
+            options: object.options.clone(),
+            modules: modules
+                .map(|words| specialised(words, &object.spec))
+                .collect(),
+        })
     }
 
     /// A program whose kernels need no compiler. It is built from the start.
@@ -309,8 +362,9 @@ impl Program {
         drop(state);
 
         let program = Arc::clone(self);
+        let text = text.to_owned();
         let work = move || {
-            let result = program.produce(stage, &options, &headers, spec, object);
+            let result = program.produce(stage, (&text, &options), &headers, spec, object);
             program.conclude(result)
         };
         match callback {
@@ -326,19 +380,22 @@ impl Program {
     fn produce(
         &self,
         stage: Stage,
-        options: &Options,
+        (text, options): (&str, &Options),
         headers: &[(String, String)],
         spec: SpecConstants,
         object: Option<Object>,
     ) -> Result<(Product, String), BuildError> {
         let (object, log) = match (&self.origin, object) {
             (_, Some(object)) => (object, String::new()),
-            (Origin::Source(source), None) => compile_source(stage, source, headers, options)?,
+            (Origin::Source(source), None) => {
+                compile_source(stage, source, headers, (text, options))?
+            }
             (Origin::Il { words, .. }, None) => {
                 let object = Object {
                     modules: vec![Arc::clone(words)],
                     spec,
                     compiler: options.compiler.clone(),
+                    options: text.to_owned(),
                     // A program created with clCreateProgramWithIL supports non-uniform work-groups when it is built
                     // without -cl-uniform-work-group-size ("Executing Kernels").
                     allows_non_uniform: !options.uniform_work_group_size,
@@ -455,13 +512,20 @@ impl Program {
     fn executable(&self) -> CLResult<Arc<Executable>> {
         // CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program ("Creating Kernel Objects").
         let state = self.state.lock();
-        state.executable.clone().ok_or(ClError::INVALID_PROGRAM_EXECUTABLE)
+        state
+            .executable
+            .clone()
+            .ok_or(ClError::INVALID_PROGRAM_EXECUTABLE)
     }
 
     /// `CL_PROGRAM_KERNEL_NAMES` and `CL_PROGRAM_NUM_KERNELS`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`.
     pub fn kernel_names(&self) -> CLResult<Vec<String>> {
         let executable = self.executable()?;
-        Ok(executable.kernels().iter().map(|kernel| kernel.name.clone()).collect())
+        Ok(executable
+            .kernels()
+            .iter()
+            .map(|kernel| kernel.name.clone())
+            .collect())
     }
 
     /// `clCreateKernel`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_KERNEL_NAME`.
@@ -470,20 +534,28 @@ impl Program {
         // CL_INVALID_KERNEL_NAME if kernel_name is not found in program.
         let mut kernels = executable.kernels().iter();
         let index = kernels.position(|kernel| kernel.name == name);
-        Ok(Kernel::new(self, &executable, index.ok_or(ClError::INVALID_KERNEL_NAME)?))
+        Ok(Kernel::new(
+            self,
+            &executable,
+            index.ok_or(ClError::INVALID_KERNEL_NAME)?,
+        ))
     }
 
     /// `clCreateKernelsInProgram`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`.
     pub fn kernels(self: &Arc<Self>) -> CLResult<Vec<Arc<Kernel>>> {
         let executable = self.executable()?;
         let count = executable.kernels().len();
-        Ok((0..count).map(|index| Kernel::new(self, &executable, index)).collect())
+        Ok((0..count)
+            .map(|index| Kernel::new(self, &executable, index))
+            .collect())
     }
 }
 
 /// Runs a build on a thread of its own: it may take long, and pool threads have commands to run.
 fn in_background(work: impl FnOnce() + Send + 'static) -> CLResult<()> {
-    let spawned = std::thread::Builder::new().name("brolga-build".to_owned()).spawn(work);
+    let spawned = std::thread::Builder::new()
+        .name("brolga-build".to_owned())
+        .spawn(work);
     spawned.map(|_| ()).map_err(|_| ClError::OUT_OF_HOST_MEMORY)
 }
 
@@ -491,7 +563,7 @@ fn compile_source(
     stage: Stage,
     source: &str,
     headers: &[(String, String)],
-    options: &Options,
+    (text, options): (&str, &Options),
 ) -> Result<(Object, String), BuildError> {
     let device = features::for_compiler();
     let output = frontend::compile_for(source, headers, options, &device);
@@ -501,9 +573,11 @@ fn compile_source(
                 modules: vec![Arc::new(words)],
                 spec: SpecConstants::new(),
                 compiler: options.compiler.clone(),
+                options: text.to_owned(),
                 // The program must be compiled for OpenCL C 2.0 or newer and without -cl-uniform-work-group-size
                 // ("Executing Kernels").
-                allows_non_uniform: options.cl_std.number() >= 200 && !options.uniform_work_group_size,
+                allows_non_uniform: options.cl_std.number() >= 200
+                    && !options.uniform_work_group_size,
                 has_arg_info: options.kernel_arg_info,
             };
             Ok((object, output.log))
@@ -520,7 +594,11 @@ fn compile_source(
 
 /// Has the compiler check and translate an object. The error is a log.
 fn link_object(object: &Object) -> Result<Arc<Executable>, String> {
-    let modules: Vec<&[u32]> = object.modules.iter().map(|words| words.as_slice()).collect();
+    let modules: Vec<&[u32]> = object
+        .modules
+        .iter()
+        .map(|words| words.as_slice())
+        .collect();
     match brolga_compiler::Program::from_spirv(&modules, &object.spec, &object.compiler) {
         Ok(program) => Ok(Arc::new(Executable::new(
             Box::new(program),
@@ -532,7 +610,11 @@ fn link_object(object: &Object) -> Result<Arc<Executable>, String> {
 }
 
 /// Checks the arguments of `clLinkProgram` and puts the inputs together.
-fn link_inputs(context: &Arc<Context>, text: &str, inputs: &[Arc<Program>]) -> CLResult<(Options, Object)> {
+fn link_inputs(
+    context: &Arc<Context>,
+    text: &str,
+    inputs: &[Arc<Program>],
+) -> CLResult<(Options, Object)> {
     // CL_INVALID_VALUE if num_input_programs is zero ("Separate Compilation and Linking of Programs").
     if inputs.is_empty() {
         return Err(ClError::INVALID_VALUE);
@@ -542,6 +624,7 @@ fn link_inputs(context: &Arc<Context>, text: &str, inputs: &[Arc<Program>]) -> C
     let mut object = Object {
         allows_non_uniform: true,
         has_arg_info: true,
+        options: text.to_owned(),
         ..Object::default()
     };
     let mut compiler: Option<BuildOptions> = None;
@@ -556,12 +639,17 @@ fn link_inputs(context: &Arc<Context>, text: &str, inputs: &[Arc<Program>]) -> C
             state.info.binary_type,
             CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT | CL_PROGRAM_BINARY_TYPE_LIBRARY
         );
-        let part = state.object.as_ref().filter(|_| linkable).ok_or(ClError::INVALID_OPERATION)?;
+        let part = state
+            .object
+            .as_ref()
+            .filter(|_| linkable)
+            .ok_or(ClError::INVALID_OPERATION)?;
         object.modules.extend(part.modules.iter().cloned());
         object.spec.extend(part.spec.clone());
         // All input programs must support non-uniform work-groups ("Executing Kernels").
         object.allows_non_uniform &= part.allows_non_uniform;
         object.has_arg_info &= part.has_arg_info;
+        object.options = format!("{} {}", part.options, object.options);
         compiler = Some(match compiler {
             None => part.compiler.clone(),
             Some(so_far) => common_options(&so_far, &part.compiler),
@@ -605,7 +693,9 @@ fn spirv_words(bytes: &[u8]) -> Option<Vec<u32>> {
     if bytes.len() % 4 != 0 {
         return None;
     }
-    let quads = bytes.chunks_exact(4).map(|quad| [quad[0], quad[1], quad[2], quad[3]]);
+    let quads = bytes
+        .chunks_exact(4)
+        .map(|quad| [quad[0], quad[1], quad[2], quad[3]]);
     let mut words: Vec<u32> = quads.map(u32::from_le_bytes).collect();
     if words.first() == Some(&MAGIC.swap_bytes()) {
         words.iter_mut().for_each(|word| *word = word.swap_bytes());
@@ -622,6 +712,60 @@ fn spirv_words(bytes: &[u8]) -> Option<Vec<u32>> {
         at += length;
     }
     (at == words.len()).then_some(words)
+}
+
+/// The module with the values of specialization constants written into it as their defaults, so that it means the same
+/// without them. The module has been through [`spirv_words`].
+fn specialised(words: &[u32], spec: &SpecConstants) -> Vec<u32> {
+    const HEADER: usize = 5;
+    const OP_SPEC_CONSTANT_TRUE: u32 = 48;
+    const OP_SPEC_CONSTANT_FALSE: u32 = 49;
+    const OP_SPEC_CONSTANT: u32 = 50;
+    const OP_DECORATE: u32 = 71;
+    const DECORATION_SPEC_ID: u32 = 1;
+    let mut words = words.to_vec();
+    if spec.is_empty() {
+        return words;
+    }
+    // Decorations come before the constants they decorate (SPIR-V, "Logical Layout of a Module").
+    let mut values = HashMap::new();
+    let mut at = HEADER;
+    while let Some(&first) = words.get(at) {
+        let (opcode, length) = (first & 0xffff, (first >> 16).max(1) as usize);
+        let Some(instruction) = words.get_mut(at..at + length) else {
+            break;
+        };
+        match (opcode, instruction) {
+            (OP_DECORATE, [_, target, DECORATION_SPEC_ID, id]) => {
+                if let Some(value) = spec.get(id) {
+                    values.insert(*target, value);
+                }
+            }
+            (OP_SPEC_CONSTANT_TRUE | OP_SPEC_CONSTANT_FALSE, [first, _, result]) => {
+                if let Some(value) = values.get(result) {
+                    let is_true = value.iter().any(|&byte| byte != 0);
+                    let opcode = if is_true {
+                        OP_SPEC_CONSTANT_TRUE
+                    } else {
+                        OP_SPEC_CONSTANT_FALSE
+                    };
+                    *first = *first & 0xffff_0000 | opcode;
+                }
+            }
+            (OP_SPEC_CONSTANT, [_, _, result, literal @ ..]) => {
+                if let Some(value) = values.get(result) {
+                    for (word, bytes) in literal.iter_mut().zip(value.chunks(4)) {
+                        let mut quad = [0; 4];
+                        quad[..bytes.len()].copy_from_slice(bytes);
+                        *word = u32::from_le_bytes(quad);
+                    }
+                }
+            }
+            _ => {}
+        }
+        at += length;
+    }
+    words
 }
 
 impl fmt::Debug for Program {
@@ -648,17 +792,50 @@ mod tests {
     }
 
     #[test]
+    fn specialised_modules_have_new_defaults() {
+        let decorate = |target, id| [4 << 16 | 71, target, 1, id];
+        let mut module = vec![0x0723_0203u32, 0x0001_0000, 0, 9, 0];
+        module.extend(decorate(1, 10));
+        module.extend(decorate(2, 11));
+        module.extend(decorate(3, 12));
+        module.extend([4 << 16 | 50, 7, 1, 5]);
+        module.extend([3 << 16 | 48, 8, 2]);
+        module.extend([5 << 16 | 50, 9, 3, 1, 1]);
+        let mut spec = SpecConstants::new();
+        spec.insert(10, vec![9, 1]);
+        spec.insert(11, vec![0]);
+        let mut expected = module.clone();
+        expected[5 + 12 + 3] = 0x109;
+        expected[5 + 12 + 4] = 3 << 16 | 49;
+        assert_eq!(specialised(&module, &spec), expected);
+        spec.insert(12, vec![1, 2, 3, 4, 5, 6, 7, 8]);
+        let result = specialised(&module, &spec);
+        let end = result.len();
+        assert_eq!(result[end - 2..], [0x0403_0201, 0x0807_0605]);
+    }
+
+    #[test]
     fn bytes_that_are_no_module_are_refused() {
         let header = [0x0723_0203u32, 0x0001_0000, 0, 1, 0];
         let with = |rest: &[u32]| -> Vec<u8> {
-            header.iter().chain(rest).flat_map(|word| word.to_le_bytes()).collect()
+            header
+                .iter()
+                .chain(rest)
+                .flat_map(|word| word.to_le_bytes())
+                .collect()
         };
         assert!(spirv_words(&[]).is_none());
         assert!(spirv_words(&with(&[])[..19]).is_none());
         assert!(spirv_words(&with(&[])[..16]).is_none());
         assert!(spirv_words(b"kernel void f() {}  ").is_none());
-        assert!(spirv_words(&with(&[0x0000_0011])).is_none(), "a length of zero");
-        assert!(spirv_words(&with(&[0x0003_0011, 6])).is_none(), "an instruction cut off");
+        assert!(
+            spirv_words(&with(&[0x0000_0011])).is_none(),
+            "a length of zero"
+        );
+        assert!(
+            spirv_words(&with(&[0x0003_0011, 6])).is_none(),
+            "an instruction cut off"
+        );
         assert!(spirv_words(&with(&[])).is_some());
     }
 }

@@ -99,15 +99,24 @@ impl Buffer {
             }
             Memory::Own(block)
         };
-        let uses_svm = flags & CL_MEM_USE_HOST_PTR != 0 && context.svm().find(host.addr()).is_some();
+        let uses_svm =
+            flags & CL_MEM_USE_HOST_PTR != 0 && context.svm().find(host.addr()).is_some();
         // CL_MEM_READ_WRITE is the default ("Memory Flags").
-        let default = if flags & DEVICE_ACCESS == 0 { CL_MEM_READ_WRITE } else { 0 };
+        let default = if flags & DEVICE_ACCESS == 0 {
+            CL_MEM_READ_WRITE
+        } else {
+            0
+        };
         Ok(Arc::new(Buffer {
             context: Arc::clone(context),
             flags: flags | default,
             size,
             memory,
-            host: if flags & CL_MEM_USE_HOST_PTR != 0 { host } else { HostPtr::null() },
+            host: if flags & CL_MEM_USE_HOST_PTR != 0 {
+                host
+            } else {
+                HostPtr::null()
+            },
             uses_svm,
             properties,
             map_count: AtomicU32::new(0),
@@ -120,7 +129,12 @@ impl Buffer {
     ///
     /// Errors: `CL_INVALID_MEM_OBJECT` for a sub-buffer of a sub-buffer, `CL_INVALID_VALUE` (flags, bounds),
     /// `CL_INVALID_BUFFER_SIZE`, `CL_MISALIGNED_SUB_BUFFER_OFFSET`.
-    pub fn sub_buffer(self: &Arc<Self>, flags: u64, origin: usize, size: usize) -> CLResult<Arc<Buffer>> {
+    pub fn sub_buffer(
+        self: &Arc<Self>,
+        flags: u64,
+        origin: usize,
+        size: usize,
+    ) -> CLResult<Arc<Buffer>> {
         // CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object ("Creating Buffer Objects").
         if self.parent().is_some() {
             return Err(ClError::INVALID_MEM_OBJECT);
@@ -142,7 +156,8 @@ impl Buffer {
         // reverse, or with CL_MEM_HOST_NO_ACCESS and flags specify CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_WRITE_ONLY.
         let host = flags & HOST_ACCESS;
         let parent_host = self.flags & HOST_ACCESS;
-        let widens = host & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY) != 0 && host != parent_host;
+        let widens =
+            host & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY) != 0 && host != parent_host;
         if parent_host != 0 && widens {
             return Err(ClError::INVALID_VALUE);
         }

@@ -40,7 +40,9 @@ impl RectSide {
             pitch if pitch < region[0] => return Err(ClError::INVALID_VALUE),
             pitch => pitch,
         };
-        let slice = region[1].checked_mul(row_pitch).ok_or(ClError::INVALID_VALUE)?;
+        let slice = region[1]
+            .checked_mul(row_pitch)
+            .ok_or(ClError::INVALID_VALUE)?;
         // CL_INVALID_VALUE if slice_pitch is not 0 and is less than region[1] x row_pitch, or is not a
         // multiple of row_pitch.
         let slice_pitch = match self.slice_pitch {
@@ -50,7 +52,9 @@ impl RectSide {
         };
         let at = |x: usize, y: usize, z: usize| {
             let rows = y.checked_mul(row_pitch)?;
-            z.checked_mul(slice_pitch)?.checked_add(rows)?.checked_add(x)
+            z.checked_mul(slice_pitch)?
+                .checked_add(rows)?
+                .checked_add(x)
         };
         let [x, y, z] = self.origin;
         let offset = at(x, y, z).ok_or(ClError::INVALID_VALUE)?;
@@ -85,7 +89,11 @@ pub(crate) fn overlap(source: &Layout, destination: &Layout, region: [usize; 3])
     let x_back = row - dx;
     let next_row = |back: usize, dy: usize, dz: usize| {
         // x displaced by -back, which needs |back| < width, and y by dy + 1 (which may carry into z).
-        let (y, z) = if dy + 1 == rows { (0, dz + 1) } else { (dy + 1, dz) };
+        let (y, z) = if dy + 1 == rows {
+            (0, dz + 1)
+        } else {
+            (dy + 1, dz)
+        };
         let y_back = if y == 0 { rows } else { rows - y };
         back < region[0]
             && (y < region[1] && z < region[2] || y_back < region[1] && z + 1 < region[2])
@@ -140,7 +148,9 @@ mod tests {
             for z in 0..region[2] {
                 for y in 0..region[1] {
                     for x in 0..region[0] {
-                        set.insert(layout.offset + z * layout.slice_pitch + y * layout.row_pitch + x);
+                        set.insert(
+                            layout.offset + z * layout.slice_pitch + y * layout.row_pitch + x,
+                        );
                     }
                 }
             }

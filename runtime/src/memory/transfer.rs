@@ -45,7 +45,9 @@ impl Transfer {
     fn bytes(&self) -> usize {
         match self {
             Transfer::Copy { size, .. } | Transfer::Fill { size, .. } => *size,
-            Transfer::Rect { region, .. } => region.iter().fold(1, |all, &one| all.saturating_mul(one)),
+            Transfer::Rect { region, .. } => {
+                region.iter().fold(1, |all, &one| all.saturating_mul(one))
+            }
         }
     }
 
@@ -66,7 +68,9 @@ impl Transfer {
                     ..Shape::SINGLE
                 };
             }
-            Transfer::Copy { size, .. } | Transfer::Fill { size, .. } => (size.div_ceil(BLOCK).max(1), 1),
+            Transfer::Copy { size, .. } | Transfer::Fill { size, .. } => {
+                (size.div_ceil(BLOCK).max(1), 1)
+            }
             Transfer::Rect { region, .. } => (region[1] * region[2], (BLOCK / region[0]).max(1)),
         };
         Shape {
@@ -206,7 +210,11 @@ mod tests {
                 size,
                 pattern: pattern.clone(),
             });
-            assert!(bytes[..size].chunks(pattern.len()).all(|chunk| chunk == &pattern[..]));
+            assert!(
+                bytes[..size]
+                    .chunks(pattern.len())
+                    .all(|chunk| chunk == &pattern[..])
+            );
             assert_eq!(bytes[size], 0);
         }
     }
