@@ -1,0 +1,1 @@
+//! Built programs.

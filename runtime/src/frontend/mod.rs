@@ -1,0 +1,1 @@
+//! OpenCL C to SPIR-V.

@@ -1,0 +1,1 @@
+//! The arithmetic of rectangular regions ("Reading, Writing and Copying Buffer Objects").

@@ -1,0 +1,1 @@
+//! Copies and fills, divisible so that several threads share a large one.

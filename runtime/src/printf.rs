@@ -1,0 +1,1 @@
+//! Formatting what kernels print.
