@@ -6,6 +6,8 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
+use brolga_runtime::HostPtr;
+
 /// Conversion of one C argument.
 pub trait FromC<Raw> {
     /// Takes the argument on the application's word.
@@ -46,6 +48,10 @@ impl<T> FromC<*mut T> for In<T> {
 }
 
 impl<T> In<T> {
+    pub fn null() -> Self {
+        In(std::ptr::null())
+    }
+
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -102,6 +108,12 @@ impl<T: Copy + Default + PartialEq> In<T> {
 }
 
 impl In<c_void> {
+    /// Memory for a command to read.
+    pub fn host_ptr(self) -> HostPtr {
+        // SAFETY: by the promise of `from_c`, which for an enqueue lasts until the command is complete.
+        unsafe { HostPtr::new(self.0.cast_mut().cast()) }
+    }
+
     /// `count` bytes, or nothing for null.
     pub fn bytes(self, count: usize) -> Option<Vec<u8>> {
         In(self.0.cast::<u8>()).array(count)
@@ -118,6 +130,35 @@ impl In<c_char> {
     pub fn string(self) -> Option<Vec<u8>> {
         // SAFETY: not null, so a zero-terminated string by the promise of `from_c`.
         (!self.is_null()).then(|| unsafe { CStr::from_ptr(self.0) }.to_bytes().to_vec())
+    }
+}
+
+impl<P: Pointer> In<P> {
+    /// `count` addresses for a command to use; none for null.
+    pub fn host_ptrs(self, count: usize) -> Vec<HostPtr> {
+        self.array(count)
+            .unwrap_or_default()
+            .into_iter()
+            // SAFETY: each is shared virtual memory that the application names for the command, by its promise.
+            .map(|pointer| unsafe { HostPtr::new(pointer.to_bytes()) })
+            .collect()
+    }
+}
+
+/// Either kind of untyped pointer.
+pub trait Pointer: Copy {
+    fn to_bytes(self) -> *mut u8;
+}
+
+impl Pointer for *mut c_void {
+    fn to_bytes(self) -> *mut u8 {
+        self.cast()
+    }
+}
+
+impl Pointer for *const c_void {
+    fn to_bytes(self) -> *mut u8 {
+        self.cast_mut().cast()
     }
 }
 
@@ -211,6 +252,12 @@ impl<T: Copy> Out<T> {
 }
 
 impl Out<c_void> {
+    /// Memory for a command to read or write.
+    pub fn host_ptr(self) -> HostPtr {
+        // SAFETY: by the promise of `from_c`, which for an enqueue lasts until the command is complete.
+        unsafe { HostPtr::new(self.0.cast()) }
+    }
+
     /// The pointer to `T` that an untyped argument stands for.
     pub fn cast<T>(self) -> Out<T> {
         Out(self.0.cast())

@@ -24,9 +24,9 @@ use super::callback::{
     ContextDestroyed, ContextNotify, EventNotify, MemNotify, NativeKernel, ProgramNotify,
     SvmFreeNotify,
 };
-use super::edge::{FromC, In, Out, RawHandle};
+use super::edge::FromC;
 use super::info::Answer;
-use super::wait::Events;
+use crate::api::wait::Events;
 use crate::api::*;
 
 /// Expands one line of the table to its shell.
@@ -260,7 +260,7 @@ entry_points! {
         old_properties: *mut cl_command_queue_properties,
     ) = queue::set_property;
     status clFlush(command_queue: cl_command_queue) = queue::flush;
-    status clFinish(command_queue: cl_command_queue) = queue::finish;
+    status clFinish(command_queue: cl_command_queue) = queue::finish_all;
     status clEnqueueMarker(command_queue: cl_command_queue, event: *mut cl_event) = queue::marker;
     status clEnqueueWaitForEvents(
         command_queue: cl_command_queue, num_events: cl_uint, event_list: *const cl_event,

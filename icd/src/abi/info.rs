@@ -51,6 +51,11 @@ impl Answer {
         }
     }
 
+    /// How many `T`s the caller has room for.
+    pub fn elements<T: Plain>(self) -> usize {
+        self.size / size_of::<T>()
+    }
+
     /// Answers with one value.
     pub fn value<T: Plain>(self, value: T) -> CLResult<()> {
         self.array(&[value])
@@ -76,7 +81,11 @@ impl Answer {
             .map(|entry| {
                 let mut name = [0; CL_NAME_VERSION_MAX_NAME_SIZE];
                 // The last byte stays zero.
-                for (to, from) in name.iter_mut().zip(entry.name.bytes()).take(CL_NAME_VERSION_MAX_NAME_SIZE - 1) {
+                for (to, from) in name
+                    .iter_mut()
+                    .zip(entry.name.bytes())
+                    .take(CL_NAME_VERSION_MAX_NAME_SIZE - 1)
+                {
                     *to = from;
                 }
                 cl_name_version {

@@ -2,7 +2,7 @@
 //!
 //! Open `entry_points.rs` first: one line per entry point. A call from C enters its shell there, which
 //! - turns raw pointers into the types of `edge.rs`, on the application's word,
-//! - collects the arguments that many entry points share: `info.rs` (where a query's answer goes), `wait.rs` (wait
+//! - collects the arguments that many entry points share: `info.rs` (where a query's answer goes), and `api/wait.rs` (wait
 //!   list and returned event),
 //! - runs the entry point's function in `crate::api` under `shell.rs`, which stops panics and turns the result into a
 //!   status code.
@@ -20,4 +20,3 @@ pub mod error;
 pub mod handle;
 pub mod info;
 pub mod shell;
-pub mod wait;

@@ -37,7 +37,7 @@ pub fn created<T: IntoC>(
 ) -> T::Raw {
     match guard(name, body) {
         Ok(value) => {
-            errcode_ret.set(CL_SUCCESS);
+            errcode_ret.set(value.status());
             value.into_c()
         }
         Err(error) => {
@@ -58,6 +58,11 @@ pub trait IntoC {
     /// What an entry point returns when it fails.
     const NOTHING: Self::Raw;
     fn into_c(self) -> Self::Raw;
+
+    /// The status that goes with the result.
+    fn status(&self) -> cl_int {
+        CL_SUCCESS
+    }
 }
 
 impl IntoC for () {
@@ -79,5 +84,24 @@ impl IntoC for *mut std::ffi::c_void {
     const NOTHING: Self::Raw = std::ptr::null_mut();
     fn into_c(self) -> Self::Raw {
         self
+    }
+}
+
+/// A handle that is returned together with an error: a program that failed to link.
+pub struct Created {
+    pub handle: super::edge::RawHandle,
+    pub status: cl_int,
+}
+
+impl IntoC for Created {
+    type Raw = *mut std::ffi::c_void;
+    const NOTHING: Self::Raw = std::ptr::null_mut();
+
+    fn into_c(self) -> Self::Raw {
+        self.handle.to_c()
+    }
+
+    fn status(&self) -> cl_int {
+        self.status
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use brolga_runtime::device::Device as RuntimeDevice;
+use brolga_runtime::event::timestamp;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
@@ -47,8 +48,7 @@ const DEVICE_TYPES: cl_device_type = CL_DEVICE_TYPE_DEFAULT
 pub fn devices_of_type(device_type: cl_device_type) -> CLResult<Vec<Ref<Device>>> {
     // > CL_INVALID_DEVICE_TYPE if device_type is not a valid value.
     require(
-        device_type == CL_DEVICE_TYPE_ALL
-            || (device_type != 0 && device_type & !DEVICE_TYPES == 0),
+        device_type == CL_DEVICE_TYPE_ALL || (device_type != 0 && device_type & !DEVICE_TYPES == 0),
         ClError::INVALID_DEVICE_TYPE,
     )?;
     Ok(devices()
@@ -233,7 +233,7 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         CL_DEVICE_LUID_VALID => answer.boolean(false),
         // > It is not an error to query CL_DEVICE_LUID or CL_DEVICE_NODE_MASK when CL_DEVICE_LUID_VALID is CL_FALSE,
         // > but the value is undefined.
-        CL_DEVICE_LUID => answer.value([0u8; CL_LUID_SIZE]),
+        CL_DEVICE_LUID => answer.value([0u8; CL_LUID_SIZE as usize]),
         CL_DEVICE_NODE_MASK => answer.value(NONE),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
@@ -246,7 +246,13 @@ fn opencl_c_numeric_version(device: &RuntimeDevice) -> cl_version {
         .opencl_c_version
         .strip_prefix("OpenCL C ")
         .and_then(|version| version.split_once('.'))
-        .and_then(|(major, minor)| Some(make_version(major.parse().ok()?, minor.trim().parse().ok()?, 0)))
+        .and_then(|(major, minor)| {
+            Some(make_version(
+                major.parse().ok()?,
+                minor.trim().parse().ok()?,
+                0,
+            ))
+        })
         .unwrap_or_default()
 }
 
@@ -302,7 +308,7 @@ pub fn get_device_and_host_timer(
         ClError::INVALID_VALUE,
     )?;
     // The device's clock is the host's.
-    let now = brolga_runtime::event::now();
+    let now = timestamp();
     device_timestamp.set(now);
     host_timestamp.set(now);
     Ok(())
@@ -313,16 +319,12 @@ pub fn get_host_timer(device: RawHandle, host_timestamp: Out<cl_ulong>) -> CLRes
     Device::from_raw(device)?;
     // > CL_INVALID_VALUE if host_timestamp is NULL.
     require(!host_timestamp.is_null(), ClError::INVALID_VALUE)?;
-    host_timestamp.set(brolga_runtime::event::now());
+    host_timestamp.set(timestamp());
     Ok(())
 }
 
 /// `clSetDefaultDeviceCommandQueue`: no device has queues of its own.
-pub fn set_default_queue(
-    context: RawHandle,
-    device: RawHandle,
-    queue: RawHandle,
-) -> CLResult<()> {
+pub fn set_default_queue(context: RawHandle, device: RawHandle, queue: RawHandle) -> CLResult<()> {
     let context = Context::from_raw(context)?;
     // > CL_INVALID_DEVICE if device is not a valid device or is not associated with context.
     context.device(device)?;

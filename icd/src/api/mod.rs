@@ -25,3 +25,4 @@ pub mod sampler;
 pub mod sharing;
 pub mod svm;
 pub mod transfer;
+pub mod wait;
