@@ -21,9 +21,18 @@
 //! Open `program.rs` first: it drives the stages. `abi.rs` is the contract with whoever runs the code.
 
 pub mod abi;
+pub mod analysis;
+pub mod codegen;
 pub mod diagnostic;
+pub mod ir;
+pub mod jit;
 pub mod kernel_info;
+pub mod lower;
 pub mod program;
+pub mod spirv;
+pub mod transform;
+pub mod vectorize;
+pub mod workgroup;
 
 pub use abi::{KernelFn, Launch, PrintfFn, PrintfScalar};
 pub use diagnostic::Diagnostic;

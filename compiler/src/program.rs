@@ -96,11 +96,11 @@ impl Program {
     /// The key of a launch of `kernel`.
     pub fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey {
         let width = u64::from(self.width(kernel));
-        let uniform = (0..3).all(|d| range.global_size[d] % range.local_size[d] == 0);
+        let uniform = (0..3).all(|d| range.global_size[d].is_multiple_of(range.local_size[d]));
         let last_x = range.global_size[0] % range.local_size[0];
         LaunchKey {
             linear: range.local_size[1] == 1 && range.local_size[2] == 1,
-            full_chunks: range.local_size[0] % width == 0 && last_x % width == 0,
+            full_chunks: range.local_size[0].is_multiple_of(width) && last_x.is_multiple_of(width),
             zero_offset: range.global_offset == [0; 3],
             small_ids: (0..3).all(|d| {
                 range.global_offset[d]

@@ -3,6 +3,7 @@
 //! All extension and feature queries, of the platform and of the device, are generated from
 //! here. A row is added by the change that makes it work, never before.
 
+use crate::frontend::DeviceFeatures;
 use crate::platform::NameVersion;
 
 /// Where an extension is listed.
@@ -108,6 +109,18 @@ pub(crate) fn il_version_string() -> String {
         })
         .collect();
     names.join(" ")
+}
+
+/// The same table as the preprocessor of OpenCL C programs needs it.
+pub(crate) fn for_compiler() -> DeviceFeatures {
+    DeviceFeatures {
+        version: 300,
+        extensions: device_extensions().map(|e| e.name.to_owned()).collect(),
+        features: OPENCL_C_FEATURES
+            .iter()
+            .map(|f| f.name.to_owned())
+            .collect(),
+    }
 }
 
 /// Names separated by spaces.

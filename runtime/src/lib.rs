@@ -9,8 +9,8 @@
 //! context                                what everything else belongs to
 //! memory/                                buffers, shared virtual memory, rectangles, transfers
 //! program, executable, kernel            source/IL/binary -> built program -> kernel with arguments -> code
-//! ndrange                                checks a launch and chooses a local size
-//! queue                                  enqueues: validates, captures by value, makes a command
+//! ndrange, launch                        a launch checked, its local size chosen; the launch as work
+//! queue, enqueue/                        the order of commands; each kind validated and captured by value
 //! command, event                         a command, its dependencies, status and callbacks
 //! pool, scratch, float_env               threads that execute commands
 //! printf_sink, printf                    what kernels print
@@ -23,9 +23,10 @@
 //! `unsafe` is used for raw memory and for calling generated code only.
 
 pub mod binary;
-pub mod command;
+mod command;
 pub mod context;
 pub mod device;
+mod enqueue;
 pub mod error;
 pub mod event;
 pub mod executable;
@@ -33,10 +34,11 @@ mod features;
 mod float_env;
 pub mod frontend;
 pub mod kernel;
+mod launch;
 pub mod memory;
 pub mod ndrange;
 pub mod platform;
-pub mod pool;
+mod pool;
 pub mod printf;
 mod printf_sink;
 pub mod program;
@@ -46,11 +48,13 @@ pub mod topology;
 
 pub use context::Context;
 pub use device::Device;
+pub use enqueue::SvmFreeCallback;
 pub use error::{CLResult, ClError};
 pub use event::Event;
 pub use kernel::Kernel;
 pub use memory::buffer::Buffer;
 pub use memory::host::HostPtr;
+pub use memory::rect::RectSide;
 pub use platform::{NameVersion, Platform};
 pub use program::Program;
 pub use queue::Queue;

@@ -1,0 +1,102 @@
+//! Brolga IR: typed SSA with block parameters and explicit memory.
+//!
+//! Open `op.rs` first (what an instruction can do), then `function.rs` (what a function is made of).
+//! `builder.rs` makes instructions, `print.rs` and `parse.rs` are the text form, `verify.rs` says what is
+//! well formed at each [`Stage`], and `interp/` is what it all means.
+//!
+//! Values are defined once, by an instruction or as a block's parameter; control flow hands values
+//! to block parameters (there is no phi). Entities are small keys into arenas
+//! (`cranelift-entity`); what a pass learns lives in side tables keyed by entity. A pass that drops an
+//! instruction removes it from its block's list; the arena slot stays behind, unused.
+//!
+//! # The text form
+//!
+//! ```text
+//! global @g0 "table" constant size 8 align 4 = 0x000000000000803f
+//! kernel "scale" @0 (value 0, value 8)
+//! func "scale" (ptr, f32) -> () {
+//!   local l0 "tile" size 1024 align 16
+//! block0(v0: ptr, v1: f32):
+//!   v2: i64 = dim_query.global_id.0
+//!   v3: i64 = const 0x4
+//!   v4: i64 = imul.nsw v2, v3
+//!   v5: ptr = ptr_add v0, v4
+//!   v6: f32 = load.global.align4 v5
+//!   v7: f32 = fmul v6, v1
+//!   store.global.align4 v5, v7
+//!   ret
+//! }
+//! ```
+
+pub mod builder;
+pub mod builtin;
+pub mod eval;
+pub mod function;
+pub mod module;
+pub mod op;
+pub mod parse;
+pub mod print;
+pub mod types;
+pub mod verify;
+
+use cranelift_entity::entity_impl;
+
+pub use builder::Builder;
+pub use builtin::Builtin;
+pub use function::{
+    BlockCall, BlockData, Function, InstData, LocalVar, Slot, SourceLoc, Terminator, ValueDef,
+};
+pub use module::{Global, GlobalInit, Kernel, Module, ParamSource, Relocation};
+pub use op::{
+    Atomic, AtomicOp, BinOp, ConvertOp, DimQuery, Fence, FloatCC, IntCC, Mem, Op, Order, Query,
+    Rounding, Scope, UnOp, Wrap,
+};
+pub use types::{Scalar, Type};
+
+/// An SSA value of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(u32);
+entity_impl!(Value, "v");
+
+/// A basic block of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Block(u32);
+entity_impl!(Block, "block");
+
+/// An instruction of a function; terminators are part of their block instead.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Inst(u32);
+entity_impl!(Inst, "inst");
+
+/// A function of a module.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FuncId(u32);
+entity_impl!(FuncId, "@");
+
+/// A module-scope object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GlobalId(u32);
+entity_impl!(GlobalId, "@g");
+
+/// A work-group variable of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LocalId(u32);
+entity_impl!(LocalId, "l");
+
+/// A barrier-context slot of a kernel: one value per work-item that survives barriers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SlotId(u32);
+entity_impl!(SlotId, "slot");
+
+/// How far a function has come on its way through the compiler, for the verifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// As translated: calls, OpenCL vectors.
+    Translated,
+    /// No calls.
+    Inlined,
+    /// One lane per value; loads and stores of several elements have several results or operands.
+    Scalarized,
+    /// One or W lanes per value.
+    Vectorized,
+}

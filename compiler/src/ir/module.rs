@@ -1,0 +1,69 @@
+//! A module: functions, module-scope objects, kernels.
+
+use cranelift_entity::PrimaryMap;
+
+use super::{FuncId, Function, GlobalId};
+use crate::{AddressSpace, KernelInfo};
+
+/// An address stored in a global's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    /// Byte offset of the eight bytes to set.
+    pub offset: u64,
+    pub target: GlobalId,
+    /// Bytes added to the target's address.
+    pub addend: i64,
+}
+
+/// What a global holds before any kernel ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GlobalInit {
+    Zero,
+    /// As many bytes as the global has, with addresses to fill in.
+    Bytes(Vec<u8>, Vec<Relocation>),
+}
+
+/// A module-scope object: a constant, or a program-scope variable.
+#[derive(Clone, Debug)]
+pub struct Global {
+    pub name: String,
+    /// [`AddressSpace::Constant`] or [`AddressSpace::Global`].
+    pub space: AddressSpace,
+    /// Bytes.
+    pub size: u64,
+    /// Bytes, a power of two.
+    pub align: u32,
+    pub init: GlobalInit,
+}
+
+/// Where a kernel function's parameter comes from: a byte offset in the argument block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamSource {
+    /// The parameter's value is at the offset.
+    Value { offset: u32 },
+    /// The parameter is the address of the offset: a structure passed by value, not to be written to.
+    Address { offset: u32 },
+    /// At the offset is a byte offset in work-group memory; the parameter is its address.
+    Local { offset: u32 },
+}
+
+/// A kernel: a function whose parameters come from the argument block.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    pub info: KernelInfo,
+    pub func: FuncId,
+    /// One for each parameter of the function.
+    pub params: Vec<ParamSource>,
+    /// Whether `a * b + c` may be rounded once (no `ContractionOff`).
+    pub contract: bool,
+}
+
+/// A translated module.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    pub functions: PrimaryMap<FuncId, Function>,
+    pub globals: PrimaryMap<GlobalId, Global>,
+    pub kernels: Vec<Kernel>,
+    /// Source positions, `file:line`; [`super::SourceLoc`] n is entry n - 1.
+    pub locations: Vec<String>,
+}

@@ -1,0 +1,318 @@
+//! The text form, written.
+
+use std::fmt::{self, Display, Formatter, Write as _};
+
+use super::{
+    Atomic, BlockCall, Fence, Function, GlobalInit, Inst, Mem, Module, Op, Terminator, Value, Wrap,
+};
+use crate::AddressSpace;
+
+/// The name of an address space in the text form.
+pub fn space_name(space: AddressSpace) -> &'static str {
+    match space {
+        AddressSpace::Private => "private",
+        AddressSpace::Global => "global",
+        AddressSpace::Constant => "constant",
+        AddressSpace::Local => "local",
+        AddressSpace::Generic => "generic",
+    }
+}
+
+impl Display for Mem {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.align{}", space_name(self.space), self.align)?;
+        for (set, name) in [
+            (self.volatile, ".volatile"),
+            (self.nontemporal, ".nontemporal"),
+            (self.masked, ".masked"),
+        ] {
+            if set {
+                f.write_str(name)?;
+            }
+        }
+        if self.stride != 0 {
+            write!(f, ".stride{}", self.stride)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Display for Atomic {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}.{}.{}",
+            space_name(self.space),
+            self.scope.name(),
+            self.order.name()
+        )?;
+        if self.masked {
+            f.write_str(".masked")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Display for Fence {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.scope.name(), self.order.name())?;
+        if self.local {
+            f.write_str(".local")?;
+        }
+        if self.global {
+            f.write_str(".global")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Display for Wrap {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.nsw {
+            f.write_str(".nsw")?;
+        }
+        if self.nuw {
+            f.write_str(".nuw")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Display for Op {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let masked = |m: bool| if m { ".masked" } else { "" };
+        match self {
+            Op::Const(bits) => write!(f, "const {bits:#x}"),
+            Op::GlobalAddr(g) => write!(f, "global_addr {g}"),
+            Op::LocalAddr(l) => write!(f, "local_addr {l}"),
+            Op::Alloca { size, align } => write!(f, "alloca.{size}.align{align}"),
+            Op::Unary(op) => f.write_str(op.name()),
+            Op::Binary(op, wrap) => write!(f, "{}{wrap}", op.name()),
+            Op::Fma => f.write_str("fma"),
+            Op::ICmp(cc) => write!(f, "icmp.{}", cc.name()),
+            Op::FCmp(cc) => write!(f, "fcmp.{}", cc.name()),
+            Op::Select => f.write_str("select"),
+            Op::Convert(op, rounding) => write!(f, "convert.{}.{}", op.name(), rounding.name()),
+            Op::Splat => f.write_str("splat"),
+            Op::Build => f.write_str("build"),
+            Op::Extract(lane) => write!(f, "extract.{lane}"),
+            Op::Insert(lane) => write!(f, "insert.{lane}"),
+            Op::ExtractDyn => f.write_str("extract_dyn"),
+            Op::InsertDyn => f.write_str("insert_dyn"),
+            Op::Shuffle(mask) => {
+                f.write_str("shuffle")?;
+                mask.iter().try_for_each(|lane| write!(f, ".{lane}"))
+            }
+            Op::PtrAdd => f.write_str("ptr_add"),
+            Op::Load(mem) => write!(f, "load.{mem}"),
+            Op::Store(mem) => write!(f, "store.{mem}"),
+            Op::MemCopy {
+                size,
+                align,
+                volatile,
+                masked: m,
+            } => write!(
+                f,
+                "mem_copy.{size}.align{align}{}{}",
+                if *volatile { ".volatile" } else { "" },
+                masked(*m)
+            ),
+            Op::MemCopyDyn { align, masked: m } => {
+                write!(f, "mem_copy_dyn.align{align}{}", masked(*m))
+            }
+            Op::AtomicRmw(op, atomic) => write!(f, "atomic_rmw.{}.{atomic}", op.name()),
+            Op::AtomicCmpXchg(atomic) => write!(f, "atomic_cmpxchg.{atomic}"),
+            Op::AtomicLoad(atomic) => write!(f, "atomic_load.{atomic}"),
+            Op::AtomicStore(atomic) => write!(f, "atomic_store.{atomic}"),
+            Op::Fence(fence) => write!(f, "fence.{fence}"),
+            Op::Barrier(fence) => write!(f, "barrier.{fence}"),
+            Op::DimQuery(query, dim) => write!(f, "dim_query.{}.{dim}", query.name()),
+            Op::Query(query) => write!(f, "query.{}", query.name()),
+            Op::Call(func) => write!(f, "call {func}"),
+            Op::Builtin(builtin) => write!(f, "builtin.{}", builtin.name()),
+            Op::Printf { masked: m } => write!(f, "printf{}", masked(*m)),
+            Op::ContextLoad(slot) => write!(f, "context_load {slot}"),
+            Op::ContextStore(slot) => write!(f, "context_store {slot}"),
+            Op::LaneIds => f.write_str("lane_ids"),
+            Op::AnyTrue => f.write_str("any_true"),
+            Op::AllTrue => f.write_str("all_true"),
+            Op::Routine(routine, format) => write!(f, "routine.{routine:?}.{format:?}"),
+        }
+    }
+}
+
+impl Display for BlockCall {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.block)?;
+        if self.args.is_empty() {
+            Ok(())
+        } else {
+            write!(f, "({})", commas(&self.args))
+        }
+    }
+}
+
+impl Display for Terminator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Terminator::Br(call) => write!(f, "br {call}"),
+            Terminator::CondBr { cond, then, els } => write!(f, "cond_br {cond}, {then}, {els}"),
+            Terminator::Switch {
+                value,
+                cases,
+                default,
+            } => {
+                write!(f, "switch {value}, default {default}")?;
+                cases
+                    .iter()
+                    .try_for_each(|(bits, call)| write!(f, ", {bits:#x}: {call}"))
+            }
+            Terminator::Ret(values) if values.is_empty() => f.write_str("ret"),
+            Terminator::Ret(values) => write!(f, "ret {}", commas(values)),
+            Terminator::Unreachable => f.write_str("unreachable"),
+        }
+    }
+}
+
+fn commas(values: &[Value]) -> String {
+    values
+        .iter()
+        .map(Value::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+impl Function {
+    /// One instruction in the text form, with its results' types.
+    pub fn display_inst(&self, inst: Inst) -> String {
+        let data = &self.insts[inst];
+        let mut text = String::new();
+        for (i, &result) in data.results.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            let _ = write!(text, "{comma}{result}: {}", self.ty(result));
+        }
+        if !data.results.is_empty() {
+            text.push_str(" = ");
+        }
+        let _ = write!(text, "{}", data.op);
+        if !data.args.is_empty() {
+            // An entity named by the operation comes first, then the operands.
+            let comma = matches!(data.op, Op::Call(_) | Op::ContextStore(_));
+            let _ = write!(
+                text,
+                "{} {}",
+                if comma { "," } else { "" },
+                commas(&data.args)
+            );
+        }
+        text
+    }
+
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (id, local) in &self.locals {
+            writeln!(
+                f,
+                "  local {id} {:?} size {} align {}",
+                local.name, local.size, local.align
+            )?;
+        }
+        for (id, slot) in &self.slots {
+            writeln!(
+                f,
+                "  slot {id} {} bytes {} align {}",
+                slot.ty, slot.bytes, slot.align
+            )?;
+        }
+        for &block in &self.layout {
+            let data = &self.blocks[block];
+            write!(f, "{block}")?;
+            if !data.params.is_empty() {
+                let params: Vec<String> = data
+                    .params
+                    .iter()
+                    .map(|&p| format!("{p}: {}", self.ty(p)))
+                    .collect();
+                write!(f, "({})", params.join(", "))?;
+            }
+            writeln!(f, ":")?;
+            for &inst in &data.insts {
+                writeln!(f, "  {}", self.display_inst(inst))?;
+            }
+            writeln!(f, "  {}", data.term)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Function {
+    /// `func "name" (types) -> (types) { body }`
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let types = |types: Vec<String>| types.join(", ");
+        writeln!(
+            f,
+            "func {:?} ({}) -> ({}) {{",
+            self.name,
+            types(
+                self.params()
+                    .iter()
+                    .map(|&p| self.ty(p).to_string())
+                    .collect()
+            ),
+            types(self.results.iter().map(|ty| ty.to_string()).collect()),
+        )?;
+        self.print(f)?;
+        writeln!(f, "}}")
+    }
+}
+
+impl Display for Module {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (id, global) in &self.globals {
+            write!(
+                f,
+                "global {id} {:?} {} size {} align {} = ",
+                global.name,
+                space_name(global.space),
+                global.size,
+                global.align
+            )?;
+            match &global.init {
+                GlobalInit::Zero => writeln!(f, "zero")?,
+                GlobalInit::Bytes(bytes, relocations) => {
+                    f.write_str("0x")?;
+                    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+                    for r in relocations {
+                        write!(f, " reloc {} {} {}", r.offset, r.target, r.addend)?;
+                    }
+                    writeln!(f)?;
+                }
+            }
+        }
+        for (id, func) in &self.functions {
+            for kernel in self.kernels.iter().filter(|k| k.func == id) {
+                let params: Vec<String> = kernel
+                    .params
+                    .iter()
+                    .map(|p| match p {
+                        super::ParamSource::Value { offset } => format!("value {offset}"),
+                        super::ParamSource::Address { offset } => format!("address {offset}"),
+                        super::ParamSource::Local { offset } => format!("local {offset}"),
+                    })
+                    .collect();
+                writeln!(
+                    f,
+                    "kernel {:?} {id} ({}){}",
+                    kernel.info.name,
+                    params.join(", "),
+                    if kernel.contract { " contract" } else { "" }
+                )?;
+            }
+            write!(f, "{func}")?;
+        }
+        Ok(())
+    }
+}

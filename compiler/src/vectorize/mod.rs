@@ -1,0 +1,1 @@
+//! W work-items per vector.

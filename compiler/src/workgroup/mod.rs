@@ -1,0 +1,1 @@
+//! Barrier regions and work-item loops.
