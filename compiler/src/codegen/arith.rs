@@ -100,7 +100,7 @@ impl Gen<'_> {
                         self.scalar_binary(op, ty.scalar, a, b)
                     })
                     .collect();
-                Repr::Vector(self.from_lanes(ty, &lanes))
+                Repr::Vector(self.vector_of(ty, &lanes))
             }
             _ if ty.lanes > 1 => self.lanewise(&[a, b], |g, v| g.vector_binary(op, v[0], v[1])),
             _ => {
@@ -177,7 +177,7 @@ impl Gen<'_> {
                 self.scalar_binary(op, ty.scalar, x, n)
             })
             .collect();
-        Repr::Vector(self.from_lanes(ty, &lanes))
+        Repr::Vector(self.vector_of(ty, &lanes))
     }
 
     /// What vectors and scalars do alike, on a part.

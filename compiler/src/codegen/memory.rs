@@ -237,7 +237,7 @@ impl Gen<'_> {
                             .load(lane_type(layout.scalar), flags(), at, offset)
                     })
                     .collect();
-                self.from_lanes(ty, &lanes)
+                self.vector_of(ty, &lanes)
             })
             .collect()
     }
@@ -409,7 +409,7 @@ impl Gen<'_> {
                             .load(lane_type(layout.scalar), flags(), at, offset)
                     })
                     .collect();
-                let parts = self.from_lanes(ty, &lanes);
+                let parts = self.vector_of(ty, &lanes);
                 self.loaded(parts, ty)
             })
             .collect()

@@ -16,9 +16,10 @@ use crate::ir::{Function, Op, Scalar, Type, Value};
 pub type Parts = SmallVec<[clif::Value; 4]>;
 
 /// A translated value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub enum Repr {
     /// Not translated (yet).
+    #[default]
     None,
     Scalar(clif::Value),
     Vector(Parts),
@@ -218,7 +219,7 @@ impl Gen<'_> {
     }
 
     /// Builds a vector value from one CLIF scalar a lane.
-    pub fn from_lanes(&mut self, ty: Type, lanes: &[clif::Value]) -> Parts {
+    pub fn vector_of(&mut self, ty: Type, lanes: &[clif::Value]) -> Parts {
         let per = (128 / ty.scalar.bits().max(8)) as usize;
         let part_ty = part_type(ty.scalar);
         lanes
