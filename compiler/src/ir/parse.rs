@@ -340,11 +340,7 @@ enum Pending<'t> {
 }
 
 /// `func "name" (types) -> (types) {` and the lines up to `}`.
-fn function(
-    head_line: usize,
-    head: &str,
-    body: &[(usize, &str)],
-) -> Result<Function, ParseError> {
+fn function(head_line: usize, head: &str, body: &[(usize, &str)]) -> Result<Function, ParseError> {
     let func = function_head(head).map_err(|message| ParseError {
         line: head_line,
         message,
@@ -745,6 +741,17 @@ fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Result<Op, Strin
         "lane_ids" => Op::LaneIds,
         "any_true" => Op::AnyTrue,
         "all_true" => Op::AllTrue,
+        "routine" => {
+            let name = part(0)?;
+            let mut all = brolga_mathlib::Routine::ALL.into_iter();
+            let format = match part(1)? {
+                "F32" => brolga_mathlib::Format::F32,
+                "F64" => brolga_mathlib::Format::F64,
+                _ => return Err(unknown()),
+            };
+            let routine = all.find(|r| format!("{r:?}") == name).ok_or_else(unknown)?;
+            Op::Routine(routine, format)
+        }
         _ => return Err(unknown()),
     })
 }
