@@ -54,6 +54,13 @@ pub struct NdRange {
     pub local_size: [u64; 3],
 }
 
+/// Bound on global ids, sizes and offsets under which index arithmetic is known not to wrap 32 bits: a few
+/// elements per work-item still fit.
+pub const SMALL_IDS: u64 = 1 << 28;
+
+/// Bound on the work-items of a work-group, in any dimension and in all.
+pub const MAX_LOCAL_SIZE: u64 = 1 << 16;
+
 /// What generated code is specialised for; equal keys share code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LaunchKey {
@@ -63,7 +70,7 @@ pub struct LaunchKey {
     pub full_chunks: bool,
     /// The global offset is zero in every dimension.
     pub zero_offset: bool,
-    /// Every global id is below 2^31.
+    /// Every global id and size is at most [`SMALL_IDS`].
     pub small_ids: bool,
     /// Every work-group has the enqueued local size.
     pub uniform_groups: bool,
@@ -185,7 +192,7 @@ impl Program {
             small_ids: (0..3).all(|d| {
                 range.global_offset[d]
                     .checked_add(range.global_size[d])
-                    .is_some_and(|end| end <= 1 << 31)
+                    .is_some_and(|end| end <= SMALL_IDS)
             }),
             uniform_groups: uniform,
         }
