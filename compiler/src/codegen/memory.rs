@@ -237,7 +237,7 @@ impl Gen<'_> {
                             .load(lane_type(layout.scalar), flags(), at, offset)
                     })
                     .collect();
-                self.from_lanes(ty, &lanes)
+                self.vector_of(ty, &lanes)
             })
             .collect()
     }
@@ -261,7 +261,7 @@ impl Gen<'_> {
         }
         let int = clif::Type::int(bytes as u16 * 8).expect("2, 4 or 8 bytes");
         let low = self.b.ins().load(int, flags(), base, 0);
-        let vector = self.b.ins().scalar_to_vector(int_part_type(bytes * 8), low);
+        let vector = self.low_lane(int_part_type(bytes * 8), low);
         smallvec![self.cast(vector, part)]
     }
 
@@ -409,7 +409,7 @@ impl Gen<'_> {
                             .load(lane_type(layout.scalar), flags(), at, offset)
                     })
                     .collect();
-                let parts = self.from_lanes(ty, &lanes);
+                let parts = self.vector_of(ty, &lanes);
                 self.loaded(parts, ty)
             })
             .collect()
