@@ -52,6 +52,7 @@ impl Layout {
     /// A lane's elements are exactly one vector.
     fn lane_is_vector(self) -> bool {
         self.elements > 1
+            && self.scalar != Scalar::I1
             && self.elements.is_power_of_two()
             && self.size() * self.elements as i64 == 16
             && i64::from(self.lanes) * self.size() >= 16
