@@ -76,10 +76,7 @@ fn visit(func: &Function, cfg: &Cfg, shapes: &Shapes) -> Vec<Block> {
     for (id, data) in &cfg.loops.loops {
         if shapes.divergence.loops[id] {
             for &(_, exit) in &data.exits {
-                add(
-                    data.latches[0],
-                    waits_at(cfg, shapes, data.parent, exit),
-                );
+                add(data.latches[0], waits_at(cfg, shapes, data.parent, exit));
             }
         }
     }
