@@ -129,3 +129,22 @@ builtins! {
     /// `vector, vector, index vector -> vector`; not lane-wise.
     Shuffle2Dyn = "shuffle2" / 1,
 }
+
+impl Builtin {
+    /// Whether each lane of the results depends on that lane of the operands alone.
+    pub fn is_lane_wise(self) -> bool {
+        !matches!(
+            self,
+            Builtin::Cross
+                | Builtin::Dot
+                | Builtin::Distance
+                | Builtin::Length
+                | Builtin::Normalize
+                | Builtin::FastDistance
+                | Builtin::FastLength
+                | Builtin::FastNormalize
+                | Builtin::ShuffleDyn
+                | Builtin::Shuffle2Dyn
+        )
+    }
+}

@@ -30,11 +30,15 @@
 
 pub mod builder;
 pub mod builtin;
+pub mod eval;
 pub mod function;
+pub mod interp;
 pub mod module;
 pub mod op;
+pub mod parse;
 pub mod print;
 pub mod types;
+pub mod verify;
 
 use cranelift_entity::entity_impl;
 

@@ -255,6 +255,90 @@ named! {
     }
 }
 
+impl BinOp {
+    /// Whether it takes floating-point operands.
+    pub fn is_float(self) -> bool {
+        self >= BinOp::FAdd
+    }
+
+    /// Whether its operands can be exchanged. `FMin` and `FMax` cannot: they tell NaNs and zeros apart.
+    pub fn is_commutative(self) -> bool {
+        matches!(
+            self,
+            BinOp::IAdd
+                | BinOp::IMul
+                | BinOp::SMulHi
+                | BinOp::UMulHi
+                | BinOp::And
+                | BinOp::Or
+                | BinOp::Xor
+                | BinOp::SMin
+                | BinOp::SMax
+                | BinOp::UMin
+                | BinOp::UMax
+                | BinOp::SAddSat
+                | BinOp::UAddSat
+                | BinOp::FAdd
+                | BinOp::FMul
+        )
+    }
+}
+
+impl IntCC {
+    /// The comparison with operands exchanged.
+    pub fn swapped(self) -> IntCC {
+        match self {
+            IntCC::Slt => IntCC::Sgt,
+            IntCC::Sle => IntCC::Sge,
+            IntCC::Sgt => IntCC::Slt,
+            IntCC::Sge => IntCC::Sle,
+            IntCC::Ult => IntCC::Ugt,
+            IntCC::Ule => IntCC::Uge,
+            IntCC::Ugt => IntCC::Ult,
+            IntCC::Uge => IntCC::Ule,
+            other => other,
+        }
+    }
+
+    /// The comparison that holds when this one does not.
+    pub fn negated(self) -> IntCC {
+        match self {
+            IntCC::Eq => IntCC::Ne,
+            IntCC::Ne => IntCC::Eq,
+            IntCC::Slt => IntCC::Sge,
+            IntCC::Sle => IntCC::Sgt,
+            IntCC::Sgt => IntCC::Sle,
+            IntCC::Sge => IntCC::Slt,
+            IntCC::Ult => IntCC::Uge,
+            IntCC::Ule => IntCC::Ugt,
+            IntCC::Ugt => IntCC::Ule,
+            IntCC::Uge => IntCC::Ult,
+        }
+    }
+}
+
+impl FloatCC {
+    /// The comparison that holds when this one does not.
+    pub fn negated(self) -> FloatCC {
+        match self {
+            FloatCC::Oeq => FloatCC::Une,
+            FloatCC::One => FloatCC::Ueq,
+            FloatCC::Olt => FloatCC::Uge,
+            FloatCC::Ole => FloatCC::Ugt,
+            FloatCC::Ogt => FloatCC::Ule,
+            FloatCC::Oge => FloatCC::Ult,
+            FloatCC::Ord => FloatCC::Uno,
+            FloatCC::Ueq => FloatCC::One,
+            FloatCC::Une => FloatCC::Oeq,
+            FloatCC::Ult => FloatCC::Oge,
+            FloatCC::Ule => FloatCC::Ogt,
+            FloatCC::Ugt => FloatCC::Ole,
+            FloatCC::Uge => FloatCC::Olt,
+            FloatCC::Uno => FloatCC::Ord,
+        }
+    }
+}
+
 /// What is known of an arithmetic instruction's result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wrap {
@@ -404,6 +488,9 @@ pub enum Op {
     AnyTrue,
     /// `i1 x W -> i1`: whether every lane is set. After `vectorize`.
     AllTrue,
+    /// `T... , mask -> T` (or the integer of `T`'s width): a scalar routine of `brolga-mathlib`, called for each
+    /// lane whose mask bit is set; 0 elsewhere. Pure. Made by `lower`.
+    Routine(brolga_mathlib::Routine, brolga_mathlib::Format),
 }
 
 impl Op {

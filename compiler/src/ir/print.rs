@@ -140,6 +140,7 @@ impl Display for Op {
             Op::LaneIds => f.write_str("lane_ids"),
             Op::AnyTrue => f.write_str("any_true"),
             Op::AllTrue => f.write_str("all_true"),
+            Op::Routine(routine, format) => write!(f, "routine.{routine:?}.{format:?}"),
         }
     }
 }
@@ -304,9 +305,10 @@ impl Display for Module {
                     .collect();
                 writeln!(
                     f,
-                    "kernel {:?} {id} ({})",
+                    "kernel {:?} {id} ({}){}",
                     kernel.info.name,
-                    params.join(", ")
+                    params.join(", "),
+                    if kernel.contract { " contract" } else { "" }
                 )?;
             }
             write!(f, "{func}")?;

@@ -1,0 +1,246 @@
+//! The loop forest.
+//!
+//! A *loop* here is a natural loop: a header that dominates the sources (latches) of some jumps back to it, and
+//! every block that reaches a latch without passing the header. Two loops are disjoint or one contains
+//! the other. A cycle whose entry does not dominate it (irreducible control flow) is no loop; the forest
+//! says that there is one and which jumps make it.
+//!
+//! Headers are visited innermost first (dominator tree, deepest first); each walks backwards from its latches, and
+//! steps over loops found before as a whole, so the cost is near linear: blocks plus jumps, times the nesting
+//! only for the lists of blocks.
+
+use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
+
+use super::DominatorTree;
+use crate::ir::{Block, Function, Terminator};
+
+/// A loop of a [`LoopForest`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Loop(u32);
+entity_impl!(Loop, "loop");
+
+/// What is known of one loop.
+#[derive(Clone, Debug)]
+pub struct LoopData {
+    pub header: Block,
+    /// The innermost loop around this one.
+    pub parent: Option<Loop>,
+    /// 1 for an outermost loop.
+    pub depth: u32,
+    /// Every block of the loop and of those in it, in reverse post-order; the header first.
+    pub blocks: Vec<Block>,
+    /// The blocks that jump back to the header; one entry per jump.
+    pub latches: Vec<Block>,
+    /// Jumps out: from a block of the loop, to one outside.
+    pub exits: Vec<(Block, Block)>,
+}
+
+/// Every loop of a function.
+#[derive(Clone, Debug)]
+pub struct LoopForest {
+    /// Inner loops before the loops around them.
+    pub loops: PrimaryMap<Loop, LoopData>,
+    /// Jumps that close a cycle without a dominating header, as from and to.
+    pub irreducible: Vec<(Block, Block)>,
+    innermost: SecondaryMap<Block, PackedOption<Loop>>,
+}
+
+impl LoopForest {
+    pub fn new(func: &Function, dominators: &DominatorTree) -> LoopForest {
+        let order = func.reverse_post_order();
+        let preds = func.predecessors();
+        let mut position: SecondaryMap<Block, u32> = SecondaryMap::new();
+        for (i, &block) in order.iter().enumerate() {
+            position[block] = i as u32;
+        }
+        let mut forest = LoopForest {
+            loops: PrimaryMap::new(),
+            irreducible: Vec::new(),
+            innermost: SecondaryMap::with_capacity(func.blocks.len()),
+        };
+        for &block in &order {
+            for succ in func.successors(block) {
+                if position[succ] <= position[block] && !dominators.dominates(succ, block) {
+                    forest.irreducible.push((block, succ));
+                }
+            }
+        }
+        for &header in dominators.preorder().iter().rev() {
+            let latches: Vec<Block> = preds[header]
+                .iter()
+                .copied()
+                .filter(|&pred| dominators.dominates(header, pred))
+                .collect();
+            if !latches.is_empty() {
+                forest.discover(header, latches, dominators, &preds);
+            }
+        }
+        // Inner loops came first, so parents are complete from the back.
+        for index in (0..forest.loops.len() as u32).rev() {
+            let id = Loop::from_u32(index);
+            let depth = forest.loops[id]
+                .parent
+                .map_or(0, |up| forest.loops[up].depth);
+            forest.loops[id].depth = depth + 1;
+        }
+        for &block in &order {
+            let mut around = forest.innermost(block);
+            while let Some(id) = around {
+                forest.loops[id].blocks.push(block);
+                around = forest.loops[id].parent;
+            }
+            for succ in func.successors(block) {
+                let mut left = forest.innermost(block);
+                while let Some(id) = left.filter(|&id| !forest.contains(id, succ)) {
+                    forest.loops[id].exits.push((block, succ));
+                    left = forest.loops[id].parent;
+                }
+            }
+        }
+        forest
+    }
+
+    /// Adds the loop of `header`, and makes it the parent of the loops found in it.
+    fn discover(
+        &mut self,
+        header: Block,
+        latches: Vec<Block>,
+        dominators: &DominatorTree,
+        preds: &SecondaryMap<Block, smallvec::SmallVec<[Block; 4]>>,
+    ) {
+        let id = self.loops.push(LoopData {
+            header,
+            parent: None,
+            depth: 0,
+            blocks: Vec::new(),
+            latches: latches.clone(),
+            exits: Vec::new(),
+        });
+        let mut work = latches;
+        while let Some(block) = work.pop() {
+            // The outermost loop found so far around the block, by climbing.
+            let mut outer = self.innermost(block);
+            while let Some(up) = outer.and_then(|o| self.loops[o].parent) {
+                outer = Some(up);
+            }
+            let entry = match outer {
+                Some(outer) if outer == id => continue,
+                Some(outer) => {
+                    self.loops[outer].parent = Some(id);
+                    self.loops[outer].header
+                }
+                None => {
+                    self.innermost[block] = id.into();
+                    if block == header {
+                        continue;
+                    }
+                    block
+                }
+            };
+            let reachable = preds[entry].iter().filter(|&&p| dominators.is_reachable(p));
+            // Latches of the inner loop are inside it and are stepped over when popped.
+            work.extend(reachable);
+        }
+        self.innermost[header] = id.into();
+    }
+
+    /// The innermost loop that contains a block.
+    pub fn innermost(&self, block: Block) -> Option<Loop> {
+        self.innermost[block].expand()
+    }
+
+    /// How many loops contain a block.
+    pub fn depth(&self, block: Block) -> u32 {
+        self.innermost(block).map_or(0, |id| self.loops[id].depth)
+    }
+
+    /// Whether a block is in a loop or in a loop inside it. Cost: the difference in depth.
+    pub fn contains(&self, id: Loop, block: Block) -> bool {
+        let mut around = self.innermost(block);
+        while let Some(inner) = around {
+            if inner == id {
+                return true;
+            }
+            if self.loops[inner].depth <= self.loops[id].depth {
+                return false;
+            }
+            around = self.loops[inner].parent;
+        }
+        false
+    }
+
+    /// The only block outside the loop that jumps to its header, if it jumps nowhere else.
+    pub fn preheader(
+        &self,
+        func: &Function,
+        preds: &SecondaryMap<Block, smallvec::SmallVec<[Block; 4]>>,
+        id: Loop,
+    ) -> Option<Block> {
+        let mut outside = preds[self.loops[id].header]
+            .iter()
+            .copied()
+            .filter(|&pred| !self.contains(id, pred));
+        let only = outside.next()?;
+        let plain = matches!(func.blocks[only].term, Terminator::Br(_));
+        (plain && outside.next().is_none()).then_some(only)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse;
+
+    fn forest(body: &str) -> (Function, LoopForest) {
+        let text = format!("func \"f\" (i1) -> () {{\nblock0(v0: i1):\n{body}\n}}");
+        let module = parse::module(&text).unwrap();
+        let func = module.functions.values().next().unwrap().clone();
+        let forest = LoopForest::new(&func, &DominatorTree::new(&func));
+        (func, forest)
+    }
+
+    #[test]
+    fn nested_loops_know_their_blocks_latches_and_exits() {
+        let (func, forest) = forest(
+            "br block1\nblock1:\nbr block2\nblock2:\ncond_br v0, block2, block3\n\
+             block3:\ncond_br v0, block1, block4\nblock4:\nret",
+        );
+        let b = |n| Block::from_u32(n);
+        assert_eq!(forest.loops.len(), 2);
+        let inner = forest.innermost(b(2)).unwrap();
+        let outer = forest.innermost(b(1)).unwrap();
+        assert_eq!(forest.loops[inner].parent, Some(outer));
+        assert_eq!(forest.loops[inner].blocks, [b(2)]);
+        assert_eq!(forest.loops[outer].blocks, [b(1), b(2), b(3)]);
+        assert_eq!(forest.loops[outer].latches, [b(3)]);
+        assert_eq!(forest.loops[outer].exits, [(b(3), b(4))]);
+        assert_eq!(forest.loops[inner].exits, [(b(2), b(3))]);
+        assert_eq!(
+            (forest.depth(b(2)), forest.depth(b(3)), forest.depth(b(4))),
+            (2, 1, 0)
+        );
+        let preds = func.predecessors();
+        assert_eq!(forest.preheader(&func, &preds, outer), Some(b(0)));
+        assert_eq!(forest.preheader(&func, &preds, inner), Some(b(1)));
+        assert!(forest.irreducible.is_empty());
+    }
+
+    #[test]
+    fn one_jump_may_leave_several_loops() {
+        let (_, forest) = forest(
+            "br block1\nblock1:\nbr block2\nblock2:\ncond_br v0, block3, block4\n\
+             block3:\ncond_br v0, block2, block1\nblock4:\nret",
+        );
+        let exits: Vec<_> = forest.loops.values().map(|l| l.exits.len()).collect();
+        assert_eq!(exits, [2, 1]);
+    }
+
+    #[test]
+    fn a_cycle_with_two_entries_is_reported_and_is_no_loop() {
+        let (_, forest) = forest(
+            "cond_br v0, block1, block2\nblock1:\nbr block2\nblock2:\ncond_br v0, block1, block3\nblock3:\nret",
+        );
+        assert!(forest.loops.is_empty());
+        assert_eq!(forest.irreducible.len(), 1);
+    }
+}

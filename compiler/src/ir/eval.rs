@@ -1,0 +1,581 @@
+//! What the pure operations compute, on plain bits.
+//!
+//! A lane is a `u64` whose low [`Scalar::bits`] hold the value and whose other bits are zero. The constant folder and the
+//! interpreter both ask here, so a program means the same folded or run. Everything is exact as IEEE 754 defines
+//! it; only the sign and payload of a NaN that arithmetic makes are the host's.
+//!
+//! `f16` arithmetic is done in `f32` and rounded once more, which is correctly rounded because
+//! 24 >= 2 * 11 + 2 (Figueroa, "When is double rounding innocuous?", 1995); `fma` goes through `f64`, where the
+//! sum of an exact product and a half is exact whenever it is near a tie.
+
+use half::f16;
+use smallvec::SmallVec;
+
+use super::{BinOp, ConvertOp, FloatCC, IntCC, Op, Rounding, Scalar, Type, UnOp};
+
+/// The lanes of one value.
+pub type Lanes = SmallVec<[u64; 4]>;
+
+/// The value as a signed integer.
+pub fn signed(scalar: Scalar, bits: u64) -> i64 {
+    let unused = 64 - scalar.bits();
+    ((bits << unused) as i64) >> unused
+}
+
+/// A floating-point lane as `f64`, which holds every `f16` and `f32` exactly.
+pub fn to_f64(scalar: Scalar, bits: u64) -> f64 {
+    match scalar {
+        Scalar::F16 => f16::from_bits(bits as u16).to_f64(),
+        Scalar::F32 => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits),
+    }
+}
+
+/// `value` rounded to nearest even as a lane of a floating-point type.
+pub fn from_f64(scalar: Scalar, value: f64) -> u64 {
+    match scalar {
+        Scalar::F16 => u64::from(f16::from_f64(value).to_bits()),
+        Scalar::F32 => u64::from((value as f32).to_bits()),
+        _ => value.to_bits(),
+    }
+}
+
+fn f32_of(scalar: Scalar, bits: u64) -> f32 {
+    match scalar {
+        Scalar::F16 => f16::from_bits(bits as u16).to_f32(),
+        _ => f32::from_bits(bits as u32),
+    }
+}
+
+fn bits_of(scalar: Scalar, value: f32) -> u64 {
+    match scalar {
+        Scalar::F16 => u64::from(f16::from_f32(value).to_bits()),
+        _ => u64::from(value.to_bits()),
+    }
+}
+
+/// `f` of one or two floats in `f32` for halves and singles, in `f64` for doubles.
+macro_rules! in_float {
+    ($scalar:expr, |$($x:ident = $bits:ident),+| $body:expr) => {
+        if $scalar == Scalar::F64 {
+            $(let $x = f64::from_bits($bits);)+
+            f64::to_bits($body)
+        } else {
+            $(let $x = f32_of($scalar, $bits);)+
+            bits_of($scalar, $body)
+        }
+    };
+}
+
+pub fn unary(op: UnOp, scalar: Scalar, a: u64) -> u64 {
+    let mask = scalar.mask();
+    let sign = mask ^ (mask >> 1);
+    match op {
+        UnOp::INeg => a.wrapping_neg() & mask,
+        UnOp::Not => !a & mask,
+        UnOp::PopCount => u64::from(a.count_ones()),
+        UnOp::Clz => u64::from(a.leading_zeros() - (64 - scalar.bits())),
+        UnOp::Ctz => u64::from(a.trailing_zeros().min(scalar.bits())),
+        UnOp::BitReverse => a.reverse_bits() >> (64 - scalar.bits()),
+        UnOp::FNeg => a ^ sign,
+        UnOp::FAbs => a & !sign,
+        UnOp::Sqrt => in_float!(scalar, |x = a| x.sqrt()),
+        UnOp::Ceil => in_float!(scalar, |x = a| x.ceil()),
+        UnOp::Floor => in_float!(scalar, |x = a| x.floor()),
+        UnOp::Trunc => in_float!(scalar, |x = a| x.trunc()),
+        UnOp::RoundEven => in_float!(scalar, |x = a| x.round_ties_even()),
+    }
+}
+
+pub fn binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> u64 {
+    let mask = scalar.mask();
+    let bits = scalar.bits();
+    let (sa, sb) = (signed(scalar, a), signed(scalar, b));
+    let sign = mask ^ (mask >> 1);
+    let amount = (b % u64::from(bits)) as u32;
+    // The most and least signed values, for clamping in 128 bits.
+    let clamp = |value: i128| value.clamp(-(sign as i128), (mask >> 1) as i128) as u64;
+    let result = match op {
+        BinOp::IAdd => a.wrapping_add(b),
+        BinOp::ISub => a.wrapping_sub(b),
+        BinOp::IMul => a.wrapping_mul(b),
+        BinOp::SMulHi => ((i128::from(sa) * i128::from(sb)) >> bits) as u64,
+        BinOp::UMulHi => ((u128::from(a) * u128::from(b)) >> bits) as u64,
+        BinOp::SDiv if b == 0 => a,
+        BinOp::SDiv => sa.wrapping_div(sb) as u64,
+        BinOp::UDiv if b == 0 => a,
+        BinOp::UDiv => a / b,
+        BinOp::SRem | BinOp::URem if b == 0 => 0,
+        BinOp::SRem => sa.wrapping_rem(sb) as u64,
+        BinOp::URem => a % b,
+        BinOp::And => a & b,
+        BinOp::Or => a | b,
+        BinOp::Xor => a ^ b,
+        BinOp::Shl => a << amount,
+        BinOp::LShr => a >> amount,
+        BinOp::AShr => (sa >> amount) as u64,
+        BinOp::Rotl if amount == 0 => a,
+        BinOp::Rotl => (a << amount) | (a >> (bits - amount)),
+        BinOp::SMin => sa.min(sb) as u64,
+        BinOp::SMax => sa.max(sb) as u64,
+        BinOp::UMin => a.min(b),
+        BinOp::UMax => a.max(b),
+        BinOp::SAddSat => clamp(i128::from(sa) + i128::from(sb)),
+        BinOp::SSubSat => clamp(i128::from(sa) - i128::from(sb)),
+        BinOp::UAddSat => (u128::from(a) + u128::from(b)).min(u128::from(mask)) as u64,
+        BinOp::USubSat => a.saturating_sub(b),
+        BinOp::FAdd => in_float!(scalar, |x = a, y = b| x + y),
+        BinOp::FSub => in_float!(scalar, |x = a, y = b| x - y),
+        BinOp::FMul => in_float!(scalar, |x = a, y = b| x * y),
+        BinOp::FDiv => in_float!(scalar, |x = a, y = b| x / y),
+        BinOp::FRem => in_float!(scalar, |x = a, y = b| x % y),
+        BinOp::FMin | BinOp::FMax => {
+            let (x, y) = (to_f64(scalar, a), to_f64(scalar, b));
+            let first = if op == BinOp::FMin { x < y } else { x > y };
+            if y.is_nan() || first { a } else { b }
+        }
+        BinOp::CopySign => (a & !sign) | (b & sign),
+    };
+    result & mask
+}
+
+/// `a * b + c`, rounded once.
+pub fn fma(scalar: Scalar, a: u64, b: u64, c: u64) -> u64 {
+    match scalar {
+        Scalar::F32 => {
+            let [a, b, c] = [a, b, c].map(|x| f32::from_bits(x as u32));
+            u64::from(a.mul_add(b, c).to_bits())
+        }
+        Scalar::F16 => {
+            let [a, b, c] = [a, b, c].map(|x| to_f64(Scalar::F16, x));
+            u64::from(f16::from_f64(a * b + c).to_bits())
+        }
+        _ => {
+            let [a, b, c] = [a, b, c].map(f64::from_bits);
+            a.mul_add(b, c).to_bits()
+        }
+    }
+}
+
+pub fn icmp(cc: IntCC, scalar: Scalar, a: u64, b: u64) -> bool {
+    let (sa, sb) = (signed(scalar, a), signed(scalar, b));
+    match cc {
+        IntCC::Eq => a == b,
+        IntCC::Ne => a != b,
+        IntCC::Slt => sa < sb,
+        IntCC::Sle => sa <= sb,
+        IntCC::Sgt => sa > sb,
+        IntCC::Sge => sa >= sb,
+        IntCC::Ult => a < b,
+        IntCC::Ule => a <= b,
+        IntCC::Ugt => a > b,
+        IntCC::Uge => a >= b,
+    }
+}
+
+pub fn fcmp(cc: FloatCC, scalar: Scalar, a: u64, b: u64) -> bool {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    let order = to_f64(scalar, a).partial_cmp(&to_f64(scalar, b));
+    match cc {
+        FloatCC::Oeq => order == Some(Equal),
+        FloatCC::One => matches!(order, Some(Less | Greater)),
+        FloatCC::Olt => order == Some(Less),
+        FloatCC::Ole => matches!(order, Some(Less | Equal)),
+        FloatCC::Ogt => order == Some(Greater),
+        FloatCC::Oge => matches!(order, Some(Greater | Equal)),
+        FloatCC::Ord => order.is_some(),
+        other => !fcmp(other.negated(), scalar, a, b),
+    }
+}
+
+/// Any lane-wise conversion; a `Bitcast` between scalars of one width included.
+pub fn convert(op: ConvertOp, rounding: Rounding, from: Scalar, to: Scalar, a: u64) -> u64 {
+    let mask = to.mask();
+    let top = (mask >> 1) as i128;
+    let (value, natural) = (i128::from(signed(from, a)), i128::from(a));
+    match op {
+        ConvertOp::Trunc | ConvertOp::ZExt | ConvertOp::Bitcast => a & mask,
+        ConvertOp::SExt => signed(from, a) as u64 & mask,
+        ConvertOp::SatSToS => value.clamp(-top - 1, top) as u64 & mask,
+        ConvertOp::SatSToU => value.clamp(0, i128::from(mask)) as u64,
+        ConvertOp::SatUToS => natural.min(top) as u64,
+        ConvertOp::SatUToU => a.min(mask),
+        ConvertOp::FToS => {
+            let x = integral(to_f64(from, a), rounding);
+            // A float-to-integer `as` clamps, and takes NaN to 0.
+            i128::from(x as i64).clamp(-top - 1, top) as u64 & mask
+        }
+        ConvertOp::FToU => (integral(to_f64(from, a), rounding) as u64).min(mask),
+        ConvertOp::SToF => {
+            let x = signed(from, a);
+            round_to(to, x < 0, x.unsigned_abs(), 0, rounding)
+        }
+        ConvertOp::UToF => round_to(to, false, a, 0, rounding),
+        ConvertOp::FToF => float_to_float(from, to, a, rounding),
+    }
+}
+
+/// To an integral value in the given direction.
+fn integral(x: f64, rounding: Rounding) -> f64 {
+    match rounding {
+        Rounding::NearestEven => x.round_ties_even(),
+        Rounding::Zero => x.trunc(),
+        Rounding::Up => x.ceil(),
+        Rounding::Down => x.floor(),
+    }
+}
+
+/// Stored significand bits and the least exponent of a normal number.
+fn format(scalar: Scalar) -> (u32, i32) {
+    match scalar {
+        Scalar::F16 => (10, -14),
+        Scalar::F32 => (23, -126),
+        _ => (52, -1022),
+    }
+}
+
+fn float_to_float(from: Scalar, to: Scalar, a: u64, rounding: Rounding) -> u64 {
+    let (from_bits, from_min) = format(from);
+    let (to_bits, _) = format(to);
+    let negative = a >> (from.bits() - 1) != 0;
+    let field = (a & (from.mask() >> 1)) >> from_bits;
+    let fraction = a & ((1 << from_bits) - 1);
+    let infinite = from.mask() >> (1 + from_bits);
+    let sign = u64::from(negative) << (to.bits() - 1);
+    if field == infinite {
+        let infinity = (to.mask() >> 1) >> to_bits << to_bits;
+        if fraction == 0 {
+            return sign | infinity;
+        }
+        // A NaN keeps the high bits of its payload and becomes quiet.
+        let payload = if to_bits >= from_bits {
+            fraction << (to_bits - from_bits)
+        } else {
+            fraction >> (from_bits - to_bits)
+        };
+        return sign | infinity | 1 << (to_bits - 1) | payload;
+    }
+    let (significand, exponent) = if field == 0 {
+        (fraction, from_min)
+    } else {
+        (fraction | 1 << from_bits, from_min + field as i32 - 1)
+    };
+    let exponent = exponent - from_bits as i32;
+    round_to(to, negative, significand, exponent, rounding)
+}
+
+/// The lane of floating-point type `to` that `significand * 2^exponent` rounds to.
+fn round_to(
+    to: Scalar,
+    negative: bool,
+    significand: u64,
+    exponent: i32,
+    rounding: Rounding,
+) -> u64 {
+    let (stored, min) = format(to);
+    let sign = u64::from(negative) << (to.bits() - 1);
+    if significand == 0 {
+        return sign;
+    }
+    // Everything below the unit in the last place of the result is rounded away.
+    let top = exponent + 63 - significand.leading_zeros() as i32;
+    let unit = top.max(min) - stored as i32;
+    let drop = unit - exponent;
+    let (mut kept, rest, half) = if drop <= 0 {
+        (significand << -drop, 0u64, 1u64)
+    } else if drop >= 64 {
+        // Far below half of the smallest number, but not zero; at 64 it may be more than half.
+        let over = drop == 64 && significand > 1 << 63;
+        let tie = drop == 64 && significand == 1 << 63;
+        (0, 1 + u64::from(tie) + 2 * u64::from(over), 2)
+    } else {
+        let rest = significand & ((1u64 << drop) - 1);
+        (significand >> drop, rest, 1u64 << (drop - 1))
+    };
+    let up = match rounding {
+        Rounding::NearestEven => rest > half || rest == half && kept & 1 == 1,
+        Rounding::Zero => false,
+        Rounding::Up => rest != 0 && !negative,
+        Rounding::Down => rest != 0 && negative,
+    };
+    kept += u64::from(up);
+    // A carry out of the significand moves into the exponent field by itself.
+    let field = (unit + stored as i32 - min) as u64;
+    let magnitude = (field << stored) + kept;
+    let infinity = (to.mask() >> 1) >> stored << stored;
+    if magnitude < infinity {
+        return sign | magnitude;
+    }
+    let to_infinity = match rounding {
+        Rounding::NearestEven => true,
+        Rounding::Zero => false,
+        Rounding::Up => !negative,
+        Rounding::Down => negative,
+    };
+    sign | if to_infinity { infinity } else { infinity - 1 }
+}
+
+/// The same bits in other lanes; the first lane lowest.
+pub fn bitcast(from: Type, to: Type, lanes: &[u64]) -> Lanes {
+    let (a, b) = (from.scalar.bits() as usize, to.scalar.bits() as usize);
+    let mut result: Lanes = SmallVec::from_elem(0, usize::from(to.lanes));
+    if a >= b {
+        for (i, out) in result.iter_mut().enumerate() {
+            let at = i * b;
+            *out = lanes[at / a] >> (at % a) & to.scalar.mask();
+        }
+    } else {
+        for (i, &lane) in lanes.iter().enumerate() {
+            let at = i * a;
+            result[at / b] |= lane << (at % b);
+        }
+    }
+    result
+}
+
+/// Where a dynamic lane index points, if inside.
+fn dynamic_lane(index: u64, lanes: usize) -> Option<usize> {
+    let index = (index & (lanes.next_power_of_two() as u64 - 1)) as usize;
+    (index < lanes).then_some(index)
+}
+
+/// The result of an operation that depends on its operands alone, or `None` for one that
+/// does not (memory, queries, addresses, built-ins, several results).
+pub fn pure(op: &Op, args: &[(Type, &[u64])], result: Type) -> Option<Lanes> {
+    let count = usize::from(result.lanes);
+    let each = |f: &dyn Fn(usize) -> u64| -> Lanes { (0..count).map(f).collect() };
+    let arg = |n: usize| args[n].1;
+    Some(match op {
+        Op::Const(bits) => SmallVec::from_elem(*bits, count),
+        Op::Unary(op) => each(&|i| unary(*op, result.scalar, arg(0)[i])),
+        Op::Binary(op, _) => each(&|i| binary(*op, result.scalar, arg(0)[i], arg(1)[i])),
+        Op::Fma => each(&|i| fma(result.scalar, arg(0)[i], arg(1)[i], arg(2)[i])),
+        Op::ICmp(cc) => {
+            let scalar = args[0].0.scalar;
+            each(&|i| u64::from(icmp(*cc, scalar, arg(0)[i], arg(1)[i])))
+        }
+        Op::FCmp(cc) => {
+            let scalar = args[0].0.scalar;
+            each(&|i| u64::from(fcmp(*cc, scalar, arg(0)[i], arg(1)[i])))
+        }
+        Op::Select => each(&|i| {
+            let cond = arg(0)[if args[0].0.is_scalar() { 0 } else { i }];
+            if cond != 0 { arg(1)[i] } else { arg(2)[i] }
+        }),
+        Op::Convert(ConvertOp::Bitcast, _) => bitcast(args[0].0, result, arg(0)),
+        Op::Convert(op, rounding) => {
+            let from = args[0].0.scalar;
+            each(&|i| convert(*op, *rounding, from, result.scalar, arg(0)[i]))
+        }
+        Op::Splat => SmallVec::from_elem(arg(0)[0], count),
+        Op::Build => each(&|i| arg(i)[0]),
+        Op::Extract(lane) => SmallVec::from_elem(arg(0)[usize::from(*lane)], 1),
+        Op::Insert(lane) => {
+            let mut lanes = Lanes::from_slice(arg(0));
+            lanes[usize::from(*lane)] = arg(1)[0];
+            lanes
+        }
+        Op::ExtractDyn => {
+            let lane = dynamic_lane(arg(1)[0], arg(0).len());
+            SmallVec::from_elem(lane.map_or(0, |lane| arg(0)[lane]), 1)
+        }
+        Op::InsertDyn => {
+            let mut lanes = Lanes::from_slice(arg(0));
+            if let Some(lane) = dynamic_lane(arg(2)[0], lanes.len()) {
+                lanes[lane] = arg(1)[0];
+            }
+            lanes
+        }
+        Op::Shuffle(mask) => each(&|i| {
+            let lane = usize::from(mask[i]);
+            let first = arg(0).len();
+            match mask[i] {
+                255 => 0,
+                _ if lane < first => arg(0)[lane],
+                _ => arg(1)[lane - first],
+            }
+        }),
+        Op::PtrAdd => each(&|i| arg(0)[i].wrapping_add(arg(1)[i])),
+        Op::LaneIds => each(&|i| i as u64 & result.scalar.mask()),
+        Op::AnyTrue => SmallVec::from_elem(u64::from(arg(0).iter().any(|&bit| bit != 0)), 1),
+        Op::AllTrue => SmallVec::from_elem(u64::from(arg(0).iter().all(|&bit| bit != 0)), 1),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+
+    use super::*;
+
+    #[test]
+    fn integer_operations_agree_with_rust_at_every_width() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+        let corners = [0u8, 1, 2, 0x7f, 0x80, 0x81, 0xff];
+        for _ in 0..2000 {
+            let mut pick = || {
+                if rng.random_bool(0.3) {
+                    corners[rng.random_range(0..corners.len())]
+                } else {
+                    rng.random()
+                }
+            };
+            let (a, b) = (pick(), pick());
+            let (sa, sb) = (a as i8, b as i8);
+            let run = |op| binary(op, Scalar::I8, a.into(), b.into()) as u8;
+            assert_eq!(run(BinOp::IMul), a.wrapping_mul(b));
+            assert_eq!(
+                run(BinOp::SMulHi),
+                ((i16::from(sa) * i16::from(sb)) >> 8) as u8
+            );
+            assert_eq!(
+                run(BinOp::UMulHi),
+                ((u16::from(a) * u16::from(b)) >> 8) as u8
+            );
+            assert_eq!(
+                run(BinOp::SDiv),
+                if b == 0 { a } else { sa.wrapping_div(sb) as u8 }
+            );
+            assert_eq!(
+                run(BinOp::SRem),
+                if b == 0 { 0 } else { sa.wrapping_rem(sb) as u8 }
+            );
+            assert_eq!(run(BinOp::Shl), a << (b & 7));
+            assert_eq!(run(BinOp::AShr), (sa >> (b & 7)) as u8);
+            assert_eq!(run(BinOp::Rotl), a.rotate_left(u32::from(b & 7)));
+            assert_eq!(run(BinOp::SAddSat), sa.saturating_add(sb) as u8);
+            assert_eq!(run(BinOp::SSubSat), sa.saturating_sub(sb) as u8);
+            assert_eq!(run(BinOp::UAddSat), a.saturating_add(b));
+            assert_eq!(run(BinOp::SMin), sa.min(sb) as u8);
+            let one = |op| unary(op, Scalar::I8, a.into()) as u8;
+            assert_eq!(one(UnOp::Clz), a.leading_zeros() as u8);
+            assert_eq!(one(UnOp::Ctz), a.trailing_zeros() as u8);
+            assert_eq!(one(UnOp::BitReverse), a.reverse_bits());
+            assert_eq!(one(UnOp::INeg), a.wrapping_neg());
+        }
+    }
+
+    #[test]
+    fn nearest_even_conversions_agree_with_the_host() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(2);
+        let run = |op, from, to, a| convert(op, Rounding::NearestEven, from, to, a);
+        for _ in 0..20_000 {
+            let bits: u64 = rng.random::<u64>() >> rng.random_range(0..64);
+            let x = f64::from_bits(rng.random());
+            // Near the range of halves and singles, where rounding happens.
+            let scale = 2f64.powi(rng.random_range(-160..160));
+            for x in [
+                x,
+                x.fract(),
+                bits as f64 * scale,
+                rng.random::<f64>() * scale,
+            ] {
+                if x.is_nan() {
+                    continue;
+                }
+                let got = run(ConvertOp::FToF, Scalar::F64, Scalar::F32, x.to_bits());
+                assert_eq!(got as u32, (x as f32).to_bits(), "{x:e}");
+                let got = run(ConvertOp::FToF, Scalar::F64, Scalar::F16, x.to_bits());
+                assert_eq!(got as u16, f16::from_f64(x).to_bits(), "{x:e}");
+            }
+            let got = run(ConvertOp::UToF, Scalar::I64, Scalar::F32, bits);
+            assert_eq!(got as u32, (bits as f32).to_bits());
+            let got = run(ConvertOp::SToF, Scalar::I64, Scalar::F64, bits);
+            assert_eq!(got, (bits as i64 as f64).to_bits());
+        }
+        for bits in 0..=u16::MAX {
+            let x = f16::from_bits(bits);
+            if !x.is_nan() {
+                let got = run(ConvertOp::FToF, Scalar::F16, Scalar::F32, bits.into());
+                assert_eq!(got as u32, x.to_f32().to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn directed_rounding_brackets_the_value() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
+        for _ in 0..20_000 {
+            let x = (rng.random::<f64>() - 0.5) * 2f64.powi(rng.random_range(-30..20));
+            for to in [Scalar::F16, Scalar::F32] {
+                let run = |mode| {
+                    let bits = convert(ConvertOp::FToF, mode, Scalar::F64, to, x.to_bits());
+                    to_f64(to, bits)
+                };
+                let (down, up) = (run(Rounding::Down), run(Rounding::Up));
+                assert!(down <= x && x <= up, "{x:e} in {down:e}..{up:e}");
+                let near = run(Rounding::NearestEven);
+                assert!(near == down || near == up || !near.is_finite());
+                assert_eq!(run(Rounding::Zero), if x < 0.0 { up } else { down });
+            }
+        }
+        let max = f64::MAX.to_bits();
+        let run = |mode| convert(ConvertOp::FToF, mode, Scalar::F64, Scalar::F32, max) as u32;
+        assert_eq!(run(Rounding::Zero), f32::MAX.to_bits());
+        assert_eq!(run(Rounding::Up), f32::INFINITY.to_bits());
+        let tiny = 1f64.to_bits() >> 12;
+        let run = |mode| convert(ConvertOp::FToF, mode, Scalar::F64, Scalar::F16, tiny);
+        assert_eq!((run(Rounding::Up), run(Rounding::NearestEven)), (1, 0));
+    }
+
+    #[test]
+    fn saturating_conversions_clamp() {
+        let run = |op, from, to, a| convert(op, Rounding::Zero, from, to, a);
+        let f = |x: f64| x.to_bits();
+        let (d, i8, i64) = (Scalar::F64, Scalar::I8, Scalar::I64);
+        assert_eq!(run(ConvertOp::FToS, d, i8, f(200.0)), 0x7f);
+        assert_eq!(run(ConvertOp::FToS, d, i8, f(-200.0)), 0x80);
+        assert_eq!(run(ConvertOp::FToS, d, i8, f(-1.9)), 0xff);
+        assert_eq!(run(ConvertOp::FToS, d, i8, f(f64::NAN)), 0);
+        assert_eq!(run(ConvertOp::FToU, d, i8, f(-5.0)), 0);
+        assert_eq!(run(ConvertOp::FToU, d, i64, f(1e30)), u64::MAX);
+        assert_eq!(run(ConvertOp::SatSToU, i64, i8, -3i64 as u64), 0);
+        assert_eq!(run(ConvertOp::SatSToU, i64, i64, -3i64 as u64), 0);
+        assert_eq!(run(ConvertOp::SatUToS, i8, i8, 0xff), 0x7f);
+        assert_eq!(run(ConvertOp::SatSToS, i64, i8, -300i64 as u64), 0x80);
+        assert_eq!(run(ConvertOp::SExt, Scalar::I1, i8, 1), 0xff);
+        let up = |x| convert(ConvertOp::FToS, Rounding::NearestEven, d, i8, f(x));
+        assert_eq!((up(2.5), up(3.5)), (2, 4));
+    }
+
+    #[test]
+    fn half_arithmetic_is_rounded_correctly() {
+        // Against exact arithmetic in f64, rounded once.
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(4);
+        for _ in 0..50_000 {
+            let [a, b, c]: [u16; 3] = rng.random();
+            let [x, y, z] = [a, b, c].map(|v| f16::from_bits(v).to_f64());
+            let same = |got: u64, exact: f64| {
+                exact.is_nan() || got as u16 == f16::from_f64(exact).to_bits()
+            };
+            let run = |op| binary(op, Scalar::F16, a.into(), b.into());
+            assert!(same(run(BinOp::FAdd), x + y));
+            assert!(same(run(BinOp::FMul), x * y));
+            assert!(same(
+                fma(Scalar::F16, a.into(), b.into(), c.into()),
+                x.mul_add(y, z)
+            ));
+        }
+    }
+
+    #[test]
+    fn lanes_are_regrouped_lowest_first() {
+        let (bytes, words) = (Type::new(Scalar::I8, 4), Type::new(Scalar::I16, 2));
+        let got = bitcast(bytes, words, &[0x11, 0x22, 0x33, 0x44]);
+        assert_eq!(got.as_slice(), [0x2211, 0x4433]);
+        let got = bitcast(words, bytes, &[0x2211, 0x4433]);
+        assert_eq!(got.as_slice(), [0x11, 0x22, 0x33, 0x44]);
+    }
+
+    #[test]
+    fn a_dynamic_index_outside_touches_nothing() {
+        let ty = Type::new(Scalar::I32, 3);
+        let lanes = [7, 8, 9];
+        let get = |i: u64| {
+            let args = [(ty, &lanes[..]), (Type::I32, &[i][..])];
+            pure(&Op::ExtractDyn, &args, Type::I32).unwrap()[0]
+        };
+        assert_eq!([get(2), get(3), get(5)], [9, 0, 8]);
+    }
+}

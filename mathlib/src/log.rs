@@ -1,0 +1,127 @@
+//! `log`, `log2`, `log10`, `log1p`: split off the exponent, then log(1 + f) for f in
+//! [sqrt(1/2) - 1, sqrt(2) - 1].
+//!
+//! For `double` the kernel is the series in s = f / (2 + f), arranged as in FDLIBM's `e_log.c` so
+//! that f itself enters exactly; for `float` a polynomial in f, which needs no division. The
+//! coefficients are minimax fits of our own.
+
+use crate::bits::{from_int, infinity, nan, poly, pow2, split};
+use crate::constants::{LN_2, LOG2_E, LOG10_2, LOG10_E, Pair};
+use crate::number::{Float, Format, Int};
+
+/// (log(1 + f) - f + f^2/2) / f^3; log(1 + f) then has relative error 2^-28.3.
+const LOG_F32: [f64; 9] = [
+    0.3333331346511841,
+    -0.25000008940696716,
+    0.2000211924314499,
+    -0.1666799634695053,
+    0.14219552278518677,
+    -0.1240558847784996,
+    0.11888161301612854,
+    -0.11675652116537094,
+    0.06746642291545868,
+];
+
+/// (log(1 + f)/s - 2) / s^2 in s^2, relative error of the logarithm 2^-61.5.
+const LOG_F64: [f64; 8] = [
+    0.6666666666666677,
+    0.39999999999908414,
+    0.2857142859757113,
+    0.22222218710361702,
+    0.18182066832217136,
+    0.15375247745724882,
+    0.1349988330347529,
+    0.11117083108700851,
+];
+
+/// log(1 + f) - f for f in the reduced range; small beside f.
+fn log1p_tail<F: Float>(f: F) -> F {
+    match f.format() {
+        Format::F32 => {
+            let p = poly(f, &LOG_F32);
+            (f * f) * p.fma(f, f.lit(-0.5))
+        }
+        Format::F64 => {
+            let s = f / (f + f.lit(2.0));
+            let z = s * s;
+            let half_square = f * f * f.lit(0.5);
+            let r = z * poly(z, &LOG_F64);
+            s.fma(half_square + r, -half_square)
+        }
+    }
+}
+
+/// The results for 0, infinity, negative numbers and NaN, over `r` for the others.
+fn edges<F: Float>(x: F, r: F) -> F {
+    let r = F::select(x.eq(infinity(x)), x, r);
+    let r = F::select(x.eq(x.lit(0.0)), -infinity(x), r);
+    F::select(x.ge(x.lit(0.0)), r, nan(x))
+}
+
+/// e ln(2) + log(1 + f).
+fn assemble<F: Float>(e: F::Int, f: F) -> F {
+    let e = from_int(f, e);
+    let tail = e.fma(LN_2.low(f), log1p_tail(f));
+    e.fma(LN_2.high(f), f + tail)
+}
+
+/// The natural logarithm.
+pub fn log<F: Float>(x: F) -> F {
+    let (m, e) = split(x);
+    edges(x, assemble(e, m - x.lit(1.0)))
+}
+
+/// The base-2 logarithm.
+pub fn log2<F: Float>(x: F) -> F {
+    let (m, e) = split(x);
+    let f = m - x.lit(1.0);
+    let (high, low) = in_base(f, &LOG2_E);
+    edges(x, (from_int(x, e) + high) + low)
+}
+
+/// The base-10 logarithm.
+pub fn log10<F: Float>(x: F) -> F {
+    let (m, e) = split(x);
+    let f = m - x.lit(1.0);
+    let (high, low) = in_base(f, &LOG10_E);
+    let e = from_int(x, e);
+    let low = e.fma(LOG10_2.low(x), low);
+    edges(x, e.fma(LOG10_2.high(x), high) + low)
+}
+
+/// log(1 + f) times a constant, as a sum of two. The product with f is exact, as it may cancel
+/// against the exponent's part.
+fn in_base<F: Float>(f: F, factor: &Pair) -> (F, F) {
+    let high = f * factor.high(f);
+    let error = f.fma(factor.high(f), -high);
+    let low = f.fma(factor.low(f), error);
+    (high, log1p_tail(f).fma(factor.high(f), low))
+}
+
+/// log(u + c) + extra ln(2), where |c| is below an ulp of u > 0.
+pub(crate) fn log_sum<F: Float>(u: F, c: F, extra: F::Int) -> F {
+    let (m, e) = split(u);
+    // Beyond some point c has no effect, and at the end 2^-e no encoding.
+    let huge = u.gt(u.lit2(2f64.powi(100), 2f64.powi(1000)));
+    let inverse = F::select(huge, u.lit(0.0), pow2(u, e.lit(0) - e));
+    let f = c.fma(inverse, m - u.lit(1.0));
+    assemble(e + extra, f)
+}
+
+/// log(1 + x) for finite x > -1, or NaN for NaN.
+pub(crate) fn log1p_finite<F: Float>(x: F) -> F {
+    // 1 + x exactly, by Knuth's two-sum.
+    let one = x.lit(1.0);
+    let u = one + x;
+    let added = u - one;
+    let c = (one - (u - added)) + (x - added);
+    log_sum(u, c, x.int_lit(0))
+}
+
+/// log(1 + x), accurate near zero.
+pub fn log1p<F: Float>(x: F) -> F {
+    let r = log1p_finite(x);
+    let r = F::select(x.eq(infinity(x)) | x.eq(x.lit(0.0)), x, r);
+    let r = F::select(x.eq(x.lit(-1.0)), -infinity(x), r);
+    F::select(x.ge(x.lit(-1.0)), r, nan(x))
+}

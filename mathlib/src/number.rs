@@ -1,0 +1,322 @@
+//! The number traits, and their meaning for plain `f32` and `f64`.
+
+use crate::routine::{Routine, Target};
+use std::num::Wrapping;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
+
+/// The IEEE 754 format of a lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Format {
+    /// binary32, OpenCL `float`.
+    F32,
+    /// binary64, OpenCL `double`.
+    F64,
+}
+
+impl Format {
+    /// `single` for `F32`, `double` for `F64`.
+    pub fn pick<T>(self, single: T, double: T) -> T {
+        match self {
+            Format::F32 => single,
+            Format::F64 => double,
+        }
+    }
+
+    /// Width of a lane in bits.
+    pub fn bits(self) -> u32 {
+        self.pick(32, 64)
+    }
+
+    /// Stored significand bits, which is also the position of the exponent field.
+    pub fn mantissa_bits(self) -> u32 {
+        self.pick(23, 52)
+    }
+
+    /// The exponent bias, which is also the largest finite exponent.
+    pub fn bias(self) -> i32 {
+        self.pick(127, 1023)
+    }
+}
+
+/// A truth value per lane. In generated code: all bits of the lane set, or none.
+pub trait Mask:
+    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
+{
+}
+
+impl Mask for bool {}
+
+/// An integer per lane, as wide as the float it belongs to. Arithmetic wraps; signedness is in the
+/// operation. Shift amounts are constants, less than the width.
+pub trait Int:
+    Copy
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + Not<Output = Self>
+{
+    /// The result of a comparison.
+    type Mask: Mask;
+
+    /// A constant of the receiver's kind, truncated to its width (so `-1i64 as u64` is -1).
+    fn lit(self, value: u64) -> Self;
+    /// Shift left.
+    fn shl(self, amount: u32) -> Self;
+    /// Logical shift right.
+    fn shr(self, amount: u32) -> Self;
+    /// Arithmetic shift right.
+    fn sar(self, amount: u32) -> Self;
+    /// Equal.
+    fn eq(self, rhs: Self) -> Self::Mask;
+    /// Signed less than.
+    fn slt(self, rhs: Self) -> Self::Mask;
+    /// `a` in lanes where `mask` is set, else `b`.
+    fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
+
+    /// A signed constant of the receiver's kind.
+    fn ilit(self, value: i64) -> Self {
+        self.lit(value as u64)
+    }
+    /// Not equal.
+    fn ne(self, rhs: Self) -> Self::Mask {
+        !self.eq(rhs)
+    }
+    /// Signed greater than.
+    fn sgt(self, rhs: Self) -> Self::Mask {
+        rhs.slt(self)
+    }
+}
+
+/// A float per lane. Every operation is IEEE 754, round to nearest even, denormals kept.
+///
+/// `-x` and [`Float::abs`] change the sign bit and nothing else, NaN included. The operators are
+/// never contracted: a fused multiply-add is written [`Float::fma`].
+pub trait Float:
+    Copy
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// The result of a comparison.
+    type Mask: Mask;
+    /// The integer of the same width.
+    type Int: Int<Mask = Self::Mask>;
+
+    /// The format of the lanes.
+    fn format(self) -> Format;
+    /// A constant of the receiver's format, `value` rounded to nearest.
+    fn lit(self, value: f64) -> Self;
+    /// An integer constant of the receiver's width (see [`Int::lit`]).
+    fn int_lit(self, value: u64) -> Self::Int;
+    /// A mask constant.
+    fn mask_lit(self, value: bool) -> Self::Mask;
+
+    /// `self * b + c`, rounded once.
+    fn fma(self, b: Self, c: Self) -> Self;
+    /// Square root, correctly rounded.
+    fn sqrt(self) -> Self;
+    /// Clears the sign bit.
+    fn abs(self) -> Self;
+    /// Round towards minus infinity; keeps the sign of a zero result.
+    fn floor(self) -> Self;
+    /// Round towards plus infinity; keeps the sign of a zero result.
+    fn ceil(self) -> Self;
+    /// Round towards zero; keeps the sign of a zero result.
+    fn trunc(self) -> Self;
+    /// Round to nearest, ties to even; keeps the sign of a zero result.
+    fn round_even(self) -> Self;
+
+    /// Ordered equal.
+    fn eq(self, rhs: Self) -> Self::Mask;
+    /// Ordered less than.
+    fn lt(self, rhs: Self) -> Self::Mask;
+    /// Ordered less than or equal.
+    fn le(self, rhs: Self) -> Self::Mask;
+    /// `a` in lanes where `mask` is set, else `b`.
+    fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
+
+    /// The encoding.
+    fn to_bits(self) -> Self::Int;
+    /// The value of an encoding.
+    fn from_bits(bits: Self::Int) -> Self;
+
+    /// `r(self)` in lanes where `mask` is set, else `fast`.
+    fn rare1(self, mask: Self::Mask, fast: Self, r: Routine) -> Self;
+    /// `r(self, y)` in lanes where `mask` is set, else `fast`.
+    fn rare2(self, y: Self, mask: Self::Mask, fast: Self, r: Routine) -> Self;
+    /// `r(self)` in every lane.
+    fn call1(self, r: Routine) -> Self;
+    /// `r(self, y)` in every lane.
+    fn call2(self, y: Self, r: Routine) -> Self;
+    /// `r(self)` in every lane, for a routine with an integer result.
+    fn call1_int(self, r: Routine) -> Self::Int;
+    /// `r(self, y)` in every lane, for a routine with an integer result.
+    fn call2_int(self, y: Self, r: Routine) -> Self::Int;
+
+    /// Not ordered equal: unordered or different.
+    fn ne(self, rhs: Self) -> Self::Mask {
+        !self.eq(rhs)
+    }
+    /// Ordered greater than.
+    fn gt(self, rhs: Self) -> Self::Mask {
+        rhs.lt(self)
+    }
+    /// Ordered greater than or equal.
+    fn ge(self, rhs: Self) -> Self::Mask {
+        rhs.le(self)
+    }
+    /// Is a NaN.
+    fn is_nan(self) -> Self::Mask {
+        !self.eq(self)
+    }
+    /// Either is a NaN.
+    fn unordered(self, rhs: Self) -> Self::Mask {
+        self.is_nan() | rhs.is_nan()
+    }
+    /// A constant that differs between the formats.
+    fn lit2(self, single: f64, double: f64) -> Self {
+        self.lit(self.format().pick(single, double))
+    }
+}
+
+macro_rules! plain {
+    ($float:ty, $uint:ty, $sint:ty, $format:ident, $f1:ident, $f2:ident, $i1:ident, $i2:ident) => {
+        impl Int for Wrapping<$uint> {
+            type Mask = bool;
+
+            fn lit(self, value: u64) -> Self {
+                Wrapping(value as $uint)
+            }
+            fn shl(self, amount: u32) -> Self {
+                Wrapping(self.0 << amount)
+            }
+            fn shr(self, amount: u32) -> Self {
+                Wrapping(self.0 >> amount)
+            }
+            fn sar(self, amount: u32) -> Self {
+                Wrapping(((self.0 as $sint) >> amount) as $uint)
+            }
+            fn eq(self, rhs: Self) -> bool {
+                self.0 == rhs.0
+            }
+            fn slt(self, rhs: Self) -> bool {
+                (self.0 as $sint) < (rhs.0 as $sint)
+            }
+            fn select(mask: bool, a: Self, b: Self) -> Self {
+                if mask { a } else { b }
+            }
+        }
+
+        impl Float for $float {
+            type Mask = bool;
+            type Int = Wrapping<$uint>;
+
+            fn format(self) -> Format {
+                Format::$format
+            }
+            fn lit(self, value: f64) -> Self {
+                value as $float
+            }
+            fn int_lit(self, value: u64) -> Self::Int {
+                Wrapping(value as $uint)
+            }
+            fn mask_lit(self, value: bool) -> bool {
+                value
+            }
+            fn fma(self, b: Self, c: Self) -> Self {
+                self.mul_add(b, c)
+            }
+            fn sqrt(self) -> Self {
+                <$float>::sqrt(self)
+            }
+            fn abs(self) -> Self {
+                <$float>::abs(self)
+            }
+            fn floor(self) -> Self {
+                <$float>::floor(self)
+            }
+            fn ceil(self) -> Self {
+                <$float>::ceil(self)
+            }
+            fn trunc(self) -> Self {
+                <$float>::trunc(self)
+            }
+            fn round_even(self) -> Self {
+                self.round_ties_even()
+            }
+            fn eq(self, rhs: Self) -> bool {
+                self == rhs
+            }
+            fn lt(self, rhs: Self) -> bool {
+                self < rhs
+            }
+            fn le(self, rhs: Self) -> bool {
+                self <= rhs
+            }
+            fn select(mask: bool, a: Self, b: Self) -> Self {
+                if mask { a } else { b }
+            }
+            fn to_bits(self) -> Self::Int {
+                Wrapping(<$float>::to_bits(self))
+            }
+            fn from_bits(bits: Self::Int) -> Self {
+                <$float>::from_bits(bits.0)
+            }
+            fn rare1(self, mask: bool, fast: Self, r: Routine) -> Self {
+                if mask { self.call1(r) } else { fast }
+            }
+            fn rare2(self, y: Self, mask: bool, fast: Self, r: Routine) -> Self {
+                if mask { self.call2(y, r) } else { fast }
+            }
+            fn call1(self, r: Routine) -> Self {
+                match r.target(Format::$format) {
+                    Target::$f1(f) => f(self),
+                    _ => unreachable!("{r:?} does not take one {:?}", Format::$format),
+                }
+            }
+            fn call2(self, y: Self, r: Routine) -> Self {
+                match r.target(Format::$format) {
+                    Target::$f2(f) => f(self, y),
+                    _ => unreachable!("{r:?} does not take two {:?}", Format::$format),
+                }
+            }
+            fn call1_int(self, r: Routine) -> Self::Int {
+                match r.target(Format::$format) {
+                    Target::$i1(f) => Wrapping(f(self) as $uint),
+                    _ => unreachable!("{r:?} is not an integer of one {:?}", Format::$format),
+                }
+            }
+            fn call2_int(self, y: Self, r: Routine) -> Self::Int {
+                match r.target(Format::$format) {
+                    Target::$i2(f) => Wrapping(f(self, y) as $uint),
+                    _ => unreachable!("{r:?} is not an integer of two {:?}", Format::$format),
+                }
+            }
+        }
+    };
+}
+
+plain!(
+    f32,
+    u32,
+    i32,
+    F32,
+    F32ToF32,
+    F32F32ToF32,
+    F32ToI32,
+    F32F32ToI32
+);
+plain!(
+    f64,
+    u64,
+    i64,
+    F64,
+    F64ToF64,
+    F64F64ToF64,
+    F64ToI64,
+    F64F64ToI64
+);

@@ -1,0 +1,161 @@
+//! The out-of-line scalar routines: what they are called, what they take, where they are.
+//!
+//! Every routine exists for both formats under one name. Generated code calls [`Target::address`]
+//! lane by lane; plain Rust calls the function inside the [`Target`]. A routine takes any argument:
+//! a code generator may call it for all lanes when one lane needs it, and select.
+
+use crate::number::Format;
+use crate::scalar::{gamma, rem, trig};
+
+/// Where a routine is and what it takes. All are C ABI functions of scalars, pure, never
+/// unwinding; integer results have the width of the float.
+#[derive(Clone, Copy, Debug)]
+pub enum Target {
+    /// `float f(float)`
+    F32ToF32(extern "C" fn(f32) -> f32),
+    /// `float f(float, float)`
+    F32F32ToF32(extern "C" fn(f32, f32) -> f32),
+    /// `int f(float)`
+    F32ToI32(extern "C" fn(f32) -> i32),
+    /// `int f(float, float)`
+    F32F32ToI32(extern "C" fn(f32, f32) -> i32),
+    /// `double f(double)`
+    F64ToF64(extern "C" fn(f64) -> f64),
+    /// `double f(double, double)`
+    F64F64ToF64(extern "C" fn(f64, f64) -> f64),
+    /// `long f(double)`
+    F64ToI64(extern "C" fn(f64) -> i64),
+    /// `long f(double, double)`
+    F64F64ToI64(extern "C" fn(f64, f64) -> i64),
+}
+
+impl Target {
+    /// The entry point, for a code generator.
+    pub fn address(self) -> usize {
+        match self {
+            Target::F32ToF32(f) => f as usize,
+            Target::F32F32ToF32(f) => f as usize,
+            Target::F32ToI32(f) => f as usize,
+            Target::F32F32ToI32(f) => f as usize,
+            Target::F64ToF64(f) => f as usize,
+            Target::F64F64ToF64(f) => f as usize,
+            Target::F64ToI64(f) => f as usize,
+            Target::F64F64ToI64(f) => f as usize,
+        }
+    }
+
+    /// The number of arguments: one or two floats.
+    pub fn arity(self) -> usize {
+        match self {
+            Target::F32ToF32(_)
+            | Target::F32ToI32(_)
+            | Target::F64ToF64(_)
+            | Target::F64ToI64(_) => 1,
+            _ => 2,
+        }
+    }
+
+    /// Whether the result is an integer (of the float's width).
+    pub fn returns_int(self) -> bool {
+        matches!(
+            self,
+            Target::F32ToI32(_)
+                | Target::F32F32ToI32(_)
+                | Target::F64ToI64(_)
+                | Target::F64F64ToI64(_)
+        )
+    }
+}
+/// A scalar function out of line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Routine {
+    /// Sine of an argument beyond the inline reduction.
+    SinLarge,
+    /// Cosine of an argument beyond the inline reduction.
+    CosLarge,
+    /// Tangent of an argument beyond the inline reduction.
+    TanLarge,
+    /// `fmod` with a quotient too large for one division.
+    Fmod,
+    /// `remainder`, likewise.
+    Remainder,
+    /// The low bits of the quotient of `remquo`, signed.
+    RemquoQuotient,
+    /// `tgamma`.
+    Tgamma,
+    /// `lgamma`.
+    Lgamma,
+    /// The sign of gamma, as `lgamma_r` stores it.
+    LgammaSign,
+}
+
+impl Routine {
+    /// Every routine.
+    pub const ALL: [Routine; 9] = [
+        Routine::SinLarge,
+        Routine::CosLarge,
+        Routine::TanLarge,
+        Routine::Fmod,
+        Routine::Remainder,
+        Routine::RemquoQuotient,
+        Routine::Tgamma,
+        Routine::Lgamma,
+        Routine::LgammaSign,
+    ];
+
+    /// The symbol generated code refers to.
+    pub fn symbol(self, format: Format) -> &'static str {
+        macro_rules! names {
+            ($($variant:ident $name:literal),* $(,)?) => {
+                match self {
+                    $(Routine::$variant => format.pick(
+                        concat!("brolga_", $name, "_f32"),
+                        concat!("brolga_", $name, "_f64"),
+                    ),)*
+                }
+            };
+        }
+        names!(
+            SinLarge "sin_large",
+            CosLarge "cos_large",
+            TanLarge "tan_large",
+            Fmod "fmod",
+            Remainder "remainder",
+            RemquoQuotient "remquo_quotient",
+            Tgamma "tgamma",
+            Lgamma "lgamma",
+            LgammaSign "lgamma_sign",
+        )
+    }
+
+    /// The entry point for a format.
+    pub fn target(self, format: Format) -> Target {
+        use Target::{
+            F32F32ToF32, F32F32ToI32, F32ToF32, F32ToI32, F64F64ToF64, F64F64ToI64, F64ToF64,
+            F64ToI64,
+        };
+        match self {
+            Routine::SinLarge => format.pick(F32ToF32(trig::sin_f32), F64ToF64(trig::sin_f64)),
+            Routine::CosLarge => format.pick(F32ToF32(trig::cos_f32), F64ToF64(trig::cos_f64)),
+            Routine::TanLarge => format.pick(F32ToF32(trig::tan_f32), F64ToF64(trig::tan_f64)),
+            Routine::Fmod => format.pick(F32F32ToF32(rem::fmod_f32), F64F64ToF64(rem::fmod_f64)),
+            Routine::Remainder => format.pick(
+                F32F32ToF32(rem::remainder_f32),
+                F64F64ToF64(rem::remainder_f64),
+            ),
+            Routine::RemquoQuotient => format.pick(
+                F32F32ToI32(rem::quotient_f32),
+                F64F64ToI64(rem::quotient_f64),
+            ),
+            Routine::Tgamma => {
+                format.pick(F32ToF32(gamma::tgamma_f32), F64ToF64(gamma::tgamma_f64))
+            }
+            Routine::Lgamma => {
+                format.pick(F32ToF32(gamma::lgamma_f32), F64ToF64(gamma::lgamma_f64))
+            }
+            Routine::LgammaSign => {
+                format.pick(F32ToI32(gamma::sign_f32), F64ToI64(gamma::sign_f64))
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! `sin`, `cos`, `tan` and their `pi` forms.
+//!
+//! The argument is reduced by multiples of pi/2 (Cody and Waite, with fused multiply-adds) up to a
+//! limit, beyond which a [`Routine`] takes over. Both the sine and the cosine of the rest are
+//! evaluated and the quadrant selects, as lanes differ in their quadrant.
+
+use crate::bits::{copysign, poly2, round_scaled, sign_bit, to_int, xor_sign};
+use crate::constants::PI;
+use crate::number::{Float, Format, Int};
+use crate::routine::Routine;
+
+/// (sin(r)/r - 1)/r^2 in r^2 for |r| <= 0.81; the sine then has relative error 2^-27.3, 2^-57.3.
+const SIN_F32: [f64; 3] = [
+    -0.16666652262210846,
+    0.00833202712237835,
+    -0.0001949685683939606,
+];
+const SIN_F64: [f64; 7] = [
+    -0.16666666666666666,
+    0.008333333333333302,
+    -0.00019841269841232566,
+    2.7557319203330393e-06,
+    -2.5052102275724733e-08,
+    1.6058053236926252e-10,
+    -7.564176509959601e-13,
+];
+
+/// (cos(r) - 1 + r^2/2)/r^4 in r^2, relative error of the cosine 2^-30.9 and 2^-59.9.
+const COS_F32: [f64; 3] = [
+    0.04166664183139801,
+    -0.0013887168606743217,
+    2.4415518055320717e-05,
+];
+const COS_F64: [f64; 7] = [
+    0.041666666666666664,
+    -0.0013888888888888868,
+    2.4801587301565855e-05,
+    -2.7557319212994805e-07,
+    2.0876753839502776e-09,
+    -1.1470234593079707e-11,
+    4.735511381519144e-14,
+];
+
+/// pi/2 as the sum of three values of the format. Those of `float` are all positive, so that -0
+/// keeps its sign.
+const PI_2_F32: [f64; 3] = [
+    1.570796251296997,
+    7.549789415861596e-08,
+    5.390302529957765e-15,
+];
+const PI_2_F64: [f64; 3] = [
+    std::f64::consts::FRAC_PI_2,
+    6.123233995736766e-17,
+    -1.4973849048591698e-33,
+];
+
+/// Sine and cosine of r + low, for |r| <= 0.81 and low below an ulp of r. Without `low`, the sine
+/// of -0 is -0.
+pub(crate) fn kernel<F: Float>(r: F, low: Option<F>) -> (F, F) {
+    let z = r * r;
+    // The fused addition of +0 keeps the sign of a zero r in the sine below.
+    let s = z.fma(poly2(z, &SIN_F32, &SIN_F64), r.lit(0.0));
+    let one = r.lit(1.0);
+    let half = z * r.lit(0.5);
+    let w = one - half;
+    let square = z * z;
+    let c = poly2(z, &COS_F32, &COS_F64);
+    let rounding = (one - w) - half;
+    match low {
+        None => (r.fma(s, r), w + square.fma(c, rounding)),
+        Some(low) => (r + r.fma(s, low), w + square.fma(c, rounding - r * low)),
+    }
+}
+
+/// The largest argument that [`reduce`] takes.
+fn limit<F: Float>(x: F) -> F {
+    x.lit2(131_072.0, 1_073_741_824.0)
+}
+
+/// The quadrant and the rest of x by pi/2, the rest as a sum of two for `double`.
+///
+/// The first difference is exact: the product and x are multiples of 2^-23 (2^-52) or of an ulp of
+/// x, and the difference is below 1. What is left of pi/2 after the third part is below 2^-71
+/// (2^-160), times a quotient below 2^17 (2^30), against a rest of no less than about 2^-30 (2^-63).
+fn reduce<F: Float>(x: F) -> (F::Int, F, Option<F>) {
+    match x.format() {
+        Format::F32 => {
+            let (k, r) = reduce_float(x);
+            (k, r, None)
+        }
+        Format::F64 => {
+            let part = |i: usize| x.lit(-PI_2_F64[i]);
+            let (kf, k) = round_scaled(x, x.lit(std::f64::consts::FRAC_2_PI));
+            let first = kf.fma(part(0), x);
+            let r = kf.fma(part(1), first);
+            let low = kf.fma(part(1), first - r);
+            (k, r, Some(kf.fma(part(2), low)))
+        }
+    }
+}
+
+/// [`reduce`] for `float` only.
+pub(crate) fn reduce_float<F: Float>(x: F) -> (F::Int, F) {
+    let (kf, k) = round_scaled(x, x.lit(std::f64::consts::FRAC_2_PI));
+    let r = PI_2_F32.iter().fold(x, |r, &part| kf.fma(x.lit(-part), r));
+    (k, r)
+}
+
+/// Bit `bit` of a quadrant, moved to the sign bit.
+fn as_sign<F: Float>(like: F, quadrant: F::Int, bit: u32) -> F::Int {
+    (quadrant & quadrant.lit(1 << bit)).shl(like.format().bits() - 1 - bit)
+}
+
+/// The sine from the quadrant and the kernel of the rest.
+pub(crate) fn sin_in<F: Float>(quadrant: F::Int, (s, c): (F, F)) -> F {
+    let odd = (quadrant & quadrant.lit(1)).ne(quadrant.lit(0));
+    xor_sign(F::select(odd, c, s), as_sign(s, quadrant, 1))
+}
+
+/// The cosine from the quadrant and the kernel of the rest.
+pub(crate) fn cos_in<F: Float>(quadrant: F::Int, (s, c): (F, F)) -> F {
+    sin_in(quadrant + quadrant.lit(1), (s, c))
+}
+
+/// The tangent from the quadrant and the kernel of the rest.
+pub(crate) fn tan_in<F: Float>(quadrant: F::Int, (s, c): (F, F)) -> F {
+    let odd = (quadrant & quadrant.lit(1)).ne(quadrant.lit(0));
+    let quotient = F::select(odd, c, s) / F::select(odd, s, c);
+    xor_sign(quotient, as_sign(s, quadrant, 0))
+}
+
+/// The sine of x, radians.
+pub fn sin<F: Float>(x: F) -> F {
+    let (q, r, low) = reduce(x);
+    let fast = sin_in(q, kernel(r, low));
+    x.rare1(x.abs().gt(limit(x)), keep_zero(x, fast), Routine::SinLarge)
+}
+
+/// The cosine of x, radians.
+pub fn cos<F: Float>(x: F) -> F {
+    let (q, r, low) = reduce(x);
+    let fast = cos_in(q, kernel(r, low));
+    x.rare1(x.abs().gt(limit(x)), fast, Routine::CosLarge)
+}
+
+/// Sine and cosine of x, radians.
+pub fn sincos<F: Float>(x: F) -> (F, F) {
+    let (q, r, low) = reduce(x);
+    let both = kernel(r, low);
+    let large = x.abs().gt(limit(x));
+    (
+        x.rare1(large, keep_zero(x, sin_in(q, both)), Routine::SinLarge),
+        x.rare1(large, cos_in(q, both), Routine::CosLarge),
+    )
+}
+
+/// The tangent of x, radians.
+pub fn tan<F: Float>(x: F) -> F {
+    let (q, r, low) = reduce(x);
+    let fast = tan_in(q, kernel(r, low));
+    x.rare1(x.abs().gt(limit(x)), keep_zero(x, fast), Routine::TanLarge)
+}
+
+/// Restores -0 where the kernel ran with a low part.
+fn keep_zero<F: Float>(x: F, r: F) -> F {
+    match x.format() {
+        Format::F32 => r,
+        Format::F64 => F::select(x.eq(x.lit(0.0)), x, r),
+    }
+}
+
+/// Reduces x by half-turns: (x modulo 2 in [-1, 1], quadrant, the rest in [-1/4, 1/4]), all exact.
+fn reduce_pi<F: Float>(x: F) -> (F, F::Int, F) {
+    let turns = (x * x.lit(0.5)).round_even();
+    let y = turns.fma(x.lit(-2.0), x);
+    let k = (y + y).round_even();
+    (y, to_int(k), k.fma(x.lit(-0.5), y))
+}
+
+/// The kernel of pi * r.
+fn kernel_pi<F: Float>(r: F) -> (F, F) {
+    let high = r * PI.high(r);
+    let low = r.fma(PI.low(r), r.fma(PI.high(r), -high));
+    kernel(high, Some(low))
+}
+
+/// sin(pi x).
+pub fn sinpi<F: Float>(x: F) -> F {
+    let (_, k, r) = reduce_pi(x);
+    let s = sin_in(k, kernel_pi(r));
+    F::select(s.eq(x.lit(0.0)), copysign(s, x), s)
+}
+
+/// cos(pi x).
+pub fn cospi<F: Float>(x: F) -> F {
+    let (_, k, r) = reduce_pi(x);
+    // Adding zero makes every zero +0, as the specification wants.
+    cos_in(k, kernel_pi(r)) + x.lit(0.0)
+}
+
+/// tan(pi x).
+pub fn tanpi<F: Float>(x: F) -> F {
+    let (y, k, r) = reduce_pi(x);
+    let t = tan_in(k, kernel_pi(r));
+    // Zeros and poles have prescribed signs ("Additional Requirements Beyond ISO/IEC 9899:TC2"):
+    // at a pole that of x modulo 2, at an integer that of x, flipped for odd ones.
+    let odd_half = (k & k.lit(1)).ne(k.lit(0));
+    let at_integer = sign_bit(x) ^ as_sign(x, k, 1);
+    let sign = F::Int::select(odd_half, sign_bit(y), at_integer);
+    F::select(r.eq(x.lit(0.0)), xor_sign(t.abs(), sign), t)
+}
