@@ -1,15 +1,5 @@
 //! Stages that are about to land, standing in so that the rest builds.
 use crate::*;
-pub fn spec_constants(_: &[u32]) -> Result<Vec<SpecConstantInfo>, Diagnostic> {
-    Err(Diagnostic::new("pending"))
-}
-pub fn translate(
-    _: &[&[u32]],
-    _: &SpecConstants,
-    _: &BuildOptions,
-) -> Result<ir::Module, Diagnostic> {
-    Err(Diagnostic::new("pending"))
-}
 pub fn prepare_kernel(
     m: &ir::Module,
     k: usize,

@@ -9,7 +9,7 @@ use crate::ir::{FuncId, Function, Module, Op, ParamSource};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
 use crate::workgroup::Remark;
-use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, pending, workgroup};
+use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, pending, spirv, workgroup};
 
 /// Build options that change generated code (already parsed from an option string).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -43,7 +43,7 @@ pub struct SpecConstantInfo {
 
 /// Lists the specialization constants that a module declares, without building it.
 pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>, Diagnostic> {
-    pending::spec_constants(words)
+    spirv::spec_constants(words)
 }
 
 /// The index space of one launch; unused dimensions have size 1 and offset 0.
@@ -113,7 +113,7 @@ impl Program {
                 words.iter().flat_map(|w| w.to_le_bytes()).collect()
             });
         }
-        Program::from_module(pending::translate(modules, spec, options)?, options)
+        Program::from_module(spirv::translate(modules, spec, options)?, options)
     }
 
     /// A program of a module in IR.
