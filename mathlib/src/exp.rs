@@ -7,6 +7,7 @@
 #![allow(clippy::approx_constant)]
 
 use crate::bits::{clamp, poly2, pow2, round_scaled, scale};
+use crate::constants::{LN_2, LOG10_2, Pair};
 use crate::number::{Float, Int};
 
 /// e^r for |r| <= ln(2)/2, relative error 2^-26.6 and 2^-59.4.
@@ -110,28 +111,12 @@ const EXPM1_F64: [f64; 11] = [
     2.0867464444951082e-09,
 ];
 
-/// A constant as the sum of two values of the format: single high, low, double high, low.
-struct Pair(f64, f64, f64, f64);
-
-const LN_2: Pair = Pair(
-    0.6931471824645996,
-    -1.9046542121259336e-09,
-    0.6931471805599453,
-    2.3190468138462996e-17,
-);
-const LOG10_2: Pair = Pair(
-    0.3010300099849701,
-    -1.432098883924482e-08,
-    0.3010299956639812,
-    -2.8037281277851704e-18,
-);
-
 /// `x` as `k * unit + r`: (k as a float, k, r). With a fused multiply-add the first difference is
 /// exact, as `k * unit.high` and `x` are multiples of the same power of two and nearly cancel.
 fn reduce<F: Float>(x: F, per_unit: f64, unit: &Pair) -> (F, F::Int, F) {
     let (kf, k) = round_scaled(x, x.lit(per_unit));
-    let r = kf.fma(x.lit2(-unit.0, -unit.2), x);
-    let r = kf.fma(x.lit2(-unit.1, -unit.3), r);
+    let r = kf.fma(-unit.high(x), x);
+    let r = kf.fma(-unit.low(x), r);
     (kf, k, r)
 }
 

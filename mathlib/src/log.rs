@@ -6,6 +6,7 @@
 //! coefficients are minimax fits of our own.
 
 use crate::bits::{from_int, infinity, nan, poly, pow2, split};
+use crate::constants::{LN_2, LOG2_E, LOG10_2, LOG10_E, Pair};
 use crate::number::{Float, Format, Int};
 
 /// (log(1 + f) - f + f^2/2) / f^3; log(1 + f) then has relative error 2^-28.3.
@@ -32,43 +33,6 @@ const LOG_F64: [f64; 8] = [
     0.1349988330347529,
     0.11117083108700851,
 ];
-
-/// A constant as the sum of two values of the format: single high, low, double high, low.
-struct Pair(f64, f64, f64, f64);
-
-impl Pair {
-    fn high<F: Float>(&self, like: F) -> F {
-        like.lit2(self.0, self.2)
-    }
-    fn low<F: Float>(&self, like: F) -> F {
-        like.lit2(self.1, self.3)
-    }
-}
-
-const LN_2: Pair = Pair(
-    0.6931471824645996,
-    -1.9046542121259336e-09,
-    0.6931471805599453,
-    2.3190468138462996e-17,
-);
-const LOG2_E: Pair = Pair(
-    1.4426950216293335,
-    1.925963033500011e-08,
-    std::f64::consts::LOG2_E,
-    2.0355273740931033e-17,
-);
-const LOG10_E: Pair = Pair(
-    0.4342944920063019,
-    -1.0103049952192578e-08,
-    std::f64::consts::LOG10_E,
-    1.098319650216765e-17,
-);
-const LOG10_2: Pair = Pair(
-    0.3010300099849701,
-    -1.432098883924482e-08,
-    std::f64::consts::LOG10_2,
-    -2.8037281277851704e-18,
-);
 
 /// log(1 + f) - f for f in the reduced range; small beside f.
 fn log1p_tail<F: Float>(f: F) -> F {
@@ -137,7 +101,10 @@ fn in_base<F: Float>(f: F, factor: &Pair) -> (F, F) {
 /// log(u + c) + extra ln(2), where |c| is below an ulp of u > 0.
 pub(crate) fn log_sum<F: Float>(u: F, c: F, extra: F::Int) -> F {
     let (m, e) = split(u);
-    let f = c.fma(pow2(u, e.lit(0) - e), m - u.lit(1.0));
+    // Beyond some point c has no effect, and at the end 2^-e no encoding.
+    let huge = u.gt(u.lit2(2f64.powi(100), 2f64.powi(1000)));
+    let inverse = F::select(huge, u.lit(0.0), pow2(u, e.lit(0) - e));
+    let f = c.fma(inverse, m - u.lit(1.0));
     assemble(e + extra, f)
 }
 

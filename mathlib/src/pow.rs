@@ -5,6 +5,7 @@ use crate::bits::{
     copysign, from_int, infinity, is_negative, nan, poly2, round_scaled, scale, sign_bit, split,
     xor_sign,
 };
+use crate::constants::{THIRD, TWO_LOG2_E};
 use crate::exp::exp2_core;
 use crate::number::{Float, Int};
 
@@ -50,9 +51,9 @@ fn log2_double<F: Float>(x: F) -> (F, F) {
     let z_low = s.fma(s, -z) + (s + s) * s_low;
     // q = z (1/3 + z T(z)), of which only 1/3 needs a low part.
     let series = poly2(z, &ATANH_F32, &ATANH_F64);
-    let third = x.lit(1.0 / 3.0);
+    let third = THIRD.high(x);
     let (inner, inner_low) = fast_two_sum(third, z * series);
-    let inner_low = inner_low + x.lit2(-9.934107758624577e-09, 1.850371707708594e-17);
+    let inner_low = inner_low + THIRD.low(x);
     let q = inner * z;
     let q_low = inner.fma(z, -q) + inner.fma(z_low, inner_low * z);
     // atanh(s) = s + s q.
@@ -60,9 +61,8 @@ fn log2_double<F: Float>(x: F) -> (F, F) {
     let p_low = s.fma(q, -p) + s.fma(q_low, s_low * q);
     let (half_log, low) = fast_two_sum(s, p);
     let half_log_low = low + (s_low + p_low);
-    // 2 / ln(2), high and low.
-    let c = x.lit2(2.885390043258667, 2.8853900817779268);
-    let c_low = x.lit2(3.851926067000022e-08, 4.0710547481862066e-17);
+    let c = TWO_LOG2_E.high(x);
+    let c_low = TWO_LOG2_E.low(x);
     let g = half_log * c;
     let g_low = half_log.fma(c, -g) + half_log.fma(c_low, half_log_low * c);
     let (high, low) = fast_two_sum(from_int(x, e), g);

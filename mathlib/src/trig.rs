@@ -5,6 +5,7 @@
 //! evaluated and the quadrant selects, as lanes differ in their quadrant.
 
 use crate::bits::{copysign, poly2, round_scaled, sign_bit, to_int, xor_sign};
+use crate::constants::PI;
 use crate::number::{Float, Format, Int};
 use crate::routine::Routine;
 
@@ -40,11 +41,12 @@ const COS_F64: [f64; 7] = [
     4.735511381519144e-14,
 ];
 
-/// pi/2 as the sum of three values of the format.
+/// pi/2 as the sum of three values of the format. Those of `float` are all positive, so that -0
+/// keeps its sign.
 const PI_2_F32: [f64; 3] = [
-    1.5707963705062866,
-    -4.371138828673793e-08,
-    -1.7151245100058819e-15,
+    1.570796251296997,
+    7.549789415861596e-08,
+    5.390302529957765e-15,
 ];
 const PI_2_F64: [f64; 3] = [
     std::f64::consts::FRAC_PI_2,
@@ -78,20 +80,30 @@ fn limit<F: Float>(x: F) -> F {
 /// The quadrant and the rest of x by pi/2, the rest as a sum of two for `double`.
 ///
 /// The first difference is exact: the product and x are multiples of 2^-23 (2^-52) or of an ulp of
-/// x, and the difference is below 1. What is left of pi/2 after the third part is below 2^-75
-/// (2^-163), times a quotient below 2^17 (2^30), against a rest of no less than 2^-30 (2^-63).
+/// x, and the difference is below 1. What is left of pi/2 after the third part is below 2^-71
+/// (2^-160), times a quotient below 2^17 (2^30), against a rest of no less than about 2^-30 (2^-63).
 fn reduce<F: Float>(x: F) -> (F::Int, F, Option<F>) {
-    let part = |i: usize| x.lit2(-PI_2_F32[i], -PI_2_F64[i]);
-    let (kf, k) = round_scaled(x, x.lit(std::f64::consts::FRAC_2_PI));
-    let first = kf.fma(part(0), x);
-    let second = kf.fma(part(1), first);
     match x.format() {
-        Format::F32 => (k, kf.fma(part(2), second), None),
+        Format::F32 => {
+            let (k, r) = reduce_float(x);
+            (k, r, None)
+        }
         Format::F64 => {
-            let low = kf.fma(part(1), first - second);
-            (k, second, Some(kf.fma(part(2), low)))
+            let part = |i: usize| x.lit(-PI_2_F64[i]);
+            let (kf, k) = round_scaled(x, x.lit(std::f64::consts::FRAC_2_PI));
+            let first = kf.fma(part(0), x);
+            let r = kf.fma(part(1), first);
+            let low = kf.fma(part(1), first - r);
+            (k, r, Some(kf.fma(part(2), low)))
         }
     }
+}
+
+/// [`reduce`] for `float` only.
+pub(crate) fn reduce_float<F: Float>(x: F) -> (F::Int, F) {
+    let (kf, k) = round_scaled(x, x.lit(std::f64::consts::FRAC_2_PI));
+    let r = PI_2_F32.iter().fold(x, |r, &part| kf.fma(x.lit(-part), r));
+    (k, r)
 }
 
 /// Bit `bit` of a quadrant, moved to the sign bit.
@@ -167,10 +179,8 @@ fn reduce_pi<F: Float>(x: F) -> (F, F::Int, F) {
 
 /// The kernel of pi * r.
 fn kernel_pi<F: Float>(r: F) -> (F, F) {
-    let pi = r.lit(std::f64::consts::PI);
-    let pi_low = r.lit2(-8.742277657347586e-08, 1.2246467991473532e-16);
-    let high = r * pi;
-    let low = r.fma(pi_low, r.fma(pi, -high));
+    let high = r * PI.high(r);
+    let low = r.fma(PI.low(r), r.fma(PI.high(r), -high));
     kernel(high, Some(low))
 }
 

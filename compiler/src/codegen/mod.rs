@@ -1,1 +1,72 @@
-//! Vector IR to machine code with Cranelift.
+//! Vector IR to Cranelift IR: one function in, one CLIF function out.
+//!
+//! In comes a function at [`crate::ir::Stage::Vectorized`] that [`crate::lower`] has legalised: no
+//! OpenCL built-ins, no half-precision arithmetic, no integer operation that 128-bit vectors lack. Out
+//! goes a CLIF function with the same blocks. Everything that knows that vectors are 128 bits is in this
+//! folder: a value of W lanes is a list of 128-bit *parts*, a mask is parts of all-ones and all-zeros lanes.
+//!
+//! - `parts.rs`: what an IR value is in CLIF; masks and their element widths.
+//! - `function.rs`: blocks, terminators, dispatch on operations. Open it first.
+//! - `arith.rs`, `convert.rs`: lane-wise operations.
+//! - `memory.rs`: loads, stores, atomics, by shape.
+//! - `lanes.rs`: what is done lane by lane: loops over the set bits of a mask, calls.
+//! - `host.rs`: the functions that generated code calls.
+
+mod arith;
+mod convert;
+mod function;
+mod host;
+mod lanes;
+mod memory;
+mod parts;
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+
+use cranelift_codegen::ir as clif;
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_entity::PrimaryMap;
+
+use crate::Diagnostic;
+use crate::ir::{Function, GlobalId};
+
+/// Translates a function. `globals` are the addresses of the module-scope objects.
+pub fn translate(
+    func: &Function,
+    globals: &PrimaryMap<GlobalId, u64>,
+) -> Result<clif::Function, Diagnostic> {
+    function::translate(func, globals)
+}
+
+/// The machine that code is generated for: this one, with every instruction it has.
+pub fn host_isa() -> Result<Arc<dyn TargetIsa>, Diagnostic> {
+    static ISA: OnceLock<Result<Arc<dyn TargetIsa>, String>> = OnceLock::new();
+    let make = || {
+        let mut flags = settings::builder();
+        for (name, value) in [
+            ("opt_level", "speed"),
+            ("is_pic", "false"),
+            ("use_colocated_libcalls", "false"),
+            ("enable_probestack", "true"),
+            ("probestack_strategy", "inline"),
+            (
+                "enable_verifier",
+                if cfg!(debug_assertions) {
+                    "true"
+                } else {
+                    "false"
+                },
+            ),
+        ] {
+            flags.set(name, value).map_err(|e| e.to_string())?;
+        }
+        let builder = cranelift_native::builder().map_err(str::to_string)?;
+        builder
+            .finish(settings::Flags::new(flags))
+            .map_err(|e| e.to_string())
+    };
+    ISA.get_or_init(make)
+        .clone()
+        .map_err(|why| Diagnostic::new(format!("this machine cannot be generated code for: {why}")))
+}

@@ -1,0 +1,457 @@
+//! Blocks, terminators, and which file an operation belongs to.
+
+use std::collections::HashMap;
+
+use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder, types};
+use cranelift_codegen::isa::CallConv;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch};
+
+use super::parts::{
+    Parts, Repr, default_mask_bits, int_part_type, lane_type, part_count, part_type,
+};
+use crate::Diagnostic;
+use crate::ir::{
+    Block, BlockCall, Function, GlobalId, Inst, Op, Order, Scalar, Terminator, Type, Value,
+};
+
+/// The state of one translation.
+pub struct Gen<'a> {
+    pub b: FunctionBuilder<'a>,
+    pub func: &'a Function,
+    pub globals: &'a PrimaryMap<GlobalId, u64>,
+    pub values: SecondaryMap<Value, Repr>,
+    /// Masks repacked to another lane width, in the current block.
+    pub repacked: HashMap<(Value, u32), Parts>,
+    /// The lane width of masks in block parameters.
+    pub param_mask_bits: u32,
+    /// Stack slots for spilled lanes, with their bytes. One instruction's are free again at the next.
+    pub slots: Vec<(u32, clif::StackSlot)>,
+    /// How many of `slots` the current instruction has taken.
+    pub slots_taken: usize,
+    pub call_conv: CallConv,
+    pub x86: bool,
+    blocks: SecondaryMap<Block, Option<clif::Block>>,
+}
+
+pub fn translate(
+    func: &Function,
+    globals: &PrimaryMap<GlobalId, u64>,
+) -> Result<clif::Function, Diagnostic> {
+    let isa = super::host_isa()?;
+    let call_conv = isa.default_call_conv();
+    let mut signature = clif::Signature::new(call_conv);
+    for &param in func.params() {
+        signature
+            .params
+            .push(AbiParam::new(lane_type(func.ty(param).scalar)));
+    }
+    for &result in &func.results {
+        signature
+            .returns
+            .push(AbiParam::new(lane_type(result.scalar)));
+    }
+    let mut out = clif::Function::with_name_signature(clif::UserFuncName::user(0, 0), signature);
+    let mut context = FunctionBuilderContext::new();
+    let mut generator = Gen {
+        b: FunctionBuilder::new(&mut out, &mut context),
+        func,
+        globals,
+        values: SecondaryMap::new(),
+        repacked: HashMap::new(),
+        param_mask_bits: default_mask_bits(func),
+        slots: Vec::new(),
+        slots_taken: 0,
+        call_conv,
+        x86: matches!(isa.triple().architecture.to_string().as_str(), "x86_64"),
+        blocks: SecondaryMap::new(),
+    };
+    generator.function()?;
+    generator.b.seal_all_blocks();
+    generator.b.finalize(isa.frontend_config());
+    Ok(out)
+}
+
+impl Gen<'_> {
+    fn function(&mut self) -> Result<(), Diagnostic> {
+        let func = self.func;
+        let order = func.reverse_post_order();
+        for &block in &order {
+            let clif_block = self.b.create_block();
+            self.blocks[block] = Some(clif_block);
+            for &param in &func.blocks[block].params {
+                self.values[param] = self.block_param(clif_block, func.ty(param));
+            }
+        }
+        for &block in &order {
+            self.repacked.clear();
+            let clif_block = self.blocks[block].expect("reachable");
+            self.b.switch_to_block(clif_block);
+            for &inst in &func.blocks[block].insts {
+                self.inst(inst)?;
+            }
+            self.terminator(&func.blocks[block].term);
+        }
+        Ok(())
+    }
+
+    fn block_param(&mut self, block: clif::Block, ty: Type) -> Repr {
+        if ty.lanes == 1 {
+            return Repr::Scalar(self.b.append_block_param(block, lane_type(ty.scalar)));
+        }
+        if ty.scalar == Scalar::I1 {
+            let bits = self.param_mask_bits;
+            let parts = (0..part_count(ty.lanes, bits))
+                .map(|_| self.b.append_block_param(block, int_part_type(bits)));
+            return Repr::Mask(bits, parts.collect());
+        }
+        let count = part_count(ty.lanes, ty.scalar.bits());
+        Repr::Vector(
+            (0..count)
+                .map(|_| self.b.append_block_param(block, part_type(ty.scalar)))
+                .collect(),
+        )
+    }
+
+    /// A jump's CLIF block and arguments.
+    fn target(&mut self, call: &BlockCall) -> (clif::Block, Vec<clif::BlockArg>) {
+        let mut args: Vec<clif::BlockArg> = Vec::new();
+        for &arg in &call.args {
+            match self.values[arg].clone() {
+                Repr::Scalar(v) => args.push(v.into()),
+                Repr::Vector(parts) => args.extend(parts.iter().map(|&p| clif::BlockArg::from(p))),
+                Repr::Mask(..) => {
+                    let parts = self.mask(arg, self.param_mask_bits);
+                    args.extend(parts.iter().map(|&p| clif::BlockArg::from(p)));
+                }
+                Repr::None => unreachable!("{arg} is used before it is defined"),
+            }
+        }
+        (self.blocks[call.block].expect("reachable"), args)
+    }
+
+    fn terminator(&mut self, term: &Terminator) {
+        match term {
+            Terminator::Br(call) => {
+                let (block, args) = self.target(call);
+                self.b.ins().jump(block, &args);
+            }
+            Terminator::CondBr { cond, then, els } => {
+                let (then, then_args) = self.target(then);
+                let (els, els_args) = self.target(els);
+                let cond = self.scalar(*cond);
+                self.b.ins().brif(cond, then, &then_args, els, &els_args);
+            }
+            Terminator::Switch {
+                value,
+                cases,
+                default,
+            } => self.switch(*value, cases, default),
+            Terminator::Ret(values) => {
+                let values: Vec<clif::Value> = values.iter().map(|&v| self.scalar(v)).collect();
+                self.b.ins().return_(&values);
+            }
+            Terminator::Unreachable => {
+                let zeros: Vec<clif::Value> = self
+                    .func
+                    .results
+                    .clone()
+                    .iter()
+                    .map(|ty| self.zero(lane_type(ty.scalar)))
+                    .collect();
+                self.b.ins().return_(&zeros);
+            }
+        }
+    }
+
+    /// CLIF's jump tables take no arguments: a case with arguments goes through a block of its own.
+    fn switch(&mut self, value: Value, cases: &[(u64, BlockCall)], default: &BlockCall) {
+        let mut switch = Switch::new();
+        let mut bridges = Vec::new();
+        let mut bridge = |g: &mut Self, call: &BlockCall| {
+            if call.args.is_empty() {
+                return g.blocks[call.block].expect("reachable");
+            }
+            let block = g.b.create_block();
+            bridges.push((block, call.clone()));
+            block
+        };
+        for (bits, call) in cases {
+            let block = bridge(self, call);
+            switch.set_entry(u128::from(*bits), block);
+        }
+        let otherwise = bridge(self, default);
+        let value = self.scalar(value);
+        switch.emit(&mut self.b, value, otherwise);
+        for (block, call) in bridges {
+            self.repacked.clear();
+            self.b.switch_to_block(block);
+            let (target, args) = self.target(&call);
+            self.b.ins().jump(target, &args);
+        }
+    }
+
+    fn inst(&mut self, inst: Inst) -> Result<(), Diagnostic> {
+        self.slots_taken = 0;
+        let data = &self.func.insts[inst];
+        let args = data.args.as_slice();
+        let result = data.results.first().map(|&r| self.func.ty(r));
+        let ty = || result.expect("an instruction with a result");
+        let repr = match &data.op {
+            Op::Const(bits) => self.constant(*bits, ty()),
+            Op::GlobalAddr(global) => Repr::Scalar(
+                self.b
+                    .ins()
+                    .iconst(types::I64, self.globals[*global] as i64),
+            ),
+            Op::Alloca { size, align } => {
+                let shift = align.next_power_of_two().trailing_zeros().max(4) as u8;
+                let data = clif::StackSlotData::new(
+                    clif::StackSlotKind::ExplicitSlot,
+                    (*size).max(1),
+                    shift,
+                );
+                let slot = self.b.create_sized_stack_slot(data);
+                Repr::Scalar(self.b.ins().stack_addr(types::I64, slot, 0))
+            }
+            Op::Unary(op) => self.unary(*op, args[0]),
+            Op::Binary(op, _) => self.binary(*op, args[0], args[1]),
+            Op::Fma => self.lanewise(args, |g, v| g.b.ins().fma(v[0], v[1], v[2])),
+            Op::ICmp(cc) => self.icmp(*cc, args[0], args[1]),
+            Op::FCmp(cc) => self.fcmp(*cc, args[0], args[1]),
+            Op::Select => self.select(args[0], args[1], args[2]),
+            Op::Convert(op, rounding) => self.convert(*op, *rounding, args[0], ty()),
+            Op::Splat => self.splat(args[0], ty()),
+            Op::Build => {
+                let lanes: Vec<clif::Value> = args.iter().map(|&a| self.scalar(a)).collect();
+                self.build(ty(), &lanes)
+            }
+            Op::Extract(lane) => Repr::Scalar(self.lane(args[0], *lane)),
+            Op::Insert(lane) => {
+                let mut lanes: Vec<clif::Value> =
+                    (0..ty().lanes).map(|l| self.lane(args[0], l)).collect();
+                lanes[usize::from(*lane)] = self.scalar(args[1]);
+                self.build(ty(), &lanes)
+            }
+            Op::PtrAdd => self.ptr_add(args[0], args[1], ty()),
+            Op::Load(mem) => {
+                self.load(mem, inst);
+                return Ok(());
+            }
+            Op::Store(mem) => {
+                self.store(mem, args);
+                return Ok(());
+            }
+            Op::MemCopy { size, masked, .. } => {
+                let size = self.b.ins().iconst(types::I64, *size as i64);
+                self.mem_copy(args[0], args[1], size, masked.then(|| args[2]));
+                return Ok(());
+            }
+            Op::MemCopyDyn { masked, .. } => {
+                self.mem_copy_dyn(args[0], args[1], args[2], masked.then(|| args[3]));
+                return Ok(());
+            }
+            Op::AtomicRmw(op, atomic) => self.atomic(inst, atomic.masked, |g, v| {
+                g.atomic_rmw(*op, atomic, ty(), v)
+            }),
+            Op::AtomicCmpXchg(atomic) => {
+                self.atomic(inst, atomic.masked, |g, v| g.atomic_cmpxchg(atomic, v))
+            }
+            Op::AtomicLoad(atomic) => {
+                self.atomic(inst, atomic.masked, |g, v| g.atomic_load(ty(), v))
+            }
+            Op::AtomicStore(atomic) => {
+                self.atomic(inst, atomic.masked, |g, v| g.atomic_store(atomic, v))
+            }
+            Op::Fence(fence) => {
+                if fence.global && fence.order != Order::Relaxed {
+                    self.b.ins().fence();
+                }
+                return Ok(());
+            }
+            // One thread runs the whole work-group: what a barrier orders is in order already, but for
+            // other work-groups, which a release or acquire of global memory is for.
+            Op::Barrier(_) => return Ok(()),
+            Op::Printf { masked } => {
+                let (args, mask) = if *masked {
+                    let (mask, rest) = args.split_last().expect("a mask");
+                    (rest, Some(*mask))
+                } else {
+                    (args, None)
+                };
+                let lanes = ty().lanes;
+                self.printf(args, mask, lanes);
+                self.constant(0, ty())
+            }
+            Op::LaneIds => {
+                let lanes: Vec<u64> = (0..u64::from(ty().lanes)).collect();
+                Repr::Vector(self.constant_lanes(ty(), &lanes))
+            }
+            Op::AnyTrue => {
+                let bits = self.active_bits(Some(args[0]), self.func.ty(args[0]).lanes);
+                Repr::Scalar(
+                    self.b
+                        .ins()
+                        .icmp_imm_u(clif::condcodes::IntCC::NotEqual, bits, 0),
+                )
+            }
+            Op::AllTrue => {
+                let lanes = self.func.ty(args[0]).lanes;
+                let bits = self.active_bits(Some(args[0]), lanes);
+                Repr::Scalar(self.b.ins().icmp_imm_u(
+                    clif::condcodes::IntCC::Equal,
+                    bits,
+                    (1i64 << lanes) - 1,
+                ))
+            }
+            Op::Routine(routine, format) => {
+                let (mask, args) = args.split_last().expect("a mask");
+                self.routine(routine.target(*format).address(), args, *mask, ty())
+            }
+            other => {
+                return Err(Diagnostic::new(format!(
+                    "`{other}` cannot be generated code for"
+                )));
+            }
+        };
+        if let Some(&result) = data.results.first() {
+            self.values[result] = repr;
+        }
+        Ok(())
+    }
+
+    /// Lane-wise on values of one type, scalars or parts.
+    pub fn lanewise(
+        &mut self,
+        args: &[Value],
+        mut f: impl FnMut(&mut Self, &[clif::Value]) -> clif::Value,
+    ) -> Repr {
+        if self.func.ty(args[0]).lanes == 1 {
+            let args: Vec<clif::Value> = args.iter().map(|&a| self.scalar(a)).collect();
+            return Repr::Scalar(f(self, &args));
+        }
+        let args: Vec<Parts> = args.iter().map(|&a| self.parts(a)).collect();
+        let part = |g: &mut Self, i: usize| {
+            let part: Vec<clif::Value> = args.iter().map(|a| a[i]).collect();
+            f(g, &part)
+        };
+        Repr::Vector(
+            (0..args[0].len())
+                .scan(part, |part, i| Some(part(self, i)))
+                .collect(),
+        )
+    }
+
+    pub fn constant(&mut self, bits: u64, ty: Type) -> Repr {
+        if ty.lanes > 1 {
+            if ty.scalar == Scalar::I1 {
+                let width = self.param_mask_bits;
+                let fill = if bits & 1 == 1 { 0xff } else { 0 };
+                let data = self.b.func.dfg.constants.insert(vec![fill; 16].into());
+                let part = self.b.ins().vconst(int_part_type(width), data);
+                return Repr::Mask(
+                    width,
+                    (0..part_count(ty.lanes, width)).map(|_| part).collect(),
+                );
+            }
+            return Repr::Vector(self.constant_lanes(ty, &vec![bits; usize::from(ty.lanes)]));
+        }
+        Repr::Scalar(match ty.scalar {
+            Scalar::F32 => self.b.ins().f32const(f32::from_bits(bits as u32)),
+            Scalar::F64 => self.b.ins().f64const(f64::from_bits(bits)),
+            scalar => {
+                let clif_ty = lane_type(scalar);
+                // CLIF wants immediates sign-extended from their type's width.
+                let shift = 64 - clif_ty.bits();
+                self.b
+                    .ins()
+                    .iconst(clif_ty, ((bits << shift) as i64) >> shift)
+            }
+        })
+    }
+
+    /// Parts with these lanes' bits.
+    pub fn constant_lanes(&mut self, ty: Type, lanes: &[u64]) -> Parts {
+        let size = ty.scalar.bytes() as usize;
+        let mut bytes: Vec<u8> = lanes
+            .iter()
+            .flat_map(|bits| bits.to_le_bytes()[..size].to_vec())
+            .collect();
+        bytes.resize(bytes.len().next_multiple_of(16), 0);
+        bytes
+            .chunks(16)
+            .map(|chunk| {
+                let data = self.b.func.dfg.constants.insert(chunk.to_vec().into());
+                self.b.ins().vconst(part_type(ty.scalar), data)
+            })
+            .collect()
+    }
+
+    /// A value from one CLIF scalar a lane.
+    pub fn build(&mut self, ty: Type, lanes: &[clif::Value]) -> Repr {
+        if ty.lanes == 1 {
+            return Repr::Scalar(lanes[0]);
+        }
+        if ty.scalar == Scalar::I1 {
+            let bytes: Vec<clif::Value> = lanes.iter().map(|&l| self.b.ins().ineg(l)).collect();
+            let parts = self.vector_of(ty.with_scalar(Scalar::I8), &bytes);
+            let bits = self.param_mask_bits;
+            return Repr::Mask(bits, self.repack_mask(parts, ty.lanes, 8, bits));
+        }
+        Repr::Vector(self.vector_of(ty, lanes))
+    }
+
+    fn splat(&mut self, arg: Value, ty: Type) -> Repr {
+        let scalar = self.scalar(arg);
+        if ty.lanes == 1 {
+            return Repr::Scalar(scalar);
+        }
+        if ty.scalar == Scalar::I1 {
+            let bits = self.param_mask_bits;
+            let lane = clif::Type::int(bits as u16).expect("a lane width");
+            let wide = if bits == 8 {
+                scalar
+            } else {
+                self.b.ins().uextend(lane, scalar)
+            };
+            let lane = self.b.ins().ineg(wide);
+            let part = self.b.ins().splat(int_part_type(bits), lane);
+            return Repr::Mask(
+                bits,
+                (0..part_count(ty.lanes, bits)).map(|_| part).collect(),
+            );
+        }
+        let part = self.b.ins().splat(part_type(ty.scalar), scalar);
+        Repr::Vector(
+            (0..part_count(ty.lanes, ty.scalar.bits()))
+                .map(|_| part)
+                .collect(),
+        )
+    }
+
+    /// Pointer plus bytes, where either operand may be the same in every lane.
+    fn ptr_add(&mut self, ptr: Value, bytes: Value, ty: Type) -> Repr {
+        if ty.lanes == 1 {
+            let (ptr, bytes) = (self.scalar(ptr), self.scalar(bytes));
+            return Repr::Scalar(self.b.ins().iadd(ptr, bytes));
+        }
+        let wide = |g: &mut Self, v: Value| match g.splat_if_scalar(v, ty.lanes) {
+            Repr::Vector(parts) => parts,
+            other => unreachable!("{v} is {other:?}"),
+        };
+        let (ptr, bytes) = (wide(self, ptr), wide(self, bytes));
+        Repr::Vector(
+            ptr.iter()
+                .zip(&bytes)
+                .map(|(&p, &o)| self.b.ins().iadd(p, o))
+                .collect(),
+        )
+    }
+
+    pub fn splat_if_scalar(&mut self, value: Value, lanes: u8) -> Repr {
+        match &self.values[value] {
+            Repr::Scalar(_) => self.splat(value, self.func.ty(value).with_lanes(lanes)),
+            other => other.clone(),
+        }
+    }
+}

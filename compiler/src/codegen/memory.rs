@@ -1,0 +1,819 @@
+//! Loads, stores, copies and atomics.
+//!
+//! Of vectors, by shape: elements that lie end to end are loaded as vectors and taken apart with
+//! shuffles; others are accessed lane by lane. Lanes that a mask leaves out touch no memory of the
+//! program: consecutive accesses take the vector path when every lane is active and otherwise loop
+//! over the active ones; gathers and scatters redirect inactive lanes to memory of our own.
+
+use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
+use smallvec::smallvec;
+
+use super::function::Gen;
+use super::lanes::LaneOperand;
+use super::parts::{Parts, Repr, int_part_type, lane_type, part_count, part_type};
+use crate::AddressSpace;
+use crate::ir::{Atomic, AtomicOp, BinOp, Inst, Mem, Order, Scalar, Type, Value};
+
+/// What inactive lanes of a gather read: large enough for the widest access (16 elements of 8 bytes).
+#[repr(align(16))]
+struct Zeros([u8; 128]);
+static ZEROS: Zeros = Zeros([0; 128]);
+
+fn flags() -> clif::MemFlagsData {
+    clif::MemFlagsData::new()
+        .with_notrap()
+        .with_endianness(clif::Endianness::Little)
+}
+
+/// How many-lane data lies in memory.
+#[derive(Clone, Copy)]
+struct Layout {
+    lanes: u8,
+    /// Elements per lane.
+    elements: usize,
+    scalar: Scalar,
+    /// Bytes from one lane to the next.
+    stride: i64,
+}
+
+impl Layout {
+    fn size(self) -> i64 {
+        i64::from(self.scalar.bytes())
+    }
+
+    /// Lanes lie end to end, and fill whole vectors when there are several elements a lane.
+    fn is_dense(self) -> bool {
+        self.stride == self.size() * self.elements as i64
+            && (self.elements == 1 || i64::from(self.lanes) * self.size() >= 16)
+            && (self.elements.is_power_of_two() || self.elements == 3)
+            && self.scalar != Scalar::I1
+    }
+
+    /// A lane's elements are exactly one vector.
+    fn lane_is_vector(self) -> bool {
+        self.elements > 1
+            && self.scalar != Scalar::I1
+            && self.elements.is_power_of_two()
+            && self.size() * self.elements as i64 == 16
+            && i64::from(self.lanes) * self.size() >= 16
+    }
+}
+
+impl Gen<'_> {
+    pub fn load(&mut self, mem: &Mem, inst: Inst) {
+        let data = &self.func.insts[inst];
+        let results = data.results.clone();
+        let (address, mask) = (data.args[0], mem.masked.then(|| data.args[1]));
+        let ty = self.func.ty(results[0]);
+        let layout = Layout {
+            lanes: ty.lanes,
+            elements: results.len(),
+            scalar: ty.scalar,
+            stride: mem.stride,
+        };
+        let reprs = if ty.lanes == 1 {
+            self.load_scalars(address, mask, layout)
+        } else if self.func.ty(address).lanes == 1 {
+            self.load_strided(mem, address, mask, layout)
+        } else {
+            self.gather(address, mask, layout)
+        };
+        for (&result, repr) in results.iter().zip(reprs) {
+            self.values[result] = repr;
+        }
+    }
+
+    fn load_scalars(&mut self, address: Value, mask: Option<Value>, layout: Layout) -> Vec<Repr> {
+        let address = self.scalar(address);
+        let ty = lane_type(layout.scalar);
+        let body = |g: &mut Self| -> Vec<clif::Value> {
+            (0..layout.elements)
+                .map(|k| {
+                    g.b.ins()
+                        .load(ty, flags(), address, k as i32 * layout.size() as i32)
+                })
+                .collect()
+        };
+        let values = match mask {
+            None => body(self),
+            Some(mask) => {
+                let mask = self.scalar(mask);
+                self.if_set(mask, &vec![ty; layout.elements], body)
+            }
+        };
+        values.into_iter().map(Repr::Scalar).collect()
+    }
+
+    fn load_strided(
+        &mut self,
+        mem: &Mem,
+        address: Value,
+        mask: Option<Value>,
+        layout: Layout,
+    ) -> Vec<Repr> {
+        let base = self.scalar(address);
+        let ty = Type::new(layout.scalar, layout.lanes);
+        let Some(mask) = mask else {
+            let parts = self.load_strided_parts(mem, base, layout);
+            return parts.into_iter().map(|p| self.loaded(p, ty)).collect();
+        };
+        let count = part_count(layout.lanes, layout.scalar.bits().max(8));
+        let bits = self.mask_bits(mask);
+        let full = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::Equal, bits, (1i64 << layout.lanes) - 1);
+        let (fast, slow, done) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        let part = part_type(layout.scalar);
+        let params: Vec<clif::Value> = (0..count * layout.elements)
+            .map(|_| self.b.append_block_param(done, part))
+            .collect();
+        self.b.ins().brif(full, fast, &[], slow, &[]);
+        self.b.switch_to_block(fast);
+        let all = self.load_strided_parts(mem, base, layout);
+        let all: Vec<clif::BlockArg> = all.iter().flatten().map(|&p| p.into()).collect();
+        self.b.ins().jump(done, &all);
+        self.b.switch_to_block(slow);
+        let arrays: Vec<_> = (0..layout.elements)
+            .map(|_| self.result_array(ty))
+            .collect();
+        self.for_set_bits(bits, |g, lane| {
+            let offset = g.b.ins().imul_imm_s(lane, layout.stride);
+            let at = g.b.ins().iadd(base, offset);
+            for (k, &array) in arrays.iter().enumerate() {
+                let v = g.b.ins().load(
+                    lane_type(layout.scalar),
+                    flags(),
+                    at,
+                    k as i32 * layout.size() as i32,
+                );
+                g.set_result(array, lane, v);
+            }
+        });
+        let some: Vec<clif::BlockArg> = arrays
+            .into_iter()
+            .flat_map(|array| self.reload(array, ty))
+            .map(Into::into)
+            .collect();
+        self.b.ins().jump(done, &some);
+        self.b.switch_to_block(done);
+        params
+            .chunks(count)
+            .map(|parts| self.loaded(parts.into(), ty))
+            .collect()
+    }
+
+    /// Truth values are bytes in memory.
+    fn loaded(&mut self, parts: Parts, ty: Type) -> Repr {
+        if ty.scalar != Scalar::I1 {
+            return Repr::Vector(parts);
+        }
+        let zero = self.zero(types::I8X16);
+        Repr::Mask(
+            8,
+            parts
+                .iter()
+                .map(|&p| self.b.ins().icmp(IntCC::NotEqual, p, zero))
+                .collect(),
+        )
+    }
+
+    /// The parts of each element.
+    fn load_strided_parts(&mut self, mem: &Mem, base: clif::Value, layout: Layout) -> Vec<Parts> {
+        let size = layout.size();
+        if layout.elements == 1 && layout.stride == size {
+            return vec![self.load_contiguous(base, layout.scalar, layout.lanes)];
+        }
+        if layout.is_dense() {
+            let count = part_count(layout.lanes, layout.scalar.bits()) * layout.elements;
+            let vectors = (0..count)
+                .map(|i| {
+                    self.b
+                        .ins()
+                        .load(part_type(layout.scalar), flags(), base, 16 * i as i32)
+                })
+                .collect();
+            return self.deinterleave(vectors, layout.elements, layout.scalar.bits());
+        }
+        // Three-component vectors occupy four: the fourth is padding inside the same aligned 16 bytes.
+        let padded = Layout {
+            elements: 4,
+            ..layout
+        };
+        if layout.elements == 3
+            && layout.stride == 4 * size
+            && padded.is_dense()
+            && i64::from(mem.align) >= 4 * size
+        {
+            let mut parts = self.load_strided_parts(mem, base, padded);
+            parts.truncate(3);
+            return parts;
+        }
+        if layout.lane_is_vector() && i32::try_from(layout.stride * i64::from(layout.lanes)).is_ok()
+        {
+            let vectors = (0..i64::from(layout.lanes))
+                .map(|l| {
+                    self.b.ins().load(
+                        part_type(layout.scalar),
+                        flags(),
+                        base,
+                        (l * layout.stride) as i32,
+                    )
+                })
+                .collect();
+            return self.deinterleave(vectors, layout.elements, layout.scalar.bits());
+        }
+        let ty = Type::new(layout.scalar, layout.lanes);
+        (0..layout.elements as i64)
+            .map(|k| {
+                let lanes: Vec<clif::Value> = (0..i64::from(layout.lanes))
+                    .map(|l| {
+                        let (at, offset) = self.offset(base, l * layout.stride + k * size);
+                        self.b
+                            .ins()
+                            .load(lane_type(layout.scalar), flags(), at, offset)
+                    })
+                    .collect();
+                self.vector_of(ty, &lanes)
+            })
+            .collect()
+    }
+
+    /// An address and an offset that fits in an instruction.
+    fn offset(&mut self, base: clif::Value, bytes: i64) -> (clif::Value, i32) {
+        match i32::try_from(bytes) {
+            Ok(offset) => (base, offset),
+            Err(_) => (self.b.ins().iadd_imm_s(base, bytes), 0),
+        }
+    }
+
+    /// Lanes end to end, one element each.
+    fn load_contiguous(&mut self, base: clif::Value, scalar: Scalar, lanes: u8) -> Parts {
+        let bytes = u32::from(lanes) * scalar.bytes();
+        let part = part_type(scalar);
+        if bytes >= 16 {
+            return (0..bytes / 16)
+                .map(|i| self.b.ins().load(part, flags(), base, 16 * i as i32))
+                .collect();
+        }
+        let int = clif::Type::int(bytes as u16 * 8).expect("2, 4 or 8 bytes");
+        let low = self.b.ins().load(int, flags(), base, 0);
+        let vector = self.low_lane(int_part_type(bytes * 8), low);
+        smallvec![self.cast(vector, part)]
+    }
+
+    fn store_contiguous(
+        &mut self,
+        base: clif::Value,
+        scalar: Scalar,
+        lanes: u8,
+        parts: &[clif::Value],
+    ) {
+        let bytes = u32::from(lanes) * scalar.bytes();
+        if bytes >= 16 {
+            for (i, &part) in parts.iter().enumerate() {
+                self.b.ins().store(flags(), part, base, 16 * i as i32);
+            }
+            return;
+        }
+        let ints = self.cast(parts[0], int_part_type(bytes * 8));
+        let low = self.b.ins().extractlane(ints, 0);
+        self.b.ins().store(flags(), low, base, 0);
+    }
+
+    /// Takes apart vectors in which `n` elements take turns.
+    fn deinterleave(&mut self, vectors: Vec<clif::Value>, n: usize, bits: u32) -> Vec<Parts> {
+        if n == 1 {
+            return vec![vectors.into_iter().collect()];
+        }
+        if n == 3 {
+            return (0..3)
+                .map(|k| self.every_third(&vectors, k, bits))
+                .collect();
+        }
+        let even = vectors
+            .chunks(2)
+            .map(|c| self.even_lanes(c[0], c[1], bits))
+            .collect();
+        let odd = vectors
+            .chunks(2)
+            .map(|c| self.odd_lanes(c[0], c[1], bits))
+            .collect();
+        let even = self.deinterleave(even, n / 2, bits);
+        let odd = self.deinterleave(odd, n / 2, bits);
+        even.into_iter()
+            .zip(odd)
+            .flat_map(|(e, o)| [e, o])
+            .collect()
+    }
+
+    /// Lanes `k`, `k + 3`, .. of three vectors at a time.
+    fn every_third(&mut self, vectors: &[clif::Value], k: usize, bits: u32) -> Parts {
+        let per = (128 / bits) as usize;
+        let mut parts: Parts = smallvec![];
+        for group in vectors.chunks(3) {
+            let source = |i: usize| 3 * i + k;
+            // First what the first two vectors hold, then the rest from the third.
+            let first: Vec<u8> = (0..per)
+                .map(|i| {
+                    if source(i) < 2 * per {
+                        source(i) as u8
+                    } else {
+                        0
+                    }
+                })
+                .collect();
+            let low = self.shuffle(group[0], group[1], &first, bits);
+            let second: Vec<u8> = (0..per)
+                .map(|i| {
+                    if source(i) < 2 * per {
+                        i as u8
+                    } else {
+                        (source(i) - per) as u8
+                    }
+                })
+                .collect();
+            parts.push(self.shuffle(low, group[2], &second, bits));
+        }
+        parts
+    }
+
+    /// The inverse of [`Gen::deinterleave`] for a power of two of elements.
+    fn interleave(&mut self, elements: &[Parts], bits: u32) -> Parts {
+        if let [one] = elements {
+            return one.clone();
+        }
+        let even: Vec<Parts> = elements.iter().step_by(2).cloned().collect();
+        let odd: Vec<Parts> = elements.iter().skip(1).step_by(2).cloned().collect();
+        let (even, odd) = (self.interleave(&even, bits), self.interleave(&odd, bits));
+        let per = (128 / bits) as u8;
+        let low: Vec<u8> = (0..per).map(|i| i / 2 + (i % 2) * per).collect();
+        let high: Vec<u8> = low.iter().map(|l| l + per / 2).collect();
+        let mut parts: Parts = smallvec![];
+        for (&e, &o) in even.iter().zip(&odd) {
+            parts.push(self.shuffle(e, o, &low, bits));
+            parts.push(self.shuffle(e, o, &high, bits));
+        }
+        parts
+    }
+
+    /// Each lane's address as a CLIF scalar; inactive lanes get `elsewhere`.
+    fn lane_addresses(
+        &mut self,
+        address: Value,
+        mask: Option<Value>,
+        elsewhere: impl FnOnce(&mut Self) -> clif::Value,
+    ) -> Vec<clif::Value> {
+        let ty = self.func.ty(address);
+        let mut parts = self.parts(address);
+        if let Some(mask) = mask {
+            let mask = self.mask(mask, 64);
+            let elsewhere = elsewhere(self);
+            let elsewhere = self.b.ins().splat(types::I64X2, elsewhere);
+            parts = parts
+                .iter()
+                .zip(&mask)
+                .map(|(&p, &m)| self.blend(m, p, elsewhere))
+                .collect();
+        }
+        (0..ty.lanes)
+            .map(|l| self.b.ins().extractlane(parts[usize::from(l / 2)], l % 2))
+            .collect()
+    }
+
+    fn gather(&mut self, address: Value, mask: Option<Value>, layout: Layout) -> Vec<Repr> {
+        let zeros = std::ptr::from_ref(&ZEROS.0) as u64;
+        let addresses = self.lane_addresses(address, mask, |g| {
+            g.b.ins().iconst(types::I64, zeros as i64)
+        });
+        let ty = Type::new(layout.scalar, layout.lanes);
+        if layout.lane_is_vector() {
+            let vectors = addresses
+                .iter()
+                .map(|&at| self.b.ins().load(part_type(layout.scalar), flags(), at, 0))
+                .collect();
+            let parts = self.deinterleave(vectors, layout.elements, layout.scalar.bits());
+            return parts.into_iter().map(Repr::Vector).collect();
+        }
+        (0..layout.elements)
+            .map(|k| {
+                let offset = k as i32 * layout.size() as i32;
+                let lanes: Vec<clif::Value> = addresses
+                    .iter()
+                    .map(|&at| {
+                        self.b
+                            .ins()
+                            .load(lane_type(layout.scalar), flags(), at, offset)
+                    })
+                    .collect();
+                let parts = self.vector_of(ty, &lanes);
+                self.loaded(parts, ty)
+            })
+            .collect()
+    }
+
+    pub fn store(&mut self, mem: &Mem, args: &[Value]) {
+        let (mask, args) = if mem.masked {
+            let (mask, rest) = args.split_last().expect("a mask");
+            (Some(*mask), rest)
+        } else {
+            (None, args)
+        };
+        let (address, values) = (args[0], &args[1..]);
+        let scalar = self.func.ty(values[0]).scalar;
+        let lanes = args
+            .iter()
+            .map(|&v| self.func.ty(v).lanes)
+            .max()
+            .expect("an address");
+        let layout = Layout {
+            lanes,
+            elements: values.len(),
+            scalar,
+            stride: mem.stride,
+        };
+        if lanes == 1 {
+            self.store_scalars(address, values, mask, layout);
+        } else if self.func.ty(address).lanes == 1 && mem.stride != 0 {
+            self.store_strided(address, values, mask, layout);
+        } else {
+            self.scatter(address, values, mask, layout);
+        }
+    }
+
+    fn store_scalars(
+        &mut self,
+        address: Value,
+        values: &[Value],
+        mask: Option<Value>,
+        layout: Layout,
+    ) {
+        let address = self.scalar(address);
+        let values: Vec<clif::Value> = values.iter().map(|&v| self.scalar(v)).collect();
+        let body = |g: &mut Self| {
+            for (k, &v) in values.iter().enumerate() {
+                g.b.ins()
+                    .store(flags(), v, address, k as i32 * layout.size() as i32);
+            }
+            Vec::new()
+        };
+        match mask {
+            None => drop(body(self)),
+            Some(mask) => {
+                let mask = self.scalar(mask);
+                self.if_set(mask, &[], body);
+            }
+        }
+    }
+
+    /// The parts of a value as it is stored: truth values as bytes of 0 and 1, scalars in every lane.
+    fn stored_parts(&mut self, value: Value, lanes: u8) -> Parts {
+        if self.func.ty(value).scalar == Scalar::I1 && self.func.ty(value).lanes > 1 {
+            let one = self.b.ins().iconst(types::I8, 1);
+            let ones = self.b.ins().splat(types::I8X16, one);
+            let mask = self.mask(value, 8);
+            return mask.iter().map(|&m| self.b.ins().band(m, ones)).collect();
+        }
+        match self.splat_if_scalar(value, lanes) {
+            Repr::Vector(parts) => parts,
+            other => unreachable!("{value} is {other:?}"),
+        }
+    }
+
+    fn store_strided(
+        &mut self,
+        address: Value,
+        values: &[Value],
+        mask: Option<Value>,
+        layout: Layout,
+    ) {
+        let base = self.scalar(address);
+        let parts: Vec<Parts> = values
+            .iter()
+            .map(|&v| self.stored_parts(v, layout.lanes))
+            .collect();
+        let Some(mask) = mask else {
+            self.store_strided_parts(base, &parts, layout);
+            return;
+        };
+        let bits = self.mask_bits(mask);
+        let full = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::Equal, bits, (1i64 << layout.lanes) - 1);
+        let (fast, slow, done) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        self.b.ins().brif(full, fast, &[], slow, &[]);
+        self.b.switch_to_block(fast);
+        self.store_strided_parts(base, &parts, layout);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(slow);
+        let operands: Vec<LaneOperand> = values.iter().map(|&v| self.spill(v)).collect();
+        self.for_set_bits(bits, |g, lane| {
+            let offset = g.b.ins().imul_imm_s(lane, layout.stride);
+            let at = g.b.ins().iadd(base, offset);
+            for (k, &operand) in operands.iter().enumerate() {
+                let v = g.operand(operand, lane);
+                g.b.ins()
+                    .store(flags(), v, at, k as i32 * layout.size() as i32);
+            }
+        });
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+        // What was repacked in a branch does not reach here.
+        self.repacked.clear();
+    }
+
+    fn store_strided_parts(&mut self, base: clif::Value, values: &[Parts], layout: Layout) {
+        let size = layout.size();
+        if layout.elements == 1 && layout.stride == size {
+            self.store_contiguous(base, layout.scalar, layout.lanes, &values[0]);
+            return;
+        }
+        if layout.is_dense() && layout.elements.is_power_of_two() {
+            let vectors = self.interleave(values, layout.scalar.bits());
+            for (i, &vector) in vectors.iter().enumerate() {
+                self.b.ins().store(flags(), vector, base, 16 * i as i32);
+            }
+            return;
+        }
+        let per = (128 / layout.scalar.bits().max(8)) as u8;
+        for l in 0..layout.lanes {
+            for (k, parts) in values.iter().enumerate() {
+                let v = self
+                    .b
+                    .ins()
+                    .extractlane(parts[usize::from(l / per)], l % per);
+                let (at, offset) =
+                    self.offset(base, i64::from(l) * layout.stride + k as i64 * size);
+                self.b.ins().store(flags(), v, at, offset);
+            }
+        }
+    }
+
+    fn scatter(&mut self, address: Value, values: &[Value], mask: Option<Value>, layout: Layout) {
+        let parts: Vec<Parts> = values
+            .iter()
+            .map(|&v| self.stored_parts(v, layout.lanes))
+            .collect();
+        let size = layout.size() as u32 * layout.elements as u32;
+        if self.func.ty(address).lanes == 1 {
+            // Every active lane stores to one address; the highest is last.
+            let at = self.scalar(address);
+            let operands: Vec<LaneOperand> = values.iter().map(|&v| self.spill(v)).collect();
+            let bits = self.active_bits(mask, layout.lanes);
+            self.for_set_bits(bits, |g, lane| {
+                for (k, &operand) in operands.iter().enumerate() {
+                    let v = g.operand(operand, lane);
+                    g.b.ins()
+                        .store(flags(), v, at, k as i32 * layout.size() as i32);
+                }
+            });
+            return;
+        }
+        let addresses = self.lane_addresses(address, mask, |g| {
+            let slot = g.stack_slot(size);
+            g.b.ins().stack_addr(types::I64, slot, 0)
+        });
+        let vectors = if layout.lane_is_vector() {
+            Some(self.interleave(&parts, layout.scalar.bits()))
+        } else {
+            None
+        };
+        let per = (128 / layout.scalar.bits().max(8)) as u8;
+        for (l, &at) in addresses.iter().enumerate() {
+            if let Some(vectors) = &vectors {
+                self.b.ins().store(flags(), vectors[l], at, 0);
+                continue;
+            }
+            for (k, parts) in parts.iter().enumerate() {
+                let v = self
+                    .b
+                    .ins()
+                    .extractlane(parts[l / usize::from(per)], l as u8 % per);
+                self.b
+                    .ins()
+                    .store(flags(), v, at, k as i32 * layout.size() as i32);
+            }
+        }
+    }
+
+    /// Copies `size` bytes for each active lane.
+    pub fn mem_copy(&mut self, to: Value, from: Value, size: clif::Value, mask: Option<Value>) {
+        let lanes = self.func.ty(to).lanes.max(self.func.ty(from).lanes);
+        let (to, from) = (self.spill(to), self.spill(from));
+        let bits = self.active_bits(mask, lanes);
+        self.for_set_bits(bits, |g, lane| {
+            let (to, from) = (g.operand(to, lane), g.operand(from, lane));
+            g.call(libc_memmove(), &[to, from, size], Some(types::I64));
+        });
+    }
+
+    /// As [`Gen::mem_copy`], with a size for each lane.
+    pub fn mem_copy_dyn(&mut self, to: Value, from: Value, size: Value, mask: Option<Value>) {
+        let lanes = [to, from, size]
+            .iter()
+            .map(|&v| self.func.ty(v).lanes)
+            .max()
+            .expect("operands");
+        let (to, from, size) = (self.spill(to), self.spill(from), self.spill(size));
+        let bits = self.active_bits(mask, lanes);
+        self.for_set_bits(bits, |g, lane| {
+            let (to, from, size) = (
+                g.operand(to, lane),
+                g.operand(from, lane),
+                g.operand(size, lane),
+            );
+            g.call(libc_memmove(), &[to, from, size], Some(types::I64));
+        });
+    }
+
+    /// An atomic, lane by lane in order. `f` gets one lane's operands (without the mask).
+    pub fn atomic(
+        &mut self,
+        inst: Inst,
+        masked: bool,
+        f: impl FnOnce(&mut Self, &[clif::Value]) -> Option<clif::Value>,
+    ) -> Repr {
+        let data = &self.func.insts[inst];
+        let (mask, args) = if masked {
+            let (mask, rest) = data.args.split_last().expect("a mask");
+            (Some(*mask), rest)
+        } else {
+            (None, data.args.as_slice())
+        };
+        let result = data.results.first().map(|&r| self.func.ty(r));
+        let lanes = args
+            .iter()
+            .chain(&data.results)
+            .map(|&v| self.func.ty(v).lanes)
+            .max()
+            .expect("operands");
+        if lanes == 1 {
+            let args: Vec<clif::Value> = args.iter().map(|&a| self.scalar(a)).collect();
+            return match (mask, result) {
+                (None, _) => f(self, &args).map_or(Repr::None, Repr::Scalar),
+                (Some(mask), _) => {
+                    let mask = self.scalar(mask);
+                    let ty: Vec<clif::Type> =
+                        result.iter().map(|ty| lane_type(ty.scalar)).collect();
+                    let values = self.if_set(mask, &ty, |g| f(g, &args).into_iter().collect());
+                    values.first().map_or(Repr::None, |&v| Repr::Scalar(v))
+                }
+            };
+        }
+        let operands: Vec<LaneOperand> = args.iter().map(|&a| self.spill(a)).collect();
+        let array = result.map(|ty| self.result_array(ty));
+        let bits = self.active_bits(mask, lanes);
+        self.for_set_bits(bits, |g, lane| {
+            let args: Vec<clif::Value> = operands.iter().map(|&o| g.operand(o, lane)).collect();
+            if let (Some(value), Some(array)) = (f(g, &args), array) {
+                g.set_result(array, lane, value);
+            }
+        });
+        match (array, result) {
+            (Some(array), Some(ty)) => Repr::Vector(self.reload(array, ty)),
+            _ => Repr::None,
+        }
+    }
+
+    pub fn atomic_rmw(
+        &mut self,
+        op: AtomicOp,
+        atomic: &Atomic,
+        ty: Type,
+        args: &[clif::Value],
+    ) -> Option<clif::Value> {
+        let (address, value) = (args[0], args[1]);
+        let clif_ty = lane_type(ty.scalar);
+        // A work-group runs on one thread, which alone touches its memory.
+        if matches!(atomic.space, AddressSpace::Local | AddressSpace::Private) {
+            let old = self.b.ins().load(clif_ty, flags(), address, 0);
+            let new = self.combine(op, ty.scalar, old, value);
+            self.b.ins().store(flags(), new, address, 0);
+            return Some(old);
+        }
+        let native = match op {
+            AtomicOp::Exchange => Some(clif::AtomicRmwOp::Xchg),
+            AtomicOp::Add => Some(clif::AtomicRmwOp::Add),
+            AtomicOp::Sub => Some(clif::AtomicRmwOp::Sub),
+            AtomicOp::And => Some(clif::AtomicRmwOp::And),
+            AtomicOp::Or => Some(clif::AtomicRmwOp::Or),
+            AtomicOp::Xor => Some(clif::AtomicRmwOp::Xor),
+            AtomicOp::SMin => Some(clif::AtomicRmwOp::Smin),
+            AtomicOp::SMax => Some(clif::AtomicRmwOp::Smax),
+            AtomicOp::UMin => Some(clif::AtomicRmwOp::Umin),
+            AtomicOp::UMax => Some(clif::AtomicRmwOp::Umax),
+            AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => None,
+        };
+        let int = lane_type(ty.scalar.as_int());
+        if let Some(native) = native {
+            let value = self.reinterpret(value, int);
+            let old = self
+                .b
+                .ins()
+                .atomic_rmw(int, flags(), native, address, value);
+            return Some(self.reinterpret(old, clif_ty));
+        }
+        // Compare-and-swap until nobody came between.
+        let (again, done) = (self.b.create_block(), self.b.create_block());
+        let seen = self.b.append_block_param(again, int);
+        let first = self.b.ins().atomic_load(int, flags(), address);
+        self.b.ins().jump(again, &[first.into()]);
+        self.b.switch_to_block(again);
+        let old = self.reinterpret(seen, clif_ty);
+        let new = self.combine(op, ty.scalar, old, value);
+        let new = self.reinterpret(new, int);
+        let found = self.b.ins().atomic_cas(flags(), address, seen, new);
+        let same = self.b.ins().icmp(IntCC::Equal, found, seen);
+        self.b.ins().brif(same, done, &[], again, &[found.into()]);
+        self.b.switch_to_block(done);
+        Some(old)
+    }
+
+    /// The value an atomic operation stores.
+    fn combine(
+        &mut self,
+        op: AtomicOp,
+        scalar: Scalar,
+        old: clif::Value,
+        value: clif::Value,
+    ) -> clif::Value {
+        let op = match op {
+            AtomicOp::Exchange => return value,
+            AtomicOp::Add => BinOp::IAdd,
+            AtomicOp::Sub => BinOp::ISub,
+            AtomicOp::And => BinOp::And,
+            AtomicOp::Or => BinOp::Or,
+            AtomicOp::Xor => BinOp::Xor,
+            AtomicOp::SMin => BinOp::SMin,
+            AtomicOp::SMax => BinOp::SMax,
+            AtomicOp::UMin => BinOp::UMin,
+            AtomicOp::UMax => BinOp::UMax,
+            AtomicOp::FAdd => BinOp::FAdd,
+            AtomicOp::FMin => BinOp::FMin,
+            AtomicOp::FMax => BinOp::FMax,
+        };
+        self.scalar_binary(op, scalar, old, value)
+    }
+
+    fn reinterpret(&mut self, v: clif::Value, to: clif::Type) -> clif::Value {
+        if self.b.func.dfg.value_type(v) == to {
+            v
+        } else {
+            self.b.ins().bitcast(to, clif::MemFlagsData::new(), v)
+        }
+    }
+
+    pub fn atomic_cmpxchg(&mut self, atomic: &Atomic, args: &[clif::Value]) -> Option<clif::Value> {
+        let (address, expected, desired) = (args[0], args[1], args[2]);
+        if matches!(atomic.space, AddressSpace::Local | AddressSpace::Private) {
+            let ty = self.b.func.dfg.value_type(expected);
+            let old = self.b.ins().load(ty, flags(), address, 0);
+            let same = self.b.ins().icmp(IntCC::Equal, old, expected);
+            let new = self.b.ins().select(same, desired, old);
+            self.b.ins().store(flags(), new, address, 0);
+            return Some(old);
+        }
+        Some(self.b.ins().atomic_cas(flags(), address, expected, desired))
+    }
+
+    pub fn atomic_load(&mut self, ty: Type, args: &[clif::Value]) -> Option<clif::Value> {
+        let int = lane_type(ty.scalar.as_int());
+        let value = self.b.ins().atomic_load(int, flags(), args[0]);
+        Some(self.reinterpret(value, lane_type(ty.scalar)))
+    }
+
+    pub fn atomic_store(&mut self, atomic: &Atomic, args: &[clif::Value]) -> Option<clif::Value> {
+        let (address, value) = (args[0], args[1]);
+        let ty = self.b.func.dfg.value_type(value);
+        let int = clif::Type::int(ty.bits() as u16).expect("an integer as wide");
+        let value = self.reinterpret(value, int);
+        // On x86 every store releases; only sequential consistency needs the fence that an atomic store has.
+        if self.x86 && atomic.order != Order::SeqCst {
+            self.b.ins().store(flags(), value, address, 0);
+        } else {
+            self.b.ins().atomic_store(flags(), value, address);
+        }
+        None
+    }
+}
+
+/// `void *memmove(void *to, const void *from, size_t bytes)`
+extern "C" fn move_bytes(to: *mut u8, from: *const u8, bytes: usize) -> *mut u8 {
+    // SAFETY: generated code passes the kernel's own pointers; that they are valid for `bytes` is the
+    // kernel's obligation, as for every access it makes.
+    unsafe { std::ptr::copy(from, to, bytes) };
+    to
+}
+
+fn libc_memmove() -> usize {
+    move_bytes as *const () as usize
+}
