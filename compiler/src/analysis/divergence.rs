@@ -156,7 +156,14 @@ impl Divergence {
                 break;
             }
             for succ in func.successors(block) {
-                visit(&mut self.joins, &mut pending, &mut apart, block, succ, label);
+                visit(
+                    &mut self.joins,
+                    &mut pending,
+                    &mut apart,
+                    block,
+                    succ,
+                    label,
+                );
             }
         }
         left

@@ -175,7 +175,10 @@ impl Ranges {
                     }
                     (BinOp::URem, Some(k)) if k > 0 => below(k as u64 - 1),
                     (BinOp::SRem, Some(k)) if k > 0 && a.lo >= 0 => below(k as u64 - 1),
-                    (BinOp::SRem, Some(k)) if k > 0 => Range { lo: 1 - k, hi: k - 1 },
+                    (BinOp::SRem, Some(k)) if k > 0 => Range {
+                        lo: 1 - k,
+                        hi: k - 1,
+                    },
                     (BinOp::SMin, _) => Range {
                         lo: a.lo.min(b.lo),
                         hi: a.hi.min(b.hi),

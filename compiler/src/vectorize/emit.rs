@@ -11,9 +11,7 @@ use smallvec::SmallVec;
 
 use super::linearize::{Linearizer, Mask};
 use crate::analysis::{Shape, shape::Guards};
-use crate::ir::{
-    BinOp, ConvertOp, Inst, IntCC, Mem, Op, Scalar, SourceLoc, Type, Value,
-};
+use crate::ir::{BinOp, ConvertOp, Inst, IntCC, Mem, Op, Scalar, SourceLoc, Type, Value};
 
 impl Linearizer<'_> {
     /// The shape of a value for a use in the current block.
@@ -64,7 +62,10 @@ impl Linearizer<'_> {
                 self.affine_vector(base, stride)
             }
             Shape::Guarded(..) => {
-                let inst = self.src.def_inst(value).expect("parameters are not guarded");
+                let inst = self
+                    .src
+                    .def_inst(value)
+                    .expect("parameters are not guarded");
                 self.widen(inst)[0]
             }
             _ => {
@@ -166,10 +167,9 @@ impl Linearizer<'_> {
             Op::MemCopyDyn { align, .. } => {
                 self.by_lane(inst, false, |masked| Op::MemCopyDyn { align, masked });
             }
-            Op::AtomicRmw(..)
-            | Op::AtomicCmpXchg(_)
-            | Op::AtomicLoad(_)
-            | Op::AtomicStore(_) => self.atomic(inst),
+            Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) | Op::AtomicLoad(_) | Op::AtomicStore(_) => {
+                self.atomic(inst)
+            }
             Op::Printf { .. } => self.printf(inst),
             Op::ContextStore(slot) => {
                 let mut value = self.vector(data.args[0]);

@@ -198,7 +198,11 @@ impl Linearizer<'_> {
                 }
             };
             for &inst in &self.src.blocks[block].insts {
-                self.src.insts[inst].args.iter().copied().for_each(&mut note);
+                self.src.insts[inst]
+                    .args
+                    .iter()
+                    .copied()
+                    .for_each(&mut note);
             }
             self.src.blocks[block].term.for_each_value(&mut note);
         }
@@ -286,9 +290,9 @@ impl Linearizer<'_> {
         let known = mask == Mask::Full
             || pending.is_empty()
             || self.order.same_mask[block].is_some_and(|other| self.nonempty[other])
-            || self.incoming[block].iter().all(|&e| {
-                self.edges[e].as_ref().is_none_or(|edge| edge.nonempty)
-            });
+            || self.incoming[block]
+                .iter()
+                .all(|&e| self.edges[e].as_ref().is_none_or(|edge| edge.nonempty));
         self.nonempty[block] = known;
         self.mask = mask;
         let mut params = Vec::new();
@@ -330,7 +334,10 @@ impl Linearizer<'_> {
     fn merge(&mut self, block: Block) -> State {
         let incoming = self.incoming[block].clone();
         if let [only] = incoming[..] {
-            return self.edges[only].as_mut().map(|edge| std::mem::take(&mut edge.state)).unwrap_or_default();
+            return self.edges[only]
+                .as_mut()
+                .map(|edge| std::mem::take(&mut edge.state))
+                .unwrap_or_default();
         }
         let index = &self.order.index;
         let live = |var: &Var| match *var {
@@ -418,7 +425,11 @@ impl Linearizer<'_> {
         let data = &self.cfg.loops.loops[id];
         let block = data.header;
         let divergent = self.shapes.divergence.loops[id];
-        let carried = if divergent { self.carried(id) } else { Vec::new() };
+        let carried = if divergent {
+            self.carried(id)
+        } else {
+            Vec::new()
+        };
         let before = self.to;
         let header = self.out.add_block();
         let mut args = Vec::new();
@@ -489,7 +500,11 @@ impl Linearizer<'_> {
             let value = match self.shapes.of(param) {
                 Shape::Varying => {
                     let new = self.vector(arg);
-                    if join { self.blend(state, var, new, mask) } else { new }
+                    if join {
+                        self.blend(state, var, new, mask)
+                    } else {
+                        new
+                    }
                 }
                 _ => self.scalar(arg),
             };

@@ -37,8 +37,7 @@ pub fn vectorize(func: &Function, key: &LaunchKey, width: u8) -> Result<Vectoriz
         }
         let shapes = Shapes::new(&func, &cfg, key, Across::Chunk(width));
         if !canonical::split_divergent_switches(&mut func, &shapes) {
-            let order = order::Order::new(&func, &cfg, &shapes)
-                .ok_or("a loop has no way out")?;
+            let order = order::Order::new(&func, &cfg, &shapes).ok_or("a loop has no way out")?;
             return Ok(linearize::linearize(&func, &cfg, &shapes, &order, width));
         }
         func.layout = func.reverse_post_order();

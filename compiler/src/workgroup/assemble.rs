@@ -89,7 +89,12 @@ pub(super) fn assemble(
     let entry = out.entry();
     let mut b = Builder::new(&mut out, entry);
     let launch = read_launch(&mut b, launch_ptr, scratch, width);
-    let args = field(&mut b, launch_ptr, std::mem::offset_of!(Launch, args), Type::PTR);
+    let args = field(
+        &mut b,
+        launch_ptr,
+        std::mem::offset_of!(Launch, args),
+        Type::PTR,
+    );
     let values: Vec<Value> = params
         .iter()
         .zip(split.skeleton.params())
@@ -120,9 +125,7 @@ fn field(b: &mut Builder<'_>, launch: Value, offset: usize, ty: Type) -> Value {
 }
 
 fn read_launch(b: &mut Builder<'_>, launch: Value, scratch: Value, width: u8) -> LaunchValues {
-    let mut triple = |offset: usize| {
-        [0, 1, 2].map(|d| field(b, launch, offset + 8 * d, Type::I64))
-    };
+    let mut triple = |offset: usize| [0, 1, 2].map(|d| field(b, launch, offset + 8 * d, Type::I64));
     let global_offset = triple(std::mem::offset_of!(Launch, global_offset));
     let global_size = triple(std::mem::offset_of!(Launch, global_size));
     let local_size = triple(std::mem::offset_of!(Launch, local_size));
@@ -451,7 +454,9 @@ impl Assembler<'_> {
                 Vec::new()
             }
             Op::Alloca { .. } => {
-                let new = self.out.make_inst(data.op.clone(), &[], &[Type::PTR], data.loc);
+                let new = self
+                    .out
+                    .make_inst(data.op.clone(), &[], &[Type::PTR], data.loc);
                 let entry = self.out.entry();
                 self.out.blocks[entry].insts.insert(0, new);
                 self.out.insts[new].results.to_vec()
@@ -511,8 +516,7 @@ impl Assembler<'_> {
                     sum = Some(match sum {
                         None => id,
                         Some(sum) => {
-                            let scaled =
-                                self.binary(BinOp::IMul, sum, self.launch.global_size[d]);
+                            let scaled = self.binary(BinOp::IMul, sum, self.launch.global_size[d]);
                             self.binary(BinOp::IAdd, scaled, id)
                         }
                     });
@@ -606,13 +610,7 @@ impl Assembler<'_> {
         self.b().load(mem, address, ty)
     }
 
-    fn context_store(
-        &mut self,
-        body: &Function,
-        slot: SlotId,
-        value: Value,
-        place: Option<Place>,
-    ) {
+    fn context_store(&mut self, body: &Function, slot: SlotId, value: Value, place: Option<Place>) {
         let address = self.slot_address(body, slot, place);
         let mem = self.slot_mem(body, slot, self.out.ty(value).lanes);
         self.b().store(mem, address, value);

@@ -139,3 +139,6 @@ pub fn build(
         split,
     })
 }
+
+#[cfg(test)]
+mod tests;

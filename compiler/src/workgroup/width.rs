@@ -6,7 +6,7 @@
 
 use super::Remark;
 use crate::LaunchKey;
-use crate::analysis::{Across, Cfg, Shapes, Shape};
+use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{Function, Op, Scalar, SourceLoc, Type};
 
 /// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage), and why.
