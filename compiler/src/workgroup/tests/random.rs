@@ -168,7 +168,7 @@ impl Generator<'_> {
                 };
                 return self.jump_if(to, uniform);
             }
-            12 if depth > 0 && self.rng.random_bool(0.3) && !uniform => {
+            12 if depth > 0 && self.rng.random_bool(0.3) && !uniform && !self.barriers => {
                 return self.jump_if(self.exit, uniform);
             }
             12 | 13 if self.barriers && uniform => self.barrier(),
@@ -220,11 +220,11 @@ impl Generator<'_> {
             self.vars.clone_from(&before);
             self.b.switch_to(block);
             if block == then || self.rng.random_bool(0.6) {
-                let loops = if keep {
-                    self.loops.clone()
-                } else {
-                    self.loops.clone()
-                };
+                let loops = self.loops.clone();
+                if self.barriers && !keep {
+                    // All work-items must leave a loop around barriers together.
+                    self.loops.clear();
+                }
                 if self.block(depth + 1, keep) {
                     self.go(after);
                 }
@@ -259,16 +259,17 @@ impl Generator<'_> {
             cases,
             default,
         });
-        for (i, &arm) in arms.iter().enumerate() {
+        for &arm in &arms {
             self.vars.clone_from(&vars);
             self.b.switch_to(arm);
-            if self.block(depth + 1, keep) {
-                // Sometimes on into the next arm.
-                match arms.get(i + 1) {
-                    Some(&next) if self.rng.random_bool(0.0) => self.b.br(next, &[]),
-                    _ => self.go(after),
-                }
+            let loops = self.loops.clone();
+            if self.barriers && !keep {
+                self.loops.clear();
             }
+            if self.block(depth + 1, keep) {
+                self.go(after);
+            }
+            self.loops = loops;
         }
         self.enter(after);
     }
@@ -450,5 +451,12 @@ fn seeds() -> std::ops::Range<u64> {
 fn random_kernels_agree_with_the_interpreter() {
     for seed in seeds() {
         try_seed(seed, false);
+    }
+}
+
+#[test]
+fn random_kernels_with_barriers_agree_with_the_interpreter() {
+    for seed in seeds() {
+        try_seed(seed, true);
     }
 }
