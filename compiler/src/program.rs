@@ -8,7 +8,8 @@ use crate::dump::Dump;
 use crate::ir::{FuncId, Function, Module, Op, ParamSource};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
-use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, pending};
+use crate::workgroup::Remark;
+use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, pending, spirv, workgroup};
 
 /// Build options that change generated code (already parsed from an option string).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -42,7 +43,7 @@ pub struct SpecConstantInfo {
 
 /// Lists the specialization constants that a module declares, without building it.
 pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>, Diagnostic> {
-    pending::spec_constants(words)
+    spirv::spec_constants(words)
 }
 
 /// The index space of one launch; unused dimensions have size 1 and offset 0.
@@ -112,7 +113,7 @@ impl Program {
                 words.iter().flat_map(|w| w.to_le_bytes()).collect()
             });
         }
-        Program::from_module(pending::translate(modules, spec, options)?, options)
+        Program::from_module(spirv::translate(modules, spec, options)?, options)
     }
 
     /// A program of a module in IR.
@@ -165,7 +166,10 @@ impl Program {
             .write("ir", &self.kernels[kernel].name, || function.to_string());
         let (width, remarks) = match forced_width() {
             Some(width) => (width, vec![format!("width {width}, as BROLGA_WIDTH says")]),
-            None => pending::choose_width(&function),
+            None => {
+                let (width, remarks) = workgroup::choose_width(&function);
+                (width, remarks.iter().map(|r| self.remark_text(r)).collect())
+            }
         };
         Ok(Prepared {
             function,
@@ -173,6 +177,18 @@ impl Program {
             width,
             remarks,
         })
+    }
+
+    /// A remark with its place in the source, when that is known.
+    fn remark_text(&self, remark: &Remark) -> String {
+        let place = remark
+            .loc
+            .0
+            .and_then(|n| self.module.locations.get(n.get() as usize - 1));
+        match place {
+            Some(place) => format!("{place}: {remark}"),
+            None => remark.to_string(),
+        }
     }
 
     /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for; 1 for a kernel that cannot be.
@@ -213,8 +229,8 @@ impl Program {
     ) -> Result<CompiledKernel, Diagnostic> {
         let prepared = self.prepared(kernel)?;
         let name = &self.kernels[kernel].name;
-        let mut code = pending::build(&prepared.function, &prepared.params, width, key)?;
-        self.dump.write("wg", name, || code.function.to_string());
+        let mut code = workgroup::build(&prepared.function, &prepared.params, width, key)?;
+        self.dump.write("wg", name, || code.split.to_string());
         lower::builtins::expand(&mut code.function);
         pending::cleanup(&mut code.function);
         self.dump.write("vec", name, || code.function.to_string());
@@ -229,7 +245,7 @@ impl Program {
             .remarks
             .iter()
             .cloned()
-            .chain(code.remarks)
+            .chain(code.remarks.iter().map(|r| self.remark_text(r)))
             .collect();
         Ok(CompiledKernel {
             code: machine,
