@@ -112,12 +112,14 @@ fn upper_half<F: Float>(y: F, x: F) -> Angle<F> {
     let one = x.lit(1.0);
     let zero = x.lit(0.0);
     let (num, den) = (y.abs(), x.abs());
-    // So that the sum and the multiples in the first quadrant do not overflow.
+    // So that the sum and the multiples in the first quadrant neither overflow nor lose bits.
     let large = x.lit2(2f64.powi(125), 2f64.powi(1021));
+    let tiny = x.lit2(2f64.powi(-122), 2f64.powi(-1018));
     let down = F::select(num.gt(large) | den.gt(large), x.lit(0.125), one);
+    let scale = F::select(den.lt(tiny), x.lit2(2f64.powi(30), 2f64.powi(60)), down);
     let both_infinite = num.eq(infinity(x)) & den.eq(infinity(x));
-    let num = F::select(both_infinite, one, num * down);
-    let den = F::select(both_infinite, one, den * down);
+    let num = F::select(both_infinite, one, num * scale);
+    let den = F::select(both_infinite, one, den * scale);
     // (0, 0) has the angle of (1, 0).
     let den = F::select(num.eq(zero) & den.eq(zero), one, den);
     let angle = first_quadrant(num, den);

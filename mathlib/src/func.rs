@@ -1,7 +1,7 @@
 //! The table of functions: names, signatures, required accuracy, and dispatch.
 
 use crate::number::Float;
-use crate::{atrig, common, exp, hyper, log, parts, pow, relaxed, rem, root, special, trig};
+use crate::{atrig, common, erf, exp, gamma, hyper, log, parts, pow, relaxed, rem, root, trig};
 
 /// What the full profile asks of a result ("ULP Values for Math Instructions - Full Profile").
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -225,8 +225,8 @@ functions! {
     Cos "cos" Unary trig::cos, Ulp(2.0), Ulp(4.0), Ulp(4.0);
     Cosh "cosh" Unary hyper::cosh, Ulp(2.0), Ulp(4.0), Ulp(4.0);
     Cospi "cospi" Unary trig::cospi, Ulp(2.0), Ulp(4.0), Ulp(4.0);
-    Erfc "erfc" Unary special::erfc, Ulp(4.0), Ulp(16.0), Ulp(16.0);
-    Erf "erf" Unary special::erf, Ulp(4.0), Ulp(16.0), Ulp(16.0);
+    Erfc "erfc" Unary erf::erfc, Ulp(4.0), Ulp(16.0), Ulp(16.0);
+    Erf "erf" Unary erf::erf, Ulp(4.0), Ulp(16.0), Ulp(16.0);
     Exp "exp" Unary exp::exp, Ulp(2.0), Ulp(3.0), Ulp(3.0);
     Exp2 "exp2" Unary exp::exp2, Ulp(2.0), Ulp(3.0), Ulp(3.0);
     Exp10 "exp10" Unary exp::exp10, Ulp(2.0), Ulp(3.0), Ulp(3.0);
@@ -243,8 +243,8 @@ functions! {
     Hypot "hypot" Binary root::hypot, Ulp(2.0), Ulp(4.0), Ulp(4.0);
     Ilogb "ilogb" ToInt parts::ilogb, Correct, Correct, Correct;
     Ldexp "ldexp" WithInt parts::ldexp, Correct, Correct, Correct;
-    Lgamma "lgamma" Unary special::lgamma, Any, Any, Any;
-    LgammaR "lgamma_r" UnaryAndInt special::lgamma_r, Any, Any, Any;
+    Lgamma "lgamma" Unary gamma::lgamma, Any, Any, Any;
+    LgammaR "lgamma_r" UnaryAndInt gamma::lgamma_r, Any, Any, Any;
     Log "log" Unary log::log, Ulp(2.0), Ulp(3.0), Ulp(3.0);
     Log2 "log2" Unary log::log2, Ulp(2.0), Ulp(3.0), Ulp(3.0);
     Log10 "log10" Unary log::log10, Ulp(2.0), Ulp(3.0), Ulp(3.0);
@@ -273,7 +273,7 @@ functions! {
     Tan "tan" Unary trig::tan, Ulp(2.5), Ulp(5.0), Ulp(5.0);
     Tanh "tanh" Unary hyper::tanh, Ulp(2.0), Ulp(5.0), Ulp(5.0);
     Tanpi "tanpi" Unary trig::tanpi, Ulp(2.0), Ulp(6.0), Ulp(6.0);
-    Tgamma "tgamma" Unary special::tgamma, Ulp(4.0), Ulp(16.0), Ulp(16.0);
+    Tgamma "tgamma" Unary gamma::tgamma, Ulp(4.0), Ulp(16.0), Ulp(16.0);
     Trunc "trunc" Unary Float::trunc, Correct, Correct, Correct;
 
     HalfCos "half_cos" Unary relaxed::half_cos, Absent, Ulp(8192.0), Absent;
@@ -307,8 +307,8 @@ functions! {
 
     Fclamp "fclamp" Ternary common::fclamp, Correct, Correct, Correct;
     Degrees "degrees" Unary common::degrees, Ulp(2.0), Ulp(2.0), Ulp(2.0);
-    FmaxCommon "fmax_common" Binary common::fmax, Correct, Correct, Correct;
-    FminCommon "fmin_common" Binary common::fmin, Correct, Correct, Correct;
+    FmaxCommon "fmax_common" Binary common::fmax_common, Correct, Correct, Correct;
+    FminCommon "fmin_common" Binary common::fmin_common, Correct, Correct, Correct;
     Mix "mix" Ternary common::mix, Any, Absolute(1e-3), Any;
     Radians "radians" Unary common::radians, Ulp(2.0), Ulp(2.0), Ulp(2.0);
     Step "step" Binary common::step, Correct, Correct, Correct;

@@ -121,6 +121,7 @@ pub fn nextafter_half<F: Float>(x: F, y: F) -> F {
     let normal = F::from_bits(F::Int::select(away, bits + step, bits - step));
     let tiny = x.lit(2f64.powi(-24));
     let denormal = F::select(y.gt(x), x + tiny, x - tiny);
+    let denormal = F::select(x.eq(x.lit(0.0)), denormal, copysign(denormal, x));
     // 2^-14 itself steps up by a normal's step, which is the same there, and down by the constant.
     let r = F::select(x.abs().le(x.lit(2f64.powi(-14))), denormal, normal);
     // Past the largest finite half, 65504, comes infinity, and before infinity comes 65504.

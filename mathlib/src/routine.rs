@@ -1,10 +1,11 @@
 //! The out-of-line scalar routines: what they are called, what they take, where they are.
 //!
 //! Every routine exists for both formats under one name. Generated code calls [`Target::address`]
-//! lane by lane; plain Rust calls the function inside the [`Target`].
+//! lane by lane; plain Rust calls the function inside the [`Target`]. A routine takes any argument:
+//! a code generator may call it for all lanes when one lane needs it, and select.
 
 use crate::number::Format;
-use crate::scalar::{erf, gamma, rem, trig};
+use crate::scalar::{gamma, rem, trig};
 
 /// Where a routine is and what it takes. All are C ABI functions of scalars, pure, never
 /// unwinding; integer results have the width of the float.
@@ -80,10 +81,6 @@ pub enum Routine {
     Remainder,
     /// The low bits of the quotient of `remquo`, signed.
     RemquoQuotient,
-    /// `erf`.
-    Erf,
-    /// `erfc`.
-    Erfc,
     /// `tgamma`.
     Tgamma,
     /// `lgamma`.
@@ -94,15 +91,13 @@ pub enum Routine {
 
 impl Routine {
     /// Every routine.
-    pub const ALL: [Routine; 11] = [
+    pub const ALL: [Routine; 9] = [
         Routine::SinLarge,
         Routine::CosLarge,
         Routine::TanLarge,
         Routine::Fmod,
         Routine::Remainder,
         Routine::RemquoQuotient,
-        Routine::Erf,
-        Routine::Erfc,
         Routine::Tgamma,
         Routine::Lgamma,
         Routine::LgammaSign,
@@ -127,8 +122,6 @@ impl Routine {
             Fmod "fmod",
             Remainder "remainder",
             RemquoQuotient "remquo_quotient",
-            Erf "erf",
-            Erfc "erfc",
             Tgamma "tgamma",
             Lgamma "lgamma",
             LgammaSign "lgamma_sign",
@@ -154,8 +147,6 @@ impl Routine {
                 F32F32ToI32(rem::quotient_f32),
                 F64F64ToI64(rem::quotient_f64),
             ),
-            Routine::Erf => format.pick(F32ToF32(erf::erf_f32), F64ToF64(erf::erf_f64)),
-            Routine::Erfc => format.pick(F32ToF32(erf::erfc_f32), F64ToF64(erf::erfc_f64)),
             Routine::Tgamma => {
                 format.pick(F32ToF32(gamma::tgamma_f32), F64ToF64(gamma::tgamma_f64))
             }

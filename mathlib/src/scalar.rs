@@ -1,6 +1,5 @@
 //! The out-of-line routines, in plain scalar Rust. [`crate::routine`] is the table of them.
 
-pub(crate) mod erf;
 pub(crate) mod gamma;
 pub(crate) mod rem;
 pub(crate) mod trig;

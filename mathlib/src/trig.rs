@@ -41,11 +41,12 @@ const COS_F64: [f64; 7] = [
     4.735511381519144e-14,
 ];
 
-/// pi/2 as the sum of three values of the format.
+/// pi/2 as the sum of three values of the format. Those of `float` are all positive, so that -0
+/// keeps its sign.
 const PI_2_F32: [f64; 3] = [
-    1.5707963705062866,
-    -4.371138828673793e-08,
-    -1.7151245100058819e-15,
+    1.570796251296997,
+    7.549789415861596e-08,
+    5.390302529957765e-15,
 ];
 const PI_2_F64: [f64; 3] = [
     std::f64::consts::FRAC_PI_2,
@@ -79,8 +80,8 @@ fn limit<F: Float>(x: F) -> F {
 /// The quadrant and the rest of x by pi/2, the rest as a sum of two for `double`.
 ///
 /// The first difference is exact: the product and x are multiples of 2^-23 (2^-52) or of an ulp of
-/// x, and the difference is below 1. What is left of pi/2 after the third part is below 2^-75
-/// (2^-163), times a quotient below 2^17 (2^30), against a rest of no less than 2^-30 (2^-63).
+/// x, and the difference is below 1. What is left of pi/2 after the third part is below 2^-71
+/// (2^-160), times a quotient below 2^17 (2^30), against a rest of no less than about 2^-30 (2^-63).
 fn reduce<F: Float>(x: F) -> (F::Int, F, Option<F>) {
     match x.format() {
         Format::F32 => {

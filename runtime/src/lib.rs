@@ -1,1 +1,60 @@
+//! OpenCL objects as safe Rust, and the engine that executes their commands on the CPU.
+//!
+//! What flows in: calls from the C ABI layer, already stripped of handles and raw pointers that can
+//! be checked there. What flows out: objects in [`Arc`](std::sync::Arc)s, values for queries, and
+//! OpenCL error codes ([`ClError`]).
+//!
+//! ```text
+//! platform, device, features, topology   what there is
+//! context                                what everything else belongs to
+//! memory/                                buffers, shared virtual memory, rectangles, transfers
+//! program, executable, kernel            source/IL/binary -> built program -> kernel with arguments -> code
+//! ndrange, launch                        a launch checked, its local size chosen; the launch as work
+//! queue, enqueue/                        the order of commands; each kind validated and captured by value
+//! command, event                         a command, its dependencies, status and callbacks
+//! pool, scratch, float_env               threads that execute commands
+//! printf_sink, printf                    what kernels print
+//! frontend/, binary                      OpenCL C to SPIR-V; program binaries
+//! ```
+//!
+//! Open `queue.rs` first to see how a command is made, `event.rs` for its life, `pool.rs` for who
+//! executes it. `README.md` argues the design.
+//!
+//! `unsafe` is used for raw memory and for calling generated code only.
 
+pub mod binary;
+mod command;
+pub mod context;
+pub mod device;
+mod enqueue;
+pub mod error;
+pub mod event;
+pub mod executable;
+mod features;
+mod float_env;
+pub mod frontend;
+pub mod kernel;
+mod launch;
+pub mod memory;
+pub mod ndrange;
+pub mod platform;
+mod pool;
+pub mod printf;
+mod printf_sink;
+pub mod program;
+pub mod queue;
+mod scratch;
+pub mod topology;
+
+pub use context::Context;
+pub use device::Device;
+pub use enqueue::SvmFreeCallback;
+pub use error::{CLResult, ClError};
+pub use event::Event;
+pub use kernel::Kernel;
+pub use memory::buffer::Buffer;
+pub use memory::host::HostPtr;
+pub use memory::rect::RectSide;
+pub use platform::{NameVersion, Platform};
+pub use program::Program;
+pub use queue::Queue;

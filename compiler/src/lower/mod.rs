@@ -1,1 +1,15 @@
-//! Built-ins expanded, widths legalised.
+//! From what OpenCL says to what the machine has.
+//!
+//! Two passes, both over functions at any lane count: [`builtins::expand`] turns built-in functions into
+//! arithmetic (clean-up passes then share and hoist it), [`legalize::run`], last before `codegen`,
+//! turns arithmetic that the machine lacks into arithmetic that it has.
+//!
+//! - `emit.rs`: how a pass replays a block. Open it first.
+//! - `math.rs`: `brolga-mathlib`'s number traits for values being built.
+//! - `builtins.rs`, `legalize.rs`, `half.rs`: the expansions.
+
+pub mod builtins;
+mod emit;
+mod half;
+pub mod legalize;
+mod math;

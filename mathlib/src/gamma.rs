@@ -1,17 +1,7 @@
-//! `erf`, `erfc` and the gamma functions: out of line altogether.
+//! The gamma functions: out of line altogether.
 
 use crate::number::Float;
 use crate::routine::Routine;
-
-/// The error function.
-pub fn erf<F: Float>(x: F) -> F {
-    x.call1(Routine::Erf)
-}
-
-/// 1 - erf(x).
-pub fn erfc<F: Float>(x: F) -> F {
-    x.call1(Routine::Erfc)
-}
 
 /// The gamma function.
 pub fn tgamma<F: Float>(x: F) -> F {

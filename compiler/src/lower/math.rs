@@ -1,0 +1,288 @@
+//! The number traits of `brolga-mathlib`, implemented by values of the function being built: the same
+//! text that computes with `f32` here emits instructions.
+
+use std::cell::RefCell;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
+
+use brolga_mathlib::{Float, Format, Int, Mask, Routine};
+
+use super::emit::Emitter;
+use crate::ir::{BinOp, ConvertOp, FloatCC, IntCC, Op, Scalar, Type, UnOp, Value};
+
+/// Where instructions go.
+pub struct Sink<'e, 'f>(pub RefCell<&'e mut Emitter<'f>>);
+
+/// A value with the place its users' instructions go. The trait its kind implements is the wrapper's.
+#[derive(Clone, Copy)]
+struct Emitted<'s> {
+    sink: &'s dyn Emit,
+    value: Value,
+    ty: Type,
+}
+
+/// [`Sink`] without its lifetimes.
+trait Emit {
+    fn emit(&self, op: Op, args: &[Value], ty: Type) -> Value;
+}
+
+impl Emit for Sink<'_, '_> {
+    fn emit(&self, op: Op, args: &[Value], ty: Type) -> Value {
+        self.0.borrow_mut().emit(op, args, ty)
+    }
+}
+
+impl<'s> Emitted<'s> {
+    fn op(self, op: Op, others: &[Emitted<'s>], ty: Type) -> Emitted<'s> {
+        let mut args = [self.value; 3];
+        for (to, other) in args[1..].iter_mut().zip(others) {
+            *to = other.value;
+        }
+        Emitted {
+            value: self.sink.emit(op, &args[..=others.len()], ty),
+            ty,
+            ..self
+        }
+    }
+
+    fn binary(self, op: BinOp, rhs: Emitted<'s>) -> Emitted<'s> {
+        self.op(Op::Binary(op, Default::default()), &[rhs], self.ty)
+    }
+
+    fn unary(self, op: UnOp) -> Emitted<'s> {
+        self.op(Op::Unary(op), &[], self.ty)
+    }
+
+    fn constant(self, bits: u64, ty: Type) -> Emitted<'s> {
+        Emitted {
+            value: self.sink.emit(Op::Const(bits & ty.scalar.mask()), &[], ty),
+            ty,
+            ..self
+        }
+    }
+
+    fn compare(self, op: Op, rhs: Emitted<'s>) -> MaskValue<'s> {
+        MaskValue(self.op(op, &[rhs], self.ty.as_mask()))
+    }
+
+    fn choose(mask: MaskValue<'s>, a: Emitted<'s>, b: Emitted<'s>) -> Emitted<'s> {
+        mask.0.op(Op::Select, &[a, b], a.ty)
+    }
+
+    fn bitcast(self, to: Scalar) -> Emitted<'s> {
+        self.op(
+            Op::Convert(ConvertOp::Bitcast, crate::ir::Rounding::NearestEven),
+            &[],
+            self.ty.with_scalar(to),
+        )
+    }
+}
+
+/// A truth value per lane.
+#[derive(Clone, Copy)]
+pub struct MaskValue<'s>(Emitted<'s>);
+
+/// An integer per lane.
+#[derive(Clone, Copy)]
+pub struct IntValue<'s>(Emitted<'s>);
+
+/// A float per lane.
+#[derive(Clone, Copy)]
+pub struct FloatValue<'s>(Emitted<'s>);
+
+impl<'s> FloatValue<'s> {
+    /// `value` must be `f32` or `f64`.
+    pub fn new(sink: &'s Sink<'_, '_>, value: Value) -> FloatValue<'s> {
+        let ty = sink.0.borrow().ty(value);
+        debug_assert!(matches!(ty.scalar, Scalar::F32 | Scalar::F64));
+        FloatValue(Emitted { sink, value, ty })
+    }
+
+    pub fn value(self) -> Value {
+        self.0.value
+    }
+
+    fn routine(
+        self,
+        y: Option<FloatValue<'s>>,
+        mask: MaskValue<'s>,
+        r: Routine,
+        result: Type,
+    ) -> Emitted<'s> {
+        let op = Op::Routine(r, self.format());
+        match y {
+            None => self.0.op(op, &[mask.0], result),
+            Some(y) => self.0.op(op, &[y.0, mask.0], result),
+        }
+    }
+
+    fn int_type(self) -> Type {
+        self.0.ty.with_scalar(self.0.ty.scalar.as_int())
+    }
+}
+
+impl<'s> IntValue<'s> {
+    pub fn new(sink: &'s Sink<'_, '_>, value: Value) -> IntValue<'s> {
+        let ty = sink.0.borrow().ty(value);
+        IntValue(Emitted { sink, value, ty })
+    }
+
+    pub fn value(self) -> Value {
+        self.0.value
+    }
+}
+
+macro_rules! operators {
+    ($Type:ident: $($Trait:ident $method:ident $op:ident),*) => {$(
+        impl<'s> $Trait for $Type<'s> {
+            type Output = $Type<'s>;
+            fn $method(self, rhs: Self) -> Self {
+                $Type(self.0.binary(BinOp::$op, rhs.0))
+            }
+        }
+    )*};
+}
+
+operators!(MaskValue: BitAnd bitand And, BitOr bitor Or, BitXor bitxor Xor);
+operators!(IntValue: Add add IAdd, Sub sub ISub, BitAnd bitand And, BitOr bitor Or, BitXor bitxor Xor);
+operators!(FloatValue: Add add FAdd, Sub sub FSub, Mul mul FMul, Div div FDiv);
+
+impl Not for MaskValue<'_> {
+    type Output = Self;
+    fn not(self) -> Self {
+        MaskValue(self.0.unary(UnOp::Not))
+    }
+}
+
+impl Not for IntValue<'_> {
+    type Output = Self;
+    fn not(self) -> Self {
+        IntValue(self.0.unary(UnOp::Not))
+    }
+}
+
+impl Neg for FloatValue<'_> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        FloatValue(self.0.unary(UnOp::FNeg))
+    }
+}
+
+impl Mask for MaskValue<'_> {}
+
+impl<'s> Int for IntValue<'s> {
+    type Mask = MaskValue<'s>;
+
+    fn lit(self, value: u64) -> Self {
+        IntValue(self.0.constant(value, self.0.ty))
+    }
+    fn shl(self, amount: u32) -> Self {
+        let amount = self.lit(u64::from(amount));
+        IntValue(self.0.binary(BinOp::Shl, amount.0))
+    }
+    fn shr(self, amount: u32) -> Self {
+        let amount = self.lit(u64::from(amount));
+        IntValue(self.0.binary(BinOp::LShr, amount.0))
+    }
+    fn sar(self, amount: u32) -> Self {
+        let amount = self.lit(u64::from(amount));
+        IntValue(self.0.binary(BinOp::AShr, amount.0))
+    }
+    fn eq(self, rhs: Self) -> MaskValue<'s> {
+        self.0.compare(Op::ICmp(IntCC::Eq), rhs.0)
+    }
+    fn slt(self, rhs: Self) -> MaskValue<'s> {
+        self.0.compare(Op::ICmp(IntCC::Slt), rhs.0)
+    }
+    fn select(mask: MaskValue<'s>, a: Self, b: Self) -> Self {
+        IntValue(Emitted::choose(mask, a.0, b.0))
+    }
+}
+
+impl<'s> Float for FloatValue<'s> {
+    type Mask = MaskValue<'s>;
+    type Int = IntValue<'s>;
+
+    fn format(self) -> Format {
+        if self.0.ty.scalar == Scalar::F32 {
+            Format::F32
+        } else {
+            Format::F64
+        }
+    }
+    fn lit(self, value: f64) -> Self {
+        let bits = self
+            .format()
+            .pick(u64::from((value as f32).to_bits()), value.to_bits());
+        FloatValue(self.0.constant(bits, self.0.ty))
+    }
+    fn int_lit(self, value: u64) -> IntValue<'s> {
+        IntValue(self.0.constant(value, self.int_type()))
+    }
+    fn mask_lit(self, value: bool) -> MaskValue<'s> {
+        MaskValue(self.0.constant(u64::from(value), self.0.ty.as_mask()))
+    }
+    fn fma(self, b: Self, c: Self) -> Self {
+        FloatValue(self.0.op(Op::Fma, &[b.0, c.0], self.0.ty))
+    }
+    fn sqrt(self) -> Self {
+        FloatValue(self.0.unary(UnOp::Sqrt))
+    }
+    fn abs(self) -> Self {
+        FloatValue(self.0.unary(UnOp::FAbs))
+    }
+    fn floor(self) -> Self {
+        FloatValue(self.0.unary(UnOp::Floor))
+    }
+    fn ceil(self) -> Self {
+        FloatValue(self.0.unary(UnOp::Ceil))
+    }
+    fn trunc(self) -> Self {
+        FloatValue(self.0.unary(UnOp::Trunc))
+    }
+    fn round_even(self) -> Self {
+        FloatValue(self.0.unary(UnOp::RoundEven))
+    }
+    fn eq(self, rhs: Self) -> MaskValue<'s> {
+        self.0.compare(Op::FCmp(FloatCC::Oeq), rhs.0)
+    }
+    fn lt(self, rhs: Self) -> MaskValue<'s> {
+        self.0.compare(Op::FCmp(FloatCC::Olt), rhs.0)
+    }
+    fn le(self, rhs: Self) -> MaskValue<'s> {
+        self.0.compare(Op::FCmp(FloatCC::Ole), rhs.0)
+    }
+    fn select(mask: MaskValue<'s>, a: Self, b: Self) -> Self {
+        FloatValue(Emitted::choose(mask, a.0, b.0))
+    }
+    fn to_bits(self) -> IntValue<'s> {
+        IntValue(self.0.bitcast(self.0.ty.scalar.as_int()))
+    }
+    fn from_bits(bits: IntValue<'s>) -> Self {
+        let float = if bits.0.ty.scalar == Scalar::I32 {
+            Scalar::F32
+        } else {
+            Scalar::F64
+        };
+        FloatValue(bits.0.bitcast(float))
+    }
+    fn rare1(self, mask: MaskValue<'s>, fast: Self, r: Routine) -> Self {
+        let slow = FloatValue(self.routine(None, mask, r, self.0.ty));
+        Float::select(mask, slow, fast)
+    }
+    fn rare2(self, y: Self, mask: MaskValue<'s>, fast: Self, r: Routine) -> Self {
+        let slow = FloatValue(self.routine(Some(y), mask, r, self.0.ty));
+        Float::select(mask, slow, fast)
+    }
+    fn call1(self, r: Routine) -> Self {
+        FloatValue(self.routine(None, self.mask_lit(true), r, self.0.ty))
+    }
+    fn call2(self, y: Self, r: Routine) -> Self {
+        FloatValue(self.routine(Some(y), self.mask_lit(true), r, self.0.ty))
+    }
+    fn call1_int(self, r: Routine) -> IntValue<'s> {
+        IntValue(self.routine(None, self.mask_lit(true), r, self.int_type()))
+    }
+    fn call2_int(self, y: Self, r: Routine) -> IntValue<'s> {
+        IntValue(self.routine(Some(y), self.mask_lit(true), r, self.int_type()))
+    }
+}

@@ -1,0 +1,640 @@
+//! The table of entry points: name, C prototype, and the function of `api` that answers.
+//!
+//! Each line becomes two C functions. `shell::clX` is the one in the dispatch table and behind
+//! `clGetExtensionFunctionAddress`; its symbol is private, so that an ICD loader in the same process, which defines
+//! `clX` too, can never be called in its place. `exports::clX` is the public symbol, for programs that are linked
+//! with this library or have it preloaded, and only calls the shell.
+//!
+//! The first word of a line says how arguments and result are passed:
+//!
+//! | word | adds to the prototype | the `api` function takes and returns |
+//! | --- | --- | --- |
+//! | `status` | `cl_int` result | the arguments; `CLResult<()>` |
+//! | `query` | the three `param_value` arguments, `cl_int` result | the arguments and an [`Answer`]; `CLResult<()>` |
+//! | `enqueue` | wait list and event arguments, `cl_int` result | the arguments and [`Events`]; `CLResult<()>` |
+//! | `created` | `errcode_ret` | the arguments; `CLResult` of the handle or pointer |
+//! | `plain` | nothing | the arguments; `CLResult` of the pointer or nothing |
+
+use std::ffi::{c_char, c_void};
+
+use opencl_sys::cl_egl::cl_egl_image_properties_khr;
+use opencl_sys::*;
+
+use super::callback::{
+    ContextDestroyed, ContextNotify, EventNotify, MemNotify, NativeKernel, ProgramNotify,
+    SvmFreeNotify,
+};
+use super::edge::FromC;
+use super::info::Answer;
+use crate::api::wait::Events;
+use crate::api::*;
+
+/// Expands one line of the table to its shell.
+macro_rules! shell {
+    (status $name:ident ($($arg:ident : $type:ty),*) = $path:path) => {
+        /// The C entry point of this name.
+        ///
+        /// # Safety
+        /// As its OpenCL specification says of the arguments.
+        pub unsafe extern "C" fn $name($($arg: $type),*) -> cl_int {
+            $crate::abi::shell::status(stringify!($name), || {
+                // SAFETY: the application's promise, which `FromC` states.
+                $path($(unsafe { FromC::from_c($arg) }),*)
+            })
+        }
+    };
+    (query $name:ident ($($arg:ident : $type:ty),*) = $path:path) => {
+        /// The C entry point of this name.
+        ///
+        /// # Safety
+        /// As its OpenCL specification says of the arguments.
+        pub unsafe extern "C" fn $name(
+            $($arg: $type,)*
+            param_value_size: usize,
+            param_value: *mut c_void,
+            param_value_size_ret: *mut usize,
+        ) -> cl_int {
+            $crate::abi::shell::status(stringify!($name), || {
+                // SAFETY: the application's promise, which `FromC` states.
+                let answer = unsafe {
+                    Answer::new(
+                        param_value_size,
+                        FromC::from_c(param_value),
+                        FromC::from_c(param_value_size_ret),
+                    )
+                };
+                // SAFETY: as above.
+                $path($(unsafe { FromC::from_c($arg) },)* answer)
+            })
+        }
+    };
+    (enqueue $name:ident ($($arg:ident : $type:ty),*) = $path:path) => {
+        /// The C entry point of this name.
+        ///
+        /// # Safety
+        /// As its OpenCL specification says of the arguments.
+        pub unsafe extern "C" fn $name(
+            $($arg: $type,)*
+            num_events_in_wait_list: cl_uint,
+            event_wait_list: *const cl_event,
+            event: *mut cl_event,
+        ) -> cl_int {
+            $crate::abi::shell::status(stringify!($name), || {
+                // SAFETY: the application's promise, which `FromC` states.
+                let events = unsafe {
+                    Events::new(
+                        num_events_in_wait_list,
+                        FromC::from_c(event_wait_list),
+                        FromC::from_c(event),
+                    )
+                };
+                // SAFETY: as above.
+                $path($(unsafe { FromC::from_c($arg) },)* events)
+            })
+        }
+    };
+    (created $name:ident ($($arg:ident : $type:ty),*) -> $result:ty = $path:path) => {
+        /// The C entry point of this name.
+        ///
+        /// # Safety
+        /// As its OpenCL specification says of the arguments.
+        pub unsafe extern "C" fn $name($($arg: $type,)* errcode_ret: *mut cl_int) -> $result {
+            // SAFETY: the application's promise, which `FromC` states.
+            let errcode_ret = unsafe { FromC::from_c(errcode_ret) };
+            $crate::abi::shell::created(stringify!($name), errcode_ret, || {
+                // SAFETY: as above.
+                $path($(unsafe { FromC::from_c($arg) }),*)
+            })
+        }
+    };
+    (plain $name:ident ($($arg:ident : $type:ty),*) $(-> $result:ty)? = $path:path) => {
+        /// The C entry point of this name.
+        ///
+        /// # Safety
+        /// As its OpenCL specification says of the arguments.
+        pub unsafe extern "C" fn $name($($arg: $type),*) $(-> $result)? {
+            $crate::abi::shell::plain(stringify!($name), || {
+                // SAFETY: the application's promise, which `FromC` states.
+                $path($(unsafe { FromC::from_c($arg) }),*)
+            })
+        }
+    };
+}
+
+/// Expands one line of the table to its exported symbol.
+macro_rules! export {
+    (query $name:ident ($($arg:ident : $type:ty),*)) => {
+        export! {
+            status $name(
+                $($arg: $type,)*
+                param_value_size: usize,
+                param_value: *mut c_void,
+                param_value_size_ret: *mut usize
+            )
+        }
+    };
+    (enqueue $name:ident ($($arg:ident : $type:ty),*)) => {
+        export! {
+            status $name(
+                $($arg: $type,)*
+                num_events_in_wait_list: cl_uint,
+                event_wait_list: *const cl_event,
+                event: *mut cl_event
+            )
+        }
+    };
+    (created $name:ident ($($arg:ident : $type:ty),*) -> $result:ty) => {
+        export! { plain $name($($arg: $type,)* errcode_ret: *mut cl_int) -> $result }
+    };
+    (status $name:ident ($($arg:ident : $type:ty),*)) => {
+        export! { plain $name($($arg: $type),*) -> cl_int }
+    };
+    (plain $name:ident ($($arg:ident : $type:ty),*) $(-> $result:ty)?) => {
+        /// The public symbol of this name.
+        ///
+        /// # Safety
+        /// As its OpenCL specification says of the arguments.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: $type),*) $(-> $result)? {
+            // SAFETY: the same contract.
+            unsafe { super::shell::$name($($arg),*) }
+        }
+    };
+}
+
+macro_rules! entry_points {
+    ($($kind:ident $name:ident ($($arg:ident : $type:ty),* $(,)?) $(-> $result:ty)? = $path:path;)*) => {
+        /// The functions of the dispatch table.
+        #[allow(non_snake_case)]
+        pub mod shell {
+            use super::*;
+            $(shell! { $kind $name($($arg: $type),*) $(-> $result)? = $path })*
+        }
+
+        /// The exported symbols.
+        #[allow(non_snake_case)]
+        mod exports {
+            use super::*;
+            $(export! { $kind $name($($arg: $type),*) $(-> $result)? })*
+        }
+
+        /// The address of the entry point called `name`.
+        pub fn find(name: &str) -> Option<*mut c_void> {
+            match name {
+                $(stringify!($name) => Some(shell::$name as *const () as *mut c_void),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+entry_points! {
+    // platform.rs
+    status clGetPlatformIDs(
+        num_entries: cl_uint, platforms: *mut cl_platform_id, num_platforms: *mut cl_uint,
+    ) = platform::get_ids;
+    query clGetPlatformInfo(
+        platform: cl_platform_id, param_name: cl_platform_info,
+    ) = platform::get_info;
+    status clUnloadCompiler() = platform::unload_any_compiler;
+    status clUnloadPlatformCompiler(platform: cl_platform_id) = platform::unload_compiler;
+    status clIcdGetPlatformIDsKHR(
+        num_entries: cl_uint, platforms: *mut cl_platform_id, num_platforms: *mut cl_uint,
+    ) = platform::get_ids_for_loader;
+
+    // device.rs
+    status clGetDeviceIDs(
+        platform: cl_platform_id, device_type: cl_device_type, num_entries: cl_uint,
+        devices: *mut cl_device_id, num_devices: *mut cl_uint,
+    ) = device::get_ids;
+    query clGetDeviceInfo(device: cl_device_id, param_name: cl_device_info) = device::get_info;
+    status clCreateSubDevices(
+        in_device: cl_device_id, properties: *const cl_device_partition_property,
+        num_devices: cl_uint, out_devices: *mut cl_device_id, num_devices_ret: *mut cl_uint,
+    ) = device::create_sub_devices;
+    status clRetainDevice(device: cl_device_id) = device::retain;
+    status clReleaseDevice(device: cl_device_id) = device::release;
+    status clGetDeviceAndHostTimer(
+        device: cl_device_id, device_timestamp: *mut cl_ulong, host_timestamp: *mut cl_ulong,
+    ) = device::get_device_and_host_timer;
+    status clGetHostTimer(
+        device: cl_device_id, host_timestamp: *mut cl_ulong,
+    ) = device::get_host_timer;
+    status clSetDefaultDeviceCommandQueue(
+        context: cl_context, device: cl_device_id, command_queue: cl_command_queue,
+    ) = device::set_default_queue;
+    status clCreateSubDevicesEXT(
+        in_device: cl_device_id, properties: *const cl_device_partition_property_ext,
+        num_entries: cl_uint, out_devices: *mut cl_device_id, num_devices: *mut cl_uint,
+    ) = device::create_sub_devices_ext;
+    status clRetainDeviceEXT(device: cl_device_id) = device::retain;
+    status clReleaseDeviceEXT(device: cl_device_id) = device::release;
+
+    // context.rs
+    created clCreateContext(
+        properties: *const cl_context_properties, num_devices: cl_uint,
+        devices: *const cl_device_id, pfn_notify: ContextNotify, user_data: *mut c_void,
+    ) -> cl_context = context::create;
+    created clCreateContextFromType(
+        properties: *const cl_context_properties, device_type: cl_device_type,
+        pfn_notify: ContextNotify, user_data: *mut c_void,
+    ) -> cl_context = context::create_from_type;
+    status clRetainContext(context: cl_context) = context::retain;
+    status clReleaseContext(context: cl_context) = context::release;
+    query clGetContextInfo(context: cl_context, param_name: cl_context_info) = context::get_info;
+    status clSetContextDestructorCallback(
+        context: cl_context, pfn_notify: ContextDestroyed, user_data: *mut c_void,
+    ) = context::set_destructor_callback;
+
+    // queue.rs
+    created clCreateCommandQueue(
+        context: cl_context, device: cl_device_id, properties: cl_command_queue_properties,
+    ) -> cl_command_queue = queue::create;
+    status clRetainCommandQueue(command_queue: cl_command_queue) = queue::retain;
+    status clReleaseCommandQueue(command_queue: cl_command_queue) = queue::release;
+    query clGetCommandQueueInfo(
+        command_queue: cl_command_queue, param_name: cl_command_queue_info,
+    ) = queue::get_info;
+    status clSetCommandQueueProperty(
+        command_queue: cl_command_queue, properties: cl_command_queue_properties, enable: cl_bool,
+        old_properties: *mut cl_command_queue_properties,
+    ) = queue::set_property;
+    status clFlush(command_queue: cl_command_queue) = queue::flush;
+    status clFinish(command_queue: cl_command_queue) = queue::finish_all;
+    status clEnqueueMarker(command_queue: cl_command_queue, event: *mut cl_event) = queue::marker;
+    status clEnqueueWaitForEvents(
+        command_queue: cl_command_queue, num_events: cl_uint, event_list: *const cl_event,
+    ) = queue::wait_for_events;
+    status clEnqueueBarrier(command_queue: cl_command_queue) = queue::barrier;
+    enqueue clEnqueueMarkerWithWaitList(
+        command_queue: cl_command_queue,
+    ) = queue::marker_with_wait_list;
+    enqueue clEnqueueBarrierWithWaitList(
+        command_queue: cl_command_queue,
+    ) = queue::barrier_with_wait_list;
+    created clCreateCommandQueueWithProperties(
+        context: cl_context, device: cl_device_id, properties: *const cl_queue_properties,
+    ) -> cl_command_queue = queue::create_with_properties;
+    created clCreateCommandQueueWithPropertiesKHR(
+        context: cl_context, device: cl_device_id, properties: *const cl_queue_properties,
+    ) -> cl_command_queue = queue::create_with_properties;
+
+    // event.rs
+    status clWaitForEvents(num_events: cl_uint, event_list: *const cl_event) = event::wait;
+    query clGetEventInfo(event: cl_event, param_name: cl_event_info) = event::get_info;
+    status clRetainEvent(event: cl_event) = event::retain;
+    status clReleaseEvent(event: cl_event) = event::release;
+    query clGetEventProfilingInfo(
+        event: cl_event, param_name: cl_profiling_info,
+    ) = event::get_profiling_info;
+    status clSetEventCallback(
+        event: cl_event, command_exec_callback_type: cl_int, pfn_notify: EventNotify,
+        user_data: *mut c_void,
+    ) = event::set_callback;
+    created clCreateUserEvent(context: cl_context) -> cl_event = event::create_user;
+    status clSetUserEventStatus(event: cl_event, execution_status: cl_int) = event::set_user_status;
+
+    // memory.rs
+    created clCreateBuffer(
+        context: cl_context, flags: cl_mem_flags, size: usize, host_ptr: *mut c_void,
+    ) -> cl_mem = memory::create_buffer;
+    status clRetainMemObject(memobj: cl_mem) = memory::retain;
+    status clReleaseMemObject(memobj: cl_mem) = memory::release;
+    query clGetMemObjectInfo(memobj: cl_mem, param_name: cl_mem_info) = memory::get_info;
+    created clCreateSubBuffer(
+        buffer: cl_mem, flags: cl_mem_flags, buffer_create_type: cl_buffer_create_type,
+        buffer_create_info: *const c_void,
+    ) -> cl_mem = memory::create_sub_buffer;
+    status clSetMemObjectDestructorCallback(
+        memobj: cl_mem, pfn_notify: MemNotify, user_data: *mut c_void,
+    ) = memory::set_destructor_callback;
+    created clCreateBufferWithProperties(
+        context: cl_context, properties: *const cl_mem_properties, flags: cl_mem_flags,
+        size: usize, host_ptr: *mut c_void,
+    ) -> cl_mem = memory::create_buffer_with_properties;
+
+    // transfer.rs
+    enqueue clEnqueueReadBuffer(
+        command_queue: cl_command_queue, buffer: cl_mem, blocking_read: cl_bool, offset: usize,
+        size: usize, ptr: *mut c_void,
+    ) = transfer::read;
+    enqueue clEnqueueWriteBuffer(
+        command_queue: cl_command_queue, buffer: cl_mem, blocking_write: cl_bool, offset: usize,
+        size: usize, ptr: *const c_void,
+    ) = transfer::write;
+    enqueue clEnqueueCopyBuffer(
+        command_queue: cl_command_queue, src_buffer: cl_mem, dst_buffer: cl_mem, src_offset: usize,
+        dst_offset: usize, size: usize,
+    ) = transfer::copy;
+    created clEnqueueMapBuffer(
+        command_queue: cl_command_queue, buffer: cl_mem, blocking_map: cl_bool,
+        map_flags: cl_map_flags, offset: usize, size: usize, num_events_in_wait_list: cl_uint,
+        event_wait_list: *const cl_event, event: *mut cl_event,
+    ) -> *mut c_void = transfer::map;
+    enqueue clEnqueueUnmapMemObject(
+        command_queue: cl_command_queue, memobj: cl_mem, mapped_ptr: *mut c_void,
+    ) = transfer::unmap;
+    enqueue clEnqueueReadBufferRect(
+        command_queue: cl_command_queue, buffer: cl_mem, blocking_read: cl_bool,
+        buffer_origin: *const usize, host_origin: *const usize, region: *const usize,
+        buffer_row_pitch: usize, buffer_slice_pitch: usize, host_row_pitch: usize,
+        host_slice_pitch: usize, ptr: *mut c_void,
+    ) = transfer::read_rect;
+    enqueue clEnqueueWriteBufferRect(
+        command_queue: cl_command_queue, buffer: cl_mem, blocking_write: cl_bool,
+        buffer_origin: *const usize, host_origin: *const usize, region: *const usize,
+        buffer_row_pitch: usize, buffer_slice_pitch: usize, host_row_pitch: usize,
+        host_slice_pitch: usize, ptr: *const c_void,
+    ) = transfer::write_rect;
+    enqueue clEnqueueCopyBufferRect(
+        command_queue: cl_command_queue, src_buffer: cl_mem, dst_buffer: cl_mem,
+        src_origin: *const usize, dst_origin: *const usize, region: *const usize,
+        src_row_pitch: usize, src_slice_pitch: usize, dst_row_pitch: usize, dst_slice_pitch: usize,
+    ) = transfer::copy_rect;
+    enqueue clEnqueueFillBuffer(
+        command_queue: cl_command_queue, buffer: cl_mem, pattern: *const c_void,
+        pattern_size: usize, offset: usize, size: usize,
+    ) = transfer::fill;
+    enqueue clEnqueueMigrateMemObjects(
+        command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem,
+        flags: cl_mem_migration_flags,
+    ) = transfer::migrate;
+
+    // svm.rs
+    plain clSVMAlloc(
+        context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint,
+    ) -> *mut c_void = svm::alloc;
+    plain clSVMFree(context: cl_context, svm_pointer: *mut c_void) = svm::free;
+    enqueue clEnqueueSVMFree(
+        command_queue: cl_command_queue, num_svm_pointers: cl_uint, svm_pointers: *mut *mut c_void,
+        pfn_free_func: SvmFreeNotify, user_data: *mut c_void,
+    ) = svm::enqueue_free;
+    enqueue clEnqueueSVMMemcpy(
+        command_queue: cl_command_queue, blocking_copy: cl_bool, dst_ptr: *mut c_void,
+        src_ptr: *const c_void, size: usize,
+    ) = svm::memcpy;
+    enqueue clEnqueueSVMMemFill(
+        command_queue: cl_command_queue, svm_ptr: *mut c_void, pattern: *const c_void,
+        pattern_size: usize, size: usize,
+    ) = svm::mem_fill;
+    enqueue clEnqueueSVMMap(
+        command_queue: cl_command_queue, blocking_map: cl_bool, flags: cl_map_flags,
+        svm_ptr: *mut c_void, size: usize,
+    ) = svm::map;
+    enqueue clEnqueueSVMUnmap(command_queue: cl_command_queue, svm_ptr: *mut c_void) = svm::unmap;
+    enqueue clEnqueueSVMMigrateMem(
+        command_queue: cl_command_queue, num_svm_pointers: cl_uint,
+        svm_pointers: *mut *const c_void, sizes: *const usize, flags: cl_mem_migration_flags,
+    ) = svm::migrate;
+
+    // image.rs
+    created clCreateImage2D(
+        context: cl_context, flags: cl_mem_flags, image_format: *const cl_image_format,
+        image_width: usize, image_height: usize, image_row_pitch: usize, host_ptr: *mut c_void,
+    ) -> cl_mem = image::create_2d;
+    created clCreateImage3D(
+        context: cl_context, flags: cl_mem_flags, image_format: *const cl_image_format,
+        image_width: usize, image_height: usize, image_depth: usize, image_row_pitch: usize,
+        image_slice_pitch: usize, host_ptr: *mut c_void,
+    ) -> cl_mem = image::create_3d;
+    status clGetSupportedImageFormats(
+        context: cl_context, flags: cl_mem_flags, image_type: cl_mem_object_type,
+        num_entries: cl_uint, image_formats: *mut cl_image_format, num_image_formats: *mut cl_uint,
+    ) = image::get_supported_formats;
+    query clGetImageInfo(image: cl_mem, param_name: cl_image_info) = image::get_info;
+    enqueue clEnqueueReadImage(
+        command_queue: cl_command_queue, image: cl_mem, blocking_read: cl_bool,
+        origin: *const usize, region: *const usize, row_pitch: usize, slice_pitch: usize,
+        ptr: *mut c_void,
+    ) = image::read;
+    enqueue clEnqueueWriteImage(
+        command_queue: cl_command_queue, image: cl_mem, blocking_write: cl_bool,
+        origin: *const usize, region: *const usize, input_row_pitch: usize,
+        input_slice_pitch: usize, ptr: *const c_void,
+    ) = image::write;
+    enqueue clEnqueueCopyImage(
+        command_queue: cl_command_queue, src_image: cl_mem, dst_image: cl_mem,
+        src_origin: *const usize, dst_origin: *const usize, region: *const usize,
+    ) = image::copy;
+    enqueue clEnqueueCopyImageToBuffer(
+        command_queue: cl_command_queue, src_image: cl_mem, dst_buffer: cl_mem,
+        src_origin: *const usize, region: *const usize, dst_offset: usize,
+    ) = image::copy_to_buffer;
+    enqueue clEnqueueCopyBufferToImage(
+        command_queue: cl_command_queue, src_buffer: cl_mem, dst_image: cl_mem, src_offset: usize,
+        dst_origin: *const usize, region: *const usize,
+    ) = image::copy_from_buffer;
+    created clEnqueueMapImage(
+        command_queue: cl_command_queue, image: cl_mem, blocking_map: cl_bool,
+        map_flags: cl_map_flags, origin: *const usize, region: *const usize,
+        image_row_pitch: *mut usize, image_slice_pitch: *mut usize,
+        num_events_in_wait_list: cl_uint, event_wait_list: *const cl_event, event: *mut cl_event,
+    ) -> *mut c_void = image::map;
+    created clCreateImage(
+        context: cl_context, flags: cl_mem_flags, image_format: *const cl_image_format,
+        image_desc: *const cl_image_desc, host_ptr: *mut c_void,
+    ) -> cl_mem = image::create;
+    enqueue clEnqueueFillImage(
+        command_queue: cl_command_queue, image: cl_mem, fill_color: *const c_void,
+        origin: *const usize, region: *const usize,
+    ) = image::fill;
+    created clCreateImageWithProperties(
+        context: cl_context, properties: *const cl_mem_properties, flags: cl_mem_flags,
+        image_format: *const cl_image_format, image_desc: *const cl_image_desc,
+        host_ptr: *mut c_void,
+    ) -> cl_mem = image::create_with_properties;
+
+    // sampler.rs
+    created clCreateSampler(
+        context: cl_context, normalized_coords: cl_bool, addressing_mode: cl_addressing_mode,
+        filter_mode: cl_filter_mode,
+    ) -> cl_sampler = sampler::create;
+    status clRetainSampler(sampler: cl_sampler) = sampler::retain;
+    status clReleaseSampler(sampler: cl_sampler) = sampler::release;
+    query clGetSamplerInfo(sampler: cl_sampler, param_name: cl_sampler_info) = sampler::get_info;
+    created clCreateSamplerWithProperties(
+        context: cl_context, sampler_properties: *const cl_sampler_properties,
+    ) -> cl_sampler = sampler::create_with_properties;
+
+    // pipe.rs
+    created clCreatePipe(
+        context: cl_context, flags: cl_mem_flags, pipe_packet_size: cl_uint,
+        pipe_max_packets: cl_uint, properties: *const cl_pipe_properties,
+    ) -> cl_mem = pipe::create;
+    query clGetPipeInfo(pipe: cl_mem, param_name: cl_pipe_info) = pipe::get_info;
+
+    // program.rs
+    created clCreateProgramWithSource(
+        context: cl_context, count: cl_uint, strings: *mut *const c_char, lengths: *const usize,
+    ) -> cl_program = program::create_with_source;
+    created clCreateProgramWithBinary(
+        context: cl_context, num_devices: cl_uint, device_list: *const cl_device_id,
+        lengths: *const usize, binaries: *mut *const u8, binary_status: *mut cl_int,
+    ) -> cl_program = program::create_with_binary;
+    status clRetainProgram(program: cl_program) = program::retain;
+    status clReleaseProgram(program: cl_program) = program::release;
+    query clGetProgramInfo(program: cl_program, param_name: cl_program_info) = program::get_info;
+    query clGetProgramBuildInfo(
+        program: cl_program, device: cl_device_id, param_name: cl_program_build_info,
+    ) = program::get_build_info;
+    created clCreateProgramWithBuiltInKernels(
+        context: cl_context, num_devices: cl_uint, device_list: *const cl_device_id,
+        kernel_names: *const c_char,
+    ) -> cl_program = program::create_with_built_in_kernels;
+    created clCreateProgramWithIL(
+        context: cl_context, il: *const c_void, length: usize,
+    ) -> cl_program = program::create_with_il;
+    status clSetProgramReleaseCallback(
+        program: cl_program, pfn_notify: ProgramNotify, user_data: *mut c_void,
+    ) = program::set_release_callback;
+    status clSetProgramSpecializationConstant(
+        program: cl_program, spec_id: cl_uint, spec_size: usize, spec_value: *const c_void,
+    ) = program::set_specialization_constant;
+    created clCreateProgramWithILKHR(
+        context: cl_context, il: *const c_void, length: usize,
+    ) -> cl_program = program::create_with_il;
+
+    // build.rs
+    status clBuildProgram(
+        program: cl_program, num_devices: cl_uint, device_list: *const cl_device_id,
+        options: *const c_char, pfn_notify: ProgramNotify, user_data: *mut c_void,
+    ) = build::build;
+    status clCompileProgram(
+        program: cl_program, num_devices: cl_uint, device_list: *const cl_device_id,
+        options: *const c_char, num_input_headers: cl_uint, input_headers: *const cl_program,
+        header_include_names: *mut *const c_char, pfn_notify: ProgramNotify,
+        user_data: *mut c_void,
+    ) = build::compile;
+    created clLinkProgram(
+        context: cl_context, num_devices: cl_uint, device_list: *const cl_device_id,
+        options: *const c_char, num_input_programs: cl_uint, input_programs: *const cl_program,
+        pfn_notify: ProgramNotify, user_data: *mut c_void,
+    ) -> cl_program = build::link;
+
+    // kernel.rs
+    created clCreateKernel(
+        program: cl_program, kernel_name: *const c_char,
+    ) -> cl_kernel = kernel::create;
+    status clCreateKernelsInProgram(
+        program: cl_program, num_kernels: cl_uint, kernels: *mut cl_kernel,
+        num_kernels_ret: *mut cl_uint,
+    ) = kernel::create_all;
+    status clRetainKernel(kernel: cl_kernel) = kernel::retain;
+    status clReleaseKernel(kernel: cl_kernel) = kernel::release;
+    status clSetKernelArg(
+        kernel: cl_kernel, arg_index: cl_uint, arg_size: usize, arg_value: *const c_void,
+    ) = kernel::set_arg;
+    status clSetKernelArgSVMPointer(
+        kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
+    ) = kernel::set_arg_svm_pointer;
+    status clSetKernelExecInfo(
+        kernel: cl_kernel, param_name: cl_kernel_exec_info, param_value_size: usize,
+        param_value: *const c_void,
+    ) = kernel::set_exec_info;
+    created clCloneKernel(source_kernel: cl_kernel) -> cl_kernel = kernel::clone;
+
+    // kernel_info.rs
+    query clGetKernelInfo(kernel: cl_kernel, param_name: cl_kernel_info) = kernel_info::get_info;
+    query clGetKernelWorkGroupInfo(
+        kernel: cl_kernel, device: cl_device_id, param_name: cl_kernel_work_group_info,
+    ) = kernel_info::get_work_group_info;
+    query clGetKernelArgInfo(
+        kernel: cl_kernel, arg_index: cl_uint, param_name: cl_kernel_arg_info,
+    ) = kernel_info::get_arg_info;
+    query clGetKernelSubGroupInfo(
+        kernel: cl_kernel, device: cl_device_id, param_name: cl_kernel_sub_group_info,
+        input_value_size: usize, input_value: *const c_void,
+    ) = kernel_info::get_sub_group_info;
+    status clGetKernelSuggestedLocalWorkSize(
+        command_queue: cl_command_queue, kernel: cl_kernel, work_dim: cl_uint,
+        global_work_offset: *const usize, global_work_size: *const usize,
+        suggested_local_work_size: *mut usize,
+    ) = kernel_info::get_suggested_local_work_size;
+    query clGetKernelSubGroupInfoKHR(
+        kernel: cl_kernel, device: cl_device_id, param_name: cl_kernel_sub_group_info,
+        input_value_size: usize, input_value: *const c_void,
+    ) = kernel_info::get_sub_group_info;
+    status clGetKernelSuggestedLocalWorkSizeKHR(
+        command_queue: cl_command_queue, kernel: cl_kernel, work_dim: cl_uint,
+        global_work_offset: *const usize, global_work_size: *const usize,
+        suggested_local_work_size: *mut usize,
+    ) = kernel_info::get_suggested_local_work_size;
+
+    // launch.rs
+    enqueue clEnqueueNDRangeKernel(
+        command_queue: cl_command_queue, kernel: cl_kernel, work_dim: cl_uint,
+        global_work_offset: *const usize, global_work_size: *const usize,
+        local_work_size: *const usize,
+    ) = launch::nd_range;
+    enqueue clEnqueueTask(command_queue: cl_command_queue, kernel: cl_kernel) = launch::task;
+    enqueue clEnqueueNativeKernel(
+        command_queue: cl_command_queue, user_func: NativeKernel, args: *mut c_void,
+        cb_args: usize, num_mem_objects: cl_uint, mem_list: *const cl_mem,
+        args_mem_loc: *mut *const c_void,
+    ) = launch::native_kernel;
+
+    // extension.rs
+    plain clGetExtensionFunctionAddress(
+        func_name: *const c_char,
+    ) -> *mut c_void = extension::get_address;
+    plain clGetExtensionFunctionAddressForPlatform(
+        platform: cl_platform_id, func_name: *const c_char,
+    ) -> *mut c_void = extension::get_address_for_platform;
+    plain clIcdGetFunctionAddressForPlatformKHR(
+        platform: cl_platform_id, func_name: *const c_char,
+    ) -> *mut c_void = extension::get_any_address;
+    status clIcdSetPlatformDispatchDataKHR(
+        platform: cl_platform_id, dispatch_data: *mut c_void,
+    ) = extension::set_dispatch_data;
+
+    // sharing.rs
+    created clCreateFromGLBuffer(
+        context: cl_context, flags: cl_mem_flags, bufobj: cl_GLuint,
+    ) -> cl_mem = sharing::create_from_gl_buffer;
+    created clCreateFromGLTexture(
+        context: cl_context, flags: cl_mem_flags, target: cl_GLenum, miplevel: cl_GLint,
+        texture: cl_GLuint,
+    ) -> cl_mem = sharing::create_from_gl_texture;
+    created clCreateFromGLTexture2D(
+        context: cl_context, flags: cl_mem_flags, target: cl_GLenum, miplevel: cl_GLint,
+        texture: cl_GLuint,
+    ) -> cl_mem = sharing::create_from_gl_texture;
+    created clCreateFromGLTexture3D(
+        context: cl_context, flags: cl_mem_flags, target: cl_GLenum, miplevel: cl_GLint,
+        texture: cl_GLuint,
+    ) -> cl_mem = sharing::create_from_gl_texture;
+    created clCreateFromGLRenderbuffer(
+        context: cl_context, flags: cl_mem_flags, renderbuffer: cl_GLuint,
+    ) -> cl_mem = sharing::create_from_gl_buffer;
+    status clGetGLObjectInfo(
+        memobj: cl_mem, gl_object_type: *mut cl_gl_object_type, gl_object_name: *mut cl_GLuint,
+    ) = sharing::get_gl_object_info;
+    query clGetGLTextureInfo(
+        memobj: cl_mem, param_name: cl_gl_texture_info,
+    ) = sharing::get_gl_texture_info;
+    enqueue clEnqueueAcquireGLObjects(
+        command_queue: cl_command_queue, num_objects: cl_uint, mem_objects: *const cl_mem,
+    ) = sharing::acquire_or_release;
+    enqueue clEnqueueReleaseGLObjects(
+        command_queue: cl_command_queue, num_objects: cl_uint, mem_objects: *const cl_mem,
+    ) = sharing::acquire_or_release;
+    enqueue clEnqueueAcquireEGLObjectsKHR(
+        command_queue: cl_command_queue, num_objects: cl_uint, mem_objects: *const cl_mem,
+    ) = sharing::acquire_or_release;
+    enqueue clEnqueueReleaseEGLObjectsKHR(
+        command_queue: cl_command_queue, num_objects: cl_uint, mem_objects: *const cl_mem,
+    ) = sharing::acquire_or_release;
+    query clGetGLContextInfoKHR(
+        properties: *const cl_context_properties, param_name: cl_gl_context_info,
+    ) = sharing::get_gl_context_info;
+    created clCreateEventFromGLsyncKHR(
+        context: cl_context, sync: cl_GLsync,
+    ) -> cl_event = sharing::create_event_from_sync;
+    created clCreateFromEGLImageKHR(
+        context: cl_context, egldisplay: *mut c_void, eglimage: *mut c_void, flags: cl_mem_flags,
+        properties: *const cl_egl_image_properties_khr,
+    ) -> cl_mem = sharing::create_from_egl_image;
+    created clCreateEventFromEGLSyncKHR(
+        context: cl_context, sync: *mut c_void, display: *mut c_void,
+    ) -> cl_event = sharing::create_event_from_egl_sync;
+}

@@ -1,0 +1,235 @@
+//! Handles: what a `cl_context` or `cl_mem` points to, and which of them are alive.
+//!
+//! A handle is the address of a [`Handle`], whose first two words belong to the ICD loader: the dispatch table, and
+//! the loader's own data (`cl_khr_icd` 2.0.0). Every kind of object has a [`Registry`] of the live ones, so that
+//! a null, stale, foreign or wrongly typed handle is found out by a table look-up and nothing is dereferenced.
+//!
+//! A handle is alive while the application holds references (`clRetain*`, `clRelease*`) or another object or a
+//! command needs it. The application's references together own one `Arc`, which the handle keeps in itself until the
+//! last of them goes. A handle that is only alive through other objects, such as the context of a live queue, may be
+//! retained again.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Deref;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Weak};
+
+use opencl_sys::cl_icd::cl_icd_dispatch;
+use opencl_sys::cl_uint;
+use parking_lot::{Mutex, RwLock};
+
+use super::dispatch::DISPATCH;
+use super::edge::RawHandle;
+use super::error::{CLResult, ClError};
+
+/// A kind of object that applications hold handles of.
+pub trait Object: Sized + Send + Sync + 'static {
+    /// What the specification returns for a handle that is not a valid one of this kind.
+    const INVALID: ClError;
+
+    /// The live handles of this kind.
+    fn registry() -> &'static Registry<Self>;
+
+    /// The object behind `raw`.
+    fn from_raw(raw: RawHandle) -> CLResult<Ref<Self>> {
+        Self::registry().get(raw).ok_or(Self::INVALID)
+    }
+
+    /// The objects behind `raws`, or the error of the first that is not valid.
+    fn from_raws(raws: &[RawHandle]) -> CLResult<Vec<Ref<Self>>> {
+        raws.iter().map(|&raw| Self::from_raw(raw)).collect()
+    }
+}
+
+/// Names `INVALID` and the registry of a kind of object.
+macro_rules! object {
+    ($type:ty, $invalid:expr) => {
+        impl $crate::abi::handle::Object for $type {
+            const INVALID: $crate::abi::error::ClError = $invalid;
+
+            fn registry() -> &'static $crate::abi::handle::Registry<Self> {
+                static REGISTRY: $crate::abi::handle::Registry<$type> =
+                    $crate::abi::handle::Registry::new();
+                &REGISTRY
+            }
+        }
+    };
+}
+pub(crate) use object;
+
+/// A counted reference to a live handle.
+pub type Ref<T> = Arc<Handle<T>>;
+
+/// The words of a handle that the loader reads and writes.
+#[repr(C)]
+struct Header {
+    dispatch: &'static cl_icd_dispatch,
+    loader_data: AtomicPtr<c_void>,
+}
+
+/// The object of one handle.
+#[repr(C)]
+pub struct Handle<T: Object> {
+    header: Header,
+    object: T,
+    application: Mutex<ApplicationReferences<T>>,
+}
+
+/// `keep` is this handle itself while `count` is not zero.
+struct ApplicationReferences<T: Object> {
+    count: cl_uint,
+    keep: Option<Ref<T>>,
+}
+
+/// The loader's data for the platform and everything made from it; set once, before any other call.
+static LOADER_DATA: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+
+/// Sets what the second word of handles made from now on is.
+pub fn set_loader_data(data: *mut c_void) {
+    LOADER_DATA.store(data, Ordering::Release);
+}
+
+impl<T: Object> Handle<T> {
+    /// A live handle with one reference held by the application.
+    pub fn new(object: T) -> Ref<T> {
+        let handle = Arc::new(Handle {
+            header: Header {
+                dispatch: &DISPATCH,
+                loader_data: AtomicPtr::new(LOADER_DATA.load(Ordering::Acquire)),
+            },
+            object,
+            application: Mutex::new(ApplicationReferences {
+                count: 0,
+                keep: None,
+            }),
+        });
+        handle.retain();
+        T::registry().insert(&handle);
+        handle
+    }
+
+    /// What C holds.
+    pub fn raw(&self) -> RawHandle {
+        RawHandle::from_address(std::ptr::from_ref(self) as usize)
+    }
+
+    /// References that the application holds.
+    pub fn reference_count(&self) -> cl_uint {
+        self.application.lock().count
+    }
+
+    /// One more reference held by the application.
+    pub fn retain(self: &Arc<Self>) {
+        let mut application = self.application.lock();
+        application.count += 1;
+        application.keep.get_or_insert_with(|| Arc::clone(self));
+    }
+
+    /// One reference less; an error when the application holds none.
+    pub fn release(&self) -> CLResult<()> {
+        let last = {
+            let mut application = self.application.lock();
+            if application.count == 0 {
+                return Err(T::INVALID);
+            }
+            application.count -= 1;
+            if application.count == 0 {
+                application.keep.take()
+            } else {
+                None
+            }
+        };
+        // Outside the lock: this may drop the object, and callbacks run from there.
+        drop(last);
+        Ok(())
+    }
+
+    /// Replaces the loader's data in a handle made before it was known.
+    pub fn set_loader_data(&self, data: *mut c_void) {
+        self.header.loader_data.store(data, Ordering::Release);
+    }
+}
+
+impl<T: Object> Deref for Handle<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.object
+    }
+}
+
+impl<T: Object> Drop for Handle<T> {
+    fn drop(&mut self) {
+        debug_assert!(std::ptr::eq(self.header.dispatch, &DISPATCH));
+        T::registry().remove(self.raw());
+    }
+}
+
+/// Look-ups of different handles should not meet on one lock.
+const SHARDS: usize = 16;
+
+type Shard<T> = RwLock<HashMap<usize, Weak<Handle<T>>, BuildHasherDefault<AddressHasher>>>;
+
+/// The live handles of one kind.
+///
+/// The `Weak` keeps a handle's address from being reused between the end of its object and its removal here.
+pub struct Registry<T: Object> {
+    shards: [Shard<T>; SHARDS],
+}
+
+impl<T: Object> Registry<T> {
+    #[expect(
+        clippy::new_without_default,
+        reason = "only ever the value of a static"
+    )]
+    pub const fn new() -> Self {
+        Registry {
+            shards: [const { RwLock::new(HashMap::with_hasher(BuildHasherDefault::new())) };
+                SHARDS],
+        }
+    }
+
+    fn shard(&self, raw: RawHandle) -> &Shard<T> {
+        &self.shards[(raw.address() >> 6) % SHARDS]
+    }
+
+    fn insert(&self, handle: &Ref<T>) {
+        let raw = handle.raw();
+        self.shard(raw)
+            .write()
+            .insert(raw.address(), Arc::downgrade(handle));
+    }
+
+    fn remove(&self, raw: RawHandle) {
+        let removed = self.shard(raw).write().remove(&raw.address());
+        drop(removed);
+    }
+
+    fn get(&self, raw: RawHandle) -> Option<Ref<T>> {
+        self.shard(raw).read().get(&raw.address())?.upgrade()
+    }
+}
+
+/// Spreads addresses, which are multiples of 16, over the table.
+#[derive(Default)]
+pub struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_usize(usize::from(byte));
+        }
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        let mixed = (self.0 ^ value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+}

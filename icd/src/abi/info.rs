@@ -1,0 +1,137 @@
+//! Answers to `clGet*Info`: one value, written with the size checks that all of those queries share.
+
+use std::ffi::{CStr, c_void};
+
+use brolga_runtime::platform::NameVersion;
+use opencl_sys::CL_NAME_VERSION_MAX_NAME_SIZE;
+use opencl_sys::cl_device_integer_dot_product_acceleration_properties;
+use opencl_sys::{cl_image_format, cl_name_version};
+
+use super::edge::{FromC, Out, RawHandle};
+use super::error::{CLResult, ClError, require};
+
+/// A type whose bytes are the answer.
+///
+/// # Safety
+/// Every byte of a value is initialised: no padding.
+pub unsafe trait Plain: Copy {}
+
+macro_rules! plain {
+    ($($type:ty),* $(,)?) => {
+        $(
+            // SAFETY: integers, a transparent pointer, and C structures whose fields leave no gap.
+            unsafe impl Plain for $type {}
+        )*
+    };
+}
+plain!(u8, i32, u32, i64, u64, usize, isize, RawHandle);
+plain!(
+    cl_name_version,
+    cl_image_format,
+    cl_device_integer_dot_product_acceleration_properties,
+);
+
+// SAFETY: an array has no padding of its own.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+
+/// Where an answer goes: `param_value_size`, `param_value` and `param_value_size_ret`.
+#[derive(Clone, Copy)]
+pub struct Answer {
+    size: usize,
+    value: Out<c_void>,
+    size_ret: Out<usize>,
+}
+
+impl Answer {
+    pub fn new(size: usize, value: Out<c_void>, size_ret: Out<usize>) -> Self {
+        Answer {
+            size,
+            value,
+            size_ret,
+        }
+    }
+
+    /// How many `T`s the caller has room for.
+    pub fn elements<T: Plain>(self) -> usize {
+        self.size / size_of::<T>()
+    }
+
+    /// Answers with one value.
+    pub fn value<T: Plain>(self, value: T) -> CLResult<()> {
+        self.array(&[value])
+    }
+
+    /// Answers with an array, which may be empty.
+    pub fn array<T: Plain>(self, values: &[T]) -> CLResult<()> {
+        self.check(size_of_val(values))?;
+        self.value.cast().set_all(values);
+        Ok(())
+    }
+
+    /// Answers with pointers to strings that live as long as the driver.
+    pub fn static_strings(self, texts: &'static [&'static CStr]) -> CLResult<()> {
+        let addresses: Vec<usize> = texts.iter().map(|text| text.as_ptr() as usize).collect();
+        self.array(&addresses)
+    }
+
+    /// Answers with names and their versions.
+    pub fn names(self, names: &[NameVersion]) -> CLResult<()> {
+        let entries: Vec<cl_name_version> = names
+            .iter()
+            .map(|entry| {
+                let mut name = [0; CL_NAME_VERSION_MAX_NAME_SIZE];
+                // The last byte stays zero.
+                for (to, from) in name
+                    .iter_mut()
+                    .zip(entry.name.bytes())
+                    .take(CL_NAME_VERSION_MAX_NAME_SIZE - 1)
+                {
+                    *to = from;
+                }
+                cl_name_version {
+                    version: entry.version,
+                    name,
+                }
+            })
+            .collect();
+        self.array(&entries)
+    }
+
+    /// Answers with a zero-terminated string.
+    pub fn string(self, text: &str) -> CLResult<()> {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.push(0);
+        self.array(&bytes)
+    }
+
+    /// Answers with `cl_bool`.
+    pub fn boolean(self, value: bool) -> CLResult<()> {
+        self.value(u32::from(value))
+    }
+
+    /// Answers with the addresses in an array of pointers, each of which the caller has room behind: the form of
+    /// `CL_PROGRAM_BINARIES`. A null pointer skips its entry.
+    pub fn blobs(self, blobs: &[&[u8]]) -> CLResult<()> {
+        self.check(size_of::<*mut u8>() * blobs.len())?;
+        let pointers = self.value.cast::<*mut u8>();
+        for (i, blob) in blobs.iter().enumerate() {
+            if let Some(pointer) = pointers.read(i) {
+                // SAFETY: the application's promise for each pointer of the array it gave.
+                let target: Out<u8> = unsafe { Out::from_c(pointer) };
+                target.set_all(blob);
+            }
+        }
+        Ok(())
+    }
+
+    /// > CL_INVALID_VALUE if the size in bytes given by param_value_size is less than the size of the return type
+    /// > and param_value is not NULL.
+    fn check(self, needed: usize) -> CLResult<()> {
+        require(
+            self.value.is_null() || self.size >= needed,
+            ClError::INVALID_VALUE,
+        )?;
+        self.size_ret.set(needed);
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! Contexts.
+
+use std::sync::Arc;
+
+use brolga_runtime::Context as RuntimeContext;
+use brolga_runtime::context::ContextOptions;
+use opencl_sys::*;
+
+use super::device::{Device, devices_of_type};
+use super::platform::Platform;
+use crate::abi::callback::{self, ContextDestroyed, ContextNotify};
+use crate::abi::edge::{In, RawHandle, UserData};
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Handle, Object, Ref, object};
+use crate::abi::info::Answer;
+
+/// `cl_context`
+pub struct Context {
+    pub runtime: Arc<RuntimeContext>,
+    pub devices: Vec<Ref<Device>>,
+}
+
+object!(Context, ClError::INVALID_CONTEXT);
+
+impl Context {
+    /// The device of this context that `raw` means.
+    pub fn device(&self, raw: RawHandle) -> CLResult<Ref<Device>> {
+        self.devices
+            .iter()
+            .find(|device| device.raw() == raw)
+            .cloned()
+            .ok_or(ClError::INVALID_DEVICE)
+    }
+
+    /// The devices that a `num_devices` and `device_list` pair means, where an empty pair means all of them.
+    pub fn device_list(
+        &self,
+        num_devices: cl_uint,
+        device_list: In<RawHandle>,
+    ) -> CLResult<Vec<Ref<Device>>> {
+        // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not
+        // > NULL and num_devices is zero.
+        require(
+            device_list.is_null() == (num_devices == 0),
+            ClError::INVALID_VALUE,
+        )?;
+        match device_list.array(num_devices as usize) {
+            None => Ok(self.devices.clone()),
+            Some(raws) => raws.into_iter().map(|raw| self.device(raw)).collect(),
+        }
+    }
+}
+
+/// `clCreateContext`
+pub fn create(
+    properties: In<cl_context_properties>,
+    num_devices: cl_uint,
+    devices: In<RawHandle>,
+    notify: ContextNotify,
+    user_data: UserData,
+) -> CLResult<RawHandle> {
+    let list = check_properties(properties)?;
+    // > CL_INVALID_VALUE if devices is NULL, if num_devices is equal to zero, or if pfn_notify is NULL but user_data is
+    // > not NULL.
+    require(num_devices != 0, ClError::INVALID_VALUE)?;
+    let raws = devices
+        .array(num_devices as usize)
+        .ok_or(ClError::INVALID_VALUE)?;
+    check_notify(notify, user_data)?;
+    // > CL_INVALID_DEVICE if any device in devices is not a valid device.
+    let devices = Device::from_raws(&raws)?;
+    finish(list, devices, notify, user_data)
+}
+
+/// `clCreateContextFromType`
+pub fn create_from_type(
+    properties: In<cl_context_properties>,
+    device_type: cl_device_type,
+    notify: ContextNotify,
+    user_data: UserData,
+) -> CLResult<RawHandle> {
+    let list = check_properties(properties)?;
+    // > CL_INVALID_VALUE if pfn_notify is NULL but user_data is not NULL.
+    check_notify(notify, user_data)?;
+    // > CL_INVALID_DEVICE_TYPE if device_type is not a valid value.
+    let devices = devices_of_type(device_type)?;
+    // > CL_DEVICE_NOT_FOUND if no devices that match device_type and the property values in properties were found.
+    require(!devices.is_empty(), ClError::DEVICE_NOT_FOUND)?;
+    finish(list, devices, notify, user_data)
+}
+
+/// Checks a property list and returns it as given, with its terminating zero.
+fn check_properties(properties: In<cl_context_properties>) -> CLResult<Vec<isize>> {
+    let pairs = properties.properties();
+    for (i, &(name, value)) in pairs.iter().enumerate() {
+        // > CL_INVALID_PROPERTY if a context property name in properties is not a supported property name, if the
+        // > value for a supported property name is not valid, or if the same property name is specified more than
+        // > once.
+        require(
+            pairs[..i].iter().all(|&(earlier, _)| earlier != name),
+            ClError::INVALID_PROPERTY,
+        )?;
+        match name {
+            // > CL_INVALID_PLATFORM if the platform value specified in properties is not a valid platform.
+            CL_CONTEXT_PLATFORM => {
+                Platform::from_raw(RawHandle::from_address(value as usize))?;
+            }
+            CL_CONTEXT_INTEROP_USER_SYNC => require(
+                value == CL_TRUE as isize || value == CL_FALSE as isize,
+                ClError::INVALID_PROPERTY,
+            )?,
+            _ => return Err(ClError::INVALID_PROPERTY),
+        }
+    }
+    if properties.is_null() {
+        return Ok(Vec::new());
+    }
+    let mut list: Vec<isize> = pairs
+        .iter()
+        .flat_map(|&(name, value)| [name, value])
+        .collect();
+    list.push(0);
+    Ok(list)
+}
+
+fn check_notify(notify: ContextNotify, user_data: UserData) -> CLResult<()> {
+    require(
+        notify.is_some() || user_data.to_c().is_null(),
+        ClError::INVALID_VALUE,
+    )
+}
+
+fn finish(
+    properties: Vec<isize>,
+    devices: Vec<Ref<Device>>,
+    notify: ContextNotify,
+    user_data: UserData,
+) -> CLResult<RawHandle> {
+    // > Duplicate devices specified in devices are ignored.
+    let mut distinct: Vec<Ref<Device>> = Vec::new();
+    for device in devices {
+        if !distinct.iter().any(|known| Arc::ptr_eq(known, &device)) {
+            distinct.push(device);
+        }
+    }
+    let runtime = RuntimeContext::new(
+        distinct
+            .iter()
+            .map(|device| device.runtime.clone())
+            .collect(),
+        ContextOptions {
+            properties,
+            notify: notify.map(|notify| callback::on_context_error(notify, user_data)),
+            ..ContextOptions::default()
+        },
+    )?;
+    Ok(Handle::new(Context {
+        runtime,
+        devices: distinct,
+    })
+    .raw())
+}
+
+/// `clRetainContext`
+pub fn retain(context: RawHandle) -> CLResult<()> {
+    Context::from_raw(context)?.retain();
+    Ok(())
+}
+
+/// `clReleaseContext`
+pub fn release(context: RawHandle) -> CLResult<()> {
+    Context::from_raw(context)?.release()
+}
+
+/// `clGetContextInfo`
+pub fn get_info(context: RawHandle, name: cl_context_info, answer: Answer) -> CLResult<()> {
+    let context = Context::from_raw(context)?;
+    match name {
+        CL_CONTEXT_REFERENCE_COUNT => answer.value(context.reference_count()),
+        CL_CONTEXT_NUM_DEVICES => answer.value(context.devices.len() as cl_uint),
+        CL_CONTEXT_DEVICES => {
+            let raws: Vec<RawHandle> = context.devices.iter().map(|device| device.raw()).collect();
+            answer.array(&raws)
+        }
+        CL_CONTEXT_PROPERTIES => answer.array(context.runtime.properties()),
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// `clSetContextDestructorCallback`
+pub fn set_destructor_callback(
+    context: RawHandle,
+    notify: ContextDestroyed,
+    user_data: UserData,
+) -> CLResult<()> {
+    let context = Context::from_raw(context)?;
+    // > CL_INVALID_VALUE if pfn_notify is NULL.
+    let notify = notify.ok_or(ClError::INVALID_VALUE)?;
+    context.runtime.on_destroy(Box::new(callback::on_handle(
+        notify,
+        context.raw(),
+        user_data,
+    )));
+    Ok(())
+}

@@ -1,0 +1,334 @@
+//! Devices: there is one, the CPU.
+
+use std::sync::{Arc, LazyLock};
+
+use brolga_runtime::device::Device as RuntimeDevice;
+use brolga_runtime::event::timestamp;
+use brolga_runtime::platform::Platform as RuntimePlatform;
+use opencl_sys::*;
+
+use super::context::Context;
+use super::platform::{platform, platform_or_default};
+use crate::abi::edge::{In, Out, RawHandle};
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Handle, Object, Ref, object};
+use crate::abi::info::Answer;
+
+/// `cl_device_id`
+pub struct Device {
+    pub runtime: Arc<RuntimeDevice>,
+}
+
+object!(Device, ClError::INVALID_DEVICE);
+
+/// The handles of every device, which are never released.
+pub fn devices() -> &'static [Ref<Device>] {
+    static DEVICES: LazyLock<Vec<Ref<Device>>> = LazyLock::new(|| {
+        RuntimePlatform::get()
+            .devices()
+            .iter()
+            .map(|runtime| {
+                Handle::new(Device {
+                    runtime: runtime.clone(),
+                })
+            })
+            .collect()
+    });
+    &DEVICES
+}
+
+/// Every type that `clGetDeviceIDs` may ask for.
+const DEVICE_TYPES: cl_device_type = CL_DEVICE_TYPE_DEFAULT
+    | CL_DEVICE_TYPE_CPU
+    | CL_DEVICE_TYPE_GPU
+    | CL_DEVICE_TYPE_ACCELERATOR
+    | CL_DEVICE_TYPE_CUSTOM;
+
+/// The devices of a type, which may be none.
+pub fn devices_of_type(device_type: cl_device_type) -> CLResult<Vec<Ref<Device>>> {
+    // > CL_INVALID_DEVICE_TYPE if device_type is not a valid value.
+    require(
+        device_type == CL_DEVICE_TYPE_ALL || (device_type != 0 && device_type & !DEVICE_TYPES == 0),
+        ClError::INVALID_DEVICE_TYPE,
+    )?;
+    Ok(devices()
+        .iter()
+        .filter(|device| device_type & device.runtime.device_type != 0)
+        .cloned()
+        .collect())
+}
+
+/// `clGetDeviceIDs`
+pub fn get_ids(
+    platform: RawHandle,
+    device_type: cl_device_type,
+    num_entries: cl_uint,
+    out: Out<RawHandle>,
+    num_devices: Out<cl_uint>,
+) -> CLResult<()> {
+    // > CL_INVALID_PLATFORM if platform is not a valid platform. If it is NULL, the behavior is
+    // > implementation-defined.
+    platform_or_default(platform)?;
+    let found = devices_of_type(device_type)?;
+    // > CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and devices
+    // > are NULL.
+    require(num_entries != 0 || out.is_null(), ClError::INVALID_VALUE)?;
+    require(
+        !num_devices.is_null() || !out.is_null(),
+        ClError::INVALID_VALUE,
+    )?;
+    num_devices.set(found.len() as cl_uint);
+    // > CL_DEVICE_NOT_FOUND if no OpenCL devices that matched device_type were found.
+    require(!found.is_empty(), ClError::DEVICE_NOT_FOUND)?;
+    let handles: Vec<RawHandle> = found.iter().map(|device| device.raw()).collect();
+    out.set_all(&handles[..handles.len().min(num_entries as usize)]);
+    Ok(())
+}
+
+/// `clGetDeviceInfo`
+pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLResult<()> {
+    let device = Device::from_raw(device)?;
+    let d = &*device.runtime;
+    // What a device without images, pipes and queues on the device reports: zero, by the table of queries.
+    const NONE: cl_uint = 0;
+    const NO_SIZE: usize = 0;
+    match name {
+        CL_DEVICE_TYPE => answer.value(d.device_type),
+        CL_DEVICE_VENDOR_ID => answer.value(d.vendor_id),
+        CL_DEVICE_MAX_COMPUTE_UNITS => answer.value(d.max_compute_units),
+        CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS => answer.value(d.max_work_item_sizes.len() as cl_uint),
+        // Also CL_DEVICE_MAX_WORK_GROUP_SIZES, its name in OpenCL 3.1.
+        CL_DEVICE_MAX_WORK_ITEM_SIZES => answer.array(&d.max_work_item_sizes),
+        CL_DEVICE_MAX_WORK_GROUP_SIZE => answer.value(d.max_work_group_size),
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR => answer.value(d.preferred_vector_widths.char),
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT => answer.value(d.preferred_vector_widths.short),
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT => answer.value(d.preferred_vector_widths.int),
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG => answer.value(d.preferred_vector_widths.long),
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT => answer.value(d.preferred_vector_widths.float),
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE => answer.value(d.preferred_vector_widths.double),
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF => answer.value(d.preferred_vector_widths.half),
+        CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR => answer.value(d.native_vector_widths.char),
+        CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT => answer.value(d.native_vector_widths.short),
+        CL_DEVICE_NATIVE_VECTOR_WIDTH_INT => answer.value(d.native_vector_widths.int),
+        CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG => answer.value(d.native_vector_widths.long),
+        CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT => answer.value(d.native_vector_widths.float),
+        CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE => answer.value(d.native_vector_widths.double),
+        CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => answer.value(d.native_vector_widths.half),
+        CL_DEVICE_MAX_CLOCK_FREQUENCY => answer.value(d.max_clock_frequency),
+        CL_DEVICE_ADDRESS_BITS => answer.value(d.address_bits),
+        CL_DEVICE_MAX_MEM_ALLOC_SIZE => answer.value(d.max_mem_alloc_size),
+
+        CL_DEVICE_IMAGE_SUPPORT => answer.boolean(d.image_support),
+        CL_DEVICE_MAX_READ_IMAGE_ARGS
+        | CL_DEVICE_MAX_WRITE_IMAGE_ARGS
+        | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS
+        | CL_DEVICE_MAX_SAMPLERS
+        | CL_DEVICE_IMAGE_PITCH_ALIGNMENT
+        | CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => answer.value(NONE),
+        CL_DEVICE_IMAGE2D_MAX_WIDTH
+        | CL_DEVICE_IMAGE2D_MAX_HEIGHT
+        | CL_DEVICE_IMAGE3D_MAX_WIDTH
+        | CL_DEVICE_IMAGE3D_MAX_HEIGHT
+        | CL_DEVICE_IMAGE3D_MAX_DEPTH
+        | CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
+        | CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => answer.value(NO_SIZE),
+
+        CL_DEVICE_PIPE_SUPPORT => answer.boolean(d.pipe_support),
+        CL_DEVICE_MAX_PIPE_ARGS
+        | CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
+        | CL_DEVICE_PIPE_MAX_PACKET_SIZE => answer.value(NONE),
+
+        CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES | CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES => {
+            answer.value(0 as cl_bitfield)
+        }
+        CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
+        | CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
+        | CL_DEVICE_MAX_ON_DEVICE_QUEUES
+        | CL_DEVICE_MAX_ON_DEVICE_EVENTS => answer.value(NONE),
+
+        CL_DEVICE_MAX_PARAMETER_SIZE => answer.value(d.max_parameter_size),
+        CL_DEVICE_MEM_BASE_ADDR_ALIGN => answer.value(d.mem_base_addr_align),
+        CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE => answer.value(d.min_data_type_align_size),
+        CL_DEVICE_SINGLE_FP_CONFIG => answer.value(d.single_fp_config),
+        CL_DEVICE_DOUBLE_FP_CONFIG => answer.value(d.double_fp_config),
+        CL_DEVICE_HALF_FP_CONFIG => answer.value(d.half_fp_config),
+        CL_DEVICE_GLOBAL_MEM_CACHE_TYPE => answer.value(match d.global_mem_cache_size {
+            0 => CL_NONE as cl_uint,
+            _ => CL_READ_WRITE_CACHE,
+        }),
+        CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE => answer.value(d.global_mem_cacheline_size),
+        CL_DEVICE_GLOBAL_MEM_CACHE_SIZE => answer.value(d.global_mem_cache_size),
+        CL_DEVICE_GLOBAL_MEM_SIZE => answer.value(d.global_mem_size),
+        CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE => answer.value(d.max_constant_buffer_size),
+        CL_DEVICE_MAX_CONSTANT_ARGS => answer.value(d.max_constant_args),
+        CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE | CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => {
+            answer.value(d.max_global_variable_size)
+        }
+        // Work-group memory is ordinary memory that stays in a core's cache.
+        CL_DEVICE_LOCAL_MEM_TYPE => answer.value(CL_GLOBAL),
+        CL_DEVICE_LOCAL_MEM_SIZE => answer.value(d.local_mem_size),
+        CL_DEVICE_ERROR_CORRECTION_SUPPORT => answer.boolean(false),
+        CL_DEVICE_HOST_UNIFIED_MEMORY => answer.boolean(true),
+        CL_DEVICE_PROFILING_TIMER_RESOLUTION => answer.value(d.profiling_timer_resolution),
+        CL_DEVICE_ENDIAN_LITTLE => answer.boolean(cfg!(target_endian = "little")),
+        CL_DEVICE_AVAILABLE => answer.boolean(true),
+        CL_DEVICE_COMPILER_AVAILABLE | CL_DEVICE_LINKER_AVAILABLE => answer.boolean(true),
+        CL_DEVICE_EXECUTION_CAPABILITIES => answer.value(d.execution_capabilities),
+        // Also CL_DEVICE_QUEUE_PROPERTIES, its name before OpenCL 2.0.
+        CL_DEVICE_QUEUE_ON_HOST_PROPERTIES => answer.value(d.queue_on_host_properties),
+        CL_DEVICE_BUILT_IN_KERNELS => answer.string(""),
+        CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => answer.names(&[]),
+        CL_DEVICE_PLATFORM => answer.value(platform().raw()),
+        CL_DEVICE_NAME => answer.string(&d.name),
+        CL_DEVICE_VENDOR => answer.string(&d.vendor),
+        CL_DRIVER_VERSION => answer.string(d.driver_version),
+        CL_DEVICE_PROFILE => answer.string(RuntimePlatform::get().profile()),
+        CL_DEVICE_VERSION => answer.string(d.version),
+        CL_DEVICE_NUMERIC_VERSION => answer.value(d.numeric_version),
+        CL_DEVICE_OPENCL_C_VERSION => answer.string(d.opencl_c_version),
+        CL_DEVICE_OPENCL_C_ALL_VERSIONS => answer.names(d.opencl_c_all_versions()),
+        CL_DEVICE_OPENCL_C_FEATURES => answer.names(d.opencl_c_features()),
+        // cl_khr_extended_versioning asks for the version by number; the core query replaced it.
+        CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => answer.value(opencl_c_numeric_version(d)),
+        CL_DEVICE_EXTENSIONS => answer.string(&d.extensions),
+        CL_DEVICE_EXTENSIONS_WITH_VERSION => answer.names(&d.extensions_with_version()),
+        CL_DEVICE_IL_VERSION => answer.string(&d.il_version),
+        CL_DEVICE_ILS_WITH_VERSION => answer.names(d.ils_with_version()),
+        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => answer.string(""),
+        CL_DEVICE_PRINTF_BUFFER_SIZE => answer.value(d.printf_buffer_size),
+        CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => answer.boolean(true),
+
+        CL_DEVICE_PARENT_DEVICE => answer.value(RawHandle::NULL),
+        CL_DEVICE_PARTITION_MAX_SUB_DEVICES => answer.value(NONE),
+        // > If the device cannot be partitioned, a value of 0 is returned.
+        CL_DEVICE_PARTITION_PROPERTIES => answer.array(&[0 as cl_device_partition_property]),
+        CL_DEVICE_PARTITION_AFFINITY_DOMAIN => answer.value(0 as cl_device_affinity_domain),
+        // > An implementation may return either a size of 0, or a value of 0.
+        CL_DEVICE_PARTITION_TYPE => answer.array(&[0 as cl_device_partition_property]),
+        // > If the device is a root-level device, a reference count of one is returned.
+        CL_DEVICE_REFERENCE_COUNT => answer.value(1 as cl_uint),
+
+        CL_DEVICE_SVM_CAPABILITIES => answer.value(d.svm_capabilities),
+        // Natural alignment of the type.
+        CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
+        | CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
+        | CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => answer.value(NONE),
+        CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => answer.value(d.atomic_memory_capabilities),
+        CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => answer.value(d.atomic_fence_capabilities),
+        CL_DEVICE_MAX_NUM_SUB_GROUPS => answer.value(d.max_num_sub_groups),
+        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => answer.boolean(false),
+        CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT => {
+            answer.boolean(d.non_uniform_work_group_support)
+        }
+        CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => {
+            answer.value(d.preferred_work_group_size_multiple)
+        }
+        CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => {
+            answer.boolean(d.work_group_collective_functions_support)
+        }
+        CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => answer.boolean(d.generic_address_space_support),
+
+        CL_DEVICE_UUID => answer.value(d.uuid),
+        CL_DRIVER_UUID => answer.value(d.driver_uuid),
+        CL_DEVICE_LUID_VALID => answer.boolean(false),
+        // > It is not an error to query CL_DEVICE_LUID or CL_DEVICE_NODE_MASK when CL_DEVICE_LUID_VALID is CL_FALSE,
+        // > but the value is undefined.
+        CL_DEVICE_LUID => answer.value([0u8; CL_LUID_SIZE as usize]),
+        CL_DEVICE_NODE_MASK => answer.value(NONE),
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// The version in `OpenCL C <major>.<minor>`, as a number.
+fn opencl_c_numeric_version(device: &RuntimeDevice) -> cl_version {
+    device
+        .opencl_c_version
+        .strip_prefix("OpenCL C ")
+        .and_then(|version| version.split_once('.'))
+        .and_then(|(major, minor)| {
+            Some(make_version(
+                major.parse().ok()?,
+                minor.trim().parse().ok()?,
+                0,
+            ))
+        })
+        .unwrap_or_default()
+}
+
+/// `clCreateSubDevices`: this device cannot be partitioned.
+pub fn create_sub_devices(
+    device: RawHandle,
+    properties: In<cl_device_partition_property>,
+    num_devices: cl_uint,
+    out: Out<RawHandle>,
+    num_devices_ret: Out<cl_uint>,
+) -> CLResult<()> {
+    Device::from_raw(device)?;
+    let _ = (properties, num_devices, out, num_devices_ret);
+    // > CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are
+    // > valid but not supported by the device.
+    Err(ClError::INVALID_VALUE)
+}
+
+/// `clCreateSubDevicesEXT` of `cl_ext_device_fission`, which is not advertised.
+pub fn create_sub_devices_ext(
+    device: RawHandle,
+    properties: In<cl_device_partition_property_ext>,
+    num_entries: cl_uint,
+    out: Out<RawHandle>,
+    num_devices: Out<cl_uint>,
+) -> CLResult<()> {
+    Device::from_raw(device)?;
+    let _ = (properties, num_entries, out, num_devices);
+    Err(ClError::INVALID_VALUE)
+}
+
+/// `clRetainDevice`
+pub fn retain(device: RawHandle) -> CLResult<()> {
+    // > The function has no effect on a root-level device.
+    Device::from_raw(device).map(|_| ())
+}
+
+/// `clReleaseDevice`
+pub fn release(device: RawHandle) -> CLResult<()> {
+    Device::from_raw(device).map(|_| ())
+}
+
+/// `clGetDeviceAndHostTimer`
+pub fn get_device_and_host_timer(
+    device: RawHandle,
+    device_timestamp: Out<cl_ulong>,
+    host_timestamp: Out<cl_ulong>,
+) -> CLResult<()> {
+    Device::from_raw(device)?;
+    // > CL_INVALID_VALUE if host_timestamp or device_timestamp is NULL.
+    require(
+        !device_timestamp.is_null() && !host_timestamp.is_null(),
+        ClError::INVALID_VALUE,
+    )?;
+    // The device's clock is the host's.
+    let now = timestamp();
+    device_timestamp.set(now);
+    host_timestamp.set(now);
+    Ok(())
+}
+
+/// `clGetHostTimer`
+pub fn get_host_timer(device: RawHandle, host_timestamp: Out<cl_ulong>) -> CLResult<()> {
+    Device::from_raw(device)?;
+    // > CL_INVALID_VALUE if host_timestamp is NULL.
+    require(!host_timestamp.is_null(), ClError::INVALID_VALUE)?;
+    host_timestamp.set(timestamp());
+    Ok(())
+}
+
+/// `clSetDefaultDeviceCommandQueue`: no device has queues of its own.
+pub fn set_default_queue(context: RawHandle, device: RawHandle, queue: RawHandle) -> CLResult<()> {
+    let context = Context::from_raw(context)?;
+    // > CL_INVALID_DEVICE if device is not a valid device or is not associated with context.
+    context.device(device)?;
+    let _ = queue;
+    // > CL_INVALID_OPERATION if device does not support a replaceable default on-device queue.
+    Err(ClError::INVALID_OPERATION)
+}

@@ -1,0 +1,62 @@
+//! Functions found by name, and the driver's side of `cl_khr_icd`.
+
+use std::ffi::{c_char, c_void};
+
+use super::device::devices;
+use super::platform::{Platform, platform};
+use crate::abi::edge::{In, Out, RawHandle};
+use crate::abi::entry_points;
+use crate::abi::error::CLResult;
+use crate::abi::handle::{Object, set_loader_data};
+
+/// What `clGetExtensionFunctionAddress` finds: functions of the extensions that are advertised, and the three that
+/// the ICD loader asks for before it knows of any platform.
+const EXTENSION_FUNCTIONS: &[&str] = &[
+    "clIcdGetPlatformIDsKHR",
+    "clIcdGetFunctionAddressForPlatformKHR",
+    "clIcdSetPlatformDispatchDataKHR",
+    "clCreateProgramWithILKHR",
+    "clCreateCommandQueueWithPropertiesKHR",
+    "clGetKernelSuggestedLocalWorkSizeKHR",
+];
+
+/// The address of an advertised extension's function, or null.
+fn find(name: In<c_char>, among: impl Fn(&str) -> bool) -> *mut c_void {
+    name.string()
+        .and_then(|name| String::from_utf8(name).ok())
+        .filter(|name| among(name))
+        .and_then(|name| entry_points::find(&name))
+        .unwrap_or(std::ptr::null_mut())
+}
+
+/// `clGetExtensionFunctionAddress`
+pub fn get_address(name: In<c_char>) -> CLResult<*mut c_void> {
+    Ok(find(name, |name| EXTENSION_FUNCTIONS.contains(&name)))
+}
+
+/// `clGetExtensionFunctionAddressForPlatform`
+pub fn get_address_for_platform(platform: RawHandle, name: In<c_char>) -> CLResult<*mut c_void> {
+    // > A return value of NULL indicates that the specified function does not exist or platform is not a valid
+    // > platform.
+    Platform::from_raw(platform)?;
+    get_address(name)
+}
+
+/// `clIcdGetFunctionAddressForPlatformKHR`: any entry point, core or extension, for the table that a loader with
+/// `cl_khr_icd` 2.0.0 makes of its own.
+pub fn get_any_address(platform: RawHandle, name: In<c_char>) -> CLResult<*mut c_void> {
+    Platform::from_raw(platform)?;
+    Ok(find(name, |_| true))
+}
+
+/// `clIcdSetPlatformDispatchDataKHR`: from now on the second word of every handle is the loader's.
+pub fn set_dispatch_data(raw: RawHandle, data: Out<c_void>) -> CLResult<()> {
+    // > CL_INVALID_PLATFORM if platform is not a valid platform.
+    Platform::from_raw(raw)?;
+    set_loader_data(data.pointer());
+    platform().set_loader_data(data.pointer());
+    for device in devices() {
+        device.set_loader_data(data.pointer());
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! Kernels and their arguments. `kernel_info.rs` answers the queries.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use brolga_compiler::{AddressSpace, ArgKind};
+use brolga_runtime::Kernel as RuntimeKernel;
+use opencl_sys::*;
+
+use super::memory::Mem;
+use super::program::Program;
+use crate::abi::edge::{In, Out, RawHandle};
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Handle, Object, Ref, object};
+
+/// `cl_kernel`
+pub struct Kernel {
+    pub runtime: Arc<RuntimeKernel>,
+    pub program: Ref<Program>,
+}
+
+object!(Kernel, ClError::INVALID_KERNEL);
+
+impl Kernel {
+    fn handle(runtime: Arc<RuntimeKernel>, program: &Ref<Program>) -> Ref<Kernel> {
+        Handle::new(Kernel {
+            runtime,
+            program: program.clone(),
+        })
+    }
+}
+
+/// `clCreateKernel`
+pub fn create(program: RawHandle, name: In<c_char>) -> CLResult<RawHandle> {
+    let program = Program::from_raw(program)?;
+    // > CL_INVALID_VALUE if kernel_name is NULL.
+    let name = name.string().ok_or(ClError::INVALID_VALUE)?;
+    // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program.
+    // > CL_INVALID_KERNEL_NAME if kernel_name is not found in program.
+    let name = String::from_utf8_lossy(&name);
+    let runtime = program.runtime.kernel(&name)?;
+    Ok(Kernel::handle(runtime, &program).raw())
+}
+
+/// `clCreateKernelsInProgram`
+pub fn create_all(
+    program: RawHandle,
+    num_kernels: cl_uint,
+    kernels: Out<RawHandle>,
+    num_kernels_ret: Out<cl_uint>,
+) -> CLResult<()> {
+    let program = Program::from_raw(program)?;
+    // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for any device in program.
+    let all = program.runtime.kernels()?;
+    // > CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program.
+    require(
+        kernels.is_null() || num_kernels as usize >= all.len(),
+        ClError::INVALID_VALUE,
+    )?;
+    num_kernels_ret.set(all.len() as cl_uint);
+    if !kernels.is_null() {
+        let raws: Vec<RawHandle> = all
+            .into_iter()
+            .map(|runtime| Kernel::handle(runtime, &program).raw())
+            .collect();
+        kernels.set_all(&raws);
+    }
+    Ok(())
+}
+
+/// `clCloneKernel`
+pub fn clone(kernel: RawHandle) -> CLResult<RawHandle> {
+    let kernel = Kernel::from_raw(kernel)?;
+    Ok(Kernel::handle(kernel.runtime.duplicate(), &kernel.program).raw())
+}
+
+/// `clRetainKernel`
+pub fn retain(kernel: RawHandle) -> CLResult<()> {
+    Kernel::from_raw(kernel)?.retain();
+    Ok(())
+}
+
+/// `clReleaseKernel`
+pub fn release(kernel: RawHandle) -> CLResult<()> {
+    Kernel::from_raw(kernel)?.release()
+}
+
+/// `clSetKernelArg`
+pub fn set_arg(kernel: RawHandle, index: cl_uint, size: usize, value: In<c_void>) -> CLResult<()> {
+    let kernel = Kernel::from_raw(kernel)?;
+    let kernel = &kernel.runtime;
+    // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
+    match kernel.arg_kind(index)? {
+        ArgKind::Value => {
+            // > CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is not
+            // > a memory object.
+            let expected = kernel.info().args[index as usize].size as usize;
+            let bytes = value.bytes(expected.min(size));
+            // > CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
+            let bytes = bytes.ok_or(ClError::INVALID_ARG_VALUE)?;
+            require(size == expected, ClError::INVALID_ARG_SIZE)?;
+            kernel.set_arg_value(index, &bytes)
+        }
+        ArgKind::Pointer(AddressSpace::Local) => {
+            // > CL_INVALID_ARG_VALUE if arg_value is not NULL for an argument declared with the local qualifier.
+            require(value.is_null(), ClError::INVALID_ARG_VALUE)?;
+            // > CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with the local qualifier.
+            require(size != 0, ClError::INVALID_ARG_SIZE)?;
+            kernel.set_arg_local(index, size)
+        }
+        ArgKind::Pointer(_) => {
+            let raw = object_argument(size, value)?;
+            // > If the argument is a buffer object, the arg_value pointer can be NULL or point to a NULL value.
+            if raw.is_null() {
+                return kernel.set_arg_buffer(index, None);
+            }
+            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is
+            // > not a valid memory object.
+            let mem = Mem::from_raw(raw)?;
+            kernel.set_arg_buffer(index, Some(&mem.runtime))
+        }
+        // No object of these kinds can be made, so no handle is a valid one.
+        ArgKind::Image | ArgKind::Pipe => {
+            object_argument(size, value)?;
+            Err(ClError::INVALID_MEM_OBJECT)
+        }
+        ArgKind::Sampler => {
+            object_argument(size, value)?;
+            Err(ClError::INVALID_SAMPLER)
+        }
+        ArgKind::DeviceQueue => {
+            object_argument(size, value)?;
+            Err(ClError::INVALID_DEVICE_QUEUE)
+        }
+    }
+}
+
+/// The handle that an argument's value points to; null when there is no value.
+fn object_argument(size: usize, value: In<c_void>) -> CLResult<RawHandle> {
+    // > CL_INVALID_ARG_SIZE if arg_size != sizeof(cl_mem) and the argument is a memory object, or if
+    // > arg_size != sizeof(cl_sampler) and the argument is a sampler.
+    require(size == size_of::<cl_mem>(), ClError::INVALID_ARG_SIZE)?;
+    Ok(value.cast::<RawHandle>().get().unwrap_or(RawHandle::NULL))
+}
+
+/// `clSetKernelArgSVMPointer`
+pub fn set_arg_svm_pointer(kernel: RawHandle, index: cl_uint, value: In<c_void>) -> CLResult<()> {
+    let kernel = Kernel::from_raw(kernel)?;
+    kernel.runtime.set_arg_svm(index, value.address())
+}
+
+/// `clSetKernelExecInfo`
+pub fn set_exec_info(
+    kernel: RawHandle,
+    name: cl_kernel_exec_info,
+    size: usize,
+    value: In<c_void>,
+) -> CLResult<()> {
+    let kernel = Kernel::from_raw(kernel)?;
+    // > CL_INVALID_VALUE if param_name is not valid, if param_value is NULL, or if the size specified by
+    // > param_value_size is not valid.
+    require(!value.is_null(), ClError::INVALID_VALUE)?;
+    match name {
+        CL_KERNEL_EXEC_INFO_SVM_PTRS => {
+            require(
+                size != 0 && size.is_multiple_of(size_of::<*mut c_void>()),
+                ClError::INVALID_VALUE,
+            )?;
+            let addresses = value
+                .cast::<usize>()
+                .array(size / size_of::<usize>())
+                .unwrap_or_default();
+            kernel.runtime.set_svm_pointers(&addresses)
+        }
+        CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
+            require(size == size_of::<cl_bool>(), ClError::INVALID_VALUE)?;
+            let wanted = value.cast::<cl_bool>().get() == Some(CL_TRUE);
+            let device = &kernel.program.devices[0].runtime;
+            // > CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value is
+            // > CL_TRUE but no devices in context associated with kernel support fine-grain system SVM allocations.
+            require(
+                !wanted || device.svm_capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM != 0,
+                ClError::INVALID_OPERATION,
+            )
+        }
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}

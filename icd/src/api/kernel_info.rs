@@ -1,0 +1,228 @@
+//! Queries about kernels.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use brolga_compiler::{AccessQualifier, AddressSpace, ArgInfo, ArgKind};
+use opencl_sys::*;
+
+use super::device::Device;
+use super::kernel::Kernel;
+use super::queue::Queue;
+use crate::abi::edge::{In, Out, RawHandle};
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Object, Ref};
+use crate::abi::info::Answer;
+
+/// `clGetKernelInfo`
+pub fn get_info(kernel: RawHandle, name: cl_kernel_info, answer: Answer) -> CLResult<()> {
+    let kernel = Kernel::from_raw(kernel)?;
+    let info = kernel.runtime.info();
+    match name {
+        CL_KERNEL_FUNCTION_NAME => answer.string(&info.name),
+        CL_KERNEL_NUM_ARGS => answer.value(info.args.len() as cl_uint),
+        CL_KERNEL_REFERENCE_COUNT => answer.value(kernel.reference_count()),
+        CL_KERNEL_CONTEXT => answer.value(kernel.program.context.raw()),
+        CL_KERNEL_PROGRAM => answer.value(kernel.program.raw()),
+        CL_KERNEL_ATTRIBUTES => answer.string(&info.attributes),
+        // > CL_INVALID_VALUE if param_name is not valid.
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// `clGetKernelArgInfo`
+pub fn get_arg_info(
+    kernel: RawHandle,
+    index: cl_uint,
+    name: cl_kernel_arg_info,
+    answer: Answer,
+) -> CLResult<()> {
+    let kernel = Kernel::from_raw(kernel)?;
+    // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
+    kernel.runtime.arg_kind(index)?;
+    // > CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel.
+    let arg = kernel.runtime.arg_info(index)?;
+    match name {
+        CL_KERNEL_ARG_ADDRESS_QUALIFIER => answer.value(address_qualifier(arg)),
+        CL_KERNEL_ARG_ACCESS_QUALIFIER => answer.value(match arg.access {
+            AccessQualifier::None => CL_KERNEL_ARG_ACCESS_NONE,
+            AccessQualifier::ReadOnly => CL_KERNEL_ARG_ACCESS_READ_ONLY,
+            AccessQualifier::WriteOnly => CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
+            AccessQualifier::ReadWrite => CL_KERNEL_ARG_ACCESS_READ_WRITE,
+        }),
+        CL_KERNEL_ARG_TYPE_NAME => answer.string(
+            arg.type_name
+                .as_deref()
+                .ok_or(ClError::KERNEL_ARG_INFO_NOT_AVAILABLE)?,
+        ),
+        CL_KERNEL_ARG_TYPE_QUALIFIER => answer.value(type_qualifiers(arg)),
+        CL_KERNEL_ARG_NAME => answer.string(
+            arg.name
+                .as_deref()
+                .ok_or(ClError::KERNEL_ARG_INFO_NOT_AVAILABLE)?,
+        ),
+        // > CL_INVALID_VALUE if param_name is not valid.
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+fn address_qualifier(arg: &ArgInfo) -> cl_kernel_arg_address_qualifier {
+    match arg.kind {
+        ArgKind::Pointer(AddressSpace::Global | AddressSpace::Generic)
+        | ArgKind::Image
+        | ArgKind::Pipe => CL_KERNEL_ARG_ADDRESS_GLOBAL,
+        ArgKind::Pointer(AddressSpace::Constant) => CL_KERNEL_ARG_ADDRESS_CONSTANT,
+        ArgKind::Pointer(AddressSpace::Local) => CL_KERNEL_ARG_ADDRESS_LOCAL,
+        ArgKind::Pointer(AddressSpace::Private)
+        | ArgKind::Value
+        | ArgKind::Sampler
+        | ArgKind::DeviceQueue => CL_KERNEL_ARG_ADDRESS_PRIVATE,
+    }
+}
+
+fn type_qualifiers(arg: &ArgInfo) -> cl_kernel_arg_type_qualifier {
+    [
+        (arg.qualifiers.is_const, CL_KERNEL_ARG_TYPE_CONST),
+        (arg.qualifiers.is_restrict, CL_KERNEL_ARG_TYPE_RESTRICT),
+        (arg.qualifiers.is_volatile, CL_KERNEL_ARG_TYPE_VOLATILE),
+        (arg.qualifiers.is_pipe, CL_KERNEL_ARG_TYPE_PIPE),
+    ]
+    .iter()
+    .filter(|(set, _)| *set)
+    .fold(CL_KERNEL_ARG_TYPE_NONE, |all, (_, bit)| all | bit)
+}
+
+/// The device that a query means; null is allowed when there is only one.
+fn device(kernel: &Ref<Kernel>, raw: RawHandle) -> CLResult<Ref<Device>> {
+    // > CL_INVALID_DEVICE if device is not in the list of devices associated with kernel or if device is NULL but
+    // > there is more than one device associated with kernel.
+    match kernel.program.devices.as_slice() {
+        [only] if raw.is_null() => Ok(only.clone()),
+        _ => kernel.program.device(raw),
+    }
+}
+
+/// `clGetKernelWorkGroupInfo`
+pub fn get_work_group_info(
+    kernel: RawHandle,
+    raw_device: RawHandle,
+    name: cl_kernel_work_group_info,
+    answer: Answer,
+) -> CLResult<()> {
+    let kernel = Kernel::from_raw(kernel)?;
+    device(&kernel, raw_device)?;
+    let info = kernel.runtime.info();
+    match name {
+        // > CL_INVALID_VALUE if param_name is CL_KERNEL_GLOBAL_WORK_SIZE and device is not a custom device and kernel
+        // > is not a built-in kernel.
+        CL_KERNEL_GLOBAL_WORK_SIZE => Err(ClError::INVALID_VALUE),
+        CL_KERNEL_WORK_GROUP_SIZE => answer.value(kernel.runtime.work_group_size()),
+        // > If the work-group size is not specified, (0, 0, 0) is returned.
+        CL_KERNEL_COMPILE_WORK_GROUP_SIZE => answer.value(
+            info.required_work_group_size
+                .unwrap_or_default()
+                .map(|size| size as usize),
+        ),
+        CL_KERNEL_LOCAL_MEM_SIZE => answer.value(kernel.runtime.local_mem_size()),
+        CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => {
+            answer.value(kernel.runtime.preferred_multiple())
+        }
+        CL_KERNEL_PRIVATE_MEM_SIZE => answer.value(info.private_mem_size),
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// `clGetKernelSubGroupInfo`, `clGetKernelSubGroupInfoKHR`
+pub fn get_sub_group_info(
+    kernel: RawHandle,
+    raw_device: RawHandle,
+    name: cl_kernel_sub_group_info,
+    input_size: usize,
+    input: In<c_void>,
+    answer: Answer,
+) -> CLResult<()> {
+    let kernel = Kernel::from_raw(kernel)?;
+    let device = device(&kernel, raw_device)?;
+    // > CL_INVALID_OPERATION if device does not support sub-groups.
+    require(
+        device.runtime.max_num_sub_groups != 0,
+        ClError::INVALID_OPERATION,
+    )?;
+    let sub_group_size = kernel.runtime.preferred_multiple();
+    match name {
+        CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
+            let items: usize = local_size(input_size, input)?.iter().product();
+            answer.value(sub_group_size.min(items))
+        }
+        CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => {
+            let items: usize = local_size(input_size, input)?.iter().product();
+            answer.value(items.div_ceil(sub_group_size))
+        }
+        CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
+            require(input_size == size_of::<usize>(), ClError::INVALID_VALUE)?;
+            let count = input.cast::<usize>().get().ok_or(ClError::INVALID_VALUE)?;
+            // > If no work-group size can accommodate the requested number of sub-groups, 0 is returned in each
+            // > element. The answer has as many elements as the caller has room for.
+            let items = count
+                .checked_mul(sub_group_size)
+                .filter(|&items| items <= kernel.runtime.work_group_size())
+                .unwrap_or(0);
+            let mut size = [usize::from(items != 0); 3];
+            size[0] = items;
+            let dimensions = answer.elements::<usize>().clamp(1, 3);
+            answer.array(&size[..dimensions])
+        }
+        CL_KERNEL_MAX_NUM_SUB_GROUPS => {
+            answer.value(kernel.runtime.work_group_size().div_ceil(sub_group_size))
+        }
+        CL_KERNEL_COMPILE_NUM_SUB_GROUPS => answer.value(0usize),
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// The work-group size in `input_value`: one to three sizes.
+fn local_size(size: usize, input: In<c_void>) -> CLResult<Vec<usize>> {
+    // > CL_INVALID_VALUE if the size in bytes specified by input_value_size is not valid or if input_value is NULL.
+    let dimensions = size / size_of::<usize>();
+    require(
+        (1..=3).contains(&dimensions) && size.is_multiple_of(size_of::<usize>()),
+        ClError::INVALID_VALUE,
+    )?;
+    input
+        .cast::<usize>()
+        .array(dimensions)
+        .ok_or(ClError::INVALID_VALUE)
+}
+
+/// `clGetKernelSuggestedLocalWorkSize`, `clGetKernelSuggestedLocalWorkSizeKHR`
+pub fn get_suggested_local_work_size(
+    queue: RawHandle,
+    kernel: RawHandle,
+    work_dim: cl_uint,
+    offset: In<usize>,
+    global: In<usize>,
+    suggested: Out<usize>,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let kernel = Kernel::from_raw(kernel)?;
+    // > CL_INVALID_CONTEXT if the context associated with kernel is not the same as the context associated with
+    // > command_queue.
+    require(
+        Arc::ptr_eq(&kernel.program.context, &queue.context),
+        ClError::INVALID_CONTEXT,
+    )?;
+    // > CL_INVALID_WORK_DIMENSION if work_dim is not a valid value.
+    require((1..=3).contains(&work_dim), ClError::INVALID_WORK_DIMENSION)?;
+    // > CL_INVALID_VALUE if suggested_local_work_size is NULL.
+    require(!suggested.is_null(), ClError::INVALID_VALUE)?;
+    let dimensions = work_dim as usize;
+    let size = kernel.runtime.suggested_local_size(
+        work_dim,
+        offset.array(dimensions).as_deref(),
+        global.array(dimensions).as_deref(),
+    )?;
+    suggested.set_all(&size[..dimensions]);
+    Ok(())
+}

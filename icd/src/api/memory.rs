@@ -1,0 +1,178 @@
+//! Buffers and sub-buffers. Images and pipes are memory objects too, but none can be made.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use brolga_runtime::Buffer as RuntimeBuffer;
+use opencl_sys::*;
+
+use super::context::Context;
+use super::queue::Queue;
+use crate::abi::callback::{self, MemNotify};
+use crate::abi::edge::{In, Out, RawHandle, UserData};
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Handle, Object, Ref, object};
+use crate::abi::info::Answer;
+
+/// `cl_mem`
+pub struct Mem {
+    pub runtime: Arc<RuntimeBuffer>,
+    pub context: Ref<Context>,
+    /// The buffer that a sub-buffer is part of.
+    pub parent: Option<Ref<Mem>>,
+}
+
+object!(Mem, ClError::INVALID_MEM_OBJECT);
+
+impl Mem {
+    /// The buffer behind `raw`, for a command of `queue`.
+    pub fn for_queue(raw: RawHandle, queue: &Queue) -> CLResult<Ref<Mem>> {
+        let mem = Mem::from_raw(raw)?;
+        // > CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the same.
+        require(
+            Arc::ptr_eq(&mem.context, &queue.context),
+            ClError::INVALID_CONTEXT,
+        )?;
+        Ok(mem)
+    }
+}
+
+/// `clCreateBuffer`
+pub fn create_buffer(
+    context: RawHandle,
+    flags: cl_mem_flags,
+    size: usize,
+    host_ptr: Out<c_void>,
+) -> CLResult<RawHandle> {
+    let context = Context::from_raw(context)?;
+    finish(context, flags, size, host_ptr, Vec::new())
+}
+
+/// `clCreateBufferWithProperties`
+pub fn create_buffer_with_properties(
+    context: RawHandle,
+    properties: In<cl_mem_properties>,
+    flags: cl_mem_flags,
+    size: usize,
+    host_ptr: Out<c_void>,
+) -> CLResult<RawHandle> {
+    let context = Context::from_raw(context)?;
+    // > CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value specified
+    // > for a supported property name is not valid, or if the same property name is specified more than once.
+    // No property is defined for buffers.
+    require(
+        properties.properties().is_empty(),
+        ClError::INVALID_PROPERTY,
+    )?;
+    let given = if properties.is_null() {
+        Vec::new()
+    } else {
+        vec![0]
+    };
+    finish(context, flags, size, host_ptr, given)
+}
+
+/// Flags and sizes are checked by the runtime, in the order of the specification's list.
+fn finish(
+    context: Ref<Context>,
+    flags: cl_mem_flags,
+    size: usize,
+    host_ptr: Out<c_void>,
+    properties: Vec<cl_mem_properties>,
+) -> CLResult<RawHandle> {
+    let runtime = RuntimeBuffer::new(
+        &context.runtime,
+        flags,
+        size,
+        host_ptr.host_ptr(),
+        properties,
+    )?;
+    Ok(Handle::new(Mem {
+        runtime,
+        context,
+        parent: None,
+    })
+    .raw())
+}
+
+/// `clCreateSubBuffer`
+pub fn create_sub_buffer(
+    buffer: RawHandle,
+    flags: cl_mem_flags,
+    create_type: cl_buffer_create_type,
+    create_info: In<c_void>,
+) -> CLResult<RawHandle> {
+    // > CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object.
+    let parent = Mem::from_raw(buffer)?;
+    require(parent.parent.is_none(), ClError::INVALID_MEM_OBJECT)?;
+    // > CL_INVALID_VALUE if the value specified in buffer_create_type is not valid.
+    require(
+        create_type == CL_BUFFER_CREATE_TYPE_REGION,
+        ClError::INVALID_VALUE,
+    )?;
+    // > CL_INVALID_VALUE if value(s) specified in buffer_create_info (for a given buffer_create_type) is not valid or
+    // > if buffer_create_info is NULL.
+    let region = create_info
+        .cast::<cl_buffer_region>()
+        .get()
+        .ok_or(ClError::INVALID_VALUE)?;
+    let runtime = parent
+        .runtime
+        .sub_buffer(flags, region.origin, region.size)?;
+    Ok(Handle::new(Mem {
+        runtime,
+        context: parent.context.clone(),
+        parent: Some(parent),
+    })
+    .raw())
+}
+
+/// `clRetainMemObject`
+pub fn retain(mem: RawHandle) -> CLResult<()> {
+    Mem::from_raw(mem)?.retain();
+    Ok(())
+}
+
+/// `clReleaseMemObject`
+pub fn release(mem: RawHandle) -> CLResult<()> {
+    Mem::from_raw(mem)?.release()
+}
+
+/// `clGetMemObjectInfo`
+pub fn get_info(mem: RawHandle, name: cl_mem_info, answer: Answer) -> CLResult<()> {
+    let mem = Mem::from_raw(mem)?;
+    let buffer = &mem.runtime;
+    match name {
+        CL_MEM_TYPE => answer.value(CL_MEM_OBJECT_BUFFER),
+        CL_MEM_FLAGS => answer.value(buffer.flags()),
+        CL_MEM_SIZE => answer.value(buffer.size()),
+        CL_MEM_HOST_PTR => answer.value(buffer.host_ptr() as usize),
+        CL_MEM_MAP_COUNT => answer.value(buffer.map_count()),
+        CL_MEM_REFERENCE_COUNT => answer.value(mem.reference_count()),
+        CL_MEM_CONTEXT => answer.value(mem.context.raw()),
+        CL_MEM_ASSOCIATED_MEMOBJECT => answer.value(
+            mem.parent
+                .as_ref()
+                .map_or(RawHandle::NULL, |parent| parent.raw()),
+        ),
+        CL_MEM_OFFSET => answer.value(buffer.offset()),
+        CL_MEM_USES_SVM_POINTER => answer.boolean(buffer.uses_svm_pointer()),
+        CL_MEM_PROPERTIES => answer.array(buffer.properties()),
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// `clSetMemObjectDestructorCallback`
+pub fn set_destructor_callback(
+    mem: RawHandle,
+    notify: MemNotify,
+    user_data: UserData,
+) -> CLResult<()> {
+    let mem = Mem::from_raw(mem)?;
+    // > CL_INVALID_VALUE if pfn_notify is NULL.
+    let notify = notify.ok_or(ClError::INVALID_VALUE)?;
+    mem.runtime
+        .on_destroy(Box::new(callback::on_handle(notify, mem.raw(), user_data)));
+    Ok(())
+}

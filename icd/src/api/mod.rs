@@ -1,0 +1,28 @@
+//! Argument checks, one file per family of objects.
+//!
+//! A function here answers one entry point of `crate::abi::entry_points`. It looks up handles, checks every argument
+//! under the sentence of the OpenCL API Specification that asks for it (paraphrased, quoted with `>`), in the order in
+//! which the specification lists them, and calls the runtime. Info queries are one `match` each.
+//!
+//! Each file's first type is what its handles stand for: the runtime's object, and whatever only the C API asks
+//! about (the handles of parents, properties as they were given).
+
+pub mod build;
+pub mod context;
+pub mod device;
+pub mod event;
+pub mod extension;
+pub mod image;
+pub mod kernel;
+pub mod kernel_info;
+pub mod launch;
+pub mod memory;
+pub mod pipe;
+pub mod platform;
+pub mod program;
+pub mod queue;
+pub mod sampler;
+pub mod sharing;
+pub mod svm;
+pub mod transfer;
+pub mod wait;

@@ -1,0 +1,256 @@
+//! Programs: making them and asking about them. `build.rs` builds them.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use brolga_runtime::Program as RuntimeProgram;
+use opencl_sys::*;
+
+use super::context::Context;
+use super::device::Device;
+use crate::abi::callback::ProgramNotify;
+use crate::abi::edge::{In, Out, RawHandle, UserData};
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Handle, Object, Ref, object};
+use crate::abi::info::Answer;
+
+/// `cl_program`
+pub struct Program {
+    pub runtime: Arc<RuntimeProgram>,
+    pub context: Ref<Context>,
+    pub devices: Vec<Ref<Device>>,
+}
+
+object!(Program, ClError::INVALID_PROGRAM);
+
+impl Program {
+    pub fn handle(
+        runtime: Arc<RuntimeProgram>,
+        context: Ref<Context>,
+        devices: Vec<Ref<Device>>,
+    ) -> Ref<Program> {
+        Handle::new(Program {
+            runtime,
+            context,
+            devices,
+        })
+    }
+
+    /// The device of this program that `raw` means.
+    pub fn device(&self, raw: RawHandle) -> CLResult<Ref<Device>> {
+        self.devices
+            .iter()
+            .find(|device| device.raw() == raw)
+            .cloned()
+            .ok_or(ClError::INVALID_DEVICE)
+    }
+}
+
+/// `clCreateProgramWithSource`
+pub fn create_with_source(
+    context: RawHandle,
+    count: cl_uint,
+    strings: In<*const c_char>,
+    lengths: In<usize>,
+) -> CLResult<RawHandle> {
+    let context = Context::from_raw(context)?;
+    // > CL_INVALID_VALUE if count is zero or if strings or any entry in strings is NULL.
+    require(count != 0, ClError::INVALID_VALUE)?;
+    let parts = strings
+        .strings(count as usize, lengths)
+        .ok_or(ClError::INVALID_VALUE)?;
+    let source = String::from_utf8_lossy(&parts.concat()).into_owned();
+    let runtime = RuntimeProgram::from_source(&context.runtime, source)?;
+    let devices = context.devices.clone();
+    Ok(Program::handle(runtime, context, devices).raw())
+}
+
+/// `clCreateProgramWithIL`, `clCreateProgramWithILKHR`
+pub fn create_with_il(context: RawHandle, il: In<c_void>, length: usize) -> CLResult<RawHandle> {
+    let context = Context::from_raw(context)?;
+    // > CL_INVALID_VALUE if il is NULL or if length is zero, or if the length-byte memory pointed to by il does not
+    // > contain well-formed intermediate language input.
+    require(length != 0, ClError::INVALID_VALUE)?;
+    let il = il.bytes(length).ok_or(ClError::INVALID_VALUE)?;
+    let runtime = RuntimeProgram::from_il(&context.runtime, &il)?;
+    let devices = context.devices.clone();
+    Ok(Program::handle(runtime, context, devices).raw())
+}
+
+/// `clCreateProgramWithBinary`
+pub fn create_with_binary(
+    context: RawHandle,
+    num_devices: cl_uint,
+    device_list: In<RawHandle>,
+    lengths: In<usize>,
+    binaries: In<*const u8>,
+    binary_status: Out<cl_int>,
+) -> CLResult<RawHandle> {
+    let context = Context::from_raw(context)?;
+    // > CL_INVALID_VALUE if device_list is NULL or num_devices is zero.
+    require(
+        num_devices != 0 && !device_list.is_null(),
+        ClError::INVALID_VALUE,
+    )?;
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context.
+    let devices = context.device_list(num_devices, device_list)?;
+    // > CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] is zero or binaries[i] is NULL.
+    let count = num_devices as usize;
+    let lengths = lengths.array(count).ok_or(ClError::INVALID_VALUE)?;
+    let blobs = binaries.blobs(&lengths).ok_or(ClError::INVALID_VALUE)?;
+    let usable: Option<Vec<Vec<u8>>> = blobs
+        .iter()
+        .map(|blob| blob.clone().filter(|bytes| !bytes.is_empty()))
+        .collect();
+    let Some(usable) = usable else {
+        let statuses: Vec<cl_int> = blobs
+            .iter()
+            .map(|blob| match blob {
+                Some(bytes) if !bytes.is_empty() => CL_SUCCESS,
+                _ => CL_INVALID_VALUE,
+            })
+            .collect();
+        binary_status.set_all(&statuses);
+        return Err(ClError::INVALID_VALUE);
+    };
+    // > CL_INVALID_BINARY if an invalid program binary was encountered for any device; binary_status will return
+    // > specific status for each device.
+    let programs: Vec<CLResult<_>> = usable
+        .iter()
+        .map(|binary| RuntimeProgram::from_binary(&context.runtime, binary))
+        .collect();
+    let statuses: Vec<cl_int> = programs
+        .iter()
+        .map(|program| {
+            program
+                .as_ref()
+                .map_or_else(|error| error.0, |_| CL_SUCCESS)
+        })
+        .collect();
+    binary_status.set_all(&statuses);
+    // Every device of a context is the same CPU, so the first binary serves them all.
+    let mut programs = programs.into_iter().collect::<CLResult<Vec<_>>>()?;
+    let runtime = programs.swap_remove(0);
+    Ok(Program::handle(runtime, context, devices).raw())
+}
+
+/// `clCreateProgramWithBuiltInKernels`
+pub fn create_with_built_in_kernels(
+    context: RawHandle,
+    num_devices: cl_uint,
+    device_list: In<RawHandle>,
+    kernel_names: In<c_char>,
+) -> CLResult<RawHandle> {
+    let context = Context::from_raw(context)?;
+    // > CL_INVALID_VALUE if device_list is NULL or num_devices is zero.
+    require(
+        num_devices != 0 && !device_list.is_null(),
+        ClError::INVALID_VALUE,
+    )?;
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context.
+    context.device_list(num_devices, device_list)?;
+    let _ = kernel_names;
+    // > CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by any
+    // > of the devices in device_list. The device has no built-in kernels.
+    Err(ClError::INVALID_VALUE)
+}
+
+/// `clRetainProgram`
+pub fn retain(program: RawHandle) -> CLResult<()> {
+    Program::from_raw(program)?.retain();
+    Ok(())
+}
+
+/// `clReleaseProgram`
+pub fn release(program: RawHandle) -> CLResult<()> {
+    Program::from_raw(program)?.release()
+}
+
+/// `clSetProgramReleaseCallback`
+pub fn set_release_callback(
+    program: RawHandle,
+    notify: ProgramNotify,
+    _user_data: UserData,
+) -> CLResult<()> {
+    Program::from_raw(program)?;
+    // > CL_INVALID_VALUE if pfn_notify is NULL.
+    require(notify.is_some(), ClError::INVALID_VALUE)?;
+    // > CL_INVALID_OPERATION if no devices associated with program support destructors for program scope global
+    // > variables.
+    Err(ClError::INVALID_OPERATION)
+}
+
+/// `clSetProgramSpecializationConstant`
+pub fn set_specialization_constant(
+    program: RawHandle,
+    spec_id: cl_uint,
+    spec_size: usize,
+    spec_value: In<c_void>,
+) -> CLResult<()> {
+    let program = Program::from_raw(program)?;
+    // > CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate language.
+    // > CL_INVALID_SPEC_ID if spec_id is not a valid specialization constant identifier.
+    let expected = program.runtime.spec_constant_size(spec_id)?;
+    // > CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in the module, or if
+    // > spec_value is NULL.
+    require(spec_size == expected, ClError::INVALID_VALUE)?;
+    let value = spec_value.bytes(spec_size).ok_or(ClError::INVALID_VALUE)?;
+    program.runtime.set_spec_constant(spec_id, &value)
+}
+
+/// `clGetProgramInfo`
+pub fn get_info(program: RawHandle, name: cl_program_info, answer: Answer) -> CLResult<()> {
+    let program = Program::from_raw(program)?;
+    let runtime = &program.runtime;
+    // The binary is the same for each device.
+    let per_device = program.devices.len();
+    match name {
+        CL_PROGRAM_REFERENCE_COUNT => answer.value(program.reference_count()),
+        CL_PROGRAM_CONTEXT => answer.value(program.context.raw()),
+        CL_PROGRAM_NUM_DEVICES => answer.value(per_device as cl_uint),
+        CL_PROGRAM_DEVICES => {
+            let raws: Vec<RawHandle> = program.devices.iter().map(|device| device.raw()).collect();
+            answer.array(&raws)
+        }
+        CL_PROGRAM_SOURCE => answer.string(runtime.source()),
+        CL_PROGRAM_IL => answer.array(runtime.il()),
+        CL_PROGRAM_BINARY_SIZES => answer.array(&vec![runtime.binary().len(); per_device]),
+        CL_PROGRAM_BINARIES => {
+            let binary = runtime.binary();
+            answer.blobs(&vec![binary.as_slice(); per_device])
+        }
+        // > CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS or CL_PROGRAM_KERNEL_NAMES and a
+        // > successful program executable has not been built for at least one device in the list of devices.
+        CL_PROGRAM_NUM_KERNELS => answer.value(runtime.kernel_names()?.len()),
+        CL_PROGRAM_KERNEL_NAMES => answer.string(&runtime.kernel_names()?.join(";")),
+        CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => {
+            answer.boolean(false)
+        }
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// `clGetProgramBuildInfo`
+pub fn get_build_info(
+    program: RawHandle,
+    device: RawHandle,
+    name: cl_program_build_info,
+    answer: Answer,
+) -> CLResult<()> {
+    let program = Program::from_raw(program)?;
+    // > CL_INVALID_DEVICE if device is not in the list of devices associated with program.
+    program.device(device)?;
+    let info = program.runtime.build_info();
+    match name {
+        CL_PROGRAM_BUILD_STATUS => answer.value(info.status),
+        CL_PROGRAM_BUILD_OPTIONS => answer.string(&info.options),
+        CL_PROGRAM_BUILD_LOG => answer.string(&info.log),
+        CL_PROGRAM_BINARY_TYPE => answer.value(info.binary_type),
+        CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE => {
+            answer.value(info.global_variable_total_size)
+        }
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}

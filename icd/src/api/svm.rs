@@ -1,0 +1,181 @@
+//! Shared virtual memory.
+
+use std::ffi::c_void;
+
+use opencl_sys::*;
+
+use super::context::Context;
+use super::queue::Queue;
+use super::transfer::{check_migration_flags, pattern};
+use super::wait::Events;
+use crate::abi::callback::{self, SvmFreeNotify};
+use crate::abi::edge::{In, Out, RawHandle, UserData};
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::Object;
+
+/// `clSVMAlloc`: every error is a null pointer.
+pub fn alloc(
+    context: RawHandle,
+    flags: cl_svm_mem_flags,
+    size: usize,
+    alignment: cl_uint,
+) -> CLResult<*mut c_void> {
+    let context = Context::from_raw(context)?;
+    let pointer = context.runtime.svm_alloc(flags, size, alignment as usize)?;
+    Ok(pointer.cast())
+}
+
+/// `clSVMFree`
+pub fn free(context: RawHandle, pointer: Out<c_void>) -> CLResult<()> {
+    let context = Context::from_raw(context)?;
+    // > If svm_pointer is NULL, no action occurs.
+    if !pointer.is_null() {
+        context.runtime.svm_free(pointer.address());
+    }
+    Ok(())
+}
+
+/// `clEnqueueSVMFree`
+pub fn enqueue_free(
+    queue: RawHandle,
+    num_pointers: cl_uint,
+    pointers: In<*mut c_void>,
+    notify: SvmFreeNotify,
+    user_data: UserData,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    // > CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
+    // > num_svm_pointers is not 0.
+    require(
+        pointers.is_null() == (num_pointers == 0),
+        ClError::INVALID_VALUE,
+    )?;
+    let pointers = pointers.host_ptrs(num_pointers as usize);
+    let wait = events.wait_list(&queue.context)?;
+    let notify = notify.map(|notify| callback::on_svm_free(notify, queue.raw(), user_data));
+    let event = queue.runtime.enqueue_svm_free(pointers, notify, &wait)?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueSVMMemcpy`
+pub fn memcpy(
+    queue: RawHandle,
+    blocking: cl_bool,
+    destination: Out<c_void>,
+    source: In<c_void>,
+    size: usize,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let wait = events.wait_list(&queue.context)?;
+    // > CL_INVALID_VALUE if dst_ptr is NULL or src_ptr is NULL.
+    require(
+        !destination.is_null() && !source.is_null(),
+        ClError::INVALID_VALUE,
+    )?;
+    // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
+    require(
+        size == 0 || destination.address().abs_diff(source.address()) >= size,
+        ClError::MEM_COPY_OVERLAP,
+    )?;
+    let event = queue.runtime.enqueue_svm_memcpy(
+        blocking != CL_FALSE,
+        destination.host_ptr(),
+        source.host_ptr(),
+        size,
+        &wait,
+    )?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueSVMMemFill`
+pub fn mem_fill(
+    queue: RawHandle,
+    destination: Out<c_void>,
+    pattern_pointer: In<c_void>,
+    pattern_size: usize,
+    size: usize,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let wait = events.wait_list(&queue.context)?;
+    // > CL_INVALID_VALUE if svm_ptr is NULL.
+    require(!destination.is_null(), ClError::INVALID_VALUE)?;
+    let pattern = pattern(pattern_pointer, pattern_size)?;
+    // > CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes, or size is not a multiple of pattern_size.
+    require(
+        destination.address().is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size),
+        ClError::INVALID_VALUE,
+    )?;
+    let event = queue
+        .runtime
+        .enqueue_svm_fill(destination.host_ptr(), &pattern, size, &wait)?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueSVMMap`
+pub fn map(
+    queue: RawHandle,
+    blocking: cl_bool,
+    flags: cl_map_flags,
+    pointer: Out<c_void>,
+    size: usize,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let wait = events.wait_list(&queue.context)?;
+    // > CL_INVALID_VALUE if svm_ptr is NULL, if size is zero, or if values specified in map_flags are not valid.
+    require(!pointer.is_null() && size != 0, ClError::INVALID_VALUE)?;
+    let event = queue.runtime.enqueue_svm_map(
+        blocking != CL_FALSE,
+        flags,
+        pointer.host_ptr(),
+        size,
+        &wait,
+    )?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueSVMUnmap`
+pub fn unmap(queue: RawHandle, pointer: Out<c_void>, events: Events) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let wait = events.wait_list(&queue.context)?;
+    // > CL_INVALID_VALUE if svm_ptr is NULL.
+    require(!pointer.is_null(), ClError::INVALID_VALUE)?;
+    let event = queue.runtime.enqueue_svm_unmap(pointer.host_ptr(), &wait)?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueSVMMigrateMem`
+pub fn migrate(
+    queue: RawHandle,
+    num_pointers: cl_uint,
+    pointers: In<*const c_void>,
+    sizes: In<usize>,
+    flags: cl_mem_migration_flags,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let wait = events.wait_list(&queue.context)?;
+    // > CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL.
+    require(
+        num_pointers != 0 && !pointers.is_null(),
+        ClError::INVALID_VALUE,
+    )?;
+    check_migration_flags(flags)?;
+    let count = num_pointers as usize;
+    let pointers = pointers.host_ptrs(count);
+    // > If sizes is NULL, or sizes[i] is zero, the entire allocation is migrated.
+    let sizes = sizes.array(count).unwrap_or_else(|| vec![0; count]);
+    let event = queue
+        .runtime
+        .enqueue_svm_migrate(&pointers, &sizes, flags, &wait)?;
+    events.give(&queue, event);
+    Ok(())
+}

@@ -1,0 +1,339 @@
+//! Commands that move bytes of buffers.
+//!
+//! Bounds, access flags and overlaps are checked by the runtime, which knows the buffers; handles, null pointers and
+//! lists are checked here.
+
+use std::ffi::c_void;
+
+use brolga_runtime::queue::RectSide;
+use opencl_sys::*;
+
+use super::memory::Mem;
+use super::queue::Queue;
+use super::wait::Events;
+use crate::abi::edge::{In, Out, RawHandle};
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::Object;
+
+/// Three sizes; a null pointer is a wrong value.
+fn triple(values: In<usize>) -> CLResult<[usize; 3]> {
+    let values = values.array(3).ok_or(ClError::INVALID_VALUE)?;
+    Ok([values[0], values[1], values[2]])
+}
+
+fn side(origin: In<usize>, row_pitch: usize, slice_pitch: usize) -> CLResult<RectSide> {
+    Ok(RectSide {
+        origin: triple(origin)?,
+        row_pitch,
+        slice_pitch,
+    })
+}
+
+/// `clEnqueueReadBuffer`
+pub fn read(
+    queue: RawHandle,
+    buffer: RawHandle,
+    blocking: cl_bool,
+    offset: usize,
+    size: usize,
+    to: Out<c_void>,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let buffer = Mem::for_queue(buffer, &queue)?;
+    // > CL_INVALID_VALUE if the region being read specified by (offset, size) is out of bounds or if ptr is a NULL
+    // > value.
+    require(!to.is_null(), ClError::INVALID_VALUE)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue.runtime.enqueue_read(
+        &buffer.runtime,
+        blocking != CL_FALSE,
+        offset,
+        size,
+        to.host_ptr(),
+        &wait,
+    )?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueWriteBuffer`
+pub fn write(
+    queue: RawHandle,
+    buffer: RawHandle,
+    blocking: cl_bool,
+    offset: usize,
+    size: usize,
+    from: In<c_void>,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let buffer = Mem::for_queue(buffer, &queue)?;
+    // > CL_INVALID_VALUE if the region being written specified by (offset, size) is out of bounds or if ptr is a NULL
+    // > value.
+    require(!from.is_null(), ClError::INVALID_VALUE)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue.runtime.enqueue_write(
+        &buffer.runtime,
+        blocking != CL_FALSE,
+        offset,
+        size,
+        from.host_ptr(),
+        &wait,
+    )?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueCopyBuffer`
+pub fn copy(
+    queue: RawHandle,
+    source: RawHandle,
+    destination: RawHandle,
+    source_offset: usize,
+    destination_offset: usize,
+    size: usize,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let source = Mem::for_queue(source, &queue)?;
+    let destination = Mem::for_queue(destination, &queue)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue.runtime.enqueue_copy(
+        &source.runtime,
+        &destination.runtime,
+        source_offset,
+        destination_offset,
+        size,
+        &wait,
+    )?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueReadBufferRect`
+pub fn read_rect(
+    queue: RawHandle,
+    buffer: RawHandle,
+    blocking: cl_bool,
+    buffer_origin: In<usize>,
+    host_origin: In<usize>,
+    region: In<usize>,
+    buffer_row_pitch: usize,
+    buffer_slice_pitch: usize,
+    host_row_pitch: usize,
+    host_slice_pitch: usize,
+    to: Out<c_void>,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let buffer = Mem::for_queue(buffer, &queue)?;
+    // > CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL.
+    let buffer_side = side(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
+    let host_side = side(host_origin, host_row_pitch, host_slice_pitch)?;
+    let region = triple(region)?;
+    // > CL_INVALID_VALUE if ptr is NULL.
+    require(!to.is_null(), ClError::INVALID_VALUE)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue.runtime.enqueue_read_rect(
+        &buffer.runtime,
+        blocking != CL_FALSE,
+        buffer_side,
+        host_side,
+        region,
+        to.host_ptr(),
+        &wait,
+    )?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueWriteBufferRect`
+pub fn write_rect(
+    queue: RawHandle,
+    buffer: RawHandle,
+    blocking: cl_bool,
+    buffer_origin: In<usize>,
+    host_origin: In<usize>,
+    region: In<usize>,
+    buffer_row_pitch: usize,
+    buffer_slice_pitch: usize,
+    host_row_pitch: usize,
+    host_slice_pitch: usize,
+    from: In<c_void>,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let buffer = Mem::for_queue(buffer, &queue)?;
+    // > CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL.
+    let buffer_side = side(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
+    let host_side = side(host_origin, host_row_pitch, host_slice_pitch)?;
+    let region = triple(region)?;
+    // > CL_INVALID_VALUE if ptr is NULL.
+    require(!from.is_null(), ClError::INVALID_VALUE)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue.runtime.enqueue_write_rect(
+        &buffer.runtime,
+        blocking != CL_FALSE,
+        buffer_side,
+        host_side,
+        region,
+        from.host_ptr(),
+        &wait,
+    )?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueCopyBufferRect`
+pub fn copy_rect(
+    queue: RawHandle,
+    source: RawHandle,
+    destination: RawHandle,
+    source_origin: In<usize>,
+    destination_origin: In<usize>,
+    region: In<usize>,
+    source_row_pitch: usize,
+    source_slice_pitch: usize,
+    destination_row_pitch: usize,
+    destination_slice_pitch: usize,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let source = Mem::for_queue(source, &queue)?;
+    let destination = Mem::for_queue(destination, &queue)?;
+    // > CL_INVALID_VALUE if src_origin, dst_origin, or region is NULL.
+    let source_side = side(source_origin, source_row_pitch, source_slice_pitch)?;
+    let destination_side = side(
+        destination_origin,
+        destination_row_pitch,
+        destination_slice_pitch,
+    )?;
+    let region = triple(region)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue.runtime.enqueue_copy_rect(
+        &source.runtime,
+        &destination.runtime,
+        source_side,
+        destination_side,
+        region,
+        &wait,
+    )?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// Bytes of the largest scalar or vector type (`cl_long16`), the longest pattern.
+pub const MAX_PATTERN_SIZE: usize = 128;
+
+/// A fill pattern, copied.
+pub fn pattern(pattern: In<c_void>, size: usize) -> CLResult<Vec<u8>> {
+    // > CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of {1, 2, 4, 8, 16,
+    // > 32, 64, 128}.
+    require(
+        size.is_power_of_two() && size <= MAX_PATTERN_SIZE,
+        ClError::INVALID_VALUE,
+    )?;
+    pattern.bytes(size).ok_or(ClError::INVALID_VALUE)
+}
+
+/// `clEnqueueFillBuffer`
+pub fn fill(
+    queue: RawHandle,
+    buffer: RawHandle,
+    pattern_pointer: In<c_void>,
+    pattern_size: usize,
+    offset: usize,
+    size: usize,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let buffer = Mem::for_queue(buffer, &queue)?;
+    let pattern = pattern(pattern_pointer, pattern_size)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue
+        .runtime
+        .enqueue_fill(&buffer.runtime, &pattern, offset, size, &wait)?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueMapBuffer`
+pub fn map(
+    queue: RawHandle,
+    buffer: RawHandle,
+    blocking: cl_bool,
+    flags: cl_map_flags,
+    offset: usize,
+    size: usize,
+    num_events: cl_uint,
+    event_list: In<RawHandle>,
+    event: Out<RawHandle>,
+) -> CLResult<*mut c_void> {
+    let queue = Queue::from_raw(queue)?;
+    let buffer = Mem::for_queue(buffer, &queue)?;
+    let events = Events::new(num_events, event_list, event);
+    let wait = events.wait_list(&queue.context)?;
+    let (event, address) = queue.runtime.enqueue_map(
+        &buffer.runtime,
+        blocking != CL_FALSE,
+        flags,
+        offset,
+        size,
+        &wait,
+    )?;
+    events.give(&queue, event);
+    Ok(address.cast())
+}
+
+/// `clEnqueueUnmapMemObject`
+pub fn unmap(
+    queue: RawHandle,
+    mem: RawHandle,
+    mapped: Out<c_void>,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let mem = Mem::for_queue(mem, &queue)?;
+    let wait = events.wait_list(&queue.context)?;
+    // > CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer for memobj.
+    let event = queue
+        .runtime
+        .enqueue_unmap(&mem.runtime, mapped.address(), &wait)?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// What `flags` of the migration commands may hold.
+pub fn check_migration_flags(flags: cl_mem_migration_flags) -> CLResult<()> {
+    // > CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table.
+    require(
+        flags & !(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) == 0,
+        ClError::INVALID_VALUE,
+    )
+}
+
+/// `clEnqueueMigrateMemObjects`
+pub fn migrate(
+    queue: RawHandle,
+    num_mem_objects: cl_uint,
+    mem_objects: In<RawHandle>,
+    flags: cl_mem_migration_flags,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    // > CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL.
+    require(num_mem_objects != 0, ClError::INVALID_VALUE)?;
+    let raws = mem_objects
+        .array(num_mem_objects as usize)
+        .ok_or(ClError::INVALID_VALUE)?;
+    let buffers = raws
+        .into_iter()
+        .map(|raw| Ok(Mem::for_queue(raw, &queue)?.runtime.clone()))
+        .collect::<CLResult<Vec<_>>>()?;
+    check_migration_flags(flags)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue.runtime.enqueue_migrate(&buffers, flags, &wait)?;
+    events.give(&queue, event);
+    Ok(())
+}

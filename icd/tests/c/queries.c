@@ -1,0 +1,329 @@
+/* Every query of core OpenCL answers with the size of the type that the specification gives it, writes exactly that
+   much, and refuses a buffer one byte short. */
+#include "check.h"
+
+/* Sizes that are not one fixed type. */
+#define ANY_STRING ((size_t)-1)  /* characters and a zero */
+
+typedef struct {
+    cl_uint name;
+    const char *text;
+    size_t size; /* or ANY_STRING */
+} query;
+
+#define Q(name, type) {name, #name, sizeof(type)}
+#define S(name) {name, #name, ANY_STRING}
+
+/* Newer names that the headers of a system may lack. */
+#define DEVICE_UUID 0x106A
+#define DRIVER_UUID 0x106B
+#define DEVICE_LUID_VALID 0x106C
+#define DEVICE_LUID 0x106D
+#define DEVICE_NODE_MASK 0x106E
+
+static const query platform_queries[] = {
+    S(CL_PLATFORM_PROFILE), S(CL_PLATFORM_VERSION), S(CL_PLATFORM_NAME), S(CL_PLATFORM_VENDOR),
+    S(CL_PLATFORM_EXTENSIONS), S(CL_PLATFORM_ICD_SUFFIX_KHR),
+    Q(CL_PLATFORM_HOST_TIMER_RESOLUTION, cl_ulong), Q(CL_PLATFORM_NUMERIC_VERSION, cl_version),
+};
+
+static const query device_queries[] = {
+    Q(CL_DEVICE_TYPE, cl_device_type),
+    Q(CL_DEVICE_VENDOR_ID, cl_uint),
+    Q(CL_DEVICE_MAX_COMPUTE_UNITS, cl_uint),
+    Q(CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, cl_uint),
+    Q(CL_DEVICE_MAX_WORK_ITEM_SIZES, size_t[3]),
+    Q(CL_DEVICE_MAX_WORK_GROUP_SIZE, size_t),
+    Q(CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, cl_uint),
+    Q(CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, cl_uint),
+    Q(CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, cl_uint),
+    Q(CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, cl_uint),
+    Q(CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, cl_uint),
+    Q(CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, cl_uint),
+    Q(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, cl_uint),
+    Q(CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, cl_uint),
+    Q(CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, cl_uint),
+    Q(CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, cl_uint),
+    Q(CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, cl_uint),
+    Q(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, cl_uint),
+    Q(CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, cl_uint),
+    Q(CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, cl_uint),
+    Q(CL_DEVICE_MAX_CLOCK_FREQUENCY, cl_uint),
+    Q(CL_DEVICE_ADDRESS_BITS, cl_uint),
+    Q(CL_DEVICE_MAX_MEM_ALLOC_SIZE, cl_ulong),
+    Q(CL_DEVICE_IMAGE_SUPPORT, cl_bool),
+    Q(CL_DEVICE_MAX_READ_IMAGE_ARGS, cl_uint),
+    Q(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, cl_uint),
+    Q(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, cl_uint),
+    Q(CL_DEVICE_IMAGE2D_MAX_WIDTH, size_t),
+    Q(CL_DEVICE_IMAGE2D_MAX_HEIGHT, size_t),
+    Q(CL_DEVICE_IMAGE3D_MAX_WIDTH, size_t),
+    Q(CL_DEVICE_IMAGE3D_MAX_HEIGHT, size_t),
+    Q(CL_DEVICE_IMAGE3D_MAX_DEPTH, size_t),
+    Q(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, size_t),
+    Q(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, size_t),
+    Q(CL_DEVICE_MAX_SAMPLERS, cl_uint),
+    Q(CL_DEVICE_IMAGE_PITCH_ALIGNMENT, cl_uint),
+    Q(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, cl_uint),
+    Q(CL_DEVICE_MAX_PIPE_ARGS, cl_uint),
+    Q(CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, cl_uint),
+    Q(CL_DEVICE_PIPE_MAX_PACKET_SIZE, cl_uint),
+    Q(CL_DEVICE_PIPE_SUPPORT, cl_bool),
+    Q(CL_DEVICE_MAX_PARAMETER_SIZE, size_t),
+    Q(CL_DEVICE_MEM_BASE_ADDR_ALIGN, cl_uint),
+    Q(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, cl_uint),
+    Q(CL_DEVICE_SINGLE_FP_CONFIG, cl_device_fp_config),
+    Q(CL_DEVICE_DOUBLE_FP_CONFIG, cl_device_fp_config),
+    Q(CL_DEVICE_HALF_FP_CONFIG, cl_device_fp_config),
+    Q(CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, cl_device_mem_cache_type),
+    Q(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, cl_uint),
+    Q(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, cl_ulong),
+    Q(CL_DEVICE_GLOBAL_MEM_SIZE, cl_ulong),
+    Q(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, cl_ulong),
+    Q(CL_DEVICE_MAX_CONSTANT_ARGS, cl_uint),
+    Q(CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, size_t),
+    Q(CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, size_t),
+    Q(CL_DEVICE_LOCAL_MEM_TYPE, cl_device_local_mem_type),
+    Q(CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong),
+    Q(CL_DEVICE_ERROR_CORRECTION_SUPPORT, cl_bool),
+    Q(CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool),
+    Q(CL_DEVICE_PROFILING_TIMER_RESOLUTION, size_t),
+    Q(CL_DEVICE_ENDIAN_LITTLE, cl_bool),
+    Q(CL_DEVICE_AVAILABLE, cl_bool),
+    Q(CL_DEVICE_COMPILER_AVAILABLE, cl_bool),
+    Q(CL_DEVICE_LINKER_AVAILABLE, cl_bool),
+    Q(CL_DEVICE_EXECUTION_CAPABILITIES, cl_device_exec_capabilities),
+    Q(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, cl_command_queue_properties),
+    Q(CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, cl_command_queue_properties),
+    Q(CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, cl_uint),
+    Q(CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, cl_uint),
+    Q(CL_DEVICE_MAX_ON_DEVICE_QUEUES, cl_uint),
+    Q(CL_DEVICE_MAX_ON_DEVICE_EVENTS, cl_uint),
+    Q(CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, cl_device_device_enqueue_capabilities),
+    S(CL_DEVICE_BUILT_IN_KERNELS),
+    Q(CL_DEVICE_PLATFORM, cl_platform_id),
+    S(CL_DEVICE_NAME),
+    S(CL_DEVICE_VENDOR),
+    S(CL_DRIVER_VERSION),
+    S(CL_DEVICE_PROFILE),
+    S(CL_DEVICE_VERSION),
+    S(CL_DEVICE_OPENCL_C_VERSION),
+    S(CL_DEVICE_EXTENSIONS),
+    S(CL_DEVICE_IL_VERSION),
+    S(CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED),
+    Q(CL_DEVICE_NUMERIC_VERSION, cl_version),
+    Q(CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, cl_version),
+    Q(CL_DEVICE_PRINTF_BUFFER_SIZE, size_t),
+    Q(CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, cl_bool),
+    Q(CL_DEVICE_PARENT_DEVICE, cl_device_id),
+    Q(CL_DEVICE_PARTITION_MAX_SUB_DEVICES, cl_uint),
+    Q(CL_DEVICE_PARTITION_PROPERTIES, cl_device_partition_property),
+    Q(CL_DEVICE_PARTITION_AFFINITY_DOMAIN, cl_device_affinity_domain),
+    Q(CL_DEVICE_PARTITION_TYPE, cl_device_partition_property),
+    Q(CL_DEVICE_REFERENCE_COUNT, cl_uint),
+    Q(CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities),
+    Q(CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, cl_uint),
+    Q(CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, cl_uint),
+    Q(CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, cl_uint),
+    Q(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, cl_device_atomic_capabilities),
+    Q(CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, cl_device_atomic_capabilities),
+    Q(CL_DEVICE_MAX_NUM_SUB_GROUPS, cl_uint),
+    Q(CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, cl_bool),
+    Q(CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, cl_bool),
+    Q(CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, size_t),
+    Q(CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, cl_bool),
+    Q(CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, cl_bool),
+    {DEVICE_UUID, "CL_DEVICE_UUID", 16},
+    {DRIVER_UUID, "CL_DRIVER_UUID", 16},
+    {DEVICE_LUID_VALID, "CL_DEVICE_LUID_VALID", sizeof(cl_bool)},
+    {DEVICE_LUID, "CL_DEVICE_LUID", 8},
+    {DEVICE_NODE_MASK, "CL_DEVICE_NODE_MASK", sizeof(cl_uint)},
+};
+
+static const query context_queries[] = {
+    Q(CL_CONTEXT_REFERENCE_COUNT, cl_uint),
+    Q(CL_CONTEXT_NUM_DEVICES, cl_uint),
+    Q(CL_CONTEXT_DEVICES, cl_device_id),
+};
+
+static const query queue_queries[] = {
+    Q(CL_QUEUE_CONTEXT, cl_context),
+    Q(CL_QUEUE_DEVICE, cl_device_id),
+    Q(CL_QUEUE_REFERENCE_COUNT, cl_uint),
+    Q(CL_QUEUE_PROPERTIES, cl_command_queue_properties),
+    Q(CL_QUEUE_DEVICE_DEFAULT, cl_command_queue),
+};
+
+static const query mem_queries[] = {
+    Q(CL_MEM_TYPE, cl_mem_object_type),     Q(CL_MEM_FLAGS, cl_mem_flags),
+    Q(CL_MEM_SIZE, size_t),                 Q(CL_MEM_HOST_PTR, void *),
+    Q(CL_MEM_MAP_COUNT, cl_uint),           Q(CL_MEM_REFERENCE_COUNT, cl_uint),
+    Q(CL_MEM_CONTEXT, cl_context),          Q(CL_MEM_ASSOCIATED_MEMOBJECT, cl_mem),
+    Q(CL_MEM_OFFSET, size_t),               Q(CL_MEM_USES_SVM_POINTER, cl_bool),
+};
+
+static const query event_queries[] = {
+    Q(CL_EVENT_COMMAND_QUEUE, cl_command_queue),
+    Q(CL_EVENT_CONTEXT, cl_context),
+    Q(CL_EVENT_COMMAND_TYPE, cl_command_type),
+    Q(CL_EVENT_COMMAND_EXECUTION_STATUS, cl_int),
+    Q(CL_EVENT_REFERENCE_COUNT, cl_uint),
+};
+
+static const query program_queries[] = {
+    Q(CL_PROGRAM_REFERENCE_COUNT, cl_uint),
+    Q(CL_PROGRAM_CONTEXT, cl_context),
+    Q(CL_PROGRAM_NUM_DEVICES, cl_uint),
+    Q(CL_PROGRAM_DEVICES, cl_device_id),
+    S(CL_PROGRAM_SOURCE),
+    Q(CL_PROGRAM_BINARY_SIZES, size_t),
+    Q(CL_PROGRAM_BINARIES, unsigned char *),
+    Q(CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, cl_bool),
+    Q(CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, cl_bool),
+};
+
+static cl_mem mem;
+static cl_event event;
+static cl_program program;
+
+static cl_int ask_platform(cl_uint n, size_t s, void *v, size_t *r) { return clGetPlatformInfo(platform, n, s, v, r); }
+static cl_int ask_device(cl_uint n, size_t s, void *v, size_t *r) { return clGetDeviceInfo(device, n, s, v, r); }
+static cl_int ask_context(cl_uint n, size_t s, void *v, size_t *r) { return clGetContextInfo(context, n, s, v, r); }
+static cl_int ask_queue(cl_uint n, size_t s, void *v, size_t *r) { return clGetCommandQueueInfo(queue, n, s, v, r); }
+static cl_int ask_mem(cl_uint n, size_t s, void *v, size_t *r) { return clGetMemObjectInfo(mem, n, s, v, r); }
+static cl_int ask_event(cl_uint n, size_t s, void *v, size_t *r) { return clGetEventInfo(event, n, s, v, r); }
+static cl_int ask_program(cl_uint n, size_t s, void *v, size_t *r) { return clGetProgramInfo(program, n, s, v, r); }
+
+typedef cl_int asker(cl_uint, size_t, void *, size_t *);
+
+static void ask_all(asker *ask, const query *queries, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const query *q = &queries[i];
+        size_t size = 12345, again = 12345;
+        check_status(q->text, __LINE__, CL_SUCCESS, ask(q->name, 0, NULL, &size));
+        if (q->size != ANY_STRING) {
+            check_status(q->text, __LINE__, (cl_int)q->size, (cl_int)size);
+        }
+        if (size > 65536 || q->name == CL_PROGRAM_BINARIES) {
+            continue;
+        }
+        unsigned char *value = malloc(size + 8);
+        memset(value, 0xa5, size + 8);
+        check_status(q->text, __LINE__, CL_INVALID_VALUE, ask(q->name, size - 1, value, NULL));
+        TRUE(value[0] == 0xa5);
+        check_status(q->text, __LINE__, CL_SUCCESS, ask(q->name, size + 8, value, &again));
+        TRUE(again == size);
+        TRUE(value[size] == 0xa5);
+        if (q->size == ANY_STRING) {
+            TRUE(memchr(value, 0, size) == value + size - 1);
+        }
+        free(value);
+    }
+}
+#define ASK(what) ask_all(ask_##what, what##_queries, sizeof what##_queries / sizeof *what##_queries)
+
+/* What must hold between answers. */
+static void consistency(void) {
+    cl_uint units, dims, n;
+    size_t items[3], group, size;
+    cl_ulong alloc, global;
+    cl_context c;
+    cl_bool yes;
+    char version[128];
+    cl_uint align;
+    cl_platform_id p;
+
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL));
+    TRUE(units >= 1);
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, sizeof dims, &dims, NULL));
+    TRUE(dims == 3);
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items, NULL));
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL));
+    TRUE(items[0] >= 1 && items[1] >= 1 && items[2] >= 1 && group >= 1);
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof alloc, &alloc, NULL));
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof global, &global, NULL));
+    TRUE(alloc <= global && (alloc >= global / 4 || alloc >= 1ull << 30));
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align, &align, NULL));
+    TRUE(align >= 1024);
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof p, &p, NULL));
+    TRUE(p == platform);
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof version, version, NULL));
+    TRUE(strncmp(version, "OpenCL 3.", 9) == 0);
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_ENDIAN_LITTLE, sizeof yes, &yes, NULL));
+    TRUE(yes == CL_TRUE || yes == CL_FALSE);
+
+    STATUS(CL_SUCCESS, clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof c, &c, NULL));
+    TRUE(c == context);
+    STATUS(CL_SUCCESS, clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof n, &n, NULL));
+    TRUE(n == 1);
+    STATUS(CL_SUCCESS, clRetainContext(context));
+    STATUS(CL_SUCCESS, clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof n, &n, NULL));
+    TRUE(n == 2);
+    STATUS(CL_SUCCESS, clReleaseContext(context));
+
+    /* Arrays of names with versions. */
+    cl_uint arrays[] = {CL_DEVICE_EXTENSIONS_WITH_VERSION, CL_DEVICE_ILS_WITH_VERSION,
+                        CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, CL_DEVICE_OPENCL_C_ALL_VERSIONS,
+                        CL_DEVICE_OPENCL_C_FEATURES};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        STATUS(CL_SUCCESS, clGetDeviceInfo(device, arrays[i], 0, NULL, &size));
+        TRUE(size % sizeof(cl_name_version) == 0);
+    }
+
+    /* Lists are answered as they were given: none, and one with its ending zero. */
+    cl_int err;
+    cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
+    cl_queue_properties answer[8];
+    STATUS(CL_SUCCESS, clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, 0, NULL, &size));
+    TRUE(size == 0);
+    cl_command_queue q = clCreateCommandQueueWithProperties(context, device, list, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clGetCommandQueueInfo(q, CL_QUEUE_PROPERTIES_ARRAY, sizeof answer, answer, &size));
+    TRUE(size == sizeof list && memcmp(answer, list, size) == 0);
+    STATUS(CL_SUCCESS, clReleaseCommandQueue(q));
+    STATUS(CL_SUCCESS, clGetContextInfo(context, CL_CONTEXT_PROPERTIES, 0, NULL, &size));
+    TRUE(size == 0);
+    cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
+    cl_context_properties properties_answer[8];
+    c = clCreateContext(properties, 1, &device, NULL, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clGetContextInfo(c, CL_CONTEXT_PROPERTIES, sizeof properties_answer,
+                                        properties_answer, &size));
+    TRUE(size == sizeof properties && memcmp(properties_answer, properties, size) == 0);
+    STATUS(CL_SUCCESS, clReleaseContext(c));
+    cl_mem_properties mem_list[] = {0};
+    cl_mem with = clCreateBufferWithProperties(context, mem_list, 0, 16, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clGetMemObjectInfo(with, CL_MEM_PROPERTIES, 0, NULL, &size));
+    TRUE(size == sizeof mem_list);
+    STATUS(CL_SUCCESS, clReleaseMemObject(with));
+    STATUS(CL_SUCCESS, clGetMemObjectInfo(mem, CL_MEM_PROPERTIES, 0, NULL, &size));
+    TRUE(size == 0);
+}
+
+int main(void) {
+    cl_int err;
+    const char *source = "kernel void k(global int *p) { *p = 1; }";
+    setup();
+    mem = clCreateBuffer(context, CL_MEM_READ_WRITE, 1024, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    event = clCreateUserEvent(context, &err);
+    STATUS(CL_SUCCESS, err);
+    program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    ASK(platform);
+    ASK(device);
+    ASK(context);
+    ASK(queue);
+    ASK(mem);
+    ASK(event);
+    ASK(program);
+    consistency();
+    STATUS(CL_SUCCESS, clSetUserEventStatus(event, CL_COMPLETE));
+    STATUS(CL_SUCCESS, clReleaseEvent(event));
+    STATUS(CL_SUCCESS, clReleaseProgram(program));
+    STATUS(CL_SUCCESS, clReleaseMemObject(mem));
+    STATUS(CL_SUCCESS, clReleaseCommandQueue(queue));
+    STATUS(CL_SUCCESS, clReleaseContext(context));
+    return finish();
+}

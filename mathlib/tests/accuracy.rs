@@ -1,0 +1,271 @@
+//! Sampled sweeps against correctly rounded references: no error above the specification's bound,
+//! none far above what each function has, and the right zero, infinity or NaN.
+//!
+//! `examples/ulp_table.rs` is the exhaustive form.
+
+mod support;
+
+use brolga_mathlib::{Accuracy, Func, Value, eval, eval_values};
+use core_math as cr;
+use std::num::Wrapping;
+use support::{
+    BINARY, RELAXED, Random, UNARY, error_f32, error_f64, pair, relaxed_limit, special_values,
+};
+
+fn ulp(accuracy: Accuracy) -> f64 {
+    match accuracy {
+        Accuracy::Ulp(ulp) => ulp,
+        Accuracy::Any => f64::INFINITY,
+        other => panic!("{other:?} is not a number of ulp"),
+    }
+}
+
+/// Zero, infinity and NaN have no error: both or neither, and with the same sign.
+fn same_kind<T: Into<f64>>(got: T, expected: T) -> bool {
+    let (got, expected) = (got.into(), expected.into());
+    if expected == 0.0 || got.is_infinite() != expected.is_infinite() {
+        // A denormal against zero, or the largest number against infinity, is a matter of ulp.
+        return got.is_sign_negative() == expected.is_sign_negative();
+    }
+    got.is_nan() == expected.is_nan()
+        && (got.is_nan() || got.is_sign_negative() == expected.is_sign_negative())
+}
+
+fn check_f32(func: Func, arguments: &[f32], rounded: f32, reference: f64) {
+    let got = eval(func, arguments);
+    let error = error_f32(got, reference);
+    assert!(
+        error <= ulp(func.accuracy()[1]) && same_kind(got, rounded),
+        "{}{arguments:?} is {got:e}, expected {reference:e}, error {error} ulp",
+        func.name(),
+    );
+}
+
+fn check_f64(func: Func, arguments: &[f64], reference: f64) {
+    let got = eval(func, arguments);
+    let error = error_f64(got, reference);
+    assert!(
+        error <= ulp(func.accuracy()[2]) && same_kind(got, reference),
+        "{}{arguments:?} is {got:e}, expected {reference:e}, error {error} ulp",
+        func.name(),
+    );
+}
+
+#[test]
+fn unary_functions_of_float() {
+    for u in UNARY {
+        for bits in (0..=u64::from(u32::MAX)).step_by(104_729) {
+            let x = f32::from_bits(bits as u32);
+            check_f32(u.func, &[x], (u.single)(x), (u.double)(f64::from(x)));
+        }
+        for x in special_values() {
+            let x = x as f32;
+            check_f32(u.func, &[x], (u.single)(x), (u.double)(f64::from(x)));
+        }
+    }
+}
+
+#[test]
+fn unary_functions_of_double() {
+    for u in UNARY {
+        let mut random = Random(7);
+        for i in 0..20_000 {
+            let x = if i % 2 == 0 {
+                f64::from_bits(random.next())
+            } else {
+                random.with_exponent(-12, 11)
+            };
+            check_f64(u.func, &[x], (u.double)(x));
+        }
+        for x in special_values() {
+            check_f64(u.func, &[x], (u.double)(x));
+        }
+    }
+}
+
+/// The arguments closest to a multiple of pi/2, where the reduction cancels most (J.-M. Muller,
+/// "Elementary Functions", chapter on range reduction), and both sides of the inline limits.
+#[test]
+fn hard_arguments_of_trigonometry() {
+    let hard = [
+        6_381_956_970_095_103.0 * 2f64.powi(797),
+        16_367_173.0 * 2f64.powi(72),
+        131_072.0,
+        131_073.0,
+        2f64.powi(30),
+        2f64.powi(30) + 1.0,
+        f64::MAX,
+        f64::from(f32::MAX),
+    ];
+    for u in UNARY
+        .iter()
+        .filter(|u| matches!(u.func, Func::Sin | Func::Cos | Func::Tan))
+    {
+        for x in hard
+            .into_iter()
+            .flat_map(|x| [x, -x, x.next_up(), x.next_down()])
+        {
+            check_f64(u.func, &[x], (u.double)(x));
+            let x = x as f32;
+            check_f32(u.func, &[x], (u.single)(x), (u.double)(f64::from(x)));
+        }
+    }
+}
+
+#[test]
+fn binary_functions() {
+    for b in BINARY {
+        let mut random = Random(11);
+        for i in 0..40_000 {
+            let (x, y) = pair(&mut random, i, |bits| {
+                f64::from(f32::from_bits(bits as u32))
+            });
+            let (x, y) = (x as f32, y as f32);
+            check_f32(
+                b.func,
+                &[x, y],
+                (b.single)(x, y),
+                (b.double)(x.into(), y.into()),
+            );
+            let (x, y) = pair(&mut random, i, f64::from_bits);
+            check_f64(b.func, &[x, y], (b.double)(x, y));
+        }
+        for x in special_values() {
+            for y in special_values() {
+                check_f64(b.func, &[x, y], (b.double)(x, y));
+                let (x, y) = (x as f32, y as f32);
+                check_f32(
+                    b.func,
+                    &[x, y],
+                    (b.single)(x, y),
+                    (b.double)(x.into(), y.into()),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn half_functions_keep_to_8192_ulp_and_the_edge_cases() {
+    for u in RELAXED
+        .iter()
+        .filter(|u| u.func.name().starts_with("half_"))
+    {
+        let sampled = (0..=u64::from(u32::MAX))
+            .step_by(104_729)
+            .map(|b| f32::from_bits(b as u32));
+        let special = special_values().into_iter().map(|x| x as f32);
+        for x in sampled
+            .chain(special)
+            .filter(|x| x.abs() <= relaxed_limit(u.func))
+        {
+            check_f32(u.func, &[x], (u.single)(x), (u.double)(f64::from(x)));
+        }
+    }
+}
+
+#[test]
+fn native_functions_have_twenty_bits_for_ordinary_arguments() {
+    for u in RELAXED
+        .iter()
+        .filter(|u| u.func.name().starts_with("native_"))
+    {
+        let mut random = Random(13);
+        for _ in 0..20_000 {
+            let x = random.with_exponent(-6, 4) as f32;
+            let got = eval(u.func, &[x]);
+            let expected = (u.double)(f64::from(x));
+            // Near a zero of the function only the absolute error is of interest.
+            let scale = expected.abs().max(1.0) * (1.0 + f64::from(x).abs());
+            let error = (f64::from(got) - expected).abs() / scale;
+            let both_nan = got.is_nan() && expected.is_nan();
+            let both_tiny = f64::from(got).abs().max(expected.abs()) < 1e-37;
+            assert!(
+                error < 2e-6 || both_nan || both_tiny || f64::from(got) == expected,
+                "{}({x:e}) is {got:e}, expected {expected:e}",
+                u.func.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn powers_agree_with_pow() {
+    let mut random = Random(17);
+    for i in 0..40_000 {
+        let (x, y) = pair(&mut random, i, |bits| {
+            f64::from(f32::from_bits(bits as u32))
+        });
+        let x = (x as f32).abs();
+        let y = y as f32;
+        let (xd, yd) = (f64::from(x), f64::from(y));
+        if x > 0.0 && x.is_finite() && y.is_finite() {
+            check_f32(Func::Powr, &[x, y], cr::powf(x, y), cr::pow(xd, yd));
+            check_f32(Func::HalfPowr, &[x, y], cr::powf(x, y), cr::pow(xd, yd));
+            check_f64(Func::Powr, &[xd, yd], cr::pow(xd, yd));
+        }
+    }
+}
+
+/// `pown` and `rootn` of both formats.
+fn with_int(func: Func, x: f64, n: i32) -> (f32, f64) {
+    let narrow = [Value::Float(x as f32), Value::Int(Wrapping(n as u32))];
+    let wide = [Value::Float(x), Value::Int(Wrapping(i64::from(n) as u64))];
+    match (
+        eval_values(func, 0f32, &narrow).0,
+        eval_values(func, 0f64, &wide).0,
+    ) {
+        (Value::Float(single), Value::Float(double)) => (single, double),
+        other => panic!("{} returned {other:?}", func.name()),
+    }
+}
+
+#[test]
+fn integer_powers_and_roots() {
+    let mut random = Random(19);
+    for i in 0..40_000u64 {
+        let n = match i % 3 {
+            0 => random.next() as i32 % 20,
+            1 => random.next() as i32 % 2000,
+            _ => random.next() as i32,
+        };
+        let spread = 100.0 / f64::from(n).abs().max(1.0);
+        let x = (spread * random.with_exponent(-3, -1)).exp2() as f32;
+        let x = if i % 2 == 0 { x } else { -x };
+        let (xd, nd) = (f64::from(x), f64::from(n));
+        let expected = cr::pow(xd, nd);
+        let (single, double) = with_int(Func::Pown, xd, n);
+        assert!(
+            error_f32(single, expected) <= 16.0,
+            "pown({x:e}, {n}) is {single:e}"
+        );
+        assert!(
+            error_f64(double, expected) <= 16.0,
+            "pown({xd:e}, {n}) is {double:e}"
+        );
+
+        let expected = cr::pow(xd.abs(), 1.0 / nd).copysign(xd);
+        let (single, double) = with_int(Func::Rootn, xd, n);
+        if n == 0 || (x < 0.0 && n % 2 == 0) {
+            assert!(
+                single.is_nan() && double.is_nan(),
+                "rootn({x:e}, {n}) is {single:e}"
+            );
+        } else {
+            // The reference itself is only good to the rounding of 1/n.
+            assert!(
+                error_f32(single, expected) <= 1.1,
+                "rootn({x:e}, {n}) is {single:e}"
+            );
+            assert!(
+                error_f64(double, expected) <= 100.0,
+                "rootn({xd:e}, {n}) is {double:e}"
+            );
+        }
+        let (_, third) = with_int(Func::Rootn, xd, 3);
+        assert!(
+            error_f64(third, cr::cbrt(xd)) <= 2.0,
+            "rootn({xd:e}, 3) is {third:e}"
+        );
+    }
+}

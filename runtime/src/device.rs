@@ -1,0 +1,259 @@
+//! The device: the processors this process may use, and every limit and capability it has.
+//!
+//! A field is named after the query it answers. Everything is constant for the life of the process.
+
+use opencl_sys::*;
+
+use crate::features;
+use crate::platform::{NameVersion, OPENCL_VERSION};
+use crate::topology::Topology;
+
+/// Preferred or native vector widths in elements, by element type; 0 where the type is not supported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VectorWidths {
+    pub char: u32,
+    pub short: u32,
+    pub int: u32,
+    pub long: u32,
+    pub float: u32,
+    pub double: u32,
+    pub half: u32,
+}
+
+/// The CPU as an OpenCL device. Sizes are in bytes unless said otherwise.
+#[derive(Clone, Debug)]
+pub struct Device {
+    pub topology: Topology,
+    pub device_type: u64,
+    pub vendor_id: u32,
+    /// Worker threads: the processors in the affinity mask, or `BROLGA_THREADS`.
+    pub max_compute_units: u32,
+    pub max_work_item_sizes: [usize; 3],
+    pub max_work_group_size: usize,
+    pub preferred_vector_widths: VectorWidths,
+    pub native_vector_widths: VectorWidths,
+    pub max_clock_frequency: u32,
+    pub address_bits: u32,
+    pub max_mem_alloc_size: u64,
+    pub global_mem_size: u64,
+    pub global_mem_cache_size: u64,
+    pub global_mem_cacheline_size: u32,
+    pub local_mem_size: u64,
+    pub max_parameter_size: usize,
+    /// Bits.
+    pub mem_base_addr_align: u32,
+    pub min_data_type_align_size: u32,
+    pub single_fp_config: u64,
+    pub double_fp_config: u64,
+    pub half_fp_config: u64,
+    pub max_constant_buffer_size: u64,
+    pub max_constant_args: u32,
+    /// Nanoseconds.
+    pub profiling_timer_resolution: usize,
+    pub execution_capabilities: u64,
+    pub queue_on_host_properties: u64,
+    pub printf_buffer_size: usize,
+    pub svm_capabilities: u64,
+    pub atomic_memory_capabilities: u64,
+    pub atomic_fence_capabilities: u64,
+    pub preferred_work_group_size_multiple: usize,
+    pub non_uniform_work_group_support: bool,
+    pub generic_address_space_support: bool,
+    pub work_group_collective_functions_support: bool,
+    pub max_num_sub_groups: u32,
+    pub max_global_variable_size: usize,
+    pub image_support: bool,
+    pub pipe_support: bool,
+    pub name: String,
+    pub vendor: String,
+    pub driver_version: &'static str,
+    pub version: &'static str,
+    pub numeric_version: u32,
+    pub opencl_c_version: &'static str,
+    pub il_version: String,
+    /// Space separated.
+    pub extensions: String,
+    /// Identifies the kind of device, the same in every process on this machine.
+    pub uuid: [u8; 16],
+    pub driver_uuid: [u8; 16],
+}
+
+/// Elements per vector that suit the CPU: 16 bytes, what one machine register holds in generated code.
+const REGISTER_WIDTHS: VectorWidths = VectorWidths {
+    char: 16,
+    short: 8,
+    int: 4,
+    long: 2,
+    float: 4,
+    double: 2,
+    half: 0,
+};
+
+/// Vectorization runs across work-items, so scalar code is what an application should write.
+const PREFERRED_WIDTHS: VectorWidths = VectorWidths {
+    char: 1,
+    short: 1,
+    int: 1,
+    long: 1,
+    float: 1,
+    double: 1,
+    half: 0,
+};
+
+/// Work-items in a work-group at most, in each dimension and altogether.
+pub(crate) const MAX_WORK_GROUP_SIZE: usize = 4096;
+
+impl Device {
+    /// Looks at the machine.
+    pub(crate) fn detect() -> Device {
+        let topology = Topology::detect();
+        let cache = topology.last_level_cache();
+        // Halves of what is there: the host's own data shares the memory with the device's.
+        let global_mem_size = topology.memory;
+        let max_mem_alloc_size = (global_mem_size / 2).max(128 << 20);
+        let single_fp_config = u64::from(
+            CL_FP_DENORM
+                | CL_FP_INF_NAN
+                | CL_FP_ROUND_TO_NEAREST
+                | CL_FP_FMA
+                | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
+        );
+        let double_fp_config = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA;
+        let all_scopes = CL_DEVICE_ATOMIC_ORDER_RELAXED
+            | CL_DEVICE_ATOMIC_ORDER_ACQ_REL
+            | CL_DEVICE_ATOMIC_ORDER_SEQ_CST
+            | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP
+            | CL_DEVICE_ATOMIC_SCOPE_DEVICE
+            | CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES;
+        Device {
+            device_type: CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_DEFAULT,
+            vendor_id: pci_vendor(&topology.vendor),
+            max_compute_units: crate::pool::thread_count(),
+            max_work_item_sizes: [MAX_WORK_GROUP_SIZE; 3],
+            max_work_group_size: MAX_WORK_GROUP_SIZE,
+            preferred_vector_widths: PREFERRED_WIDTHS,
+            native_vector_widths: REGISTER_WIDTHS,
+            max_clock_frequency: topology.max_mhz,
+            address_bits: 64,
+            max_mem_alloc_size,
+            global_mem_size,
+            global_mem_cache_size: cache.map_or(0, |cache| cache.size),
+            global_mem_cacheline_size: cache.map_or(64, |cache| cache.line_size),
+            local_mem_size: 512 << 10,
+            max_parameter_size: 4096,
+            mem_base_addr_align: 1024,
+            min_data_type_align_size: 128,
+            single_fp_config,
+            double_fp_config,
+            half_fp_config: 0,
+            max_constant_buffer_size: max_mem_alloc_size,
+            max_constant_args: 512,
+            profiling_timer_resolution: 1,
+            execution_capabilities: CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL,
+            queue_on_host_properties: CL_QUEUE_PROFILING_ENABLE
+                | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+            printf_buffer_size: 16 << 20,
+            svm_capabilities: CL_DEVICE_SVM_COARSE_GRAIN_BUFFER
+                | CL_DEVICE_SVM_FINE_GRAIN_BUFFER
+                | CL_DEVICE_SVM_FINE_GRAIN_SYSTEM
+                | CL_DEVICE_SVM_ATOMICS,
+            atomic_memory_capabilities: all_scopes,
+            atomic_fence_capabilities: all_scopes | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM,
+            preferred_work_group_size_multiple: 8,
+            non_uniform_work_group_support: true,
+            generic_address_space_support: true,
+            work_group_collective_functions_support: false,
+            max_num_sub_groups: 0,
+            max_global_variable_size: 0,
+            image_support: false,
+            pipe_support: false,
+            name: topology.name.clone(),
+            vendor: topology.vendor.clone(),
+            driver_version: env!("CARGO_PKG_VERSION"),
+            version: OPENCL_VERSION,
+            numeric_version: make_version(3, 0, 0),
+            opencl_c_version: "OpenCL C 1.2",
+            il_version: features::il_version_string(),
+            extensions: features::names(features::device_extensions()),
+            uuid: uuid(&[b"device", topology.name.as_bytes()]),
+            driver_uuid: uuid(&[b"driver", env!("CARGO_PKG_VERSION").as_bytes()]),
+            topology,
+        }
+    }
+
+    /// `CL_DEVICE_EXTENSIONS_WITH_VERSION`
+    pub fn extensions_with_version(&self) -> Vec<NameVersion> {
+        features::device_extensions().collect()
+    }
+
+    /// `CL_DEVICE_OPENCL_C_FEATURES`
+    pub fn opencl_c_features(&self) -> &'static [NameVersion] {
+        features::opencl_c_features()
+    }
+
+    /// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`
+    pub fn opencl_c_all_versions(&self) -> &'static [NameVersion] {
+        features::opencl_c_versions()
+    }
+
+    /// `CL_DEVICE_ILS_WITH_VERSION`
+    pub fn ils_with_version(&self) -> &'static [NameVersion] {
+        features::il_versions()
+    }
+}
+
+/// `CL_DEVICE_VENDOR_ID`: the PCI vendor of the processor's maker, 0 when unknown.
+fn pci_vendor(cpuid_vendor: &str) -> u32 {
+    match cpuid_vendor {
+        "GenuineIntel" => 0x8086,
+        "AuthenticAMD" => 0x1022,
+        "HygonGenuine" => 0x1d94,
+        "CentaurHauls" => 0x1106,
+        _ => 0,
+    }
+}
+
+/// A name-based UUID (version 8, RFC 9562) of a few byte strings.
+fn uuid(parts: &[&[u8]]) -> [u8; 16] {
+    use sha2::{Digest, Sha256};
+    let mut hash = Sha256::new();
+    hash.update(b"brolga");
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let mut uuid = [0; 16];
+    uuid.copy_from_slice(&hash.finalize()[..16]);
+    uuid[6] = uuid[6] & 0x0f | 0x80;
+    uuid[8] = uuid[8] & 0x3f | 0x80;
+    uuid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// OpenCL API Specification, "Querying Devices": minimum values of the full profile.
+    #[test]
+    fn limits_reach_the_full_profile_minimum() {
+        let device = Device::detect();
+        assert!(device.max_compute_units >= 1);
+        assert!(device.max_work_group_size >= 1);
+        assert!(device.max_mem_alloc_size >= (device.global_mem_size / 4).min(1 << 30));
+        assert!(device.max_mem_alloc_size <= device.global_mem_size.max(128 << 20));
+        assert!(device.max_parameter_size >= 1024);
+        assert!(device.local_mem_size >= 32 << 10);
+        assert!(device.max_constant_buffer_size >= 64 << 10);
+        assert!(device.max_constant_args >= 8);
+        assert!(device.mem_base_addr_align >= 128 * 8);
+        assert!(device.printf_buffer_size >= 1 << 20);
+    }
+
+    #[test]
+    fn uuids_differ_and_are_well_formed() {
+        let device = Device::detect();
+        assert_ne!(device.uuid, device.driver_uuid);
+        assert_eq!(device.uuid[6] >> 4, 8);
+        assert_eq!(device.uuid[8] >> 6, 2);
+    }
+}

@@ -1,0 +1,444 @@
+//! Reading, writing, copying, filling, mapping and migrating buffers.
+
+use std::sync::Arc;
+
+use opencl_sys::*;
+use smallvec::SmallVec;
+
+use crate::command::{Keep, Work};
+use crate::error::{CLResult, ClError};
+use crate::event::Event;
+use crate::memory::buffer::Buffer;
+use crate::memory::host::HostPtr;
+use crate::memory::rect::{self, RectSide};
+use crate::memory::transfer::Transfer;
+use crate::queue::{Ordering, Queue, settle};
+
+fn keep(buffers: &[&Arc<Buffer>]) -> Keep {
+    buffers
+        .iter()
+        .map(|&buffer| Arc::clone(buffer) as _)
+        .collect()
+}
+
+/// Checks a fill's pattern and size. Errors: `CL_INVALID_VALUE`.
+pub(super) fn check_pattern(pattern: &[u8], size: usize) -> CLResult<()> {
+    // CL_INVALID_VALUE if pattern_size is 0 or not one of { 1, 2, 4, 8, 16, 32, 64, 128 }, or if size is not a multiple of
+    // pattern_size ("Filling Buffer Objects").
+    let length = pattern.len();
+    if !length.is_power_of_two() || length > 128 || size % length != 0 {
+        return Err(ClError::INVALID_VALUE);
+    }
+    Ok(())
+}
+
+/// Checks map flags. Errors: `CL_INVALID_VALUE`.
+pub(super) fn check_map_flags(flags: u64) -> CLResult<()> {
+    // CL_INVALID_VALUE if values specified in map_flags are not valid ("Mapping Buffer Objects"): CL_MAP_READ or CL_MAP_WRITE and
+    // CL_MAP_WRITE_INVALIDATE_REGION are mutually exclusive.
+    let known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+    let invalidate = flags & CL_MAP_WRITE_INVALIDATE_REGION != 0;
+    if flags & !known != 0 || invalidate && flags & (CL_MAP_READ | CL_MAP_WRITE) != 0 {
+        return Err(ClError::INVALID_VALUE);
+    }
+    Ok(())
+}
+
+impl Queue {
+    /// Checks that a buffer belongs to the queue's context. Errors: `CL_INVALID_CONTEXT`.
+    pub(super) fn check_buffer(&self, buffer: &Buffer) -> CLResult<()> {
+        // CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the same.
+        match Arc::ptr_eq(buffer.context(), self.context()) {
+            true => Ok(()),
+            false => Err(ClError::INVALID_CONTEXT),
+        }
+    }
+
+    /// `clEnqueueReadBuffer`. `host` must be valid for `size` bytes until the command completes.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, null), `CL_INVALID_OPERATION` (host access flags).
+    #[allow(clippy::too_many_arguments)]
+    pub fn enqueue_read(
+        self: &Arc<Self>,
+        buffer: &Arc<Buffer>,
+        blocking: bool,
+        offset: usize,
+        size: usize,
+        host: HostPtr,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        self.check_buffer(buffer)?;
+        // CL_INVALID_VALUE if the region being read specified by (offset, size) is out of bounds or if ptr is a NULL value
+        // ("Reading, Writing and Copying Buffer Objects").
+        buffer.check_range(offset, size)?;
+        check_pointer(host)?;
+        // CL_INVALID_OPERATION if clEnqueueReadBuffer is called on buffer which has been created with
+        // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
+        buffer.check_host_read()?;
+        let work = Work::Transfer(Transfer::Copy {
+            destination: host,
+            source: buffer.pointer().offset(offset),
+            size,
+        });
+        let event = self.enqueue(
+            CL_COMMAND_READ_BUFFER,
+            work,
+            keep(&[buffer]),
+            wait,
+            Ordering::Queue,
+        )?;
+        settle(event, blocking)
+    }
+
+    /// `clEnqueueWriteBuffer`. `host` must be valid for `size` bytes until the command completes.
+    ///
+    /// Errors: as [`Queue::enqueue_read`].
+    #[allow(clippy::too_many_arguments)]
+    pub fn enqueue_write(
+        self: &Arc<Self>,
+        buffer: &Arc<Buffer>,
+        blocking: bool,
+        offset: usize,
+        size: usize,
+        host: HostPtr,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        self.check_buffer(buffer)?;
+        buffer.check_range(offset, size)?;
+        check_pointer(host)?;
+        // CL_INVALID_OPERATION if clEnqueueWriteBuffer is called on buffer which has been created with
+        // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS.
+        buffer.check_host_write()?;
+        let work = Work::Transfer(Transfer::Copy {
+            destination: buffer.pointer().offset(offset),
+            source: host,
+            size,
+        });
+        let event = self.enqueue(
+            CL_COMMAND_WRITE_BUFFER,
+            work,
+            keep(&[buffer]),
+            wait,
+            Ordering::Queue,
+        )?;
+        settle(event, blocking)
+    }
+
+    /// `clEnqueueCopyBuffer`.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds), `CL_MEM_COPY_OVERLAP`.
+    #[allow(clippy::too_many_arguments)]
+    pub fn enqueue_copy(
+        self: &Arc<Self>,
+        source: &Arc<Buffer>,
+        destination: &Arc<Buffer>,
+        source_offset: usize,
+        destination_offset: usize,
+        size: usize,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        self.check_buffer(source)?;
+        self.check_buffer(destination)?;
+        source.check_range(source_offset, size)?;
+        destination.check_range(destination_offset, size)?;
+        let from = source.pointer().offset(source_offset);
+        let to = destination.pointer().offset(destination_offset);
+        // CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
+        // destination regions overlap or if src_buffer and dst_buffer are different sub-buffers of the same associated
+        // buffer object and they overlap.
+        if source.shares_memory_with(destination) && from.addr().abs_diff(to.addr()) < size {
+            return Err(ClError::MEM_COPY_OVERLAP);
+        }
+        let work = Work::Transfer(Transfer::Copy {
+            destination: to,
+            source: from,
+            size,
+        });
+        let keep = keep(&[source, destination]);
+        self.enqueue(CL_COMMAND_COPY_BUFFER, work, keep, wait, Ordering::Queue)
+    }
+
+    /// `clEnqueueReadBufferRect`. `host` must be valid for what `host_side` and `region` reach until the command
+    /// completes.
+    ///
+    /// Errors: as [`Queue::enqueue_read`]; `CL_INVALID_VALUE` also for an empty region and pitches too small.
+    #[allow(clippy::too_many_arguments)]
+    pub fn enqueue_read_rect(
+        self: &Arc<Self>,
+        buffer: &Arc<Buffer>,
+        blocking: bool,
+        buffer_side: RectSide,
+        host_side: RectSide,
+        region: [usize; 3],
+        host: HostPtr,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        self.check_buffer(buffer)?;
+        check_pointer(host)?;
+        buffer.check_host_read()?;
+        let inside = buffer_side.layout(region)?;
+        buffer.check_range(0, inside.end)?;
+        let work = Work::Transfer(Transfer::Rect {
+            destination: (host, host_side.layout(region)?),
+            source: (buffer.pointer(), inside),
+            region,
+        });
+        let event = self.enqueue(
+            CL_COMMAND_READ_BUFFER_RECT,
+            work,
+            keep(&[buffer]),
+            wait,
+            Ordering::Queue,
+        )?;
+        settle(event, blocking)
+    }
+
+    /// `clEnqueueWriteBufferRect`. `host` as in [`Queue::enqueue_read_rect`].
+    ///
+    /// Errors: as [`Queue::enqueue_read_rect`].
+    #[allow(clippy::too_many_arguments)]
+    pub fn enqueue_write_rect(
+        self: &Arc<Self>,
+        buffer: &Arc<Buffer>,
+        blocking: bool,
+        buffer_side: RectSide,
+        host_side: RectSide,
+        region: [usize; 3],
+        host: HostPtr,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        self.check_buffer(buffer)?;
+        check_pointer(host)?;
+        buffer.check_host_write()?;
+        let inside = buffer_side.layout(region)?;
+        buffer.check_range(0, inside.end)?;
+        let work = Work::Transfer(Transfer::Rect {
+            destination: (buffer.pointer(), inside),
+            source: (host, host_side.layout(region)?),
+            region,
+        });
+        let event = self.enqueue(
+            CL_COMMAND_WRITE_BUFFER_RECT,
+            work,
+            keep(&[buffer]),
+            wait,
+            Ordering::Queue,
+        )?;
+        settle(event, blocking)
+    }
+
+    /// `clEnqueueCopyBufferRect`.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, empty region, pitches), `CL_MEM_COPY_OVERLAP`.
+    #[allow(clippy::too_many_arguments)]
+    pub fn enqueue_copy_rect(
+        self: &Arc<Self>,
+        source: &Arc<Buffer>,
+        destination: &Arc<Buffer>,
+        source_side: RectSide,
+        destination_side: RectSide,
+        region: [usize; 3],
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        self.check_buffer(source)?;
+        self.check_buffer(destination)?;
+        let from = source_side.layout(region)?;
+        let to = destination_side.layout(region)?;
+        source.check_range(0, from.end)?;
+        destination.check_range(0, to.end)?;
+        // CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_slice_pitch is not equal to
+        // dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch.
+        let pitches_differ = from.row_pitch != to.row_pitch || from.slice_pitch != to.slice_pitch;
+        if Arc::ptr_eq(source, destination) && pitches_differ {
+            return Err(ClError::INVALID_VALUE);
+        }
+        if source.shares_memory_with(destination) {
+            let shifted = |side: rect::Layout, buffer: &Buffer| rect::Layout {
+                offset: side.offset + buffer.offset(),
+                end: side.end + buffer.offset(),
+                ..side
+            };
+            let (a, b) = (shifted(from, source), shifted(to, destination));
+            // CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
+            // destination regions overlap, or different sub-buffers of the same buffer that do.
+            let overlap = match pitches_differ {
+                true => a.offset < b.end && b.offset < a.end,
+                false => rect::overlap(&a, &b, region),
+            };
+            if overlap {
+                return Err(ClError::MEM_COPY_OVERLAP);
+            }
+        }
+        let work = Work::Transfer(Transfer::Rect {
+            destination: (destination.pointer(), to),
+            source: (source.pointer(), from),
+            region,
+        });
+        let keep = keep(&[source, destination]);
+        self.enqueue(
+            CL_COMMAND_COPY_BUFFER_RECT,
+            work,
+            keep,
+            wait,
+            Ordering::Queue,
+        )
+    }
+
+    /// `clEnqueueFillBuffer`: repeats `pattern` (copied now) over `size` bytes from `offset`.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, pattern size, alignment).
+    pub fn enqueue_fill(
+        self: &Arc<Self>,
+        buffer: &Arc<Buffer>,
+        pattern: &[u8],
+        offset: usize,
+        size: usize,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        self.check_buffer(buffer)?;
+        buffer.check_range(offset, size)?;
+        check_pattern(pattern, size)?;
+        // CL_INVALID_VALUE if offset and size are not a multiple of pattern_size.
+        if offset % pattern.len() != 0 {
+            return Err(ClError::INVALID_VALUE);
+        }
+        let work = Work::Transfer(Transfer::Fill {
+            destination: buffer.pointer().offset(offset),
+            size,
+            pattern: SmallVec::from_slice(pattern),
+        });
+        self.enqueue(
+            CL_COMMAND_FILL_BUFFER,
+            work,
+            keep(&[buffer]),
+            wait,
+            Ordering::Queue,
+        )
+    }
+
+    /// `clEnqueueMapBuffer`: returns the event and the address, which points into the buffer itself.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, empty, flags), `CL_INVALID_OPERATION` (host access
+    /// flags, or regions mapped for writing would overlap).
+    #[allow(clippy::too_many_arguments)]
+    pub fn enqueue_map(
+        self: &Arc<Self>,
+        buffer: &Arc<Buffer>,
+        blocking: bool,
+        flags: u64,
+        offset: usize,
+        size: usize,
+        wait: &[Arc<Event>],
+    ) -> CLResult<(Arc<Event>, *mut u8)> {
+        self.check_buffer(buffer)?;
+        self.check_wait_list(wait)?;
+        // CL_INVALID_VALUE if region being mapped given by (offset, size) is out of bounds or if size is 0 or if values
+        // specified in map_flags are not valid ("Mapping Buffer Objects").
+        buffer.check_range(offset, size)?;
+        check_map_flags(flags)?;
+        if size == 0 {
+            return Err(ClError::INVALID_VALUE);
+        }
+        // CL_INVALID_OPERATION if buffer has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_READ
+        // is set in map_flags, or with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and a write is.
+        if flags & CL_MAP_READ != 0 {
+            buffer.check_host_read()?;
+        }
+        if flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0 {
+            buffer.check_host_write()?;
+        }
+        buffer.map(offset, size, flags)?;
+        let address = buffer.pointer().offset(offset);
+        let keep = keep(&[buffer]);
+        let result = self
+            .enqueue(
+                CL_COMMAND_MAP_BUFFER,
+                Work::Nothing,
+                keep,
+                wait,
+                Ordering::Queue,
+            )
+            .and_then(|event| settle(event, blocking));
+        match result {
+            Ok(event) => Ok((event, address.as_ptr())),
+            Err(error) => {
+                // The application never sees the address.
+                if buffer.take_mapping(address.addr()).is_ok() {
+                    buffer.unmapped();
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// `clEnqueueUnmapMemObject`.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` when `address` is not what mapping `buffer` returned (and
+    /// unmapping has not used up).
+    pub fn enqueue_unmap(
+        self: &Arc<Self>,
+        buffer: &Arc<Buffer>,
+        address: usize,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        self.check_buffer(buffer)?;
+        self.check_wait_list(wait)?;
+        buffer.take_mapping(address)?;
+        let mapped = Arc::clone(buffer);
+        let work = Work::instant(Box::new(move || mapped.unmapped()));
+        self.enqueue(
+            CL_COMMAND_UNMAP_MEM_OBJECT,
+            work,
+            keep(&[buffer]),
+            wait,
+            Ordering::Queue,
+        )
+    }
+
+    /// `clEnqueueMigrateMemObjects`: all memory is where it should be already.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (no buffers, flags).
+    pub fn enqueue_migrate(
+        self: &Arc<Self>,
+        buffers: &[Arc<Buffer>],
+        flags: u64,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        // CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL ("Migrating Memory Objects").
+        if buffers.is_empty() {
+            return Err(ClError::INVALID_VALUE);
+        }
+        check_migration_flags(flags)?;
+        for buffer in buffers {
+            self.check_buffer(buffer)?;
+        }
+        let keep = buffers
+            .iter()
+            .map(|buffer| Arc::clone(buffer) as _)
+            .collect();
+        self.enqueue(
+            CL_COMMAND_MIGRATE_MEM_OBJECTS,
+            Work::Nothing,
+            keep,
+            wait,
+            Ordering::Queue,
+        )
+    }
+}
+
+/// Errors: `CL_INVALID_VALUE`.
+pub(super) fn check_migration_flags(flags: u64) -> CLResult<()> {
+    // CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table ("Migrating Memory Objects").
+    match flags & !(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) {
+        0 => Ok(()),
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// CL_INVALID_VALUE if ptr is a NULL value.
+fn check_pointer(pointer: HostPtr) -> CLResult<()> {
+    match pointer.is_null() {
+        true => Err(ClError::INVALID_VALUE),
+        false => Ok(()),
+    }
+}

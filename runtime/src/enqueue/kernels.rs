@@ -1,0 +1,104 @@
+//! Launches of kernels and of native functions.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use opencl_sys::*;
+
+use crate::command::{Keep, Work};
+use crate::error::{CLResult, ClError};
+use crate::event::Event;
+use crate::kernel::Kernel;
+use crate::memory::buffer::Buffer;
+use crate::queue::{Ordering, Queue};
+
+impl Queue {
+    /// `clEnqueueNDRangeKernel`. Slices have `work_dim` elements; without `local` a size is chosen. A range without
+    /// elements (or without `global`) does nothing.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_KERNEL_ARGS`, `CL_INVALID_WORK_DIMENSION`,
+    /// `CL_INVALID_GLOBAL_OFFSET`, `CL_INVALID_GLOBAL_WORK_SIZE`, `CL_INVALID_WORK_GROUP_SIZE`,
+    /// `CL_INVALID_WORK_ITEM_SIZE`, `CL_OUT_OF_RESOURCES` (work-group memory, or no code could be made).
+    pub fn enqueue_nd_range(
+        self: &Arc<Self>,
+        kernel: &Arc<Kernel>,
+        work_dim: u32,
+        offset: Option<&[usize]>,
+        global: Option<&[usize]>,
+        local: Option<&[usize]>,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        self.launch(
+            CL_COMMAND_NDRANGE_KERNEL,
+            kernel,
+            work_dim,
+            offset,
+            global,
+            local,
+            wait,
+        )
+    }
+
+    /// `clEnqueueTask`: one work-item. Errors: those of [`Queue::enqueue_nd_range`].
+    pub fn enqueue_task(
+        self: &Arc<Self>,
+        kernel: &Arc<Kernel>,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        self.launch(
+            CL_COMMAND_TASK,
+            kernel,
+            1,
+            None,
+            Some(&[1]),
+            Some(&[1]),
+            wait,
+        )
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn launch(
+        self: &Arc<Self>,
+        command_type: u32,
+        kernel: &Arc<Kernel>,
+        work_dim: u32,
+        offset: Option<&[usize]>,
+        global: Option<&[usize]>,
+        local: Option<&[usize]>,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        // CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same ("Executing Kernels").
+        if !Arc::ptr_eq(self.context(), kernel.context()) {
+            return Err(ClError::INVALID_CONTEXT);
+        }
+        // Before anything expensive.
+        self.check_wait_list(wait)?;
+        let (work, mut keep) = match kernel.prepare(work_dim, offset, global, local)? {
+            Some((launch, keep)) => (Work::Launch(Box::new(launch)), keep),
+            None => (Work::Nothing, Keep::new()),
+        };
+        keep.push(Arc::clone(kernel) as Arc<dyn Any + Send + Sync>);
+        self.enqueue(command_type, work, keep, wait, Ordering::Queue)
+    }
+
+    /// `clEnqueueNativeKernel`: a pool thread calls `function` once. `buffers` are kept alive until then; where they
+    /// are, [`Buffer::as_ptr`] tells.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT` (also for a buffer of another context).
+    pub fn enqueue_native(
+        self: &Arc<Self>,
+        function: Box<dyn FnOnce() + Send>,
+        buffers: &[Arc<Buffer>],
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        for buffer in buffers {
+            self.check_buffer(buffer)?;
+        }
+        let keep = buffers
+            .iter()
+            .map(|buffer| Arc::clone(buffer) as _)
+            .collect();
+        let work = Work::application(function);
+        self.enqueue(CL_COMMAND_NATIVE_KERNEL, work, keep, wait, Ordering::Queue)
+    }
+}

@@ -1,0 +1,14 @@
+//! The commands that a queue takes, as methods of [`Queue`](crate::Queue).
+//!
+//! Each checks its arguments against the state of the objects involved, captures what it needs by value, and makes one
+//! command. All return the command's event and check the wait list (`CL_INVALID_CONTEXT`). A blocking one returns after
+//! completion, with `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` when what it waited for failed.
+//!
+//! `buffers.rs` transfers and maps, `kernels.rs` launches, `order.rs` markers and barriers, `svm.rs` shared virtual memory.
+
+mod buffers;
+mod kernels;
+mod order;
+mod svm;
+
+pub use svm::SvmFreeCallback;

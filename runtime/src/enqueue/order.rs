@@ -1,0 +1,42 @@
+//! Markers and barriers ("Markers, Barriers and Waiting for Events").
+
+use std::sync::Arc;
+
+use opencl_sys::*;
+
+use crate::command::{Keep, Work};
+use crate::error::CLResult;
+use crate::event::Event;
+use crate::queue::{Ordering, Queue};
+
+impl Queue {
+    /// `clEnqueueMarkerWithWaitList`: done when the events of `wait` are, or everything enqueued before when it is empty.
+    pub fn enqueue_marker(self: &Arc<Self>, wait: &[Arc<Event>]) -> CLResult<Arc<Event>> {
+        let ordering = match wait {
+            [] => Ordering::AfterAll,
+            _ => Ordering::Queue,
+        };
+        self.enqueue(
+            CL_COMMAND_MARKER,
+            Work::Nothing,
+            Keep::new(),
+            wait,
+            ordering,
+        )
+    }
+
+    /// `clEnqueueBarrierWithWaitList`: like a marker, and everything enqueued later waits for it.
+    pub fn enqueue_barrier(self: &Arc<Self>, wait: &[Arc<Event>]) -> CLResult<Arc<Event>> {
+        let ordering = match wait {
+            [] => Ordering::FullBarrier,
+            _ => Ordering::Barrier,
+        };
+        self.enqueue(
+            CL_COMMAND_BARRIER,
+            Work::Nothing,
+            Keep::new(),
+            wait,
+            ordering,
+        )
+    }
+}

@@ -1,0 +1,200 @@
+//! Commands on shared virtual memory ("SVM Enqueue Commands").
+
+use std::sync::Arc;
+
+use opencl_sys::*;
+use smallvec::SmallVec;
+
+use super::buffers::{check_map_flags, check_migration_flags, check_pattern};
+use crate::command::{Keep, Work};
+use crate::error::{CLResult, ClError};
+use crate::event::Event;
+use crate::memory::host::HostPtr;
+use crate::memory::transfer::Transfer;
+use crate::queue::{Ordering, Queue, settle};
+
+/// `pfn_free_func` of `clEnqueueSVMFree`: frees the pointers.
+pub type SvmFreeCallback = Box<dyn FnOnce(&[HostPtr]) + Send>;
+
+impl Queue {
+    /// `clEnqueueSVMFree`: frees with `callback`, or like `clSVMFree` without. The list is never empty.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (no pointers, or a null one).
+    pub fn enqueue_svm_free(
+        self: &Arc<Self>,
+        pointers: Vec<HostPtr>,
+        callback: Option<SvmFreeCallback>,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        // CL_INVALID_VALUE if any of the pointers specified in svm_pointers array are NULL.
+        if pointers.is_empty() || pointers.iter().any(|pointer| pointer.is_null()) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        let context = Arc::clone(self.context());
+        let work = match callback {
+            Some(callback) => Work::application(Box::new(move || callback(&pointers))),
+            None => Work::instant(Box::new(move || {
+                for pointer in &pointers {
+                    context.svm_free(pointer.addr());
+                }
+            })),
+        };
+        self.enqueue(
+            CL_COMMAND_SVM_FREE,
+            work,
+            Keep::new(),
+            wait,
+            Ordering::Queue,
+        )
+    }
+
+    /// `clEnqueueSVMMemcpy`. Both must be valid for `size` bytes until the command completes.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null), `CL_MEM_COPY_OVERLAP`.
+    pub fn enqueue_svm_memcpy(
+        self: &Arc<Self>,
+        blocking: bool,
+        destination: HostPtr,
+        source: HostPtr,
+        size: usize,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL; with a size of 0 neither is used.
+        if size > 0 && (destination.is_null() || source.is_null()) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
+        if destination.addr().abs_diff(source.addr()) < size {
+            return Err(ClError::MEM_COPY_OVERLAP);
+        }
+        let work = match size {
+            0 => Work::Nothing,
+            _ => Work::Transfer(Transfer::Copy {
+                destination,
+                source,
+                size,
+            }),
+        };
+        let event = self.enqueue(
+            CL_COMMAND_SVM_MEMCPY,
+            work,
+            Keep::new(),
+            wait,
+            Ordering::Queue,
+        )?;
+        settle(event, blocking)
+    }
+
+    /// `clEnqueueSVMMemFill`. `destination` must be valid for `size` bytes until the command completes.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, not aligned to the pattern, pattern size).
+    pub fn enqueue_svm_fill(
+        self: &Arc<Self>,
+        destination: HostPtr,
+        pattern: &[u8],
+        size: usize,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        check_pattern(pattern, size)?;
+        // CL_INVALID_VALUE if svm_ptr is NULL or is not aligned to pattern_size bytes.
+        if destination.is_null() || destination.addr() % pattern.len() != 0 {
+            return Err(ClError::INVALID_VALUE);
+        }
+        let work = Work::Transfer(Transfer::Fill {
+            destination,
+            size,
+            pattern: SmallVec::from_slice(pattern),
+        });
+        self.enqueue(
+            CL_COMMAND_SVM_MEMFILL,
+            work,
+            Keep::new(),
+            wait,
+            Ordering::Queue,
+        )
+    }
+
+    /// `clEnqueueSVMMap`: only the order matters.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, size 0, flags).
+    pub fn enqueue_svm_map(
+        self: &Arc<Self>,
+        blocking: bool,
+        flags: u64,
+        pointer: HostPtr,
+        size: usize,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        // CL_INVALID_VALUE if svm_ptr is NULL, if size is 0 or if values specified in map_flags are not valid.
+        check_map_flags(flags)?;
+        if pointer.is_null() || size == 0 {
+            return Err(ClError::INVALID_VALUE);
+        }
+        let event = self.enqueue(
+            CL_COMMAND_SVM_MAP,
+            Work::Nothing,
+            Keep::new(),
+            wait,
+            Ordering::Queue,
+        )?;
+        settle(event, blocking)
+    }
+
+    /// `clEnqueueSVMUnmap`. Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null).
+    pub fn enqueue_svm_unmap(
+        self: &Arc<Self>,
+        pointer: HostPtr,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        // CL_INVALID_VALUE if svm_ptr is NULL.
+        if pointer.is_null() {
+            return Err(ClError::INVALID_VALUE);
+        }
+        self.enqueue(
+            CL_COMMAND_SVM_UNMAP,
+            Work::Nothing,
+            Keep::new(),
+            wait,
+            Ordering::Queue,
+        )
+    }
+
+    /// `clEnqueueSVMMigrateMem`: all memory is where it should be already. A size of 0 means the whole allocation, and
+    /// no sizes mean that for each.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (no pointers, a range outside an allocation, flags).
+    pub fn enqueue_svm_migrate(
+        self: &Arc<Self>,
+        pointers: &[HostPtr],
+        sizes: &[usize],
+        flags: u64,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        // CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL.
+        if pointers.is_empty() {
+            return Err(ClError::INVALID_VALUE);
+        }
+        check_migration_flags(flags)?;
+        // CL_INVALID_VALUE if sizes[i] is non-zero and the range [svm_pointers[i], svm_pointers[i] + sizes[i]) is not
+        // contained within an existing SVM allocation.
+        for (index, pointer) in pointers.iter().enumerate() {
+            let size = sizes.get(index).copied().unwrap_or(0);
+            let found = self.context().svm().find(pointer.addr());
+            let allocation = found.ok_or(ClError::INVALID_VALUE)?;
+            let inside = pointer.addr() - allocation.as_ptr() as usize;
+            if inside
+                .checked_add(size)
+                .is_none_or(|end| end > allocation.size())
+            {
+                return Err(ClError::INVALID_VALUE);
+            }
+        }
+        self.enqueue(
+            CL_COMMAND_SVM_MIGRATE_MEM,
+            Work::Nothing,
+            Keep::new(),
+            wait,
+            Ordering::Queue,
+        )
+    }
+}

@@ -1,0 +1,477 @@
+//! Events: a command's dependencies, status, time stamps and callbacks.
+//!
+//! Every command is one [`Event`]; a user event is one without work. The life of a command:
+//!
+//! ```text
+//! queued     created; counts its unfinished dependencies (plus one while the enqueue is going on)
+//! submitted  the count reached zero: offered to the pool, or completed on the spot when it has
+//!            nothing to do or a dependency failed
+//! running    the first thread took a share of its work
+//! complete   the last share is done (or a negative error code): waiters are woken, dependents' counts
+//!            decremented, callbacks handed to the pool
+//! ```
+//!
+//! The status changes to a final one under the lock of the event's links, and dependents and callbacks are
+//! added under the same lock, so each is either seen by the completion or sees it. The status word is also
+//! the futex that waiters sleep on: a waiter counts itself in `waiters` and looks at the status again
+//! before it sleeps on the value it saw, the completion writes the status before it looks at `waiters`
+//! (both sequentially consistent), so one of the two sees the other.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
+
+use opencl_sys::*;
+use parking_lot::Mutex;
+use rustix::thread::futex;
+use smallvec::SmallVec;
+
+use crate::command::{Job, Keep, Work};
+use crate::context::Context;
+use crate::error::{CLResult, ClError};
+use crate::pool::{Pool, Push};
+use crate::queue::Queue;
+
+/// `CL_PROFILING_COMMAND_...` time stamps: nanoseconds of the clock of [`timestamp`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    pub queued: u64,
+    pub submit: u64,
+    pub start: u64,
+    pub end: u64,
+    pub complete: u64,
+}
+
+/// Nanoseconds on the clock that both the host timer and the device timer show.
+pub fn timestamp() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Called with the status that was reached, or the error that came instead.
+pub type EventCallback = Box<dyn FnOnce(i32) + Send>;
+
+/// An OpenCL event together with the command it stands for.
+pub struct Event {
+    context: Arc<Context>,
+    queue: Option<Arc<Queue>>,
+    command_type: u32,
+    /// The execution status, a `cl_int`'s bits.
+    status: AtomicU32,
+    /// Threads asleep on `status`.
+    waiters: AtomicU32,
+    /// Dependencies not finished yet, plus one until the enqueue lets go.
+    pending: AtomicU32,
+    /// The first error of the command or of a dependency; 0 while there is none.
+    failure: AtomicI32,
+    queued: AtomicU64,
+    submit: AtomicU64,
+    start: AtomicU64,
+    end: AtomicU64,
+    pub(crate) job: Job,
+    links: Mutex<Links>,
+}
+
+#[derive(Default)]
+struct Links {
+    dependents: SmallVec<[Dependent; 2]>,
+    callbacks: Vec<(i32, EventCallback)>,
+    keep: Keep,
+}
+
+struct Dependent {
+    event: Arc<Event>,
+    /// Whether a failure of the event is a failure of the dependent: true for wait lists, false for the mere
+    /// order of an in-order queue.
+    inherits: bool,
+}
+
+/// Whether a status is final.
+fn is_final(status: i32) -> bool {
+    status <= CL_COMPLETE
+}
+
+impl Event {
+    /// A command that nothing has been decided about: it depends on nothing yet and runs only after
+    /// [`Event::release`].
+    pub(crate) fn command(
+        queue: &Arc<Queue>,
+        command_type: u32,
+        job: Job,
+        keep: Keep,
+    ) -> Arc<Event> {
+        Event::create(
+            Arc::clone(queue.context()),
+            Some(Arc::clone(queue)),
+            command_type,
+            CL_QUEUED,
+            job,
+            keep,
+        )
+    }
+
+    fn create(
+        context: Arc<Context>,
+        queue: Option<Arc<Queue>>,
+        command_type: u32,
+        status: i32,
+        job: Job,
+        keep: Keep,
+    ) -> Arc<Event> {
+        Arc::new(Event {
+            context,
+            queue,
+            command_type,
+            status: AtomicU32::new(status as u32),
+            waiters: AtomicU32::new(0),
+            pending: AtomicU32::new(1),
+            failure: AtomicI32::new(0),
+            queued: AtomicU64::new(timestamp()),
+            submit: AtomicU64::new(0),
+            start: AtomicU64::new(0),
+            end: AtomicU64::new(0),
+            job,
+            links: Mutex::new(Links {
+                keep,
+                ..Links::default()
+            }),
+        })
+    }
+
+    /// `clCreateUserEvent`: an event in the state `CL_SUBMITTED` that only the application completes.
+    pub fn user(context: &Arc<Context>) -> Arc<Event> {
+        Event::create(
+            Arc::clone(context),
+            None,
+            CL_COMMAND_USER,
+            CL_SUBMITTED,
+            Job::new(Work::Nothing),
+            Keep::default(),
+        )
+    }
+
+    /// `clSetUserEventStatus`.
+    ///
+    /// Errors: `CL_INVALID_EVENT` when it is not a user event, `CL_INVALID_VALUE` for a status that is
+    /// neither `CL_COMPLETE` nor negative, `CL_INVALID_OPERATION` when it was set before.
+    pub fn set_user_status(self: &Arc<Self>, status: i32) -> CLResult<()> {
+        // CL_INVALID_EVENT if event is not a valid user event object ("User Events").
+        if self.command_type != CL_COMMAND_USER {
+            return Err(ClError::INVALID_EVENT);
+        }
+        // CL_INVALID_VALUE if the execution_status is not CL_COMPLETE or a negative integer value.
+        if !is_final(status) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        // CL_INVALID_OPERATION if the execution_status for event has already been changed. The enqueue's hold, which
+        // nobody else lets go of for a user event, decides between two threads.
+        if self
+            .pending
+            .compare_exchange(1, 0, AcqRel, Relaxed)
+            .is_err()
+        {
+            return Err(ClError::INVALID_OPERATION);
+        }
+        self.complete(status, Push::Notify);
+        Ok(())
+    }
+
+    /// `CL_EVENT_COMMAND_EXECUTION_STATUS`. Asking makes sure that the command gets going, so that an
+    /// application may poll.
+    pub fn status(&self) -> i32 {
+        let status = self.raw_status();
+        if !is_final(status) {
+            Pool::get().promote_deferred();
+        }
+        status
+    }
+
+    fn raw_status(&self) -> i32 {
+        self.status.load(SeqCst) as i32
+    }
+
+    /// Whether the command is complete or has failed.
+    pub(crate) fn is_done(&self) -> bool {
+        is_final(self.raw_status())
+    }
+
+    /// `CL_EVENT_COMMAND_TYPE`
+    pub fn command_type(&self) -> u32 {
+        self.command_type
+    }
+
+    /// `CL_EVENT_CONTEXT`
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// `CL_EVENT_COMMAND_QUEUE`: none for a user event.
+    pub fn queue(&self) -> Option<&Arc<Queue>> {
+        self.queue.as_ref()
+    }
+
+    /// `clGetEventProfilingInfo`.
+    ///
+    /// Errors: `CL_PROFILING_INFO_NOT_AVAILABLE` for a user event, for a queue without
+    /// `CL_QUEUE_PROFILING_ENABLE`, and while the command is not complete.
+    pub fn profile(&self) -> CLResult<Profile> {
+        let profiled = self
+            .queue
+            .as_ref()
+            .is_some_and(|queue| queue.properties() & CL_QUEUE_PROFILING_ENABLE != 0);
+        // CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if the
+        // execution status of the command identified by event is not CL_COMPLETE or if event is a user event
+        // ("Profiling Operations on Memory Objects and Kernels").
+        if !profiled || self.status() != CL_COMPLETE {
+            return Err(ClError::PROFILING_INFO_NOT_AVAILABLE);
+        }
+        let end = self.end.load(Acquire);
+        Ok(Profile {
+            queued: self.queued.load(Acquire),
+            submit: self.submit.load(Acquire),
+            start: self.start.load(Acquire),
+            end,
+            // Brolga's kernels have no child kernels to wait for.
+            complete: end,
+        })
+    }
+
+    /// `clSetEventCallback`: `callback` runs on a pool thread once the command has reached `status` or
+    /// failed; soon, when it already has.
+    ///
+    /// Errors: `CL_INVALID_VALUE` for a status other than `CL_SUBMITTED`, `CL_RUNNING` and `CL_COMPLETE`.
+    pub fn on_status(&self, status: i32, callback: EventCallback) -> CLResult<()> {
+        // CL_INVALID_VALUE if command_exec_callback_type is not CL_SUBMITTED, CL_RUNNING, or CL_COMPLETE ("Event Objects").
+        if !(CL_COMPLETE..=CL_SUBMITTED).contains(&status) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        let mut links = self.links.lock();
+        let reached = self.raw_status();
+        if reached > status {
+            links.callbacks.push((status, callback));
+            drop(links);
+            // Like a query, so that a callback can be waited for without a flush.
+            Pool::get().promote_deferred();
+            return Ok(());
+        }
+        drop(links);
+        let argument = if reached < 0 { reached } else { status };
+        Pool::get().push_callback(Box::new(move || callback(argument)));
+        Ok(())
+    }
+
+    /// `clWaitForEvents`: returns when all are done; this thread helps meanwhile.
+    ///
+    /// Errors: `CL_INVALID_VALUE` for an empty list, `CL_INVALID_CONTEXT` when contexts differ,
+    /// `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` when one failed.
+    pub fn wait_all(events: &[Arc<Event>]) -> CLResult<()> {
+        // CL_INVALID_VALUE if num_events is zero or event_list is NULL ("Event Objects").
+        let Some(first) = events.first() else {
+            return Err(ClError::INVALID_VALUE);
+        };
+        // CL_INVALID_CONTEXT if events specified in event_list do not belong to the same context.
+        if events
+            .iter()
+            .any(|event| !Arc::ptr_eq(&event.context, &first.context))
+        {
+            return Err(ClError::INVALID_CONTEXT);
+        }
+        let mut failed = false;
+        for event in events {
+            failed |= event.wait() < 0;
+        }
+        // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_list is a
+        // negative integer value.
+        if failed {
+            return Err(ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        }
+        Ok(())
+    }
+
+    /// Waits, helping, and returns the final status.
+    pub(crate) fn wait(&self) -> i32 {
+        if !self.is_done() {
+            Pool::get().help_until_done(self);
+        }
+        self.raw_status()
+    }
+
+    /// Sleeps until the status changes from what it is now; returns at once when it is final.
+    pub(crate) fn sleep(&self) {
+        self.waiters.fetch_add(1, SeqCst);
+        let status = self.status.load(SeqCst);
+        if !is_final(status as i32) {
+            // An early return (signal, another status) is the caller's loop's business.
+            let _ = futex::wait(&self.status, futex::Flags::PRIVATE, status, None);
+        }
+        self.waiters.fetch_sub(1, SeqCst);
+    }
+
+    /// Makes this command wait for `other`; with `inherits`, a failure of `other` becomes its own.
+    pub(crate) fn depend_on(self: &Arc<Self>, other: &Event, inherits: bool) {
+        let mut links = other.links.lock();
+        let status = other.raw_status();
+        if is_final(status) {
+            drop(links);
+            if inherits && status < 0 {
+                self.inherit_failure();
+            }
+            return;
+        }
+        self.pending.fetch_add(1, Relaxed);
+        links.dependents.push(Dependent {
+            event: Arc::clone(self),
+            inherits,
+        });
+    }
+
+    /// Ends the enqueue: from now on the command runs as soon as its dependencies allow.
+    pub(crate) fn release(self: &Arc<Self>, push: Push) {
+        if self.resolve() {
+            match self.submit() {
+                None => Pool::get().push(Arc::clone(self), push),
+                // Whatever hangs on it was enqueued by other threads in the meantime.
+                Some(status) => self.complete(status, Push::Notify),
+            }
+        }
+    }
+
+    /// Takes one dependency off; true when it was the last.
+    fn resolve(&self) -> bool {
+        self.pending.fetch_sub(1, AcqRel) == 1
+    }
+
+    /// Records an error; the first one stays.
+    pub(crate) fn fail(&self, error: ClError) {
+        debug_assert!(error.0 < 0);
+        let _ = self.failure.compare_exchange(0, error.0, AcqRel, Relaxed);
+    }
+
+    fn inherit_failure(&self) {
+        self.fail(ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    }
+
+    /// The error recorded so far, 0 for none: what the final status will be.
+    pub(crate) fn failure(&self) -> i32 {
+        self.failure.load(Acquire)
+    }
+
+    /// All dependencies are done. Returns the final status when there is nothing for the pool to do.
+    fn submit(&self) -> Option<i32> {
+        let now = timestamp();
+        self.submit.store(now, Relaxed);
+        self.reach(CL_SUBMITTED);
+        if self.failure() < 0 {
+            self.start.store(now, Relaxed);
+            return Some(self.failure());
+        }
+        if self.job.is_instant() {
+            self.start.store(now, Relaxed);
+            self.job.run_instant();
+            return Some(CL_COMPLETE);
+        }
+        None
+    }
+
+    /// The first thread that takes a share marks the command as running.
+    pub(crate) fn begin(&self, now: u64) {
+        if self.start.load(Relaxed) == 0
+            && self.start.compare_exchange(0, now, AcqRel, Relaxed).is_ok()
+        {
+            self.reach(CL_RUNNING);
+        }
+    }
+
+    /// Steps to a status that is not final and hands out the callbacks for it.
+    fn reach(&self, status: i32) {
+        let mut links = self.links.lock();
+        // Another thread may have done all the work between this one's claim to be the first and now.
+        if self.raw_status() <= status {
+            return;
+        }
+        self.status.store(status as u32, SeqCst);
+        if links.callbacks.is_empty() {
+            return;
+        }
+        let due: Vec<_> = links
+            .callbacks
+            .extract_if(.., |(at, _)| *at >= status)
+            .collect();
+        drop(links);
+        hand_out(due, status);
+    }
+
+    /// Completes the command and everything that follows from it without work: dependents that become
+    /// ready are pushed as `push` says, those with nothing to do complete in turn.
+    pub(crate) fn complete(self: &Arc<Self>, status: i32, push: Push) {
+        debug_assert!(is_final(status));
+        let mut done: SmallVec<[(Arc<Event>, i32); 4]> = SmallVec::new();
+        done.push((Arc::clone(self), status));
+        // A list instead of recursion: a queue may hold thousands of markers.
+        while let Some((event, status)) = done.pop() {
+            for dependent in event.settle(status) {
+                if dependent.inherits && status < 0 {
+                    dependent.event.inherit_failure();
+                }
+                if dependent.event.resolve() {
+                    match dependent.event.submit() {
+                        None => Pool::get().push(dependent.event, push),
+                        Some(status) => done.push((dependent.event, status)),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes `status` final and wakes whoever waits for it; returns the dependents.
+    fn settle(&self, status: i32) -> SmallVec<[Dependent; 2]> {
+        // What the command kept alive goes first, so that a waiter finds destructor callbacks called.
+        let keep = std::mem::take(&mut self.links.lock().keep);
+        drop(keep);
+        self.end.store(timestamp(), Release);
+        let mut links = self.links.lock();
+        self.status.store(status as u32, SeqCst);
+        let dependents = std::mem::take(&mut links.dependents);
+        let callbacks = std::mem::take(&mut links.callbacks);
+        drop(links);
+        if self.waiters.load(SeqCst) > 0 {
+            let _ = futex::wake(&self.status, futex::Flags::PRIVATE, i32::MAX as u32);
+        }
+        hand_out(callbacks, status);
+        dependents
+    }
+}
+
+/// Gives callbacks to the pool, each to be called with its own status, or with the error.
+fn hand_out(callbacks: Vec<(i32, EventCallback)>, reached: i32) {
+    for (status, callback) in callbacks {
+        let argument = if reached < 0 { reached } else { status };
+        Pool::get().push_callback(Box::new(move || callback(argument)));
+    }
+}
+
+impl Drop for Event {
+    /// An event that goes away unfinished (a user event released before its status was set) can never let its
+    /// dependents run: they fail, so that nobody waits for them for ever.
+    fn drop(&mut self) {
+        for dependent in std::mem::take(&mut self.links.get_mut().dependents) {
+            dependent.event.inherit_failure();
+            if dependent.event.resolve()
+                && let Some(status) = dependent.event.submit()
+            {
+                dependent.event.complete(status, Push::Notify);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Event")
+            .field("command_type", &format_args!("{:#x}", self.command_type))
+            .field("status", &self.raw_status())
+            .field("pending", &self.pending.load(Relaxed))
+            .finish()
+    }
+}

@@ -1,0 +1,238 @@
+//! A built program's kernels and the code made for them.
+//!
+//! Code is made when a launch needs it, one piece for each [`LaunchKey`], and kept. A map's lock is held only to
+//! look a key up or add it; compiling happens in the key's own cell, so that launches of other
+//! code go on meanwhile, and a second launch of the same code waits for the first instead of compiling again.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
+
+use brolga_compiler::abi::SCRATCH_ALIGN;
+use brolga_compiler::{
+    CompiledKernel, Diagnostic, KernelFn, KernelInfo, LaunchKey, NdRange, Program,
+};
+use parking_lot::Mutex;
+
+/// Something that describes kernels and makes code for them: the compiler's [`Program`], or native
+/// functions ([`NativeKernels`]).
+pub trait KernelSource: Send + Sync {
+    fn kernels(&self) -> &[KernelInfo];
+
+    /// Work-items per vector of `kernel`'s code.
+    fn width(&self, kernel: usize) -> u32;
+
+    /// What code for a launch over `range` depends on.
+    fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey;
+
+    /// Makes code.
+    fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<Code, Diagnostic>;
+}
+
+impl KernelSource for Program {
+    fn kernels(&self) -> &[KernelInfo] {
+        Program::kernels(self)
+    }
+
+    fn width(&self, kernel: usize) -> u32 {
+        Program::width(self, kernel)
+    }
+
+    fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey {
+        Program::launch_key(self, kernel, range)
+    }
+
+    fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<Code, Diagnostic> {
+        Program::compile(self, kernel, key).map(Code::compiled)
+    }
+}
+
+/// One native function for each kernel. Built-in kernels are this, and so are the kernels that test the engine.
+pub struct NativeKernels {
+    kernels: Vec<(KernelInfo, KernelFn)>,
+    infos: Vec<KernelInfo>,
+}
+
+impl NativeKernels {
+    /// Wraps functions as kernels.
+    ///
+    /// # Safety
+    /// Each function must keep to the contract of [`KernelFn`], and read arguments as its [`KernelInfo`] says.
+    pub unsafe fn new(kernels: Vec<(KernelInfo, KernelFn)>) -> NativeKernels {
+        let infos = kernels.iter().map(|(info, _)| info.clone()).collect();
+        NativeKernels { kernels, infos }
+    }
+}
+
+impl KernelSource for NativeKernels {
+    fn kernels(&self) -> &[KernelInfo] {
+        &self.infos
+    }
+
+    fn width(&self, _kernel: usize) -> u32 {
+        1
+    }
+
+    fn launch_key(&self, _kernel: usize, _range: &NdRange) -> LaunchKey {
+        // One function serves every launch.
+        LaunchKey {
+            linear: false,
+            full_chunks: false,
+            zero_offset: false,
+            small_ids: false,
+            uniform_groups: false,
+        }
+    }
+
+    fn compile(&self, kernel: usize, _key: &LaunchKey) -> Result<Code, Diagnostic> {
+        Ok(Code {
+            entry: self.kernels[kernel].1,
+            compiled: None,
+            cost: Cost::default(),
+        })
+    }
+}
+
+/// Callable code together with what has been learnt about it.
+#[derive(Debug)]
+pub struct Code {
+    entry: KernelFn,
+    /// Owns the memory that `entry` is in, unless that is the program's own.
+    compiled: Option<CompiledKernel>,
+    cost: Cost,
+}
+
+impl Code {
+    fn compiled(kernel: CompiledKernel) -> Code {
+        Code {
+            entry: kernel.entry(),
+            compiled: Some(kernel),
+            cost: Cost::default(),
+        }
+    }
+
+    /// The function; callable while `self` lives.
+    pub(crate) fn entry(&self) -> KernelFn {
+        self.entry
+    }
+
+    /// Bytes of scratch memory for groups of `local_size` with `local_mem_size` bytes of work-group memory.
+    pub(crate) fn scratch_size(&self, local_size: [u64; 3], local_mem_size: u64) -> u64 {
+        match &self.compiled {
+            Some(kernel) => kernel.scratch_size(local_size, local_mem_size),
+            None => local_mem_size.next_multiple_of(SCRATCH_ALIGN),
+        }
+    }
+
+    pub(crate) fn cost(&self) -> &Cost {
+        &self.cost
+    }
+}
+
+/// How long one work-item takes, learnt from launch to launch.
+#[derive(Debug, Default)]
+pub(crate) struct Cost {
+    /// 1/1024 ns; 0 while nothing is known.
+    per_item: AtomicU64,
+}
+
+impl Cost {
+    /// What is assumed of code that has never run, 1/1024 ns.
+    const GUESS: u64 = 4 * 1024;
+
+    /// Nanoseconds that one thread will take for `items` work-items.
+    pub(crate) fn estimate(&self, items: u64) -> u64 {
+        let per_item = match self.per_item.load(Relaxed) {
+            0 => Cost::GUESS,
+            known => known,
+        };
+        (u128::from(items) * u128::from(per_item) >> 10).min(u128::from(u64::MAX)) as u64
+    }
+
+    /// Learns that `items` work-items took `nanoseconds` of threads' time. Races lose a sample at worst.
+    pub(crate) fn learn(&self, items: u64, nanoseconds: u64) {
+        let sample = (u128::from(nanoseconds) << 10) / u128::from(items.max(1));
+        let sample = sample.clamp(1, u128::from(u64::MAX >> 2)) as u64;
+        let average = match self.per_item.load(Relaxed) {
+            0 => sample,
+            // Faster runs count at once: what makes a run slow (cold caches, another process) passes.
+            old if sample < old => (old + sample) / 2,
+            old => old - old / 8 + sample / 8,
+        };
+        self.per_item.store(average.max(1), Relaxed);
+    }
+}
+
+type CodeCell = Arc<OnceLock<Result<Arc<Code>, Diagnostic>>>;
+
+/// A successfully built program.
+pub struct Executable {
+    source: Box<dyn KernelSource>,
+    code: Vec<Mutex<HashMap<LaunchKey, CodeCell>>>,
+    /// Whether launches may have a last group that is smaller than the others.
+    pub(crate) allows_non_uniform: bool,
+    /// Whether `clGetKernelArgInfo` has something to say.
+    pub(crate) has_arg_info: bool,
+}
+
+impl Executable {
+    pub(crate) fn new(
+        source: Box<dyn KernelSource>,
+        allows_non_uniform: bool,
+        has_arg_info: bool,
+    ) -> Executable {
+        let code = source.kernels().iter().map(|_| Mutex::default()).collect();
+        Executable {
+            source,
+            code,
+            allows_non_uniform,
+            has_arg_info,
+        }
+    }
+
+    pub(crate) fn kernels(&self) -> &[KernelInfo] {
+        self.source.kernels()
+    }
+
+    pub(crate) fn width(&self, kernel: usize) -> u32 {
+        self.source.width(kernel).max(1)
+    }
+
+    /// The code for a launch, compiled now if this is the first with its key. A failure is kept too.
+    pub(crate) fn code(&self, kernel: usize, range: &NdRange) -> Result<Arc<Code>, Diagnostic> {
+        let key = self.source.launch_key(kernel, range);
+        let cell = Arc::clone(self.code[kernel].lock().entry(key).or_default());
+        cell.get_or_init(|| self.source.compile(kernel, &key).map(Arc::new))
+            .clone()
+    }
+}
+
+impl fmt::Debug for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.kernels().iter().map(|kernel| &kernel.name))
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cost_follows_samples() {
+        let cost = Cost::default();
+        assert_eq!(cost.estimate(1000), 4000);
+        cost.learn(1000, 10_000);
+        assert_eq!(cost.estimate(1000), 10_000);
+        for _ in 0..20 {
+            cost.learn(1000, 1_000);
+        }
+        assert!(cost.estimate(1000) < 1_100);
+        cost.learn(0, 0);
+        cost.learn(1, u64::MAX);
+        assert!(cost.estimate(u64::MAX) > 0);
+    }
+}

@@ -1,0 +1,147 @@
+//! One table of every extension and OpenCL C feature that Brolga serves.
+//!
+//! All extension and feature queries, of the platform and of the device, are generated from
+//! here. A row is added by the change that makes it work, never before.
+
+use crate::frontend::DeviceFeatures;
+use crate::platform::NameVersion;
+
+/// Where an extension is listed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// A property of the installation (entry points): listed by the platform, and so by each of its devices.
+    Platform,
+    /// A property of the device (what kernels may do).
+    Device,
+}
+
+use Scope::{Device, Platform};
+
+const fn row(scope: Scope, name: &'static str, major: u32, minor: u32) -> (Scope, NameVersion) {
+    (scope, NameVersion::new(name, major, minor, 0))
+}
+
+/// Extensions. OpenCL Extension Specification, "Extensions Overview".
+const EXTENSIONS: &[(Scope, NameVersion)] = &[
+    row(Platform, "cl_khr_icd", 2, 0),
+    row(Platform, "cl_khr_extended_versioning", 1, 0),
+    row(Device, "cl_khr_byte_addressable_store", 1, 0),
+    row(Device, "cl_khr_create_command_queue", 1, 0),
+    row(Device, "cl_khr_fp64", 1, 0),
+    row(Device, "cl_khr_global_int32_base_atomics", 1, 0),
+    row(Device, "cl_khr_global_int32_extended_atomics", 1, 0),
+    row(Device, "cl_khr_il_program", 1, 0),
+    row(Device, "cl_khr_int64_base_atomics", 1, 0),
+    row(Device, "cl_khr_int64_extended_atomics", 1, 0),
+    row(Device, "cl_khr_local_int32_base_atomics", 1, 0),
+    row(Device, "cl_khr_local_int32_extended_atomics", 1, 0),
+    row(Device, "cl_khr_suggested_local_work_size", 1, 0),
+];
+
+/// Optional features of OpenCL C 3.0. OpenCL C Specification, "Features".
+const OPENCL_C_FEATURES: &[NameVersion] = &[
+    NameVersion::new("__opencl_c_atomic_order_acq_rel", 3, 0, 0),
+    NameVersion::new("__opencl_c_atomic_order_seq_cst", 3, 0, 0),
+    NameVersion::new("__opencl_c_atomic_scope_all_devices", 3, 0, 0),
+    NameVersion::new("__opencl_c_atomic_scope_device", 3, 0, 0),
+    NameVersion::new("__opencl_c_fp64", 3, 0, 0),
+    NameVersion::new("__opencl_c_generic_address_space", 3, 0, 0),
+    NameVersion::new("__opencl_c_int64", 3, 0, 0),
+];
+
+/// Versions of OpenCL C that programs may ask for with `-cl-std`.
+const OPENCL_C_VERSIONS: &[NameVersion] = &[
+    NameVersion::new("OpenCL C", 1, 0, 0),
+    NameVersion::new("OpenCL C", 1, 1, 0),
+    NameVersion::new("OpenCL C", 1, 2, 0),
+    NameVersion::new("OpenCL C", 2, 0, 0),
+    NameVersion::new("OpenCL C", 3, 0, 0),
+];
+
+/// Versions of SPIR-V that `clCreateProgramWithIL` takes.
+const IL_VERSIONS: &[NameVersion] = &[
+    NameVersion::new("SPIR-V", 1, 0, 0),
+    NameVersion::new("SPIR-V", 1, 1, 0),
+    NameVersion::new("SPIR-V", 1, 2, 0),
+    NameVersion::new("SPIR-V", 1, 3, 0),
+    NameVersion::new("SPIR-V", 1, 4, 0),
+    NameVersion::new("SPIR-V", 1, 5, 0),
+    NameVersion::new("SPIR-V", 1, 6, 0),
+];
+
+/// What `CL_PLATFORM_EXTENSIONS` lists.
+pub(crate) fn platform_extensions() -> impl Iterator<Item = NameVersion> {
+    EXTENSIONS
+        .iter()
+        .filter(|(scope, _)| *scope == Platform)
+        .map(|(_, extension)| *extension)
+}
+
+/// What `CL_DEVICE_EXTENSIONS` lists: the device's own and the platform's.
+pub(crate) fn device_extensions() -> impl Iterator<Item = NameVersion> {
+    EXTENSIONS.iter().map(|(_, extension)| *extension)
+}
+
+pub(crate) fn opencl_c_features() -> &'static [NameVersion] {
+    OPENCL_C_FEATURES
+}
+
+pub(crate) fn opencl_c_versions() -> &'static [NameVersion] {
+    OPENCL_C_VERSIONS
+}
+
+pub(crate) fn il_versions() -> &'static [NameVersion] {
+    IL_VERSIONS
+}
+
+/// `CL_DEVICE_IL_VERSION`: `SPIR-V_1.6 SPIR-V_1.5 ...`, newest first.
+pub(crate) fn il_version_string() -> String {
+    let names: Vec<String> = IL_VERSIONS
+        .iter()
+        .rev()
+        .map(|il| {
+            format!(
+                "{}_{}.{}",
+                il.name,
+                opencl_sys::version_major(il.version),
+                opencl_sys::version_minor(il.version)
+            )
+        })
+        .collect();
+    names.join(" ")
+}
+
+/// The same table as the preprocessor of OpenCL C programs needs it.
+pub(crate) fn for_compiler() -> DeviceFeatures {
+    DeviceFeatures {
+        version: 300,
+        extensions: device_extensions().map(|e| e.name.to_owned()).collect(),
+        features: OPENCL_C_FEATURES
+            .iter()
+            .map(|f| f.name.to_owned())
+            .collect(),
+    }
+}
+
+/// Names separated by spaces.
+pub(crate) fn names(list: impl Iterator<Item = NameVersion>) -> String {
+    list.map(|entry| entry.name).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn platform_extensions_are_also_device_extensions() {
+        let device: Vec<_> = device_extensions().map(|e| e.name).collect();
+        assert!(platform_extensions().all(|e| device.contains(&e.name)));
+    }
+
+    #[test]
+    fn il_version_string_lists_every_version_newest_first() {
+        let text = il_version_string();
+        assert!(text.starts_with("SPIR-V_1.6 SPIR-V_1.5"), "{text}");
+        assert!(text.ends_with("SPIR-V_1.0"), "{text}");
+    }
+}

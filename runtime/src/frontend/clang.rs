@@ -1,0 +1,383 @@
+//! The command lines, and what their results mean.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io;
+
+use super::options::ClStd;
+use super::process::{self, Finished};
+use super::route::Way;
+use super::tools::Tools;
+use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, module_check};
+
+/// One source and everything that its translation depends on.
+pub(super) struct Request<'a> {
+    pub source: &'a str,
+    pub headers: &'a [(String, String)],
+    pub options: &'a Options,
+    pub features: &'a DeviceFeatures,
+    pub tools: &'a Tools,
+}
+
+#[derive(Debug)]
+pub(super) struct Error {
+    pub failure: Failure,
+    pub log: String,
+}
+
+impl Error {
+    fn compile(log: impl Into<String>) -> Self {
+        Error {
+            failure: Failure::CompileError,
+            log: log.into(),
+        }
+    }
+
+    fn not_started(what: &str, why: &io::Error) -> Self {
+        Error {
+            failure: match why.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
+                    Failure::CompilerNotFound
+                }
+                _ => Failure::CompileError,
+            },
+            log: format!("error: {what} could not be run: {why}\n"),
+        }
+    }
+}
+
+/// SPIR-V extensions that functions of OpenCL C extensions need.
+const SPIRV_EXTENSIONS: &str = "+SPV_KHR_bit_instructions,+SPV_KHR_subgroup_rotate,+SPV_KHR_integer_dot_product,\
+     +SPV_EXT_shader_atomic_float_add,+SPV_EXT_shader_atomic_float_min_max,+SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,\
+     +SPV_KHR_float_controls";
+
+/// Where embedded headers appear to be. Nothing is there: the compiler sees it through an overlay.
+const HEADER_ROOT: &str = "/brolga-embedded-headers";
+
+/// The preprocessed source.
+pub(super) fn preprocess(request: &Request) -> Result<String, Error> {
+    let direct = request.tools.direct.as_ref();
+    let (clang, way) = match (direct, &request.tools.bitcode) {
+        (Some(clang), _) => (clang, Way::Direct),
+        (None, Some((clang, _))) => (clang, Way::Bitcode),
+        (None, None) => return Err(Error::compile("error: no compiler\n")),
+    };
+    let mut command =
+        CommandLine::new(request, way).map_err(|e| Error::not_started("clang", &e))?;
+    command.push("-E");
+    let done = command.run(clang, request)?;
+    if done.success {
+        Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+    } else {
+        Err(Error::compile(done.stderr))
+    }
+}
+
+/// LLVM IR text as the front end makes it, before any optimisation: for its metadata.
+pub(super) fn emit_llvm_text(request: &Request, way: Way) -> Option<String> {
+    let clang = match way {
+        Way::Direct => request.tools.direct.as_ref()?,
+        Way::Bitcode => &request.tools.bitcode.as_ref()?.0,
+    };
+    let mut command = CommandLine::new(request, way).ok()?;
+    for argument in [
+        "-w",
+        "-O0",
+        "-S",
+        "-emit-llvm",
+        "-cl-kernel-arg-info",
+        "-Xclang",
+        "-disable-llvm-passes",
+    ] {
+        command.push(argument);
+    }
+    let done = command.run(clang, request).ok()?;
+    (done.success && !done.stdout.is_empty())
+        .then(|| String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// Compiles the request, by another way when the chosen one turns out not to do.
+pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String), Error> {
+    if way == Way::Bitcode {
+        // What clang 15 or its translator stops at may still be within clang 22's reach, if what it gives looks right.
+        return match bitcode(request) {
+            Err(first) if first.recoverable && request.tools.direct.is_some() => {
+                let second = direct(request);
+                let sound = second
+                    .as_ref()
+                    .is_ok_and(|(words, _)| module_check::suspicion(words).is_none());
+                if sound { second } else { Err(first.error) }
+            }
+            result => result.map_err(|e| e.error),
+        };
+    }
+    let first = direct(request);
+    let why = match &first {
+        Ok((words, _)) => match module_check::suspicion(words) {
+            None => return first,
+            Some(why) => why,
+        },
+        // The source may be wrong, or clang 22 may not know a function that clang 15 does.
+        Err(_) => String::new(),
+    };
+    if request.tools.bitcode.is_some() {
+        match bitcode(request) {
+            Ok(done) => return Ok(done),
+            // The newer compiler has the better messages, unless it broke down.
+            Err(second) if first.as_ref().is_err_and(|e| broke_down(&e.log)) => {
+                return Err(second.error);
+            }
+            Err(_) => {}
+        }
+    }
+    first.and_then(|_| {
+        Err(Error::compile(format!(
+            "{SOURCE_NAME}: error: the compiler produced {why}; installing clang-15 and llvm-spirv-15 may help\n"
+        )))
+    })
+}
+
+fn broke_down(log: &str) -> bool {
+    [
+        "error in backend",
+        "PLEASE submit a bug report",
+        "LLVM ERROR",
+    ]
+    .iter()
+    .any(|sign| log.contains(sign))
+}
+
+/// clang 22 alone, optimised.
+///
+/// `-O1`, not more: it promotes, folds, hoists and simplifies, but neither threads jumps, unrolls nor vectorizes, so that the control
+/// flow stays as the programmer wrote it. Turning work-items into vectors is our compiler's business.
+fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
+    let Some(clang) = &request.tools.direct else {
+        return Err(Error::compile("error: clang-22 is not installed\n"));
+    };
+    let mut command =
+        CommandLine::new(request, Way::Direct).map_err(|e| Error::not_started("clang", &e))?;
+    let optimisation = if request.options.compiler.opt_disable {
+        "-O0"
+    } else {
+        "-O1"
+    };
+    let extensions = format!("-spirv-ext={SPIRV_EXTENSIONS}");
+    for argument in [optimisation, "-c", "-mllvm", &extensions] {
+        command.push(argument);
+    }
+    let done = command.run(clang, request)?;
+    match module_check::words(&done.stdout) {
+        Some(words) if done.success => Ok((words, done.stderr)),
+        _ => Err(Error::compile(explain(done.stderr))),
+    }
+}
+
+/// Why the way over bitcode failed, and whether another way may do better.
+struct BitcodeError {
+    error: Error,
+    recoverable: bool,
+}
+
+/// clang 15, unoptimised (the translator stops at several constructs that optimisation introduces),
+/// then the translator, which promotes private variables to SSA.
+fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
+    let fatal = |error| BitcodeError {
+        error,
+        recoverable: false,
+    };
+    let recoverable = |log| BitcodeError {
+        error: Error::compile(log),
+        recoverable: true,
+    };
+    let Some((clang, translator)) = &request.tools.bitcode else {
+        return Err(fatal(Error::compile(
+            "error: clang-15 and llvm-spirv-15 are not installed\n",
+        )));
+    };
+    let mut command = CommandLine::new(request, Way::Bitcode)
+        .map_err(|e| fatal(Error::not_started("clang", &e)))?;
+    for argument in ["-O0", "-c", "-emit-llvm"] {
+        command.push(argument);
+    }
+    let compiled = command.run(clang, request).map_err(fatal)?;
+    if !compiled.success || compiled.stdout.is_empty() {
+        return Err(recoverable(explain(compiled.stderr)));
+    }
+    let extensions = format!("--spirv-ext={SPIRV_EXTENSIONS}");
+    let arguments = ["--spirv-mem2reg", &extensions, "-o", "-", "-"];
+    let done = process::run(translator, arguments, &compiled.stdout)
+        .map_err(|e| fatal(Error::not_started("llvm-spirv", &e)))?;
+    match module_check::words(&done.stdout) {
+        Some(words) if done.success => Ok((words, compiled.stderr)),
+        _ => Err(recoverable(format!(
+            "{}{}",
+            compiled.stderr,
+            explain(done.stderr)
+        ))),
+    }
+}
+
+/// A log that says at least something.
+fn explain(log: String) -> String {
+    if log.trim().is_empty() {
+        format!("{SOURCE_NAME}: error: the compiler failed without a message\n")
+    } else {
+        log
+    }
+}
+
+/// A clang command line, and the memory files it refers to.
+struct CommandLine {
+    arguments: Vec<String>,
+    /// Open while the command runs.
+    _files: Vec<File>,
+}
+
+impl CommandLine {
+    /// The arguments common to all uses. Further ones go before the final `-o - -`, which [`CommandLine::run`] adds.
+    fn new(request: &Request, way: Way) -> io::Result<Self> {
+        let options = request.options;
+        let mut command = CommandLine {
+            arguments: Vec::new(),
+            _files: Vec::new(),
+        };
+        command.push(match way {
+            Way::Direct => "--target=spirv64",
+            Way::Bitcode => "--target=spir64",
+        });
+        let std = match options.cl_std {
+            ClStd::C31 => ClStd::C30,
+            std => std,
+        };
+        command.push(format!("-cl-std={std}"));
+        for argument in [
+            "-x",
+            "cl",
+            "-Xclang",
+            &format!("-cl-ext={}", request.features.cl_ext()),
+            // No files in /tmp when the compiler crashes.
+            "-fno-crash-diagnostics",
+            "-fno-color-diagnostics",
+            // Some options mean nothing to some targets.
+            "-Wno-unused-command-line-argument",
+            // Names of arguments and values, for clGetKernelArgInfo, messages and dumps.
+            "-fno-discard-value-names",
+        ] {
+            command.push(argument);
+        }
+        if way == Way::Bitcode {
+            command.push("-Xclang");
+            command.push("-finclude-default-header");
+        }
+        command.push_language_options(options);
+        command.push_headers(request.headers)?;
+        for directory in &options.include_dirs {
+            command.push(format!("-I{directory}"));
+        }
+        for define in &options.defines {
+            command.push(format!("-D{define}"));
+        }
+        Ok(command)
+    }
+
+    fn push(&mut self, argument: impl Into<String>) {
+        self.arguments.push(argument.into());
+    }
+
+    fn push_language_options(&mut self, options: &Options) {
+        let compiler = &options.compiler;
+        for (on, flag) in [
+            (
+                options.single_precision_constant,
+                "-cl-single-precision-constant",
+            ),
+            (
+                options.correctly_rounded_divide_sqrt,
+                "-cl-fp32-correctly-rounded-divide-sqrt",
+            ),
+            (
+                options.uniform_work_group_size,
+                "-cl-uniform-work-group-size",
+            ),
+            (options.kernel_arg_info, "-cl-kernel-arg-info"),
+            (compiler.denorms_are_zero, "-cl-denorms-are-zero"),
+            (compiler.mad_enable, "-cl-mad-enable"),
+            (compiler.no_signed_zeros, "-cl-no-signed-zeros"),
+            (compiler.unsafe_math, "-cl-unsafe-math-optimizations"),
+            (compiler.finite_math_only, "-cl-finite-math-only"),
+            (compiler.fast_relaxed_math, "-cl-fast-relaxed-math"),
+            (options.no_warnings, "-w"),
+            (options.warnings_are_errors, "-Werror"),
+        ] {
+            if on {
+                self.push(flag);
+            }
+        }
+    }
+
+    /// Shows the embedded headers to clang as files of one directory: a virtual file system overlay (in YAML, of
+    /// which JSON is a part) maps their names to memory files.
+    fn push_headers(&mut self, headers: &[(String, String)]) -> io::Result<()> {
+        if headers.is_empty() {
+            return Ok(());
+        }
+        let mut entries = String::new();
+        for (name, text) in headers {
+            let file = process::memory_file("brolga-header", text.as_bytes())?;
+            if !entries.is_empty() {
+                entries.push(',');
+            }
+            let _ = write!(
+                entries,
+                r#"{{"type":"file","name":{},"external-contents":{}}}"#,
+                json_string(&format!("{HEADER_ROOT}/{}", name.trim_start_matches('/'))),
+                json_string(&process::path_for_children(&file)),
+            );
+            self._files.push(file);
+        }
+        let overlay = format!(
+            r#"{{"version":0,"case-sensitive":"true","use-external-names":"false","roots":[{entries}]}}"#
+        );
+        let file = process::memory_file("brolga-overlay", overlay.as_bytes())?;
+        self.push("-ivfsoverlay");
+        self.push(process::path_for_children(&file));
+        self.push(format!("-I{HEADER_ROOT}"));
+        self._files.push(file);
+        Ok(())
+    }
+
+    fn run(mut self, clang: &std::path::Path, request: &Request) -> Result<Finished, Error> {
+        for argument in ["-o", "-", "-"] {
+            self.push(argument);
+        }
+        let mut input = request
+            .features
+            .prelude(request.options.cl_std, SOURCE_NAME);
+        // A byte order mark is allowed at the start of a file only.
+        input.push_str(request.source.trim_start_matches('\u{feff}'));
+        let mut done = process::run(clang, &self.arguments, input.as_bytes())
+            .map_err(|e| Error::not_started("clang", &e))?;
+        done.stderr = done.stderr.replace(&format!("{HEADER_ROOT}/"), "");
+        Ok(done)
+    }
+}
+
+/// A JSON string literal.
+fn json_string(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,207 @@
+//! Which compiler translates a source exactly.
+//!
+//! clang 22 is one process and emits optimised SPIR-V, but its back end mistranslates some
+//! built-in functions, silently or with invalid modules. The list below was found by translating every
+//! built-in function, for every type and vector width, with both compilers at `-O0` and comparing the instructions. Functions that it merely
+//! does not know come out as calls of undefined functions; `module_check` finds those (and the invalid
+//! modules) in its output, and the other way is taken then.
+
+use super::clang::Request;
+
+/// A way from OpenCL C to SPIR-V.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Way {
+    /// clang 22 alone.
+    Direct,
+    /// clang 15, then llvm-spirv.
+    Bitcode,
+}
+
+/// Tokens in whose presence clang 22 cannot be trusted; a name that ends in `*` is a prefix.
+const BITCODE_ONLY: &[&str] = &[
+    // Conversions between integers: `convert_int(short)` becomes OpUConvert (the sign is lost), `convert_uchar_sat(uint)` OpSatConvertSToU
+    // (the sign is invented), `convert_int(uint)` an invalid same-width OpUConvert. Those to floating point are right, or refused.
+    "convert_char*",
+    "convert_uchar*",
+    "convert_short*",
+    "convert_ushort*",
+    "convert_int*",
+    "convert_uint*",
+    "convert_long*",
+    "convert_ulong*",
+    // On integers: OpAny and OpAll of non-Booleans.
+    "any",
+    "all",
+    // vloada_half3 becomes vload_halfn, which has another stride.
+    "vloada_half*",
+    // A 32-bit constant where the stride is a size_t.
+    "async_work_group_copy",
+    "async_work_group_strided_copy",
+    // Unsigned operands: s_upsample.
+    "upsample",
+    // ldexp(floatn, int): the scalar exponent is not spread over the vector.
+    "ldexp",
+    // Format strings as pointers to arrays, which the validator rejects.
+    "printf",
+    // Channel data types without their offset, unresolved channel orders.
+    "get_image_channel*",
+    "read_image*",
+    "write_image*",
+    // The back end crashes.
+    "enqueue_kernel",
+];
+
+/// What a look at the source text tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Scan {
+    /// The tokens that are compiled are not (all) in the text: it includes files or pastes tokens.
+    pub needs_preprocessing: bool,
+}
+
+pub(super) fn scan(request: &Request) -> Scan {
+    let known = |name: &str| request.headers.iter().any(|(n, _)| n == name);
+    let mut found = Scan::default();
+    for text in texts(request) {
+        let stripped = strip_comments(text);
+        found.needs_preprocessing |= stripped.contains("##") || stripped.contains("%:%:");
+        for line in stripped.lines() {
+            let Some(directive) = line.trim_start().strip_prefix('#') else {
+                continue;
+            };
+            let Some(operand) = directive.trim_start().strip_prefix("include") else {
+                continue;
+            };
+            let name = operand.trim().trim_matches(['"', '<', '>']);
+            found.needs_preprocessing |= !known(name);
+        }
+    }
+    // Directories may hold a file that an embedded header's name would else be taken from, and
+    // embedded headers are searched first; but a nested include is resolved in ways better left to clang.
+    found
+}
+
+/// Chooses the way for a request, given the preprocessed text when [`scan`] asked for it.
+pub(super) fn choose(request: &Request, preprocessed: Option<&str>) -> Way {
+    let tools = request.tools;
+    if tools.bitcode.is_none() {
+        return Way::Direct;
+    }
+    if tools.direct.is_none() || request.options.compiler.opt_disable {
+        // Without optimisation clang 22 emits structure accesses that the validator rejects.
+        return Way::Bitcode;
+    }
+    let suspicious = match preprocessed {
+        Some(text) => mentions_bitcode_only(text).is_some(),
+        None => texts(request).any(|text| mentions_bitcode_only(text).is_some()),
+    };
+    if suspicious {
+        Way::Bitcode
+    } else {
+        Way::Direct
+    }
+}
+
+/// All text that may contribute tokens, before macro expansion.
+fn texts<'a>(request: &'a Request) -> impl Iterator<Item = &'a str> {
+    std::iter::once(request.source)
+        .chain(request.headers.iter().map(|(_, text)| text.as_str()))
+        .chain(request.options.defines.iter().map(String::as_str))
+}
+
+/// The first token of [`BITCODE_ONLY`] in `text`, comments and literals aside.
+pub(super) fn mentions_bitcode_only(text: &str) -> Option<&'static str> {
+    let text = strip_comments(text);
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.split(|c| !is_word(c))
+        .filter(|token| token.starts_with(|c: char| c.is_ascii_alphabetic()))
+        .find_map(|token| {
+            BITCODE_ONLY
+                .iter()
+                .find(|pattern| match pattern.strip_suffix('*') {
+                    Some(prefix) => token.starts_with(prefix),
+                    None => token == **pattern,
+                })
+        })
+        .copied()
+}
+
+/// The text without comments, with string and character literals emptied and continued lines joined.
+fn strip_comments(text: &str) -> String {
+    let text = text.replace("\\\r\n", "").replace("\\\n", "");
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('/', Some('/')) => {
+                while chars.peek().is_some_and(|&n| n != '\n') {
+                    chars.next();
+                }
+            }
+            ('/', Some('*')) => {
+                chars.next();
+                let mut last = ' ';
+                for n in chars.by_ref() {
+                    if last == '*' && n == '/' {
+                        break;
+                    }
+                    if n == '\n' {
+                        out.push('\n');
+                    }
+                    last = n;
+                }
+                out.push(' ');
+            }
+            ('"' | '\'', _) => {
+                out.push(c);
+                // An #include's operand matters, so literals keep their text on such lines.
+                let keep = out.rsplit('\n').next().is_some_and(|line| {
+                    line.trim_start().starts_with('#') && line.contains("include")
+                });
+                while let Some(&n) = chars.peek() {
+                    if n == '\n' {
+                        break;
+                    }
+                    chars.next();
+                    if n == c {
+                        out.push(c);
+                        break;
+                    }
+                    if n == '\\' {
+                        chars.next();
+                    } else if keep {
+                        out.push(n);
+                    }
+                }
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_literals_do_not_count() {
+        assert_eq!(
+            mentions_bitcode_only("x = \"printf\"; // any\n/* all\n */ y"),
+            None
+        );
+        assert_eq!(mentions_bitcode_only("many(all_of_it)"), None);
+        assert_eq!(
+            mentions_bitcode_only("#define C convert_\\\nint4"),
+            Some("convert_int*")
+        );
+        assert_eq!(mentions_bitcode_only("a/b; any(x)"), Some("any"));
+        assert_eq!(mentions_bitcode_only("convert_float4(x)"), None);
+        assert_eq!(mentions_bitcode_only("'\\'' printf"), Some("printf"));
+    }
+
+    #[test]
+    fn stripping_keeps_lines_and_include_names() {
+        let text = "#include \"a.h\" // b\n/* x\ny */int \"s\"";
+        assert_eq!(strip_comments(text), "#include \"a.h\" \n\n int \"\"");
+    }
+}

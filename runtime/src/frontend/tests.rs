@@ -1,0 +1,261 @@
+//! The front end as a whole. These need clang-22, clang-15 and llvm-spirv-15 (Debian packages of the same names).
+
+use super::*;
+
+/// Compiles and insists on a module; also insists that the machine has the tools.
+fn module(source: &str, options: &str) -> (Vec<u32>, String) {
+    let output = run(source, &[], options);
+    assert_ne!(
+        output.error,
+        Some(Failure::CompilerNotFound),
+        "these tests need clang-22, clang-15 and llvm-spirv-15: {}",
+        output.log
+    );
+    let words = output
+        .spirv
+        .unwrap_or_else(|| panic!("{source}: {}", output.log));
+    // Addresses in initialisers are wrong in clang 22's modules only.
+    if let Some(why) = module_check::suspicion(&words) {
+        assert!(why.contains("initialiser"), "{source}: {why}");
+    }
+    (words, output.log)
+}
+
+fn run(source: &str, headers: &[(&str, &str)], options: &str) -> Output {
+    let headers: Vec<_> = headers
+        .iter()
+        .map(|(n, t)| ((*n).to_owned(), (*t).to_owned()))
+        .collect();
+    let options = options::parse(options).unwrap();
+    compile_cached(
+        source,
+        &headers,
+        &options,
+        &crate::features::for_compiler(),
+        None,
+    )
+}
+
+fn failure(source: &str, options: &str) -> String {
+    let output = run(source, &[], options);
+    assert_eq!(
+        output.error,
+        Some(Failure::CompileError),
+        "{source}: {}",
+        output.log
+    );
+    assert!(output.spirv.is_none());
+    output.log
+}
+
+fn opcodes(words: &[u32]) -> Vec<u32> {
+    module_check::instructions(words)
+        .map(|(opcode, _)| opcode)
+        .collect()
+}
+
+fn strings(words: &[u32]) -> Vec<String> {
+    module_check::instructions(words)
+        .filter(|(opcode, _)| *opcode == 7)
+        .map(|(_, inst)| module_check::string(&inst[1..]))
+        .collect()
+}
+
+#[test]
+fn a_kernel_becomes_a_module_without_a_log() {
+    let (words, log) = module(
+        "kernel void k(global int *a) { a[get_global_id(0)] += 1; }",
+        "",
+    );
+    assert_eq!(log, "");
+    assert!(opcodes(&words).contains(&15), "no entry point");
+}
+
+#[test]
+fn diagnostics_name_the_source_the_line_and_the_column() {
+    let log = failure("kernel void k(global int *a) {\n  *a = b;\n}\n", "");
+    assert!(log.starts_with("kernel.cl:2:8: error:"), "{log}");
+    let (_, log) = module(
+        "kernel void k(global int *a) {\n  int unused_thing = *a = 0;\n#warning look\n}",
+        "",
+    );
+    assert!(log.contains("kernel.cl:3:2: warning:"), "{log}");
+    let (_, log) = module("#warning look\nkernel void k() {}", "-w");
+    assert_eq!(log, "");
+    let log = failure("#warning look\nkernel void k() {}", "-Werror");
+    assert!(log.contains("error:"), "{log}");
+}
+
+#[test]
+fn definitions_and_versions_are_what_the_options_say() {
+    let check =
+        |condition: &str| format!("#if !({condition})\n#error wrong\n#endif\nkernel void k() {{}}");
+    for (condition, options) in [
+        ("__OPENCL_C_VERSION__ == 120", ""),
+        ("__OPENCL_C_VERSION__ == 110", "-cl-std=CL1.1"),
+        ("__OPENCL_C_VERSION__ == 300", "-cl-std=CL3.0"),
+        (
+            "__OPENCL_C_VERSION__ == 310 && CL_VERSION_3_1 == 310",
+            "-cl-std=CL3.1",
+        ),
+        ("__OPENCL_VERSION__ >= 300 && CL_VERSION_3_0 == 300", ""),
+        (
+            "defined(cl_khr_fp64) && defined(cl_khr_byte_addressable_store)",
+            "",
+        ),
+        (
+            "defined(__opencl_c_fp64) && defined(__opencl_c_int64)",
+            "-cl-std=CL3.0",
+        ),
+        (
+            "!defined(__IMAGE_SUPPORT__) && !defined(__opencl_c_images)",
+            "-cl-std=CL3.0",
+        ),
+        (
+            "!defined(cl_khr_subgroup_rotate) && !defined(__opencl_c_pipes)",
+            "-cl-std=CL3.0",
+        ),
+        ("defined(__FAST_RELAXED_MATH__)", "-cl-fast-relaxed-math"),
+        ("!defined(__FAST_RELAXED_MATH__) && __ENDIAN_LITTLE__", ""),
+        ("A == 1 && B == 7", "-DA -D B=7"),
+    ] {
+        module(&check(condition), options);
+    }
+}
+
+#[test]
+fn embedded_headers_are_found_by_name_and_folder() {
+    let source =
+        "#include \"a.h\"\n#include <sub/b.h>\nkernel void k(global int *p) { *p = A + B; }";
+    let headers = [
+        ("a.h", "#include \"sub/b.h\"\n#define A 1\n"),
+        ("sub/b.h", "#pragma once\n#define B 2\n"),
+    ];
+    let output = run(source, &headers, "");
+    assert!(output.spirv.is_some(), "{}", output.log);
+    let output = run(source, &headers[..1], "");
+    assert_eq!(output.error, Some(Failure::CompileError));
+    assert!(
+        output.log.contains("'sub/b.h' file not found"),
+        "{}",
+        output.log
+    );
+    let bad = [("a.h", "int x = ;\n"), ("sub/b.h", "")];
+    let output = run(source, &bad, "");
+    assert!(output.log.contains("a.h:1:9: error:"), "{}", output.log);
+}
+
+#[test]
+fn files_on_disk_are_included_and_their_changes_noticed() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("value.h");
+    let source =
+        "#include \"value.h\"\n#if VALUE != 1\n#error other value\n#endif\nkernel void k() {}";
+    let options = format!("-I \"{}\"", home.path().display());
+    std::fs::write(&path, "#define VALUE 1\n").unwrap();
+    module(source, &options);
+    std::fs::write(&path, "#define VALUE 2\n").unwrap();
+    assert!(failure(source, &options).contains("other value"));
+}
+
+#[test]
+fn a_second_compilation_comes_from_the_cache() {
+    let home = tempfile::tempdir().unwrap();
+    let cache = cache::Cache::at(home.path().to_owned());
+    let compile = |source: &str| {
+        compile_cached(
+            source,
+            &[],
+            &Options::default(),
+            &crate::features::for_compiler(),
+            Some(&cache),
+        )
+    };
+    let entries = || std::fs::read_dir(home.path()).unwrap().count();
+    let first = compile("#warning w\nkernel void k() {}");
+    assert_eq!(entries(), 1);
+    assert_eq!(compile("#warning w\nkernel void k() {}"), first);
+    assert!(first.log.contains("kernel.cl:1:2: warning"));
+    assert_eq!(entries(), 1);
+    compile("kernel void k2() {}");
+    assert_eq!(entries(), 2);
+    compile("wrong");
+    assert_eq!(entries(), 2);
+}
+
+#[test]
+fn what_clang_22_mistranslates_is_translated_right() {
+    // Opcodes from the SPIR-V Specification: OpSConvert 114, OpUConvert 113, OpSDot 4450.
+    let (words, _) = module(
+        "kernel void k(global short *a, global int *b) { *b = convert_int(*a); }",
+        "",
+    );
+    assert!(opcodes(&words).contains(&114) && !opcodes(&words).contains(&113));
+    let pasted = "#define C(T) convert_##T\nkernel void k(global short *a, global int *b) { *b = C(int)(*a); }";
+    let (words, _) = module(pasted, "");
+    assert!(opcodes(&words).contains(&114) && !opcodes(&words).contains(&113));
+    for source in [
+        "kernel void k(global int4 *a, global int *b) { *b = any(*a) + all(*a); }",
+        "kernel void k(global uint *a) { *a = convert_int(*a) + atomic_xchg(a, 3) + atomic_inc(a); }",
+        "kernel void k(global float *a, local float *l) { event_t e = async_work_group_copy(l, a, 8, 0); wait_group_events(1, &e); }",
+        "constant int t[4] = {1, 2, 3, 4}; constant int *constant p = &t[1]; kernel void k(global int *a) { *a = p[*a]; }",
+        "kernel void k(global int *a) { mem_fence(CLK_GLOBAL_MEM_FENCE); printf(\"%d %s\\n\", *a, \"x\"); }",
+        "kernel void k(global float *a, global half *h) { vstorea_half3(vloada_half3(1, h), 2, h); *a = vloada_half(1, h); }",
+        "kernel void k(global ulong *a) { ulong s = 0; for (ulong i = 0; i < a[1]; i++) s += i * i; *a = s; }",
+        "kernel void k(global float4 *a, global int *b) { *a = ldexp(*a, *b); *a = convert_float4(*a); }",
+    ] {
+        module(source, "");
+    }
+}
+
+#[test]
+fn argument_types_survive() {
+    let source = "typedef float4 colour; struct s { int a; };\n\
+        kernel void k(global const colour *restrict a, volatile local uint *b, struct s c, unsigned long d) {}";
+    let (words, _) = module(source, "-cl-kernel-arg-info");
+    let all = strings(&words);
+    assert!(
+        all.contains(&"kernel_arg_type.k.colour*,uint*,struct s,ulong,".to_owned()),
+        "{all:?}"
+    );
+    assert!(
+        all.contains(&"kernel_arg_type_qual.k.restrict const,volatile,,,".to_owned()),
+        "{all:?}"
+    );
+    let names: Vec<String> = module_check::instructions(&words)
+        .filter(|(opcode, _)| *opcode == 5)
+        .map(|(_, inst)| module_check::string(&inst[1..]))
+        .collect();
+    for name in ["a", "b", "c", "d"] {
+        assert!(names.iter().any(|n| n == name), "{name} in {names:?}");
+    }
+}
+
+#[test]
+fn options_reach_the_compiler() {
+    let source = "kernel void k(global float *a) { a[0] = a[1] * a[2] + 1.0 + sqrt(a[3]) / a[4]; }";
+    for options in [
+        "-cl-opt-disable",
+        "-cl-fast-relaxed-math",
+        "-cl-unsafe-math-optimizations -cl-denorms-are-zero",
+        "-cl-finite-math-only -cl-no-signed-zeros -cl-mad-enable",
+        "-cl-single-precision-constant -cl-fp32-correctly-rounded-divide-sqrt",
+        "-cl-std=CL2.0 -cl-uniform-work-group-size -cl-no-subgroup-ifp -g -cl-strict-aliasing",
+    ] {
+        let (_, log) = module(source, options);
+        assert_eq!(log, "", "{options}");
+    }
+}
+
+#[test]
+fn hostile_sources_are_errors() {
+    assert!(failure("kernel void k() {}\n\0", "").contains("kernel.cl:2:1: error:"));
+    failure("#include \"/no/such/file.h\"", "");
+    failure("#include \"/\"", "");
+    failure("#define A A A\nkernel void k() { A }", "");
+    failure("\u{feff}\u{202e}é kernel \u{1}\u{7f}", "");
+    failure(&"(".repeat(100_000), "");
+    failure("kernel void k(global int *a) { no_such_function(a); }", "");
+    // An empty program is a program.
+    module("", "");
+}

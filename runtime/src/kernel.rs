@@ -1,0 +1,367 @@
+//! Kernel objects: the values of their arguments, captured when a launch is enqueued.
+
+use std::fmt;
+use std::sync::atomic::Ordering::AcqRel;
+use std::sync::{Arc, Weak};
+
+use brolga_compiler::abi::SCRATCH_ALIGN;
+use brolga_compiler::{AddressSpace, ArgInfo, ArgKind, KernelInfo};
+use parking_lot::Mutex;
+
+use crate::command::Keep;
+use crate::context::Context;
+use crate::error::{CLResult, ClError};
+use crate::executable::Executable;
+use crate::launch::{ArgBlock, LaunchWork};
+use crate::memory::buffer::Buffer;
+use crate::ndrange::{self, Limits};
+use crate::program::Program;
+
+/// A kernel of a built program, with its arguments.
+pub struct Kernel {
+    program: Arc<Program>,
+    executable: Arc<Executable>,
+    index: usize,
+    args: Mutex<Args>,
+}
+
+#[derive(Clone)]
+struct Args {
+    /// The argument block; local pointers in it are filled in at launch.
+    block: Vec<ArgBlock>,
+    bound: Vec<Bound>,
+}
+
+/// What an argument was set to, as far as the block does not say.
+#[derive(Clone)]
+enum Bound {
+    Unset,
+    /// Bytes, an SVM pointer or null: all in the block.
+    Value,
+    /// Kernels do not retain memory objects ("Setting Kernel Arguments").
+    Buffer(Weak<Buffer>),
+    /// Bytes of work-group memory.
+    Local(u64),
+}
+
+impl Args {
+    fn write(&mut self, offset: u32, bytes: &[u8]) {
+        write_block(&mut self.block, offset, bytes);
+    }
+
+    /// Bytes of work-group memory that local pointer arguments take, each aligned.
+    fn local_size(&self) -> u64 {
+        let sizes = self.bound.iter().map(|bound| match bound {
+            Bound::Local(size) => size.next_multiple_of(SCRATCH_ALIGN),
+            _ => 0,
+        });
+        sizes.fold(0, u64::saturating_add)
+    }
+}
+
+/// Writes into an argument block. An argument is never cut off: the block was made for all of them.
+fn write_block(block: &mut [ArgBlock], offset: u32, bytes: &[u8]) {
+    let mut at = offset as usize;
+    for &byte in bytes {
+        block[at / 128].0[at % 128] = byte;
+        at += 1;
+    }
+}
+
+impl Kernel {
+    pub(crate) fn new(
+        program: &Arc<Program>,
+        executable: &Arc<Executable>,
+        index: usize,
+    ) -> Arc<Kernel> {
+        let info = &executable.kernels()[index];
+        let ends = info.args.iter().map(|arg| arg.offset + arg.size);
+        let bytes = ends.chain([info.args_size]).max().unwrap_or(0) as usize;
+        let args = Args {
+            block: vec![ArgBlock([0; 128]); bytes.div_ceil(128)],
+            bound: vec![Bound::Unset; info.args.len()],
+        };
+        Kernel::with_args(program, executable, index, args)
+    }
+
+    fn with_args(
+        program: &Arc<Program>,
+        executable: &Arc<Executable>,
+        index: usize,
+        args: Args,
+    ) -> Arc<Kernel> {
+        program.kernels_attached().fetch_add(1, AcqRel);
+        Arc::new(Kernel {
+            program: Arc::clone(program),
+            executable: Arc::clone(executable),
+            index,
+            args: Mutex::new(args),
+        })
+    }
+
+    /// `CL_KERNEL_PROGRAM`
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// `CL_KERNEL_CONTEXT`
+    pub fn context(&self) -> &Arc<Context> {
+        self.program.context()
+    }
+
+    /// Name, arguments, attributes, required sizes.
+    pub fn info(&self) -> &KernelInfo {
+        &self.executable.kernels()[self.index]
+    }
+
+    fn arg(&self, index: u32) -> CLResult<&ArgInfo> {
+        // CL_INVALID_ARG_INDEX if arg_index is not a valid argument index ("Setting Kernel Arguments").
+        self.info()
+            .args
+            .get(index as usize)
+            .ok_or(ClError::INVALID_ARG_INDEX)
+    }
+
+    /// What `clGetKernelArgInfo` answers from.
+    ///
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_KERNEL_ARG_INFO_NOT_AVAILABLE` when the program was built without it.
+    pub fn arg_info(&self, index: u32) -> CLResult<&ArgInfo> {
+        let arg = self.arg(index)?;
+        // CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel ("Kernel Object Queries").
+        if !self.executable.has_arg_info {
+            return Err(ClError::KERNEL_ARG_INFO_NOT_AVAILABLE);
+        }
+        Ok(arg)
+    }
+
+    /// What `clSetKernelArg` should make of argument `index`. Errors: `CL_INVALID_ARG_INDEX`.
+    pub fn arg_kind(&self, index: u32) -> CLResult<ArgKind> {
+        Ok(self.arg(index)?.kind)
+    }
+
+    fn set(&self, index: u32, arg: &ArgInfo, bytes: &[u8], bound: Bound) {
+        let mut args = self.args.lock();
+        args.write(arg.offset, bytes);
+        args.bound[index as usize] = bound;
+    }
+
+    /// Sets an argument that is passed by value.
+    ///
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_SIZE` when the size is not the type's;
+    /// `CL_INVALID_ARG_VALUE` when the argument is something else.
+    pub fn set_arg_value(&self, index: u32, value: &[u8]) -> CLResult<()> {
+        let arg = self.arg(index)?;
+        if arg.kind != ArgKind::Value {
+            return Err(ClError::INVALID_ARG_VALUE);
+        }
+        // CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is not a memory object.
+        if value.len() != arg.size as usize {
+            return Err(ClError::INVALID_ARG_SIZE);
+        }
+        self.set(index, arg, value, Bound::Value);
+        Ok(())
+    }
+
+    /// Sets a pointer to global or constant memory to a buffer or to null.
+    ///
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
+    /// `CL_INVALID_MEM_OBJECT` for a buffer of another context.
+    pub fn set_arg_buffer(&self, index: u32, buffer: Option<&Arc<Buffer>>) -> CLResult<()> {
+        let arg = self.arg(index)?;
+        check_global_pointer(arg)?;
+        // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not a valid
+        // memory object.
+        if buffer.is_some_and(|buffer| !Arc::ptr_eq(buffer.context(), self.context())) {
+            return Err(ClError::INVALID_MEM_OBJECT);
+        }
+        let (address, bound) = match buffer {
+            Some(buffer) => (
+                buffer.as_ptr() as u64,
+                Bound::Buffer(Arc::downgrade(buffer)),
+            ),
+            None => (0, Bound::Value),
+        };
+        self.set(index, arg, &address.to_le_bytes(), bound);
+        Ok(())
+    }
+
+    /// Sets a pointer to local memory to a block of `size` bytes.
+    ///
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
+    /// `CL_INVALID_ARG_SIZE` when `size` is zero; `CL_MAX_SIZE_RESTRICTION_EXCEEDED` when there is not as much.
+    pub fn set_arg_local(&self, index: u32, size: usize) -> CLResult<()> {
+        let arg = self.arg(index)?;
+        if arg.kind != ArgKind::Pointer(AddressSpace::Local) {
+            return Err(ClError::INVALID_ARG_VALUE);
+        }
+        // CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with the local qualifier.
+        if size == 0 {
+            return Err(ClError::INVALID_ARG_SIZE);
+        }
+        // CL_MAX_SIZE_RESTRICTION_EXCEEDED if the size in bytes of the memory object (if the argument was declared with the
+        // local qualifier) exceeds the maximum size restriction.
+        if size as u64 > self.context().device().local_mem_size {
+            return Err(ClError::MAX_SIZE_RESTRICTION_EXCEEDED);
+        }
+        self.set(index, arg, &0u64.to_le_bytes(), Bound::Local(size as u64));
+        Ok(())
+    }
+
+    /// `clSetKernelArgSVMPointer`. Any address of the process will do, as fine-grain system memory is supported.
+    ///
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is not such a pointer.
+    pub fn set_arg_svm(&self, index: u32, address: usize) -> CLResult<()> {
+        let arg = self.arg(index)?;
+        check_global_pointer(arg)?;
+        self.set(index, arg, &(address as u64).to_le_bytes(), Bound::Value);
+        Ok(())
+    }
+
+    /// `clSetKernelExecInfo` with `CL_KERNEL_EXEC_INFO_SVM_PTRS`: a kernel may use any SVM allocation anyway.
+    pub fn set_svm_pointers(&self, addresses: &[usize]) -> CLResult<()> {
+        // CL_INVALID_VALUE if param_value is NULL ("Setting Kernel Arguments"): an empty list names nothing.
+        if addresses.is_empty() {
+            return Err(ClError::INVALID_VALUE);
+        }
+        Ok(())
+    }
+
+    /// `clCloneKernel`: a kernel with the same arguments set to the same values.
+    pub fn duplicate(&self) -> Arc<Kernel> {
+        let args = self.args.lock().clone();
+        Kernel::with_args(&self.program, &self.executable, self.index, args)
+    }
+
+    /// `CL_KERNEL_WORK_GROUP_SIZE`: the required size if there is one, else the device's limit.
+    pub fn work_group_size(&self) -> usize {
+        let limit = self.context().device().max_work_group_size;
+        match self.info().required_work_group_size {
+            Some(size) => size
+                .iter()
+                .map(|&n| n as usize)
+                .product::<usize>()
+                .min(limit),
+            None => limit,
+        }
+    }
+
+    /// `CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE`: work-items per vector.
+    pub fn preferred_multiple(&self) -> usize {
+        self.executable.width(self.index) as usize
+    }
+
+    /// `CL_KERNEL_LOCAL_MEM_SIZE`, bytes: the kernel's own variables and the arguments set so far.
+    pub fn local_mem_size(&self) -> u64 {
+        self.local_mem_of(&self.args.lock())
+    }
+
+    fn local_mem_of(&self, args: &Args) -> u64 {
+        let dynamic = args.local_size();
+        match dynamic {
+            0 => self.info().local_mem_size,
+            _ => {
+                let fixed = self.info().local_mem_size.next_multiple_of(SCRATCH_ALIGN);
+                fixed.saturating_add(dynamic)
+            }
+        }
+    }
+
+    fn limits(&self) -> Limits<'_> {
+        Limits {
+            device: self.context().device(),
+            info: self.info(),
+            width: self.executable.width(self.index),
+            allows_non_uniform: self.executable.allows_non_uniform,
+        }
+    }
+
+    /// `clGetKernelSuggestedLocalWorkSizeKHR`: the local size that a launch without one would get, 1 in unused
+    /// dimensions.
+    ///
+    /// Errors: as the launch's; `CL_INVALID_GLOBAL_WORK_SIZE` for an empty range.
+    pub fn suggested_local_size(
+        &self,
+        work_dim: u32,
+        offset: Option<&[usize]>,
+        global: Option<&[usize]>,
+    ) -> CLResult<[usize; 3]> {
+        let range = ndrange::check(&self.limits(), work_dim, offset, global, None)?;
+        // CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in it is 0.
+        let range = range.ok_or(ClError::INVALID_GLOBAL_WORK_SIZE)?;
+        Ok(range.local_size.map(|size| size as usize))
+    }
+
+    /// Checks a launch and captures everything it needs; `None` for an empty range.
+    pub(crate) fn prepare(
+        &self,
+        work_dim: u32,
+        offset: Option<&[usize]>,
+        global: Option<&[usize]>,
+        local: Option<&[usize]>,
+    ) -> CLResult<Option<(LaunchWork, Keep)>> {
+        let mut keep = Keep::new();
+        let mut args = {
+            let args = self.args.lock();
+            for bound in &args.bound {
+                match bound {
+                    // CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set ("Executing Kernels").
+                    Bound::Unset => return Err(ClError::INVALID_KERNEL_ARGS),
+                    Bound::Buffer(buffer) => {
+                        // Released since it was set: as good as not set.
+                        keep.push(buffer.upgrade().ok_or(ClError::INVALID_KERNEL_ARGS)?);
+                    }
+                    Bound::Value | Bound::Local(_) => {}
+                }
+            }
+            args.clone()
+        };
+        let Some(range) = ndrange::check(&self.limits(), work_dim, offset, global, local)? else {
+            return Ok(None);
+        };
+        // CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the device:
+        // the work-group memory that the kernel and its arguments want.
+        let local_mem_size = self.local_mem_of(&args);
+        if local_mem_size > self.context().device().local_mem_size {
+            return Err(ClError::OUT_OF_RESOURCES);
+        }
+        let mut next = self.info().local_mem_size.next_multiple_of(SCRATCH_ALIGN);
+        for (info, bound) in self.info().args.iter().zip(&args.bound) {
+            if let Bound::Local(size) = bound {
+                write_block(&mut args.block, info.offset, &next.to_le_bytes());
+                next += size.next_multiple_of(SCRATCH_ALIGN);
+            }
+        }
+        let code = self
+            .executable
+            .code(self.index, &range)
+            .map_err(|diagnostic| {
+                self.context().report(&diagnostic.to_string());
+                eprintln!("brolga: kernel {}: {diagnostic}", self.info().name);
+                ClError::OUT_OF_RESOURCES
+            })?;
+        let work = LaunchWork::new(self.context(), code, args.block, range, local_mem_size);
+        Ok(Some((work, keep)))
+    }
+}
+
+/// The argument is a pointer that memory objects and SVM pointers may be given for.
+fn check_global_pointer(arg: &ArgInfo) -> CLResult<()> {
+    match arg.kind {
+        ArgKind::Pointer(AddressSpace::Global | AddressSpace::Constant) => Ok(()),
+        _ => Err(ClError::INVALID_ARG_VALUE),
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        self.program.kernels_attached().fetch_sub(1, AcqRel);
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kernel")
+            .field("name", &self.info().name)
+            .finish()
+    }
+}

@@ -1,0 +1,107 @@
+//! One launch of a kernel as work: arguments captured by value, code, and the range of work-groups.
+
+use std::sync::Arc;
+
+use brolga_compiler::{Launch, NdRange};
+
+use crate::command::Shape;
+use crate::context::Context;
+use crate::error::CLResult;
+use crate::executable::Code;
+use crate::float_env::FloatEnv;
+use crate::ndrange::num_groups;
+use crate::pool::Pool;
+use crate::printf_sink::{PrintfSink, receive};
+use crate::scratch;
+
+/// Nanoseconds of work that are worth another thread.
+const NANOSECONDS_PER_THREAD: u64 = 10_000;
+/// Nanoseconds that a chunk should take at least.
+const NANOSECONDS_PER_CHUNK: u64 = 2_000;
+
+/// 128 bytes of an argument block, aligned for the largest type.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(128))]
+pub(crate) struct ArgBlock(pub(crate) [u8; 128]);
+
+/// What a launch does.
+pub(crate) struct LaunchWork {
+    code: Arc<Code>,
+    args: Vec<ArgBlock>,
+    range: NdRange,
+    num_groups: [u64; 3],
+    local_mem_size: u64,
+    scratch_size: u64,
+    sink: PrintfSink,
+}
+
+impl LaunchWork {
+    /// `args` is the argument block, `local_mem_size` counts the kernel's own variables and its arguments'.
+    pub(crate) fn new(
+        context: &Arc<Context>,
+        code: Arc<Code>,
+        args: Vec<ArgBlock>,
+        range: NdRange,
+        local_mem_size: u64,
+    ) -> LaunchWork {
+        // No group has more work-items than the whole range.
+        let group = std::array::from_fn(|d| range.local_size[d]);
+        LaunchWork {
+            scratch_size: code.scratch_size(group, local_mem_size),
+            num_groups: num_groups(&range),
+            sink: PrintfSink::new(context),
+            code,
+            args,
+            range,
+            local_mem_size,
+        }
+    }
+
+    fn items(&self) -> u64 {
+        self.range.global_size.iter().product()
+    }
+
+    /// How the launch may be shared.
+    pub(crate) fn shape(&self) -> Shape {
+        let units: u64 = self.num_groups.iter().product();
+        let estimate = self.code.cost().estimate(self.items());
+        let threads = (estimate / NANOSECONDS_PER_THREAD)
+            .min(units)
+            .clamp(1, u64::from(Pool::get().threads()));
+        let per_unit = (estimate / units).max(1);
+        Shape {
+            units,
+            threads: threads as u32,
+            min_chunk: (NANOSECONDS_PER_CHUNK / per_unit).max(1),
+            estimate,
+        }
+    }
+
+    /// Runs the work-groups `begin..end` on this thread. Errors: `CL_OUT_OF_RESOURCES` without scratch memory.
+    pub(crate) fn run(&self, begin: u64, end: u64) -> CLResult<()> {
+        let launch = Launch {
+            args: self.args.as_ptr().cast(),
+            global_offset: self.range.global_offset,
+            global_size: self.range.global_size,
+            local_size: self.range.local_size,
+            num_groups: self.num_groups,
+            work_dim: u64::from(self.range.work_dim),
+            local_mem_size: self.local_mem_size,
+            printf: receive,
+            printf_context: self.sink.as_context(),
+        };
+        scratch::with(self.scratch_size, |scratch| {
+            let _environment = FloatEnv::enter();
+            // SAFETY: the contract of `KernelFn`: launch and arguments outlive the call, the scratch memory is as
+            // large and aligned as asked for and this thread's alone. What the arguments point to is kept alive by
+            // the command, or vouched for by the application (SVM).
+            unsafe { self.code.entry()(&launch, scratch, begin, end) };
+        })
+    }
+
+    /// The last work-group is done: `busy` is the time that threads spent, nanoseconds.
+    pub(crate) fn finish(&self, busy: u64) {
+        self.code.cost().learn(self.items(), busy);
+        self.sink.flush();
+    }
+}

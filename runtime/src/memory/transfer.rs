@@ -1,0 +1,221 @@
+//! Copies and fills, divisible so that several threads share a large one.
+
+use smallvec::SmallVec;
+
+use crate::command::Shape;
+use crate::memory::host::HostPtr;
+use crate::memory::rect::Layout;
+use crate::pool::Pool;
+
+/// Bytes in a unit of work.
+const BLOCK: usize = 256 << 10;
+/// Bytes that are worth another thread.
+const BYTES_PER_THREAD: usize = 512 << 10;
+/// Bytes moved in a nanosecond, about: for the guess of how long a transfer takes.
+const BYTES_PER_NANOSECOND: usize = 8;
+
+/// Moves bytes. Whoever makes one has checked that the addresses hold as many bytes as it says.
+#[derive(Debug)]
+pub(crate) enum Transfer {
+    Copy {
+        destination: HostPtr,
+        source: HostPtr,
+        size: usize,
+    },
+    /// The layouts' offsets are relative to the pointers.
+    Rect {
+        destination: (HostPtr, Layout),
+        source: (HostPtr, Layout),
+        region: [usize; 3],
+    },
+    /// `pattern` is 1 to 128 bytes, a power of two, and divides `size`.
+    Fill {
+        destination: HostPtr,
+        size: usize,
+        pattern: SmallVec<[u8; 16]>,
+    },
+}
+
+/// Whether two ranges of equal length share a byte.
+fn overlapping(a: HostPtr, b: HostPtr, size: usize) -> bool {
+    a.addr().abs_diff(b.addr()) < size
+}
+
+impl Transfer {
+    fn bytes(&self) -> usize {
+        match self {
+            Transfer::Copy { size, .. } | Transfer::Fill { size, .. } => *size,
+            Transfer::Rect { region, .. } => {
+                region.iter().fold(1, |all, &one| all.saturating_mul(one))
+            }
+        }
+    }
+
+    /// How the transfer may be shared.
+    pub(crate) fn shape(&self) -> Shape {
+        let bytes = self.bytes();
+        let estimate = (bytes / BYTES_PER_NANOSECOND) as u64;
+        let threads = (bytes / BYTES_PER_THREAD).clamp(1, Pool::get().threads() as usize) as u32;
+        let (units, min_chunk) = match self {
+            // Pieces of an overlapping copy would have to be done in order.
+            Transfer::Copy {
+                destination,
+                source,
+                size,
+            } if overlapping(*destination, *source, *size) => {
+                return Shape {
+                    estimate,
+                    ..Shape::SINGLE
+                };
+            }
+            Transfer::Copy { size, .. } | Transfer::Fill { size, .. } => {
+                (size.div_ceil(BLOCK).max(1), 1)
+            }
+            Transfer::Rect { region, .. } => (region[1] * region[2], (BLOCK / region[0]).max(1)),
+        };
+        Shape {
+            units: units as u64,
+            threads,
+            min_chunk: min_chunk as u64,
+            estimate,
+        }
+    }
+
+    /// Moves the units `begin..end`.
+    pub(crate) fn run(&self, begin: u64, end: u64) {
+        let (begin, end) = (begin as usize, end as usize);
+        match self {
+            Transfer::Copy {
+                destination,
+                source,
+                size,
+            } => {
+                let (from, to) = match overlapping(*destination, *source, *size) {
+                    true => (0, *size),
+                    false => (begin * BLOCK, (end * BLOCK).min(*size)),
+                };
+                let target = destination.offset(from).as_ptr();
+                // SAFETY: `size` bytes are valid at both addresses (checked by who made the transfer, vouched for
+                // by `HostPtr::new`); `copy` allows overlap.
+                unsafe { std::ptr::copy(source.offset(from).as_ptr(), target, to - from) };
+            }
+            Transfer::Rect {
+                destination,
+                source,
+                region,
+            } => {
+                for row in begin..end {
+                    let (y, z) = (row % region[1], row / region[1]);
+                    let at = |(pointer, layout): &(HostPtr, Layout)| {
+                        let offset = layout.offset + z * layout.slice_pitch + y * layout.row_pitch;
+                        pointer.offset(offset).as_ptr()
+                    };
+                    // SAFETY: the row lies inside both regions, which were checked against the memory they are in.
+                    unsafe { std::ptr::copy(at(source), at(destination), region[0]) };
+                }
+            }
+            Transfer::Fill {
+                destination,
+                size,
+                pattern,
+            } => {
+                // Blocks are multiples of the pattern, so that each starts with its first byte.
+                let from = begin * BLOCK;
+                let to = (end * BLOCK).min(*size);
+                // SAFETY: `size` bytes are valid at the address, as above.
+                unsafe { fill(destination.offset(from).as_ptr(), to - from, pattern) };
+            }
+        }
+    }
+}
+
+/// Repeats `pattern` over `size` bytes.
+///
+/// # Safety
+/// `size` bytes must be writable at `destination`.
+unsafe fn fill(destination: *mut u8, size: usize, pattern: &[u8]) {
+    debug_assert_eq!(size % pattern.len(), 0);
+    if let [byte] = pattern {
+        // SAFETY: the caller's.
+        unsafe { destination.write_bytes(*byte, size) };
+        return;
+    }
+    if size == 0 {
+        return;
+    }
+    // SAFETY: the pattern divides the size, so it fits; then what is there is doubled, up to a piece that
+    // stays in the nearest cache, always inside `size` bytes and never overlapping.
+    unsafe {
+        std::ptr::copy_nonoverlapping(pattern.as_ptr(), destination, pattern.len());
+        let mut done = pattern.len();
+        while done < size {
+            let piece = done.min(16 << 10).min(size - done);
+            std::ptr::copy_nonoverlapping(destination, destination.add(done), piece);
+            done += piece;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pointer(bytes: &mut [u8]) -> HostPtr {
+        // SAFETY: used only while `bytes` lives, and within it.
+        unsafe { HostPtr::new(bytes.as_mut_ptr()) }
+    }
+
+    fn run(transfer: &Transfer) {
+        let units = transfer.shape().units;
+        for unit in (0..units).rev() {
+            transfer.run(unit, unit + 1);
+        }
+    }
+
+    #[test]
+    fn copies_in_any_order_of_blocks() {
+        let size = 3 * BLOCK + 17;
+        let mut source: Vec<u8> = (0..size).map(|i| (i * 7 % 251) as u8).collect();
+        let mut destination = vec![0; size];
+        run(&Transfer::Copy {
+            destination: pointer(&mut destination),
+            source: pointer(&mut source),
+            size,
+        });
+        assert!(source == destination);
+    }
+
+    #[test]
+    fn overlapping_copies_are_one_unit() {
+        let mut bytes: Vec<u8> = (0..200).collect();
+        let base = pointer(&mut bytes);
+        let transfer = Transfer::Copy {
+            destination: base.offset(10),
+            source: base,
+            size: 100,
+        };
+        assert_eq!(transfer.shape().units, 1);
+        run(&transfer);
+        assert!(bytes[10..110].iter().copied().eq(0..100));
+    }
+
+    #[test]
+    fn fills_with_every_pattern_size() {
+        for power in 0..8 {
+            let pattern: SmallVec<[u8; 16]> = (0..1 << power).map(|i| i as u8 + 1).collect();
+            let size = BLOCK * 2 + 128 * 3;
+            let mut bytes = vec![0; size + 1];
+            run(&Transfer::Fill {
+                destination: pointer(&mut bytes),
+                size,
+                pattern: pattern.clone(),
+            });
+            assert!(
+                bytes[..size]
+                    .chunks(pattern.len())
+                    .all(|chunk| chunk == &pattern[..])
+            );
+            assert_eq!(bytes[size], 0);
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! The index space of a launch: checked, and divided into work-groups.
+
+use brolga_compiler::{KernelInfo, NdRange};
+
+use crate::device::Device;
+use crate::error::{CLResult, ClError};
+
+/// Work-items in a group that are enough to make up for starting one.
+const GOOD_GROUP: u64 = 256;
+/// Groups for each thread that are enough to spread the work evenly.
+const GROUPS_PER_THREAD: u64 = 8;
+
+/// What is known of a kernel when a launch is checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits<'a> {
+    pub(crate) device: &'a Device,
+    pub(crate) info: &'a KernelInfo,
+    /// Work-items per vector.
+    pub(crate) width: u32,
+    pub(crate) allows_non_uniform: bool,
+}
+
+/// Checks the arguments of a launch and completes them; `None` when the range is empty.
+///
+/// Slices have at least `work_dim` elements. Errors: `CL_INVALID_WORK_DIMENSION`, `CL_INVALID_GLOBAL_OFFSET`,
+/// `CL_INVALID_GLOBAL_WORK_SIZE`, `CL_INVALID_WORK_GROUP_SIZE`, `CL_INVALID_WORK_ITEM_SIZE`.
+pub(crate) fn check(
+    limits: &Limits,
+    work_dim: u32,
+    offset: Option<&[usize]>,
+    global: Option<&[usize]>,
+    local: Option<&[usize]>,
+) -> CLResult<Option<NdRange>> {
+    // CL_INVALID_WORK_DIMENSION if work_dim is not valid for the device associated with command_queue ("Executing Kernels").
+    if !(1..=3).contains(&work_dim) {
+        return Err(ClError::INVALID_WORK_DIMENSION);
+    }
+    let dimensions = work_dim as usize;
+    let full = |sizes: Option<&[usize]>, unused: u64| {
+        let mut all = [unused; 3];
+        for (to, &from) in all
+            .iter_mut()
+            .zip(sizes.into_iter().flatten().take(dimensions))
+        {
+            *to = from as u64;
+        }
+        all
+    };
+    let global_offset = full(offset, 0);
+    // If the device is an OpenCL 2.1 or newer device, and global_work_size is NULL or the value in any passed dimension is
+    // zero, then the kernel command will trivially succeed.
+    let is_empty = global.is_none_or(|sizes| sizes.iter().take(dimensions).any(|&size| size == 0));
+    let global_size = match is_empty {
+        true => [0; 3],
+        false => full(global, 1),
+    };
+    // CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding value in
+    // global_work_offset for any dimensions is greater than the maximum value representable by size_t.
+    if (0..3).any(|d| global_offset[d].checked_add(global_size[d]).is_none()) {
+        return Err(ClError::INVALID_GLOBAL_OFFSET);
+    }
+    let required = limits
+        .info
+        .required_work_group_size
+        .map(|size| size.map(u64::from));
+    let local_size = match local {
+        Some(sizes) => full(Some(sizes), 1),
+        None if is_empty => return Ok(None),
+        // "The work-group size to be used for kernel can also be specified in the program source."
+        None => required.unwrap_or_else(|| choose_local_size(limits, global_size)),
+    };
+    check_local_size(limits, required, local_size)?;
+    if is_empty {
+        return Ok(None);
+    }
+    // CL_INVALID_WORK_GROUP_SIZE if the work-group size must be uniform, and if the global_work_size is not evenly
+    // divisible by the local_work_size.
+    let uniform = (0..3).all(|d| global_size[d] % local_size[d] == 0);
+    if !uniform && !limits.allows_non_uniform {
+        return Err(ClError::INVALID_WORK_GROUP_SIZE);
+    }
+    // Work-groups are counted in 64 bits, and so are work-items.
+    let items = global_size
+        .iter()
+        .try_fold(1u64, |all, &size| all.checked_mul(size));
+    if items.is_none() {
+        return Err(ClError::INVALID_GLOBAL_WORK_SIZE);
+    }
+    Ok(Some(NdRange {
+        work_dim,
+        global_offset,
+        global_size,
+        local_size,
+    }))
+}
+
+fn check_local_size(limits: &Limits, required: Option<[u64; 3]>, size: [u64; 3]) -> CLResult<()> {
+    // CL_INVALID_WORK_GROUP_SIZE if the total number of work-items in the work-group is zero.
+    if size.contains(&0) {
+        return Err(ClError::INVALID_WORK_GROUP_SIZE);
+    }
+    // CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any dimension of local_work_size is greater
+    // than the corresponding value returned for CL_DEVICE_MAX_WORK_GROUP_SIZES.
+    let maximum = limits.device.max_work_item_sizes;
+    if (0..3).any(|d| size[d] > maximum[d] as u64) {
+        return Err(ClError::INVALID_WORK_ITEM_SIZE);
+    }
+    // CL_INVALID_WORK_GROUP_SIZE if the total number of work-items in the work-group is greater than the value
+    // returned for CL_KERNEL_WORK_GROUP_SIZE. Each factor is small by now, so the product cannot overflow.
+    if size.iter().product::<u64>() > limits.device.max_work_group_size as u64 {
+        return Err(ClError::INVALID_WORK_GROUP_SIZE);
+    }
+    // CL_INVALID_WORK_GROUP_SIZE if the local_work_size does not match the required work-group size for kernel.
+    if required.is_some_and(|required| required != size) {
+        return Err(ClError::INVALID_WORK_GROUP_SIZE);
+    }
+    Ok(())
+}
+
+/// Chooses a local size for a launch that leaves it open.
+///
+/// Groups lie along x first, in whole vectors when they can, large enough to make up for starting one and small
+/// enough that every thread gets several. They divide the global size, unless the best divisor is much too small (a
+/// prime size, say) and the last group may be smaller than the others.
+pub(crate) fn choose_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
+    let items = global
+        .iter()
+        .fold(1u64, |all, &size| all.saturating_mul(size));
+    let width = u64::from(limits.width);
+    let wanted_groups = u64::from(limits.device.max_compute_units) * GROUPS_PER_THREAD;
+    let target = (items / wanted_groups)
+        .clamp(width, GOOD_GROUP.max(width))
+        .min(limits.device.max_work_group_size as u64);
+    let x = divisor(global[0], target, width);
+    if limits.allows_non_uniform && x < target.min(global[0]) / 4 {
+        // Whole vectors but for the last group.
+        let x = (target / width).max(1) * width;
+        return [x.min(target), 1, 1];
+    }
+    let y = divisor(global[1], target / x, 1);
+    let z = divisor(global[2], target / x / y, 1);
+    [x, y, z]
+}
+
+/// The largest divisor of `size` up to `limit`, multiples of `step` preferred unless they are much smaller.
+fn divisor(size: u64, limit: u64, step: u64) -> u64 {
+    let limit = limit.clamp(1, size);
+    let largest = |step: u64| {
+        (1..=limit / step)
+            .rev()
+            .map(|n| n * step)
+            .find(|d| size % d == 0)
+    };
+    match largest(step) {
+        Some(multiple) => multiple,
+        None => largest(1).unwrap_or(1),
+    }
+}
+
+/// How many groups there are in each dimension.
+pub(crate) fn num_groups(range: &NdRange) -> [u64; 3] {
+    std::array::from_fn(|d| range.global_size[d].div_ceil(range.local_size[d]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info() -> KernelInfo {
+        KernelInfo {
+            name: "k".to_owned(),
+            args: Vec::new(),
+            args_size: 0,
+            required_work_group_size: None,
+            work_group_size_hint: None,
+            vec_type_hint: None,
+            required_sub_group_size: None,
+            local_mem_size: 0,
+            private_mem_size: 0,
+            has_barrier: false,
+            attributes: String::new(),
+        }
+    }
+
+    fn with_limits<R>(info: &KernelInfo, non_uniform: bool, run: impl FnOnce(&Limits) -> R) -> R {
+        let device = Device::detect();
+        run(&Limits {
+            device: &device,
+            info,
+            width: 8,
+            allows_non_uniform: non_uniform,
+        })
+    }
+
+    #[test]
+    fn chosen_sizes_divide_and_are_whole_vectors() {
+        with_limits(&info(), false, |limits| {
+            for global in [
+                [1, 1, 1],
+                [7, 1, 1],
+                [1 << 20, 1, 1],
+                [1000, 1000, 1],
+                [1920, 1080, 1],
+                [3, 5, 7],
+                [1_000_003, 1, 1],
+                [1, 1 << 16, 1],
+                [1, 1, 4096],
+            ] {
+                let local = choose_local_size(limits, global);
+                for d in 0..3 {
+                    assert_eq!(global[d] % local[d], 0, "{global:?} {local:?}");
+                }
+                let items: u64 = local.iter().product();
+                assert!(items <= limits.device.max_work_group_size as u64);
+                if global[0] % 8 == 0 {
+                    assert_eq!(local[0] % 8, 0, "{global:?} {local:?}");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn large_ranges_get_large_groups() {
+        with_limits(&info(), false, |limits| {
+            assert_eq!(choose_local_size(limits, [1 << 24, 1, 1]), [256, 1, 1]);
+            assert_eq!(choose_local_size(limits, [16, 1 << 20, 1]), [16, 16, 1]);
+        });
+    }
+
+    #[test]
+    fn prime_sizes_use_a_smaller_last_group_where_allowed() {
+        with_limits(&info(), true, |limits| {
+            assert_eq!(choose_local_size(limits, [1_000_003, 1, 1]), [256, 1, 1]);
+        });
+        with_limits(&info(), false, |limits| {
+            assert_eq!(choose_local_size(limits, [1_000_003, 1, 1]), [1, 1, 1]);
+        });
+    }
+
+    #[test]
+    fn every_error_has_its_code() {
+        let mut with_required = info();
+        with_required.required_work_group_size = Some([8, 1, 1]);
+        let required = with_required;
+        let plain = info();
+        let global: Option<&[usize]> = Some(&[64, 64, 64]);
+        type Sizes<'a> = Option<&'a [usize]>;
+        fn error(
+            info: &KernelInfo,
+            dim: u32,
+            offset: Sizes,
+            global: Sizes,
+            local: Sizes,
+        ) -> ClError {
+            with_limits(info, false, |limits| {
+                check(limits, dim, offset, global, local)
+            })
+            .unwrap_err()
+        }
+        assert_eq!(
+            error(&plain, 0, None, global, None),
+            ClError::INVALID_WORK_DIMENSION
+        );
+        assert_eq!(
+            error(&plain, 4, None, global, None),
+            ClError::INVALID_WORK_DIMENSION
+        );
+        assert_eq!(
+            error(&plain, 1, Some(&[usize::MAX]), global, None),
+            ClError::INVALID_GLOBAL_OFFSET
+        );
+        assert_eq!(
+            error(&plain, 1, None, global, Some(&[0])),
+            ClError::INVALID_WORK_GROUP_SIZE
+        );
+        assert_eq!(
+            error(&plain, 1, None, global, Some(&[5])),
+            ClError::INVALID_WORK_GROUP_SIZE
+        );
+        assert_eq!(
+            error(&plain, 1, None, global, Some(&[8192])),
+            ClError::INVALID_WORK_ITEM_SIZE
+        );
+        assert_eq!(
+            error(&plain, 3, None, global, Some(&[64, 64, 64])),
+            ClError::INVALID_WORK_GROUP_SIZE
+        );
+        assert_eq!(
+            error(&required, 1, None, global, Some(&[16])),
+            ClError::INVALID_WORK_GROUP_SIZE
+        );
+        let huge: Option<&[usize]> = Some(&[usize::MAX / 2, 4, 1]);
+        assert_eq!(
+            error(&plain, 2, None, huge, Some(&[1, 1])),
+            ClError::INVALID_GLOBAL_WORK_SIZE
+        );
+    }
+
+    #[test]
+    fn empty_ranges_succeed() {
+        with_limits(&info(), false, |limits| {
+            assert_eq!(check(limits, 2, None, None, None), Ok(None));
+            assert_eq!(check(limits, 2, None, Some(&[4, 0]), None), Ok(None));
+        });
+    }
+
+    #[test]
+    fn required_size_is_used_when_none_is_given() {
+        let mut info = info();
+        info.required_work_group_size = Some([8, 2, 1]);
+        with_limits(&info, false, |limits| {
+            let range = check(limits, 2, None, Some(&[16, 16]), None)
+                .unwrap()
+                .unwrap();
+            assert_eq!(range.local_size, [8, 2, 1]);
+        });
+    }
+
+    #[test]
+    fn unused_dimensions_are_one_and_extra_elements_ignored() {
+        with_limits(&info(), true, |limits| {
+            let range = check(limits, 1, Some(&[3, 9]), Some(&[100, 9]), Some(&[64, 9]));
+            let range = range.unwrap().unwrap();
+            assert_eq!(range.global_size, [100, 1, 1]);
+            assert_eq!(range.local_size, [64, 1, 1]);
+            assert_eq!(range.global_offset, [3, 0, 0]);
+            assert_eq!(num_groups(&range), [2, 1, 1]);
+        });
+    }
+}

@@ -1,0 +1,95 @@
+//! The platform: what Brolga says of itself before any device is asked.
+
+use std::sync::{Arc, LazyLock};
+
+use crate::device::Device;
+use crate::features;
+
+/// A name with a `cl_version`, as the `..._WITH_VERSION` and `..._ALL_VERSIONS` queries return them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NameVersion {
+    pub name: &'static str,
+    /// `CL_MAKE_VERSION(major, minor, patch)`.
+    pub version: u32,
+}
+
+impl NameVersion {
+    /// Packs a version the way `CL_MAKE_VERSION` does: 10 bits major, 10 bits minor, 12 bits patch.
+    pub const fn new(name: &'static str, major: u32, minor: u32, patch: u32) -> NameVersion {
+        NameVersion {
+            name,
+            version: opencl_sys::make_version(major, minor, patch),
+        }
+    }
+}
+
+/// The one platform. Everything here is constant for the life of the process.
+#[derive(Debug)]
+pub struct Platform {
+    devices: [Arc<Device>; 1],
+    extensions: String,
+}
+
+/// `CL_PLATFORM_VERSION` and `CL_DEVICE_VERSION` share the OpenCL version.
+pub(crate) const OPENCL_VERSION: &str = "OpenCL 3.0 Brolga";
+
+impl Platform {
+    /// The platform; detects the device when first called.
+    pub fn get() -> &'static Platform {
+        static PLATFORM: LazyLock<Platform> = LazyLock::new(|| Platform {
+            devices: [Arc::new(Device::detect())],
+            extensions: features::names(features::platform_extensions()),
+        });
+        &PLATFORM
+    }
+
+    /// Every device, whatever its type: one CPU.
+    pub fn devices(&self) -> &[Arc<Device>] {
+        &self.devices
+    }
+
+    /// `CL_PLATFORM_NAME`
+    pub fn name(&self) -> &'static str {
+        "Brolga"
+    }
+
+    /// `CL_PLATFORM_VENDOR`
+    pub fn vendor(&self) -> &'static str {
+        "Brolga"
+    }
+
+    /// `CL_PLATFORM_VERSION`
+    pub fn version(&self) -> &'static str {
+        OPENCL_VERSION
+    }
+
+    /// `CL_PLATFORM_NUMERIC_VERSION`
+    pub fn numeric_version(&self) -> u32 {
+        opencl_sys::make_version(3, 0, 0)
+    }
+
+    /// `CL_PLATFORM_PROFILE`
+    pub fn profile(&self) -> &'static str {
+        "FULL_PROFILE"
+    }
+
+    /// `CL_PLATFORM_EXTENSIONS`: space separated names.
+    pub fn extensions(&self) -> &str {
+        &self.extensions
+    }
+
+    /// `CL_PLATFORM_EXTENSIONS_WITH_VERSION`
+    pub fn extensions_with_version(&self) -> Vec<NameVersion> {
+        features::platform_extensions().collect()
+    }
+
+    /// `CL_PLATFORM_HOST_TIMER_RESOLUTION`: nanoseconds between ticks of the clock that time stamps come from.
+    pub fn host_timer_resolution(&self) -> u64 {
+        1
+    }
+
+    /// `CL_PLATFORM_ICD_SUFFIX_KHR`
+    pub fn icd_suffix(&self) -> &'static str {
+        "BROLGA"
+    }
+}

@@ -1,0 +1,363 @@
+//! The threads that execute commands: workers, and threads of the application that wait.
+//!
+//! # Lists
+//!
+//! Under one lock there are three lists.
+//! *Ready*: commands whose dependencies are done. One that several threads share stays in the list
+//! until all of it is claimed; another leaves it when a thread takes it.
+//! *Deferred*: ready commands so short that waking a thread for them would cost more than they do. Only
+//! waiting threads take from it. It is emptied into *ready* by whatever OpenCL counts as a flush, by a
+//! status query, and when it grows long; so they never wait for longer than the specification lets them.
+//! *Callbacks*: code of the application. Only workers run it, with no lock held: a waiting
+//! thread of the application may hold a mutex that the callback wants.
+//!
+//! # Why no wake-up is lost
+//!
+//! A worker that finds nothing spins for a few microseconds (one worker at a time), then parks:
+//!
+//! 1. it reads `epoch`, then counts itself in `sleepers`;
+//! 2. it looks for work once more;
+//! 3. it sleeps on the futex `epoch`, if that still has the value read.
+//!
+//! Whoever makes work available does so first, then looks at `spinners` and `sleepers`; when nobody spins and
+//! somebody sleeps, it increments `epoch` and wakes one. All these are sequentially consistent. So either the worker's look in 2 comes
+//! after the work was made available and finds it, or the other thread's look at `sleepers` comes
+//! after 1 and wakes the worker; a wake between 1 and 3 changes `epoch`, and 3 does not sleep.
+//! A spinner stops by leaving `spinners` *before* its look in 2, so the same argument covers it.
+//!
+//! "Work made available" is: an entry pushed to *ready* or *callbacks*; a place in a shared command given up by a
+//! thread that leaves early; and entries left over when a thread takes one, because one push wakes
+//! at most one worker, which wakes the next (`take` tells it). A thread inside `help_until_done` or
+//! the worker loop pushes quietly (the next thing it does is take), and one that leaves the
+//! former wakes a worker if anything is left.
+//!
+//! A waiting thread sleeps on its event when there is nothing it can take. What its event depends on was enqueued before,
+//! so it is then not deferred, but running, or ready and known to the workers by the rules above, or
+//! waits for something of which the same is true, or for a user event.
+
+use std::collections::VecDeque;
+use std::hint::spin_loop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+
+use parking_lot::Mutex;
+use rustix::thread::futex;
+
+use crate::command::{Action, participate};
+use crate::event::{Event, timestamp};
+use crate::topology;
+
+/// How long a worker looks for work before it parks, nanoseconds.
+const WORKER_SPIN: u64 = 10_000;
+/// How long a waiting thread looks before it sleeps, nanoseconds.
+const WAITER_SPIN: u64 = 20_000;
+/// Deferred commands that are enough work to wake a worker for.
+const MAX_DEFERRED: usize = 16;
+/// More threads than this `BROLGA_THREADS` cannot ask for.
+const MAX_THREADS: u32 = 1024;
+
+/// How a command that became ready is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Push {
+    /// To whoever waits; see the module's head.
+    Defer,
+    /// The pushing thread is about to look for work itself.
+    Quiet,
+    /// To a worker, woken if need be.
+    Notify,
+}
+
+/// Who takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Who {
+    Worker,
+    Helper,
+}
+
+enum Task {
+    Callback(Action),
+    /// A command that the taker has joined.
+    Command(Arc<Event>),
+}
+
+#[derive(Default)]
+struct Lists {
+    ready: VecDeque<Arc<Event>>,
+    deferred: VecDeque<Arc<Event>>,
+    callbacks: VecDeque<Action>,
+}
+
+/// The process's pool.
+pub(crate) struct Pool {
+    lists: Mutex<Lists>,
+    /// Entries of `ready` and `callbacks`.
+    available: AtomicUsize,
+    /// Entries of `deferred`.
+    deferred: AtomicUsize,
+    /// Workers spinning: 0 or 1.
+    spinners: AtomicU32,
+    /// Workers parked or about to be.
+    sleepers: AtomicU32,
+    /// The futex that parked workers sleep on.
+    epoch: AtomicU32,
+    threads: u32,
+}
+
+/// How many threads execute commands: `BROLGA_THREADS`, or the processors in the affinity mask.
+pub(crate) fn thread_count() -> u32 {
+    static COUNT: LazyLock<u32> = LazyLock::new(|| {
+        std::env::var("BROLGA_THREADS")
+            .ok()
+            .and_then(|value| value.trim().parse::<u32>().ok())
+            .filter(|&count| count > 0)
+            .unwrap_or_else(|| topology::available_processors().len() as u32)
+            .clamp(1, MAX_THREADS)
+    });
+    *COUNT
+}
+
+impl Pool {
+    /// The pool; its workers start when this is first called.
+    pub(crate) fn get() -> &'static Pool {
+        static POOL: LazyLock<Pool> = LazyLock::new(|| {
+            let threads = thread_count();
+            for index in 0..threads {
+                // The workers wait for the initialisation that spawns them.
+                let spawned = std::thread::Builder::new()
+                    .name(format!("brolga-{index}"))
+                    .spawn(|| Pool::get().work());
+                if let Err(error) = spawned {
+                    eprintln!("brolga: cannot start worker thread {index}: {error}");
+                    break;
+                }
+            }
+            Pool {
+                lists: Mutex::default(),
+                available: AtomicUsize::new(0),
+                deferred: AtomicUsize::new(0),
+                spinners: AtomicU32::new(0),
+                sleepers: AtomicU32::new(0),
+                epoch: AtomicU32::new(0),
+                threads,
+            }
+        });
+        &POOL
+    }
+
+    /// Threads that may work on one command.
+    pub(crate) fn threads(&self) -> u32 {
+        self.threads
+    }
+
+    /// Offers a command whose dependencies are done.
+    pub(crate) fn push(&self, event: Arc<Event>, push: Push) {
+        let mut lists = self.lists.lock();
+        if push == Push::Defer {
+            lists.deferred.push_back(event);
+            let count = self.deferred.fetch_add(1, SeqCst) + 1;
+            drop(lists);
+            if count >= MAX_DEFERRED {
+                self.promote_deferred();
+            }
+            return;
+        }
+        lists.ready.push_back(event);
+        self.available.fetch_add(1, SeqCst);
+        drop(lists);
+        if push == Push::Notify {
+            self.wake_one();
+        }
+    }
+
+    /// Has a worker call `callback` soon.
+    pub(crate) fn push_callback(&self, callback: Action) {
+        let mut lists = self.lists.lock();
+        lists.callbacks.push_back(callback);
+        self.available.fetch_add(1, SeqCst);
+        drop(lists);
+        self.wake_one();
+    }
+
+    /// Makes deferred commands everybody's.
+    pub(crate) fn promote_deferred(&self) {
+        if self.deferred.load(SeqCst) == 0 {
+            return;
+        }
+        let mut guard = self.lists.lock();
+        let lists = &mut *guard;
+        let count = lists.deferred.len();
+        lists.ready.append(&mut lists.deferred);
+        self.deferred.fetch_sub(count, SeqCst);
+        self.available.fetch_add(count, SeqCst);
+        drop(guard);
+        self.wake_one();
+    }
+
+    /// Wakes a worker if one sleeps and none is looking for work already.
+    fn wake_one(&self) {
+        if self.spinners.load(SeqCst) == 0 && self.sleepers.load(SeqCst) > 0 {
+            self.epoch.fetch_add(1, SeqCst);
+            let _ = futex::wake(&self.epoch, futex::Flags::PRIVATE, 1);
+        }
+    }
+
+    /// Takes something to do, and says whether there is more for a worker.
+    fn take(&self, who: Who) -> Option<(Task, bool)> {
+        let nothing = self.available.load(SeqCst) == 0;
+        if nothing && (who == Who::Worker || self.deferred.load(SeqCst) == 0) {
+            return None;
+        }
+        let mut lists = self.lists.lock();
+        if who == Who::Worker
+            && let Some(callback) = lists.callbacks.pop_front()
+        {
+            self.available.fetch_sub(1, SeqCst);
+            let more = self.has_work(&lists);
+            return Some((Task::Callback(callback), more));
+        }
+        let mut index = 0;
+        while let Some(event) = lists.ready.get(index) {
+            let job = &event.job;
+            if job.is_exhausted() {
+                lists.ready.remove(index);
+                self.available.fetch_sub(1, SeqCst);
+                continue;
+            }
+            if !job.has_room() || who == Who::Helper && !job.may_help() {
+                index += 1;
+                continue;
+            }
+            job.join();
+            let event = if job.is_single() {
+                self.available.fetch_sub(1, SeqCst);
+                lists.ready.remove(index)?
+            } else {
+                Arc::clone(event)
+            };
+            let more = self.has_work(&lists);
+            return Some((Task::Command(event), more));
+        }
+        if who == Who::Helper
+            && let Some(event) = lists.deferred.pop_front()
+        {
+            self.deferred.fetch_sub(1, SeqCst);
+            event.job.join();
+            let more = self.has_work(&lists);
+            return Some((Task::Command(event), more));
+        }
+        None
+    }
+
+    /// Whether there is something that a worker could take.
+    fn has_work(&self, lists: &Lists) -> bool {
+        !lists.callbacks.is_empty() || lists.ready.iter().any(|event| event.job.has_room())
+    }
+
+    /// A worker's life.
+    fn work(&self) {
+        loop {
+            let (task, more) = match self.take(Who::Worker) {
+                Some(taken) => taken,
+                None => match self.spin().or_else(|| self.park()) {
+                    Some(taken) => taken,
+                    None => continue,
+                },
+            };
+            if more {
+                self.wake_one();
+            }
+            // A panic (in a callback, say) must not end the worker.
+            let _ = catch_unwind(AssertUnwindSafe(|| match task {
+                Task::Callback(callback) => callback(),
+                Task::Command(event) => participate(&event, &|| false),
+            }));
+        }
+    }
+
+    /// Looks for work for a while, unless another worker does.
+    fn spin(&self) -> Option<(Task, bool)> {
+        if self
+            .spinners
+            .compare_exchange(0, 1, SeqCst, SeqCst)
+            .is_err()
+        {
+            return None;
+        }
+        let limit = timestamp() + WORKER_SPIN;
+        let mut found = None;
+        while found.is_none() && timestamp() < limit {
+            for _ in 0..16 {
+                spin_loop();
+            }
+            found = self.take(Who::Worker);
+        }
+        self.spinners.store(0, SeqCst);
+        // Whoever saw a spinner did not wake anybody; what is there now must not wait for this thread's
+        // command to end.
+        if let Some((_, more)) = &mut found {
+            *more |= self.available.load(SeqCst) > 0;
+        }
+        found
+    }
+
+    /// Sleeps until woken, unless there is work after all.
+    fn park(&self) -> Option<(Task, bool)> {
+        let epoch = self.epoch.load(SeqCst);
+        self.sleepers.fetch_add(1, SeqCst);
+        let found = self.take(Who::Worker);
+        if found.is_none() {
+            // Woken, interrupted or too late: the caller looks again in any case.
+            let _ = futex::wait(&self.epoch, futex::Flags::PRIVATE, epoch, None);
+        }
+        self.sleepers.fetch_sub(1, SeqCst);
+        found
+    }
+
+    /// Executes commands on this thread until `event` is done, sleeping when there is nothing to execute.
+    pub(crate) fn help_until_done(&self, event: &Event) {
+        while !event.is_done() {
+            if let Some((task, more)) = self.take(Who::Helper) {
+                if more {
+                    self.wake_one();
+                }
+                let Task::Command(command) = task else {
+                    unreachable!("callbacks are for workers");
+                };
+                participate(&command, &|| event.is_done());
+                continue;
+            }
+            if !self.spin_for(event) {
+                event.sleep();
+            }
+        }
+        // This thread may have pushed quietly, left a shared command, or been the one a wake-up was spared for.
+        if self.available.load(SeqCst) > 0 {
+            self.wake_one();
+        }
+        // Waiting implies a flush of the queue.
+        self.promote_deferred();
+    }
+
+    /// Watches `event` and the lists for a while; true when one of them changed.
+    fn spin_for(&self, event: &Event) -> bool {
+        let limit = timestamp() + WAITER_SPIN;
+        let available = self.available.load(SeqCst);
+        while timestamp() < limit {
+            for _ in 0..16 {
+                if event.is_done() {
+                    return true;
+                }
+                spin_loop();
+            }
+            // Entries that this thread just found of no use to it stay counted; only news matter.
+            if self.deferred.load(SeqCst) > 0 || self.available.load(SeqCst) != available {
+                return true;
+            }
+        }
+        event.is_done()
+    }
+}

@@ -1,0 +1,238 @@
+//! Command queues: what orders commands.
+//!
+//! Order is made of dependencies between events and nothing else. In an in-order queue each command depends on the
+//! one before it. In an out-of-order queue a command depends on the last barrier, and a barrier on everything since
+//! the one before. A queue refers to its commands weakly: they are kept alive by what they wait for and by the pool,
+//! and one that is gone has nothing left to wait for.
+//!
+//! The queue's lock is held while a command's dependencies are entered, so that two threads' commands are ordered; the
+//! command is let go after that, outside the lock.
+//!
+//! The commands themselves are in `enqueue/`.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use opencl_sys::*;
+use parking_lot::Mutex;
+
+use crate::command::{Job, Keep, Work};
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{CLResult, ClError};
+use crate::event::Event;
+use crate::pool::Pool;
+
+/// A command queue.
+pub struct Queue {
+    context: Arc<Context>,
+    device: Arc<Device>,
+    properties: u64,
+    property_list: Vec<u64>,
+    order: Mutex<Order>,
+}
+
+/// What later commands depend on.
+#[derive(Default)]
+struct Order {
+    /// In order: the last command. Out of order: the last barrier.
+    last: Weak<Event>,
+    /// Out of order: commands since the last barrier, finished ones swept out now and then.
+    since: Vec<Weak<Event>>,
+    /// Out of order: sweep when `since` has grown to this.
+    sweep_at: usize,
+}
+
+/// What a command waits for besides its wait list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ordering {
+    /// What the kind of queue asks for.
+    Queue,
+    /// Everything enqueued before.
+    AfterAll,
+    /// What the kind of queue asks for, and everything enqueued later waits for it.
+    Barrier,
+    /// Both.
+    FullBarrier,
+}
+
+impl Queue {
+    /// `clCreateCommandQueue(WithProperties)`. `properties` are `CL_QUEUE_...` bits, `property_list` is what
+    /// `CL_QUEUE_PROPERTIES_ARRAY` answers: as given, with the final 0, or empty.
+    ///
+    /// Errors: `CL_INVALID_DEVICE`, `CL_INVALID_VALUE` (unknown bits), `CL_INVALID_QUEUE_PROPERTIES` (unsupported).
+    pub fn new(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        properties: u64,
+        property_list: Vec<u64>,
+    ) -> CLResult<Arc<Queue>> {
+        // CL_INVALID_DEVICE if device is not a valid device or is not associated with context ("Command-Queues").
+        if !context.has_device(device) {
+            return Err(ClError::INVALID_DEVICE);
+        }
+        // CL_INVALID_VALUE if values specified in properties are not valid.
+        let known = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+            | CL_QUEUE_PROFILING_ENABLE
+            | CL_QUEUE_ON_DEVICE
+            | CL_QUEUE_ON_DEVICE_DEFAULT;
+        if properties & !known != 0 {
+            return Err(ClError::INVALID_VALUE);
+        }
+        // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the device.
+        if properties & !device.queue_on_host_properties != 0 {
+            return Err(ClError::INVALID_QUEUE_PROPERTIES);
+        }
+        // Starts the threads, so that the first command does not wait for them.
+        Pool::get();
+        Ok(Arc::new(Queue {
+            context: Arc::clone(context),
+            device: Arc::clone(device),
+            properties,
+            property_list,
+            order: Mutex::default(),
+        }))
+    }
+
+    /// `CL_QUEUE_CONTEXT`
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// `CL_QUEUE_DEVICE`
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// `CL_QUEUE_PROPERTIES`
+    pub fn properties(&self) -> u64 {
+        self.properties
+    }
+
+    /// `CL_QUEUE_PROPERTIES_ARRAY`
+    pub fn property_list(&self) -> &[u64] {
+        &self.property_list
+    }
+
+    fn is_out_of_order(&self) -> bool {
+        self.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0
+    }
+
+    /// `clFlush`: from now on the commands enqueued so far progress by themselves.
+    pub fn flush(&self) -> CLResult<()> {
+        Pool::get().promote_deferred();
+        Ok(())
+    }
+
+    /// `clFinish`: returns when everything enqueued so far is done; this thread helps.
+    pub fn finish(&self) -> CLResult<()> {
+        let (last, since) = {
+            let order = self.order.lock();
+            (order.last.upgrade(), order.since.clone())
+        };
+        for event in since.iter().filter_map(Weak::upgrade).chain(last) {
+            event.wait();
+        }
+        Ok(())
+    }
+
+    /// Enqueues a command.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT` when an event of `wait` belongs to another context.
+    pub(crate) fn enqueue(
+        self: &Arc<Self>,
+        command_type: u32,
+        work: Work,
+        keep: Keep,
+        wait: &[Arc<Event>],
+        ordering: Ordering,
+    ) -> CLResult<Arc<Event>> {
+        self.check_wait_list(wait)?;
+        let event = Event::command(self, command_type, Job::new(work), keep);
+        let push = event.job.push();
+        {
+            let mut order = self.order.lock();
+            for other in wait {
+                event.depend_on(other, true);
+            }
+            let after = |event: &Arc<Event>, other: &Weak<Event>| {
+                if let Some(other) = other.upgrade() {
+                    event.depend_on(&other, false);
+                }
+            };
+            after(&event, &order.last);
+            if matches!(ordering, Ordering::AfterAll | Ordering::FullBarrier) {
+                for other in &order.since {
+                    after(&event, other);
+                }
+            }
+            if !self.is_out_of_order() || ordering == Ordering::FullBarrier {
+                order.last = Arc::downgrade(&event);
+                order.since.clear();
+            } else if ordering == Ordering::Barrier {
+                // What came before is not ordered by this barrier, but clFinish and later barriers wait for it.
+                order.last = Arc::downgrade(&event);
+            } else {
+                order.add(&event);
+            }
+        }
+        event.release(push);
+        Ok(event)
+    }
+
+    /// Checks a wait list. Errors: `CL_INVALID_CONTEXT`.
+    pub(crate) fn check_wait_list(&self, wait: &[Arc<Event>]) -> CLResult<()> {
+        // CL_INVALID_CONTEXT if the context associated with command_queue and events in event_wait_list are not the same.
+        match wait
+            .iter()
+            .all(|event| Arc::ptr_eq(event.context(), &self.context))
+        {
+            true => Ok(()),
+            false => Err(ClError::INVALID_CONTEXT),
+        }
+    }
+}
+
+impl Order {
+    /// Remembers a command of an out-of-order queue.
+    fn add(&mut self, event: &Arc<Event>) {
+        if self.since.len() >= self.sweep_at {
+            self.since
+                .retain(|event| event.upgrade().is_some_and(|event| !event.is_done()));
+            self.sweep_at = (2 * self.since.len()).max(64);
+        }
+        self.since.push(Arc::downgrade(event));
+    }
+}
+
+/// Ends a blocking enqueue: waits when `blocking` says so.
+///
+/// Errors: `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` when the command failed because of what it waited for, else the
+/// command's own error.
+pub(crate) fn settle(event: Arc<Event>, blocking: bool) -> CLResult<Arc<Event>> {
+    if blocking {
+        let status = event.wait();
+        // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution
+        // status of any of the events in event_wait_list is a negative integer value.
+        if status < 0 {
+            return Err(ClError(status));
+        }
+    }
+    Ok(event)
+}
+
+impl Drop for Queue {
+    /// "clReleaseCommandQueue performs an implicit flush". Commands hold their queue, so nothing of its own is left;
+    /// but the last reference may be a command's.
+    fn drop(&mut self) {
+        Pool::get().promote_deferred();
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue")
+            .field("properties", &format_args!("{:#x}", self.properties))
+            .finish()
+    }
+}
