@@ -376,6 +376,38 @@ fn long_chains_of_markers_do_not_recurse() {
     });
 }
 
+/// A thread that helps stops when its own event is done; what it was in the middle of must not be lost.
+#[test]
+fn helpers_leave_nothing_half_done() {
+    in_time(|| {
+        let context = context();
+        let queue = queue(&context);
+        let counts = buffer(&context, &[0; 256]);
+        let kernel = kernel(&context, "count");
+        kernel.set_arg_buffer(0, Some(&counts)).unwrap();
+        let (send, receive) = mpsc::channel::<Arc<Event>>();
+        let setter = std::thread::spawn(move || {
+            for user in receive {
+                user.set_user_status(CL_COMPLETE).unwrap();
+            }
+        });
+        for _ in 0..2000 {
+            for _ in 0..3 {
+                queue
+                    .enqueue_nd_range(&kernel, 1, None, Some(&[256]), Some(&[4]), &[])
+                    .unwrap();
+            }
+            let user = Event::user(&context);
+            send.send(user.clone()).unwrap();
+            Event::wait_all(&[user]).unwrap();
+        }
+        queue.finish().unwrap();
+        drop(send);
+        setter.join().unwrap();
+        assert!(words(&queue, &counts).iter().all(|&n| n == 6000));
+    });
+}
+
 /// Many threads, each with queues of its own, launches of all sizes, waits of all kinds.
 #[test]
 fn stress() {
