@@ -1,9 +1,14 @@
 //! A checked program and its kernels, compiled on demand per launch shape.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use crate::abi::{KernelFn, SCRATCH_ALIGN};
-use crate::{Diagnostic, KernelInfo};
+use crate::dump::Dump;
+use crate::ir::{FuncId, Function, Module, Op, ParamSource};
+use crate::jit::Code;
+use crate::jit::globals::Globals;
+use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, pending};
 
 /// Build options that change generated code (already parsed from an option string).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -37,8 +42,7 @@ pub struct SpecConstantInfo {
 
 /// Lists the specialization constants that a module declares, without building it.
 pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>, Diagnostic> {
-    let _ = words;
-    Err(Diagnostic::new("the compiler cannot read modules yet"))
+    pending::spec_constants(words)
 }
 
 /// The index space of one launch; unused dimensions have size 1 and offset 0.
@@ -65,10 +69,27 @@ pub struct LaunchKey {
     pub uniform_groups: bool,
 }
 
+/// A kernel ready to be compiled for a launch: inlined, optimised, one lane a value.
+#[derive(Debug)]
+struct Prepared {
+    function: Function,
+    params: Vec<ParamSource>,
+    /// Work-items per vector.
+    width: u8,
+    /// Why that width.
+    remarks: Vec<String>,
+}
+
 /// A checked program: SPIR-V translated to IR, ready for kernels to be compiled.
 #[derive(Debug)]
 pub struct Program {
+    module: Module,
     kernels: Vec<KernelInfo>,
+    options: BuildOptions,
+    globals: Arc<Globals>,
+    /// One for each kernel; made when first asked for.
+    prepared: Vec<OnceLock<Result<Prepared, Diagnostic>>>,
+    dump: Dump,
 }
 
 impl Program {
@@ -78,8 +99,36 @@ impl Program {
         spec: &SpecConstants,
         options: &BuildOptions,
     ) -> Result<Program, Diagnostic> {
-        let _ = (modules, spec, options);
-        Err(Diagnostic::new("the compiler cannot read modules yet"))
+        let dump = Dump::from_env();
+        for (i, words) in modules.iter().enumerate() {
+            dump.write_bytes("spirv", &format!("module{i}"), "spv", || {
+                words.iter().flat_map(|w| w.to_le_bytes()).collect()
+            });
+        }
+        Program::from_module(pending::translate(modules, spec, options)?, options)
+    }
+
+    /// A program of a module in IR.
+    pub fn from_module(module: Module, options: &BuildOptions) -> Result<Program, Diagnostic> {
+        let dump = Dump::from_env();
+        dump.write("ir", "module", || module.to_string());
+        let kernels = module
+            .kernels
+            .iter()
+            .map(|kernel| {
+                let mut info = kernel.info.clone();
+                info.local_mem_size = local_mem_size(&module, kernel.func);
+                info
+            })
+            .collect();
+        Ok(Program {
+            globals: Arc::new(Globals::new(&module.globals)?),
+            prepared: module.kernels.iter().map(|_| OnceLock::new()).collect(),
+            module,
+            kernels,
+            options: options.clone(),
+            dump,
+        })
     }
 
     /// The kernels, in the order of the modules' entry points.
@@ -87,10 +136,41 @@ impl Program {
         &self.kernels
     }
 
-    /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for.
+    /// Bytes of module-scope variables in global memory.
+    pub fn global_variable_size(&self) -> u64 {
+        let variables = self.module.globals.values();
+        variables
+            .filter(|g| g.space == AddressSpace::Global)
+            .map(|g| g.size)
+            .sum()
+    }
+
+    fn prepared(&self, kernel: usize) -> Result<&Prepared, Diagnostic> {
+        self.prepared[kernel]
+            .get_or_init(|| self.prepare(kernel))
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    fn prepare(&self, kernel: usize) -> Result<Prepared, Diagnostic> {
+        let (function, params) = pending::prepare_kernel(&self.module, kernel, &self.options)?;
+        self.dump
+            .write("ir", &self.kernels[kernel].name, || function.to_string());
+        let (width, remarks) = match forced_width() {
+            Some(width) => (width, vec![format!("width {width}, as BROLGA_WIDTH says")]),
+            None => pending::choose_width(&function),
+        };
+        Ok(Prepared {
+            function,
+            params,
+            width,
+            remarks,
+        })
+    }
+
+    /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for; 1 for a kernel that cannot be.
     pub fn width(&self, kernel: usize) -> u32 {
-        let _ = kernel;
-        1
+        self.prepared(kernel).map_or(1, |p| u32::from(p.width))
     }
 
     /// The key of a launch of `kernel`.
@@ -113,17 +193,89 @@ impl Program {
 
     /// Compiles `kernel` for one launch key. Takes about a millisecond; holds no lock. The caller caches the result.
     pub fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<CompiledKernel, Diagnostic> {
-        let _ = key;
-        Err(Diagnostic::new(format!(
-            "kernel {kernel} cannot be compiled yet"
-        )))
+        let prepared = self.prepared(kernel)?;
+        self.compile_at(kernel, key, prepared.width)
     }
+
+    /// [`Program::compile`] at a vector width of the caller's.
+    pub fn compile_at(
+        &self,
+        kernel: usize,
+        key: &LaunchKey,
+        width: u8,
+    ) -> Result<CompiledKernel, Diagnostic> {
+        let prepared = self.prepared(kernel)?;
+        let name = &self.kernels[kernel].name;
+        let mut code = pending::build(&prepared.function, &prepared.params, width, key)?;
+        self.dump.write("wg", name, || code.function.to_string());
+        lower::builtins::expand(&mut code.function);
+        pending::cleanup(&mut code.function);
+        self.dump.write("vec", name, || code.function.to_string());
+        lower::legalize::run(&mut code.function);
+        let clif = codegen::translate(&code.function, self.globals.addresses())?;
+        self.dump.write("clif", name, || clif.display().to_string());
+        let machine = Code::compile(clif, self.dump.wants("asm"))?;
+        self.dump.write("asm", name, || {
+            machine.listing().unwrap_or_default().to_owned()
+        });
+        let remarks = prepared
+            .remarks
+            .iter()
+            .cloned()
+            .chain(code.remarks)
+            .collect();
+        Ok(CompiledKernel {
+            code: machine,
+            _globals: self.globals.clone(),
+            width: u32::from(width),
+            context_bytes_per_item: code.context_bytes_per_item,
+            remarks,
+        })
+    }
+}
+
+/// The vector width that the environment forces.
+fn forced_width() -> Option<u8> {
+    let width: u8 = std::env::var("BROLGA_WIDTH").ok()?.parse().ok()?;
+    matches!(width, 1 | 2 | 4 | 8 | 16).then_some(width)
+}
+
+/// Bytes that the work-group variables of a kernel and of what it calls take in whatever order they are
+/// laid out: each is padded to the strictest alignment among them.
+fn local_mem_size(module: &Module, kernel: FuncId) -> u64 {
+    let mut seen = vec![kernel];
+    let mut next = 0;
+    let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut align = 1;
+    while next < seen.len() {
+        let func = &module.functions[seen[next]];
+        next += 1;
+        for local in func.locals.values() {
+            sizes.insert(&local.name, local.size);
+            align = align.max(u64::from(local.align));
+        }
+        for &block in &func.layout {
+            for &inst in &func.blocks[block].insts {
+                if let Op::Call(callee) = func.insts[inst].op
+                    && !seen.contains(&callee)
+                {
+                    seen.push(callee);
+                }
+            }
+        }
+    }
+    sizes
+        .values()
+        .map(|size| size.next_multiple_of(align))
+        .sum()
 }
 
 /// Generated code for one kernel and launch key, with the memory that holds it.
 #[derive(Debug)]
 pub struct CompiledKernel {
-    entry: KernelFn,
+    code: Code,
+    /// The code holds addresses into them.
+    _globals: Arc<Globals>,
     width: u32,
     context_bytes_per_item: u64,
     remarks: Vec<String>,
@@ -132,12 +284,18 @@ pub struct CompiledKernel {
 impl CompiledKernel {
     /// The function to call; see [`KernelFn`] for its contract. Valid while `self` lives.
     pub fn entry(&self) -> KernelFn {
-        self.entry
+        // SAFETY: the code was generated for a function of this signature.
+        unsafe { std::mem::transmute::<*const u8, KernelFn>(self.code.entry()) }
     }
 
     /// Work-items per vector.
     pub fn width(&self) -> u32 {
         self.width
+    }
+
+    /// Bytes of machine code.
+    pub fn code_size(&self) -> usize {
+        self.code.size()
     }
 
     /// Bytes of scratch memory a thread needs to run work-groups of `local_size` work-items with

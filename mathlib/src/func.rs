@@ -307,8 +307,8 @@ functions! {
 
     Fclamp "fclamp" Ternary common::fclamp, Correct, Correct, Correct;
     Degrees "degrees" Unary common::degrees, Ulp(2.0), Ulp(2.0), Ulp(2.0);
-    FmaxCommon "fmax_common" Binary common::fmax, Correct, Correct, Correct;
-    FminCommon "fmin_common" Binary common::fmin, Correct, Correct, Correct;
+    FmaxCommon "fmax_common" Binary common::fmax_common, Correct, Correct, Correct;
+    FminCommon "fmin_common" Binary common::fmin_common, Correct, Correct, Correct;
     Mix "mix" Ternary common::mix, Any, Absolute(1e-3), Any;
     Radians "radians" Unary common::radians, Ulp(2.0), Ulp(2.0), Ulp(2.0);
     Step "step" Binary common::step, Correct, Correct, Correct;

@@ -28,6 +28,8 @@
 //! `remquo`, ...) are [`Int`]s of the float's width: sign-extend an `int` for `double`, truncate
 //! on the way out.
 //!
+//! `half` is not a format of its own: widen to `float`, evaluate with [`eval_half`], round to
+//! `half`. Vectors are the caller's affair, but for [`root::length`] and [`root::normalize`].
 //!
 //! Open [`number`] first, then [`exp`] as the pattern of a function, then [`func`].
 
@@ -39,6 +41,7 @@ pub mod erf;
 pub mod exp;
 pub mod func;
 pub mod gamma;
+pub mod half_in_float;
 pub mod hyper;
 pub mod log;
 pub mod number;
@@ -52,5 +55,6 @@ mod scalar;
 pub mod trig;
 
 pub use func::{Accuracy, Func, Signature, Value, eval, eval_values};
+pub use half_in_float::{eval_f16, eval_half};
 pub use number::{Float, Format, Int, Mask};
 pub use routine::{Routine, Target};

@@ -1,7 +1,8 @@
 //! The out-of-line scalar routines: what they are called, what they take, where they are.
 //!
 //! Every routine exists for both formats under one name. Generated code calls [`Target::address`]
-//! lane by lane; plain Rust calls the function inside the [`Target`].
+//! lane by lane; plain Rust calls the function inside the [`Target`]. A routine takes any argument:
+//! a code generator may call it for all lanes when one lane needs it, and select.
 
 use crate::number::Format;
 use crate::scalar::{gamma, rem, trig};

@@ -142,6 +142,9 @@ fn common_functions() {
     both(Func::Smoothstep, &[0.0, 1.0, 2.0], 1.0);
     both(Func::Mix, &[1.0, 3.0, 0.5], 2.0);
     both(Func::Fclamp, &[5.0, 0.0, 1.0], 1.0);
+    both(Func::Fclamp, &[NAN, 0.0, 1.0], 0.0);
+    both(Func::FminCommon, &[2.0, 1.0], 1.0);
+    both(Func::FmaxCommon, &[INF, 1.0], INF);
     both(Func::Degrees, &[0.0], 0.0);
     both(Func::Exp10, &[-INF], 0.0);
     both(Func::Pow, &[-0.0, -INF], INF);

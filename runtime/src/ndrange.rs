@@ -243,15 +243,20 @@ mod tests {
         with_required.required_work_group_size = Some([8, 1, 1]);
         let required = with_required;
         let plain = info();
-        let run = |info: &KernelInfo, non_uniform, dim, offset, global, local| {
-            with_limits(info, non_uniform, |limits| {
+        let global: Option<&[usize]> = Some(&[64, 64, 64]);
+        type Sizes<'a> = Option<&'a [usize]>;
+        fn error(
+            info: &KernelInfo,
+            dim: u32,
+            offset: Sizes,
+            global: Sizes,
+            local: Sizes,
+        ) -> ClError {
+            with_limits(info, false, |limits| {
                 check(limits, dim, offset, global, local)
             })
-        };
-        let global: Option<&[usize]> = Some(&[64, 64, 64]);
-        let error = |info, dim, offset: Option<&[usize]>, global, local: Option<&[usize]>| {
-            run(info, false, dim, offset, global, local).unwrap_err()
-        };
+            .unwrap_err()
+        }
         assert_eq!(
             error(&plain, 0, None, global, None),
             ClError::INVALID_WORK_DIMENSION

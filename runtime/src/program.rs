@@ -1,7 +1,7 @@
 //! Program objects: from source, intermediate language or binaries to something kernels can be made from.
 //!
-//! A program goes through two stages. *Compiling* yields SPIR-V modules (an [`Object`]); *linking* gives modules to the
-//! compiler, which checks them and yields an [`Executable`]. `clBuildProgram` is both.
+//! A program goes through two stages. *Compiling* yields SPIR-V modules (an object, in the words of the specification); *linking* gives modules to the
+//! compiler, which checks them and yields an [`Executable`](crate::executable::Executable). `clBuildProgram` is both.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -100,7 +100,7 @@ impl Gen<'_> {
                         self.scalar_binary(op, ty.scalar, a, b)
                     })
                     .collect();
-                Repr::Vector(self.from_lanes(ty, &lanes))
+                Repr::Vector(self.vector_of(ty, &lanes))
             }
             _ if ty.lanes > 1 => self.lanewise(&[a, b], |g, v| g.vector_binary(op, v[0], v[1])),
             _ => {
@@ -177,7 +177,7 @@ impl Gen<'_> {
                 self.scalar_binary(op, ty.scalar, x, n)
             })
             .collect();
-        Repr::Vector(self.from_lanes(ty, &lanes))
+        Repr::Vector(self.vector_of(ty, &lanes))
     }
 
     /// What vectors and scalars do alike, on a part.
@@ -374,7 +374,25 @@ impl Gen<'_> {
 
     pub fn fcmp(&mut self, cc: FloatCC, a: Value, b: Value) -> Repr {
         let ty = self.func.ty(a);
-        match self.lanewise(&[a, b], |g, v| g.b.ins().fcmp(float_cc(cc), v[0], v[1])) {
+        if ty.lanes == 1 {
+            let (a, b) = (self.scalar(a), self.scalar(b));
+            return Repr::Scalar(self.b.ins().fcmp(float_cc(cc), a, b));
+        }
+        let compare = self.lanewise(&[a, b], |g, v| match cc {
+            // Vectors have no single comparison for these.
+            FloatCC::One | FloatCC::Ueq => {
+                let less = g.b.ins().fcmp(condcodes::FloatCC::LessThan, v[0], v[1]);
+                let more = g.b.ins().fcmp(condcodes::FloatCC::GreaterThan, v[0], v[1]);
+                let apart = g.b.ins().bor(less, more);
+                if cc == FloatCC::One {
+                    apart
+                } else {
+                    g.b.ins().bnot(apart)
+                }
+            }
+            _ => g.b.ins().fcmp(float_cc(cc), v[0], v[1]),
+        });
+        match compare {
             Repr::Vector(parts) => Repr::Mask(ty.scalar.bits(), parts),
             other => other,
         }

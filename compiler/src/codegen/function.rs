@@ -25,15 +25,13 @@ pub struct Gen<'a> {
     pub repacked: HashMap<(Value, u32), Parts>,
     /// The lane width of masks in block parameters.
     pub param_mask_bits: u32,
+    /// Stack slots for spilled lanes, with their bytes. One instruction's are free again at the next.
+    pub slots: Vec<(u32, clif::StackSlot)>,
+    /// How many of `slots` the current instruction has taken.
+    pub slots_taken: usize,
     pub call_conv: CallConv,
     pub x86: bool,
     blocks: SecondaryMap<Block, Option<clif::Block>>,
-}
-
-impl Default for Repr {
-    fn default() -> Repr {
-        Repr::None
-    }
 }
 
 pub fn translate(
@@ -62,6 +60,8 @@ pub fn translate(
         values: SecondaryMap::new(),
         repacked: HashMap::new(),
         param_mask_bits: default_mask_bits(func),
+        slots: Vec::new(),
+        slots_taken: 0,
         call_conv,
         x86: matches!(isa.triple().architecture.to_string().as_str(), "x86_64"),
         blocks: SecondaryMap::new(),
@@ -192,6 +192,7 @@ impl Gen<'_> {
     }
 
     fn inst(&mut self, inst: Inst) -> Result<(), Diagnostic> {
+        self.slots_taken = 0;
         let data = &self.func.insts[inst];
         let args = data.args.as_slice();
         let result = data.results.first().map(|&r| self.func.ty(r));
@@ -393,11 +394,11 @@ impl Gen<'_> {
         }
         if ty.scalar == Scalar::I1 {
             let bytes: Vec<clif::Value> = lanes.iter().map(|&l| self.b.ins().ineg(l)).collect();
-            let parts = self.from_lanes(ty.with_scalar(Scalar::I8), &bytes);
+            let parts = self.vector_of(ty.with_scalar(Scalar::I8), &bytes);
             let bits = self.param_mask_bits;
             return Repr::Mask(bits, self.repack_mask(parts, ty.lanes, 8, bits));
         }
-        Repr::Vector(self.from_lanes(ty, lanes))
+        Repr::Vector(self.vector_of(ty, lanes))
     }
 
     fn splat(&mut self, arg: Value, ty: Type) -> Repr {

@@ -25,13 +25,24 @@ pub enum LaneOperand {
 }
 
 impl Gen<'_> {
-    /// A stack slot of `bytes` bytes, 16-byte aligned.
+    /// A stack slot of at least `bytes` bytes, 16-byte aligned, for the current instruction.
     pub fn stack_slot(&mut self, bytes: u32) -> clif::StackSlot {
-        self.b.create_sized_stack_slot(clif::StackSlotData::new(
-            clif::StackSlotKind::ExplicitSlot,
-            bytes.max(16),
-            4,
-        ))
+        let bytes = bytes.next_multiple_of(16).max(16);
+        let free = self.slots[self.slots_taken..]
+            .iter()
+            .position(|&(size, _)| size == bytes);
+        let index = match free {
+            Some(at) => self.slots_taken + at,
+            None => {
+                let data = clif::StackSlotData::new(clif::StackSlotKind::ExplicitSlot, bytes, 4);
+                let slot = self.b.create_sized_stack_slot(data);
+                self.slots.push((bytes, slot));
+                self.slots.len() - 1
+            }
+        };
+        self.slots.swap(index, self.slots_taken);
+        self.slots_taken += 1;
+        self.slots[self.slots_taken - 1].1
     }
 
     /// Puts a value where a lane loop can index it.
@@ -177,7 +188,10 @@ impl Gen<'_> {
         let zeros: Vec<clif::BlockArg> = results.iter().map(|&ty| self.zero(ty).into()).collect();
         self.b.ins().brif(mask, work, &[], done, &zeros);
         self.b.switch_to_block(work);
+        // Masks repacked in the branch do not reach past it.
+        let repacked = self.repacked.clone();
         let values: Vec<clif::BlockArg> = body(self).into_iter().map(Into::into).collect();
+        self.repacked = repacked;
         self.b.ins().jump(done, &values);
         self.b.switch_to_block(done);
         params

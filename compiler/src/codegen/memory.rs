@@ -52,6 +52,7 @@ impl Layout {
     /// A lane's elements are exactly one vector.
     fn lane_is_vector(self) -> bool {
         self.elements > 1
+            && self.scalar != Scalar::I1
             && self.elements.is_power_of_two()
             && self.size() * self.elements as i64 == 16
             && i64::from(self.lanes) * self.size() >= 16
@@ -237,7 +238,7 @@ impl Gen<'_> {
                             .load(lane_type(layout.scalar), flags(), at, offset)
                     })
                     .collect();
-                self.from_lanes(ty, &lanes)
+                self.vector_of(ty, &lanes)
             })
             .collect()
     }
@@ -261,7 +262,7 @@ impl Gen<'_> {
         }
         let int = clif::Type::int(bytes as u16 * 8).expect("2, 4 or 8 bytes");
         let low = self.b.ins().load(int, flags(), base, 0);
-        let vector = self.b.ins().scalar_to_vector(int_part_type(bytes * 8), low);
+        let vector = self.low_lane(int_part_type(bytes * 8), low);
         smallvec![self.cast(vector, part)]
     }
 
@@ -409,7 +410,7 @@ impl Gen<'_> {
                             .load(lane_type(layout.scalar), flags(), at, offset)
                     })
                     .collect();
-                let parts = self.from_lanes(ty, &lanes);
+                let parts = self.vector_of(ty, &lanes);
                 self.loaded(parts, ty)
             })
             .collect()

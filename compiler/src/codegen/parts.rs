@@ -16,9 +16,10 @@ use crate::ir::{Function, Op, Scalar, Type, Value};
 pub type Parts = SmallVec<[clif::Value; 4]>;
 
 /// A translated value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub enum Repr {
     /// Not translated (yet).
+    #[default]
     None,
     Scalar(clif::Value),
     Vector(Parts),
@@ -218,13 +219,13 @@ impl Gen<'_> {
     }
 
     /// Builds a vector value from one CLIF scalar a lane.
-    pub fn from_lanes(&mut self, ty: Type, lanes: &[clif::Value]) -> Parts {
+    pub fn vector_of(&mut self, ty: Type, lanes: &[clif::Value]) -> Parts {
         let per = (128 / ty.scalar.bits().max(8)) as usize;
         let part_ty = part_type(ty.scalar);
         lanes
             .chunks(per)
             .map(|chunk| {
-                let first = self.b.ins().scalar_to_vector(part_ty, chunk[0]);
+                let first = self.low_lane(part_ty, chunk[0]);
                 chunk
                     .iter()
                     .enumerate()
@@ -234,6 +235,16 @@ impl Gen<'_> {
                     })
             })
             .collect()
+    }
+
+    /// A vector whose lowest lane is `scalar`.
+    pub fn low_lane(&mut self, part_ty: clif::Type, scalar: clif::Value) -> clif::Value {
+        if part_ty.lane_bits() >= 32 {
+            return self.b.ins().scalar_to_vector(part_ty, scalar);
+        }
+        let wide = self.b.ins().uextend(types::I32, scalar);
+        let vector = self.b.ins().scalar_to_vector(types::I32X4, wide);
+        self.cast(vector, part_ty)
     }
 
     /// The mask as an `i32` with bit `l` set when lane `l` is.

@@ -32,6 +32,7 @@ pub mod builder;
 pub mod builtin;
 pub mod eval;
 pub mod function;
+pub mod interp;
 pub mod module;
 pub mod op;
 pub mod parse;

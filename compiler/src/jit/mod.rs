@@ -1,6 +1,8 @@
 //! Executable memory: a CLIF function in, an address out.
 //!
-//! Each compiled kernel owns its memory and gives it back when dropped.
+//! `globals.rs` holds module-scope objects. Each compiled kernel owns its memory and gives it back when dropped.
+
+pub mod globals;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir as clif;

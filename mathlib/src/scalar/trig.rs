@@ -30,7 +30,7 @@ const TWO_OVER_PI: [u64; 21] = [
     0xf0cfbc209af4361d,
 ];
 
-/// Quadrant and rest (a sum of two) of a finite x >= 2^-8 by pi/2.
+/// Quadrant and rest (a sum of two) of a finite x >= 1/2 by pi/2.
 fn reduce(x: f64) -> (Wrapping<u64>, f64, f64) {
     let bits = x.to_bits();
     let m = (bits & ((1 << 52) - 1)) | (1 << 52);
@@ -83,7 +83,11 @@ fn sin_cos_tan(x: f64, of: fn(Wrapping<u64>, (f64, f64)) -> f64) -> f64 {
     if !x.is_finite() {
         return f64::NAN;
     }
-    let (quadrant, r, low) = reduce(x.abs());
+    // Generated code may call for a lane that has no need, as long as another has.
+    let (quadrant, r, low) = match x.abs() {
+        small if small < 0.5 => (Wrapping(0), small, 0.0),
+        large => reduce(large),
+    };
     of(quadrant, kernel(r, Some(low)))
 }
 

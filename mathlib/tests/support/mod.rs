@@ -1,6 +1,9 @@
 //! Correctly rounded references (CORE-MATH) and the measure of an error in ulp, shared by the
 //! accuracy tests and the table of `examples/ulp_table.rs`.
 
+// Each test uses its part.
+#![allow(dead_code)]
+
 use brolga_mathlib::Func;
 use core_math as cr;
 
@@ -16,7 +19,7 @@ pub struct Unary {
 #[derive(Clone, Copy)]
 pub struct Binary {
     pub func: Func,
-    #[allow(dead_code)] // The table does not use it.
+
     pub single: fn(f32, f32) -> f32,
     pub double: fn(f64, f64) -> f64,
 }
@@ -196,7 +199,6 @@ pub fn pair(random: &mut Random, i: u64, any: fn(u64) -> f64) -> (f64, f64) {
 }
 
 /// Numbers where something happens, and their neighbours.
-#[allow(dead_code)] // The table does not use it.
 pub fn special_values() -> Vec<f64> {
     let mut values = vec![f64::NAN];
     let points = [

@@ -1,0 +1,69 @@
+//! Writes what each stage made to files, for people: `BROLGA_DUMP=spirv,ir,wg,vec,clif,asm`, in
+//! `BROLGA_DUMP_DIR` (default `brolga-dump`).
+
+use std::path::PathBuf;
+
+/// Which stages are written, and where.
+#[derive(Clone, Debug, Default)]
+pub struct Dump {
+    stages: Vec<String>,
+    directory: PathBuf,
+}
+
+impl Dump {
+    /// As the environment asks.
+    pub fn from_env() -> Dump {
+        let stages = std::env::var("BROLGA_DUMP").unwrap_or_default();
+        let directory = std::env::var_os("BROLGA_DUMP_DIR").unwrap_or_else(|| "brolga-dump".into());
+        Dump {
+            stages: stages
+                .split(',')
+                .map(str::trim)
+                .filter(|s| !s.is_empty())
+                .map(str::to_owned)
+                .collect(),
+            directory: directory.into(),
+        }
+    }
+
+    /// Whether `stage` is wanted.
+    pub fn wants(&self, stage: &str) -> bool {
+        self.stages.iter().any(|s| s == stage || s == "all")
+    }
+
+    /// Writes `text` to `<kernel>.<stage>.txt` if `stage` is wanted. What cannot be written is said on standard error
+    /// and otherwise ignored: a dump never changes what a program does.
+    pub fn write(&self, stage: &str, kernel: &str, text: impl FnOnce() -> String) {
+        self.write_bytes(stage, kernel, "txt", || text().into_bytes());
+    }
+
+    /// [`Dump::write`] of bytes, with a file name extension.
+    pub fn write_bytes(
+        &self,
+        stage: &str,
+        kernel: &str,
+        extension: &str,
+        bytes: impl FnOnce() -> Vec<u8>,
+    ) {
+        if !self.wants(stage) {
+            return;
+        }
+        let safe: String = kernel
+            .chars()
+            .map(|c| {
+                if c.is_alphanumeric() || c == '_' || c == '-' {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .take(80)
+            .collect();
+        let path = self.directory.join(format!("{safe}.{stage}.{extension}"));
+        let written =
+            std::fs::create_dir_all(&self.directory).and_then(|()| std::fs::write(&path, bytes()));
+        if let Err(why) = written {
+            eprintln!("brolga: cannot write {}: {why}", path.display());
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! `OpenCL.std` built-ins on lanes of bits: floating-point ones by `brolga-mathlib`, integer ones exactly.
+//!
+//! Halves are computed in `f32` and rounded, which is exact or innocuous for all but the two functions that
+//! know the spacing of halves: `nextafter` and `fract`.
+
+use std::num::Wrapping;
+
+use brolga_mathlib::{Func, Target, Value as Number, eval_values};
+use half::f16;
+use smallvec::SmallVec;
+
+use crate::ir::eval::{self, Lanes, signed};
+use crate::ir::{BinOp, Builtin, Scalar, Type, UnOp};
+
+/// What a built-in has computed, a value for each result.
+pub type Results = SmallVec<[Lanes; 2]>;
+
+/// The results of a built-in, given its operands and the types of its results; `None` when they are not types
+/// that it takes.
+pub fn eval(builtin: Builtin, args: &[(Type, &[u64])], results: &[Type]) -> Option<Results> {
+    let result = *results.first()?;
+    if !builtin.is_lane_wise() {
+        let lanes = across(builtin, args, result)?;
+        return Some(SmallVec::from_elem(lanes, 1));
+    }
+    let count = usize::from(result.lanes);
+    let fits = args.iter().all(|(_, lanes)| lanes.len() == count);
+    if !fits || results.len() != builtin.results() {
+        return None;
+    }
+    let mut values: Results = results.iter().map(|_| Lanes::new()).collect();
+    for l in 0..count {
+        let lane: SmallVec<[(Scalar, u64); 4]> = args
+            .iter()
+            .map(|&(ty, lanes)| (ty.scalar, lanes[l]))
+            .collect();
+        if let Some(bits) = integer(builtin, &lane, result.scalar) {
+            values[0].push(bits);
+            continue;
+        }
+        let bits = float(builtin, &lane, results)?;
+        for (value, bits) in values.iter_mut().zip(bits) {
+            value.push(bits);
+        }
+    }
+    Some(values)
+}
+
+/// One lane of an integer built-in; `None` when it is not one.
+fn integer(builtin: Builtin, args: &[(Scalar, u64)], result: Scalar) -> Option<u64> {
+    let scalar = args.first()?.0;
+    if !args.iter().all(|&(s, _)| s.is_int()) || !result.is_int() {
+        return None;
+    }
+    let bits = |n: usize| args.get(n).map(|&(_, bits)| bits);
+    let unsigned = |n: usize| bits(n).map(i128::from);
+    let signed = |n: usize| bits(n).map(|bits| i128::from(signed(scalar, bits)));
+    let top = i128::from(scalar.mask() >> 1);
+    let value = match builtin {
+        Builtin::SAbsDiff => (signed(0)? - signed(1)?).abs(),
+        Builtin::UAbsDiff => (unsigned(0)? - unsigned(1)?).abs(),
+        Builtin::SHadd => (signed(0)? + signed(1)?) >> 1,
+        Builtin::UHadd => (unsigned(0)? + unsigned(1)?) >> 1,
+        Builtin::SRhadd => (signed(0)? + signed(1)? + 1) >> 1,
+        Builtin::URhadd => (unsigned(0)? + unsigned(1)? + 1) >> 1,
+        Builtin::SMadSat => (signed(0)? * signed(1)? + signed(2)?).clamp(-top - 1, top),
+        Builtin::UMadSat => {
+            // The product of two 64-bit values and a third fit 128 unsigned bits, not signed ones.
+            let sum = u128::from(bits(0)?) * u128::from(bits(1)?) + u128::from(bits(2)?);
+            sum.min(u128::from(scalar.mask())) as i128
+        }
+        // Operands beyond 24 bits are implementation-defined: here the low bits of the whole product.
+        Builtin::SMul24 | Builtin::UMul24 => signed(0)?.wrapping_mul(signed(1)?),
+        Builtin::SMad24 | Builtin::UMad24 => {
+            signed(0)?.wrapping_mul(signed(1)?).wrapping_add(signed(2)?)
+        }
+        Builtin::UUpsample | Builtin::SUpsample => (unsigned(0)? << scalar.bits()) | unsigned(1)?,
+        Builtin::SClamp => signed(0)?.max(signed(1)?).min(signed(2)?),
+        Builtin::UClamp => unsigned(0)?.max(unsigned(1)?).min(unsigned(2)?),
+        _ => return None,
+    };
+    Some(value as u64 & result.mask())
+}
+
+/// One lane of a floating-point built-in, one value for each result.
+fn float(builtin: Builtin, args: &[(Scalar, u64)], results: &[Type]) -> Option<SmallVec<[u64; 2]>> {
+    let func = Func::from_name(builtin.name())?;
+    if args.len() != func.signature().arity() {
+        return None;
+    }
+    let kinds = args.iter().map(|&(scalar, _)| scalar);
+    let scalar = kinds
+        .chain(results.iter().map(|ty| ty.scalar))
+        .find(|scalar| scalar.is_float())?;
+    match (builtin, scalar) {
+        (Builtin::NextAfter, Scalar::F16) => {
+            return Some(SmallVec::from_elem(next_after(args[0].1, args[1].1), 1));
+        }
+        (Builtin::Fract, Scalar::F16) => {
+            let floor = eval::unary(UnOp::Floor, scalar, args[0].1);
+            let rest = eval::binary(BinOp::FSub, scalar, args[0].1, floor);
+            let x = f16::from_bits(args[0].1 as u16);
+            // The largest half below 1; an infinity has no fraction.
+            let rest = if x.is_infinite() {
+                args[0].1 & 0x8000
+            } else {
+                eval::binary(BinOp::FMin, scalar, rest, 0x3bff)
+            };
+            return Some(SmallVec::from_slice(&[rest, floor]));
+        }
+        _ => {}
+    }
+    let one = |n: usize| results.get(n).map(|ty| ty.scalar);
+    let pair = if scalar == Scalar::F64 {
+        let args: SmallVec<[Number<f64>; 3]> = args
+            .iter()
+            .map(|&(scalar, bits)| match scalar {
+                Scalar::F64 => Number::Float(f64::from_bits(bits)),
+                _ => Number::Int(Wrapping(signed(scalar, bits) as u64)),
+            })
+            .collect();
+        let (a, b) = eval_values(func, 0.0, &args);
+        let bits = |value: Number<f64>, to: Scalar| match value {
+            Number::Float(x) => x.to_bits(),
+            Number::Int(i) => i.0 & to.mask(),
+        };
+        [
+            Some(bits(a, one(0)?)),
+            b.zip(one(1)).map(|(b, to)| bits(b, to)),
+        ]
+    } else {
+        let args: SmallVec<[Number<f32>; 3]> = args
+            .iter()
+            .map(|&(scalar, bits)| match scalar {
+                Scalar::F32 => Number::Float(f32::from_bits(bits as u32)),
+                Scalar::F16 => Number::Float(f16::from_bits(bits as u16).to_f32()),
+                _ => Number::Int(Wrapping(signed(scalar, bits) as u32)),
+            })
+            .collect();
+        let (a, b) = eval_values(func, 0.0, &args);
+        let bits = |value: Number<f32>, to: Scalar| match value {
+            Number::Float(x) if to == Scalar::F16 => u64::from(f16::from_f32(x).to_bits()),
+            Number::Float(x) => u64::from(x.to_bits()),
+            Number::Int(i) => i64::from(i.0 as i32) as u64 & to.mask(),
+        };
+        [
+            Some(bits(a, one(0)?)),
+            b.zip(one(1)).map(|(b, to)| bits(b, to)),
+        ]
+    };
+    Some(pair.into_iter().flatten().collect())
+}
+
+/// `nextafter` of halves: one step in the order of their bits.
+fn next_after(x: u64, y: u64) -> u64 {
+    let (a, b) = (f16::from_bits(x as u16), f16::from_bits(y as u16));
+    if a.is_nan() || b.is_nan() {
+        return 0x7e00;
+    }
+    if a == b {
+        return y;
+    }
+    if x & 0x7fff == 0 {
+        return (y & 0x8000) | 1;
+    }
+    if (a < b) == (x & 0x8000 == 0) {
+        x + 1
+    } else {
+        x - 1
+    }
+}
+
+/// The built-ins that mix lanes.
+fn across(builtin: Builtin, args: &[(Type, &[u64])], result: Type) -> Option<Lanes> {
+    let (ty, a) = *args.first()?;
+    let scalar = ty.scalar;
+    let second = args.get(1).map(|&(_, lanes)| lanes);
+    let binary = |op: BinOp, a: u64, b: u64| eval::binary(op, scalar, a, b);
+    let lanes = match builtin {
+        Builtin::ShuffleDyn => {
+            let mask = a.len() as u64 - 1;
+            second?.iter().map(|&i| a[(i & mask) as usize]).collect()
+        }
+        Builtin::Shuffle2Dyn => {
+            let both: Lanes = a.iter().chain(second?).copied().collect();
+            let mask = both.len() as u64 - 1;
+            let indices = args.get(2)?.1;
+            indices.iter().map(|&i| both[(i & mask) as usize]).collect()
+        }
+        Builtin::Dot => Lanes::from_elem(dot(scalar, a, second?), 1),
+        Builtin::Cross => {
+            let b = second?;
+            let term = |i: usize, j: usize| {
+                let right = binary(BinOp::FMul, a[j], b[i]);
+                eval::fma(scalar, a[i], b[j], eval::unary(UnOp::FNeg, scalar, right))
+            };
+            let mut lanes = Lanes::from_slice(&[term(1, 2), term(2, 0), term(0, 1)]);
+            lanes.resize(a.len(), 0);
+            lanes
+        }
+        Builtin::Length | Builtin::FastLength => Lanes::from_elem(length(scalar, a), 1),
+        Builtin::Distance | Builtin::FastDistance => {
+            let b = second?;
+            let difference: Lanes = a
+                .iter()
+                .zip(b)
+                .map(|(&a, &b)| binary(BinOp::FSub, a, b))
+                .collect();
+            Lanes::from_elem(length(scalar, &difference), 1)
+        }
+        Builtin::Normalize | Builtin::FastNormalize => {
+            let length = length(scalar, a);
+            let zero = length & (scalar.mask() >> 1) == 0;
+            a.iter()
+                .map(|&x| {
+                    if zero {
+                        x
+                    } else {
+                        binary(BinOp::FDiv, x, length)
+                    }
+                })
+                .collect()
+        }
+        _ => return None,
+    };
+    (lanes.len() == usize::from(result.lanes)).then_some(lanes)
+}
+
+fn dot(scalar: Scalar, a: &[u64], b: &[u64]) -> u64 {
+    let mut pairs = a.iter().zip(b);
+    let first = pairs
+        .next()
+        .map_or(0, |(&a, &b)| eval::binary(BinOp::FMul, scalar, a, b));
+    pairs.fold(first, |sum, (&a, &b)| eval::fma(scalar, a, b, sum))
+}
+
+fn length(scalar: Scalar, a: &[u64]) -> u64 {
+    eval::unary(UnOp::Sqrt, scalar, dot(scalar, a, a))
+}
+
+/// A scalar routine of `brolga-mathlib` on bits.
+pub(super) fn routine(target: Target, args: &[u64]) -> u64 {
+    let single = |n: usize| f32::from_bits(args[n] as u32);
+    let double = |n: usize| f64::from_bits(args[n]);
+    match target {
+        Target::F32ToF32(f) => f(single(0)).to_bits().into(),
+        Target::F32F32ToF32(f) => f(single(0), single(1)).to_bits().into(),
+        Target::F32ToI32(f) => u64::from(f(single(0)) as u32),
+        Target::F32F32ToI32(f) => u64::from(f(single(0), single(1)) as u32),
+        Target::F64ToF64(f) => f(double(0)).to_bits(),
+        Target::F64F64ToF64(f) => f(double(0), double(1)).to_bits(),
+        Target::F64ToI64(f) => f(double(0)) as u64,
+        Target::F64F64ToI64(f) => f(double(0), double(1)) as u64,
+    }
+}

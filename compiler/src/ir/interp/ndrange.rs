@@ -1,0 +1,252 @@
+//! An ND-range: work-groups one after another, the work-items of a group in turns between barriers.
+
+use super::checks::Stamp;
+use super::exec::{Item, Layout, Stop};
+use super::{Error, Interpreter, SegmentId};
+use crate::NdRange;
+use crate::abi::SCRATCH_ALIGN;
+use crate::ir::eval::Lanes;
+use crate::ir::{DimQuery, Function, LocalId, ParamSource, Query, Type};
+
+/// What one kernel is run with.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    pub range: NdRange,
+    /// The argument block, as [`crate::abi`] describes it.
+    pub args: &'a [u8],
+    /// Bytes of work-group memory, the kernel's own variables first, then `local` arguments.
+    pub local_mem_size: u64,
+    /// Work-items of a sub-group, for the queries that ask.
+    pub sub_group_size: u64,
+}
+
+/// Which work-item runs.
+pub(super) struct WorkItem<'a> {
+    range: &'a NdRange,
+    group: [u64; 3],
+    local: [u64; 3],
+    /// Of this group.
+    local_size: [u64; 3],
+    sub_group_size: u64,
+    /// Base of work-group memory.
+    local_base: u64,
+    kernel: &'a Function,
+    /// Offsets of the kernel's work-group variables.
+    offsets: &'a [u64],
+}
+
+impl WorkItem<'_> {
+    fn linear(&self) -> u64 {
+        let [x, y, z] = self.local;
+        (z * self.local_size[1] + y) * self.local_size[0] + x
+    }
+
+    /// The address of a work-group variable of the kernel, or of a function that it calls, which
+    /// refers to the kernel's by name.
+    pub fn local_address(&self, func: &Function, id: LocalId) -> Option<u64> {
+        let name = &func.locals.get(id)?.name;
+        let index = if std::ptr::eq(func, self.kernel) {
+            id.as_u32() as usize
+        } else {
+            self.kernel
+                .locals
+                .values()
+                .position(|local| local.name == *name)?
+        };
+        Some(self.local_base + self.offsets[index])
+    }
+
+    pub fn dim_query(&self, query: DimQuery, dim: usize) -> u64 {
+        let range = self.range;
+        match query {
+            DimQuery::GlobalId => {
+                range.global_offset[dim] + self.group[dim] * range.local_size[dim] + self.local[dim]
+            }
+            DimQuery::LocalId => self.local[dim],
+            DimQuery::GroupId => self.group[dim],
+            DimQuery::GlobalSize => range.global_size[dim],
+            DimQuery::LocalSize => self.local_size[dim],
+            DimQuery::EnqueuedLocalSize => range.local_size[dim],
+            DimQuery::NumGroups => range.global_size[dim].div_ceil(range.local_size[dim]),
+            DimQuery::GlobalOffset => range.global_offset[dim],
+        }
+    }
+
+    pub fn query(&self, query: Query) -> u64 {
+        let items = self.local_size.iter().product::<u64>();
+        let width = self.sub_group_size;
+        match query {
+            Query::WorkDim => u64::from(self.range.work_dim),
+            Query::GlobalLinearId => {
+                let id = |d| self.dim_query(DimQuery::GlobalId, d) - self.range.global_offset[d];
+                let size = self.range.global_size;
+                (id(2) * size[1] + id(1)) * size[0] + id(0)
+            }
+            Query::LocalLinearId => self.linear(),
+            Query::SubGroupSize => width.min(items - self.linear() / width * width),
+            Query::SubGroupMaxSize => width,
+            Query::NumSubGroups => items.div_ceil(width),
+            Query::SubGroupId => self.linear() / width,
+            Query::SubGroupLocalId => self.linear() % width,
+        }
+    }
+}
+
+/// The offsets of a kernel's work-group variables, and the bytes they take.
+fn place_locals(func: &Function) -> (Vec<u64>, u64) {
+    let mut end = 0u64;
+    let offsets = func.locals.values().map(|local| {
+        let at = end.next_multiple_of(u64::from(local.align).max(1));
+        end = at + local.size;
+        at
+    });
+    let offsets = offsets.collect();
+    (offsets, end)
+}
+
+/// Every point of a box, x fastest.
+fn points(size: [u64; 3]) -> impl Iterator<Item = [u64; 3]> {
+    (0..size[2])
+        .flat_map(move |z| (0..size[1]).flat_map(move |y| (0..size[0]).map(move |x| [x, y, z])))
+}
+
+impl<'m> Interpreter<'m> {
+    /// Runs a function as a kernel over an ND-range; `params` says where its parameters come from.
+    ///
+    /// # Errors
+    /// What stopped it. The memory is left as it was then.
+    pub fn run_function(
+        &mut self,
+        func: &Function,
+        params: &[ParamSource],
+        launch: &Launch<'_>,
+    ) -> Result<(), Error> {
+        let range = &launch.range;
+        let sizes = range.local_size.iter().chain(&range.global_size);
+        if sizes.clone().any(|&size| size == 0) || launch.sub_group_size == 0 {
+            return Err(Error::new("an empty ND-range or sub-group"));
+        }
+        self.checks.reset();
+        // The block is what a structure passed by value points into, so it stays readable.
+        let block = self
+            .memory
+            .add("argument block", launch.args.to_vec(), SCRATCH_ALIGN);
+        self.memory.set_read_only(block);
+        let (offsets, own) = place_locals(func);
+        let local_size = own.max(launch.local_mem_size);
+        let groups = std::array::from_fn(|d| range.global_size[d].div_ceil(range.local_size[d]));
+        let mut result = Ok(());
+        for (linear, group) in points(groups).enumerate() {
+            let local = self.memory.add_uninitialised(
+                "work-group memory",
+                usize::try_from(local_size).unwrap_or(usize::MAX),
+                SCRATCH_ALIGN,
+                self.checks.enabled,
+            );
+            let first = WorkItem {
+                range,
+                group,
+                local: [0; 3],
+                local_size: std::array::from_fn(|d| {
+                    let begin = group[d] * range.local_size[d];
+                    range.local_size[d].min(range.global_size[d] - begin)
+                }),
+                sub_group_size: launch.sub_group_size,
+                local_base: self.memory.base(local),
+                kernel: func,
+                offsets: &offsets,
+            };
+            result = self
+                .parameters(func, params, block, first.local_base)
+                .and_then(|args| self.run_group(func, &args, first, linear as u32));
+            self.memory.remove(local);
+            if result.is_err() {
+                break;
+            }
+        }
+        self.memory.remove(block);
+        self.checks.now = None;
+        result
+    }
+
+    /// The lanes of each parameter.
+    fn parameters(
+        &self,
+        func: &Function,
+        params: &[ParamSource],
+        block: SegmentId,
+        local_base: u64,
+    ) -> Result<Vec<Lanes>, Error> {
+        if params.len() != func.params().len() {
+            return Err(Error::new("a parameter without a source, or the reverse"));
+        }
+        let base = self.memory.base(block);
+        let read = |offset: u32, ty: Type| -> Result<Lanes, Error> {
+            let size = u64::from(ty.bytes());
+            let bytes = self
+                .memory
+                .read("argument", base + u64::from(offset), size)?;
+            let lanes = bytes.chunks(ty.scalar.bytes() as usize).map(|chunk| {
+                let mut lane = [0; 8];
+                lane[..chunk.len()].copy_from_slice(chunk);
+                u64::from_le_bytes(lane) & ty.scalar.mask()
+            });
+            Ok(lanes.collect())
+        };
+        let lanes = params.iter().zip(func.params()).map(|(source, &param)| {
+            Ok(match *source {
+                ParamSource::Value { offset } => read(offset, func.ty(param))?,
+                ParamSource::Address { offset } => Lanes::from_elem(base + u64::from(offset), 1),
+                ParamSource::Local { offset } => {
+                    Lanes::from_elem(local_base.wrapping_add(read(offset, Type::I64)?[0]), 1)
+                }
+            })
+        });
+        lanes.collect()
+    }
+
+    /// Runs one work-group: each work-item up to the next barrier, then all from there.
+    fn run_group(
+        &mut self,
+        func: &Function,
+        args: &[Lanes],
+        first: WorkItem<'_>,
+        group: u32,
+    ) -> Result<(), Error> {
+        let layout = Layout::new(func);
+        let mut waiting = Vec::new();
+        for local in points(first.local_size) {
+            waiting.push((local, Item::new(func, layout.clone(), args)?));
+        }
+        let mut work = first;
+        let mut epoch = 0;
+        while !waiting.is_empty() {
+            let mut arrived = Vec::with_capacity(waiting.len());
+            let mut place = None;
+            let started = waiting.len();
+            for (local, mut item) in waiting {
+                work.local = local;
+                self.checks.now = Some(Stamp {
+                    group,
+                    epoch,
+                    item: work.linear() as u32,
+                });
+                // A barrier lets go when every work-item that has not ended is there.
+                if let Stop::Barrier(at) = self.resume(&mut item, Some(&work))? {
+                    if self.checks.enabled && *place.get_or_insert(at) != at {
+                        return Err(Error::new("work-items of a group wait at two barriers"));
+                    }
+                    arrived.push((local, item));
+                }
+            }
+            if self.checks.enabled && !arrived.is_empty() && arrived.len() != started {
+                return Err(Error::new(
+                    "some work-items of a group ended while others wait at a barrier",
+                ));
+            }
+            waiting = arrived;
+            epoch += 1;
+        }
+        Ok(())
+    }
+}

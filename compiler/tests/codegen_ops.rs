@@ -1,0 +1,323 @@
+//! Every pure operation, at every type and lane count, generated code against the evaluator.
+//!
+//! A function loads W lanes of each operand from memory, applies one operation, and stores the
+//! result; operands are edge cases and random bits. Results must agree bit for bit, but for what a NaN holds.
+
+use brolga_compiler::ir::{
+    BinOp, Builder, ConvertOp, FloatCC, Function, IntCC, Mem, Op, Rounding, Scalar, Type, UnOp,
+    Wrap, eval,
+};
+use brolga_compiler::jit::Code;
+use brolga_compiler::{AddressSpace, KernelFn, Launch, codegen, lower};
+use cranelift_entity::PrimaryMap;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const WIDTHS: [u8; 5] = [1, 2, 4, 8, 16];
+/// How many times W lanes each operation is tried on.
+const ROUNDS: usize = 12;
+/// Bytes from one operand's lanes to the next's.
+const OPERAND: usize = 256;
+
+fn edge_cases(scalar: Scalar) -> Vec<u64> {
+    match scalar {
+        Scalar::I1 => vec![0, 1],
+        Scalar::F16 => vec![
+            0, 0x8000, 0x3c00, 0xbc00, 1, 0x8001, 0x3ff, 0x400, 0x7bff, 0xfbff, 0x7c00, 0xfc00,
+            0x7e00, 0x3801, 0x5801,
+        ],
+        Scalar::F32 => [
+            0.0f32,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            1.5,
+            -2.5,
+            2.5,
+            3.5,
+            f32::MAX,
+            f32::MIN,
+            f32::MIN_POSITIVE,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+            f32::NAN,
+            1e-45,
+            65504.0,
+            65520.0,
+            65519.99,
+            6e-8,
+            2.9e-8,
+            127.5,
+            128.0,
+            255.5,
+            2147483648.0,
+            -2147483648.0,
+            4294967296.0,
+            9.3e18,
+            1.9e19,
+        ]
+        .map(|x| u64::from(x.to_bits()))
+        .to_vec(),
+        Scalar::F64 => [
+            0.0f64,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            1.5,
+            -2.5,
+            2.5,
+            f64::MAX,
+            f64::MIN_POSITIVE,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            5e-324,
+            1e300,
+            65504.0,
+            65519.999999999,
+            65520.0,
+            3.4028235677973366e38,
+            2147483647.5,
+            -2147483648.5,
+            4294967295.5,
+            9.3e18,
+            1.9e19,
+            1e-40,
+        ]
+        .map(f64::to_bits)
+        .to_vec(),
+        _ => {
+            let mask = scalar.mask();
+            let top = [mask, mask - 1, mask >> 1, (mask >> 1) + 1, (mask >> 1) - 1];
+            let small = [0, 1, 2, 3, 7, 8, 16, 31, 32, 33, 63, 64, 100];
+            top.into_iter().chain(small).map(|x| x & mask).collect()
+        }
+    }
+}
+
+fn draw(rng: &mut ChaCha8Rng, scalar: Scalar) -> u64 {
+    let edges = edge_cases(scalar);
+    match rng.random_range(0..4) {
+        0 | 1 => edges[rng.random_range(0..edges.len())],
+        2 => rng.random::<u64>() & scalar.mask(),
+        _ if scalar.is_float() => eval::from_f64(scalar, rng.random_range(-300.0..300.0)),
+        _ => rng.random_range(0..20u64) & scalar.mask(),
+    }
+}
+
+fn is_nan(scalar: Scalar, bits: u64) -> bool {
+    scalar.is_float() && eval::to_f64(scalar, bits).is_nan()
+}
+
+/// A function that loads the operands from its first argument and stores the result to its second.
+fn compile(op: &Op, args: &[Scalar], result: Scalar, width: u8) -> Code {
+    let mut func = Function::new("op", &[Type::PTR, Type::PTR, Type::I64, Type::I64], &[]);
+    let entry = func.entry();
+    let (input, output) = (func.params()[0], func.params()[1]);
+    let mut b = Builder::new(&mut func, entry);
+    let mem = |scalar: Scalar| {
+        let stride = if width == 1 {
+            0
+        } else {
+            i64::from(scalar.bytes())
+        };
+        Mem {
+            stride,
+            ..Mem::new(AddressSpace::Global, 1)
+        }
+    };
+    let values: Vec<_> = args
+        .iter()
+        .enumerate()
+        .map(|(i, &scalar)| {
+            let offset = b.iconst(Type::I64, (OPERAND * i) as u64);
+            let at = b.ptr_add(input, offset);
+            b.load(mem(scalar), at, Type::new(scalar, width))
+        })
+        .collect();
+    let value = b.val(op.clone(), &values, Type::new(result, width));
+    b.store(mem(result), output, value);
+    b.ret(&[]);
+    lower::legalize::run(&mut func);
+    let clif =
+        codegen::translate(&func, &PrimaryMap::new()).unwrap_or_else(|e| panic!("{op}: {e}"));
+    Code::compile(clif, false).unwrap_or_else(|e| panic!("{op}: {e}"))
+}
+
+fn check(op: Op, args: &[Scalar], result: Scalar) -> Result<(), String> {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    for width in WIDTHS {
+        let code = std::panic::catch_unwind(|| compile(&op, args, result, width))
+            .map_err(|_| format!("{op} {args:?} -> {result:?} x{width}: panicked"))?;
+        // SAFETY: the function has this signature.
+        let run: KernelFn = unsafe { std::mem::transmute(code.entry()) };
+        for _ in 0..ROUNDS {
+            let lanes: Vec<Vec<u64>> = args
+                .iter()
+                .map(|&s| (0..width).map(|_| draw(&mut rng, s)).collect())
+                .collect();
+            let mut input = vec![0u8; OPERAND * args.len()];
+            for (i, (values, scalar)) in lanes.iter().zip(args).enumerate() {
+                let size = scalar.bytes() as usize;
+                for (l, bits) in values.iter().enumerate() {
+                    input[OPERAND * i + l * size..][..size]
+                        .copy_from_slice(&bits.to_le_bytes()[..size]);
+                }
+            }
+            let mut output = [0u8; OPERAND];
+            // SAFETY: the function reads and writes within these arrays.
+            unsafe { run(input.as_ptr().cast::<Launch>(), output.as_mut_ptr(), 0, 0) };
+            for l in 0..usize::from(width) {
+                let operands: Vec<(Type, &[u64])> = args
+                    .iter()
+                    .zip(&lanes)
+                    .map(|(&s, v)| (Type::new(s, 1), &v[l..=l]))
+                    .collect();
+                let expected =
+                    eval::pure(&op, &operands, Type::new(result, 1)).expect("a pure operation")[0];
+                let mut bytes = [0u8; 8];
+                let size = result.bytes() as usize;
+                bytes[..size].copy_from_slice(&output[l * size..][..size]);
+                let found = u64::from_le_bytes(bytes);
+                if found != expected && !(is_nan(result, found) && is_nan(result, expected)) {
+                    let shown: Vec<String> = operands
+                        .iter()
+                        .map(|(_, v)| format!("{:#x}", v[0]))
+                        .collect();
+                    return Err(format!(
+                        "{op} {args:?} -> {result:?} x{width}: of {shown:?} is {found:#x}, expected {expected:#x}"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn report(failures: Vec<String>) {
+    assert!(
+        failures.is_empty(),
+        "{} failures:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
+const INTS: [Scalar; 4] = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
+const FLOATS: [Scalar; 3] = [Scalar::F16, Scalar::F32, Scalar::F64];
+
+#[test]
+fn unary_operations() {
+    let mut failures = Vec::new();
+    for &op in UnOp::ALL {
+        let int = matches!(
+            op,
+            UnOp::INeg | UnOp::Not | UnOp::PopCount | UnOp::Clz | UnOp::Ctz | UnOp::BitReverse
+        );
+        let scalars: &[Scalar] = if int { &INTS } else { &FLOATS };
+        for &s in scalars {
+            failures.extend(check(Op::Unary(op), &[s], s).err());
+        }
+    }
+    failures.extend(check(Op::Unary(UnOp::Not), &[Scalar::I1], Scalar::I1).err());
+    report(failures);
+}
+
+#[test]
+fn binary_operations() {
+    let mut failures = Vec::new();
+    for &op in BinOp::ALL {
+        let float = matches!(
+            op,
+            BinOp::FAdd
+                | BinOp::FSub
+                | BinOp::FMul
+                | BinOp::FDiv
+                | BinOp::FRem
+                | BinOp::FMin
+                | BinOp::FMax
+                | BinOp::CopySign
+        );
+        let scalars: &[Scalar] = if float { &FLOATS } else { &INTS };
+        let op_ = Op::Binary(op, Wrap::default());
+        for &s in scalars {
+            failures.extend(check(op_.clone(), &[s, s], s).err());
+        }
+        if matches!(op, BinOp::And | BinOp::Or | BinOp::Xor) {
+            failures.extend(check(op_, &[Scalar::I1; 2], Scalar::I1).err());
+        }
+    }
+    report(failures);
+}
+
+#[test]
+fn comparisons_selects_and_fma() {
+    let mut failures = Vec::new();
+    for &cc in IntCC::ALL {
+        for s in INTS {
+            failures.extend(check(Op::ICmp(cc), &[s, s], Scalar::I1).err());
+        }
+    }
+    for cc in [IntCC::Eq, IntCC::Ne] {
+        failures.extend(check(Op::ICmp(cc), &[Scalar::I1; 2], Scalar::I1).err());
+        failures.extend(check(Op::ICmp(cc), &[Scalar::Ptr; 2], Scalar::I1).err());
+    }
+    for &cc in FloatCC::ALL {
+        for s in FLOATS {
+            failures.extend(check(Op::FCmp(cc), &[s, s], Scalar::I1).err());
+        }
+    }
+    for s in Scalar::ALL {
+        failures.extend(check(Op::Select, &[Scalar::I1, s, s], s).err());
+    }
+    for s in FLOATS {
+        failures.extend(check(Op::Fma, &[s, s, s], s).err());
+    }
+    failures.extend(check(Op::PtrAdd, &[Scalar::Ptr, Scalar::I64], Scalar::Ptr).err());
+    report(failures);
+}
+
+/// Whether a conversion exists, and whether the rounding mode can matter to it.
+fn conversion_is_valid(op: ConvertOp, from: Scalar, to: Scalar) -> (bool, bool) {
+    let narrower = to.bits() < from.bits();
+    let ints = from.is_int() && to.is_int();
+    match op {
+        ConvertOp::Trunc => (
+            narrower && from.is_int() && (to.is_int() || to == Scalar::I1),
+            false,
+        ),
+        ConvertOp::ZExt | ConvertOp::SExt => (
+            (from.is_int() || from == Scalar::I1) && to.is_int() && to.bits() > from.bits(),
+            false,
+        ),
+        ConvertOp::SatSToS | ConvertOp::SatUToU => (ints && narrower, false),
+        ConvertOp::SatSToU | ConvertOp::SatUToS => (ints && to.bits() <= from.bits(), false),
+        ConvertOp::FToS | ConvertOp::FToU => (from.is_float() && to.is_int(), true),
+        ConvertOp::SToF | ConvertOp::UToF => (from.is_int() && to.is_float(), true),
+        ConvertOp::FToF => (from.is_float() && to.is_float() && from != to, true),
+        ConvertOp::Bitcast => (
+            from != to && from.bits() == to.bits() && from != Scalar::I1,
+            false,
+        ),
+    }
+}
+
+#[test]
+fn conversions() {
+    let mut failures = Vec::new();
+    for &op in ConvertOp::ALL {
+        for from in Scalar::ALL {
+            for to in Scalar::ALL {
+                let (valid, rounds) = conversion_is_valid(op, from, to);
+                for &rounding in Rounding::ALL {
+                    if valid && (rounds || rounding == Rounding::NearestEven) {
+                        failures.extend(check(Op::Convert(op, rounding), &[from], to).err());
+                    }
+                }
+            }
+        }
+    }
+    report(failures);
+}

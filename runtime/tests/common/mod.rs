@@ -1,0 +1,247 @@
+//! Native functions as kernels, and a context to run them in.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::thread::ThreadId;
+
+use brolga_compiler::{
+    AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, Launch, TypeQualifiers,
+};
+use brolga_runtime::context::ContextOptions;
+use brolga_runtime::executable::NativeKernels;
+use brolga_runtime::{Buffer, Context, HostPtr, Kernel, Platform, Program, Queue};
+use opencl_sys::*;
+use parking_lot::Mutex;
+
+pub fn context() -> Arc<Context> {
+    let devices = Platform::get().devices().to_vec();
+    Context::new(devices, ContextOptions::default()).unwrap()
+}
+
+pub fn queue_with(context: &Arc<Context>, properties: u64) -> Arc<Queue> {
+    Queue::new(context, context.device(), properties, Vec::new()).unwrap()
+}
+
+pub fn queue(context: &Arc<Context>) -> Arc<Queue> {
+    queue_with(context, CL_QUEUE_PROFILING_ENABLE)
+}
+
+/// A buffer with the bytes of `words`.
+pub fn buffer(context: &Arc<Context>, words: &[u32]) -> Arc<Buffer> {
+    let flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
+    // SAFETY: copied during the call.
+    let host = unsafe { HostPtr::new(words.as_ptr().cast_mut().cast()) };
+    Buffer::new(context, flags, size_of_val(words), host, Vec::new()).unwrap()
+}
+
+/// What is in a buffer, read with a blocking command.
+pub fn words(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Vec<u32> {
+    let mut words = vec![0u32; buffer.size() / 4];
+    let host = host(&mut words);
+    queue
+        .enqueue_read(buffer, true, 0, buffer.size(), host, &[])
+        .unwrap();
+    words
+}
+
+/// The address of a slice that outlives the command it is for.
+pub fn host<T>(slice: &mut [T]) -> HostPtr {
+    // SAFETY: as the tests use it.
+    unsafe { HostPtr::new(slice.as_mut_ptr().cast()) }
+}
+
+fn arg(kind: ArgKind, size: u32, offset: u32) -> ArgInfo {
+    ArgInfo {
+        name: None,
+        type_name: None,
+        kind,
+        access: AccessQualifier::None,
+        qualifiers: TypeQualifiers::default(),
+        size,
+        offset,
+    }
+}
+
+const GLOBAL: ArgKind = ArgKind::Pointer(AddressSpace::Global);
+const LOCAL: ArgKind = ArgKind::Pointer(AddressSpace::Local);
+
+fn kernel_info(name: &str, args: Vec<ArgInfo>) -> KernelInfo {
+    KernelInfo {
+        name: name.to_owned(),
+        args_size: args
+            .iter()
+            .map(|arg| arg.offset + arg.size)
+            .max()
+            .unwrap_or(0),
+        args,
+        required_work_group_size: None,
+        work_group_size_hint: None,
+        vec_type_hint: None,
+        required_sub_group_size: None,
+        local_mem_size: 100,
+        private_mem_size: 0,
+        has_barrier: false,
+        attributes: String::new(),
+    }
+}
+
+/// The kernels below, as a program.
+pub fn program(context: &Arc<Context>) -> Arc<Program> {
+    let value = ArgKind::Value;
+    let kernels: Vec<(KernelInfo, brolga_compiler::KernelFn)> = vec![
+        (kernel_info("empty", vec![]), empty),
+        (kernel_info("count", vec![arg(GLOBAL, 8, 0)]), count),
+        (
+            kernel_info("add", vec![arg(GLOBAL, 8, 0), arg(value, 4, 8)]),
+            add,
+        ),
+        (kernel_info("slow", vec![arg(value, 4, 0)]), slow),
+        (kernel_info("who", vec![]), who),
+        (kernel_info("print", vec![arg(value, 4, 0)]), print),
+        (
+            kernel_info(
+                "locals",
+                vec![arg(LOCAL, 8, 0), arg(LOCAL, 8, 8), arg(GLOBAL, 8, 16)],
+            ),
+            locals,
+        ),
+        (
+            kernel_info("float_state", vec![arg(GLOBAL, 8, 0)]),
+            float_state,
+        ),
+    ];
+    // SAFETY: they do.
+    let kernels = unsafe { NativeKernels::new(kernels) };
+    Program::from_kernels(context, Box::new(kernels))
+}
+
+pub fn kernel(context: &Arc<Context>, name: &str) -> Arc<Kernel> {
+    program(context).kernel(name).unwrap()
+}
+
+/// Reads an argument.
+///
+/// # Safety
+/// There must be one of type `T` at `offset`.
+unsafe fn argument<T: Copy>(launch: *const Launch, offset: usize) -> T {
+    // SAFETY: the caller's.
+    unsafe { (*launch).args.add(offset).cast::<T>().read() }
+}
+
+unsafe extern "C" fn empty(_: *const Launch, _: *mut u8, _: u64, _: u64) {}
+
+/// `counts[linear global id, offset left out] += 1`
+unsafe extern "C" fn count(launch: *const Launch, scratch: *mut u8, begin: u64, end: u64) {
+    assert_eq!(scratch as usize % 128, 0);
+    // SAFETY: the engine's contract, and the tests' buffers are large enough.
+    unsafe {
+        let counts: *const AtomicU32 = argument(launch, 0);
+        let launch = &*launch;
+        // Work-group memory is there.
+        scratch.write_bytes(0xa5, launch.local_mem_size as usize);
+        for group in begin..end {
+            let id = [
+                group % launch.num_groups[0],
+                group / launch.num_groups[0] % launch.num_groups[1],
+                group / launch.num_groups[0] / launch.num_groups[1],
+            ];
+            let range = |d: usize| {
+                let first = id[d] * launch.local_size[d];
+                first..(first + launch.local_size[d]).min(launch.global_size[d])
+            };
+            for z in range(2) {
+                for y in range(1) {
+                    for x in range(0) {
+                        let index = x + launch.global_size[0] * (y + launch.global_size[1] * z);
+                        (*counts.add(index as usize)).fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `sum[0] += value`, once for each group, without atomics: only ordered launches get it right. One group only.
+unsafe extern "C" fn add(launch: *const Launch, _: *mut u8, begin: u64, end: u64) {
+    // SAFETY: as above.
+    unsafe {
+        let sum: *mut u32 = argument(launch, 0);
+        let value: u32 = argument(launch, 8);
+        for _ in begin..end {
+            *sum += value;
+        }
+    }
+}
+
+/// Takes so many microseconds for each group.
+unsafe extern "C" fn slow(launch: *const Launch, _: *mut u8, begin: u64, end: u64) {
+    // SAFETY: as above.
+    let microseconds: u32 = unsafe { argument(launch, 0) };
+    for _ in begin..end {
+        let start = std::time::Instant::now();
+        while start.elapsed().as_micros() < u128::from(microseconds) {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// Takes a millisecond for each group and notes which thread ran it.
+unsafe extern "C" fn who(_: *const Launch, _: *mut u8, begin: u64, end: u64) {
+    for _ in begin..end {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        WHO.lock().insert(std::thread::current().id());
+    }
+}
+
+/// The threads that ran groups of `who`.
+pub static WHO: LazyLock<Mutex<HashSet<ThreadId>>> = LazyLock::new(Mutex::default);
+
+/// `printf("%d\n", value)`, once for each group.
+unsafe extern "C" fn print(launch: *const Launch, _: *mut u8, begin: u64, end: u64) {
+    // SAFETY: as above.
+    unsafe {
+        let value: u32 = argument(launch, 0);
+        let launch = &*launch;
+        for _ in begin..end {
+            let lanes = [u64::from(value)];
+            let types = [brolga_compiler::PrintfScalar::I32 as u8, 1];
+            (launch.printf)(
+                launch.printf_context,
+                c"%d\n".as_ptr().cast(),
+                types.as_ptr(),
+                lanes.as_ptr(),
+                1,
+            );
+        }
+    }
+}
+
+/// Reports where its local arguments are and how much work-group memory there is.
+unsafe extern "C" fn locals(launch: *const Launch, scratch: *mut u8, _: u64, _: u64) {
+    // SAFETY: as above.
+    unsafe {
+        let first: u64 = argument(launch, 0);
+        let second: u64 = argument(launch, 8);
+        let out: *mut u32 = argument(launch, 16);
+        out.write(first as u32);
+        out.add(1).write(second as u32);
+        out.add(2).write((*launch).local_mem_size as u32);
+        scratch.write_bytes(1, (*launch).local_mem_size as usize);
+    }
+}
+
+/// Reports the floating-point control word.
+unsafe extern "C" fn float_state(launch: *const Launch, _: *mut u8, _: u64, _: u64) {
+    // SAFETY: as above; MXCSR is stored into `control`.
+    unsafe {
+        let out: *mut u32 = argument(launch, 0);
+        let mut control = 0u32;
+        #[cfg(target_arch = "x86_64")]
+        std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut control, options(nostack));
+        let _ = &mut control;
+        out.write(control);
+    }
+}
