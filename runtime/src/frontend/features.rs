@@ -19,37 +19,6 @@ pub struct DeviceFeatures {
     pub features: Vec<String>,
 }
 
-impl Default for DeviceFeatures {
-    /// Brolga's device.
-    fn default() -> Self {
-        let owned = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect();
-        DeviceFeatures {
-            version: 300,
-            extensions: owned(&[
-                "cl_khr_byte_addressable_store",
-                "cl_khr_fp16",
-                "cl_khr_fp64",
-                "cl_khr_global_int32_base_atomics",
-                "cl_khr_global_int32_extended_atomics",
-                "cl_khr_int64_base_atomics",
-                "cl_khr_int64_extended_atomics",
-                "cl_khr_local_int32_base_atomics",
-                "cl_khr_local_int32_extended_atomics",
-            ]),
-            features: owned(&[
-                "__opencl_c_atomic_order_acq_rel",
-                "__opencl_c_atomic_order_seq_cst",
-                "__opencl_c_atomic_scope_all_devices",
-                "__opencl_c_atomic_scope_device",
-                "__opencl_c_fp64",
-                "__opencl_c_generic_address_space",
-                "__opencl_c_int64",
-                "__opencl_c_program_scope_global_variables",
-            ]),
-        }
-    }
-}
-
 /// Macros that clang's OpenCL headers define for any SPIR-V target, whatever `-cl-ext` says.
 const HEADER_MACROS: &[&str] = &[
     "__opencl_c_atomic_order_acq_rel",
@@ -101,8 +70,6 @@ const HEADER_MACROS: &[&str] = &[
     "cl_khr_subgroup_shuffle_relative",
 ];
 
-/// Extensions that clang's headers know although `-cl-ext` does not: naming them there is harmless, but their macros
-/// must come from the prelude.
 impl DeviceFeatures {
     fn has(&self, name: &str) -> bool {
         self.extensions

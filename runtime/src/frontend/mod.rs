@@ -13,7 +13,7 @@
 //! SPIR-V itself, fast, but mistranslates a list of built-in functions; clang 15 writes LLVM bitcode
 //! that `llvm-spirv` translates. `route.rs` holds that list and why each item is on it.
 //!
-//! Open [`compile`] below first.
+//! Open [`compile_for`] below first.
 
 mod arg_info;
 mod cache;
@@ -63,13 +63,8 @@ const SOURCE_NAME: &str = "kernel.cl";
 /// Sources longer than this are refused: no compiler that we start would end in time.
 const MAX_SOURCE_BYTES: usize = 64 << 20;
 
-/// Translates `source` for Brolga's device. `headers` are the embedded headers of `clCompileProgram`, as pairs of the name
-/// used by `#include` and the text; they are searched before the `-I` directories.
-pub fn compile(source: &str, headers: &[(String, String)], options: &Options) -> Output {
-    compile_for(source, headers, options, &DeviceFeatures::default())
-}
-
-/// Like [`compile`], for a device with the given features.
+/// Translates `source` for a device with the given features. `headers` are the embedded headers of `clCompileProgram`, as
+/// pairs of the name used by `#include` and the text; they are searched before the `-I` directories.
 pub fn compile_for(
     source: &str,
     headers: &[(String, String)],

@@ -27,7 +27,13 @@ fn run(source: &str, headers: &[(&str, &str)], options: &str) -> Output {
         .map(|(n, t)| ((*n).to_owned(), (*t).to_owned()))
         .collect();
     let options = options::parse(options).unwrap();
-    compile_cached(source, &headers, &options, &DeviceFeatures::default(), None)
+    compile_cached(
+        source,
+        &headers,
+        &options,
+        &crate::features::for_compiler(),
+        None,
+    )
 }
 
 fn failure(source: &str, options: &str) -> String {
@@ -161,7 +167,7 @@ fn a_second_compilation_comes_from_the_cache() {
             source,
             &[],
             &Options::default(),
-            &DeviceFeatures::default(),
+            &crate::features::for_compiler(),
             Some(&cache),
         )
     };

@@ -1,0 +1,192 @@
+//! The process that measures one driver: reads a request a line, answers with a line of JSON.
+//!
+//! Times are seconds of wall-clock time, as an application would see them.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::host::{Cl, Program, Result, Session};
+use crate::suite::{BENCHMARKS, Benchmark, Prepared, SOURCE, Scale};
+
+/// Starts an answer, as drivers may print to standard output too.
+pub const ANSWER: &str = "@answer ";
+
+/// Serves until the input ends. The environment says which driver the loader finds.
+pub fn serve() -> Result<()> {
+    let mut worker = Worker::open()?;
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|e| e.to_string())?;
+        let request: Value = serde_json::from_str(&line).map_err(|e| e.to_string())?;
+        let answer = worker
+            .answer(&request)
+            .unwrap_or_else(|error| json!({ "error": error }));
+        println!("\n{ANSWER}{answer}");
+        std::io::stdout().flush().map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+struct Worker {
+    session: Session,
+    platform: String,
+    program: Option<Program>,
+    /// The benchmark that was measured last, as the next round will ask for others.
+    prepared: BTreeMap<&'static str, Prepared>,
+}
+
+impl Worker {
+    fn open() -> Result<Self> {
+        let platforms = Cl::open_loader()?.platforms()?;
+        for platform in platforms {
+            if let Ok(session) = platform.open_cpu() {
+                return Ok(Worker {
+                    session,
+                    platform: platform.name()?,
+                    program: None,
+                    prepared: BTreeMap::new(),
+                });
+            }
+        }
+        Err("the driver has no CPU device".to_owned())
+    }
+
+    fn answer(&mut self, request: &Value) -> Result<Value> {
+        match request["do"].as_str() {
+            Some("info") => Ok(json!({
+                "platform": self.platform,
+                "device": self.session.device_name()?,
+                "driver": self.session.driver_version()?,
+                "il": self.session.takes_il(),
+            })),
+            Some("build") => self.build(request["il"].as_str()),
+            Some("measure") => {
+                let name = request["kernel"].as_str().unwrap_or_default();
+                let budget = Duration::from_secs_f64(request["seconds"].as_f64().unwrap_or(0.1));
+                self.measure(name, budget)
+            }
+            Some("latency") => self.latency(),
+            Some("transfer") => self.transfer(),
+            _ => Err(format!("unknown request {request}")),
+        }
+    }
+
+    /// Builds the program and launches every kernel for the first time, on tiny problems.
+    fn build(&mut self, il: Option<&str>) -> Result<Value> {
+        let words = il
+            .map(|path| std::fs::read(path).map_err(|e| format!("{path}: {e}")))
+            .transpose()?;
+        let start = Instant::now();
+        let program = match &words {
+            Some(words) => self.session.build_il(words, &[])?,
+            None => self.session.build_source(SOURCE, "")?,
+        };
+        let build = start.elapsed();
+        let mut launches = Duration::ZERO;
+        for benchmark in BENCHMARKS {
+            let prepared = (benchmark.prepare)(&self.session, &program, Scale::Tiny)?;
+            let start = Instant::now();
+            self.run(&prepared)?;
+            launches += start.elapsed();
+            (prepared.check)(&self.session)?;
+        }
+        Ok(json!({ "build": build.as_secs_f64(), "first_launches": launches.as_secs_f64() }))
+    }
+
+    fn program(&mut self) -> Result<&Program> {
+        if self.program.is_none() {
+            self.program = Some(self.session.build_source(SOURCE, "")?);
+        }
+        self.program.as_ref().ok_or_else(|| "no program".to_owned())
+    }
+
+    fn run(&self, prepared: &Prepared) -> Result<()> {
+        for launch in &prepared.launches {
+            self.session
+                .launch(&launch.kernel, &launch.global, &launch.local)?;
+        }
+        self.session.finish()
+    }
+
+    /// Runs a benchmark for about `budget`, at least three times after a first run that is checked.
+    fn measure(&mut self, name: &str, budget: Duration) -> Result<Value> {
+        let benchmark: &Benchmark = BENCHMARKS
+            .iter()
+            .find(|b| b.name == name)
+            .ok_or_else(|| format!("no benchmark {name}"))?;
+        self.program()?;
+        if !self.prepared.contains_key(name)
+            && let Some(program) = &self.program
+        {
+            // One at a time, so that memory is not the sum of all.
+            self.prepared.clear();
+            let prepared = (benchmark.prepare)(&self.session, program, Scale::Full)?;
+            self.run(&prepared)?;
+            (prepared.check)(&self.session)?;
+            self.prepared.insert(benchmark.name, prepared);
+        }
+        let prepared = &self.prepared[name];
+        let mut times = Vec::new();
+        let start = Instant::now();
+        while times.len() < 3 || (start.elapsed() < budget && times.len() < 1000) {
+            if let Some(reset) = &prepared.reset {
+                reset(&self.session)?;
+            }
+            let run = Instant::now();
+            self.run(prepared)?;
+            times.push(run.elapsed().as_secs_f64());
+        }
+        (prepared.check)(&self.session)?;
+        Ok(summary(&mut times))
+    }
+
+    /// An empty kernel of one work-item, enqueued and waited for; and many enqueued before one wait.
+    fn latency(&mut self) -> Result<Value> {
+        const COUNT: usize = 500;
+        let kernel = self.program()?.kernel("empty")?;
+        let mut times = Vec::new();
+        for _ in 0..COUNT {
+            let start = Instant::now();
+            self.session.launch(&kernel, &[1], &[1])?;
+            self.session.finish()?;
+            times.push(start.elapsed().as_secs_f64());
+        }
+        let start = Instant::now();
+        for _ in 0..COUNT {
+            self.session.launch(&kernel, &[1], &[1])?;
+        }
+        self.session.finish()?;
+        let batched = start.elapsed().as_secs_f64() / COUNT as f64;
+        Ok(
+            json!({ "single": summary(&mut times), "batched": { "best": batched, "median": batched } }),
+        )
+    }
+
+    /// Blocking writes and reads: of much, for the bandwidth, and of little, for the overhead.
+    fn transfer(&mut self) -> Result<Value> {
+        let mut answer = serde_json::Map::new();
+        for (label, bytes, repeat) in [("32 MiB", 32 << 20, 8), ("4 KiB", 4096, 500)] {
+            let mut host = vec![1_u8; bytes];
+            let buffer = self.session.buffer_from(&host)?;
+            let (mut writes, mut reads) = (Vec::new(), Vec::new());
+            for _ in 0..repeat {
+                let start = Instant::now();
+                self.session.write(&buffer, &host)?;
+                writes.push(start.elapsed().as_secs_f64());
+                let start = Instant::now();
+                self.session.read_into(&buffer, &mut host)?;
+                reads.push(start.elapsed().as_secs_f64());
+            }
+            answer.insert(format!("write {label}"), summary(&mut writes));
+            answer.insert(format!("read {label}"), summary(&mut reads));
+        }
+        Ok(Value::Object(answer))
+    }
+}
+
+fn summary(times: &mut [f64]) -> Value {
+    times.sort_unstable_by(f64::total_cmp);
+    json!({ "best": times[0], "median": times[times.len() / 2], "runs": times.len() })
+}
