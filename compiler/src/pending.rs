@@ -1,36 +1,21 @@
 //! Stages that are about to land, standing in so that the rest builds.
 use crate::*;
-pub fn spec_constants(_: &[u32]) -> Result<Vec<SpecConstantInfo>, Diagnostic> {
-    Err(Diagnostic::new("pending"))
-}
-pub fn translate(
-    _: &[&[u32]],
-    _: &SpecConstants,
-    _: &BuildOptions,
-) -> Result<ir::Module, Diagnostic> {
-    Err(Diagnostic::new("pending"))
-}
 pub fn prepare_kernel(
-    _: &ir::Module,
-    _: usize,
+    m: &ir::Module,
+    k: usize,
     _: &BuildOptions,
 ) -> Result<(ir::Function, Vec<ir::ParamSource>), Diagnostic> {
-    Err(Diagnostic::new("pending"))
+    let mut f = crate::transform::inline::inline_all(m, m.kernels[k].func)?;
+    cleanup(&mut f);
+    Ok((f, m.kernels[k].params.clone()))
 }
-pub fn cleanup(_: &mut ir::Function) {}
-pub struct WorkGroupCode {
-    pub function: ir::Function,
-    pub context_bytes_per_item: u64,
-    pub remarks: Vec<String>,
-}
-pub fn build(
-    _: &ir::Function,
-    _: &[ir::ParamSource],
-    _: u8,
-    _: &LaunchKey,
-) -> Result<WorkGroupCode, Diagnostic> {
-    Err(Diagnostic::new("pending"))
-}
-pub fn choose_width(_: &ir::Function) -> (u8, Vec<String>) {
-    (1, Vec::new())
+pub fn cleanup(f: &mut ir::Function) {
+    use crate::transform::*;
+    for _ in 0..2 {
+        fold::run(f);
+        simplify_cfg::run(f);
+        gvn::run(f);
+        licm::run(f);
+        dce::run(f);
+    }
 }

@@ -8,7 +8,8 @@ use crate::dump::Dump;
 use crate::ir::{FuncId, Function, Module, Op, ParamSource};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
-use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, pending};
+use crate::workgroup::Remark;
+use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, pending, spirv, workgroup};
 
 /// Build options that change generated code (already parsed from an option string).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -42,7 +43,7 @@ pub struct SpecConstantInfo {
 
 /// Lists the specialization constants that a module declares, without building it.
 pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>, Diagnostic> {
-    pending::spec_constants(words)
+    spirv::spec_constants(words)
 }
 
 /// The index space of one launch; unused dimensions have size 1 and offset 0.
@@ -54,6 +55,13 @@ pub struct NdRange {
     pub local_size: [u64; 3],
 }
 
+/// Bound on global ids, sizes and offsets under which index arithmetic is known not to wrap 32 bits: a few
+/// elements per work-item still fit.
+pub const SMALL_IDS: u64 = 1 << 28;
+
+/// Bound on the work-items of a work-group, in any dimension and in all.
+pub const MAX_LOCAL_SIZE: u64 = 1 << 16;
+
 /// What generated code is specialised for; equal keys share code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LaunchKey {
@@ -63,7 +71,7 @@ pub struct LaunchKey {
     pub full_chunks: bool,
     /// The global offset is zero in every dimension.
     pub zero_offset: bool,
-    /// Every global id is below 2^31.
+    /// Every global id and size is at most [`SMALL_IDS`].
     pub small_ids: bool,
     /// Every work-group has the enqueued local size.
     pub uniform_groups: bool,
@@ -105,7 +113,7 @@ impl Program {
                 words.iter().flat_map(|w| w.to_le_bytes()).collect()
             });
         }
-        Program::from_module(pending::translate(modules, spec, options)?, options)
+        Program::from_module(spirv::translate(modules, spec, options)?, options)
     }
 
     /// A program of a module in IR.
@@ -158,7 +166,10 @@ impl Program {
             .write("ir", &self.kernels[kernel].name, || function.to_string());
         let (width, remarks) = match forced_width() {
             Some(width) => (width, vec![format!("width {width}, as BROLGA_WIDTH says")]),
-            None => pending::choose_width(&function),
+            None => {
+                let (width, remarks) = workgroup::choose_width(&function);
+                (width, remarks.iter().map(|r| self.remark_text(r)).collect())
+            }
         };
         Ok(Prepared {
             function,
@@ -166,6 +177,18 @@ impl Program {
             width,
             remarks,
         })
+    }
+
+    /// A remark with its place in the source, when that is known.
+    fn remark_text(&self, remark: &Remark) -> String {
+        let place = remark
+            .loc
+            .0
+            .and_then(|n| self.module.locations.get(n.get() as usize - 1));
+        match place {
+            Some(place) => format!("{place}: {remark}"),
+            None => remark.to_string(),
+        }
     }
 
     /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for; 1 for a kernel that cannot be.
@@ -185,7 +208,7 @@ impl Program {
             small_ids: (0..3).all(|d| {
                 range.global_offset[d]
                     .checked_add(range.global_size[d])
-                    .is_some_and(|end| end <= 1 << 31)
+                    .is_some_and(|end| end <= SMALL_IDS)
             }),
             uniform_groups: uniform,
         }
@@ -206,8 +229,8 @@ impl Program {
     ) -> Result<CompiledKernel, Diagnostic> {
         let prepared = self.prepared(kernel)?;
         let name = &self.kernels[kernel].name;
-        let mut code = pending::build(&prepared.function, &prepared.params, width, key)?;
-        self.dump.write("wg", name, || code.function.to_string());
+        let mut code = workgroup::build(&prepared.function, &prepared.params, width, key)?;
+        self.dump.write("wg", name, || code.split.to_string());
         lower::builtins::expand(&mut code.function);
         pending::cleanup(&mut code.function);
         self.dump.write("vec", name, || code.function.to_string());
@@ -222,7 +245,7 @@ impl Program {
             .remarks
             .iter()
             .cloned()
-            .chain(code.remarks)
+            .chain(code.remarks.iter().map(|r| self.remark_text(r)))
             .collect();
         Ok(CompiledKernel {
             code: machine,

@@ -38,8 +38,15 @@ struct Case {
 
 impl Case {
     fn dense(self) -> Mem {
-        let stride = if self.lanes == 1 { 0 } else { i64::from(self.scalar.bytes()) };
-        Mem { stride, ..Mem::new(AddressSpace::Global, 1) }
+        let stride = if self.lanes == 1 {
+            0
+        } else {
+            i64::from(self.scalar.bytes())
+        };
+        Mem {
+            stride,
+            ..Mem::new(AddressSpace::Global, 1)
+        }
     }
 
     fn compile(self) -> Code {
@@ -54,23 +61,38 @@ impl Case {
         let ty = Type::new(self.scalar, self.lanes);
         let mask = self.masked.then(|| {
             let from = at(&mut b, input, MASK);
-            let mem = Mem { stride: i64::from(self.lanes > 1), ..Mem::new(AddressSpace::Global, 1) };
+            let mem = Mem {
+                stride: i64::from(self.lanes > 1),
+                ..Mem::new(AddressSpace::Global, 1)
+            };
             b.load(mem, from, Type::new(Scalar::I1, self.lanes))
         });
-        let (near, far) = if self.store { (input, output) } else { (output, input) };
+        let (near, far) = if self.store {
+            (input, output)
+        } else {
+            (output, input)
+        };
         let base = at(&mut b, far, DATA);
         let (address, stride) = match self.shape {
             Shape::Strided(stride) => (base, if self.lanes == 1 { 0 } else { stride }),
             Shape::Arbitrary => {
                 let from = at(&mut b, input, ADDRESSES);
-                let mem = Mem { stride: if self.lanes > 1 { 8 } else { 0 }, ..Mem::new(AddressSpace::Global, 8) };
+                let mem = Mem {
+                    stride: if self.lanes > 1 { 8 } else { 0 },
+                    ..Mem::new(AddressSpace::Global, 8)
+                };
                 let offsets = b.load(mem, from, Type::new(Scalar::I64, self.lanes));
                 let base = b.splat(base, self.lanes);
                 (b.ptr_add(base, offsets), 0)
             }
         };
-        let mem = Mem { stride, masked: self.masked, ..Mem::new(AddressSpace::Global, 1) };
-        let near_element = |k: usize| DATA + k * usize::from(self.lanes) * self.scalar.bytes() as usize;
+        let mem = Mem {
+            stride,
+            masked: self.masked,
+            ..Mem::new(AddressSpace::Global, 1)
+        };
+        let near_element =
+            |k: usize| DATA + k * usize::from(self.lanes) * self.scalar.bytes() as usize;
         if self.store {
             let mut args = vec![address];
             for k in 0..self.elements {
@@ -104,7 +126,9 @@ impl Case {
             let mut input = vec![0u8; INPUT];
             // Bytes of 0 and 1 are truth values and anything else's bits.
             let top = if self.scalar == Scalar::I1 { 2 } else { 256 };
-            input[DATA..].iter_mut().for_each(|byte| *byte = rng.random_range(0..top) as u8);
+            input[DATA..]
+                .iter_mut()
+                .for_each(|byte| *byte = rng.random_range(0..top) as u8);
             let mut mask = vec![true; lanes];
             if self.masked && round > 0 {
                 mask.iter_mut().for_each(|bit| *bit = rng.random_bool(0.6));
@@ -131,7 +155,11 @@ impl Case {
                     if self.store && mask[l] {
                         expected[far..far + size].copy_from_slice(&input[near..near + size]);
                     } else if !self.store {
-                        let bytes = if mask[l] { input[far..far + size].to_vec() } else { vec![0; size] };
+                        let bytes = if mask[l] {
+                            input[far..far + size].to_vec()
+                        } else {
+                            vec![0; size]
+                        };
                         expected[near..near + size].copy_from_slice(&bytes);
                     }
                 }
@@ -139,7 +167,10 @@ impl Case {
             // SAFETY: the function reads and writes within these arrays.
             unsafe { run(input.as_ptr().cast::<Launch>(), output.as_mut_ptr(), 0, 0) };
             let differ = output.iter().zip(&expected).position(|(a, b)| a != b);
-            assert!(differ.is_none(), "{self:?}, mask {mask:?}: byte {differ:?} differs");
+            assert!(
+                differ.is_none(),
+                "{self:?}, mask {mask:?}: byte {differ:?} differs"
+            );
         }
     }
 }
@@ -157,7 +188,15 @@ fn check_all(store: bool) {
                     Shape::Arbitrary,
                 ] {
                     for masked in [false, true] {
-                        Case { scalar, lanes, elements, shape, masked, store }.check(&mut rng);
+                        Case {
+                            scalar,
+                            lanes,
+                            elements,
+                            shape,
+                            masked,
+                            store,
+                        }
+                        .check(&mut rng);
                     }
                 }
             }

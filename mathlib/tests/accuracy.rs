@@ -83,6 +83,35 @@ fn unary_functions_of_double() {
     }
 }
 
+/// The arguments closest to a multiple of pi/2, where the reduction cancels most (J.-M. Muller,
+/// "Elementary Functions", chapter on range reduction), and both sides of the inline limits.
+#[test]
+fn hard_arguments_of_trigonometry() {
+    let hard = [
+        6_381_956_970_095_103.0 * 2f64.powi(797),
+        16_367_173.0 * 2f64.powi(72),
+        131_072.0,
+        131_073.0,
+        2f64.powi(30),
+        2f64.powi(30) + 1.0,
+        f64::MAX,
+        f64::from(f32::MAX),
+    ];
+    for u in UNARY
+        .iter()
+        .filter(|u| matches!(u.func, Func::Sin | Func::Cos | Func::Tan))
+    {
+        for x in hard
+            .into_iter()
+            .flat_map(|x| [x, -x, x.next_up(), x.next_down()])
+        {
+            check_f64(u.func, &[x], (u.double)(x));
+            let x = x as f32;
+            check_f32(u.func, &[x], (u.single)(x), (u.double)(f64::from(x)));
+        }
+    }
+}
+
 #[test]
 fn binary_functions() {
     for b in BINARY {

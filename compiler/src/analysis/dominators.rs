@@ -50,10 +50,11 @@ impl Graph {
     }
 }
 
-const NONE: u32 = u32::MAX;
+/// No node.
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Immediate dominators of the nodes reachable from `root`; [`NONE`] for the root and the rest.
-fn semi_nca(nodes: usize, root: u32, edges: &[(u32, u32)]) -> Vec<u32> {
+pub(crate) fn semi_nca(nodes: usize, root: u32, edges: &[(u32, u32)]) -> Vec<u32> {
     let forward = Graph::new(nodes, edges);
     let reversed: Vec<(u32, u32)> = edges.iter().map(|&(a, b)| (b, a)).collect();
     let backward = Graph::new(nodes, &reversed);

@@ -2,10 +2,18 @@
 //!
 //! An analysis reads a [`crate::ir::Function`] and returns side tables keyed by block or value; it changes
 //! nothing, and whoever changes the function computes it again. Open [`dominators`] first (dominators and
-//! post-dominators), then [`loops`] (the loop forest built on them).
+//! post-dominators), then [`loops`] (the loop forest built on them). What vectorization rests on is [`shape`]
+//! (how a value varies over work-items), with [`range`] (bounds of integers) and [`divergence`]
+//! (where work-items that parted meet again) under it.
 
+pub mod divergence;
 pub mod dominators;
 pub mod loops;
+pub mod range;
+pub mod shape;
 
+pub use divergence::Cfg;
 pub use dominators::{DominatorTree, PostDominatorTree};
 pub use loops::{Loop, LoopData, LoopForest};
+pub use range::Ranges;
+pub use shape::{Across, Shape, Shapes};

@@ -1,1 +1,70 @@
 //! SPIR-V to IR.
+//!
+//! ```text
+//! words -> decode.rs     the header, instructions by the grammar, ids renumbered across modules
+//!       -> module.rs     names, decorations; types.rs, constants.rs, spec.rs; where functions are
+//!       -> link.rs       imports become what another module exports
+//!       -> translate.rs  from each kernel (kernel_info.rs), every function and global that it reaches
+//!       -> function.rs   blocks (cfg.rs), values, phis; one handler an instruction, by family:
+//!                        arithmetic.rs, conversion.rs, composite.rs, memory.rs, builtin_variables.rs,
+//!                        atomics.rs, control.rs, ext_inst.rs, vector_memory.rs
+//! ```
+//!
+//! What flows in: modules of SPIR-V 1.0 to 1.6 for the OpenCL environment, specialization constants.
+//! What flows out: an [`ir::Module`] at [`ir::Stage::Translated`], or a [`Diagnostic`] that names the
+//! instruction. Input is not trusted: each rule that the translation relies on is checked where it is relied
+//! on, so that whatever goes in, what comes out is valid IR. `capabilities.rs` says what modules may declare.
+//!
+//! Pointers have no pointee type in IR and all SSA values are compared by IR type, so that producers' liberties
+//! with pointer types do no harm.
+
+mod arithmetic;
+mod atomics;
+mod builtin_variables;
+mod capabilities;
+mod cfg;
+mod composite;
+mod constants;
+mod control;
+mod conversion;
+mod decode;
+mod ext_inst;
+mod function;
+mod kernel_info;
+mod link;
+mod memory;
+mod module;
+mod spec;
+mod translate;
+mod types;
+mod vector_memory;
+
+pub use capabilities::{Support, supported_capabilities, supported_extensions};
+pub use spec::spec_constants;
+
+use crate::program::SpecConstants;
+use crate::{BuildOptions, Diagnostic, ir};
+
+/// Decodes, checks, links and translates modules. Kernels are in the order of the modules' entry points.
+///
+/// # Errors
+/// A [`Diagnostic`] for the first thing that is malformed or not supported.
+pub fn translate(
+    modules: &[&[u32]],
+    spec: &SpecConstants,
+    options: &BuildOptions,
+) -> Result<ir::Module, Diagnostic> {
+    let binary = decode::Binary::decode(modules)?;
+    let insts = binary.insts();
+    let unit = module::Unit::read(&binary, &insts, spec)?;
+    let mut translator = translate::Translator::default();
+    translator.run(&unit)?;
+    let mut module = translator.module;
+    // These options ask for contraction, whatever the module says.
+    if options.mad_enable || options.unsafe_math || options.fast_relaxed_math {
+        for kernel in &mut module.kernels {
+            kernel.contract = true;
+        }
+    }
+    Ok(module)
+}

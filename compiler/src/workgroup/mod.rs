@@ -1,1 +1,141 @@
-//! Barrier regions and work-item loops.
+//! Work-groups: the code between barriers, run for all work-items in turn.
+//!
+//! What flows in: a kernel at [`Stage::Scalarized`](crate::ir::Stage), where its parameters come from, a vector width and a
+//! [`LaunchKey`]. What flows out: [`WorkGroupCode`], one function at [`Stage::Vectorized`](crate::ir::Stage) that runs a range of
+//! work-groups ([`crate::abi::KernelFn`]).
+//!
+//! Open `split.rs` first: it cuts the kernel at its barriers into a *skeleton*, code that is the same
+//! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
+//! ([`crate::vectorize`]); `assemble.rs` wraps regions in loops over work-items and the skeleton in a loop over
+//! work-groups. `local.rs` lays out scratch memory; `width.rs` chooses how wide.
+
+mod assemble;
+mod local;
+mod split;
+mod width;
+
+use std::fmt;
+
+use crate::ir::{Function, ParamSource, SourceLoc};
+use crate::vectorize::vectorize;
+use crate::{Diagnostic, LaunchKey};
+
+pub use local::local_layout;
+pub use width::choose_width;
+
+/// Something a user may want to know about how a kernel is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    pub loc: SourceLoc,
+    pub text: String,
+}
+
+impl Remark {
+    pub(crate) fn new(loc: SourceLoc, text: impl Into<String>) -> Remark {
+        Remark {
+            loc,
+            text: text.into(),
+        }
+    }
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A region's code.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// For one work-item.
+    pub scalar: Function,
+    /// For as many as the width says, if that is more than one.
+    pub vector: Option<Function>,
+}
+
+/// A kernel cut at its barriers.
+#[derive(Clone, Debug)]
+pub struct Split {
+    /// The kernel for the whole work-group; region n is function @n to it.
+    pub skeleton: Function,
+    pub regions: Vec<Region>,
+    pub remarks: Vec<Remark>,
+}
+
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.skeleton)?;
+        for (i, region) in self.regions.iter().enumerate() {
+            write!(f, "\n; region @{i}\n{}", region.scalar)?;
+            if let Some(vector) = &region.vector {
+                write!(f, "\n; region @{i}, vectorized\n{vector}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The code that runs work-groups of a kernel.
+#[derive(Clone, Debug)]
+pub struct WorkGroupCode {
+    /// `(launch: ptr, scratch: ptr, begin: i64, end: i64)`
+    pub function: Function,
+    /// Work-items per vector: the width asked for, or 1.
+    pub width: u8,
+    /// Bytes of barrier context for each work-item.
+    pub context_bytes_per_item: u64,
+    pub remarks: Vec<Remark>,
+    /// What `function` was made of.
+    pub split: Split,
+}
+
+/// Makes the code for launches with `key`, `width` work-items at a time (a power of two up to 16).
+///
+/// `params` has an entry for each parameter of `kernel`. A kernel that cannot be vectorized gets a width of 1 and a remark.
+pub fn build(
+    kernel: &Function,
+    params: &[ParamSource],
+    width: u8,
+    key: &LaunchKey,
+) -> Result<WorkGroupCode, Diagnostic> {
+    let mut split = split::split(kernel, key)?;
+    let mut remarks = std::mem::take(&mut split.remarks);
+    let mut vectors = Vec::new();
+    let mut width = width;
+    for region in &split.regions {
+        match vectorize(&region.scalar, key, width) {
+            Ok(code) => {
+                remarks.extend(
+                    code.remarks
+                        .into_iter()
+                        .map(|(loc, text)| Remark::new(loc, text)),
+                );
+                vectors.push(code.function);
+            }
+            Err(reason) => {
+                remarks.push(Remark::new(
+                    SourceLoc::default(),
+                    format!("runs one work-item at a time: {reason}"),
+                ));
+                width = 1;
+                break;
+            }
+        }
+    }
+    if width > 1 {
+        for (region, vector) in split.regions.iter_mut().zip(vectors) {
+            region.vector = Some(vector);
+        }
+    }
+    // A key promises full chunks of the width asked for, a multiple of any it falls back to.
+    let function = assemble::assemble(&kernel.name, &split, params, width, key);
+    let (_, context_bytes_per_item) = local::context_layout(&split.skeleton);
+    Ok(WorkGroupCode {
+        function,
+        width,
+        context_bytes_per_item,
+        remarks,
+        split,
+    })
+}

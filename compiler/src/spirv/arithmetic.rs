@@ -1,0 +1,495 @@
+//! Arithmetic, bit, comparison and logical instructions, and selection.
+
+use rspirv::spirv::{Decoration, Op};
+use smallvec::{SmallVec, smallvec};
+
+use super::decode::{Inst, Result};
+use super::function::{FunctionTranslator, Values};
+use crate::ir::{
+    BinOp, Builtin, ConvertOp, FloatCC, IntCC, Op as IrOp, Scalar, Type, UnOp, Value, Wrap,
+};
+
+/// The plain two-operand instructions, with the kind of operands that they take.
+fn binary_op(op: Op) -> Option<(BinOp, Class)> {
+    Some(match op {
+        Op::IAdd => (BinOp::IAdd, Class::Int),
+        Op::ISub => (BinOp::ISub, Class::Int),
+        Op::IMul => (BinOp::IMul, Class::Int),
+        Op::UDiv => (BinOp::UDiv, Class::Int),
+        Op::SDiv => (BinOp::SDiv, Class::Int),
+        Op::UMod => (BinOp::URem, Class::Int),
+        Op::SRem => (BinOp::SRem, Class::Int),
+        Op::BitwiseOr => (BinOp::Or, Class::Bits),
+        Op::BitwiseXor => (BinOp::Xor, Class::Bits),
+        Op::BitwiseAnd => (BinOp::And, Class::Bits),
+        Op::LogicalOr => (BinOp::Or, Class::Bool),
+        Op::LogicalAnd => (BinOp::And, Class::Bool),
+        Op::LogicalNotEqual => (BinOp::Xor, Class::Bool),
+        Op::FAdd => (BinOp::FAdd, Class::Float),
+        Op::FSub => (BinOp::FSub, Class::Float),
+        Op::FMul => (BinOp::FMul, Class::Float),
+        Op::FDiv => (BinOp::FDiv, Class::Float),
+        Op::FRem => (BinOp::FRem, Class::Float),
+        _ => return None,
+    })
+}
+
+fn int_compare(op: Op) -> Option<IntCC> {
+    Some(match op {
+        Op::IEqual | Op::PtrEqual => IntCC::Eq,
+        Op::INotEqual | Op::PtrNotEqual => IntCC::Ne,
+        Op::UGreaterThan => IntCC::Ugt,
+        Op::SGreaterThan => IntCC::Sgt,
+        Op::UGreaterThanEqual => IntCC::Uge,
+        Op::SGreaterThanEqual => IntCC::Sge,
+        Op::ULessThan => IntCC::Ult,
+        Op::SLessThan => IntCC::Slt,
+        Op::ULessThanEqual => IntCC::Ule,
+        Op::SLessThanEqual => IntCC::Sle,
+        _ => return None,
+    })
+}
+
+fn float_compare(op: Op) -> Option<FloatCC> {
+    Some(match op {
+        Op::FOrdEqual => FloatCC::Oeq,
+        Op::FUnordEqual => FloatCC::Ueq,
+        Op::FOrdNotEqual | Op::LessOrGreater => FloatCC::One,
+        Op::FUnordNotEqual => FloatCC::Une,
+        Op::FOrdLessThan => FloatCC::Olt,
+        Op::FUnordLessThan => FloatCC::Ult,
+        Op::FOrdGreaterThan => FloatCC::Ogt,
+        Op::FUnordGreaterThan => FloatCC::Ugt,
+        Op::FOrdLessThanEqual => FloatCC::Ole,
+        Op::FUnordLessThanEqual => FloatCC::Ule,
+        Op::FOrdGreaterThanEqual => FloatCC::Oge,
+        Op::FUnordGreaterThanEqual => FloatCC::Uge,
+        Op::Ordered => FloatCC::Ord,
+        Op::Unordered => FloatCC::Uno,
+        _ => return None,
+    })
+}
+
+/// What an operand's lanes must be.
+#[derive(Clone, Copy, PartialEq)]
+enum Class {
+    Int,
+    Float,
+    Bool,
+    /// Integer or Boolean: some producers use the bitwise instructions for both.
+    Bits,
+}
+
+impl FunctionTranslator<'_, '_> {
+    /// Translates an instruction of this family; false when it is of another.
+    pub(super) fn arithmetic(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
+        if let Some((op, class)) = binary_op(op) {
+            let a = self.of_class(inst, 0, class)?;
+            let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+            let wrap = self.wrap(inst);
+            let ty = self.ty(a);
+            let value = self.b().val(IrOp::Binary(op, wrap), &[a, b], ty);
+            self.define(inst, value)?;
+            return Ok(true);
+        }
+        if let Some(cc) = int_compare(op) {
+            let a = self.value(inst, inst.operands[0])?;
+            let ty = self.ty(a);
+            if !ty.scalar.is_int() && ty.scalar != Scalar::Ptr {
+                return Err(self.error(inst, "the operands are not integers"));
+            }
+            let b = self.typed(inst, inst.operands[1], ty)?;
+            let value = self.b().icmp(cc, a, b);
+            self.define(inst, value)?;
+            return Ok(true);
+        }
+        if let Some(cc) = float_compare(op) {
+            let a = self.float(inst, inst.operands[0])?;
+            let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+            let value = self.b().fcmp(cc, a, b);
+            self.define(inst, value)?;
+            return Ok(true);
+        }
+        let value = match op {
+            Op::SNegate => {
+                let a = self.integer(inst, inst.operands[0])?;
+                self.b().unary(UnOp::INeg, a)
+            }
+            Op::FNegate => {
+                let a = self.float(inst, inst.operands[0])?;
+                self.b().unary(UnOp::FNeg, a)
+            }
+            Op::Not => {
+                let a = self.of_class(inst, 0, Class::Bits)?;
+                self.b().unary(UnOp::Not, a)
+            }
+            Op::LogicalNot => {
+                let a = self.of_class(inst, 0, Class::Bool)?;
+                self.b().unary(UnOp::Not, a)
+            }
+            Op::LogicalEqual => {
+                let a = self.of_class(inst, 0, Class::Bool)?;
+                let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+                self.b().icmp(IntCC::Eq, a, b)
+            }
+            Op::ShiftLeftLogical => self.shift(inst, BinOp::Shl)?,
+            Op::ShiftRightLogical => self.shift(inst, BinOp::LShr)?,
+            Op::ShiftRightArithmetic => self.shift(inst, BinOp::AShr)?,
+            Op::SMod => {
+                let a = self.integer(inst, inst.operands[0])?;
+                let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+                let rem = self.b().binary(BinOp::SRem, a, b);
+                let zero = self.iconst(self.ty(a), 0);
+                let mut f = self.b();
+                let signs = f.binary(BinOp::Xor, rem, b);
+                let differ = f.icmp(IntCC::Slt, signs, zero);
+                let nonzero = f.icmp(IntCC::Ne, rem, zero);
+                let fix = f.binary(BinOp::And, differ, nonzero);
+                let sum = f.binary(BinOp::IAdd, rem, b);
+                f.select(fix, sum, rem)
+            }
+            Op::FMod => {
+                let a = self.float(inst, inst.operands[0])?;
+                let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+                let ty = self.ty(a);
+                let (zero, izero) = (
+                    self.iconst(ty, 0),
+                    self.iconst(ty.with_scalar(ty.scalar.as_int()), 0),
+                );
+                let mut f = self.b();
+                let rem = f.binary(BinOp::FRem, a, b);
+                let int = f.ty(izero);
+                let (rem_bits, b_bits) = (f.bitcast(rem, int), f.bitcast(b, int));
+                let signs = f.binary(BinOp::Xor, rem_bits, b_bits);
+                let differ = f.icmp(IntCC::Slt, signs, izero);
+                let nonzero = f.fcmp(FloatCC::One, rem, zero);
+                let fix = f.binary(BinOp::And, differ, nonzero);
+                let sum = f.binary(BinOp::FAdd, rem, b);
+                f.select(fix, sum, rem)
+            }
+            Op::FmaKHR => {
+                let a = self.float(inst, inst.operands[0])?;
+                let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+                let c = self.typed(inst, inst.operands[2], self.ty(a))?;
+                self.b().fma(a, b, c)
+            }
+            Op::VectorTimesScalar => {
+                let a = self.float(inst, inst.operands[0])?;
+                let b = self.typed(inst, inst.operands[1], self.ty(a).lane())?;
+                let lanes = self.ty(a).lanes;
+                let mut f = self.b();
+                let b = f.splat(b, lanes);
+                f.binary(BinOp::FMul, a, b)
+            }
+            Op::Dot => {
+                let a = self.float(inst, inst.operands[0])?;
+                let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+                let ty = self.ty(a).lane();
+                self.b().val(IrOp::Builtin(Builtin::Dot), &[a, b], ty)
+            }
+            Op::IAddCarry | Op::ISubBorrow | Op::UMulExtended | Op::SMulExtended => {
+                self.extended(op, inst)?;
+                return Ok(true);
+            }
+            Op::SDot | Op::UDot | Op::SUDot | Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat => {
+                self.integer_dot(op, inst)?
+            }
+            Op::Any | Op::All => self.any_all(op, inst)?,
+            Op::IsNan | Op::IsInf | Op::IsFinite | Op::IsNormal | Op::SignBitSet => {
+                self.classify(op, inst)?
+            }
+            Op::Select => {
+                self.select(inst)?;
+                return Ok(true);
+            }
+            Op::BitFieldInsert | Op::BitFieldSExtract | Op::BitFieldUExtract => {
+                self.bit_field(op, inst)?
+            }
+            Op::BitReverse => {
+                let a = self.integer(inst, inst.operands[0])?;
+                self.b().unary(UnOp::BitReverse, a)
+            }
+            Op::BitCount => {
+                let a = self.integer(inst, inst.operands[0])?;
+                let count = self.b().unary(UnOp::PopCount, a);
+                let to = self.result_ir(inst)?;
+                self.resize(count, to.scalar)
+            }
+            _ => return Ok(false),
+        };
+        self.define(inst, value)?;
+        Ok(true)
+    }
+
+    fn of_class(&mut self, inst: &Inst<'_>, operand: usize, class: Class) -> Result<Value> {
+        let value = self.value(inst, inst.operands[operand])?;
+        let scalar = self.ty(value).scalar;
+        let (fits, wanted) = match class {
+            Class::Int => (scalar.is_int(), "an integer"),
+            Class::Float => (scalar.is_float(), "a float"),
+            Class::Bool => (scalar == Scalar::I1, "a Boolean"),
+            Class::Bits => (scalar.is_int() || scalar == Scalar::I1, "an integer"),
+        };
+        if fits {
+            Ok(value)
+        } else {
+            Err(self.error(
+                inst,
+                format!(
+                    "the operand {} has type {}, expected {wanted} scalar or vector",
+                    self.unit.binary.describe(inst.operands[operand]),
+                    self.ty(value)
+                ),
+            ))
+        }
+    }
+
+    /// The decorations `NoSignedWrap` and `NoUnsignedWrap` of the result.
+    fn wrap(&self, inst: &Inst<'_>) -> Wrap {
+        let has = |decoration| {
+            inst.result
+                .is_some_and(|id| self.unit.has_decoration(id, decoration))
+        };
+        Wrap {
+            nsw: has(Decoration::NoSignedWrap),
+            nuw: has(Decoration::NoUnsignedWrap),
+        }
+    }
+
+    /// Zero-extends or truncates lanes.
+    pub(super) fn resize(&mut self, value: Value, scalar: Scalar) -> Value {
+        let from = self.ty(value);
+        let to = from.with_scalar(scalar);
+        match from.scalar.bits().cmp(&scalar.bits()) {
+            std::cmp::Ordering::Equal => value,
+            std::cmp::Ordering::Less => self.b().convert(ConvertOp::ZExt, value, to),
+            std::cmp::Ordering::Greater => self.b().convert(ConvertOp::Trunc, value, to),
+        }
+    }
+
+    fn shift(&mut self, inst: &Inst<'_>, op: BinOp) -> Result<Value> {
+        let a = self.integer(inst, inst.operands[0])?;
+        let amount = self.integer(inst, inst.operands[1])?;
+        let ty = self.ty(a);
+        if self.ty(amount).lanes != ty.lanes {
+            return Err(self.error(inst, "the operands have different numbers of components"));
+        }
+        // The amount may be of any width; every width keeps the bits that count modulo the base's.
+        let amount = self.resize(amount, ty.scalar);
+        Ok(self.b().binary(op, a, amount))
+    }
+
+    fn extended(&mut self, op: Op, inst: &Inst<'_>) -> Result<()> {
+        let a = self.integer(inst, inst.operands[0])?;
+        let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+        let ty = self.ty(a);
+        let mut f = self.b();
+        let values: Values = match op {
+            Op::IAddCarry => {
+                let sum = f.binary(BinOp::IAdd, a, b);
+                let carry = f.icmp(IntCC::Ult, sum, a);
+                smallvec![sum, f.convert(ConvertOp::ZExt, carry, ty)]
+            }
+            Op::ISubBorrow => {
+                let difference = f.binary(BinOp::ISub, a, b);
+                let borrow = f.icmp(IntCC::Ult, a, b);
+                smallvec![difference, f.convert(ConvertOp::ZExt, borrow, ty)]
+            }
+            Op::UMulExtended => {
+                smallvec![f.binary(BinOp::IMul, a, b), f.binary(BinOp::UMulHi, a, b)]
+            }
+            _ => smallvec![f.binary(BinOp::IMul, a, b), f.binary(BinOp::SMulHi, a, b)],
+        };
+        self.define_values(inst, values)
+    }
+
+    /// `OpSDot` and its kin: products of components at the result's width, summed.
+    fn integer_dot(&mut self, op: Op, inst: &Inst<'_>) -> Result<Value> {
+        let result = self.result_ir(inst)?;
+        if !result.is_scalar() || !result.scalar.is_int() {
+            return Err(self.error(inst, "the result type is not a scalar integer"));
+        }
+        let (a_signed, b_signed) = match op {
+            Op::SDot | Op::SDotAccSat => (true, true),
+            Op::UDot | Op::UDotAccSat => (false, false),
+            _ => (true, false),
+        };
+        let a = self.dot_operand(inst, 0)?;
+        let b = self.dot_operand(inst, 1)?;
+        if self.ty(a).lanes != self.ty(b).lanes {
+            return Err(self.error(inst, "the vectors have different numbers of components"));
+        }
+        let lanes = self.ty(a).lanes;
+        let wide = |f: &mut Self, value: Value, signed: bool| {
+            let from = f.ty(value);
+            let to = result.with_lanes(from.lanes);
+            if from.scalar.bits() == to.scalar.bits() {
+                value
+            } else if from.scalar.bits() > to.scalar.bits() {
+                f.b().convert(ConvertOp::Trunc, value, to)
+            } else if signed {
+                f.b().convert(ConvertOp::SExt, value, to)
+            } else {
+                f.b().convert(ConvertOp::ZExt, value, to)
+            }
+        };
+        let a = wide(self, a, a_signed);
+        let b = wide(self, b, b_signed);
+        let products = self.b().binary(BinOp::IMul, a, b);
+        let mut sum = self.b().extract(products, 0);
+        for lane in 1..lanes {
+            let mut f = self.b();
+            let product = f.extract(products, lane);
+            sum = f.binary(BinOp::IAdd, sum, product);
+        }
+        Ok(match op {
+            Op::SDotAccSat | Op::SUDotAccSat | Op::UDotAccSat => {
+                let accumulator = self.typed(inst, inst.operands[2], result)?;
+                let op = if op == Op::UDotAccSat {
+                    BinOp::UAddSat
+                } else {
+                    BinOp::SAddSat
+                };
+                self.b().binary(op, sum, accumulator)
+            }
+            _ => sum,
+        })
+    }
+
+    /// A vector of integers, or a 32-bit integer that is four packed bytes.
+    fn dot_operand(&mut self, inst: &Inst<'_>, operand: usize) -> Result<Value> {
+        let value = self.integer(inst, inst.operands[operand])?;
+        match self.ty(value) {
+            Type::I32 => {
+                let bytes = Type::new(Scalar::I8, 4);
+                Ok(self.b().bitcast(value, bytes))
+            }
+            ty if !ty.is_scalar() => Ok(value),
+            ty => Err(self.error(
+                inst,
+                format!("a packed vector of type {ty} is not supported"),
+            )),
+        }
+    }
+
+    /// Whether any or all lanes hold. Integers, which some producers use, count by their top bit as in
+    /// OpenCL C's `any` and `all`.
+    fn any_all(&mut self, op: Op, inst: &Inst<'_>) -> Result<Value> {
+        let mut value = self.of_class(inst, 0, Class::Bits)?;
+        let ty = self.ty(value);
+        if ty.scalar != Scalar::I1 {
+            let zero = self.iconst(ty, 0);
+            value = self.b().icmp(IntCC::Slt, value, zero);
+        }
+        if ty.is_scalar() {
+            return Ok(value);
+        }
+        let op = if op == Op::Any { BinOp::Or } else { BinOp::And };
+        let mut f = self.b();
+        let mut all = f.extract(value, 0);
+        for lane in 1..ty.lanes {
+            let next = f.extract(value, lane);
+            all = f.binary(op, all, next);
+        }
+        Ok(all)
+    }
+
+    fn classify(&mut self, op: Op, inst: &Inst<'_>) -> Result<Value> {
+        let a = self.float(inst, inst.operands[0])?;
+        let ty = self.ty(a);
+        if op == Op::SignBitSet {
+            let int = ty.with_scalar(ty.scalar.as_int());
+            let zero = self.iconst(int, 0);
+            let bits = self.b().bitcast(a, int);
+            return Ok(self.b().icmp(IntCC::Slt, bits, zero));
+        }
+        if op == Op::IsNan {
+            return Ok(self.b().fcmp(FloatCC::Uno, a, a));
+        }
+        let infinity = self.fconst(ty, f64::INFINITY);
+        let magnitude = self.b().unary(UnOp::FAbs, a);
+        Ok(match op {
+            Op::IsInf => self.b().fcmp(FloatCC::Oeq, magnitude, infinity),
+            Op::IsFinite => self.b().fcmp(FloatCC::Olt, magnitude, infinity),
+            _ => {
+                // The smallest normal number has an exponent of 1 and no fraction.
+                let mantissa = match ty.scalar {
+                    Scalar::F16 => 10,
+                    Scalar::F32 => 23,
+                    _ => 52,
+                };
+                let smallest = self.iconst(ty, 1 << mantissa);
+                let mut f = self.b();
+                let finite = f.fcmp(FloatCC::Olt, magnitude, infinity);
+                let normal = f.fcmp(FloatCC::Oge, magnitude, smallest);
+                f.binary(BinOp::And, finite, normal)
+            }
+        })
+    }
+
+    fn select(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let cond = self.of_class(inst, 0, Class::Bool)?;
+        let a = self.values(inst, inst.operands[1])?;
+        let b = self.values(inst, inst.operands[2])?;
+        let lanes = self.ty(cond).lanes;
+        let matches = a.len() == b.len()
+            && a.iter().zip(&b).all(|(&a, &b)| self.ty(a) == self.ty(b))
+            && (lanes == 1 || a.iter().all(|&a| self.ty(a).lanes == lanes));
+        if !matches {
+            return Err(self.error(
+                inst,
+                "the condition and the objects do not have matching types",
+            ));
+        }
+        let values: Values = a
+            .iter()
+            .zip(&b)
+            .map(|(&a, &b)| self.b().select(cond, a, b))
+            .collect();
+        self.define_values(inst, values)
+    }
+
+    /// Bit fields; a count of 0 gives nothing, without a shift by the whole width.
+    fn bit_field(&mut self, op: Op, inst: &Inst<'_>) -> Result<Value> {
+        let base = self.integer(inst, inst.operands[0])?;
+        let ty = self.ty(base);
+        let numbers = inst.operands.len() - 2;
+        let mut splat: SmallVec<[Value; 2]> = SmallVec::new();
+        for &id in &inst.operands[numbers..] {
+            let number = self.integer(inst, id)?;
+            if !self.ty(number).is_scalar() {
+                return Err(self.error(inst, "the offset and count are not scalars"));
+            }
+            let number = self.resize(number, ty.scalar);
+            splat.push(self.b().splat(number, ty.lanes));
+        }
+        let (offset, count) = (splat[0], splat[1]);
+        let width = self.iconst(ty, u64::from(ty.scalar.bits()));
+        let zero = self.iconst(ty, 0);
+        let ones = self.iconst(ty, u64::MAX);
+        let empty = self.b().icmp(IntCC::Eq, count, zero);
+        let unused = self.b().binary(BinOp::ISub, width, count);
+        if op == Op::BitFieldInsert {
+            let insert = self.typed(inst, inst.operands[1], ty)?;
+            let mut f = self.b();
+            let low = f.binary(BinOp::LShr, ones, unused);
+            let low = f.select(empty, zero, low);
+            let mask = f.binary(BinOp::Shl, low, offset);
+            let bits = f.binary(BinOp::Shl, insert, offset);
+            let bits = f.binary(BinOp::And, bits, mask);
+            let keep = f.unary(UnOp::Not, mask);
+            let rest = f.binary(BinOp::And, base, keep);
+            return Ok(f.binary(BinOp::Or, rest, bits));
+        }
+        let right = if op == Op::BitFieldSExtract {
+            BinOp::AShr
+        } else {
+            BinOp::LShr
+        };
+        let mut f = self.b();
+        let left = f.binary(BinOp::ISub, unused, offset);
+        let high = f.binary(BinOp::Shl, base, left);
+        let field = f.binary(right, high, unused);
+        Ok(f.select(empty, zero, field))
+    }
+}

@@ -1,0 +1,113 @@
+//! Loads of built-in variables: work-item queries.
+
+use rspirv::spirv::{BuiltIn, Decoration};
+
+use super::decode::{Id, Inst, Result};
+use super::function::FunctionTranslator;
+use crate::ir::{DimQuery, Op as IrOp, Query, Scalar, Type, Value};
+
+/// The query of a three-dimensional variable, and what it gives outside the three dimensions
+/// ("Work-Item Functions").
+fn dim_query(builtin: BuiltIn) -> Option<(DimQuery, u64)> {
+    Some(match builtin {
+        BuiltIn::GlobalInvocationId => (DimQuery::GlobalId, 0),
+        BuiltIn::LocalInvocationId => (DimQuery::LocalId, 0),
+        BuiltIn::WorkgroupId => (DimQuery::GroupId, 0),
+        BuiltIn::GlobalSize => (DimQuery::GlobalSize, 1),
+        BuiltIn::WorkgroupSize => (DimQuery::LocalSize, 1),
+        BuiltIn::EnqueuedWorkgroupSize => (DimQuery::EnqueuedLocalSize, 1),
+        BuiltIn::NumWorkgroups => (DimQuery::NumGroups, 1),
+        BuiltIn::GlobalOffset => (DimQuery::GlobalOffset, 0),
+        _ => return None,
+    })
+}
+
+fn query(builtin: BuiltIn) -> Option<Query> {
+    Some(match builtin {
+        BuiltIn::WorkDim => Query::WorkDim,
+        BuiltIn::GlobalLinearId => Query::GlobalLinearId,
+        BuiltIn::LocalInvocationIndex => Query::LocalLinearId,
+        BuiltIn::SubgroupSize => Query::SubGroupSize,
+        BuiltIn::SubgroupMaxSize => Query::SubGroupMaxSize,
+        BuiltIn::NumSubgroups => Query::NumSubGroups,
+        BuiltIn::SubgroupId => Query::SubGroupId,
+        BuiltIn::SubgroupLocalInvocationId => Query::SubGroupLocalId,
+        _ => return None,
+    })
+}
+
+impl FunctionTranslator<'_, '_> {
+    /// Loads a built-in variable, or a component of it. The result type says how wide.
+    pub(super) fn load_builtin(
+        &mut self,
+        inst: &Inst<'_>,
+        variable: Id,
+        component: Option<Value>,
+    ) -> Result<()> {
+        let ty = self.result_ir(inst)?;
+        if !matches!(ty.scalar, Scalar::I32 | Scalar::I64) {
+            return Err(self.error(
+                inst,
+                format!("a built-in variable of type {ty}, expected 32- or 64-bit integers"),
+            ));
+        }
+        let number = self
+            .unit
+            .decoration(variable, Decoration::BuiltIn)
+            .and_then(|words| words.first().copied());
+        let builtin = number.and_then(BuiltIn::from_u32);
+        let Some(builtin) = builtin else {
+            return Err(self.error(inst, "an unknown built-in variable"));
+        };
+        if let Some((query, outside)) = dim_query(builtin) {
+            let value = match (component, ty.lanes) {
+                (Some(component), 1) => self.dimension(query, outside, component, ty),
+                (None, 3) => {
+                    let lanes = [0, 1, 2].map(|d| self.dim(query, d, ty.scalar));
+                    self.build(&lanes)
+                }
+                _ => {
+                    return Err(
+                        self.error(inst, format!("a load of type {ty} of a vector of three"))
+                    );
+                }
+            };
+            return self.define(inst, value);
+        }
+        match query(builtin) {
+            Some(query) if ty.is_scalar() && component.is_none() => {
+                let value = self.b().val(IrOp::Query(query), &[], Type::I64);
+                let value = self.resize(value, ty.scalar);
+                self.define(inst, value)
+            }
+            Some(_) => Err(self.error(inst, format!("a load of type {ty} of a scalar"))),
+            None => Err(self.error(
+                inst,
+                format!("the built-in variable {builtin:?} is not supported yet"),
+            )),
+        }
+    }
+
+    fn dim(&mut self, query: DimQuery, dimension: u8, scalar: Scalar) -> Value {
+        let value = self
+            .b()
+            .val(IrOp::DimQuery(query, dimension), &[], Type::I64);
+        self.resize(value, scalar)
+    }
+
+    /// The component with a number known now or only when the kernel runs.
+    fn dimension(&mut self, query: DimQuery, outside: u64, component: Value, ty: Type) -> Value {
+        match self.func.as_const(component) {
+            Some(d @ 0..=2) => self.dim(query, d as u8, ty.scalar),
+            Some(_) => self.iconst(ty, outside),
+            None => {
+                let mut value = self.iconst(ty, outside);
+                for d in [2, 1, 0] {
+                    let of_dimension = self.dim(query, d, ty.scalar);
+                    value = self.select_equal(component, u64::from(d), of_dimension, value);
+                }
+                value
+            }
+        }
+    }
+}

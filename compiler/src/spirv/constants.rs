@@ -1,0 +1,309 @@
+//! Constants: their values, and the bytes they are in memory.
+
+use std::rc::Rc;
+
+use rspirv::spirv::{Decoration, Op};
+use smallvec::{SmallVec, smallvec};
+
+use super::decode::{Id, Inst, Result};
+use super::module::Unit;
+use super::types::Kind;
+use crate::ir::{Scalar, Type};
+
+/// The value of a constant of some type.
+#[derive(Clone, Debug)]
+pub(super) enum Const {
+    /// The bits of each lane of a scalar or vector.
+    Lanes(SmallVec<[u64; 2]>),
+    /// The address of a module-scope variable plus bytes; its type is a pointer or a 64-bit integer.
+    Address { variable: Id, addend: i64 },
+    /// The parts of a structure or array.
+    Composite(Rc<[Const]>),
+    /// All bits zero; also undefined values, which may be anything.
+    Null,
+    /// Something with no bits here: a sampler or pipe storage.
+    Other,
+}
+
+/// Bytes of a constant in memory, and the addresses among them (offset, variable, addend).
+#[derive(Default)]
+pub(super) struct Image {
+    pub bytes: Vec<u8>,
+    pub addresses: Vec<(u64, Id, i64)>,
+}
+
+impl Unit<'_> {
+    /// Handles `OpConstant...`, `OpSpecConstant...` and `OpUndef`.
+    pub(super) fn define_constant(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let ty = self.result_type(inst)?;
+        let result = self.result(inst)?;
+        let info = self.type_of_id(inst, ty)?;
+        let ir = info.ir();
+        let value = match inst.op() {
+            Op::ConstantTrue | Op::ConstantFalse | Op::SpecConstantTrue | Op::SpecConstantFalse => {
+                if !matches!(info.kind, Kind::Value(Type::I1)) {
+                    return Err(self.error(inst, "the result type is not Boolean"));
+                }
+                let written = matches!(inst.op(), Op::ConstantTrue | Op::SpecConstantTrue);
+                let bits = match inst.op() {
+                    Op::SpecConstantTrue | Op::SpecConstantFalse => self.specialized(inst, 1)?,
+                    _ => None,
+                };
+                Const::Lanes(smallvec![
+                    bits.map_or(u64::from(written), |b| u64::from(b != 0))
+                ])
+            }
+            Op::Constant | Op::SpecConstant => {
+                let scalar = match info.kind {
+                    Kind::Value(ty) if ty.is_scalar() && ty.scalar != Scalar::I1 => ty.scalar,
+                    _ => {
+                        return Err(
+                            self.error(inst, "the result type is not a numeric scalar type")
+                        );
+                    }
+                };
+                let wanted = scalar.bits().div_ceil(32) as usize;
+                if inst.operands.len() != wanted {
+                    return Err(self.error(
+                        inst,
+                        format!(
+                            "wrong word count: a literal of {} bits takes {wanted} words",
+                            scalar.bits()
+                        ),
+                    ));
+                }
+                let high = inst.operands.get(1).copied().unwrap_or(0);
+                let mut bits = u64::from(inst.operands[0]) | u64::from(high) << 32;
+                if inst.op() == Op::SpecConstant
+                    && let Some(value) = self.specialized(inst, scalar.bytes() as usize)?
+                {
+                    bits = value;
+                }
+                Const::Lanes(smallvec![bits & scalar.mask()])
+            }
+            Op::ConstantNull | Op::Undef => {
+                if matches!(info.kind, Kind::Void | Kind::Function { .. }) {
+                    return Err(self.error(inst, "the result type has no values"));
+                }
+                Const::Null
+            }
+            Op::ConstantComposite | Op::SpecConstantComposite => {
+                self.composite(inst, ty, inst.operands)?
+            }
+            Op::ConstantSampler | Op::ConstantPipeStorage => Const::Other,
+            Op::SpecConstantOp => self.fold(inst)?,
+            _ => return Err(self.error(inst, "this constant is not supported")),
+        };
+        debug_assert!(
+            !matches!(&value, Const::Lanes(l) if ir.is_some_and(|t| l.len() != usize::from(t.lanes)))
+        );
+        self.constants[result as usize] = Some((ty, value));
+        Ok(())
+    }
+
+    /// The value the host set for a specialization constant, if it did.
+    fn specialized(&self, inst: &Inst<'_>, size: usize) -> Result<Option<u64>> {
+        let id = self.result(inst)?;
+        let Some(&[spec_id]) = self.decoration(id, Decoration::SpecId) else {
+            return Ok(None);
+        };
+        let Some(bytes) = self.spec.get(&spec_id) else {
+            return Ok(None);
+        };
+        if bytes.len() != size {
+            return Err(self.error(
+                inst,
+                format!(
+                    "specialization constant {spec_id} takes {size} bytes, {} were given",
+                    bytes.len()
+                ),
+            ));
+        }
+        let mut word = [0; 8];
+        word[..size].copy_from_slice(bytes);
+        Ok(Some(u64::from_le_bytes(word)))
+    }
+
+    /// The constant with this id, which must have been defined before.
+    pub(super) fn constant(&self, inst: &Inst<'_>, id: Id) -> Result<&(Id, Const)> {
+        self.constants[id as usize].as_ref().ok_or_else(|| {
+            self.error(
+                inst,
+                format!(
+                    "{} is not a constant defined before this instruction",
+                    self.binary.describe(id)
+                ),
+            )
+        })
+    }
+
+    /// The value of a scalar integer constant, zero-extended.
+    pub(super) fn integer_constant(&self, id: Id) -> Option<u64> {
+        let (ty, value) = self.constants.get(id as usize)?.as_ref()?;
+        match (&self.types[*ty as usize].as_ref()?.kind, value) {
+            (Kind::Value(ty), Const::Lanes(lanes)) if ty.is_scalar() && ty.scalar.is_int() => {
+                lanes.first().copied()
+            }
+            (Kind::Value(ty), Const::Null) if ty.is_scalar() && ty.scalar.is_int() => Some(0),
+            _ => None,
+        }
+    }
+
+    /// The value of a scalar integer constant, sign-extended from its type.
+    pub(super) fn signed_constant(&self, id: Id) -> Option<i64> {
+        let bits = self.integer_constant(id)?;
+        let (ty, _) = self.constants.get(id as usize)?.as_ref()?;
+        match self.types[*ty as usize].as_ref()?.kind {
+            Kind::Value(ty) => Some(sign_extend(bits, ty.scalar)),
+            _ => None,
+        }
+    }
+
+    /// A composite of constants: each constituent a part, or for vectors, any split into scalars and vectors.
+    fn composite(&self, inst: &Inst<'_>, ty: Id, parts: &[Id]) -> Result<Const> {
+        let info = self.type_of_id(inst, ty)?;
+        let wrong_count = |expected: u64| {
+            self.error(
+                inst,
+                format!("{} constituents for a composite of {expected}", parts.len()),
+            )
+        };
+        match &info.kind {
+            Kind::Value(vector) if !vector.is_scalar() => {
+                let mut lanes = SmallVec::new();
+                for &part in parts {
+                    let (ty, value) = self.constant(inst, part)?;
+                    let of_part = self.type_of_id(inst, *ty)?.ir();
+                    match of_part {
+                        Some(t) if t.scalar == vector.scalar => {
+                            lanes.extend(self.lanes(inst, t, value)?)
+                        }
+                        _ => {
+                            return Err(self.error(
+                                inst,
+                                "a constituent's type is not the vector's component type",
+                            ));
+                        }
+                    }
+                }
+                if lanes.len() != usize::from(vector.lanes) {
+                    return Err(wrong_count(u64::from(vector.lanes)));
+                }
+                Ok(Const::Lanes(lanes))
+            }
+            Kind::Array { element, length } => {
+                if parts.len() as u64 != *length {
+                    return Err(wrong_count(*length));
+                }
+                let values: Result<Vec<Const>> = parts
+                    .iter()
+                    .map(|&part| self.constituent(inst, part, *element))
+                    .collect();
+                Ok(Const::Composite(values?.into()))
+            }
+            Kind::Struct { members, .. } => {
+                if parts.len() != members.len() {
+                    return Err(wrong_count(members.len() as u64));
+                }
+                let values: Result<Vec<Const>> = parts
+                    .iter()
+                    .zip(members)
+                    .map(|(&part, &member)| self.constituent(inst, part, member))
+                    .collect();
+                Ok(Const::Composite(values?.into()))
+            }
+            _ => Err(self.error(inst, "the result type is not a composite")),
+        }
+    }
+
+    fn constituent(&self, inst: &Inst<'_>, id: Id, expected: Id) -> Result<Const> {
+        let (ty, value) = self.constant(inst, id)?;
+        if !self.same_type(*ty, expected) {
+            return Err(self.error(
+                inst,
+                format!(
+                    "the constituent {} has another type than the part it is for",
+                    self.binary.describe(id)
+                ),
+            ));
+        }
+        Ok(value.clone())
+    }
+
+    /// The lanes of a scalar or vector constant.
+    pub(super) fn lanes(
+        &self,
+        inst: &Inst<'_>,
+        ty: Type,
+        value: &Const,
+    ) -> Result<SmallVec<[u64; 2]>> {
+        match value {
+            Const::Lanes(lanes) => Ok(lanes.clone()),
+            Const::Null => Ok(smallvec![0; usize::from(ty.lanes)]),
+            _ => Err(self.error(inst, "an operand is not a scalar or vector constant")),
+        }
+    }
+
+    /// One part of a composite constant.
+    pub(super) fn part(&self, inst: &Inst<'_>, value: &Const, index: usize) -> Result<Const> {
+        match value {
+            Const::Null => Ok(Const::Null),
+            Const::Composite(parts) => parts
+                .get(index)
+                .cloned()
+                .ok_or_else(|| self.index_error(inst, index as u64, parts.len() as u64)),
+            _ => Err(self.error(inst, "the constant has no parts")),
+        }
+    }
+
+    /// Writes a constant at an offset of `image`, which is large enough for the type and zeroed.
+    pub(super) fn write_constant(
+        &self,
+        inst: &Inst<'_>,
+        ty: Id,
+        value: &Const,
+        offset: u64,
+        image: &mut Image,
+    ) -> Result<()> {
+        let info = self.type_of_id(inst, ty)?;
+        match (value, &info.kind) {
+            (Const::Null, _) => Ok(()),
+            (Const::Lanes(lanes), Kind::Value(ty)) => {
+                let size = ty.scalar.bytes() as usize;
+                for (i, lane) in lanes.iter().enumerate() {
+                    let at = offset as usize + i * size;
+                    image.bytes[at..at + size].copy_from_slice(&lane.to_le_bytes()[..size]);
+                }
+                Ok(())
+            }
+            (Const::Lanes(lanes), Kind::Pointer { .. }) => {
+                let at = offset as usize;
+                image.bytes[at..at + 8].copy_from_slice(&lanes[0].to_le_bytes());
+                Ok(())
+            }
+            (Const::Address { variable, addend }, _) if info.size == 8 => {
+                image.addresses.push((offset, *variable, *addend));
+                Ok(())
+            }
+            (Const::Composite(parts), Kind::Array { element, .. }) => {
+                let stride = self.type_of_id(inst, *element)?.size;
+                parts.iter().enumerate().try_for_each(|(i, part)| {
+                    self.write_constant(inst, *element, part, offset + i as u64 * stride, image)
+                })
+            }
+            (Const::Composite(parts), Kind::Struct { members, offsets }) => parts
+                .iter()
+                .zip(members.iter().zip(offsets))
+                .try_for_each(|(part, (&member, &at))| {
+                    self.write_constant(inst, member, part, offset + at, image)
+                }),
+            _ => Err(self.error(inst, "this initialiser is not supported")),
+        }
+    }
+}
+
+/// The two's complement value of the low bits.
+pub(super) fn sign_extend(bits: u64, scalar: Scalar) -> i64 {
+    let unused = 64 - scalar.bits();
+    ((bits << unused) as i64) >> unused
+}

@@ -1,0 +1,280 @@
+//! Control flow, calls, barriers, and copies by a whole work-group.
+
+use std::collections::HashSet;
+
+use rspirv::spirv::{MemorySemantics, Op};
+use smallvec::SmallVec;
+
+use super::decode::{Id, Inst, Result};
+use super::function::{FunctionTranslator, Values};
+use super::types::Kind;
+use crate::AddressSpace;
+use crate::ir::{
+    BinOp, BlockCall, DimQuery, Fence, IntCC, Mem, Op as IrOp, Order, Query, Scope, Terminator,
+    Type, Value,
+};
+
+impl FunctionTranslator<'_, '_> {
+    fn jump(&self, inst: &Inst<'_>, label: Id) -> Result<BlockCall> {
+        Ok(BlockCall::new(self.target(inst, label)?, &[]))
+    }
+
+    /// Ends the block. Jumps get their arguments when all blocks are translated.
+    pub(super) fn terminator(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let words = inst.operands;
+        let term = match inst.op() {
+            Op::Branch => Terminator::Br(self.jump(inst, words[0])?),
+            Op::BranchConditional => {
+                let cond = self.typed(inst, words[0], Type::I1)?;
+                Terminator::CondBr {
+                    cond,
+                    then: self.jump(inst, words[1])?,
+                    els: self.jump(inst, words[2])?,
+                }
+            }
+            Op::Switch => self.switch(inst)?,
+            Op::Return => {
+                if !self.func.results.is_empty() {
+                    return Err(self.error(inst, "the function must return a value"));
+                }
+                Terminator::Ret(SmallVec::new())
+            }
+            Op::ReturnValue => {
+                let ty = self.type_of(inst, words[0])?;
+                if !self.unit.same_type(ty, self.def.result) {
+                    return Err(self.error(
+                        inst,
+                        "the returned value's type is not the function's result type",
+                    ));
+                }
+                Terminator::Ret(self.values(inst, words[0])?.into_iter().collect())
+            }
+            Op::Unreachable => Terminator::Unreachable,
+            _ => return Err(self.error(inst, "this terminator is not allowed in kernels")),
+        };
+        self.terminate(term);
+        Ok(())
+    }
+
+    fn switch(&mut self, inst: &Inst<'_>) -> Result<Terminator> {
+        let value = self.integer(inst, inst.operands[0])?;
+        let ty = self.ty(value);
+        if !ty.is_scalar() {
+            return Err(self.error(inst, "the selector is a vector"));
+        }
+        let words = ty.scalar.bits().div_ceil(32) as usize;
+        let default = self.jump(inst, inst.operands[1])?;
+        let mut cases = Vec::new();
+        let mut seen = HashSet::new();
+        for case in inst.operands[2..].chunks_exact(words + 1) {
+            let high = if words == 2 { case[1] } else { 0 };
+            let bits = (u64::from(case[0]) | u64::from(high) << 32) & ty.scalar.mask();
+            if !seen.insert(bits) {
+                return Err(self.error(inst, format!("the case {bits} occurs twice")));
+            }
+            cases.push((bits, self.jump(inst, case[words])?));
+        }
+        Ok(Terminator::Switch {
+            value,
+            cases,
+            default,
+        })
+    }
+
+    pub(super) fn call(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let callee = self.unit.linked(inst.operands[0]);
+        let func = self.out.function(self.unit, inst, callee)?;
+        let def = &self.unit.functions[&callee];
+        let given = &inst.operands[1..];
+        if given.len() != def.params.len() {
+            return Err(self.error(
+                inst,
+                format!(
+                    "{} arguments for a function of {} parameters",
+                    given.len(),
+                    def.params.len()
+                ),
+            ));
+        }
+        let mut args: SmallVec<[Value; 8]> = SmallVec::new();
+        for (&id, param) in given.iter().zip(&def.params) {
+            let (of_arg, of_param) = (self.type_of(inst, id)?, self.unit.result_type(param)?);
+            if !self.unit.same_type(of_arg, of_param) {
+                return Err(self.error(
+                    inst,
+                    format!(
+                        "the argument {} does not have its parameter's type",
+                        self.unit.binary.describe(id)
+                    ),
+                ));
+            }
+            args.extend(self.values(inst, id)?);
+        }
+        self.out.calls.push((
+            self.id,
+            func,
+            Inst {
+                // Only for messages.
+                operands: &[],
+                ..*inst
+            },
+        ));
+        let results: SmallVec<[Type; 4]> = self
+            .unit
+            .leaves(inst, def.result)?
+            .iter()
+            .map(|leaf| leaf.ty)
+            .collect();
+        let call = self.b().ins(IrOp::Call(func), &args, &results);
+        let void = {
+            let ty = self.unit.result_type(inst)?;
+            matches!(self.unit.type_of_id(inst, ty)?.kind, Kind::Void)
+        };
+        if void && results.is_empty() {
+            return Ok(());
+        }
+        let values: Values = self.func.insts[call].results.iter().copied().collect();
+        self.define_values(inst, values)
+    }
+
+    /// Translates barriers, fences and group copies; false for other instructions.
+    pub(super) fn synchronization(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
+        let words = inst.operands;
+        match op {
+            Op::ControlBarrier => {
+                let fence = self.fence(inst, words[1], words[2])?;
+                match self.execution_scope(inst, words[0])? {
+                    Scope::WorkGroup => {
+                        self.b().ins(IrOp::Barrier(fence), &[], &[]);
+                    }
+                    // The work-items of a sub-group are the lanes of a vector, which go together.
+                    Scope::SubGroup | Scope::WorkItem => {
+                        self.b().ins(IrOp::Fence(fence), &[], &[]);
+                    }
+                    scope => {
+                        return Err(self.error(
+                            inst,
+                            format!("a barrier of scope {} is not supported", scope.name()),
+                        ));
+                    }
+                }
+            }
+            Op::MemoryBarrier => {
+                let fence = self.fence(inst, words[0], words[1])?;
+                self.b().ins(IrOp::Fence(fence), &[], &[]);
+            }
+            Op::GroupAsyncCopy => self.async_copy(inst)?,
+            Op::GroupWaitEvents => {
+                self.group_scope(inst, words[0])?;
+                self.size_value(inst, words[1])?;
+                self.pointer(inst, words[2])?;
+                let fence = Fence {
+                    scope: Scope::WorkGroup,
+                    order: Order::AcqRel,
+                    local: true,
+                    global: true,
+                };
+                self.b().ins(IrOp::Barrier(fence), &[], &[]);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn execution_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<Scope> {
+        if self.unit.integer_constant(id).is_none() {
+            return Err(self.error(inst, "the execution scope is not a constant"));
+        }
+        self.scope(inst, id)
+    }
+
+    fn group_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<()> {
+        match self.execution_scope(inst, id)? {
+            Scope::WorkGroup => Ok(()),
+            scope => Err(self.error(
+                inst,
+                format!(
+                    "Op{} of scope {} is not supported yet",
+                    inst.class.opname,
+                    scope.name()
+                ),
+            )),
+        }
+    }
+
+    fn fence(&mut self, inst: &Inst<'_>, scope: Id, semantics: Id) -> Result<Fence> {
+        let semantics = self.semantics(inst, semantics)?;
+        Ok(Fence {
+            scope: self.scope(inst, scope)?,
+            order: Self::order_of(semantics),
+            local: semantics.contains(MemorySemantics::WORKGROUP_MEMORY),
+            global: semantics.contains(MemorySemantics::CROSS_WORKGROUP_MEMORY),
+        })
+    }
+
+    /// A copy by the work-items of a group together ("OpGroupAsyncCopy"): the work-item with local linear id
+    /// `i` copies the elements `i`, `i + group size`, .. Who waits for the event meets the others at a barrier.
+    /// The stride, in elements, is of the global side.
+    fn async_copy(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let words = inst.operands;
+        self.group_scope(inst, words[0])?;
+        let to = self.pointer(inst, words[1])?;
+        let from = self.pointer(inst, words[2])?;
+        let count = self.size_value(inst, words[3])?;
+        let stride = self.size_value(inst, words[4])?;
+        let event = self.value(inst, words[5])?;
+        if self.ty(event) != Type::I64 {
+            return Err(self.error(inst, "the event is not an event"));
+        }
+        let (Some(pointee), Some(of_target)) = (from.pointee, to.pointee) else {
+            return Err(self.error(inst, "the pointers do not point to the same type"));
+        };
+        if !self.unit.same_type(pointee, of_target) {
+            return Err(self.error(inst, "the pointers do not point to the same type"));
+        }
+        let info = self.unit.type_of_id(inst, pointee)?;
+        let Some(mut ty) = info.ir() else {
+            return Err(self.error(inst, "the elements are not scalars or vectors"));
+        };
+        // The fourth component's room of a vector of three is copied too.
+        if ty.lanes == 3 {
+            ty.lanes = 4;
+        }
+        let (size, align) = (self.iconst(Type::I64, info.size), info.align);
+
+        let mut f = self.b();
+        let first = f.val(IrOp::Query(Query::LocalLinearId), &[], Type::I64);
+        let [x, y, z] =
+            [0, 1, 2].map(|d| f.val(IrOp::DimQuery(DimQuery::LocalSize, d), &[], Type::I64));
+        let xy = f.binary(BinOp::IMul, x, y);
+        let group = f.binary(BinOp::IMul, xy, z);
+        let head = f.new_block(&[Type::I64]);
+        let body = f.new_block(&[]);
+        let done = f.new_block(&[]);
+        f.br(head, &[first]);
+
+        f.switch_to(head);
+        let index = f.param(head, 0);
+        let more = f.icmp(IntCC::Ult, index, count);
+        f.cond_br(more, body, &[], done, &[]);
+
+        f.switch_to(body);
+        let strided = f.binary(BinOp::IMul, index, stride);
+        let (to_index, from_index) = if to.space == AddressSpace::Local {
+            (index, strided)
+        } else {
+            (strided, index)
+        };
+        let offset = f.binary(BinOp::IMul, from_index, size);
+        let source = f.ptr_add(from.address, offset);
+        let value = f.load(Mem::new(from.space, align), source, ty);
+        let offset = f.binary(BinOp::IMul, to_index, size);
+        let target = f.ptr_add(to.address, offset);
+        f.store(Mem::new(to.space, align), target, value);
+        let next = f.binary(BinOp::IAdd, index, group);
+        f.br(head, &[next]);
+
+        self.block = done;
+        self.define(inst, event)
+    }
+}

@@ -1,0 +1,210 @@
+//! Conversions between types.
+
+use rspirv::spirv::{Decoration, FPRoundingMode, Op};
+
+use super::decode::{Inst, Result};
+use super::function::{Bound, FunctionTranslator};
+use crate::ir::{BinOp, ConvertOp, Op as IrOp, Rounding, Scalar, Type, Value};
+
+impl FunctionTranslator<'_, '_> {
+    /// Translates an instruction of this family; false when it is of another.
+    pub(super) fn conversion(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
+        match op {
+            Op::ConvertFToU | Op::ConvertFToS => {
+                let value = self.float(inst, inst.operands[0])?;
+                let convert = if op == Op::ConvertFToU {
+                    ConvertOp::FToU
+                } else {
+                    ConvertOp::FToS
+                };
+                // These clamp, whether `SaturatedConversion` asks for it or not.
+                self.convert_to(inst, value, convert, Rounding::Zero, Scalar::is_int)?;
+            }
+            Op::ConvertSToF | Op::ConvertUToF => {
+                let value = self.integer(inst, inst.operands[0])?;
+                let convert = if op == Op::ConvertSToF {
+                    ConvertOp::SToF
+                } else {
+                    ConvertOp::UToF
+                };
+                self.convert_to(
+                    inst,
+                    value,
+                    convert,
+                    Rounding::NearestEven,
+                    Scalar::is_float,
+                )?;
+            }
+            Op::FConvert => {
+                let value = self.float(inst, inst.operands[0])?;
+                if self.ty(value) == self.result_ir(inst)? {
+                    self.define(inst, value)?;
+                } else {
+                    self.convert_to(
+                        inst,
+                        value,
+                        ConvertOp::FToF,
+                        Rounding::NearestEven,
+                        Scalar::is_float,
+                    )?;
+                }
+            }
+            Op::QuantizeToF16 => {
+                let value = self.float(inst, inst.operands[0])?;
+                let ty = self.ty(value);
+                let mut f = self.b();
+                let half = f.convert(ConvertOp::FToF, value, ty.with_scalar(Scalar::F16));
+                let value = f.convert(ConvertOp::FToF, half, ty);
+                self.define(inst, value)?;
+            }
+            Op::UConvert | Op::SConvert | Op::SatConvertSToU | Op::SatConvertUToS => {
+                self.integer_conversion(op, inst)?;
+            }
+            Op::Bitcast => self.bit_cast(inst)?,
+            Op::ConvertPtrToU => {
+                let value = self.typed(inst, inst.operands[0], Type::PTR)?;
+                let to = self.result_ir(inst)?;
+                if !to.is_scalar() || !to.scalar.is_int() {
+                    return Err(self.error(inst, "the result type is not a scalar integer"));
+                }
+                let bits = self.b().bitcast(value, Type::I64);
+                let bits = self.resize(bits, to.scalar);
+                self.define(inst, bits)?;
+            }
+            Op::ConvertUToPtr => {
+                let value = self.integer(inst, inst.operands[0])?;
+                if !self.ty(value).is_scalar() {
+                    return Err(self.error(inst, "the operand is not a scalar integer"));
+                }
+                let bits = self.resize(value, Scalar::I64);
+                let pointer = self.b().bitcast(bits, Type::PTR);
+                self.define(inst, pointer)?;
+            }
+            // Every address space is a range of one address space, so these keep the address.
+            Op::PtrCastToGeneric | Op::GenericCastToPtr => {
+                match self.bound(inst, inst.operands[0])? {
+                    bound @ Bound::BuiltIn { .. } => self.bind(inst, bound)?,
+                    Bound::Values(_) => {
+                        let value = self.typed(inst, inst.operands[0], Type::PTR)?;
+                        self.define(inst, value)?;
+                    }
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The rounding that `FPRoundingMode` asks for.
+    fn rounding(&self, inst: &Inst<'_>, default: Rounding) -> Result<Rounding> {
+        let words = inst
+            .result
+            .and_then(|id| self.unit.decoration(id, Decoration::FPRoundingMode));
+        match words {
+            None => Ok(default),
+            Some(words) => self.rounding_mode(inst, words.first().copied().unwrap_or(u32::MAX)),
+        }
+    }
+
+    pub(super) fn rounding_mode(&self, inst: &Inst<'_>, word: u32) -> Result<Rounding> {
+        match FPRoundingMode::from_u32(word) {
+            Some(FPRoundingMode::RTE) => Ok(Rounding::NearestEven),
+            Some(FPRoundingMode::RTZ) => Ok(Rounding::Zero),
+            Some(FPRoundingMode::RTP) => Ok(Rounding::Up),
+            Some(FPRoundingMode::RTN) => Ok(Rounding::Down),
+            _ => Err(self.error(inst, format!("unknown rounding mode {word}"))),
+        }
+    }
+
+    fn convert_to(
+        &mut self,
+        inst: &Inst<'_>,
+        value: Value,
+        op: ConvertOp,
+        default: Rounding,
+        allowed: fn(Scalar) -> bool,
+    ) -> Result<()> {
+        let rounding = self.rounding(inst, default)?;
+        let to = self.result_ir(inst)?;
+        self.check_lanes(inst, value, to)?;
+        if !allowed(to.scalar) {
+            return Err(self.error(
+                inst,
+                format!("the result type {to} does not fit the conversion"),
+            ));
+        }
+        let result = self.b().val(IrOp::Convert(op, rounding), &[value], to);
+        self.define(inst, result)
+    }
+
+    fn check_lanes(&self, inst: &Inst<'_>, value: Value, to: Type) -> Result<()> {
+        if self.ty(value).lanes == to.lanes {
+            Ok(())
+        } else {
+            Err(self.error(
+                inst,
+                "the operand and the result have different numbers of components",
+            ))
+        }
+    }
+
+    fn integer_conversion(&mut self, op: Op, inst: &Inst<'_>) -> Result<()> {
+        let value = self.integer(inst, inst.operands[0])?;
+        let to = self.result_ir(inst)?;
+        self.check_lanes(inst, value, to)?;
+        if !to.scalar.is_int() {
+            return Err(self.error(inst, "the result type is not an integer"));
+        }
+        let saturated = inst.result.is_some_and(|id| {
+            self.unit
+                .has_decoration(id, Decoration::SaturatedConversion)
+        });
+        let from = self.ty(value);
+        let result = self.integer_convert(op, value, to, saturated);
+        debug_assert_eq!(from.lanes, to.lanes);
+        self.define(inst, result)
+    }
+
+    /// One of the four integer conversions. Equal widths, which the plain ones should not have, keep the bits.
+    fn integer_convert(&mut self, op: Op, value: Value, to: Type, saturated: bool) -> Value {
+        let from = self.ty(value);
+        let wider = to.scalar.bits() > from.scalar.bits();
+        let same = to.scalar.bits() == from.scalar.bits();
+        match op {
+            Op::UConvert if same => value,
+            Op::SConvert if same => value,
+            Op::UConvert if wider => self.b().convert(ConvertOp::ZExt, value, to),
+            Op::SConvert if wider => self.b().convert(ConvertOp::SExt, value, to),
+            Op::UConvert if saturated => self.b().convert(ConvertOp::SatUToU, value, to),
+            Op::SConvert if saturated => self.b().convert(ConvertOp::SatSToS, value, to),
+            Op::UConvert | Op::SConvert => self.b().convert(ConvertOp::Trunc, value, to),
+            Op::SatConvertSToU if wider => {
+                let zero = self.iconst(from, 0);
+                let mut f = self.b();
+                let positive = f.binary(BinOp::SMax, value, zero);
+                f.convert(ConvertOp::ZExt, positive, to)
+            }
+            Op::SatConvertSToU => self.b().convert(ConvertOp::SatSToU, value, to),
+            _ if wider => self.b().convert(ConvertOp::ZExt, value, to),
+            _ => self.b().convert(ConvertOp::SatUToS, value, to),
+        }
+    }
+
+    fn bit_cast(&mut self, inst: &Inst<'_>) -> Result<()> {
+        if let bound @ Bound::BuiltIn { .. } = self.bound(inst, inst.operands[0])? {
+            // Pointers to built-in variables are cast to other pointer types by some producers.
+            return self.bind(inst, bound);
+        }
+        let value = self.value(inst, inst.operands[0])?;
+        let (from, to) = (self.ty(value), self.result_ir(inst)?);
+        let truth = |ty: Type| ty.scalar == Scalar::I1;
+        if from.bytes() != to.bytes() || (truth(from) || truth(to)) && from != to {
+            return Err(self.error(
+                inst,
+                format!("a bit cast from {from} to {to}, which have different sizes"),
+            ));
+        }
+        let result = self.b().bitcast(value, to);
+        self.define(inst, result)
+    }
+}

@@ -1,0 +1,627 @@
+//! Words to instructions: the header, each instruction's length and operands by the grammar, and ids.
+//!
+//! The grammar (opcodes, operand kinds, enumerants) is rspirv's generated table. The walk over the words is
+//! ours, since rspirv's parser stops at valid `OpSpecConstantOp` forms, asserts on malformed ones and
+//! forgets where an instruction was. Nothing here allocates in proportion to a number that the module
+//! states: ids are renumbered densely, in order of appearance, across all the modules that are linked.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use rspirv::grammar::{
+    INSTRUCTION_TABLE, Instruction, LogicalOperand, OPENCL_STD_100_INSTRUCTION_TABLE, OperandKind,
+    OperandQuantifier,
+};
+use rspirv::spirv::{self, Op};
+
+use crate::Diagnostic;
+
+/// An id, renumbered densely; an index into tables. See [`Binary::source_id`] for what the module calls it.
+pub(super) type Id = u32;
+
+pub(super) type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// Words before the first instruction ("Physical Layout of a SPIR-V Module and Instruction").
+const HEADER_WORDS: usize = 5;
+
+/// The universal limit on the id bound ("Universal Limits").
+const MAX_BOUND: u32 = 0x3f_ffff;
+
+/// One instruction, with its operands after result type and result.
+#[derive(Clone, Copy)]
+pub(super) struct Inst<'a> {
+    pub class: &'static Instruction<'static>,
+    /// Which of the linked modules it is in.
+    pub module: u32,
+    /// Word offset in that module.
+    pub offset: u32,
+    pub ty: Option<Id>,
+    pub result: Option<Id>,
+    /// Ids among these are renumbered.
+    pub operands: &'a [u32],
+}
+
+impl Inst<'_> {
+    pub fn op(&self) -> Op {
+        self.class.opcode
+    }
+}
+
+struct Record {
+    class: &'static Instruction<'static>,
+    module: u32,
+    offset: u32,
+    ty: Option<Id>,
+    result: Option<Id>,
+    operands: Range<usize>,
+}
+
+/// The instructions of all modules, in order.
+pub(super) struct Binary {
+    words: Vec<u32>,
+    records: Vec<Record>,
+    /// What a module calls each id.
+    source_ids: Vec<u32>,
+    names: HashMap<Id, String>,
+    module_count: u32,
+}
+
+/// The grammar of an opcode.
+fn grammar(opcode: u32) -> Option<&'static Instruction<'static>> {
+    static TABLE: OnceLock<HashMap<u32, &'static Instruction<'static>>> = OnceLock::new();
+    TABLE
+        .get_or_init(|| {
+            INSTRUCTION_TABLE
+                .iter()
+                .map(|inst| (inst.opcode as u32, inst))
+                .collect()
+        })
+        .get(&opcode)
+        .copied()
+}
+
+/// The operands of an `OpenCL.std` instruction.
+fn opencl_std_operands(number: u32) -> Option<&'static [LogicalOperand]> {
+    static TABLE: OnceLock<HashMap<u32, &'static [LogicalOperand]>> = OnceLock::new();
+    TABLE
+        .get_or_init(|| {
+            OPENCL_STD_100_INSTRUCTION_TABLE
+                .iter()
+                .map(|inst| (inst.opcode.into(), inst.operands))
+                .collect()
+        })
+        .get(&number)
+        .copied()
+}
+
+impl Binary {
+    /// Decodes modules into one id space.
+    pub fn decode(modules: &[&[u32]]) -> Result<Binary> {
+        let mut binary = Binary {
+            words: Vec::with_capacity(modules.iter().map(|m| m.len()).sum()),
+            records: Vec::new(),
+            source_ids: Vec::new(),
+            names: HashMap::new(),
+            module_count: modules.len() as u32,
+        };
+        for (index, words) in modules.iter().enumerate() {
+            ModuleDecoder {
+                binary: &mut binary,
+                index: index as u32,
+                bound: 0,
+                ids: HashMap::new(),
+                facts: Vec::new(),
+                opencl_std: Vec::new(),
+            }
+            .decode(words)?;
+        }
+        Ok(binary)
+    }
+
+    pub fn insts(&self) -> Vec<Inst<'_>> {
+        self.records.iter().map(|r| self.inst(r)).collect()
+    }
+
+    fn inst(&self, r: &Record) -> Inst<'_> {
+        Inst {
+            class: r.class,
+            module: r.module,
+            offset: r.offset,
+            ty: r.ty,
+            result: r.result,
+            operands: &self.words[r.operands.clone()],
+        }
+    }
+
+    /// How many ids there are.
+    pub fn id_count(&self) -> usize {
+        self.source_ids.len()
+    }
+
+    /// The id as the module writes it.
+    pub fn source_id(&self, id: Id) -> u32 {
+        self.source_ids.get(id as usize).copied().unwrap_or(0)
+    }
+
+    pub fn name(&self, id: Id) -> Option<&str> {
+        self.names
+            .get(&id)
+            .map(String::as_str)
+            .filter(|name| !name.is_empty())
+    }
+
+    /// `%12 "name"`, for messages.
+    pub fn describe(&self, id: Id) -> String {
+        match self.name(id) {
+            Some(name) => format!("%{} \"{name}\"", self.source_id(id)),
+            None => format!("%{}", self.source_id(id)),
+        }
+    }
+
+    /// A refusal of an instruction.
+    pub fn error(&self, inst: &Inst<'_>, message: impl Into<String>) -> Diagnostic {
+        let mut text = match self.module_count {
+            1 => format!("Op{}", inst.class.opname),
+            _ => format!("module {}: Op{}", inst.module, inst.class.opname),
+        };
+        if let Some(result) = inst.result {
+            text.push(' ');
+            text.push_str(&self.describe(result));
+        }
+        Diagnostic {
+            message: message.into(),
+            word_offset: Some(inst.offset as usize),
+            instruction: Some(text),
+            source: None,
+        }
+    }
+}
+
+/// What decoding must remember of an id.
+#[derive(Clone, Copy, Default)]
+struct IdFacts {
+    defined: bool,
+    /// Record of the first use that is not debug information, plus one.
+    first_use: u32,
+    /// The result type's id plus one.
+    ty: u32,
+    /// Bits of an integer type.
+    int_bits: u32,
+}
+
+struct ModuleDecoder<'b> {
+    binary: &'b mut Binary,
+    index: u32,
+    bound: u32,
+    ids: HashMap<u32, Id>,
+    /// By id, from the first id of this module.
+    facts: Vec<IdFacts>,
+    /// The ids that `OpenCL.std` is imported as.
+    opencl_std: Vec<Id>,
+}
+
+/// Reads one instruction's words.
+struct Cursor<'w> {
+    words: &'w [u32],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    fn left(&self) -> usize {
+        self.words.len() - self.at
+    }
+}
+
+impl ModuleDecoder<'_> {
+    fn decode(mut self, words: &[u32]) -> Result<()> {
+        let at = |offset: usize, message: String| Diagnostic {
+            word_offset: Some(offset),
+            ..Diagnostic::new(message)
+        };
+        if words.len() < HEADER_WORDS {
+            return Err(at(
+                words.len(),
+                format!(
+                    "the module is truncated: the header takes 5 words, there are {}",
+                    words.len()
+                ),
+            ));
+        }
+        // "Magic Number": a module may be in either byte order.
+        let swapped: Vec<u32>;
+        let words = match words[0] {
+            spirv::MAGIC_NUMBER => words,
+            magic if magic.swap_bytes() == spirv::MAGIC_NUMBER => {
+                swapped = words.iter().map(|w| w.swap_bytes()).collect();
+                &swapped
+            }
+            magic => {
+                return Err(at(
+                    0,
+                    format!("not a SPIR-V module: the first word is {magic:#010x}"),
+                ));
+            }
+        };
+        let (major, minor) = ((words[1] >> 16) & 0xff, (words[1] >> 8) & 0xff);
+        if major != 1 || minor > 6 || words[1] & 0xff00_00ff != 0 {
+            return Err(at(
+                1,
+                format!(
+                    "SPIR-V version word {:#010x} is not one of 1.0 to 1.6",
+                    words[1]
+                ),
+            ));
+        }
+        self.bound = words[3];
+        if self.bound == 0 || self.bound > MAX_BOUND {
+            return Err(at(
+                3,
+                format!(
+                    "the id bound {} is not in the range 1 to {MAX_BOUND}",
+                    self.bound
+                ),
+            ));
+        }
+        if words[4] != 0 {
+            return Err(at(4, format!("the schema {} is not 0", words[4])));
+        }
+        let first_id = self.binary.source_ids.len();
+        let mut offset = HEADER_WORDS;
+        while offset < words.len() {
+            let (length, opcode) = ((words[offset] >> 16) as usize, words[offset] & 0xffff);
+            let Some(class) = grammar(opcode) else {
+                return Err(at(offset, format!("unknown instruction, opcode {opcode}")));
+            };
+            if length == 0 {
+                return Err(at(
+                    offset,
+                    format!("Op{} has a word count of 0", class.opname),
+                ));
+            }
+            if length > words.len() - offset {
+                return Err(at(
+                    offset,
+                    format!(
+                        "the module is truncated: Op{} takes {length} words, {} are left",
+                        class.opname,
+                        words.len() - offset
+                    ),
+                ));
+            }
+            self.instruction(class, &words[offset + 1..offset + length], offset, first_id)?;
+            offset += length;
+        }
+        for (i, facts) in self.facts.iter().enumerate() {
+            if !facts.defined && facts.first_use != 0 {
+                let record = &self.binary.records[facts.first_use as usize - 1];
+                let inst = self.binary.inst(record);
+                let id = self.binary.describe((first_id + i) as Id);
+                return Err(self.binary.error(&inst, format!("{id} is never defined")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks one instruction against the grammar and appends it.
+    fn instruction(
+        &mut self,
+        class: &'static Instruction<'static>,
+        words: &[u32],
+        offset: usize,
+        first_id: usize,
+    ) -> Result<()> {
+        let start = self.binary.words.len();
+        let mut walk = Walk {
+            decoder: self,
+            cursor: Cursor { words, at: 0 },
+            first_id,
+            ty: None,
+            result: None,
+        };
+        let outcome = walk.operands(class, class.operands);
+        let (ty, result, left) = (walk.ty, walk.result, walk.cursor.left());
+        let record = Record {
+            class,
+            module: self.index,
+            offset: offset as u32,
+            ty,
+            result,
+            operands: start..self.binary.words.len(),
+        };
+        let fail = |binary: &Binary, message: String| {
+            let mut error = binary.error(&binary.inst(&record), message);
+            error.word_offset = Some(offset);
+            Err(error)
+        };
+        if let Err(message) = outcome {
+            return fail(self.binary, message);
+        }
+        if left != 0 {
+            return fail(
+                self.binary,
+                format!("wrong word count: {left} words follow the last operand"),
+            );
+        }
+        if let Some(result) = result {
+            let bits = match (class.opcode, &self.binary.words[start..]) {
+                (Op::TypeInt, [bits, ..]) => *bits,
+                _ => 0,
+            };
+            let facts = &mut self.facts[result as usize - first_id];
+            if facts.defined {
+                return fail(self.binary, "this result id was defined before".to_string());
+            }
+            facts.defined = true;
+            facts.ty = ty.map_or(0, |ty| ty + 1);
+            facts.int_bits = bits;
+            if class.opcode == Op::ExtInstImport
+                && literal_string(&self.binary.words[start..]).as_deref() == Some("OpenCL.std")
+            {
+                self.opencl_std.push(result);
+            }
+        }
+        if class.opcode == Op::Name {
+            let words = &self.binary.words[start..];
+            let name = literal_string(&words[1..]).unwrap_or_default();
+            let target = words[0];
+            self.binary.names.insert(target, name);
+        }
+        self.binary.records.push(record);
+        Ok(())
+    }
+}
+
+/// The walk over one instruction's operands. Messages are wrapped by the caller.
+struct Walk<'d, 'b, 'w> {
+    decoder: &'d mut ModuleDecoder<'b>,
+    cursor: Cursor<'w>,
+    first_id: usize,
+    ty: Option<Id>,
+    result: Option<Id>,
+}
+
+impl Walk<'_, '_, '_> {
+    fn word(&mut self) -> std::result::Result<u32, String> {
+        let word = self.cursor.words.get(self.cursor.at).copied();
+        self.cursor.at += 1;
+        word.ok_or_else(|| {
+            self.cursor.at -= 1;
+            "wrong word count: an operand is missing".to_string()
+        })
+    }
+
+    fn literal(&mut self) -> std::result::Result<(), String> {
+        let word = self.word()?;
+        self.decoder.binary.words.push(word);
+        Ok(())
+    }
+
+    fn rest(&mut self) {
+        let rest = &self.cursor.words[self.cursor.at..];
+        self.decoder.binary.words.extend_from_slice(rest);
+        self.cursor.at = self.cursor.words.len();
+    }
+
+    fn id(&mut self) -> std::result::Result<Id, String> {
+        let id = self.word()?;
+        let decoder = &mut *self.decoder;
+        if id == 0 || id >= decoder.bound {
+            return Err(format!(
+                "the id {id} is not below the module's bound {}",
+                decoder.bound
+            ));
+        }
+        let next = decoder.binary.source_ids.len() as Id;
+        let dense = *decoder.ids.entry(id).or_insert(next);
+        if dense == next {
+            decoder.binary.source_ids.push(id);
+            decoder.facts.push(IdFacts::default());
+        }
+        Ok(dense)
+    }
+
+    /// An id that the instruction uses.
+    fn used_id(&mut self, debug: bool) -> std::result::Result<(), String> {
+        let id = self.id()?;
+        self.decoder.binary.words.push(id);
+        let record = self.decoder.binary.records.len() as u32;
+        let facts = &mut self.decoder.facts[id as usize - self.first_id];
+        if !debug && facts.first_use == 0 {
+            facts.first_use = record + 1;
+        }
+        Ok(())
+    }
+
+    fn operands(
+        &mut self,
+        class: &'static Instruction<'static>,
+        operands: &'static [LogicalOperand],
+    ) -> std::result::Result<(), String> {
+        for operand in operands {
+            match operand.quantifier {
+                OperandQuantifier::ZeroOrMore if class.opcode == Op::ExtInst => {
+                    self.extended_operands(class)?;
+                }
+                OperandQuantifier::One => self.operand(class, operand.kind)?,
+                OperandQuantifier::ZeroOrOne => {
+                    if self.cursor.left() > 0 {
+                        self.operand(class, operand.kind)?;
+                    }
+                }
+                OperandQuantifier::ZeroOrMore => {
+                    while self.cursor.left() > 0 {
+                        self.operand(class, operand.kind)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The operands after an `OpExtInst`'s number, by the grammar of its set.
+    fn extended_operands(
+        &mut self,
+        class: &'static Instruction<'static>,
+    ) -> std::result::Result<(), String> {
+        let words = &self.decoder.binary.words;
+        let [.., set, number] = words[..] else {
+            return Ok(());
+        };
+        if !self.decoder.opencl_std.contains(&set) {
+            // Sets that are skipped or refused, whose operands need not be ids.
+            self.rest();
+            return Ok(());
+        }
+        let operands = opencl_std_operands(number)
+            .ok_or_else(|| format!("unknown instruction {number} of OpenCL.std"))?;
+        for operand in operands {
+            if operand.quantifier == OperandQuantifier::One {
+                self.operand(class, operand.kind)?;
+            } else {
+                while self.cursor.left() > 0 {
+                    self.operand(class, operand.kind)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn operand(
+        &mut self,
+        class: &'static Instruction<'static>,
+        kind: OperandKind,
+    ) -> std::result::Result<(), String> {
+        // Names and decorations of ids that an optimiser removed are left behind by some writers.
+        let debug = matches!(
+            class.opcode,
+            Op::Name | Op::MemberName | Op::Decorate | Op::MemberDecorate
+        );
+        match kind {
+            OperandKind::IdResultType => {
+                self.used_id(false)?;
+                self.ty = self.decoder.binary.words.pop();
+                Ok(())
+            }
+            OperandKind::IdResult => {
+                self.result = Some(self.id()?);
+                Ok(())
+            }
+            OperandKind::IdRef | OperandKind::IdScope | OperandKind::IdMemorySemantics => {
+                self.used_id(debug)
+            }
+            OperandKind::PairIdRefIdRef => {
+                self.used_id(debug)?;
+                self.used_id(debug)
+            }
+            OperandKind::PairIdRefLiteralInteger => {
+                self.used_id(debug)?;
+                self.literal()
+            }
+            OperandKind::PairLiteralIntegerIdRef => {
+                for _ in 0..self.case_words()? {
+                    self.literal()?;
+                }
+                self.used_id(debug)
+            }
+            OperandKind::LiteralString => {
+                let rest = &self.cursor.words[self.cursor.at..];
+                let length = rest
+                    .iter()
+                    .position(|word| word.to_le_bytes().contains(&0))
+                    .ok_or("a string is not terminated")?
+                    + 1;
+                self.decoder.binary.words.extend_from_slice(&rest[..length]);
+                self.cursor.at += length;
+                Ok(())
+            }
+            OperandKind::LiteralContextDependentNumber => {
+                self.literal()?;
+                if self.cursor.left() > 0 {
+                    self.literal()?;
+                }
+                Ok(())
+            }
+            OperandKind::LiteralSpecConstantOpInteger => {
+                let opcode = self.word()?;
+                self.decoder.binary.words.push(opcode);
+                let nested = grammar(opcode)
+                    .filter(|nested| {
+                        nested.opcode != Op::SpecConstantOp
+                            && nested.operands.first().map(|o| o.kind)
+                                == Some(OperandKind::IdResultType)
+                    })
+                    .ok_or_else(|| format!("opcode {opcode} is not an operation on constants"))?;
+                // The result type and result are the outer instruction's.
+                self.operands(class, nested.operands.get(2..).unwrap_or(&[]))
+            }
+            // These enumerants bring operands of their own, which their handlers check.
+            OperandKind::Decoration
+            | OperandKind::ExecutionMode
+            | OperandKind::LoopControl
+            | OperandKind::MemoryAccess
+            | OperandKind::ImageOperands
+            | OperandKind::TensorAddressingOperands
+            | OperandKind::TensorOperands => {
+                self.literal()?;
+                if matches!(class.opcode, Op::DecorateId | Op::ExecutionModeId) {
+                    while self.cursor.left() > 0 {
+                        self.used_id(false)?;
+                    }
+                } else {
+                    self.rest();
+                }
+                Ok(())
+            }
+            // Everything else is one word: a number or an enumerant.
+            _ => self.literal(),
+        }
+    }
+
+    /// Words of an `OpSwitch` case literal, by the selector's type.
+    fn case_words(&self) -> std::result::Result<usize, String> {
+        let facts = &self.decoder.facts;
+        let selector = self
+            .decoder
+            .binary
+            .words
+            .get(self.decoder.binary.words.len() - self.written())
+            .copied();
+        let bits = selector
+            .and_then(|id| facts.get((id as usize).checked_sub(self.first_id)?))
+            .and_then(|f| facts.get((f.ty as usize).checked_sub(self.first_id + 1)?))
+            .map_or(0, |f| f.int_bits);
+        match bits {
+            1..=32 => Ok(1),
+            33..=64 => Ok(2),
+            _ => Err("the selector is not an integer defined before the switch".to_string()),
+        }
+    }
+
+    /// How many operand words of this instruction have been written so far: all that were read, since
+    /// `OpSwitch` has neither a result type nor a result.
+    fn written(&self) -> usize {
+        self.cursor.at
+    }
+}
+
+/// A nul-terminated UTF-8 literal at the start of `words`; `None` when it is not terminated.
+pub(super) fn literal_string(words: &[u32]) -> Option<String> {
+    let bytes: Vec<u8> = words
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .take_while(|&byte| byte != 0)
+        .collect();
+    if bytes.len() >= words.len() * 4 {
+        return None;
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Words that a literal takes.
+pub(super) fn literal_string_words(words: &[u32]) -> usize {
+    words
+        .iter()
+        .position(|word| word.to_le_bytes().contains(&0))
+        .map_or(words.len(), |at| at + 1)
+}

@@ -1,0 +1,485 @@
+//! Variables, loads, stores, copies and address arithmetic.
+
+use rspirv::spirv::{MemoryAccess, Op, StorageClass};
+
+use super::constants::Const;
+use super::decode::{Id, Inst, Result};
+use super::function::{Bound, FunctionTranslator, Values};
+use super::types::Kind;
+use crate::ir::{BinOp, IntCC, Mem, Op as IrOp, Type, Value, Wrap};
+
+/// Largest private variable, in bytes.
+const MAX_PRIVATE: u64 = 16 << 20;
+/// A larger initialiser of a private variable is copied from a constant global instead of stored in parts.
+const MAX_STORED_LEAVES: u32 = 16;
+
+/// The memory operands of an access.
+#[derive(Clone, Copy, Default)]
+struct Access {
+    volatile: bool,
+    nontemporal: bool,
+    align: Option<u32>,
+}
+
+impl Access {
+    fn mem(&self, space: crate::AddressSpace, natural: u32) -> Mem {
+        Mem {
+            volatile: self.volatile,
+            nontemporal: self.nontemporal,
+            ..Mem::new(space, self.align.unwrap_or(natural))
+        }
+    }
+}
+
+impl FunctionTranslator<'_, '_> {
+    /// Translates an instruction of this family; false when it is of another.
+    pub(super) fn memory(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
+        match op {
+            Op::Variable => self.private_variable(inst)?,
+            Op::Load => self.load(inst)?,
+            Op::Store => self.store(inst)?,
+            Op::CopyMemory => self.copy_memory(inst)?,
+            Op::CopyMemorySized => self.copy_memory_sized(inst)?,
+            Op::AccessChain => self.access_chain(inst, false, false)?,
+            Op::InBoundsAccessChain => self.access_chain(inst, false, true)?,
+            Op::PtrAccessChain => self.access_chain(inst, true, false)?,
+            Op::InBoundsPtrAccessChain => self.access_chain(inst, true, true)?,
+            Op::PtrDiff => {
+                let a = self.pointer(inst, inst.operands[0])?;
+                let b = self.pointer(inst, inst.operands[1])?;
+                let size = match a.pointee {
+                    Some(pointee) => self.unit.type_of_id(inst, pointee)?.size,
+                    None => 0,
+                };
+                if size == 0 {
+                    return Err(self.error(inst, "the pointers point to nothing with a size"));
+                }
+                let size = self.iconst(Type::I64, size);
+                let mut f = self.b();
+                let a = f.bitcast(a.address, Type::I64);
+                let b = f.bitcast(b.address, Type::I64);
+                let bytes = f.binary(BinOp::ISub, a, b);
+                let count = f.binary(BinOp::SDiv, bytes, size);
+                let to = self.result_ir(inst)?;
+                let count = self.resize(count, to.scalar.as_int());
+                self.define(inst, count)?;
+            }
+            Op::SizeOf => {
+                let (_, pointee) = self.pointer_type(inst, inst.operands[0])?;
+                let size = match pointee {
+                    Some(pointee) => self.unit.type_of_id(inst, pointee)?.size,
+                    None => 0,
+                };
+                let size = self.iconst(Type::I32, size);
+                self.define(inst, size)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn private_variable(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let ty = self.unit.result_type(inst)?;
+        let class = self.unit.storage_class(inst, inst.operands[0])?;
+        let pointee = match self.unit.type_of_id(inst, ty)?.kind {
+            Kind::Pointer {
+                class: StorageClass::Function,
+                pointee: Some(pointee),
+            } if class == StorageClass::Function => pointee,
+            _ => {
+                return Err(self.error(
+                    inst,
+                    "a variable in a function must have storage class Function, and a pointer type to it",
+                ));
+            }
+        };
+        // "Universal Validation Rules": all variables of a function are in its first block.
+        if self.block != self.func.entry() {
+            return Err(self.error(inst, "a variable outside the function's first block"));
+        }
+        let info = self.unit.type_of_id(inst, pointee)?;
+        if info.size > MAX_PRIVATE {
+            return Err(self.error(
+                inst,
+                format!(
+                    "a private variable of {} bytes is too large: {MAX_PRIVATE} is the most",
+                    info.size
+                ),
+            ));
+        }
+        let align = self.unit.aligned(self.unit.result(inst)?, info.align);
+        let (size, natural, leaves) = (info.size, info.align, info.leaves);
+        let address = self.prologue(
+            IrOp::Alloca {
+                size: (size as u32).max(1),
+                align,
+            },
+            &[],
+            Type::PTR,
+        );
+        if let Some(&init) = inst.operands.get(1) {
+            let (of_init, value) = self.unit.constant(inst, init)?;
+            if !self.unit.same_type(*of_init, pointee) {
+                return Err(self.error(inst, "the initialiser's type is not the variable's"));
+            }
+            if leaves <= MAX_STORED_LEAVES {
+                let values = self.values(inst, init)?;
+                let mem = Mem::new(crate::AddressSpace::Private, natural);
+                self.store_leaves(inst, pointee, address, mem, &values)?;
+            } else {
+                let value: &Const = value;
+                let global = self.out.constant_global(self.unit, inst, pointee, value)?;
+                let source = self.prologue(IrOp::GlobalAddr(global), &[], Type::PTR);
+                self.mem_copy(address, source, size, natural, false);
+            }
+        }
+        self.define(inst, address)
+    }
+
+    fn mem_copy(&mut self, to: Value, from: Value, size: u64, align: u32, volatile: bool) {
+        let op = IrOp::MemCopy {
+            size,
+            align,
+            volatile,
+            masked: false,
+        };
+        self.b().ins(op, &[to, from], &[]);
+    }
+
+    /// Parses one set of memory operands; returns the words left.
+    fn access<'w>(&self, inst: &Inst<'_>, words: &'w [u32]) -> Result<(Access, &'w [u32])> {
+        let mut access = Access::default();
+        let Some((&bits, mut rest)) = words.split_first() else {
+            return Ok((access, words));
+        };
+        let mask = MemoryAccess::from_bits(bits)
+            .ok_or_else(|| self.error(inst, format!("unknown memory operands {bits:#x}")))?;
+        access.volatile = mask.contains(MemoryAccess::VOLATILE);
+        access.nontemporal = mask.contains(MemoryAccess::NONTEMPORAL);
+        let mut operand = || {
+            let (&word, left) = rest
+                .split_first()
+                .ok_or_else(|| self.error(inst, "wrong word count: a memory operand is missing"))?;
+            rest = left;
+            Ok(word)
+        };
+        if mask.contains(MemoryAccess::ALIGNED) {
+            let align = operand()?;
+            if !align.is_power_of_two() {
+                return Err(
+                    self.error(inst, format!("the alignment {align} is not a power of two"))
+                );
+            }
+            // No type asks for more, and claims beyond that are not always kept.
+            access.align = Some(align.min(128));
+        }
+        for scope in [
+            MemoryAccess::MAKE_POINTER_AVAILABLE,
+            MemoryAccess::MAKE_POINTER_VISIBLE,
+            MemoryAccess::ALIAS_SCOPE_INTEL_MASK,
+            MemoryAccess::NO_ALIAS_INTEL_MASK,
+        ] {
+            if mask.contains(scope) {
+                operand()?;
+            }
+        }
+        Ok((access, rest))
+    }
+
+    fn one_access(&self, inst: &Inst<'_>, words: &[u32]) -> Result<Access> {
+        match self.access(inst, words)? {
+            (access, []) => Ok(access),
+            _ => Err(self.error(inst, "wrong word count: too many memory operands")),
+        }
+    }
+
+    fn load(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let ty = self.unit.result_type(inst)?;
+        if let Bound::BuiltIn {
+            variable,
+            component,
+        } = self.bound(inst, inst.operands[0])?
+        {
+            return self.load_builtin(inst, variable, component);
+        }
+        let pointer = self.pointer(inst, inst.operands[0])?;
+        self.check_pointee(inst, pointer.pointee, ty)?;
+        let access = self.one_access(inst, &inst.operands[1..])?;
+        let info = self.unit.type_of_id(inst, ty)?;
+        let mem = access.mem(pointer.space, info.align);
+        let mut values = Values::new();
+        for leaf in self.unit.leaves(inst, ty)? {
+            let address = self.at_offset(pointer.address, leaf.offset);
+            let mem = self.mem_at(mem, leaf.offset);
+            values.push(self.b().load(mem, address, leaf.ty));
+        }
+        self.define_values(inst, values)
+    }
+
+    fn check_pointee(&self, inst: &Inst<'_>, pointee: Option<Id>, ty: Id) -> Result<()> {
+        match pointee {
+            Some(pointee) if self.unit.same_type(pointee, ty) => Ok(()),
+            _ => Err(self.error(
+                inst,
+                format!(
+                    "the pointer does not point to {}",
+                    self.unit.binary.describe(ty)
+                ),
+            )),
+        }
+    }
+
+    fn store(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let pointer = self.pointer(inst, inst.operands[0])?;
+        let values = self.values(inst, inst.operands[1])?;
+        let ty = self.type_of(inst, inst.operands[1])?;
+        self.check_pointee(inst, pointer.pointee, ty)?;
+        let access = self.one_access(inst, &inst.operands[2..])?;
+        let natural = self.unit.type_of_id(inst, ty)?.align;
+        let mem = access.mem(pointer.space, natural);
+        self.store_leaves(inst, ty, pointer.address, mem, &values)
+    }
+
+    fn store_leaves(
+        &mut self,
+        inst: &Inst<'_>,
+        ty: Id,
+        address: Value,
+        mem: Mem,
+        values: &[Value],
+    ) -> Result<()> {
+        let leaves = self.unit.leaves(inst, ty)?;
+        for (leaf, &value) in leaves.iter().zip(values) {
+            let address = self.at_offset(address, leaf.offset);
+            let mem = self.mem_at(mem, leaf.offset);
+            self.b().store(mem, address, value);
+        }
+        Ok(())
+    }
+
+    fn copy_memory(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let to = self.pointer(inst, inst.operands[0])?;
+        let from = self.pointer(inst, inst.operands[1])?;
+        let (Some(pointee), Some(of_target)) = (from.pointee, to.pointee) else {
+            return Err(self.error(inst, "the pointers do not point to the same type"));
+        };
+        if !self.unit.same_type(pointee, of_target) {
+            return Err(self.error(inst, "the pointers do not point to the same type"));
+        }
+        let (first, rest) = self.access(inst, &inst.operands[2..])?;
+        let second = match rest {
+            [] => first,
+            rest => self.one_access(inst, rest)?,
+        };
+        let info = self.unit.type_of_id(inst, pointee)?;
+        let (size, natural) = (info.size, info.align);
+        if let Some(ty) = info.ir() {
+            let value = self
+                .b()
+                .load(second.mem(from.space, natural), from.address, ty);
+            self.b()
+                .store(first.mem(to.space, natural), to.address, value);
+        } else if size > 0 {
+            let align = |access: Access| access.align.unwrap_or(natural);
+            self.mem_copy(
+                to.address,
+                from.address,
+                size,
+                align(first).min(align(second)),
+                first.volatile || second.volatile,
+            );
+        }
+        Ok(())
+    }
+
+    fn copy_memory_sized(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let to = self.pointer(inst, inst.operands[0])?;
+        let from = self.pointer(inst, inst.operands[1])?;
+        let (first, rest) = self.access(inst, &inst.operands[3..])?;
+        let second = match rest {
+            [] => first,
+            rest => self.one_access(inst, rest)?,
+        };
+        let align = first.align.unwrap_or(1).min(second.align.unwrap_or(1));
+        let volatile = first.volatile || second.volatile;
+        match self.unit.integer_constant(inst.operands[2]) {
+            Some(0) => {}
+            Some(size) => self.mem_copy(to.address, from.address, size, align, volatile),
+            None => {
+                let size = self.size_value(inst, inst.operands[2])?;
+                let op = IrOp::MemCopyDyn {
+                    align,
+                    masked: false,
+                };
+                self.b().ins(op, &[to.address, from.address, size], &[]);
+            }
+        }
+        Ok(())
+    }
+
+    /// `address + index * stride` for a signed index.
+    fn step(&mut self, address: Value, index: Value, stride: u64, in_bounds: bool) -> Value {
+        let stride = self.iconst(Type::I64, stride);
+        // An in-bounds offset is within an object, so the product cannot overflow.
+        let wrap = Wrap {
+            nsw: in_bounds,
+            nuw: false,
+        };
+        let mut f = self.b();
+        let bytes = f.val(IrOp::Binary(BinOp::IMul, wrap), &[index, stride], Type::I64);
+        f.ptr_add(address, bytes)
+    }
+
+    /// The four access chains. Constant steps are summed and added last, so that the variable part of the
+    /// address of neighbouring members is one value.
+    fn access_chain(&mut self, inst: &Inst<'_>, has_element: bool, in_bounds: bool) -> Result<()> {
+        let base = inst.operands[0];
+        let mut indices = &inst.operands[1..];
+        if let Bound::BuiltIn {
+            variable,
+            component,
+        } = self.bound(inst, base)?
+        {
+            return self.builtin_chain(inst, variable, component, has_element);
+        }
+        let pointer = self.pointer(inst, base)?;
+        let mut of = pointer
+            .pointee
+            .ok_or_else(|| self.error(inst, "the base points to no type"))?;
+        let result = self.unit.result_type(inst)?;
+        match self.unit.type_of_id(inst, result)?.kind {
+            Kind::Pointer { class, .. } if super::types::space_of(class) == Some(pointer.space) => {
+            }
+            _ => {
+                return Err(self.error(
+                    inst,
+                    "the result type is not a pointer to the base's storage class",
+                ));
+            }
+        }
+        let mut address = pointer.address;
+        let mut constant = 0i64;
+        let mut vector_done = false;
+        if has_element {
+            let (&element, rest) = indices
+                .split_first()
+                .ok_or_else(|| self.error(inst, "wrong word count: the element is missing"))?;
+            indices = rest;
+            let stride = self.unit.type_of_id(inst, of)?.size;
+            self.chain_step(
+                inst,
+                element,
+                stride,
+                in_bounds,
+                &mut address,
+                &mut constant,
+            )?;
+        }
+        for &id in indices {
+            let info = self.unit.type_of_id(inst, of)?;
+            match &info.kind {
+                Kind::Array { element, .. } => {
+                    let element = *element;
+                    let stride = self.unit.type_of_id(inst, element)?.size;
+                    self.chain_step(inst, id, stride, in_bounds, &mut address, &mut constant)?;
+                    of = element;
+                }
+                Kind::Struct { .. } => {
+                    let index = self.unit.integer_constant(id).ok_or_else(|| {
+                        self.error(inst, "the index of a structure's member is not a constant")
+                    })?;
+                    let (member, offset, _) = self.unit.step_into(inst, of, index)?;
+                    constant = constant.wrapping_add(offset as i64);
+                    of = member;
+                }
+                Kind::Value(ty) if !ty.is_scalar() && !vector_done => {
+                    let stride = u64::from(ty.scalar.bytes());
+                    self.chain_step(inst, id, stride, in_bounds, &mut address, &mut constant)?;
+                    vector_done = true;
+                }
+                _ => {
+                    return Err(self.error(inst, "an index steps into something that has no parts"));
+                }
+            }
+        }
+        if constant != 0 {
+            let bytes = self.iconst(Type::I64, constant as u64);
+            address = self.b().ptr_add(address, bytes);
+        }
+        self.define(inst, address)
+    }
+
+    fn chain_step(
+        &mut self,
+        inst: &Inst<'_>,
+        index: Id,
+        stride: u64,
+        in_bounds: bool,
+        address: &mut Value,
+        constant: &mut i64,
+    ) -> Result<()> {
+        match self.unit.signed_constant(index) {
+            Some(index) => {
+                *constant = constant.wrapping_add(index.wrapping_mul(stride as i64));
+            }
+            None => {
+                let index = self.index(inst, index)?;
+                *address = self.step(*address, index, stride, in_bounds);
+            }
+        }
+        Ok(())
+    }
+
+    /// An access chain into a built-in variable: the component that it picks.
+    fn builtin_chain(
+        &mut self,
+        inst: &Inst<'_>,
+        variable: Id,
+        component: Option<Value>,
+        has_element: bool,
+    ) -> Result<()> {
+        let mut indices = &inst.operands[1..];
+        if has_element {
+            let zero = indices
+                .first()
+                .and_then(|&id| self.unit.integer_constant(id))
+                == Some(0);
+            if !zero {
+                return Err(self.error(inst, "an element beyond a built-in variable"));
+            }
+            indices = &indices[1..];
+        }
+        let component = match (indices, component) {
+            ([], component) => component,
+            (&[index], None) => Some(match self.unit.signed_constant(index) {
+                Some(index) => self.iconst(Type::I64, index as u64),
+                None => self.index(inst, index)?,
+            }),
+            _ => {
+                return Err(self.error(inst, "an index steps into something that has no parts"));
+            }
+        };
+        self.bind(
+            inst,
+            Bound::BuiltIn {
+                variable,
+                component,
+            },
+        )
+    }
+
+    /// `value` where `cond` compares equal, else `other`: for chains of selections.
+    pub(super) fn select_equal(
+        &mut self,
+        index: Value,
+        number: u64,
+        value: Value,
+        other: Value,
+    ) -> Value {
+        let ty = self.ty(index);
+        let number = self.iconst(ty, number);
+        let mut f = self.b();
+        let equal = f.icmp(IntCC::Eq, index, number);
+        f.select(equal, value, other)
+    }
+}

@@ -1,0 +1,471 @@
+//! SPIR-V types: their IR types, their layout in memory, and how aggregates flatten to leaves.
+//!
+//! Layout follows OpenCL C ("Alignment of Types"): natural alignment, a vector of three elements takes the
+//! room of four, structures as in C unless decorated `CPacked`. An aggregate as an SSA value is the list of its
+//! leaves: the scalars, vectors and pointers in it, in order.
+
+use rspirv::spirv::{Decoration, Op, StorageClass};
+
+use super::decode::{Id, Inst, Result};
+use super::module::Unit;
+use crate::AddressSpace;
+use crate::ir::{Scalar, Type};
+
+/// Largest aggregate that may be an SSA value, in leaves.
+pub(super) const MAX_LEAVES: u32 = 1024;
+/// Largest type, in bytes; keeps offset arithmetic far from overflow.
+const MAX_SIZE: u64 = 1 << 40;
+/// "Universal Limits": structure nesting depth.
+const MAX_DEPTH: u32 = 255;
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Void,
+    /// A Boolean, integer, float or vector of them.
+    Value(Type),
+    Pointer {
+        class: StorageClass,
+        /// `None` for a forward declaration.
+        pointee: Option<Id>,
+    },
+    Array {
+        element: Id,
+        length: u64,
+    },
+    Struct {
+        members: Box<[Id]>,
+        offsets: Box<[u64]>,
+    },
+    Function {
+        result: Id,
+        params: Box<[Id]>,
+    },
+    /// A handle that travels as an `i64`: an event, or an object whose instructions are refused.
+    Handle {
+        op: Op,
+        /// The access qualifier of an image or pipe.
+        access: Option<u32>,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct TypeInfo {
+    pub kind: Kind,
+    /// Bytes, as `sizeof`.
+    pub size: u64,
+    pub align: u32,
+    /// How many leaves, saturating.
+    pub leaves: u32,
+    depth: u32,
+}
+
+/// One scalar, vector or pointer of an aggregate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Leaf {
+    pub ty: Type,
+    /// Bytes from the start of the aggregate.
+    pub offset: u64,
+}
+
+/// `sizeof` of a leaf: a vector of three elements takes the room of four.
+pub(super) fn size_of(ty: Type) -> u64 {
+    let lanes = if ty.lanes == 3 { 4 } else { ty.lanes };
+    u64::from(ty.scalar.bytes()) * u64::from(lanes)
+}
+
+impl TypeInfo {
+    fn leaf(kind: Kind, ty: Type) -> TypeInfo {
+        TypeInfo {
+            kind,
+            size: size_of(ty),
+            align: size_of(ty) as u32,
+            leaves: 1,
+            depth: 0,
+        }
+    }
+
+    fn no_value(kind: Kind) -> TypeInfo {
+        TypeInfo {
+            kind,
+            size: 0,
+            align: 1,
+            leaves: 0,
+            depth: 0,
+        }
+    }
+
+    fn has_values(&self) -> bool {
+        !matches!(self.kind, Kind::Void | Kind::Function { .. })
+    }
+
+    /// The IR type of a value that is one leaf.
+    pub fn ir(&self) -> Option<Type> {
+        match self.kind {
+            Kind::Value(ty) => Some(ty),
+            Kind::Pointer { .. } => Some(Type::PTR),
+            Kind::Handle { .. } => Some(Type::I64),
+            _ => None,
+        }
+    }
+}
+
+/// The address space that accesses through a pointer of a storage class are in.
+pub(super) fn space_of(class: StorageClass) -> Option<AddressSpace> {
+    Some(match class {
+        StorageClass::Function | StorageClass::Private => AddressSpace::Private,
+        StorageClass::CrossWorkgroup => AddressSpace::Global,
+        StorageClass::UniformConstant => AddressSpace::Constant,
+        StorageClass::Workgroup => AddressSpace::Local,
+        StorageClass::Generic => AddressSpace::Generic,
+        _ => return None,
+    })
+}
+
+impl Unit<'_> {
+    /// Handles an `OpType...`.
+    pub(super) fn define_type(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let words = inst.operands;
+        let info = match inst.op() {
+            Op::TypeForwardPointer => {
+                let class = self.storage_class(inst, words[1])?;
+                let info = TypeInfo::leaf(
+                    Kind::Pointer {
+                        class,
+                        pointee: None,
+                    },
+                    Type::PTR,
+                );
+                self.types[words[0] as usize] = Some(info);
+                return Ok(());
+            }
+            Op::TypeVoid => TypeInfo::no_value(Kind::Void),
+            Op::TypeBool => TypeInfo::leaf(Kind::Value(Type::I1), Type::I1),
+            Op::TypeInt => {
+                let scalar = Scalar::int(words[0])
+                    .filter(|s| s.is_int())
+                    .ok_or_else(|| {
+                        self.error(
+                            inst,
+                            format!("integers of {} bits are not supported", words[0]),
+                        )
+                    })?;
+                if words[1] > 1 {
+                    return Err(self.error(inst, "the signedness is neither 0 nor 1"));
+                }
+                let ty = Type::new(scalar, 1);
+                TypeInfo::leaf(Kind::Value(ty), ty)
+            }
+            Op::TypeFloat => {
+                if words.len() > 1 {
+                    return Err(self.error(
+                        inst,
+                        "floating-point encodings other than IEEE 754 are not supported",
+                    ));
+                }
+                let scalar = Scalar::float(words[0]).ok_or_else(|| {
+                    self.error(
+                        inst,
+                        format!("floats of {} bits are not supported", words[0]),
+                    )
+                })?;
+                let ty = Type::new(scalar, 1);
+                TypeInfo::leaf(Kind::Value(ty), ty)
+            }
+            Op::TypeVector => {
+                let element = self.type_of_id(inst, words[0])?.ir();
+                let element = element
+                    .filter(|ty| ty.is_scalar() && ty.scalar != Scalar::Ptr)
+                    .ok_or_else(|| self.error(inst, "the component type is not a scalar"))?;
+                if !matches!(words[1], 2 | 3 | 4 | 8 | 16) {
+                    return Err(self.error(
+                        inst,
+                        format!(
+                            "vectors of {} components are not supported: 2, 3, 4, 8 or 16 are",
+                            words[1]
+                        ),
+                    ));
+                }
+                let ty = element.with_lanes(words[1] as u8);
+                TypeInfo::leaf(Kind::Value(ty), ty)
+            }
+            Op::TypeArray => {
+                let element = self.type_of_id(inst, words[0])?;
+                if !element.has_values() {
+                    return Err(self.error(inst, "the element type has no values"));
+                }
+                let (size, align, leaves, depth) =
+                    (element.size, element.align, element.leaves, element.depth);
+                let length = self.integer_constant(words[1]).ok_or_else(|| {
+                    self.error(
+                        inst,
+                        format!(
+                            "the length {} is not an integer constant",
+                            self.binary.describe(words[1])
+                        ),
+                    )
+                })?;
+                let total = size.checked_mul(length).filter(|&s| s <= MAX_SIZE);
+                TypeInfo {
+                    kind: Kind::Array {
+                        element: words[0],
+                        length,
+                    },
+                    size: total.ok_or_else(|| self.too_large(inst))?,
+                    align,
+                    leaves: u32::try_from(u64::from(leaves).saturating_mul(length))
+                        .unwrap_or(u32::MAX),
+                    depth: depth + 1,
+                }
+            }
+            Op::TypeStruct => self.struct_type(inst)?,
+            Op::TypePointer => {
+                let class = self.storage_class(inst, words[0])?;
+                TypeInfo::leaf(
+                    Kind::Pointer {
+                        class,
+                        pointee: Some(words[1]),
+                    },
+                    Type::PTR,
+                )
+            }
+            Op::TypeFunction => {
+                for &id in words {
+                    let info = self.type_of_id(inst, id)?;
+                    if matches!(info.kind, Kind::Function { .. }) {
+                        return Err(self.error(inst, "a function cannot take or return functions"));
+                    }
+                }
+                if words[1..].iter().any(|&id| {
+                    matches!(
+                        self.types[id as usize].as_ref().map(|t| &t.kind),
+                        Some(Kind::Void)
+                    )
+                }) {
+                    return Err(self.error(inst, "a parameter cannot be void"));
+                }
+                TypeInfo::no_value(Kind::Function {
+                    result: words[0],
+                    params: words[1..].into(),
+                })
+            }
+            op @ (Op::TypeEvent
+            | Op::TypeDeviceEvent
+            | Op::TypeReserveId
+            | Op::TypeQueue
+            | Op::TypePipe
+            | Op::TypePipeStorage
+            | Op::TypeImage
+            | Op::TypeSampler
+            | Op::TypeSampledImage
+            | Op::TypeNamedBarrier
+            | Op::TypeOpaque) => {
+                let access = match op {
+                    Op::TypeImage => words.get(7).copied(),
+                    Op::TypePipe => words.first().copied(),
+                    _ => None,
+                };
+                TypeInfo::leaf(Kind::Handle { op, access }, Type::I64)
+            }
+            _ => return Err(self.error(inst, "this type is not supported")),
+        };
+        if info.depth > MAX_DEPTH {
+            return Err(self.error(
+                inst,
+                format!("aggregates are nested deeper than {MAX_DEPTH} levels"),
+            ));
+        }
+        let result = self.result(inst)?;
+        self.types[result as usize] = Some(info);
+        Ok(())
+    }
+
+    fn struct_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
+        let result = self.result(inst)?;
+        let packed = self.has_decoration(result, Decoration::CPacked);
+        let (mut size, mut align, mut leaves, mut depth) = (0u64, 1u32, 0u32, 0u32);
+        let mut offsets = Vec::with_capacity(inst.operands.len());
+        for &member in inst.operands {
+            let info = self.type_of_id(inst, member)?;
+            if !info.has_values() {
+                return Err(self.error(inst, "a member's type has no values"));
+            }
+            if !packed {
+                size = size.next_multiple_of(u64::from(info.align));
+                align = align.max(info.align);
+            }
+            offsets.push(size);
+            size += info.size;
+            if size > MAX_SIZE {
+                return Err(self.too_large(inst));
+            }
+            leaves = leaves.saturating_add(info.leaves);
+            depth = depth.max(info.depth + 1);
+        }
+        Ok(TypeInfo {
+            kind: Kind::Struct {
+                members: inst.operands.into(),
+                offsets: offsets.into(),
+            },
+            size: size.next_multiple_of(u64::from(align)),
+            align,
+            leaves,
+            depth,
+        })
+    }
+
+    fn too_large(&self, inst: &Inst<'_>) -> crate::Diagnostic {
+        self.error(inst, format!("the type is larger than {MAX_SIZE} bytes"))
+    }
+
+    pub(super) fn storage_class(&self, inst: &Inst<'_>, word: u32) -> Result<StorageClass> {
+        StorageClass::from_u32(word)
+            .ok_or_else(|| self.error(inst, format!("unknown storage class {word}")))
+    }
+
+    /// The type with this id, which must have been defined before.
+    pub(super) fn type_of_id(&self, inst: &Inst<'_>, id: Id) -> Result<&TypeInfo> {
+        self.types[id as usize].as_ref().ok_or_else(|| {
+            self.error(
+                inst,
+                format!(
+                    "{} is not a type defined before this instruction",
+                    self.binary.describe(id)
+                ),
+            )
+        })
+    }
+
+    /// The leaves of a type, appended to `out`. Only for types of at most [`MAX_LEAVES`].
+    fn push_leaves(&self, id: Id, base: u64, out: &mut Vec<Leaf>) {
+        let Some(info) = self.types[id as usize].as_ref() else {
+            return;
+        };
+        if let Some(ty) = info.ir() {
+            out.push(Leaf { ty, offset: base });
+            return;
+        }
+        match &info.kind {
+            Kind::Array { element, length } if info.leaves > 0 => {
+                let stride = self.types[*element as usize].as_ref().map_or(0, |t| t.size);
+                for i in 0..*length {
+                    self.push_leaves(*element, base + i * stride, out);
+                }
+            }
+            Kind::Struct { members, offsets } => {
+                for (&member, &offset) in members.iter().zip(offsets) {
+                    self.push_leaves(member, base + offset, out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The leaves of a type as an SSA value.
+    pub(super) fn leaves(&self, inst: &Inst<'_>, id: Id) -> Result<Vec<Leaf>> {
+        let info = self.type_of_id(inst, id)?;
+        if info.leaves > MAX_LEAVES {
+            return Err(self.error(
+                inst,
+                format!(
+                    "a value of {} scalars and vectors is too large to be handled as one: {MAX_LEAVES} are allowed",
+                    info.leaves
+                ),
+            ));
+        }
+        let mut out = Vec::with_capacity(info.leaves as usize);
+        self.push_leaves(id, 0, &mut out);
+        Ok(out)
+    }
+
+    /// Whether values of two types have the same representation, in memory and as SSA values.
+    pub(super) fn same_type(&self, a: Id, b: Id) -> bool {
+        if a == b {
+            return true;
+        }
+        let (Some(a), Some(b)) = (&self.types[a as usize], &self.types[b as usize]) else {
+            return false;
+        };
+        if let (Some(a), Some(b)) = (a.ir(), b.ir()) {
+            return a == b;
+        }
+        if (a.size, a.align, a.leaves) != (b.size, b.align, b.leaves) {
+            return false;
+        }
+        match (&a.kind, &b.kind) {
+            (Kind::Void, Kind::Void) => true,
+            (
+                Kind::Array {
+                    element: x,
+                    length: m,
+                },
+                Kind::Array {
+                    element: y,
+                    length: n,
+                },
+            ) => m == n && self.same_type(*x, *y),
+            (
+                Kind::Struct {
+                    members: x,
+                    offsets: m,
+                },
+                Kind::Struct {
+                    members: y,
+                    offsets: n,
+                },
+            ) => m == n && x.iter().zip(y).all(|(&x, &y)| self.same_type(x, y)),
+            _ => false,
+        }
+    }
+
+    /// One step into a composite by a literal or constant index: the part's type, its byte offset, and
+    /// the index of its first leaf.
+    pub(super) fn step_into(
+        &self,
+        inst: &Inst<'_>,
+        ty: Id,
+        index: u64,
+    ) -> Result<(Id, u64, usize)> {
+        let info = self.type_of_id(inst, ty)?;
+        match &info.kind {
+            Kind::Array { element, length } => {
+                let part = self.type_of_id(inst, *element)?;
+                if index >= *length || part.leaves > MAX_LEAVES {
+                    return Err(self.index_error(inst, index, *length));
+                }
+                Ok((
+                    *element,
+                    index * part.size,
+                    (index as usize).saturating_mul(part.leaves as usize),
+                ))
+            }
+            Kind::Struct { members, offsets } => {
+                let Some(&member) = members.get(usize::try_from(index).unwrap_or(usize::MAX))
+                else {
+                    return Err(self.index_error(inst, index, members.len() as u64));
+                };
+                let first: usize = members[..index as usize]
+                    .iter()
+                    .map(|&m| {
+                        self.types[m as usize]
+                            .as_ref()
+                            .map_or(0, |t| t.leaves as usize)
+                    })
+                    .fold(0, usize::saturating_add);
+                Ok((member, offsets[index as usize], first))
+            }
+            _ => Err(self.error(inst, "an index steps into something that has no parts")),
+        }
+    }
+
+    pub(super) fn index_error(
+        &self,
+        inst: &Inst<'_>,
+        index: u64,
+        length: u64,
+    ) -> crate::Diagnostic {
+        self.error(
+            inst,
+            format!("the index {index} is outside a composite of {length} parts"),
+        )
+    }
+}

@@ -1,0 +1,304 @@
+//! Value numbering: an instruction that computes again what is known is dropped.
+//!
+//! The dominator tree is walked in pre-order with a hash table of what the dominators computed; entries a subtree made are
+//! undone when it is left. An entry is an operation with its operands (the two of a commutative one in order)
+//! and result types.
+//!
+//! Loads are numbered with the *epoch* of their address space, a number that changes whenever something may write
+//! there: a store bumps its space, and generic; barriers, fences, atomics and copies bump everything but
+//! private or constant memory as they may. A block with one predecessor goes on with that block's epochs, any
+//! other starts fresh ones. A plain store also makes known what a load of the same place gives. Constant memory
+//! never changes, so its loads are like pure operations.
+//!
+//! Linear but for hashing.
+
+use std::collections::HashMap;
+
+use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+use smallvec::SmallVec;
+
+use crate::AddressSpace;
+use crate::analysis::DominatorTree;
+use crate::ir::{Atomic, Block, Fence, Function, Inst, Mem, Op, Type, Value};
+
+/// Removes repeated computations. Returns whether there were any.
+pub fn run(func: &mut Function) -> bool {
+    let dominators = DominatorTree::new(func);
+    let preds = func.predecessors();
+    let mut pass = Pass {
+        func,
+        table: HashMap::new(),
+        undo: Vec::new(),
+        replace: SecondaryMap::new(),
+        epochs: [0; SPACES],
+        next_epoch: 1,
+        changed: false,
+    };
+    let mut at_end: SecondaryMap<Block, Option<[u32; SPACES]>> = SecondaryMap::new();
+    let mut stack = vec![Step::Enter(pass.func.entry())];
+    while let Some(step) = stack.pop() {
+        match step {
+            Step::Leave(mark) => pass.undo_to(mark),
+            Step::Enter(block) => {
+                pass.epochs = match preds[block].as_slice() {
+                    [only] => at_end[*only].unwrap_or_else(|| pass.fresh_epochs()),
+                    _ => pass.fresh_epochs(),
+                };
+                stack.push(Step::Leave(pass.undo.len()));
+                pass.block(block);
+                at_end[block] = Some(pass.epochs);
+                let children = dominators.children(block).iter().rev();
+                stack.extend(children.map(|&child| Step::Enter(child)));
+            }
+        }
+    }
+    let Pass {
+        replace, changed, ..
+    } = pass;
+    if changed {
+        func.replace_uses(&replace);
+    }
+    changed
+}
+
+enum Step {
+    Enter(Block),
+    /// Undo entries down to this many.
+    Leave(usize),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    op: Op,
+    args: SmallVec<[Value; 4]>,
+    types: SmallVec<[Type; 2]>,
+    epoch: u32,
+}
+
+const SPACES: usize = 5;
+
+struct Pass<'a> {
+    func: &'a mut Function,
+    table: HashMap<Key, SmallVec<[Value; 2]>>,
+    undo: Vec<Key>,
+    replace: SecondaryMap<Value, PackedOption<Value>>,
+    /// By address space.
+    epochs: [u32; SPACES],
+    next_epoch: u32,
+    changed: bool,
+}
+
+impl Pass<'_> {
+    fn fresh(&mut self) -> u32 {
+        self.next_epoch += 1;
+        self.next_epoch
+    }
+
+    fn fresh_epochs(&mut self) -> [u32; SPACES] {
+        std::array::from_fn(|_| self.fresh())
+    }
+
+    fn undo_to(&mut self, mark: usize) {
+        for key in self.undo.drain(mark..) {
+            self.table.remove(&key);
+        }
+    }
+
+    fn resolve(&self, value: Value) -> Value {
+        match self.replace.get(value).and_then(|r| r.expand()) {
+            Some(known) => known,
+            None => value,
+        }
+    }
+
+    fn block(&mut self, block: Block) {
+        let insts = std::mem::take(&mut self.func.blocks[block].insts);
+        let mut kept = Vec::with_capacity(insts.len());
+        for inst in insts {
+            for i in 0..self.func.insts[inst].args.len() {
+                let arg = self.func.insts[inst].args[i];
+                self.func.insts[inst].args[i] = self.resolve(arg);
+            }
+            if !self.known(inst) {
+                kept.push(inst);
+            }
+        }
+        self.func.blocks[block].insts = kept;
+    }
+
+    /// Whether the instruction's results are known; if so they are replaced, else remembered.
+    fn known(&mut self, inst: Inst) -> bool {
+        let data = &self.func.insts[inst];
+        let epoch = match &data.op {
+            Op::Load(mem) if !mem.volatile => match mem.space {
+                AddressSpace::Constant => 0,
+                space => self.epochs[space as usize],
+            },
+            op if op.is_pure() => 0,
+            _ => {
+                self.effect(inst);
+                return false;
+            }
+        };
+        let mut args = data.args.clone();
+        if let Op::Binary(op, _) = data.op
+            && op.is_commutative()
+            && args[0] > args[1]
+            && self.func.as_const(args[1]).is_none()
+        {
+            args.swap(0, 1);
+        }
+        let key = Key {
+            op: data.op.clone(),
+            args,
+            types: data.results.iter().map(|&v| self.func.ty(v)).collect(),
+            epoch,
+        };
+        match self.table.get(&key) {
+            Some(known) => {
+                for (&result, &value) in data.results.iter().zip(known) {
+                    self.replace[result] = value.into();
+                }
+                self.changed = true;
+                true
+            }
+            None => {
+                self.table.insert(key.clone(), data.results.clone());
+                self.undo.push(key);
+                false
+            }
+        }
+    }
+
+    /// Memory may have changed in a space (and whatever generic addresses may reach).
+    fn clobber(&mut self, space: AddressSpace) {
+        let all = [
+            AddressSpace::Private,
+            AddressSpace::Global,
+            AddressSpace::Local,
+            AddressSpace::Generic,
+        ];
+        for other in all {
+            if space == other || space == AddressSpace::Generic || other == AddressSpace::Generic {
+                self.epochs[other as usize] = self.fresh();
+            }
+        }
+    }
+
+    /// Memory that other work-items share may have changed.
+    fn clobber_shared(&mut self) {
+        self.clobber(AddressSpace::Global);
+        self.clobber(AddressSpace::Local);
+    }
+
+    fn effect(&mut self, inst: Inst) {
+        match self.func.insts[inst].op {
+            Op::Store(mem) => {
+                self.clobber(mem.space);
+                self.remember_store(inst, mem);
+            }
+            Op::AtomicRmw(_, Atomic { space, .. })
+            | Op::AtomicCmpXchg(Atomic { space, .. })
+            | Op::AtomicLoad(Atomic { space, .. })
+            | Op::AtomicStore(Atomic { space, .. }) => {
+                self.clobber(space);
+                self.clobber_shared();
+            }
+            Op::Barrier(_) | Op::Fence(Fence { .. }) => self.clobber_shared(),
+            Op::MemCopy { .. } | Op::MemCopyDyn { .. } | Op::Call(_) => {
+                self.clobber(AddressSpace::Generic);
+            }
+            _ => {}
+        }
+    }
+
+    /// A load of just what was stored gives that back. Not so for a masked store, whose other lanes it
+    /// leaves alone.
+    fn remember_store(&mut self, inst: Inst, mem: Mem) {
+        if mem.volatile || mem.masked {
+            return;
+        }
+        let data = &self.func.insts[inst];
+        let values: SmallVec<[Value; 2]> = SmallVec::from_slice(&data.args[1..]);
+        let key = Key {
+            op: Op::Load(mem),
+            args: SmallVec::from_slice(&data.args[..1]),
+            types: values.iter().map(|&v| self.func.ty(v)).collect(),
+            epoch: self.epochs[mem.space as usize],
+        };
+        // Lanes of a strided or scattered store may overlap, and then the last one wins.
+        let lanes = key.types[0].lanes;
+        let overlaps = lanes > 1
+            && if self.func.ty(data.args[0]).is_scalar() {
+                let bytes = i64::from(key.types[0].scalar.bytes()) * values.len() as i64;
+                mem.stride != 0 && mem.stride.abs() < bytes
+            } else {
+                true
+            };
+        if !overlaps && self.table.insert(key.clone(), values).is_none() {
+            self.undo.push(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ir::{Stage, parse, verify::verify};
+
+    fn numbered(body: &str) -> String {
+        let text = format!(
+            "func \"f\" (ptr, i32, i1) -> () {{\nblock0(v0: ptr, v1: i32, v2: i1):\n{body}\n}}"
+        );
+        let mut module = parse::module(&text).unwrap();
+        let func = module.functions.values_mut().next().unwrap();
+        super::run(func);
+        verify(func, Stage::Translated, None).unwrap();
+        func.to_string()
+    }
+
+    #[test]
+    fn a_dominating_computation_is_used_again_a_sibling_is_not() {
+        let text = numbered(
+            "v3: i32 = iadd v1, v1\ncond_br v2, block1, block2\n\
+             block1:\nv4: i32 = iadd v1, v1\nv5: i32 = imul v4, v1\nstore.global.align4 v0, v5\nret\n\
+             block2:\nv6: i32 = imul v1, v3\nstore.global.align4 v0, v6\nret",
+        );
+        assert_eq!(text.matches("iadd").count(), 1, "{text}");
+        assert_eq!(text.matches("imul").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn a_load_is_repeated_after_what_may_have_written() {
+        let load = |n: u32| format!("v{n}: i32 = load.global.align4 v0\n");
+        let keep = |n: u32| format!("atomic_store.local.device.relaxed v0, v{n}\n");
+        let loads = |between: &str| {
+            let body = format!(
+                "{}{between}\n{}v20: i32 = iadd v10, v11\n{}ret",
+                load(10),
+                load(11),
+                keep(20)
+            );
+            numbered(&body).matches("= load").count()
+        };
+        assert_eq!(loads(""), 1);
+        assert_eq!(loads("store.local.align4 v0, v1"), 1);
+        assert_eq!(loads("store.private.align4 v0, v1"), 1);
+        assert_eq!(loads("br block1\nblock1:"), 1);
+        assert_eq!(loads("store.global.align1 v0, v2"), 2);
+        assert_eq!(loads("store.generic.align4 v0, v1"), 2);
+        assert_eq!(loads("barrier.workgroup.acqrel.local"), 2);
+        assert_eq!(loads("mem_copy.4.align4 v0, v0"), 2);
+        assert_eq!(
+            loads("cond_br v2, block2, block1\nblock2:\nbr block1\nblock1:"),
+            2
+        );
+    }
+
+    #[test]
+    fn a_load_gets_what_was_just_stored() {
+        let text = numbered(
+            "store.private.align4 v0, v1\nv3: i32 = load.private.align4 v0\nstore.global.align4 v0, v3\nret",
+        );
+        assert!(!text.contains("load"), "{text}");
+    }
+}

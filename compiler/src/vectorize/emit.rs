@@ -1,0 +1,442 @@
+//! One instruction for W work-items.
+//!
+//! A value that is not varying is computed once, for lane 0: its *scalar*. Its *vector*, wanted where it meets
+//! varying ones, is the scalar in every lane, plus the stride times the lane number; for a guarded value it is computed
+//! lane by lane, the way the scalar was. A varying value only has a vector.
+//!
+//! Memory goes by the shape of the address: uniform, one access; affine, one access with a stride; guarded, the same
+//! after a test of the guards, with lane by lane as the alternative; varying, lane by lane.
+
+use smallvec::SmallVec;
+
+use super::linearize::{Linearizer, Mask};
+use crate::analysis::{Shape, shape::Guards};
+use crate::ir::{BinOp, ConvertOp, Inst, IntCC, Mem, Op, Scalar, SourceLoc, Type, Value};
+
+impl Linearizer<'_> {
+    /// The shape of a value for a use in the current block.
+    fn shape(&self, value: Value) -> Shape {
+        self.shapes.at(self.src, self.cfg, value, self.at)
+    }
+
+    /// The value in lane 0, of a value that is not varying here.
+    pub(super) fn scalar(&mut self, value: Value) -> Value {
+        if let Some(bits) = self.src.as_const(value) {
+            let ty = self.src.ty(value);
+            return self.builder().iconst(ty, bits);
+        }
+        self.scalars[value].expect("what is not varying has a scalar")
+    }
+
+    /// The value in lane 0, of any value.
+    pub(super) fn first_lane(&mut self, value: Value) -> Value {
+        match self.shape(value) {
+            Shape::Varying => {
+                let all = self.vector(value);
+                self.builder().extract(all, 0)
+            }
+            _ => self.scalar(value),
+        }
+    }
+
+    /// The value in every lane.
+    pub(super) fn vector(&mut self, value: Value) -> Value {
+        if let Some(id) = self.escaped(value, self.at) {
+            return self.out_value(value, id);
+        }
+        if let Some(vector) = self.vectors[value].expand() {
+            return vector;
+        }
+        if let Some(&vector) = self.widened.get(&value) {
+            return vector;
+        }
+        let lanes = self.width;
+        let ty = self.src.ty(value).with_lanes(lanes);
+        let vector = match self.shapes.of(value) {
+            _ if self.src.as_const(value).is_some() => {
+                let bits = self.src.as_const(value).unwrap_or(0);
+                self.builder().iconst(ty, bits)
+            }
+            Shape::Affine(stride) => {
+                let base = self.scalar(value);
+                self.affine_vector(base, stride)
+            }
+            Shape::Guarded(..) => {
+                let inst = self
+                    .src
+                    .def_inst(value)
+                    .expect("parameters are not guarded");
+                self.widen(inst)[0]
+            }
+            _ => {
+                let base = self.scalar(value);
+                self.builder().splat(base, lanes)
+            }
+        };
+        self.widened.insert(value, vector);
+        vector
+    }
+
+    fn affine_vector(&mut self, base: Value, stride: i64) -> Value {
+        let lanes = self.width;
+        let mut b = self.builder();
+        let ty = b.ty(base).with_lanes(lanes);
+        let splat = b.splat(base, lanes);
+        let int = ty.with_scalar(ty.scalar.as_int());
+        let ids = b.val(Op::LaneIds, &[], int);
+        let offsets = if stride == 1 {
+            ids
+        } else if stride > 0 && (stride as u64).is_power_of_two() {
+            let amount = b.iconst(int, u64::from(stride.trailing_zeros()));
+            b.binary(BinOp::Shl, ids, amount)
+        } else {
+            let factor = b.iconst(int, stride as u64);
+            b.binary(BinOp::IMul, ids, factor)
+        };
+        if ty.scalar == Scalar::Ptr {
+            b.ptr_add(splat, offsets)
+        } else {
+            b.binary(BinOp::IAdd, splat, offsets)
+        }
+    }
+
+    /// Emits a lane-wise instruction on vectors; its results.
+    fn widen(&mut self, inst: Inst) -> SmallVec<[Value; 2]> {
+        let data = &self.src.insts[inst];
+        let args: SmallVec<[Value; 4]> = data
+            .args
+            .iter()
+            .enumerate()
+            .map(|(i, &arg)| {
+                if i == 0 && data.op == Op::Select && self.shape(arg).is_uniform() {
+                    self.scalar(arg)
+                } else {
+                    self.vector(arg)
+                }
+            })
+            .collect();
+        self.make(inst, data.op.clone(), &args, self.width)
+    }
+
+    fn make(&mut self, inst: Inst, op: Op, args: &[Value], lanes: u8) -> SmallVec<[Value; 2]> {
+        let data = &self.src.insts[inst];
+        let types: SmallVec<[Type; 2]> = data
+            .results
+            .iter()
+            .map(|&r| self.src.ty(r).with_lanes(lanes))
+            .collect();
+        let loc = data.loc;
+        let mut b = self.builder();
+        b.loc = loc;
+        let new = b.ins(op, args, &types);
+        self.out.insts[new].results.clone()
+    }
+
+    fn define_all(&mut self, inst: Inst, new: &[Value]) {
+        for (&old, &new) in self.src.insts[inst].results.iter().zip(new) {
+            match self.shapes.of(old) {
+                Shape::Varying => self.vectors[old] = new.into(),
+                _ => self.scalars[old] = new.into(),
+            }
+        }
+    }
+
+    /// Translates an instruction of the current block.
+    pub(super) fn emit(&mut self, inst: Inst) {
+        let data = &self.src.insts[inst];
+        match data.op.clone() {
+            Op::Const(_) => {}
+            Op::Alloca { size, align } => {
+                let size = size.next_multiple_of(align) * u32::from(self.width);
+                let new = self.make(inst, Op::Alloca { size, align }, &[], 1);
+                self.define_all(inst, &new);
+            }
+            Op::Load(mem) => self.load(inst, mem),
+            Op::Store(mem) => self.store(inst, mem),
+            Op::MemCopy {
+                size,
+                align,
+                volatile,
+                ..
+            } => self.by_lane(inst, volatile, |masked| Op::MemCopy {
+                size,
+                align,
+                volatile,
+                masked,
+            }),
+            Op::MemCopyDyn { align, .. } => {
+                self.by_lane(inst, false, |masked| Op::MemCopyDyn { align, masked });
+            }
+            Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) | Op::AtomicLoad(_) | Op::AtomicStore(_) => {
+                self.atomic(inst)
+            }
+            Op::Printf { .. } => self.printf(inst),
+            Op::ContextStore(slot) => {
+                let mut value = self.vector(data.args[0]);
+                if let Mask::Of(lanes) = self.mask {
+                    let ty = self.out.ty(value);
+                    let mut b = self.builder();
+                    let old = b.val(Op::ContextLoad(slot), &[], ty);
+                    value = b.select(lanes, value, old);
+                }
+                self.builder().ins(Op::ContextStore(slot), &[value], &[]);
+            }
+            op => {
+                let varying = data
+                    .results
+                    .first()
+                    .is_some_and(|&r| self.shapes.of(r) == Shape::Varying);
+                let new = if varying {
+                    self.widen(inst)
+                } else {
+                    let args: SmallVec<[Value; 4]> =
+                        data.args.iter().map(|&arg| self.scalar(arg)).collect();
+                    self.make(inst, op, &args, 1)
+                };
+                self.define_all(inst, &new);
+            }
+        }
+    }
+
+    fn mask_arg(&self) -> Option<Value> {
+        match self.mask {
+            Mask::Full => None,
+            Mask::Of(lanes) => Some(lanes),
+        }
+    }
+
+    fn load(&mut self, inst: Inst, mut mem: Mem) {
+        let data = &self.src.insts[inst];
+        let ptr = data.args[0];
+        let varying = self.shapes.of(data.results[0]) == Shape::Varying;
+        if !varying {
+            let address = self.scalar(ptr);
+            let new = self.make(inst, Op::Load(mem), &[address], 1);
+            self.define_all(inst, &new);
+            return;
+        }
+        mem.masked = self.mask_arg().is_some();
+        let new = self.by_shape(inst, ptr, mem.volatile, |this, address, stride| {
+            mem.stride = stride;
+            let mut args: SmallVec<[Value; 4]> = smallvec::smallvec![address];
+            args.extend(this.mask_arg());
+            this.make(inst, Op::Load(mem), &args, this.width)
+        });
+        self.define_all(inst, &new);
+    }
+
+    fn store(&mut self, inst: Inst, mut mem: Mem) {
+        let data = &self.src.insts[inst];
+        let ptr = data.args[0];
+        let elements: SmallVec<[Value; 4]> = data.args[1..].iter().copied().collect();
+        if self.shape(ptr).is_uniform() && !mem.volatile {
+            let full = self.mask == Mask::Full;
+            let uniform = elements.iter().all(|&e| self.shape(e).is_uniform());
+            if full || uniform {
+                // All lanes write here; the last active one wins.
+                let last = self.width - 1;
+                let mut args: SmallVec<[Value; 4]> = smallvec::smallvec![self.scalar(ptr)];
+                for element in elements {
+                    args.push(if self.shape(element).is_uniform() {
+                        self.scalar(element)
+                    } else {
+                        let all = self.vector(element);
+                        self.builder().extract(all, last)
+                    });
+                }
+                self.make(inst, Op::Store(mem), &args, 1);
+                return;
+            }
+        }
+        mem.masked = self.mask_arg().is_some();
+        let values: SmallVec<[Value; 4]> = elements.iter().map(|&e| self.vector(e)).collect();
+        self.by_shape(inst, ptr, mem.volatile, |this, address, stride| {
+            mem.stride = stride;
+            let mut args: SmallVec<[Value; 4]> = smallvec::smallvec![address];
+            args.extend(values.iter().copied());
+            args.extend(this.mask_arg());
+            this.make(inst, Op::Store(mem), &args, this.width)
+        });
+    }
+
+    /// Makes an access of all active lanes: `access` is given one address and a stride, or all
+    /// addresses and 0.
+    fn by_shape(
+        &mut self,
+        inst: Inst,
+        ptr: Value,
+        volatile: bool,
+        mut access: impl FnMut(&mut Self, Value, i64) -> SmallVec<[Value; 2]>,
+    ) -> SmallVec<[Value; 2]> {
+        match self.shape(ptr) {
+            Shape::Affine(stride) => {
+                let address = self.scalar(ptr);
+                access(self, address, stride)
+            }
+            Shape::Guarded(stride, guards) => {
+                let checks = self.checks(guards);
+                let address = self.scalar(ptr);
+                match checks {
+                    None => access(self, address, stride),
+                    Some(ok) => self.either(inst, ok, |this, consecutive| {
+                        if consecutive {
+                            access(this, address, stride)
+                        } else {
+                            let all = this.vector(ptr);
+                            access(this, all, 0)
+                        }
+                    }),
+                }
+            }
+            _ => {
+                if !volatile {
+                    self.note_gather(inst);
+                }
+                let all = self.vector(ptr);
+                access(self, all, 0)
+            }
+        }
+    }
+
+    /// Whether no guard wraps, as a condition; `None` if that is certain in active lanes.
+    fn checks(&mut self, guards: Guards) -> Option<Value> {
+        let mut all: Option<Value> = None;
+        for guard in guards.iter() {
+            if self.mask == Mask::Full && self.shapes.is_promised(guard) {
+                continue;
+            }
+            let inst = self.src.def_inst(guard).expect("a guard is an extension");
+            let data = &self.src.insts[inst];
+            let signed = matches!(data.op, Op::Convert(ConvertOp::SExt, _));
+            let operand = data.args[0];
+            let stride = match self.shapes.of(operand) {
+                Shape::Affine(c) | Shape::Guarded(c, _) => c,
+                _ => unreachable!("a guard's operand is affine"),
+            };
+            let reach = stride.wrapping_mul(i64::from(self.width) - 1);
+            let base = self.scalar(operand);
+            let mut b = self.builder();
+            let ty = b.ty(base);
+            let bits = ty.scalar.bits();
+            // The last lane must not pass the end of the type's numbers.
+            let (most, least) = if signed {
+                (i64::MAX >> (64 - bits), i64::MIN >> (64 - bits))
+            } else {
+                (ty.scalar.mask() as i64, 0)
+            };
+            let (cc, bound) = match (reach > 0, signed) {
+                (true, true) => (IntCC::Sle, most - reach),
+                (true, false) => (IntCC::Ule, most.wrapping_sub(reach)),
+                (false, true) => (IntCC::Sge, least - reach),
+                (false, false) => (IntCC::Uge, -reach),
+            };
+            let bound = b.iconst(ty, bound as u64);
+            let ok = b.icmp(cc, base, bound);
+            all = Some(match all {
+                None => ok,
+                Some(other) => b.binary(BinOp::And, other, ok),
+            });
+        }
+        all
+    }
+
+    /// Emits `make(true)` where `ok` holds and `make(false)` where it does not; the results of either.
+    fn either(
+        &mut self,
+        inst: Inst,
+        ok: Value,
+        mut make: impl FnMut(&mut Self, bool) -> SmallVec<[Value; 2]>,
+    ) -> SmallVec<[Value; 2]> {
+        let (yes, no, after) = (
+            self.out.add_block(),
+            self.out.add_block(),
+            self.out.add_block(),
+        );
+        self.builder().cond_br(ok, yes, &[], no, &[]);
+        let widened = self.widened.clone();
+        for (block, choice) in [(yes, true), (no, false)] {
+            self.to = block;
+            let results = make(self, choice);
+            self.builder().br(after, &results);
+            self.widened.clone_from(&widened);
+        }
+        self.to = after;
+        let types: SmallVec<[Type; 2]> = self.src.insts[inst]
+            .results
+            .iter()
+            .map(|&r| self.src.ty(r).with_lanes(self.width))
+            .collect();
+        types
+            .into_iter()
+            .map(|ty| self.out.add_param(after, ty))
+            .collect()
+    }
+
+    /// An operation without results that each active lane does for itself; once if all operands are uniform.
+    fn by_lane(&mut self, inst: Inst, always: bool, op: impl Fn(bool) -> Op) {
+        let data = &self.src.insts[inst];
+        let uniform = |this: &Self, v: &Value| this.shape(*v).is_uniform();
+        if !always && data.args.iter().all(|v| uniform(self, v)) {
+            let args: Vec<Value> = data.args.iter().map(|&v| self.scalar(v)).collect();
+            self.make(inst, op(false), &args, 1);
+            return;
+        }
+        let mut args: Vec<Value> = data.args.iter().map(|&v| self.vector(v)).collect();
+        args.extend(self.mask_arg());
+        self.make(inst, op(self.mask != Mask::Full), &args, self.width);
+    }
+
+    fn atomic(&mut self, inst: Inst) {
+        let data = &self.src.insts[inst];
+        let mut op = data.op.clone();
+        if let Op::AtomicRmw(_, atomic)
+        | Op::AtomicCmpXchg(atomic)
+        | Op::AtomicLoad(atomic)
+        | Op::AtomicStore(atomic) = &mut op
+        {
+            atomic.masked = self.mask != Mask::Full;
+        }
+        let mut args = Vec::new();
+        for (i, &arg) in data.args.iter().enumerate() {
+            args.push(if i == 0 && self.shape(arg).is_uniform() {
+                self.scalar(arg)
+            } else {
+                self.vector(arg)
+            });
+        }
+        args.extend(self.mask_arg());
+        let new = self.make(inst, op, &args, self.width);
+        self.define_all(inst, &new);
+    }
+
+    fn printf(&mut self, inst: Inst) {
+        let data = &self.src.insts[inst];
+        let mut args = Vec::new();
+        for (i, &arg) in data.args.iter().enumerate() {
+            args.push(if i == 0 && self.shape(arg).is_uniform() {
+                self.scalar(arg)
+            } else {
+                self.vector(arg)
+            });
+        }
+        // Always masked: the mask tells how many lanes print.
+        args.push(match self.mask {
+            Mask::Of(lanes) => lanes,
+            Mask::Full => {
+                let ty = Type::new(Scalar::I1, self.width);
+                self.builder().iconst(ty, 1)
+            }
+        });
+        let new = self.make(inst, Op::Printf { masked: true }, &args, 1);
+        self.define_all(inst, &new);
+    }
+
+    fn note_gather(&mut self, inst: Inst) {
+        let data = &self.src.insts[inst];
+        let (what, loc): (_, SourceLoc) = match data.op {
+            Op::Store(_) => ("store is scattered", data.loc),
+            _ => ("load is gathered", data.loc),
+        };
+        self.remarks.push((loc, what.into()));
+    }
+}

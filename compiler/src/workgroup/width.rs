@@ -1,0 +1,63 @@
+//! How many work-items to run at a time.
+//!
+//! Vectors are 128 bits wide in hardware, and two per value hide latencies, so the width is as many of the
+//! kernel's typical data type as 256 bits hold; one register's worth when many values are live, so that they
+//! stay in registers.
+
+use super::Remark;
+use crate::LaunchKey;
+use crate::analysis::{Across, Cfg, Shape, Shapes};
+use crate::ir::{Function, Op, Scalar, SourceLoc, Type};
+
+/// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage), and why.
+pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
+    let cfg = Cfg::new(kernel);
+    let key = LaunchKey {
+        linear: true,
+        full_chunks: true,
+        zero_offset: true,
+        small_ids: true,
+        uniform_groups: true,
+    };
+    let shapes = Shapes::new(kernel, &cfg, &key, Across::Chunk(8));
+    // Varying instructions by the bytes of their data; addresses that need a vector count as 8.
+    let mut counts = [0u32; 4];
+    for &block in &cfg.order {
+        let weight = 4u32.saturating_pow(cfg.loops.depth(block).min(4));
+        for &inst in &kernel.blocks[block].insts {
+            let data = &kernel.insts[inst];
+            if matches!(data.op, Op::ICmp(_) | Op::FCmp(_)) {
+                continue;
+            }
+            let mut count = |ty: Type| {
+                if ty.scalar != Scalar::I1 {
+                    let class = ty.scalar.bytes().trailing_zeros() as usize;
+                    counts[class] = counts[class].saturating_add(weight);
+                }
+            };
+            match data.op {
+                Op::Store(_) => data.args[1..].iter().for_each(|&v| count(kernel.ty(v))),
+                _ => data
+                    .results
+                    .iter()
+                    .filter(|&&r| shapes.of(r) == Shape::Varying)
+                    .for_each(|&r| count(kernel.ty(r))),
+            }
+        }
+    }
+    let total: u32 = counts.iter().fold(0, |sum, &n| sum.saturating_add(n));
+    let (width, why) = if counts[3] > total / 4 {
+        (4, "mostly 64-bit values")
+    } else if counts[2] > 0 || total == 0 {
+        (8, "32-bit values")
+    } else if counts[1] > 0 {
+        (8, "16-bit values")
+    } else {
+        (16, "8-bit values")
+    };
+    let remark = Remark::new(
+        SourceLoc::default(),
+        format!("runs {width} work-items at a time: {why}"),
+    );
+    (width, vec![remark])
+}

@@ -1,0 +1,461 @@
+//! Buffers, transfers, rectangles, mapping and shared virtual memory.
+
+mod common;
+
+use std::sync::Arc;
+
+use brolga_runtime::{Buffer, ClError, Event, HostPtr, RectSide};
+use common::*;
+use opencl_sys::*;
+use parking_lot::Mutex;
+
+fn plain(context: &Arc<brolga_runtime::Context>, flags: u64, size: usize) -> Arc<Buffer> {
+    Buffer::new(context, flags, size, HostPtr::null(), Vec::new()).unwrap()
+}
+
+#[test]
+fn creation_is_checked() {
+    let context = context();
+    let mut memory = [0u8; 16];
+    let some = host(&mut memory);
+    let new = |flags, size, host| Buffer::new(&context, flags, size, host, Vec::new()).map(|_| ());
+    let null = HostPtr::null();
+    let limit = context.device().max_mem_alloc_size as usize;
+    assert_eq!(new(0, 0, null), Err(ClError::INVALID_BUFFER_SIZE));
+    assert_eq!(new(0, limit + 1, null), Err(ClError::INVALID_BUFFER_SIZE));
+    assert_eq!(new(0, 16, some), Err(ClError::INVALID_HOST_PTR));
+    assert_eq!(
+        new(CL_MEM_ALLOC_HOST_PTR, 16, some),
+        Err(ClError::INVALID_HOST_PTR)
+    );
+    assert_eq!(
+        new(CL_MEM_USE_HOST_PTR, 16, null),
+        Err(ClError::INVALID_HOST_PTR)
+    );
+    assert_eq!(
+        new(CL_MEM_COPY_HOST_PTR, 16, null),
+        Err(ClError::INVALID_HOST_PTR)
+    );
+    for flags in [
+        1 << 40,
+        CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
+        CL_MEM_READ_WRITE | CL_MEM_READ_ONLY,
+        CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS,
+        CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR,
+        CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR,
+    ] {
+        assert_eq!(
+            new(flags, 16, some),
+            Err(ClError::INVALID_VALUE),
+            "{flags:#x}"
+        );
+    }
+    new(CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR, 16, some).unwrap();
+    assert_eq!(plain(&context, 0, 16).flags(), CL_MEM_READ_WRITE);
+}
+
+#[test]
+fn sub_buffers_are_windows() {
+    let context = context();
+    let queue = queue(&context);
+    let parent = buffer(&context, &vec![0; 1024]);
+    let part = parent.sub_buffer(0, 1024, 512).unwrap();
+    assert_eq!(
+        (part.size(), part.offset(), part.flags()),
+        (512, 1024, parent.flags())
+    );
+    assert!(Arc::ptr_eq(part.parent().unwrap(), &parent));
+    assert_eq!(part.as_ptr() as usize, parent.as_ptr() as usize + 1024);
+    queue
+        .enqueue_fill(&part, &[1, 0, 0, 0], 0, 512, &[])
+        .unwrap();
+    let all = words(&queue, &parent);
+    assert!(
+        all.iter()
+            .enumerate()
+            .all(|(i, &n)| n == u32::from((256..384).contains(&i)))
+    );
+
+    let error = |flags, origin, size| parent.sub_buffer(flags, origin, size).unwrap_err();
+    assert_eq!(
+        part.sub_buffer(0, 0, 128).unwrap_err(),
+        ClError::INVALID_MEM_OBJECT
+    );
+    assert_eq!(error(0, 0, 0), ClError::INVALID_BUFFER_SIZE);
+    assert_eq!(error(0, 4096 - 128, 129), ClError::INVALID_VALUE);
+    assert_eq!(error(0, 128, usize::MAX), ClError::INVALID_VALUE);
+    assert_eq!(error(0, 64, 64), ClError::MISALIGNED_SUB_BUFFER_OFFSET);
+    assert_eq!(error(CL_MEM_USE_HOST_PTR, 0, 64), ClError::INVALID_VALUE);
+    let read_only = plain(&context, CL_MEM_READ_ONLY | CL_MEM_HOST_READ_ONLY, 1024);
+    for flags in [CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_HOST_WRITE_ONLY] {
+        assert_eq!(
+            read_only.sub_buffer(flags, 0, 64).unwrap_err(),
+            ClError::INVALID_VALUE
+        );
+    }
+    let inherited = read_only.sub_buffer(CL_MEM_HOST_NO_ACCESS, 0, 64).unwrap();
+    assert_eq!(inherited.flags(), CL_MEM_READ_ONLY | CL_MEM_HOST_NO_ACCESS);
+}
+
+#[test]
+fn transfers_are_checked() {
+    let context = context();
+    let queue = queue(&context);
+    let data = plain(&context, 0, 64);
+    let mut memory = [0u8; 64];
+    let to = host(&mut memory);
+    let read = |offset, size, host| {
+        queue
+            .enqueue_read(&data, true, offset, size, host, &[])
+            .map(|_| ())
+    };
+    assert_eq!(read(0, 65, to), Err(ClError::INVALID_VALUE));
+    assert_eq!(read(60, 5, to), Err(ClError::INVALID_VALUE));
+    assert_eq!(read(usize::MAX, 2, to), Err(ClError::INVALID_VALUE));
+    assert_eq!(read(0, 64, HostPtr::null()), Err(ClError::INVALID_VALUE));
+    read(64, 0, to).unwrap();
+    let write_only = plain(&context, CL_MEM_HOST_WRITE_ONLY, 64);
+    let no_access = plain(&context, CL_MEM_HOST_NO_ACCESS, 64);
+    let invalid = Err(ClError::INVALID_OPERATION);
+    assert_eq!(
+        queue
+            .enqueue_read(&write_only, true, 0, 4, to, &[])
+            .map(|_| ()),
+        invalid
+    );
+    assert_eq!(
+        queue
+            .enqueue_write(&no_access, true, 0, 4, to, &[])
+            .map(|_| ()),
+        invalid
+    );
+    assert_eq!(
+        queue
+            .enqueue_map(&write_only, true, CL_MAP_READ, 0, 4, &[])
+            .map(|_| ()),
+        invalid
+    );
+    queue
+        .enqueue_write(&write_only, true, 0, 4, to, &[])
+        .unwrap();
+    let copy = |from, to, size| {
+        queue
+            .enqueue_copy(&data, &data, from, to, size, &[])
+            .map(|_| ())
+    };
+    assert_eq!(copy(0, 16, 17), Err(ClError::MEM_COPY_OVERLAP));
+    assert_eq!(copy(16, 0, 17), Err(ClError::MEM_COPY_OVERLAP));
+    assert_eq!(copy(0, 60, 5), Err(ClError::INVALID_VALUE));
+    copy(0, 16, 16).unwrap();
+    let fill = |pattern: &[u8], offset, size| {
+        queue
+            .enqueue_fill(&data, pattern, offset, size, &[])
+            .map(|_| ())
+    };
+    assert_eq!(fill(&[], 0, 4), Err(ClError::INVALID_VALUE));
+    assert_eq!(fill(&[1; 3], 0, 6), Err(ClError::INVALID_VALUE));
+    assert_eq!(fill(&[1; 256], 0, 256), Err(ClError::INVALID_VALUE));
+    assert_eq!(fill(&[1; 4], 2, 4), Err(ClError::INVALID_VALUE));
+    assert_eq!(fill(&[1; 4], 0, 6), Err(ClError::INVALID_VALUE));
+    let foreign = plain(&common::context(), 0, 64);
+    assert_eq!(
+        queue
+            .enqueue_copy(&data, &foreign, 0, 0, 4, &[])
+            .map(|_| ()),
+        Err(ClError::INVALID_CONTEXT)
+    );
+    assert_eq!(
+        queue.enqueue_migrate(&[], 0, &[]).map(|_| ()),
+        Err(ClError::INVALID_VALUE)
+    );
+    assert_eq!(
+        queue.enqueue_migrate(&[data.clone()], 8, &[]).map(|_| ()),
+        Err(ClError::INVALID_VALUE)
+    );
+    queue
+        .enqueue_migrate(&[data.clone()], CL_MIGRATE_MEM_OBJECT_HOST, &[])
+        .unwrap();
+}
+
+#[test]
+fn large_transfers_arrive_whole() {
+    let context = context();
+    let queue = queue(&context);
+    let count = (8 << 20) + 3;
+    let source: Vec<u32> = (0..count)
+        .map(|i: u32| i.wrapping_mul(2_654_435_761))
+        .collect();
+    let first = buffer(&context, &source);
+    let second = plain(&context, 0, first.size());
+    assert_eq!(second.as_ptr() as usize % 4096, 0);
+    queue
+        .enqueue_fill(&second, &7u64.to_le_bytes(), 0, first.size() / 8 * 8, &[])
+        .unwrap();
+    queue
+        .enqueue_copy(&first, &second, 0, 0, first.size(), &[])
+        .unwrap();
+    assert!(words(&queue, &second) == source);
+}
+
+#[test]
+fn rectangles_match_a_simple_loop() {
+    let context = context();
+    let queue = queue(&context);
+    let size = 4096usize;
+    let mut random = 12345u32;
+    let mut next = |limit: usize| {
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        random as usize % limit
+    };
+    for _ in 0..300 {
+        let region = [1 + next(9), 1 + next(5), 1 + next(4)];
+        let mut side = || {
+            let row_pitch = if next(2) == 0 { 0 } else { region[0] + next(6) };
+            let row = if row_pitch == 0 { region[0] } else { row_pitch };
+            let slice_pitch = if next(2) == 0 {
+                0
+            } else {
+                row * (region[1] + next(3))
+            };
+            RectSide {
+                origin: [next(5), next(4), next(3)],
+                row_pitch,
+                slice_pitch,
+            }
+        };
+        let (near, far) = (side(), side());
+        let index = |side: &RectSide, x: usize, y: usize, z: usize| {
+            let row = if side.row_pitch == 0 {
+                region[0]
+            } else {
+                side.row_pitch
+            };
+            let slice = if side.slice_pitch == 0 {
+                row * region[1]
+            } else {
+                side.slice_pitch
+            };
+            (side.origin[2] + z) * slice + (side.origin[1] + y) * row + side.origin[0] + x
+        };
+        let source: Vec<u8> = (0..size).map(|i| (i * 31 % 255) as u8).collect();
+        let mut expected = vec![255u8; size];
+        for z in 0..region[2] {
+            for y in 0..region[1] {
+                for x in 0..region[0] {
+                    expected[index(&far, x, y, z)] = source[index(&near, x, y, z)];
+                }
+            }
+        }
+        let filled = || {
+            let data = plain(&context, 0, size);
+            queue.enqueue_fill(&data, &[255], 0, size, &[]).unwrap();
+            data
+        };
+        let bytes = |data: &Arc<Buffer>| {
+            let mut out = vec![0u8; size];
+            queue
+                .enqueue_read(data, true, 0, size, host(&mut out), &[])
+                .unwrap();
+            out
+        };
+        let mut from = source.clone();
+        let (a, b) = (filled(), filled());
+        queue
+            .enqueue_write(&a, true, 0, size, host(&mut from), &[])
+            .unwrap();
+        queue
+            .enqueue_copy_rect(&a, &b, near, far, region, &[])
+            .unwrap();
+        assert!(bytes(&b) == expected, "copy {near:?} {far:?} {region:?}");
+        let c = filled();
+        queue
+            .enqueue_write_rect(&c, true, far, near, region, host(&mut from), &[])
+            .unwrap();
+        assert!(bytes(&c) == expected, "write {near:?} {far:?} {region:?}");
+        let mut out = vec![255u8; size];
+        queue
+            .enqueue_read_rect(&a, true, near, far, region, host(&mut out), &[])
+            .unwrap();
+        assert!(out == expected, "read {near:?} {far:?} {region:?}");
+    }
+}
+
+#[test]
+fn rectangles_are_checked() {
+    let context = context();
+    let queue = queue(&context);
+    let data = plain(&context, 0, 4096);
+    let at = |x| RectSide {
+        origin: [x, 0, 0],
+        row_pitch: 64,
+        slice_pitch: 0,
+    };
+    let copy = |a, b, region| {
+        queue
+            .enqueue_copy_rect(&data, &data, a, b, region, &[])
+            .map(|_| ())
+    };
+    assert_eq!(
+        copy(at(0), at(8), [16, 4, 1]),
+        Err(ClError::MEM_COPY_OVERLAP)
+    );
+    copy(at(0), at(16), [16, 4, 1]).unwrap();
+    assert_eq!(copy(at(0), at(16), [0, 4, 1]), Err(ClError::INVALID_VALUE));
+    assert_eq!(
+        copy(at(0), at(4090), [16, 1, 1]),
+        Err(ClError::INVALID_VALUE)
+    );
+    assert_eq!(
+        copy(at(0), at(usize::MAX), [16, 1, 1]),
+        Err(ClError::INVALID_VALUE)
+    );
+    let other = RectSide {
+        row_pitch: 128,
+        ..at(1024)
+    };
+    assert_eq!(copy(at(0), other, [16, 4, 1]), Err(ClError::INVALID_VALUE));
+}
+
+#[test]
+fn mapping_never_copies() {
+    let context = context();
+    let queue = queue(&context);
+    let data = buffer(&context, &[1, 2, 3, 4]);
+    let (event, pointer) = queue
+        .enqueue_map(&data, true, CL_MAP_READ | CL_MAP_WRITE, 4, 8, &[])
+        .unwrap();
+    assert_eq!(event.command_type(), CL_COMMAND_MAP_BUFFER);
+    assert_eq!(pointer as usize, data.as_ptr() as usize + 4);
+    assert_eq!(data.map_count(), 1);
+    // SAFETY: mapped for reading and writing.
+    unsafe {
+        assert_eq!(pointer.cast::<u32>().read(), 2);
+        pointer.cast::<u32>().write(20);
+    }
+    // Overlapping a region mapped for writing: reading is fine, writing is not.
+    queue
+        .enqueue_map(&data, true, CL_MAP_READ, 0, 16, &[])
+        .unwrap();
+    let again = queue.enqueue_map(&data, true, CL_MAP_WRITE, 0, 16, &[]);
+    assert_eq!(again.unwrap_err(), ClError::INVALID_OPERATION);
+    queue
+        .enqueue_map(&data, true, CL_MAP_WRITE, 12, 4, &[])
+        .unwrap();
+    assert_eq!(data.map_count(), 3);
+    let base = data.as_ptr() as usize;
+    assert_eq!(
+        queue.enqueue_unmap(&data, base + 8, &[]).unwrap_err(),
+        ClError::INVALID_VALUE
+    );
+    for address in [base + 4, base, base + 12] {
+        queue.enqueue_unmap(&data, address, &[]).unwrap();
+    }
+    assert_eq!(
+        queue.enqueue_unmap(&data, base, &[]).unwrap_err(),
+        ClError::INVALID_VALUE
+    );
+    queue.finish().unwrap();
+    assert_eq!(data.map_count(), 0);
+    assert_eq!(words(&queue, &data), [1, 20, 3, 4]);
+    for (flags, size) in [
+        (CL_MAP_READ, 0),
+        (CL_MAP_READ, 17),
+        (1 << 9, 4),
+        (CL_MAP_READ | CL_MAP_WRITE_INVALIDATE_REGION, 4),
+    ] {
+        let result = queue.enqueue_map(&data, true, flags, 0, size, &[]);
+        assert_eq!(result.unwrap_err(), ClError::INVALID_VALUE);
+    }
+}
+
+#[test]
+fn unmapping_takes_effect_in_order() {
+    let context = context();
+    let queue = queue(&context);
+    let data = buffer(&context, &[0]);
+    let (_, pointer) = queue
+        .enqueue_map(&data, true, CL_MAP_WRITE, 0, 4, &[])
+        .unwrap();
+    let user = Event::user(&context);
+    let unmap = queue
+        .enqueue_unmap(&data, pointer as usize, &[user.clone()])
+        .unwrap();
+    assert_eq!(data.map_count(), 1);
+    user.set_user_status(CL_COMPLETE).unwrap();
+    Event::wait_all(&[unmap]).unwrap();
+    assert_eq!(data.map_count(), 0);
+}
+
+#[test]
+fn destructors_run_in_reverse_order() {
+    let context = context();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let data = buffer(&context, &[0]);
+    let part = data.sub_buffer(0, 0, 4).unwrap();
+    for n in 0..3 {
+        let order = Arc::clone(&order);
+        data.on_destroy(Box::new(move || order.lock().push(n)));
+    }
+    drop(data);
+    assert!(order.lock().is_empty(), "the sub-buffer needs it");
+    drop(part);
+    assert_eq!(*order.lock(), [2, 1, 0]);
+}
+
+#[test]
+fn shared_virtual_memory() {
+    let context = context();
+    let queue = queue(&context);
+    let alloc = |flags, size, align| context.svm_alloc(flags, size, align);
+    assert_eq!(alloc(0, 0, 0), Err(ClError::INVALID_VALUE));
+    assert_eq!(alloc(0, 8, 3), Err(ClError::INVALID_VALUE));
+    assert_eq!(alloc(0, 8, 256), Err(ClError::INVALID_VALUE));
+    assert_eq!(alloc(CL_MEM_SVM_ATOMICS, 8, 0), Err(ClError::INVALID_VALUE));
+    assert_eq!(
+        alloc(CL_MEM_USE_HOST_PTR, 8, 0),
+        Err(ClError::INVALID_VALUE)
+    );
+    let a = alloc(CL_MEM_SVM_FINE_GRAIN_BUFFER, 4096, 64).unwrap();
+    let b = alloc(0, 4096, 0).unwrap();
+    // SAFETY: 4096 bytes each, freed after the commands are done.
+    let (pa, pb) = unsafe { (HostPtr::new(a), HostPtr::new(b)) };
+    queue
+        .enqueue_svm_map(true, CL_MAP_WRITE, pa, 4096, &[])
+        .unwrap();
+    queue.enqueue_svm_unmap(pa, &[]).unwrap();
+    queue
+        .enqueue_svm_fill(pa, &5u32.to_le_bytes(), 4096, &[])
+        .unwrap();
+    queue.enqueue_svm_memcpy(true, pb, pa, 4096, &[]).unwrap();
+    // SAFETY: as above.
+    assert_eq!(unsafe { b.cast::<u32>().add(1023).read() }, 5);
+    let overlap = queue.enqueue_svm_memcpy(true, pb, pb.offset(8), 64, &[]);
+    assert_eq!(overlap.unwrap_err(), ClError::MEM_COPY_OVERLAP);
+    let misaligned = queue.enqueue_svm_fill(pa.offset(2), &[0; 4], 8, &[]);
+    assert_eq!(misaligned.unwrap_err(), ClError::INVALID_VALUE);
+    queue
+        .enqueue_svm_migrate(&[pa, pb], &[0, 4096], 0, &[])
+        .unwrap();
+    let outside = queue.enqueue_svm_migrate(&[pa], &[4097], 0, &[]);
+    assert_eq!(outside.unwrap_err(), ClError::INVALID_VALUE);
+
+    let found = context.svm().find(a as usize + 4095).unwrap();
+    assert_eq!((found.as_ptr(), found.size()), (a, 4096));
+    let wrapped = Buffer::new(&context, CL_MEM_USE_HOST_PTR, 64, pa, Vec::new()).unwrap();
+    assert!(wrapped.uses_svm_pointer());
+
+    let (send, receive) = std::sync::mpsc::channel();
+    let callback = move |pointers: &[HostPtr]| send.send(pointers.to_vec()).unwrap();
+    queue
+        .enqueue_svm_free(vec![pb], Some(Box::new(callback)), &[])
+        .unwrap();
+    queue.finish().unwrap();
+    assert_eq!(receive.recv().unwrap(), [pb]);
+    context.svm_free(b as usize);
+    queue.enqueue_svm_free(vec![pa], None, &[]).unwrap();
+    queue.finish().unwrap();
+    drop(found);
+    assert!(context.svm().find(a as usize).is_none());
+}
