@@ -236,7 +236,8 @@ impl Program {
         self.dump.write("vec", name, || code.function.to_string());
         lower::legalize::run(&mut code.function);
         let clif = codegen::translate(&code.function, self.globals.addresses())?;
-        self.dump.write("clif", name, || clif.display().to_string());
+        self.dump
+            .write("clif", name, || clif.function.display().to_string());
         let machine = Code::compile(clif, self.dump.wants("asm"))?;
         self.dump.write("asm", name, || {
             machine.listing().unwrap_or_default().to_owned()

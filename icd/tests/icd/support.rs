@@ -3,7 +3,9 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -76,12 +78,34 @@ pub fn compile(source: &Path, folder: &Path, link: Link) -> PathBuf {
 /// Runs `program` with the driver in reach.
 pub fn run(program: &Path, arguments: &[&OsStr]) -> Output {
     let vendors = vendors();
-    Command::new(program)
-        .args(arguments)
-        .env("OCL_ICD_VENDORS", vendors.path())
-        .env_remove("OCL_ICD_FILENAMES")
-        .output()
-        .expect("a compiled program runs")
+    run_command(
+        Command::new(program)
+            .args(arguments)
+            .env("OCL_ICD_VENDORS", vendors.path())
+            .env_remove("OCL_ICD_FILENAMES"),
+    )
+}
+
+/// Longer than any of these programs may take.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+/// Runs a command to its end, or kills it and fails when it takes too long.
+pub fn run_command(command: &mut Command) -> Output {
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let id = child.id();
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || sender.send(child.wait_with_output()));
+    match receiver.recv_timeout(TIME_LIMIT) {
+        Ok(output) => output.expect("the output can be read"),
+        Err(_) => {
+            let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
+            panic!("{command:?} did not end in {TIME_LIMIT:?}");
+        }
+    }
 }
 
 /// Compiles and runs one of `tests/c`, in both ways of linking, and demands success.

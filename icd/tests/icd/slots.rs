@@ -1,6 +1,6 @@
 //! Every slot of the dispatch table is where the Khronos header of this system has it.
 
-mod support;
+use crate::support;
 
 use std::fmt::Write;
 

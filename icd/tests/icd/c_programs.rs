@@ -1,6 +1,6 @@
 //! The C programs of `tests/c`, each through the system's ICD loader and linked with the library directly.
 
-mod support;
+use crate::support;
 
 /// Every entry point with null, zero, too large and wrongly typed arguments.
 #[test]
