@@ -107,7 +107,10 @@ fn main() -> ExitCode {
                     let verdict = if result.is_ok() { "ok" } else { "FAILED" };
                     println!("test {} ... {verdict}", name(path));
                     if let Err(why) = result {
-                        failures.lock().expect("not poisoned").push((name(path), why));
+                        failures
+                            .lock()
+                            .expect("not poisoned")
+                            .push((name(path), why));
                     }
                 }
             });
