@@ -334,6 +334,10 @@ impl Pool {
                 continue;
             }
             if !self.spin_for(event) {
+                // What this thread pushed quietly and may not run itself (a native kernel) would wait for nobody.
+                if self.available.load(SeqCst) > 0 {
+                    self.wake_one();
+                }
                 event.sleep();
             }
         }
