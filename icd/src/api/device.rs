@@ -194,7 +194,8 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         CL_DEVICE_EXTENSIONS_WITH_VERSION => answer.names(&d.extensions_with_version()),
         CL_DEVICE_IL_VERSION => answer.string(&d.il_version),
         CL_DEVICE_ILS_WITH_VERSION => answer.names(d.ils_with_version()),
-        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => answer.string(""),
+        // The format demands a date; this one says that no version has been passed.
+        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => answer.string("v0000-01-01-00"),
         CL_DEVICE_PRINTF_BUFFER_SIZE => answer.value(d.printf_buffer_size),
         CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => answer.boolean(true),
 
