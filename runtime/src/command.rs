@@ -249,7 +249,7 @@ enum Widened {
 }
 
 /// Runs chunks of a command that this thread has joined until none is left or `stop` says so (asked
-/// between chunks), and completes the command when the last unit was done here.
+/// between the chunks of a shared command), and completes the command when the last unit was done here.
 ///
 /// Dependents that become ready are pushed quietly: the caller goes on to look for work.
 pub(crate) fn participate(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
@@ -280,7 +280,8 @@ pub(crate) fn participate(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
             event.complete(event.failure(), Push::Quiet);
             break;
         }
-        if stop() {
+        // What one thread was to do alone is in no list any more: nobody else would finish it.
+        if !job.is_single() && stop() {
             break;
         }
     }

@@ -113,7 +113,14 @@ fn buffers_live_until_the_command_is_done() {
     kernel.set_arg_buffer(0, Some(&data)).unwrap();
     let user = brolga_runtime::Event::user(&context);
     let event = queue
-        .enqueue_nd_range(&kernel, 1, None, Some(&[1024]), None, &[user.clone()])
+        .enqueue_nd_range(
+            &kernel,
+            1,
+            None,
+            Some(&[1024]),
+            None,
+            std::slice::from_ref(&user),
+        )
         .unwrap();
     drop(data);
     assert!(!*gone.lock());

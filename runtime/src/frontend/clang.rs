@@ -6,7 +6,7 @@ use std::io;
 
 use super::options::ClStd;
 use super::process::{self, Finished};
-use super::route::Way;
+use super::route::{self, Way};
 use super::tools::Tools;
 use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, module_check};
 
@@ -17,6 +17,8 @@ pub(super) struct Request<'a> {
     pub options: &'a Options,
     pub features: &'a DeviceFeatures,
     pub tools: &'a Tools,
+    /// What the preprocessor made of the source, where that had to be known.
+    pub preprocessed: Option<String>,
 }
 
 #[derive(Debug)]
@@ -179,9 +181,20 @@ struct BitcodeError {
     recoverable: bool,
 }
 
-/// clang 15, unoptimised (the translator stops at several constructs that optimisation introduces),
-/// then the translator, which promotes private variables to SSA.
+/// clang 15, then the translator.
+///
+/// Optimised like [`direct`] if the translator bears it: it stops at some constructs that optimisation introduces (`freeze`,
+/// saturating intrinsics, integers of odd widths). Unoptimised code it always translates, and it can promote private variables to SSA itself.
 fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
+    if !request.options.compiler.opt_disable
+        && let Ok(done) = bitcode_at(request, "-O1")
+    {
+        return Ok(done);
+    }
+    bitcode_at(request, "-O0")
+}
+
+fn bitcode_at(request: &Request, level: &str) -> Result<(Vec<u32>, String), BitcodeError> {
     let fatal = |error| BitcodeError {
         error,
         recoverable: false,
@@ -197,7 +210,7 @@ fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
     };
     let mut command = CommandLine::new(request, Way::Bitcode)
         .map_err(|e| fatal(Error::not_started("clang", &e)))?;
-    for argument in ["-O0", "-c", "-emit-llvm"] {
+    for argument in [level, "-c", "-emit-llvm"] {
         command.push(argument);
     }
     let compiled = command.run(clang, request).map_err(fatal)?;
@@ -209,7 +222,10 @@ fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
     let done = process::run(translator, arguments, &compiled.stdout)
         .map_err(|e| fatal(Error::not_started("llvm-spirv", &e)))?;
     match module_check::words(&done.stdout) {
-        Some(words) if done.success => Ok((words, compiled.stderr)),
+        Some(mut words) if done.success => {
+            module_check::remove_loop_merges(&mut words);
+            Ok((words, compiled.stderr))
+        }
         _ => Err(recoverable(format!(
             "{}{}",
             compiled.stderr,
@@ -229,6 +245,7 @@ fn explain(log: String) -> String {
 
 /// A clang command line, and the memory files it refers to.
 struct CommandLine {
+    way: Way,
     arguments: Vec<String>,
     /// Open while the command runs.
     _files: Vec<File>,
@@ -239,6 +256,7 @@ impl CommandLine {
     fn new(request: &Request, way: Way) -> io::Result<Self> {
         let options = request.options;
         let mut command = CommandLine {
+            way,
             arguments: Vec::new(),
             _files: Vec::new(),
         };
@@ -351,9 +369,13 @@ impl CommandLine {
         for argument in ["-o", "-", "-"] {
             self.push(argument);
         }
+        let queries = match self.way {
+            Way::Direct => Vec::new(),
+            Way::Bitcode => route::unbounded_queries(request),
+        };
         let mut input = request
             .features
-            .prelude(request.options.cl_std, SOURCE_NAME);
+            .prelude(request.options.cl_std, &queries, SOURCE_NAME);
         // A byte order mark is allowed at the start of a file only.
         input.push_str(request.source.trim_start_matches('\u{feff}'));
         let mut done = process::run(clang, &self.arguments, input.as_bytes())
