@@ -53,7 +53,8 @@ pub fn devices_of_type(device_type: cl_device_type) -> CLResult<Vec<Ref<Device>>
     )?;
     Ok(devices()
         .iter()
-        .filter(|device| device_type & device.runtime.device_type != 0)
+        // The only device is also the default one.
+        .filter(|device| device_type & (device.runtime.device_type | CL_DEVICE_TYPE_DEFAULT) != 0)
         .cloned()
         .collect())
 }
@@ -246,14 +247,8 @@ fn opencl_c_numeric_version(device: &RuntimeDevice) -> cl_version {
     device
         .opencl_c_version
         .strip_prefix("OpenCL C ")
-        .and_then(|version| version.split_once('.'))
-        .and_then(|(major, minor)| {
-            Some(make_version(
-                major.parse().ok()?,
-                minor.trim().parse().ok()?,
-                0,
-            ))
-        })
+        .and_then(|rest| rest.split(' ').next()?.split_once('.'))
+        .and_then(|(major, minor)| Some(make_version(major.parse().ok()?, minor.parse().ok()?, 0)))
         .unwrap_or_default()
 }
 
