@@ -17,7 +17,7 @@ use super::clang::Request;
 use super::module_check;
 
 /// Raise when the front end's output changes for the same input.
-const FORMAT: &str = concat!("brolga ", env!("CARGO_PKG_VERSION"), " front end 2");
+const FORMAT: &str = concat!("brolga ", env!("CARGO_PKG_VERSION"), " front end 3");
 
 /// First bytes of an entry.
 const MAGIC: &[u8; 8] = b"BRLGFE01";

@@ -181,20 +181,12 @@ struct BitcodeError {
     recoverable: bool,
 }
 
-/// clang 15, then the translator.
+/// clang 15, unoptimised, then the translator, which promotes private variables to SSA.
 ///
-/// Optimised like [`direct`] if the translator bears it: it stops at some constructs that optimisation introduces (`freeze`,
-/// saturating intrinsics, integers of odd widths). Unoptimised code it always translates, and it can promote private variables to SSA itself.
+/// The translator stops at several constructs that optimisation introduces: `freeze` (wherever a division and a remainder
+/// meet), saturating intrinsics, integers of odd widths. Trying `-O1` first costs more than it gains, as our compiler
+/// optimises as well.
 fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
-    if !request.options.compiler.opt_disable
-        && let Ok(done) = bitcode_at(request, "-O1")
-    {
-        return Ok(done);
-    }
-    bitcode_at(request, "-O0")
-}
-
-fn bitcode_at(request: &Request, level: &str) -> Result<(Vec<u32>, String), BitcodeError> {
     let fatal = |error| BitcodeError {
         error,
         recoverable: false,
@@ -210,7 +202,7 @@ fn bitcode_at(request: &Request, level: &str) -> Result<(Vec<u32>, String), Bitc
     };
     let mut command = CommandLine::new(request, Way::Bitcode)
         .map_err(|e| fatal(Error::not_started("clang", &e)))?;
-    for argument in [level, "-c", "-emit-llvm"] {
+    for argument in ["-O0", "-c", "-emit-llvm"] {
         command.push(argument);
     }
     let compiled = command.run(clang, request).map_err(fatal)?;
@@ -222,10 +214,7 @@ fn bitcode_at(request: &Request, level: &str) -> Result<(Vec<u32>, String), Bitc
     let done = process::run(translator, arguments, &compiled.stdout)
         .map_err(|e| fatal(Error::not_started("llvm-spirv", &e)))?;
     match module_check::words(&done.stdout) {
-        Some(mut words) if done.success => {
-            module_check::remove_loop_merges(&mut words);
-            Ok((words, compiled.stderr))
-        }
+        Some(words) if done.success => Ok((words, compiled.stderr)),
         _ => Err(recoverable(format!(
             "{}{}",
             compiled.stderr,

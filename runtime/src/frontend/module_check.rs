@@ -23,7 +23,6 @@ mod op {
     pub const DOT: u32 = 148;
     pub const ANY: u32 = 154;
     pub const ALL: u32 = 155;
-    pub const LOOP_MERGE: u32 = 246;
 }
 
 const MAGIC: u32 = 0x0723_0203;
@@ -59,19 +58,6 @@ pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])>
         rest = &rest[count..];
         Some((first & 0xffff, inst))
     })
-}
-
-/// Removes every OpLoopMerge. llvm-spirv puts it into the wrong block of loops with several exits, where it makes the module
-/// invalid; to a kernel it is only a hint, and clang has unrolled what a `#pragma unroll` asked for.
-pub(super) fn remove_loop_merges(words: &mut Vec<u32>) {
-    let mut kept = words[..5.min(words.len())].to_vec();
-    for (opcode, inst) in instructions(words) {
-        if opcode != op::LOOP_MERGE {
-            kept.push((inst.len() as u32 + 1) << 16 | opcode);
-            kept.extend_from_slice(inst);
-        }
-    }
-    *words = kept;
 }
 
 /// A literal string operand.
