@@ -111,13 +111,11 @@ impl Device {
         // Halves of what is there: the host's own data shares the memory with the device's.
         let global_mem_size = topology.memory;
         let max_mem_alloc_size = (global_mem_size / 2).max(128 << 20);
-        let single_fp_config = u64::from(
-            CL_FP_DENORM
-                | CL_FP_INF_NAN
-                | CL_FP_ROUND_TO_NEAREST
-                | CL_FP_FMA
-                | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
-        );
+        let single_fp_config = CL_FP_DENORM
+            | CL_FP_INF_NAN
+            | CL_FP_ROUND_TO_NEAREST
+            | CL_FP_FMA
+            | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
         let double_fp_config = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA;
         let all_scopes = CL_DEVICE_ATOMIC_ORDER_RELAXED
             | CL_DEVICE_ATOMIC_ORDER_ACQ_REL

@@ -61,10 +61,8 @@ impl Args {
 
 /// Writes into an argument block. An argument is never cut off: the block was made for all of them.
 fn write_block(block: &mut [ArgBlock], offset: u32, bytes: &[u8]) {
-    let mut at = offset as usize;
-    for &byte in bytes {
+    for (at, &byte) in (offset as usize..).zip(bytes) {
         block[at / 128].0[at % 128] = byte;
-        at += 1;
     }
 }
 

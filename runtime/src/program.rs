@@ -1,6 +1,6 @@
 //! Program objects: from source, intermediate language or binaries to something kernels can be made from.
 //!
-//! A program goes through two stages. *Compiling* yields SPIR-V modules (an [`Object`]); *linking* gives modules to the
+//! A program goes through two stages. *Compiling* yields SPIR-V modules (an object, in the words of the specification); *linking* gives modules to the
 //! compiler, which checks them and yields an [`Executable`]. `clBuildProgram` is both.
 
 use std::collections::HashMap;
@@ -690,7 +690,7 @@ fn either_option(a: &BuildOptions, b: &BuildOptions) -> BuildOptions {
 fn spirv_words(bytes: &[u8]) -> Option<Vec<u32>> {
     const MAGIC: u32 = 0x0723_0203;
     const HEADER: usize = 5;
-    if bytes.len() % 4 != 0 {
+    if !bytes.len().is_multiple_of(4) {
         return None;
     }
     let quads = bytes

@@ -6,20 +6,30 @@ use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
 use crate::ir::{DimQuery, Op as IrOp, Query, Scalar, Type, Value};
 
-/// The query of a three-dimensional variable, and what it gives outside the three dimensions
-/// ("Work-Item Functions").
-fn dim_query(builtin: BuiltIn) -> Option<(DimQuery, u64)> {
+/// The query of a three-dimensional variable.
+fn dim_query(builtin: BuiltIn) -> Option<DimQuery> {
     Some(match builtin {
-        BuiltIn::GlobalInvocationId => (DimQuery::GlobalId, 0),
-        BuiltIn::LocalInvocationId => (DimQuery::LocalId, 0),
-        BuiltIn::WorkgroupId => (DimQuery::GroupId, 0),
-        BuiltIn::GlobalSize => (DimQuery::GlobalSize, 1),
-        BuiltIn::WorkgroupSize => (DimQuery::LocalSize, 1),
-        BuiltIn::EnqueuedWorkgroupSize => (DimQuery::EnqueuedLocalSize, 1),
-        BuiltIn::NumWorkgroups => (DimQuery::NumGroups, 1),
-        BuiltIn::GlobalOffset => (DimQuery::GlobalOffset, 0),
+        BuiltIn::GlobalInvocationId => DimQuery::GlobalId,
+        BuiltIn::LocalInvocationId => DimQuery::LocalId,
+        BuiltIn::WorkgroupId => DimQuery::GroupId,
+        BuiltIn::GlobalSize => DimQuery::GlobalSize,
+        BuiltIn::WorkgroupSize => DimQuery::LocalSize,
+        BuiltIn::EnqueuedWorkgroupSize => DimQuery::EnqueuedLocalSize,
+        BuiltIn::NumWorkgroups => DimQuery::NumGroups,
+        BuiltIn::GlobalOffset => DimQuery::GlobalOffset,
         _ => return None,
     })
+}
+
+/// What a query gives outside the three dimensions ("Work-Item Functions"): ids 0, sizes 1.
+pub(super) fn outside(query: DimQuery) -> u64 {
+    match query {
+        DimQuery::GlobalId | DimQuery::LocalId | DimQuery::GroupId | DimQuery::GlobalOffset => 0,
+        DimQuery::GlobalSize
+        | DimQuery::LocalSize
+        | DimQuery::EnqueuedLocalSize
+        | DimQuery::NumGroups => 1,
+    }
 }
 
 fn query(builtin: BuiltIn) -> Option<Query> {
@@ -59,9 +69,9 @@ impl FunctionTranslator<'_, '_> {
         let Some(builtin) = builtin else {
             return Err(self.error(inst, "an unknown built-in variable"));
         };
-        if let Some((query, outside)) = dim_query(builtin) {
+        if let Some(query) = dim_query(builtin) {
             let value = match (component, ty.lanes) {
-                (Some(component), 1) => self.dimension(query, outside, component, ty),
+                (Some(component), 1) => self.dimension(query, component, ty),
                 (None, 3) => {
                     let lanes = [0, 1, 2].map(|d| self.dim(query, d, ty.scalar));
                     self.build(&lanes)
@@ -96,7 +106,8 @@ impl FunctionTranslator<'_, '_> {
     }
 
     /// The component with a number known now or only when the kernel runs.
-    fn dimension(&mut self, query: DimQuery, outside: u64, component: Value, ty: Type) -> Value {
+    fn dimension(&mut self, query: DimQuery, component: Value, ty: Type) -> Value {
+        let outside = outside(query);
         match self.func.as_const(component) {
             Some(d @ 0..=2) => self.dim(query, d as u8, ty.scalar),
             Some(_) => self.iconst(ty, outside),

@@ -25,6 +25,10 @@ impl FunctionTranslator<'_, '_> {
             Op::CompositeExtract => {
                 let id = inst.operands[0];
                 let values = self.values(inst, id)?;
+                if let Some(outside) = self.outside_dimensions(&values, &inst.operands[1..]) {
+                    self.define(inst, outside)?;
+                    return Ok(true);
+                }
                 let ty = self.type_of(inst, id)?;
                 let part = self.part(inst, ty, &inst.operands[1..])?;
                 match part.lane {
@@ -109,6 +113,27 @@ impl FunctionTranslator<'_, '_> {
         } else {
             Err(self.error(inst, "the index is a vector"))
         }
+    }
+
+    /// What a work-item query gives for a constant dimension beyond the three: producers write
+    /// `get_global_size(5)` as component 5 of the built-in variable.
+    fn outside_dimensions(&mut self, values: &[Value], path: &[u32]) -> Option<Value> {
+        let (&[vector], &[3..=u32::MAX]) = (values, path) else {
+            return None;
+        };
+        let Some(IrOp::Build) = self.func.def_op(vector) else {
+            return None;
+        };
+        let mut lane = self.lane(vector, 0);
+        if let Some(IrOp::Convert(..)) = self.func.def_op(lane) {
+            lane = self.func.insts[self.func.def_inst(lane)?].args[0];
+        }
+        let Some(&IrOp::DimQuery(query, _)) = self.func.def_op(lane) else {
+            return None;
+        };
+        let ty = self.ty(vector).lane();
+        let outside = super::builtin_variables::outside(query);
+        Some(self.iconst(ty, outside))
     }
 
     /// A component, without an instruction where it is known already.

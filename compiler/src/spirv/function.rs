@@ -293,7 +293,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
 
     fn pass_phi(&mut self, inst: &Inst<'_>, index: usize) -> Result<()> {
         let ty = self.unit.result_type(inst)?;
-        let mut given: Vec<usize> = Vec::new();
+        let mut given: HashMap<usize, Id> = HashMap::new();
         for pair in inst.operands.chunks_exact(2) {
             let (value, parent) = (pair[0], pair[1]);
             let parent = self.cfg.by_label.get(&parent).copied();
@@ -306,16 +306,20 @@ impl<'a> FunctionTranslator<'_, 'a> {
                     ),
                 ));
             };
-            if given.contains(&parent) {
-                return Err(self.error(
-                    inst,
-                    format!(
-                        "the predecessor {} is given twice",
-                        self.unit.binary.describe(pair[1])
-                    ),
-                ));
+            // One entry a predecessor; LLVM's translator writes one a jump, all the same.
+            match given.insert(parent, value) {
+                None => {}
+                Some(before) if before == value => continue,
+                Some(_) => {
+                    return Err(self.error(
+                        inst,
+                        format!(
+                            "the predecessor {} gives two values",
+                            self.unit.binary.describe(pair[1])
+                        ),
+                    ));
+                }
             }
-            given.push(parent);
             let of_value = self.type_of(inst, value)?;
             if !self.unit.same_type(of_value, ty) {
                 return Err(self.error(
@@ -343,7 +347,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
         let missing = (0..self.cfg.blocks.len()).find(|p| {
             self.cfg.is_reachable(*p)
                 && self.cfg.blocks[*p].succs.contains(&index)
-                && !given.contains(p)
+                && !given.contains_key(p)
         });
         match missing {
             Some(pred) => Err(self.error(

@@ -9,7 +9,7 @@
 //! in which order blocks are visited and which masks are equal; `emit.rs` widens one instruction; `canonical.rs`
 //! prepares control flow.
 
-mod canonical;
+pub(crate) mod canonical;
 mod emit;
 mod linearize;
 mod order;

@@ -482,13 +482,12 @@ impl Assembler<'_> {
     fn dim_query(&mut self, query: DimQuery, d: usize, place: Option<Place>) -> Value {
         let group = self.group_values();
         match query {
+            // Known to the whole group.
+            DimQuery::GlobalId if self.key.linear && d > 0 => group.base[d],
+            DimQuery::LocalId if self.key.linear && d > 0 => self.i64(0),
             DimQuery::GlobalId => {
                 let id = place.expect("work-items have ids").id[d];
-                if self.key.linear && d > 0 {
-                    group.base[d]
-                } else {
-                    self.binary(BinOp::IAdd, group.base[d], id)
-                }
+                self.binary(BinOp::IAdd, group.base[d], id)
             }
             DimQuery::LocalId => place.expect("work-items have ids").id[d],
             DimQuery::GroupId => group.id[d],

@@ -4,13 +4,14 @@
 //! [`LaunchKey`]. What flows out: [`WorkGroupCode`], one function at [`Stage::Vectorized`](crate::ir::Stage) that runs a range of
 //! work-groups ([`crate::abi::KernelFn`]).
 //!
-//! Open `split.rs` first: it cuts the kernel at its barriers into a *skeleton*, code that is the same
+//! Open `split.rs` first: it cuts the kernel at its barriers (found by `regions.rs`) into a *skeleton*, code that is the same
 //! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
 //! ([`crate::vectorize`]); `assemble.rs` wraps regions in loops over work-items and the skeleton in a loop over
 //! work-groups. `local.rs` lays out scratch memory; `width.rs` chooses how wide.
 
 mod assemble;
 mod local;
+mod regions;
 mod split;
 mod width;
 
@@ -139,3 +140,6 @@ pub fn build(
         split,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -171,7 +171,7 @@ impl Buffer {
         }
         // CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer for which the origin
         // field is aligned to the CL_DEVICE_MEM_BASE_ADDR_ALIGN value.
-        if origin % (self.context.device().mem_base_addr_align as usize / 8) != 0 {
+        if !origin.is_multiple_of(self.context.device().mem_base_addr_align as usize / 8) {
             return Err(ClError::MISALIGNED_SUB_BUFFER_OFFSET);
         }
         // What is not specified is inherited; the host pointer flags always are.
