@@ -602,6 +602,10 @@ impl<'a> FunctionTranslator<'_, 'a> {
 
     /// A pointer operand.
     pub fn pointer(&mut self, inst: &Inst<'_>, id: Id) -> Result<Pointer> {
+        if let Bound::BuiltIn { .. } = self.bound(inst, id)? {
+            // For its message: built-in variables have no address.
+            self.values(inst, id)?;
+        }
         let (space, pointee) = self.pointer_type(inst, id)?;
         let address = self.typed(inst, id, Type::PTR)?;
         Ok(Pointer {

@@ -1,7 +1,7 @@
 //! Everything outside function bodies: names, decorations, types, constants, variables, entry points, and
 //! where each function is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rspirv::spirv::{AddressingModel, Decoration, ExecutionModel, MemoryModel, Op, StorageClass};
 use smallvec::SmallVec;
@@ -141,7 +141,7 @@ impl<'a> Unit<'a> {
 
     /// Annotations, debug names and modes: what may be needed before the definition it is about.
     pub fn read_annotations(&mut self, insts: &'a [Inst<'a>]) -> Result<()> {
-        let mut memory_models = HashMap::new();
+        let mut memory_models = HashSet::new();
         for inst in insts {
             let words = inst.operands;
             match inst.op() {
@@ -167,7 +167,7 @@ impl<'a> Unit<'a> {
                     if words[1] != MemoryModel::OpenCL as u32 {
                         return Err(self.error(inst, "the memory model is not OpenCL"));
                     }
-                    if memory_models.insert(inst.module, ()).is_some() {
+                    if !memory_models.insert(inst.module) {
                         return Err(self.error(inst, "there is a second memory model"));
                     }
                 }
@@ -222,11 +222,8 @@ impl<'a> Unit<'a> {
                 self.value_types[result as usize] = Some(ty);
             }
         }
-        if let Some(inst) = insts
-            .iter()
-            .find(|i| !memory_models.contains_key(&i.module))
-        {
-            return Err(self.error(inst, "the module has no OpMemoryModel"));
+        if (0..self.binary.module_count()).any(|module| !memory_models.contains(&module)) {
+            return Err(Diagnostic::new("the module has no OpMemoryModel"));
         }
         Ok(())
     }

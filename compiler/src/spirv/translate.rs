@@ -71,6 +71,13 @@ impl<'a> Translator<'a> {
         let reach = self.reach(unit)?;
         for kernel in &mut self.module.kernels {
             let of = &reach[kernel.func];
+            // A kernel lists the work-group variables of what it calls too, so that it says all that it needs.
+            let own = &mut self.module.functions[kernel.func].locals;
+            for local in &of.locals {
+                if !own.values().any(|l| l.name == local.name) {
+                    own.push(local.clone());
+                }
+            }
             kernel.info.has_barrier = of.has_barrier;
             kernel.info.private_mem_size = of.private_bytes;
             kernel.info.local_mem_size = of.locals.iter().fold(0, |end: u64, local| {
@@ -117,7 +124,11 @@ impl<'a> Translator<'a> {
             .iter()
             .map(|leaf| leaf.ty)
             .collect();
-        let name = self.unique(unit.binary.name(id).unwrap_or("function"));
+        let name = unit.binary.name(id).or_else(|| {
+            let entry = unit.entry_points.iter().find(|entry| entry.func == id);
+            entry.map(|entry| entry.name.as_str())
+        });
+        let name = self.unique(name.unwrap_or("function"));
         let func = self
             .module
             .functions
