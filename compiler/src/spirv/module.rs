@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::capabilities;
 use super::constants::Const;
 use super::decode::{Binary, Id, Inst, Result, literal_string, literal_string_words};
-use super::types::{Kind, TypeInfo};
+use super::types::{Kind, Shape, TypeInfo};
 use crate::Diagnostic;
 use crate::program::SpecConstants;
 
@@ -55,6 +55,8 @@ pub(super) struct Unit<'a> {
     pub binary: &'a Binary,
     pub spec: &'a SpecConstants,
     pub types: Vec<Option<TypeInfo>>,
+    /// [`TypeInfo`]'s canonical numbers.
+    pub shapes: HashMap<Shape, u32>,
     /// Each constant's type and value.
     pub constants: Vec<Option<(Id, Const)>>,
     /// Each result's type.
@@ -95,6 +97,7 @@ impl<'a> Unit<'a> {
             binary,
             spec,
             types: vec![None; count],
+            shapes: HashMap::new(),
             constants: vec![None; count],
             value_types,
             decorations: HashMap::new(),
