@@ -11,7 +11,9 @@ use half::f16;
 use smallvec::SmallVec;
 
 use crate::ir::eval::{self, Lanes, signed};
-use crate::ir::{BinOp, Builder, Builtin, Function, Op, Scalar, Type, UnOp, Value};
+use crate::ir::{
+    BinOp, Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Type, UnOp, Value,
+};
 
 /// What a built-in has computed, a value for each result.
 pub type Results = SmallVec<[Lanes; 2]>;
@@ -93,21 +95,22 @@ fn float(builtin: Builtin, args: &[(Scalar, u64)], results: &[Type]) -> Option<S
     let scalar = kinds
         .chain(results.iter().map(|ty| ty.scalar))
         .find(|scalar| scalar.is_float())?;
+    let (resize, rte) = (ConvertOp::FToF, Rounding::NearestEven);
     match (builtin, scalar) {
         (Builtin::NextAfter, Scalar::F16) => {
             return Some(SmallVec::from_elem(next_after(args[0].1, args[1].1), 1));
         }
+        // What is below 1 in single precision may round to 1: the largest half below it instead.
         (Builtin::Fract, Scalar::F16) => {
-            let floor = eval::unary(UnOp::Floor, scalar, args[0].1);
-            let rest = eval::binary(BinOp::FSub, scalar, args[0].1, floor);
-            let x = f16::from_bits(args[0].1 as u16);
-            // The largest half below 1; an infinity has no fraction.
-            let rest = if x.is_infinite() {
-                args[0].1 & 0x8000
-            } else {
-                eval::binary(BinOp::FMin, scalar, rest, 0x3bff)
-            };
-            return Some(SmallVec::from_slice(&[rest, floor]));
+            let single = [(
+                Scalar::F32,
+                eval::convert(resize, rte, scalar, Scalar::F32, args[0].1),
+            )];
+            let results = float(builtin, &single, &[Type::F32, Type::F32])?;
+            let narrow = |bits| eval::convert(resize, rte, Scalar::F32, scalar, bits);
+            let (fraction, floor) = (narrow(results[0]), narrow(results[1]));
+            let fraction = if fraction == 0x3c00 { 0x3bff } else { fraction };
+            return Some(SmallVec::from_slice(&[fraction, floor]));
         }
         _ => {}
     }
