@@ -166,33 +166,68 @@ fn results(func: &Function, args: &[eval::Lanes]) -> Vec<u64> {
     results.iter().zip(&func.results).map(canonical).collect()
 }
 
-/// `(x op1 c1) op2 c2` for every two operations on bytes.
-#[test]
-fn two_operations_with_constants_keep_the_meaning() {
-    let constants = [0u64, 1, 3, 6, 0x80, 0xff];
+/// `(x op1 c1) op2 c2` for every two operations and the constants given.
+fn two_operations(ty: Type, constants: &[u64]) {
     let ops = || BinOp::ALL.iter().copied().filter(|op| !op.is_float());
     for (first, second) in ops().flat_map(|a| ops().map(move |b| (a, b))) {
-        let mut before = Function::new("f", &[Type::I8], &[]);
+        let mut before = Function::new("f", &[ty], &[]);
         let (x, entry) = (before.params()[0], before.entry());
         let mut b = Builder::new(&mut before, entry);
         let mut values = Vec::new();
-        for (c, d) in constants.iter().flat_map(|&c| constants.map(|d| (c, d))) {
-            let (c, d) = (b.iconst(Type::I8, c), b.iconst(Type::I8, d));
-            let inner = b.binary(first, x, c);
-            values.push(b.binary(second, inner, d));
+        let mut pairs = Vec::new();
+        for &c in constants {
+            for &d in constants {
+                let (c_value, d_value) = (b.iconst(ty, c), b.iconst(ty, d));
+                let inner = b.binary(first, x, c_value);
+                values.push(b.binary(second, inner, d_value));
+                pairs.push((c, d));
+            }
         }
         b.ret(&values);
-        before.results = vec![Type::I8; values.len()];
+        before.results = vec![ty; values.len()];
         let mut after = before.clone();
         fold::run(&mut after);
-        for x in [0u64, 1, 2, 0x35, 0x7f, 0x80, 0xaa, 0xfe, 0xff] {
-            let args = [eval::Lanes::from_elem(x, 1)];
+        fold::run(&mut after);
+        verify(&after, Stage::Scalarized, None).unwrap();
+        let mask = ty.scalar.mask();
+        let some = 0x1234_5678_9abc_def0_u64;
+        for x in [0, 1, 2, 0x35, mask >> 1, (mask >> 1) + 1, some, !some, mask] {
+            let args = [eval::Lanes::from_elem(x & mask, 1)];
             let (expected, got) = (results(&before, &args), results(&after, &args));
             let wrong = expected.iter().zip(&got).position(|(e, g)| e != g);
-            let pair = wrong.map(|n| (constants[n / 6], constants[n % 6]));
-            assert_eq!(pair, None, "(c, d) in ({x} {first:?} c) {second:?} d");
+            let pair = wrong.map(|n| pairs[n]);
+            assert_eq!(
+                pair, None,
+                "(c, d) in ({x:#x} {first:?} c) {second:?} d, {ty}"
+            );
         }
     }
+}
+
+#[test]
+fn two_operations_on_bytes_keep_the_meaning() {
+    two_operations(Type::I8, &[0, 1, 3, 6, 0x80, 0xff]);
+}
+
+#[test]
+fn two_operations_on_wide_integers_keep_the_meaning() {
+    let constants = [
+        1,
+        16,
+        30,
+        32,
+        34,
+        48,
+        63,
+        0xffff_ffff,
+        1 << 32,
+        0xffff_0000_0000_0000,
+    ];
+    two_operations(Type::I64, &constants);
+    two_operations(
+        Type::I32,
+        &[1, 8, 14, 16, 18, 24, 31, 0xffff, 0xff00_0000, 0xffff_ffff],
+    );
 }
 
 #[test]
