@@ -170,7 +170,8 @@ fn check_with(op: Op, args: &[Scalar], result: Scalar, same: bool) -> Result<(),
                 .map(|&s| (0..width).map(|_| draw(&mut rng, s)).collect())
                 .collect();
             if same && let Some(last) = lanes.last_mut() {
-                last.fill(last[0]);
+                let first = last[0];
+                last.fill(first);
             }
             let mut input = vec![0u8; OPERAND * args.len()];
             for (i, (values, scalar)) in lanes.iter().zip(args).enumerate() {

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::ir::eval::{self, Lanes, signed};
 use crate::ir::{
-    BinOp, Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Type, UnOp, Value,
+    Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Type, Value,
 };
 
 /// What a built-in has computed, a value for each result.
