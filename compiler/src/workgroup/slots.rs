@@ -29,11 +29,14 @@ pub(super) enum Node {
     Handed(Value),
 }
 
+/// A way out of a region: the region that it leads to, and `(parameter, argument)`s handed on.
+pub(super) type Way = (Block, Vec<(Value, Value)>);
+
 /// A region, as far as values cross its borders.
 pub(super) struct Crossing {
     pub loads: BTreeSet<Value>,
-    /// For each exit and each way out there, the region that it leads to and `(parameter, argument)`s handed on.
-    pub exits: Vec<Vec<(Block, Vec<(Value, Value)>)>>,
+    /// For each exit, the ways out there.
+    pub exits: Vec<Vec<Way>>,
 }
 
 /// What crosses borders between regions, which are named by their first blocks.

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
 
 use super::regions::{Cut, cut};
-use super::slots::{Crossing, Crossings, Node};
+use super::slots::{Crossing, Crossings, Node, Way};
 use super::{Region, Remark, Split};
 use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{
@@ -535,8 +535,8 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// For each way out of a region at `exit`: where it leads, and the varying values handed on.
-    fn passed_on(&self, exit: Block) -> Vec<(Block, Vec<(Value, Value)>)> {
+    /// The ways out of a region at `exit`, with the varying values handed on.
+    fn passed_on(&self, exit: Block) -> Vec<Way> {
         let targets = self.func.blocks[exit].term.targets();
         targets
             .map(|call| {
