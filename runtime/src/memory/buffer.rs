@@ -12,7 +12,6 @@ use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::memory::allocation::{Allocation, MIN_ALIGN};
 use crate::memory::host::HostPtr;
-use crate::memory::svm::SvmAllocation;
 
 const DEVICE_ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
 const HOST_ACCESS: u64 = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
@@ -89,20 +88,18 @@ impl Buffer {
         if wants_host == host.is_null() {
             return Err(ClError::INVALID_HOST_PTR);
         }
-        let svm = match flags & CL_MEM_USE_HOST_PTR {
-            0 => None,
-            _ => context.svm().find(host.addr()),
-        };
-        // CL_INVALID_BUFFER_SIZE if CL_MEM_USE_HOST_PTR is set in flags and host_ptr is a pointer returned by clSVMAlloc and size
-        // is greater than the size passed to clSVMAlloc.
-        let too_large = |svm: &SvmAllocation| {
-            let inside = host.addr() - svm.as_ptr() as usize;
-            size > svm.size() - inside
-        };
-        if svm.as_deref().is_some_and(too_large) {
-            return Err(ClError::INVALID_BUFFER_SIZE);
+        let svm = context
+            .svm()
+            .find(host.addr())
+            .filter(|_| flags & CL_MEM_USE_HOST_PTR != 0);
+        // CL_INVALID_BUFFER_SIZE if CL_MEM_USE_HOST_PTR is set in flags, host_ptr is a pointer returned by clSVMAlloc and
+        // size is greater than the size passed to clSVMAlloc.
+        if let Some(svm) = &svm {
+            let offset = host.addr() - svm.as_ptr() as usize;
+            if size > svm.size() - offset {
+                return Err(ClError::INVALID_BUFFER_SIZE);
+            }
         }
-        let uses_svm = svm.is_some();
         let memory = if flags & CL_MEM_USE_HOST_PTR != 0 {
             Memory::Host(host)
         } else {
@@ -114,6 +111,7 @@ impl Buffer {
             }
             Memory::Own(block)
         };
+        let uses_svm = svm.is_some();
         // CL_MEM_READ_WRITE is the default ("Memory Flags").
         let default = if flags & DEVICE_ACCESS == 0 {
             CL_MEM_READ_WRITE
