@@ -60,6 +60,7 @@ fn whole(kernel: &Function) -> Split {
         regions: vec![Region {
             scalar: kernel.clone(),
             vector: None,
+            guard: None,
         }],
         remarks: Vec::new(),
     }
@@ -131,6 +132,7 @@ impl<'a> Splitter<'a> {
                 regions.push(Region {
                     scalar: body,
                     vector: None,
+                    guard: None,
                 });
             }
         }

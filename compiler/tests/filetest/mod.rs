@@ -11,8 +11,9 @@ use std::path::Path;
 use std::process::Command;
 
 use brolga_compiler::ir::{Module, parse, verify};
+use brolga_compiler::{BuildOptions, SpecConstants, spirv};
 
-use crate::support::{Arg, Case, Engine};
+use crate::support::{Arg, Case, Engine, print};
 use directives::{Check, Run, Test};
 
 /// Instructions that an interpreter may run for one launch.
@@ -57,8 +58,10 @@ fn load(path: &Path, text: &str) -> Result<Module, String> {
         return Ok(module);
     }
     let words = assemble(path)?;
-    let _ = words;
-    Err("SPIR-V cannot be read yet".into())
+    let module = spirv::translate(&[&words], &SpecConstants::new(), &BuildOptions::default())
+        .map_err(|e| e.to_string())?;
+    verify::verify_module(&module)?;
+    Ok(module)
 }
 
 /// Assembles a `.spvasm` file with `spirv-as`, for the version of SPIR-V its comments name, else 1.4.
@@ -95,12 +98,7 @@ fn run_in(module: &Module, test: &Test, run: &Run, engine: Engine) -> Result<(),
     if !engine.wanted(&test.engines) {
         return Ok(());
     }
-    let case = Case {
-        module,
-        kernel,
-        range: run.range,
-        args: run.args.clone(),
-    };
+    let case = Case::new(module, kernel, run.range, run.args.clone());
     let outcome = engine.run(&case, BUDGET)?;
     let buffer_of = |arg: usize| {
         let before = &run.args[..arg];
@@ -136,7 +134,7 @@ fn run_in(module: &Module, test: &Test, run: &Run, engine: Engine) -> Result<(),
 
 /// Each line of the check must occur in the print, in order.
 fn check_print(module: &Module, check: &Check) -> Result<(), String> {
-    let print = Engine::print(module, &check.stage)?;
+    let print = print(module, &check.stage)?;
     let mut lines = print.lines().map(str::trim);
     for expected in &check.lines {
         let negated = expected.strip_prefix("not: ");

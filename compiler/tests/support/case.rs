@@ -1,8 +1,10 @@
 //! One launch and what came of it.
 
-use brolga_compiler::NdRange;
+use std::cell::OnceCell;
+
 use brolga_compiler::ir::interp::PrintfCall;
 use brolga_compiler::ir::{Module, ParamSource, Scalar};
+use brolga_compiler::{BuildOptions, LaunchKey, NdRange, Program};
 
 /// An argument of a kernel.
 #[derive(Clone, Debug)]
@@ -16,12 +18,12 @@ pub enum Arg {
 }
 
 /// One launch of a kernel.
-#[derive(Clone, Debug)]
 pub struct Case<'a> {
     pub module: &'a Module,
     pub kernel: usize,
     pub range: NdRange,
     pub args: Vec<Arg>,
+    program: OnceCell<Result<Program, String>>,
 }
 
 /// What a launch left behind.
@@ -41,12 +43,37 @@ pub struct Block {
     pub local_mem_size: u64,
 }
 
-impl Case<'_> {
-    /// The argument block, given the address of each buffer and the bytes of the kernel's own work-group memory.
+impl<'a> Case<'a> {
+    pub fn new(module: &'a Module, kernel: usize, range: NdRange, args: Vec<Arg>) -> Case<'a> {
+        Case {
+            module,
+            kernel,
+            range,
+            args,
+            program: OnceCell::new(),
+        }
+    }
+
+    /// The module as a program, from which code is generated.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub fn program(&self) -> Result<&Program, String> {
+        let make = || {
+            Program::from_module(self.module.clone(), &BuildOptions::default())
+                .map_err(|e| e.to_string())
+        };
+        self.program
+            .get_or_init(make)
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    /// The argument block, given the address of each buffer.
     ///
     /// # Errors
     /// If the arguments are not the kernel's.
-    pub fn block(&self, addresses: &[u64], own_local: u64) -> Result<Block, String> {
+    pub fn block(&self, addresses: &[u64]) -> Result<Block, String> {
         let kernel = &self.module.kernels[self.kernel];
         let infos = &kernel.info.args;
         if infos.len() != self.args.len() {
@@ -57,7 +84,7 @@ impl Case<'_> {
             ));
         }
         let mut bytes = vec![0; kernel.info.args_size as usize];
-        let mut local = own_local;
+        let mut local = self.program()?.kernels()[self.kernel].local_mem_size;
         let mut addresses = addresses.iter();
         for (i, (arg, info)) in self.args.iter().zip(infos).enumerate() {
             let value = match arg {
@@ -102,14 +129,6 @@ impl Case<'_> {
             local_mem_size: local,
         })
     }
-
-    /// The contents of the buffer arguments before the launch.
-    pub fn buffers(&self) -> impl Iterator<Item = &Vec<u8>> {
-        self.args.iter().filter_map(|arg| match arg {
-            Arg::Buffer(bytes) => Some(bytes),
-            _ => None,
-        })
-    }
 }
 
 /// A `printf` call as text: its format quoted, then the lanes of its arguments. Strings are quoted, pointers
@@ -142,5 +161,18 @@ pub fn lane_text(scalar: Scalar, bits: u64) -> String {
             }
         }
         scalar => brolga_compiler::ir::eval::signed(scalar, bits).to_string(),
+    }
+}
+
+/// The key of a launch for code of a width that the caller chooses.
+pub fn launch_key(range: &NdRange, width: u8) -> LaunchKey {
+    let width = u64::from(width);
+    let last = range.global_size[0] % range.local_size[0];
+    LaunchKey {
+        linear: range.local_size[1] == 1 && range.local_size[2] == 1,
+        full_chunks: range.local_size[0].is_multiple_of(width) && last.is_multiple_of(width),
+        zero_offset: range.global_offset == [0; 3],
+        small_ids: (0..3).all(|d| range.global_offset[d] + range.global_size[d] <= 1 << 31),
+        uniform_groups: (0..3).all(|d| range.global_size[d].is_multiple_of(range.local_size[d])),
     }
 }

@@ -4,10 +4,11 @@
 //! [`Outcome`], which must be the same for all engines.
 //!
 //! - `case.rs`: cases and outcomes, and how outcomes are compared.
-//! - `engine.rs`: the engines.
+//! - `engine.rs`: the engines. `native.rs`: the one that runs generated code.
 
 pub mod case;
 pub mod engine;
+mod native;
 
-pub use case::{Arg, Case, Outcome};
-pub use engine::Engine;
+pub use case::{Arg, Case};
+pub use engine::{Engine, print};

@@ -87,6 +87,30 @@ fn early_return_guards_accesses() {
 }
 
 #[test]
+fn several_bounds_checks() {
+    check_after_head(
+        "v14: i64 = dim_query.global_id.0
+         v15: i32 = convert.trunc v14
+         v16: i64 = dim_query.global_id.1
+         v17: i32 = convert.trunc v16
+         v18: i32 = const 19
+         v19: i1 = icmp.sge v15, v18
+         cond_br v19, block1, block2
+         block2:
+         v20: i1 = icmp.ult v17, v2
+         v21: i1 = icmp.ne v15, v2
+         v22: i1 = and v20, v21
+         cond_br v22, block3(v15), block1
+         block3(v23: i32):
+         v24: i32 = iadd v23, v13
+         store.global.align4 v12, v24
+         br block1
+         block1:
+         ret",
+    );
+}
+
+#[test]
 fn divergent_loop_with_live_out() {
     check_after_head(
         "v14: i32 = const 7
