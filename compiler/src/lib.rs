@@ -29,7 +29,6 @@ pub mod ir;
 pub mod jit;
 pub mod kernel_info;
 pub mod lower;
-mod pending;
 pub mod program;
 pub mod spirv;
 pub mod transform;

@@ -9,7 +9,7 @@ use crate::ir::{FuncId, Function, Module, Op, ParamSource};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
 use crate::workgroup::Remark;
-use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, pending, spirv, workgroup};
+use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, spirv, transform, workgroup};
 
 /// Build options that change generated code (already parsed from an option string).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -161,7 +161,7 @@ impl Program {
     }
 
     fn prepare(&self, kernel: usize) -> Result<Prepared, Diagnostic> {
-        let (function, params) = pending::prepare_kernel(&self.module, kernel, &self.options)?;
+        let (function, params) = transform::prepare_kernel(&self.module, kernel, &self.options)?;
         self.dump
             .write("ir", &self.kernels[kernel].name, || function.to_string());
         let (width, remarks) = match forced_width() {
@@ -232,11 +232,12 @@ impl Program {
         let mut code = workgroup::build(&prepared.function, &prepared.params, width, key)?;
         self.dump.write("wg", name, || code.split.to_string());
         lower::builtins::expand(&mut code.function);
-        pending::cleanup(&mut code.function);
+        transform::cleanup(&mut code.function);
         self.dump.write("vec", name, || code.function.to_string());
         lower::legalize::run(&mut code.function);
         let clif = codegen::translate(&code.function, self.globals.addresses())?;
-        self.dump.write("clif", name, || clif.display().to_string());
+        self.dump
+            .write("clif", name, || clif.function.display().to_string());
         let machine = Code::compile(clif, self.dump.wants("asm"))?;
         self.dump.write("asm", name, || {
             machine.listing().unwrap_or_default().to_owned()

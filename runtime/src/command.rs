@@ -3,6 +3,11 @@
 //! A [`Job`] is [`Work`] divided into units (work-groups, blocks of bytes, rows) that threads claim in
 //! chunks from a counter. A chunk is a share of what is left, so chunks shrink towards the end and the
 //! threads finish together.
+//!
+//! How many threads are worth their while is guessed beforehand, from earlier launches of the same code. A guess may be
+//! far off (code that never ran, work that depends on the data), so a thread alone on a command claims a
+//! sixteenth first and looks at the clock; whenever what is left turns out to be worth more threads
+//! than were guessed, they are called.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,9 +20,9 @@ use smallvec::SmallVec;
 
 use crate::error::{CLResult, ClError};
 use crate::event::{Event, timestamp};
-use crate::launch::LaunchWork;
+use crate::launch::{LaunchWork, NANOSECONDS_PER_CHUNK, NANOSECONDS_PER_THREAD};
 use crate::memory::transfer::Transfer;
-use crate::pool::Push;
+use crate::pool::{Pool, Push};
 
 /// Objects that a command keeps alive until it completes.
 pub(crate) type Keep = SmallVec<[Arc<dyn Any + Send + Sync>; 4]>;
@@ -77,6 +82,10 @@ const TINY: u64 = 8_000;
 pub(crate) struct Job {
     work: Work,
     shape: Shape,
+    /// Threads that are worth their while, as known by now.
+    threads: AtomicU32,
+    /// Units in a chunk at least, as known by now.
+    min_chunk: AtomicU64,
     /// The first unit that nobody has claimed.
     next: AtomicU64,
     /// Units done.
@@ -98,6 +107,8 @@ impl Job {
         Job {
             work,
             shape,
+            threads: AtomicU32::new(shape.threads),
+            min_chunk: AtomicU64::new(shape.min_chunk),
             next: AtomicU64::new(0),
             done: AtomicU64::new(0),
             participants: AtomicU32::new(0),
@@ -133,9 +144,9 @@ impl Job {
         !matches!(self.work, Work::Application(_))
     }
 
-    /// Whether one thread does all of it.
+    /// Whether one thread does all of it, as far as is known.
     pub(crate) fn is_single(&self) -> bool {
-        self.shape.threads == 1
+        self.threads.load(SeqCst) == 1
     }
 
     /// Whether every unit is claimed.
@@ -145,7 +156,7 @@ impl Job {
 
     /// Whether another thread would be of use.
     pub(crate) fn has_room(&self) -> bool {
-        !self.is_exhausted() && self.participants.load(SeqCst) < self.shape.threads
+        !self.is_exhausted() && self.participants.load(SeqCst) < self.threads.load(SeqCst)
     }
 
     /// Counts a thread in. The pool's lock makes this exact.
@@ -155,12 +166,8 @@ impl Job {
 
     /// Claims the next chunk of units.
     fn claim(&self) -> Option<(u64, u64)> {
-        let Shape {
-            units,
-            threads,
-            min_chunk,
-            ..
-        } = self.shape;
+        let units = self.shape.units;
+        let threads = self.threads.load(Relaxed);
         let mut begin = self.next.load(Relaxed);
         loop {
             if begin >= units {
@@ -168,8 +175,12 @@ impl Job {
             }
             let left = units - begin;
             let chunk = match threads {
+                1 if begin == 0 && self.is_guess() => units.div_ceil(16),
                 1 => left,
-                _ => (left / (3 * u64::from(threads))).max(min_chunk).min(left),
+                _ => {
+                    let share = left / (3 * u64::from(threads));
+                    share.max(self.min_chunk.load(Relaxed)).min(left)
+                }
             };
             match self
                 .next
@@ -178,6 +189,33 @@ impl Job {
                 Ok(_) => return Some((begin, begin + chunk)),
                 Err(now) => begin = now,
             }
+        }
+    }
+
+    /// Whether the shape rests on a guess of how long kernels take.
+    fn is_guess(&self) -> bool {
+        matches!(self.work, Work::Launch(_))
+    }
+
+    /// Corrects the guess: `units` units took `nanoseconds`. Tells when more threads should come than before.
+    fn correct(&self, units: u64, nanoseconds: u64) -> Option<Widened> {
+        let left = self.shape.units.saturating_sub(self.next.load(Relaxed));
+        if left == 0 || !self.is_guess() {
+            return None;
+        }
+        let time_left = u128::from(nanoseconds) * u128::from(left) / u128::from(units);
+        let wanted = (time_left / u128::from(NANOSECONDS_PER_THREAD))
+            .min(u128::from(left))
+            .min(u128::from(Pool::get().threads())) as u32;
+        if wanted <= self.threads.load(Relaxed) {
+            return None;
+        }
+        let chunk = NANOSECONDS_PER_CHUNK.saturating_mul(units) / nanoseconds.max(1);
+        self.min_chunk.fetch_min(chunk.max(1), Relaxed);
+        match self.threads.fetch_max(wanted, SeqCst) {
+            1 => Some(Widened::FromOne),
+            before if before < wanted => Some(Widened::FromSeveral),
+            _ => None,
         }
     }
 
@@ -203,8 +241,15 @@ impl Job {
     }
 }
 
+/// A command turned out to be worth more threads.
+enum Widened {
+    /// The pool has forgotten the command, because one thread was to do all of it.
+    FromOne,
+    FromSeveral,
+}
+
 /// Runs chunks of a command that this thread has joined until none is left or `stop` says so (asked
-/// between chunks), and completes the command when the last unit was done here.
+/// between the chunks of a shared command), and completes the command when the last unit was done here.
 ///
 /// Dependents that become ready are pushed quietly: the caller goes on to look for work.
 pub(crate) fn participate(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
@@ -222,14 +267,21 @@ pub(crate) fn participate(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
             }
         }
         let now = timestamp();
-        job.busy.fetch_add(now.saturating_sub(before), AcqRel);
+        let elapsed = now.saturating_sub(before);
+        job.busy.fetch_add(elapsed, AcqRel);
         before = now;
+        match job.correct(end - begin, elapsed) {
+            None => {}
+            Some(Widened::FromOne) => Pool::get().push(Arc::clone(event), Push::Notify),
+            Some(Widened::FromSeveral) => Pool::get().wake_one(),
+        }
         if job.done.fetch_add(end - begin, AcqRel) + (end - begin) == job.shape.units {
             job.finish();
             event.complete(event.failure(), Push::Quiet);
             break;
         }
-        if stop() {
+        // What one thread was to do alone is in no list any more: nobody else would finish it.
+        if !job.is_single() && stop() {
             break;
         }
     }

@@ -148,7 +148,7 @@ impl Cost {
             0 => Cost::GUESS,
             known => known,
         };
-        (u128::from(items) * u128::from(per_item) >> 10).min(u128::from(u64::MAX)) as u64
+        ((u128::from(items) * u128::from(per_item)) >> 10).min(u128::from(u64::MAX)) as u64
     }
 
     /// Learns that `items` work-items took `nanoseconds` of threads' time. Races lose a sample at worst.

@@ -49,12 +49,12 @@ const OPENCL_C_FEATURES: &[NameVersion] = &[
     NameVersion::new("__opencl_c_int64", 3, 0, 0),
 ];
 
-/// Versions of OpenCL C that programs may ask for with `-cl-std`.
+/// Versions of OpenCL C that are supported in full. `-cl-std=CL2.0` is taken too, but 2.0 has no optional features, and
+/// some of what it requires is not there.
 const OPENCL_C_VERSIONS: &[NameVersion] = &[
     NameVersion::new("OpenCL C", 1, 0, 0),
     NameVersion::new("OpenCL C", 1, 1, 0),
     NameVersion::new("OpenCL C", 1, 2, 0),
-    NameVersion::new("OpenCL C", 2, 0, 0),
     NameVersion::new("OpenCL C", 3, 0, 0),
 ];
 

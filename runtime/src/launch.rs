@@ -15,9 +15,9 @@ use crate::printf_sink::{PrintfSink, receive};
 use crate::scratch;
 
 /// Nanoseconds of work that are worth another thread.
-const NANOSECONDS_PER_THREAD: u64 = 10_000;
+pub(crate) const NANOSECONDS_PER_THREAD: u64 = 10_000;
 /// Nanoseconds that a chunk should take at least.
-const NANOSECONDS_PER_CHUNK: u64 = 2_000;
+pub(crate) const NANOSECONDS_PER_CHUNK: u64 = 2_000;
 
 /// 128 bytes of an argument block, aligned for the largest type.
 #[derive(Clone, Copy, Debug)]

@@ -149,7 +149,7 @@ fn divisor(size: u64, limit: u64, step: u64) -> u64 {
         (1..=limit / step)
             .rev()
             .map(|n| n * step)
-            .find(|d| size % d == 0)
+            .find(|d| size.is_multiple_of(*d))
     };
     match largest(step) {
         Some(multiple) => multiple,

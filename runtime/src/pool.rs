@@ -26,7 +26,7 @@
 //! A spinner stops by leaving `spinners` *before* its look in 2, so the same argument covers it.
 //!
 //! "Work made available" is: an entry pushed to *ready* or *callbacks*; a place in a shared command given up by a
-//! thread that leaves early; and entries left over when a thread takes one, because one push wakes
+//! thread that leaves early, or opened because the command turned out long; and entries left over when a thread takes one, because one push wakes
 //! at most one worker, which wakes the next (`take` tells it). A thread inside `help_until_done` or
 //! the worker loop pushes quietly (the next thing it does is take), and one that leaves the
 //! former wakes a worker if anything is left.
@@ -57,6 +57,8 @@ const WORKER_SPIN: u64 = 10_000;
 const WAITER_SPIN: u64 = 20_000;
 /// Deferred commands that are enough work to wake a worker for.
 const MAX_DEFERRED: usize = 16;
+/// Bytes of a worker's stack, for kernels with large private arrays; untouched pages cost nothing.
+const STACK_SIZE: usize = 16 << 20;
 /// More threads than this `BROLGA_THREADS` cannot ask for.
 const MAX_THREADS: u32 = 1024;
 
@@ -129,6 +131,7 @@ impl Pool {
                 // The workers wait for the initialisation that spawns them.
                 let spawned = std::thread::Builder::new()
                     .name(format!("brolga-{index}"))
+                    .stack_size(STACK_SIZE)
                     .spawn(|| Pool::get().work());
                 if let Err(error) = spawned {
                     eprintln!("brolga: cannot start worker thread {index}: {error}");
@@ -198,7 +201,7 @@ impl Pool {
     }
 
     /// Wakes a worker if one sleeps and none is looking for work already.
-    fn wake_one(&self) {
+    pub(crate) fn wake_one(&self) {
         if self.spinners.load(SeqCst) == 0 && self.sleepers.load(SeqCst) > 0 {
             self.epoch.fetch_add(1, SeqCst);
             let _ = futex::wake(&self.epoch, futex::Flags::PRIVATE, 1);
@@ -331,6 +334,10 @@ impl Pool {
                 continue;
             }
             if !self.spin_for(event) {
+                // What this thread pushed quietly and may not run itself (a native kernel) would wait for nobody.
+                if self.available.load(SeqCst) > 0 {
+                    self.wake_one();
+                }
                 event.sleep();
             }
         }

@@ -138,7 +138,8 @@ fn caches(processor: usize) -> Vec<Cache> {
     caches
 }
 
-fn memory() -> u64 {
+/// Bytes of physical memory, or the control group's limit when that is lower.
+pub(crate) fn memory() -> u64 {
     let installed = fs::read_to_string("/proc/meminfo")
         .ok()
         .and_then(|text| {

@@ -169,11 +169,13 @@ fn transfers_are_checked() {
         Err(ClError::INVALID_VALUE)
     );
     assert_eq!(
-        queue.enqueue_migrate(&[data.clone()], 8, &[]).map(|_| ()),
+        queue
+            .enqueue_migrate(std::slice::from_ref(&data), 8, &[])
+            .map(|_| ()),
         Err(ClError::INVALID_VALUE)
     );
     queue
-        .enqueue_migrate(&[data.clone()], CL_MIGRATE_MEM_OBJECT_HOST, &[])
+        .enqueue_migrate(std::slice::from_ref(&data), CL_MIGRATE_MEM_OBJECT_HOST, &[])
         .unwrap();
 }
 
@@ -380,7 +382,7 @@ fn unmapping_takes_effect_in_order() {
         .unwrap();
     let user = Event::user(&context);
     let unmap = queue
-        .enqueue_unmap(&data, pointer as usize, &[user.clone()])
+        .enqueue_unmap(&data, pointer as usize, std::slice::from_ref(&user))
         .unwrap();
     assert_eq!(data.map_count(), 1);
     user.set_user_status(CL_COMPLETE).unwrap();

@@ -48,7 +48,9 @@ fn commands_wait_for_user_events() {
         assert_eq!(user.status(), CL_SUBMITTED);
         assert_eq!(user.command_type(), CL_COMMAND_USER);
         assert!(user.queue().is_none());
-        let event = queue.enqueue_task(&kernel, &[user.clone()]).unwrap();
+        let event = queue
+            .enqueue_task(&kernel, std::slice::from_ref(&user))
+            .unwrap();
         let later = queue.enqueue_task(&kernel, &[]).unwrap();
         queue.flush().unwrap();
         std::thread::sleep(Duration::from_millis(5));
@@ -114,11 +116,17 @@ fn failures_reach_those_who_wait_and_nobody_else() {
         kernel.set_arg_buffer(0, Some(&sum)).unwrap();
         kernel.set_arg_value(1, &1u32.to_le_bytes()).unwrap();
         let user = Event::user(&context);
-        let failed = queue.enqueue_task(&kernel, &[user.clone()]).unwrap();
+        let failed = queue
+            .enqueue_task(&kernel, std::slice::from_ref(&user))
+            .unwrap();
         // Behind it in the queue, but not waiting for it.
         let ordered = queue.enqueue_task(&kernel, &[]).unwrap();
-        let dependent = other.enqueue_task(&kernel, &[failed.clone()]).unwrap();
-        let marker = other.enqueue_marker(&[dependent.clone()]).unwrap();
+        let dependent = other
+            .enqueue_task(&kernel, std::slice::from_ref(&failed))
+            .unwrap();
+        let marker = other
+            .enqueue_marker(std::slice::from_ref(&dependent))
+            .unwrap();
         user.set_user_status(-42).unwrap();
         queue.finish().unwrap();
         other.finish().unwrap();
@@ -130,7 +138,7 @@ fn failures_reach_those_who_wait_and_nobody_else() {
         assert_eq!(Event::wait_all(&[ordered, marker]), error);
         let mut word = [0u32];
         let host = host(&mut word);
-        let read = queue.enqueue_read(&sum, true, 0, 4, host, &[failed.clone()]);
+        let read = queue.enqueue_read(&sum, true, 0, 4, host, std::slice::from_ref(&failed));
         assert_eq!(read.map(|_| ()), error);
         let map = queue.enqueue_map(&sum, true, CL_MAP_READ, 0, 4, &[failed]);
         assert_eq!(map.map(|_| ()), error);
@@ -145,7 +153,7 @@ fn a_user_event_that_goes_away_fails_its_dependents() {
         let context = context();
         let queue = queue(&context);
         let user = Event::user(&context);
-        let first = queue.enqueue_marker(&[user.clone()]).unwrap();
+        let first = queue.enqueue_marker(std::slice::from_ref(&user)).unwrap();
         let second = queue.enqueue_marker(&[]).unwrap();
         drop(user);
         queue.finish().unwrap();
@@ -163,7 +171,14 @@ fn callbacks_come_once_with_the_status() {
         kernel.set_arg_value(0, &50u32.to_le_bytes()).unwrap();
         let user = Event::user(&context);
         let event = queue
-            .enqueue_nd_range(&kernel, 1, None, Some(&[8]), Some(&[1]), &[user.clone()])
+            .enqueue_nd_range(
+                &kernel,
+                1,
+                None,
+                Some(&[8]),
+                Some(&[1]),
+                std::slice::from_ref(&user),
+            )
             .unwrap();
         let (send, receive) = mpsc::channel();
         for status in [CL_SUBMITTED, CL_RUNNING, CL_COMPLETE] {
@@ -201,7 +216,7 @@ fn callbacks_of_failed_commands_get_the_error() {
         let context = context();
         let queue = queue(&context);
         let user = Event::user(&context);
-        let event = queue.enqueue_marker(&[user.clone()]).unwrap();
+        let event = queue.enqueue_marker(std::slice::from_ref(&user)).unwrap();
         let (send, receive) = mpsc::channel();
         event
             .on_status(CL_COMPLETE, Box::new(move |got| send.send(got).unwrap()))
@@ -308,10 +323,12 @@ fn out_of_order_queues_obey_wait_lists_and_barriers() {
         let queue = queue_with(&context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
         let blocked = Event::user(&context);
         let kernel = kernel(&context, "empty");
-        let first = queue.enqueue_task(&kernel, &[blocked.clone()]).unwrap();
+        let first = queue
+            .enqueue_task(&kernel, std::slice::from_ref(&blocked))
+            .unwrap();
         let second = queue.enqueue_task(&kernel, &[]).unwrap();
         // Not held up by the first.
-        Event::wait_all(&[second.clone()]).unwrap();
+        Event::wait_all(std::slice::from_ref(&second)).unwrap();
         let marker = queue.enqueue_marker(&[]).unwrap();
         let partial = queue.enqueue_barrier(&[second]).unwrap();
         let third = queue.enqueue_task(&kernel, &[]).unwrap();
@@ -340,7 +357,7 @@ fn long_chains_of_markers_do_not_recurse() {
         let context = context();
         let queue = queue(&context);
         let user = Event::user(&context);
-        let mut last = queue.enqueue_marker(&[user.clone()]).unwrap();
+        let mut last = queue.enqueue_marker(std::slice::from_ref(&user)).unwrap();
         for _ in 0..100_000 {
             last = queue.enqueue_marker(&[last]).unwrap();
         }
@@ -349,13 +366,45 @@ fn long_chains_of_markers_do_not_recurse() {
         assert!(last.status() < 0);
         // And when all of it is dropped unfinished.
         let user = Event::user(&context);
-        let mut last = queue.enqueue_marker(&[user.clone()]).unwrap();
+        let mut last = queue.enqueue_marker(std::slice::from_ref(&user)).unwrap();
         for _ in 0..100_000 {
             last = queue.enqueue_marker(&[last]).unwrap();
         }
         drop(last);
         drop(user);
         queue.finish().unwrap();
+    });
+}
+
+/// A thread that helps stops when its own event is done; what it was in the middle of must not be lost.
+#[test]
+fn helpers_leave_nothing_half_done() {
+    in_time(|| {
+        let context = context();
+        let queue = queue(&context);
+        let counts = buffer(&context, &[0; 256]);
+        let kernel = kernel(&context, "count");
+        kernel.set_arg_buffer(0, Some(&counts)).unwrap();
+        let (send, receive) = mpsc::channel::<Arc<Event>>();
+        let setter = std::thread::spawn(move || {
+            for user in receive {
+                user.set_user_status(CL_COMPLETE).unwrap();
+            }
+        });
+        for _ in 0..2000 {
+            for _ in 0..3 {
+                queue
+                    .enqueue_nd_range(&kernel, 1, None, Some(&[256]), Some(&[4]), &[])
+                    .unwrap();
+            }
+            let user = Event::user(&context);
+            send.send(user.clone()).unwrap();
+            Event::wait_all(&[user]).unwrap();
+        }
+        queue.finish().unwrap();
+        drop(send);
+        setter.join().unwrap();
+        assert!(words(&queue, &counts).iter().all(|&n| n == 6000));
     });
 }
 
@@ -415,7 +464,7 @@ fn stress_thread(context: &Arc<brolga_runtime::Context>, seed: u32) {
             }
         };
         match next(16) {
-            0 => Event::wait_all(&[event.clone()]).unwrap(),
+            0 => Event::wait_all(std::slice::from_ref(&event)).unwrap(),
             1 => in_order.finish().unwrap(),
             2 => out_of_order.finish().unwrap(),
             3 => in_order.flush().unwrap(),
@@ -429,7 +478,9 @@ fn stress_thread(context: &Arc<brolga_runtime::Context>, seed: u32) {
             }
             5 => {
                 let user = Event::user(context);
-                let gate = in_order.enqueue_marker(&[user.clone()]).unwrap();
+                let gate = in_order
+                    .enqueue_marker(std::slice::from_ref(&user))
+                    .unwrap();
                 user.set_user_status(CL_COMPLETE).unwrap();
                 Event::wait_all(&[gate]).unwrap();
             }

@@ -51,6 +51,20 @@ fn non_uniform_edges_run_once() {
 }
 
 #[test]
+fn a_first_launch_that_turns_out_long_is_shared() {
+    let context = context();
+    let queue = queue(&context);
+    let kernel = kernel(&context, "who");
+    queue
+        .enqueue_nd_range(&kernel, 1, None, Some(&[128]), Some(&[1]), &[])
+        .unwrap();
+    queue.finish().unwrap();
+    if context.device().max_compute_units > 1 {
+        assert!(WHO.lock().len() > 1);
+    }
+}
+
+#[test]
 fn empty_ranges_complete_without_running() {
     let context = context();
     let queue = queue(&context);
@@ -99,7 +113,14 @@ fn buffers_live_until_the_command_is_done() {
     kernel.set_arg_buffer(0, Some(&data)).unwrap();
     let user = brolga_runtime::Event::user(&context);
     let event = queue
-        .enqueue_nd_range(&kernel, 1, None, Some(&[1024]), None, &[user.clone()])
+        .enqueue_nd_range(
+            &kernel,
+            1,
+            None,
+            Some(&[1024]),
+            None,
+            std::slice::from_ref(&user),
+        )
         .unwrap();
     drop(data);
     assert!(!*gone.lock());

@@ -88,7 +88,8 @@ pub struct Divergence {
 impl Divergence {
     /// Work-items part at the branch that ends `block`.
     pub fn part(&mut self, func: &Function, cfg: &Cfg, block: Block) {
-        let mut todo: Vec<(Option<Loop>, Vec<(Block, Block)>)> = vec![(
+        type Branch = (Option<Loop>, Vec<(Block, Block)>);
+        let mut todo: Vec<Branch> = vec![(
             cfg.loops.innermost(block),
             func.successors(block).map(|succ| (block, succ)).collect(),
         )];

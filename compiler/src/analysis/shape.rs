@@ -128,6 +128,7 @@ enum Exact {
 #[derive(Clone, Debug)]
 pub struct Shapes {
     across: Across,
+    linear: bool,
     shapes: SecondaryMap<Value, Shape>,
     /// For the operand of each guard: whether a flag promises that active lanes do not wrap.
     promised: SecondaryMap<Value, bool>,
@@ -139,12 +140,28 @@ pub struct Shapes {
 impl Shapes {
     /// The shapes of a function's values, its parameters being uniform.
     pub fn new(func: &Function, cfg: &Cfg, key: &LaunchKey, across: Across) -> Shapes {
+        Shapes::assuming(func, cfg, key, across, |_| false)
+    }
+
+    /// The same, given that lanes agree at the branches that end some blocks, whatever their conditions.
+    pub fn assuming(
+        func: &Function,
+        cfg: &Cfg,
+        key: &LaunchKey,
+        across: Across,
+        agree: impl Fn(Block) -> bool,
+    ) -> Shapes {
         let mut shapes = Shapes {
             across,
+            linear: key.linear,
             shapes: SecondaryMap::with_default(Shape::Unknown),
             promised: SecondaryMap::new(),
             branches: SecondaryMap::new(),
-            divergence: Divergence::default(),
+            divergence: Divergence {
+                // Without a loop forest that tells the whole story, every block may be a join.
+                joins: SecondaryMap::with_default(!cfg.loops.irreducible.is_empty()),
+                loops: SecondaryMap::new(),
+            },
         };
         shapes.shapes.resize(func.values.len());
         for &param in func.params() {
@@ -162,7 +179,7 @@ impl Shapes {
         loop {
             let mut changed = false;
             for &block in &cfg.order {
-                changed |= shapes.sweep(func, cfg, &mut exact, block);
+                changed |= shapes.sweep(func, cfg, &mut exact, block, agree(block));
             }
             if !changed {
                 return shapes;
@@ -208,6 +225,7 @@ impl Shapes {
         cfg: &Cfg,
         exact: &mut Exactness<'_>,
         block: Block,
+        agree: bool,
     ) -> bool {
         let mut changed = false;
         if block != func.entry() {
@@ -227,7 +245,7 @@ impl Shapes {
             Terminator::CondBr { cond: value, .. } | Terminator::Switch { value, .. } => *value,
             _ => return changed,
         };
-        if !self.branches[block] && !self.at(func, cfg, subject, block).is_uniform() {
+        if !agree && !self.branches[block] && !self.at(func, cfg, subject, block).is_uniform() {
             self.branches[block] = true;
             self.divergence.part(func, cfg, block);
             changed = true;
@@ -379,6 +397,7 @@ impl Shapes {
     fn dim_query(&self, query: DimQuery, dim: u8, width: i64) -> Shape {
         match query {
             DimQuery::GlobalId | DimQuery::LocalId => match self.across {
+                Across::Group if dim > 0 && self.linear => Shape::Uniform,
                 Across::Group => Shape::Varying,
                 Across::Chunk(_) if dim == 0 && width > 1 => Shape::Affine(1),
                 Across::Chunk(_) => Shape::Uniform,

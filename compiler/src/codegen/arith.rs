@@ -103,11 +103,25 @@ impl Gen<'_> {
                 Repr::Vector(self.vector_of(ty, &lanes))
             }
             _ if ty.lanes > 1 => self.lanewise(&[a, b], |g, v| g.vector_binary(op, v[0], v[1])),
+            BinOp::IMul if self.power_of_two(b).is_some() => {
+                // A shift can become part of an address.
+                let shift = self.power_of_two(b).expect("checked");
+                let a = self.scalar(a);
+                Repr::Scalar(self.b.ins().ishl_imm_u(a, i64::from(shift)))
+            }
             _ => {
                 let (a, b) = (self.scalar(a), self.scalar(b));
                 Repr::Scalar(self.scalar_binary(op, ty.scalar, a, b))
             }
         }
+    }
+
+    /// The exponent of a constant that is a power of two.
+    fn power_of_two(&self, v: Value) -> Option<u32> {
+        self.func
+            .as_const(v)
+            .filter(|bits| bits.is_power_of_two())
+            .map(u64::trailing_zeros)
     }
 
     fn mask_binary(&mut self, op: BinOp, a: Value, b: Value) -> Repr {

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder, types};
 use cranelift_codegen::isa::CallConv;
-use cranelift_entity::{PrimaryMap, SecondaryMap};
+use cranelift_entity::{PrimaryMap, SecondaryMap, packed_option::ReservedValue};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch};
 
+use super::Translated;
 use super::parts::{
     Parts, Repr, default_mask_bits, int_part_type, lane_type, part_count, part_type,
 };
@@ -25,6 +26,9 @@ pub struct Gen<'a> {
     pub repacked: HashMap<(Value, u32), Parts>,
     /// The lane width of masks in block parameters.
     pub param_mask_bits: u32,
+    pub pool: Pool,
+    /// The address of the pool.
+    pub pool_base: clif::Value,
     /// Stack slots for spilled lanes, with their bytes. One instruction's are free again at the next.
     pub slots: Vec<(u32, clif::StackSlot)>,
     /// How many of `slots` the current instruction has taken.
@@ -34,10 +38,46 @@ pub struct Gen<'a> {
     blocks: SecondaryMap<Block, Option<clif::Block>>,
 }
 
+/// Vectors that generated code loads: 16 bytes each, at addresses that do not change.
+pub struct Pool {
+    vectors: Box<[u128]>,
+    used: usize,
+    places: HashMap<u128, usize>,
+}
+
+impl Pool {
+    /// Room for every constant of the function.
+    fn new(func: &Function) -> Pool {
+        let is_vector = |inst: &Inst| {
+            let data = &func.insts[*inst];
+            matches!(data.op, Op::Const(_)) && data.results.iter().any(|&r| func.ty(r).lanes > 1)
+        };
+        let insts = func
+            .layout
+            .iter()
+            .flat_map(|&block| &func.blocks[block].insts);
+        let count = insts.filter(|inst| is_vector(inst)).count();
+        Pool {
+            vectors: vec![0; count].into(),
+            used: 0,
+            places: HashMap::new(),
+        }
+    }
+
+    /// Where a vector is, in 16 bytes.
+    pub fn index(&mut self, vector: u128) -> usize {
+        *self.places.entry(vector).or_insert_with(|| {
+            self.vectors[self.used] = vector;
+            self.used += 1;
+            self.used - 1
+        })
+    }
+}
+
 pub fn translate(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
-) -> Result<clif::Function, Diagnostic> {
+) -> Result<Translated, Diagnostic> {
     let isa = super::host_isa()?;
     let call_conv = isa.default_call_conv();
     let mut signature = clif::Signature::new(call_conv);
@@ -60,6 +100,9 @@ pub fn translate(
         values: SecondaryMap::new(),
         repacked: HashMap::new(),
         param_mask_bits: default_mask_bits(func),
+        pool: Pool::new(func),
+        // Set before anything is translated.
+        pool_base: clif::Value::reserved_value(),
         slots: Vec::new(),
         slots_taken: 0,
         call_conv,
@@ -68,8 +111,12 @@ pub fn translate(
     };
     generator.function()?;
     generator.b.seal_all_blocks();
+    let constants = generator.pool.vectors;
     generator.b.finalize(isa.frontend_config());
-    Ok(out)
+    Ok(Translated {
+        function: out,
+        constants,
+    })
 }
 
 impl Gen<'_> {
@@ -87,6 +134,10 @@ impl Gen<'_> {
             self.repacked.clear();
             let clif_block = self.blocks[block].expect("reachable");
             self.b.switch_to_block(clif_block);
+            if block == func.entry() {
+                let base = self.pool.vectors.as_ptr() as u64;
+                self.pool_base = self.b.ins().iconst(types::I64, base as i64);
+            }
             for &inst in &func.blocks[block].insts {
                 self.inst(inst)?;
             }
@@ -119,7 +170,10 @@ impl Gen<'_> {
         for &arg in &call.args {
             match self.values[arg].clone() {
                 Repr::Scalar(v) => args.push(v.into()),
-                Repr::Vector(parts) => args.extend(parts.iter().map(|&p| clif::BlockArg::from(p))),
+                Repr::Vector(_) | Repr::Constant(_) => {
+                    let parts = self.parts(arg);
+                    args.extend(parts.iter().map(|&p| clif::BlockArg::from(p)));
+                }
                 Repr::Mask(..) => {
                     let parts = self.mask(arg, self.param_mask_bits);
                     args.extend(parts.iter().map(|&p| clif::BlockArg::from(p)));
@@ -354,9 +408,13 @@ impl Gen<'_> {
                     (0..part_count(ty.lanes, width)).map(|_| part).collect(),
                 );
             }
-            return Repr::Vector(self.constant_lanes(ty, &vec![bits; usize::from(ty.lanes)]));
+            return Repr::Constant(bits);
         }
-        Repr::Scalar(match ty.scalar {
+        Repr::Scalar(self.scalar_constant(bits, ty.scalar))
+    }
+
+    pub fn scalar_constant(&mut self, bits: u64, scalar: Scalar) -> clif::Value {
+        match scalar {
             Scalar::F32 => self.b.ins().f32const(f32::from_bits(bits as u32)),
             Scalar::F64 => self.b.ins().f64const(f64::from_bits(bits)),
             scalar => {
@@ -367,7 +425,7 @@ impl Gen<'_> {
                     .ins()
                     .iconst(clif_ty, ((bits << shift) as i64) >> shift)
             }
-        })
+        }
     }
 
     /// Parts with these lanes' bits.
@@ -451,6 +509,7 @@ impl Gen<'_> {
     pub fn splat_if_scalar(&mut self, value: Value, lanes: u8) -> Repr {
         match &self.values[value] {
             Repr::Scalar(_) => self.splat(value, self.func.ty(value).with_lanes(lanes)),
+            Repr::Constant(_) => Repr::Vector(self.parts(value)),
             other => other.clone(),
         }
     }

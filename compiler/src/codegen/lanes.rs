@@ -49,6 +49,9 @@ impl Gen<'_> {
     pub fn spill(&mut self, value: Value) -> LaneOperand {
         match self.values[value].clone() {
             Repr::Scalar(v) => LaneOperand::Same(v),
+            Repr::Constant(bits) => {
+                LaneOperand::Same(self.scalar_constant(bits, self.func.ty(value).scalar))
+            }
             Repr::Vector(parts) => {
                 let slot = self.stack_slot(16 * parts.len() as u32);
                 for (i, part) in parts.iter().enumerate() {

@@ -31,11 +31,19 @@ use cranelift_entity::PrimaryMap;
 use crate::Diagnostic;
 use crate::ir::{Function, GlobalId};
 
+/// A CLIF function and the vectors whose addresses it holds.
+#[derive(Debug)]
+pub struct Translated {
+    pub function: clif::Function,
+    /// To be kept, unmoved and unchanged, as long as the code.
+    pub constants: Box<[u128]>,
+}
+
 /// Translates a function. `globals` are the addresses of the module-scope objects.
 pub fn translate(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
-) -> Result<clif::Function, Diagnostic> {
+) -> Result<Translated, Diagnostic> {
     function::translate(func, globals)
 }
 
@@ -45,7 +53,9 @@ pub fn host_isa() -> Result<Arc<dyn TargetIsa>, Diagnostic> {
     let make = || {
         let mut flags = settings::builder();
         for (name, value) in [
-            ("opt_level", "speed"),
+            // Our own passes have folded, numbered and hoisted; Cranelift's would hoist constants
+            // into registers that loops need.
+            ("opt_level", "none"),
             ("is_pic", "false"),
             ("use_colocated_libcalls", "false"),
             ("enable_probestack", "true"),

@@ -22,6 +22,9 @@ pub enum Repr {
     #[default]
     None,
     Scalar(clif::Value),
+    /// The same bits in every lane: loaded from the constant pool by each use. Held in registers, a loop's
+    /// constants would crowd out its values.
+    Constant(u64),
     Vector(Parts),
     /// Lane width in bits, and the parts.
     Mask(u32, Parts),
@@ -97,9 +100,16 @@ impl Gen<'_> {
     }
 
     /// The parts of a value that is not a mask.
-    pub fn parts(&self, value: Value) -> Parts {
+    pub fn parts(&mut self, value: Value) -> Parts {
         match &self.values[value] {
             Repr::Vector(parts) => parts.clone(),
+            Repr::Constant(bits) => {
+                let ty = self.func.ty(value);
+                let count = part_count(ty.lanes, ty.scalar.bits());
+                let bits = *bits;
+                let part = self.pooled(bits, ty.scalar);
+                (0..count).map(|_| part).collect()
+            }
             other => unreachable!("{value} is {other:?}, not a vector"),
         }
     }
@@ -156,6 +166,18 @@ impl Gen<'_> {
         parts
     }
 
+    /// Loads 128 bits of lanes that all hold `bits` from the constant pool.
+    fn pooled(&mut self, bits: u64, scalar: Scalar) -> clif::Value {
+        let size = scalar.bits().max(8);
+        let lanes = u128::from(bits & scalar.mask());
+        let all = (0..128 / size).fold(0, |acc, i| acc | lanes << (i * size));
+        let index = self.pool.index(all);
+        let flags = clif::MemFlagsData::trusted().with_readonly();
+        self.b
+            .ins()
+            .load(part_type(scalar), flags, self.pool_base, 16 * index as i32)
+    }
+
     /// Reinterprets 128 bits.
     pub fn cast(&mut self, value: clif::Value, to: clif::Type) -> clif::Value {
         if self.b.func.dfg.value_type(value) == to {
@@ -204,6 +226,10 @@ impl Gen<'_> {
         let ty = self.func.ty(value);
         match &self.values[value] {
             Repr::Scalar(v) => *v,
+            Repr::Constant(bits) => {
+                let bits = *bits;
+                self.scalar_constant(bits, ty.scalar)
+            }
             Repr::Vector(parts) => {
                 let per = (128 / ty.scalar.bits()) as u8;
                 let part = parts[usize::from(lane / per)];

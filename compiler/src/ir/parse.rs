@@ -20,7 +20,7 @@ use super::{
     Module, Op, Order, ParamSource, Query, Relocation, Rounding, Scalar, Scope, Slot, SlotId,
     SourceLoc, Terminator, Type, UnOp, Value, Wrap,
 };
-use crate::{AddressSpace, KernelInfo};
+use crate::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers};
 
 /// What was wrong with a text, and in which line (from 1).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -319,11 +319,36 @@ fn finish_kernel(module: &mut Module, index: usize) -> Result<(), String> {
     let local_mem_size = func.locals.values().fold(0u64, |end, local| {
         end.next_multiple_of(u64::from(local.align)) + local.size
     });
+    let args = func.params().iter().zip(&kernel.params);
+    let args = args.map(|(&param, source)| argument(func.ty(param), *source));
+    let args = args.collect();
     let info = &mut module.kernels[index].info;
+    info.args = args;
     info.args_size = args_size;
     info.has_barrier = has_barrier;
     info.local_mem_size = local_mem_size;
     Ok(())
+}
+
+/// What a parameter says of its argument. The size of a structure passed by value is not in the text: at least eight.
+fn argument(ty: Type, source: ParamSource) -> ArgInfo {
+    let (offset, kind, size) = match source {
+        ParamSource::Value { offset } if ty == Type::PTR => {
+            (offset, ArgKind::Pointer(AddressSpace::Global), 8)
+        }
+        ParamSource::Value { offset } => (offset, ArgKind::Value, ty.bytes()),
+        ParamSource::Address { offset } => (offset, ArgKind::Value, 8),
+        ParamSource::Local { offset } => (offset, ArgKind::Pointer(AddressSpace::Local), 8),
+    };
+    ArgInfo {
+        name: None,
+        type_name: None,
+        kind,
+        access: AccessQualifier::None,
+        qualifiers: TypeQualifiers::default(),
+        size,
+        offset,
+    }
 }
 
 /// A function being read: the names seen so far.

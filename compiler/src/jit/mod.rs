@@ -5,18 +5,19 @@
 pub mod globals;
 
 use cranelift_codegen::Context;
-use cranelift_codegen::ir as clif;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
 
 use crate::Diagnostic;
-use crate::codegen::host_isa;
+use crate::codegen::{Translated, host_isa};
 
 /// Machine code in executable memory.
 pub struct Code {
     /// Emptied only by `drop`.
     module: Option<JITModule>,
     entry: *const u8,
+    /// What the code loads vectors from.
+    _constants: Box<[u128]>,
     /// Bytes of machine code.
     size: usize,
     /// The machine code as text, when it was asked for.
@@ -37,8 +38,12 @@ impl std::fmt::Debug for Code {
 
 impl Code {
     /// Compiles a function. With `listing`, keeps the machine code's text.
-    pub fn compile(function: clif::Function, listing: bool) -> Result<Code, Diagnostic> {
+    pub fn compile(translated: Translated, listing: bool) -> Result<Code, Diagnostic> {
         let isa = host_isa()?;
+        let Translated {
+            function,
+            constants,
+        } = translated;
         let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
         let failed = |what: &str, why: String| Diagnostic::new(format!("{what}: {why}"));
         let id = module
@@ -64,6 +69,7 @@ impl Code {
         Ok(Code {
             module: Some(module),
             entry,
+            _constants: constants,
             size,
             listing,
         })

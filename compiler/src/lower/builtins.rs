@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::emit::{Emitter, rewrite};
 use super::math::{FloatValue, IntValue, Sink};
-use crate::ir::{BinOp, Builtin, ConvertOp, Function, InstData, IntCC, Op, Scalar, Value};
+use crate::ir::{BinOp, Builtin, ConvertOp, FloatCC, Function, InstData, IntCC, Op, Scalar, Value};
 
 /// The function of the built-in library that computes a built-in, if it is one of its.
 pub fn library_function(builtin: Builtin) -> Option<Func> {
@@ -28,6 +28,15 @@ fn expand_one(e: &mut Emitter<'_>, builtin: Builtin, data: &InstData) -> SmallVe
     match builtin {
         Builtin::NextAfter if e.ty(a[0]).scalar == Scalar::F16 => {
             one(next_after_half(e, a[0], a[1]))
+        }
+        // What is below 1 in single precision may round to 1.
+        Builtin::Fract if e.ty(a[0]).scalar == Scalar::F16 => {
+            let mut results = through_library(e, Func::Fract, data);
+            let ty = e.ty(results[0]);
+            let (one, below) = (e.iconst(ty, 0x3c00), e.iconst(ty, 0x3bff));
+            let rounded = e.fcmp(FloatCC::Oge, results[0], one);
+            results[0] = e.select(rounded, below, results[0]);
+            results
         }
         _ => match library_function(builtin) {
             Some(func) => through_library(e, func, data),
@@ -103,7 +112,6 @@ fn through_library(e: &mut Emitter<'_>, func: Func, data: &InstData) -> SmallVec
 
 /// The neighbour of a half toward another: a step of the encoding, seen as sign and magnitude.
 fn next_after_half(e: &mut Emitter<'_>, x: Value, y: Value) -> Value {
-    use crate::ir::FloatCC;
     let bits = e.bitcast(x, Scalar::I16);
     let magnitude = e.binary_imm(BinOp::And, bits, 0x7fff);
     let zero = e.icmp_imm(IntCC::Eq, magnitude, 0);

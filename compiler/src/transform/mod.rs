@@ -1,4 +1,30 @@
 //! IR to better IR.
+//!
+//! What flows in: a translated module and the kernel wanted. What flows out ([`prepare_kernel`]): one function without
+//! calls, whose values have one lane each, with as little private memory as can be, cleaned up; and
+//! where its parameters come from. [`cleanup`] is used again on vectorized code.
+//!
+//! Each pass is one file whose head says what it does, how, and what it costs. In the order of a
+//! kernel's way through them:
+//!
+//! | pass | does |
+//! | --- | --- |
+//! | [`inline`] | calls replaced by what they call |
+//! | [`promote`] (with `pieces`) | private memory to SSA |
+//! | [`fold`] (rules in `identities`) | constants, identities, decided branches |
+//! | [`simplify_cfg`] (with [`phis`], [`if_convert`]) | unreachable blocks, parameters, straight lines, selects |
+//! | [`gvn`] | repeated computations and loads |
+//! | [`dce`] | what nothing needs |
+//! | [`builtins`] | built-ins that are not lane-wise |
+//! | [`scalarize`] | one lane for each value |
+//! | [`contract`] | `a * b + c` rounded once, where allowed |
+//! | [`licm`] | invariant code out of loops |
+//!
+//! A pass never recurses on the program's structure, and costs about as much as the function is long. In debug builds the
+//! verifier runs after each.
+
+pub mod builtins;
+pub mod contract;
 pub mod dce;
 pub mod fold;
 pub mod gvn;
@@ -7,4 +33,102 @@ pub mod if_convert;
 pub mod inline;
 pub mod licm;
 pub mod phis;
+mod pieces;
+pub mod promote;
+pub mod scalarize;
 pub mod simplify_cfg;
+
+use crate::ir::verify::verify;
+use crate::ir::{Function, Module, ParamSource, Stage};
+use crate::{BuildOptions, Diagnostic};
+
+/// Promotion feeds folding, which makes more addresses constant, and so on; after this many rounds it is enough.
+const PROMOTE_ROUNDS: usize = 4;
+/// Rounds of cleaning up; most functions need two.
+const CLEANUP_ROUNDS: usize = 4;
+
+/// The function of the kernel with this index in [`Module::kernels`], ready for `workgroup`
+/// ([`Stage::Scalarized`]), and where each of its parameters comes from.
+pub fn prepare_kernel(
+    module: &Module,
+    kernel: usize,
+    options: &BuildOptions,
+) -> Result<(Function, Vec<ParamSource>), Diagnostic> {
+    let kernel = &module.kernels[kernel];
+    let mut func = inline::inline_all(module, kernel.func)?;
+    check(&func, Stage::Inlined, "inline");
+    simplify_cfg::remove_unreachable(&mut func);
+    promote_all(&mut func, Stage::Inlined);
+    builtins::run(&mut func);
+    check(&func, Stage::Inlined, "builtins");
+    let params = scalarize::run(&mut func, &kernel.params);
+    check(&func, Stage::Scalarized, "scalarize");
+    promote_all(&mut func, Stage::Scalarized);
+    rounds(&mut func, Stage::Scalarized);
+    let contract = kernel.contract || options.mad_enable || options.fast_relaxed_math;
+    if contract || options.unsafe_math {
+        contract::run(&mut func);
+        check(&func, Stage::Scalarized, "contract");
+    }
+    cleanup_at(&mut func, Stage::Scalarized);
+    Ok((func, params))
+}
+
+/// Promotes and folds until nothing more is promoted.
+fn promote_all(func: &mut Function, stage: Stage) {
+    for _ in 0..PROMOTE_ROUNDS {
+        fold::run(func);
+        check(func, stage, "fold");
+        let promoted = promote::run(func);
+        check(func, stage, "promote");
+        if !promoted {
+            break;
+        }
+        fold::run(func);
+        check(func, stage, "fold");
+        simplify_cfg::run(func);
+        check(func, stage, "simplify_cfg");
+        dce::run(func);
+        check(func, stage, "dce");
+    }
+}
+
+/// Folds, simplifies, value-numbers, hoists and removes dead code. Good at every stage after inlining, vectorized
+/// code included.
+pub fn cleanup(func: &mut Function) {
+    cleanup_at(func, Stage::Vectorized);
+}
+
+fn cleanup_at(func: &mut Function, stage: Stage) {
+    rounds(func, stage);
+    if licm::run(func) {
+        check(func, stage, "licm");
+        rounds(func, stage);
+    }
+}
+
+fn rounds(func: &mut Function, stage: Stage) {
+    for _ in 0..CLEANUP_ROUNDS {
+        let mut changed = false;
+        let mut pass = |func: &mut Function, name: &str, run: fn(&mut Function) -> bool| {
+            changed |= run(func);
+            check(func, stage, name);
+        };
+        pass(func, "fold", fold::run);
+        pass(func, "simplify_cfg", simplify_cfg::run);
+        pass(func, "gvn", gvn::run);
+        pass(func, "dce", dce::run);
+        if !changed {
+            break;
+        }
+    }
+}
+
+/// In debug builds, stops at the pass that broke the function.
+fn check(func: &Function, stage: Stage, pass: &str) {
+    if cfg!(debug_assertions)
+        && let Err(error) = verify(func, stage, None)
+    {
+        panic!("after {pass}: {error}\n{func}");
+    }
+}

@@ -16,10 +16,15 @@ use crate::analysis::{Cfg, Shapes};
 
 /// Points 1 to 3.
 pub fn canonicalize(func: &mut Function) {
+    unify(func);
+    dedicate_latches(func);
+}
+
+/// Points 1 and 2.
+pub fn unify(func: &mut Function) {
     func.layout = func.reverse_post_order();
     unify_exits(func);
     merge_equal_targets(func);
-    dedicate_latches(func);
 }
 
 fn unify_exits(func: &mut Function) {

@@ -81,6 +81,8 @@ pub(super) struct Linearizer<'a> {
     pub shapes: &'a Shapes,
     order: &'a Order,
     pub width: u8,
+    /// Results are whether conditions hold in all lanes and in any, instead of what the first lane has.
+    all: bool,
     pub out: Function,
     pub remarks: Vec<(SourceLoc, String)>,
 
@@ -115,6 +117,7 @@ pub(super) fn linearize(
     shapes: &Shapes,
     order: &Order,
     width: u8,
+    all: bool,
 ) -> Vectorized {
     let params: Vec<Type> = src.params().iter().map(|&p| src.ty(p)).collect();
     let mut out = Function::new(src.name.clone(), &params, &src.results);
@@ -127,6 +130,7 @@ pub(super) fn linearize(
         shapes,
         order,
         width,
+        all,
         out,
         remarks: Vec::new(),
         at: src.entry(),
@@ -560,7 +564,11 @@ impl Linearizer<'_> {
         let term = self.src.blocks[block].term.clone();
         match &term {
             Terminator::Ret(values) => {
-                let values: Vec<Value> = values.iter().map(|&v| self.first_lane(v)).collect();
+                let values: Vec<Value> = values
+                    .iter()
+                    .enumerate()
+                    .map(|(i, &v)| self.result(i, v))
+                    .collect();
                 self.builder().ret(&values);
             }
             Terminator::Unreachable => unreachable!("canonical code returns"),
@@ -683,6 +691,15 @@ impl Linearizer<'_> {
         }
         let next = self.jump_to(targets, from, 1, state, false);
         self.builder().cond_br(any, frame.header, &args, next, &[]);
+    }
+
+    fn result(&mut self, index: usize, value: Value) -> Value {
+        if self.all && self.shapes.of(value) == Shape::Varying {
+            let lanes = self.vector(value);
+            let op = if index == 0 { Op::AllTrue } else { Op::AnyTrue };
+            return self.builder().val(op, &[lanes], Type::I1);
+        }
+        self.first_lane(value)
     }
 
     fn note_branch(&mut self, cond: Value) {

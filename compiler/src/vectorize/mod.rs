@@ -9,7 +9,7 @@
 //! in which order blocks are visited and which masks are equal; `emit.rs` widens one instruction; `canonical.rs`
 //! prepares control flow.
 
-mod canonical;
+pub(crate) mod canonical;
 mod emit;
 mod linearize;
 mod order;
@@ -28,6 +28,20 @@ pub fn vectorize(func: &Function, key: &LaunchKey, width: u8) -> Result<Vectoriz
             remarks: Vec::new(),
         });
     }
+    widen(func, key, width, false)
+}
+
+/// The same of a function with two conditions as results: whether the first holds for all work-items, and
+/// whether the second does for any.
+pub fn vectorize_condition(
+    func: &Function,
+    key: &LaunchKey,
+    width: u8,
+) -> Result<Vectorized, String> {
+    widen(func, key, width, true)
+}
+
+fn widen(func: &Function, key: &LaunchKey, width: u8, all: bool) -> Result<Vectorized, String> {
     let mut func = func.clone();
     canonical::canonicalize(&mut func);
     loop {
@@ -38,7 +52,9 @@ pub fn vectorize(func: &Function, key: &LaunchKey, width: u8) -> Result<Vectoriz
         let shapes = Shapes::new(&func, &cfg, key, Across::Chunk(width));
         if !canonical::split_divergent_switches(&mut func, &shapes) {
             let order = order::Order::new(&func, &cfg, &shapes).ok_or("a loop has no way out")?;
-            return Ok(linearize::linearize(&func, &cfg, &shapes, &order, width));
+            return Ok(linearize::linearize(
+                &func, &cfg, &shapes, &order, width, all,
+            ));
         }
         func.layout = func.reverse_post_order();
     }

@@ -36,7 +36,7 @@ impl Order {
             index[block] = i as u32;
         }
         Some(Order {
-            same_mask: same_masks(func, cfg)?,
+            same_mask: same_masks(func, cfg, shapes)?,
             blocks,
             index,
         })
@@ -130,7 +130,11 @@ fn reverse_post_order(root: u32, succs: &[Vec<u32>]) -> Vec<u32> {
     position
 }
 
-fn same_masks(func: &Function, cfg: &Cfg) -> Option<SecondaryMap<Block, Option<Block>>> {
+fn same_masks(
+    func: &Function,
+    cfg: &Cfg,
+    shapes: &Shapes,
+) -> Option<SecondaryMap<Block, Option<Block>>> {
     let count = func.blocks.len();
     let exit = count as u32;
     // Reversed: from the virtual exit backwards.
@@ -171,6 +175,13 @@ fn same_masks(func: &Function, cfg: &Cfg) -> Option<SecondaryMap<Block, Option<B
             }
         };
         let around = level(block);
+        let waits = cfg.loops.innermost(block).is_some_and(|id| {
+            shapes.divergence.loops[id] && cfg.loops.loops[id].latches[0] == block
+        });
+        if waits {
+            // Lanes that are done come here on edges of the waiting graph alone.
+            continue;
+        }
         let mut above = cfg.dominators.idom(block);
         // A header seen from inside its own loop counts as being in it.
         while let Some(up) = above.filter(|&up| cfg.loops.innermost(up) != around) {

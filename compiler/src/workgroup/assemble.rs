@@ -341,6 +341,9 @@ impl Assembler<'_> {
             lanes,
             full_end: end,
         };
+        if let Some(guard) = &region.guard {
+            return self.guarded_row((guard, vector, &region.scalar), args, (start, size), place);
+        }
         let some = self.key.full_chunks;
         let state = self.for_each((start, end, step), !some, state, |this, x, state| {
             this.items(vector, args, place(x, this.width), state)
@@ -351,6 +354,55 @@ impl Assembler<'_> {
         self.for_each((end, size, 1), true, &state, |this, x, state| {
             this.items(&region.scalar, args, place(x, 1), state)
         })
+    }
+
+    /// Runs a region that begins with bounds checks for a row: chunks that pass as vectors, others item by item.
+    fn guarded_row(
+        &mut self,
+        (guard, inside, scalar): (&Function, &Function, &Function),
+        args: &[Value],
+        (start, size): (Value, Value),
+        place: impl Fn(Value, u8) -> Place,
+    ) -> Vec<Value> {
+        let (width, full_chunks) = (self.width, self.key.full_chunks);
+        let step = self.i64(u64::from(width));
+        let mut b = self.b();
+        let head = b.new_block(&[Type::I64]);
+        let (test, inner) = (b.new_block(&[]), b.new_block(&[]));
+        let (not_all, slow) = (b.new_block(&[]), b.new_block(&[]));
+        let next = b.new_block(&[Type::I64]);
+        let exit = b.new_block(&[]);
+        b.br(head, &[start]);
+        b.switch_to(head);
+        let x = b.param(head, 0);
+        let end = b.binary(BinOp::IAdd, x, step);
+        if full_chunks {
+            b.br(test, &[]);
+        } else {
+            let fits = b.icmp(IntCC::Ule, end, size);
+            b.cond_br(fits, test, &[], slow, &[]);
+        }
+        self.block = test;
+        let passes = self.inline(guard, args, Some(place(x, width)));
+        let (all, any) = (passes[0], passes[1]);
+        self.b().cond_br(all, inner, &[], not_all, &[]);
+        self.block = not_all;
+        self.b().cond_br(any, slow, &[], next, &[end]);
+        self.block = inner;
+        self.inline(inside, args, Some(place(x, width)));
+        self.b().br(next, &[end]);
+        self.block = slow;
+        let until = self.binary(BinOp::UMin, end, size);
+        self.for_each((x, until, 1), false, &[], |this, x, state| {
+            this.items(scalar, args, place(x, 1), state)
+        });
+        self.b().br(next, &[until]);
+        let mut b = Builder::new(&mut self.out, next);
+        let after = b.param(next, 0);
+        let more = b.icmp(IntCC::Ult, after, size);
+        b.cond_br(more, head, &[after], exit, &[]);
+        self.block = exit;
+        Vec::new()
     }
 
     fn items(
@@ -482,13 +534,12 @@ impl Assembler<'_> {
     fn dim_query(&mut self, query: DimQuery, d: usize, place: Option<Place>) -> Value {
         let group = self.group_values();
         match query {
+            // Known to the whole group.
+            DimQuery::GlobalId if self.key.linear && d > 0 => group.base[d],
+            DimQuery::LocalId if self.key.linear && d > 0 => self.i64(0),
             DimQuery::GlobalId => {
                 let id = place.expect("work-items have ids").id[d];
-                if self.key.linear && d > 0 {
-                    group.base[d]
-                } else {
-                    self.binary(BinOp::IAdd, group.base[d], id)
-                }
+                self.binary(BinOp::IAdd, group.base[d], id)
             }
             DimQuery::LocalId => place.expect("work-items have ids").id[d],
             DimQuery::GroupId => group.id[d],

@@ -4,20 +4,23 @@
 //! [`LaunchKey`]. What flows out: [`WorkGroupCode`], one function at [`Stage::Vectorized`](crate::ir::Stage) that runs a range of
 //! work-groups ([`crate::abi::KernelFn`]).
 //!
-//! Open `split.rs` first: it cuts the kernel at its barriers into a *skeleton*, code that is the same
+//! Open `split.rs` first: it cuts the kernel at its barriers (found by `regions.rs`) into a *skeleton*, code that is the same
 //! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
 //! ([`crate::vectorize`]); `assemble.rs` wraps regions in loops over work-items and the skeleton in a loop over
-//! work-groups. `local.rs` lays out scratch memory; `width.rs` chooses how wide.
+//! work-groups. `bounds.rs` keeps bounds checks from masking everything; `local.rs` lays out scratch memory; `width.rs` chooses how wide.
 
 mod assemble;
+mod bounds;
+mod extensions;
 mod local;
+mod regions;
 mod split;
 mod width;
 
 use std::fmt;
 
 use crate::ir::{Function, ParamSource, SourceLoc};
-use crate::vectorize::vectorize;
+use crate::vectorize::{vectorize, vectorize_condition};
 use crate::{Diagnostic, LaunchKey};
 
 pub use local::local_layout;
@@ -52,6 +55,9 @@ pub struct Region {
     pub scalar: Function,
     /// For as many as the width says, if that is more than one.
     pub vector: Option<Function>,
+    /// `-> i1, i1`: whether the vector code may run for a chunk, and whether any of its work-items must run at all, by
+    /// `bounds.rs`; if not all pass, those of the chunk run one by one.
+    pub guard: Option<Function>,
 }
 
 /// A kernel cut at its barriers.
@@ -68,6 +74,9 @@ impl fmt::Display for Split {
         write!(f, "{}", self.skeleton)?;
         for (i, region) in self.regions.iter().enumerate() {
             write!(f, "\n; region @{i}\n{}", region.scalar)?;
+            if let Some(guard) = &region.guard {
+                write!(f, "\n; region @{i}, bounds checks\n{guard}")?;
+            }
             if let Some(vector) = &region.vector {
                 write!(f, "\n; region @{i}, vectorized\n{vector}")?;
             }
@@ -99,33 +108,25 @@ pub fn build(
     width: u8,
     key: &LaunchKey,
 ) -> Result<WorkGroupCode, Diagnostic> {
+    let mut kernel = kernel.clone();
+    extensions::spell_out(&mut kernel);
+    let kernel = &kernel;
     let mut split = split::split(kernel, key)?;
     let mut remarks = std::mem::take(&mut split.remarks);
-    let mut vectors = Vec::new();
     let mut width = width;
-    for region in &split.regions {
-        match vectorize(&region.scalar, key, width) {
-            Ok(code) => {
-                remarks.extend(
-                    code.remarks
-                        .into_iter()
-                        .map(|(loc, text)| Remark::new(loc, text)),
-                );
-                vectors.push(code.function);
-            }
-            Err(reason) => {
-                remarks.push(Remark::new(
-                    SourceLoc::default(),
-                    format!("runs one work-item at a time: {reason}"),
-                ));
-                width = 1;
-                break;
-            }
+    for region in &mut split.regions {
+        if let Err(reason) = widen(region, key, width, &mut remarks) {
+            remarks.push(Remark::new(
+                SourceLoc::default(),
+                format!("runs one work-item at a time: {reason}"),
+            ));
+            width = 1;
+            break;
         }
     }
-    if width > 1 {
-        for (region, vector) in split.regions.iter_mut().zip(vectors) {
-            region.vector = Some(vector);
+    if width == 1 {
+        for region in &mut split.regions {
+            (region.vector, region.guard) = (None, None);
         }
     }
     // A key promises full chunks of the width asked for, a multiple of any it falls back to.
@@ -139,3 +140,27 @@ pub fn build(
         split,
     })
 }
+
+/// Makes a region's vector code.
+fn widen(
+    region: &mut Region,
+    key: &LaunchKey,
+    width: u8,
+    remarks: &mut Vec<Remark>,
+) -> Result<(), String> {
+    let bounds = bounds::split_bounds(&region.scalar, key, width);
+    let code = match &bounds {
+        Some(bounds) => vectorize(&bounds.inside, key, width)?,
+        None => vectorize(&region.scalar, key, width)?,
+    };
+    region.vector = Some(code.function);
+    if let Some(bounds) = bounds {
+        region.guard = Some(vectorize_condition(&bounds.guard, key, width)?.function);
+    }
+    let found = code.remarks.into_iter();
+    remarks.extend(found.map(|(loc, text)| Remark::new(loc, text)));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char, c_void};
 use std::ptr::{null, null_mut};
 
-use brolga_runtime::HostPtr;
+use brolga_runtime::SvmFreeCallback;
 use opencl_sys::{cl_command_queue, cl_context, cl_event, cl_int, cl_mem, cl_program, cl_uint};
 
 use super::edge::{RawHandle, UserData};
@@ -62,7 +62,7 @@ pub fn on_svm_free(
     notify: unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void),
     queue: RawHandle,
     user_data: UserData,
-) -> Box<dyn FnOnce(&[HostPtr]) + Send> {
+) -> SvmFreeCallback {
     Box::new(move |pointers| {
         let mut list: Vec<*mut c_void> = pointers.iter().map(|p| p.as_ptr().cast()).collect();
         // SAFETY: the application gave the function for this use, with these arguments.

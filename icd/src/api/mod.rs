@@ -7,6 +7,11 @@
 //! Each file's first type is what its handles stand for: the runtime's object, and whatever only the C API asks
 //! about (the handles of parents, properties as they were given).
 
+#![expect(
+    clippy::too_many_arguments,
+    reason = "the argument lists are those of OpenCL's prototypes"
+)]
+
 pub mod build;
 pub mod context;
 pub mod device;

@@ -5,7 +5,7 @@
 
 use std::ffi::c_void;
 
-use brolga_runtime::queue::RectSide;
+use brolga_runtime::RectSide;
 use opencl_sys::*;
 
 use super::memory::Mem;

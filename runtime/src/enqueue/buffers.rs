@@ -26,7 +26,7 @@ pub(super) fn check_pattern(pattern: &[u8], size: usize) -> CLResult<()> {
     // CL_INVALID_VALUE if pattern_size is 0 or not one of { 1, 2, 4, 8, 16, 32, 64, 128 }, or if size is not a multiple of
     // pattern_size ("Filling Buffer Objects").
     let length = pattern.len();
-    if !length.is_power_of_two() || length > 128 || size % length != 0 {
+    if !length.is_power_of_two() || length > 128 || !size.is_multiple_of(length) {
         return Err(ClError::INVALID_VALUE);
     }
     Ok(())
@@ -299,7 +299,7 @@ impl Queue {
         buffer.check_range(offset, size)?;
         check_pattern(pattern, size)?;
         // CL_INVALID_VALUE if offset and size are not a multiple of pattern_size.
-        if offset % pattern.len() != 0 {
+        if !offset.is_multiple_of(pattern.len()) {
             return Err(ClError::INVALID_VALUE);
         }
         let work = Work::Transfer(Transfer::Fill {

@@ -97,7 +97,7 @@ impl Queue {
     ) -> CLResult<Arc<Event>> {
         check_pattern(pattern, size)?;
         // CL_INVALID_VALUE if svm_ptr is NULL or is not aligned to pattern_size bytes.
-        if destination.is_null() || destination.addr() % pattern.len() != 0 {
+        if destination.is_null() || !destination.addr().is_multiple_of(pattern.len()) {
             return Err(ClError::INVALID_VALUE);
         }
         let work = Work::Transfer(Transfer::Fill {

@@ -14,10 +14,10 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 
 use super::clang::Request;
-use super::module_check;
+use super::module;
 
 /// Raise when the front end's output changes for the same input.
-const FORMAT: &str = concat!("brolga ", env!("CARGO_PKG_VERSION"), " front end 1");
+const FORMAT: &str = concat!("brolga ", env!("CARGO_PKG_VERSION"), " front end 4");
 
 /// First bytes of an entry.
 const MAGIC: &[u8; 8] = b"BRLGFE01";
@@ -32,8 +32,8 @@ const MEASURE_EVERY: u32 = 64;
 pub(super) struct Key(String);
 
 impl Key {
-    /// `preprocessed` stands for the files on disk that the source includes; it must be given when there are any.
-    pub(super) fn new(request: &Request, preprocessed: Option<&str>) -> Self {
+    /// The preprocessed text stands for the files on disk that the source includes.
+    pub(super) fn new(request: &Request) -> Self {
         let mut hash = Sha256::new();
         let mut part = |text: &str| {
             // The length keeps neighbours apart.
@@ -44,7 +44,7 @@ impl Key {
         part(&request.tools.identity());
         part(&format!("{:?} {:?}", request.options, request.features));
         part(request.source);
-        part(preprocessed.unwrap_or_default());
+        part(request.preprocessed.as_deref().unwrap_or_default());
         for (name, text) in request.headers {
             part(name);
             part(text);
@@ -97,7 +97,7 @@ impl Cache {
         static STORES: AtomicU32 = AtomicU32::new(0);
         let count = STORES.fetch_add(1, Ordering::Relaxed);
         let written = self.write(&key.0, &encode(spirv, log), count);
-        if written.is_ok() && count % MEASURE_EVERY == 0 {
+        if written.is_ok() && count.is_multiple_of(MEASURE_EVERY) {
             let _ = evict(&self.directory, MAX_BYTES);
         }
     }
@@ -138,7 +138,7 @@ fn decode(entry: &[u8]) -> Option<(Vec<u32>, String)> {
     let length = usize::try_from(u64::from_le_bytes(length.try_into().ok()?)).ok()?;
     let (log, module) = rest.split_at_checked(length)?;
     Some((
-        module_check::words(module)?,
+        module::words(module)?,
         String::from_utf8(log.to_vec()).ok()?,
     ))
 }

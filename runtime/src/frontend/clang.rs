@@ -6,9 +6,9 @@ use std::io;
 
 use super::options::ClStd;
 use super::process::{self, Finished};
-use super::route::Way;
+use super::route::{self, Way};
 use super::tools::Tools;
-use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, module_check};
+use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, module};
 
 /// One source and everything that its translation depends on.
 pub(super) struct Request<'a> {
@@ -17,6 +17,8 @@ pub(super) struct Request<'a> {
     pub options: &'a Options,
     pub features: &'a DeviceFeatures,
     pub tools: &'a Tools,
+    /// What the preprocessor made of the source, where that had to be known.
+    pub preprocessed: Option<String>,
 }
 
 #[derive(Debug)]
@@ -67,10 +69,29 @@ pub(super) fn preprocess(request: &Request) -> Result<String, Error> {
     command.push("-E");
     let done = command.run(clang, request)?;
     if done.success {
-        Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+        Ok(without_system_headers(&String::from_utf8_lossy(
+            &done.stdout,
+        )))
     } else {
         Err(Error::compile(done.stderr))
     }
+}
+
+/// What comes from the program and its headers, and not from the compiler's own: line markers (`# 1 "file" flags`) tell, with flag 3.
+fn without_system_headers(text: &str) -> String {
+    let mut system = false;
+    let mut kept = String::with_capacity(text.len());
+    for line in text.lines() {
+        if let Some(marker) = line.strip_prefix("# ") {
+            let flags = marker.rsplit('"').next().unwrap_or_default();
+            system = flags.split(' ').any(|flag| flag == "3");
+        }
+        if !system {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
 }
 
 /// LLVM IR text as the front end makes it, before any optimisation: for its metadata.
@@ -105,7 +126,7 @@ pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String
                 let second = direct(request);
                 let sound = second
                     .as_ref()
-                    .is_ok_and(|(words, _)| module_check::suspicion(words).is_none());
+                    .is_ok_and(|(words, _)| module::suspicion(words).is_none());
                 if sound { second } else { Err(first.error) }
             }
             result => result.map_err(|e| e.error),
@@ -113,7 +134,7 @@ pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String
     }
     let first = direct(request);
     let why = match &first {
-        Ok((words, _)) => match module_check::suspicion(words) {
+        Ok((words, _)) => match module::suspicion(words) {
             None => return first,
             Some(why) => why,
         },
@@ -167,8 +188,11 @@ fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
         command.push(argument);
     }
     let done = command.run(clang, request)?;
-    match module_check::words(&done.stdout) {
-        Some(words) if done.success => Ok((words, done.stderr)),
+    match module::words(&done.stdout) {
+        Some(mut words) if done.success => {
+            module::name_kernels_plainly(&mut words);
+            Ok((words, done.stderr))
+        }
         _ => Err(Error::compile(explain(done.stderr))),
     }
 }
@@ -179,8 +203,11 @@ struct BitcodeError {
     recoverable: bool,
 }
 
-/// clang 15, unoptimised (the translator stops at several constructs that optimisation introduces),
-/// then the translator, which promotes private variables to SSA.
+/// clang 15, unoptimised, then the translator, which promotes private variables to SSA.
+///
+/// The translator stops at several constructs that optimisation introduces: `freeze` (wherever a division and a remainder
+/// meet), saturating intrinsics, integers of odd widths. Trying `-O1` first costs more than it gains, as our compiler
+/// optimises as well.
 fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
     let fatal = |error| BitcodeError {
         error,
@@ -208,7 +235,7 @@ fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
     let arguments = ["--spirv-mem2reg", &extensions, "-o", "-", "-"];
     let done = process::run(translator, arguments, &compiled.stdout)
         .map_err(|e| fatal(Error::not_started("llvm-spirv", &e)))?;
-    match module_check::words(&done.stdout) {
+    match module::words(&done.stdout) {
         Some(words) if done.success => Ok((words, compiled.stderr)),
         _ => Err(recoverable(format!(
             "{}{}",
@@ -229,6 +256,7 @@ fn explain(log: String) -> String {
 
 /// A clang command line, and the memory files it refers to.
 struct CommandLine {
+    way: Way,
     arguments: Vec<String>,
     /// Open while the command runs.
     _files: Vec<File>,
@@ -239,6 +267,7 @@ impl CommandLine {
     fn new(request: &Request, way: Way) -> io::Result<Self> {
         let options = request.options;
         let mut command = CommandLine {
+            way,
             arguments: Vec::new(),
             _files: Vec::new(),
         };
@@ -351,9 +380,13 @@ impl CommandLine {
         for argument in ["-o", "-", "-"] {
             self.push(argument);
         }
+        let queries = match self.way {
+            Way::Direct => Vec::new(),
+            Way::Bitcode => route::unbounded_queries(request),
+        };
         let mut input = request
             .features
-            .prelude(request.options.cl_std, SOURCE_NAME);
+            .prelude(request.options.cl_std, &queries, SOURCE_NAME);
         // A byte order mark is allowed at the start of a file only.
         input.push_str(request.source.trim_start_matches('\u{feff}'));
         let mut done = process::run(clang, &self.arguments, input.as_bytes())

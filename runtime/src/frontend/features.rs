@@ -89,7 +89,9 @@ impl DeviceFeatures {
 
     /// Preprocessor lines to put before a source, as a system header so that they draw no warnings,
     /// ending with a line marker that starts the source itself as `name`.
-    pub(super) fn prelude(&self, std: ClStd, name: &str) -> String {
+    ///
+    /// `queries` are functions of a dimension to keep in bounds, with their values outside.
+    pub(super) fn prelude(&self, std: ClStd, queries: &[(&str, u32)], name: &str) -> String {
         let mut text = "# 1 \"brolga.h\" 1 3\n".to_owned();
         for macro_name in HEADER_MACROS {
             if !self.has(macro_name) {
@@ -125,6 +127,13 @@ impl DeviceFeatures {
         text.push_str("#define vloada_half vload_half\n");
         for mode in ["", "_rte", "_rtz", "_rtp", "_rtn"] {
             let _ = writeln!(text, "#define vstorea_half{mode} vstore_half{mode}");
+        }
+        for (query, outside) in queries {
+            let _ = writeln!(
+                text,
+                "size_t __attribute__((always_inline)) __brolga_{query}(uint d) {{ size_t v = {query}(d < 3 ? d : 0); return d < 3 ? v : {outside}; }}\n\
+                 #define {query} __brolga_{query}"
+            );
         }
         let _ = writeln!(text, "# 1 \"{name}\" 2");
         text

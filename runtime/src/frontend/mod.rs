@@ -4,7 +4,7 @@
 //! option string -> options.rs   the standard build options, parsed and checked
 //! source        -> route.rs     which compiler translates this source exactly
 //!               -> clang.rs     command lines, run by process.rs (source, headers and results in memory)
-//!               -> module_check.rs   is what came out the SPIR-V that was meant?
+//!               -> module.rs   is what came out the SPIR-V that was meant?
 //!               -> arg_info.rs  argument types for clGetKernelArgInfo, added to the module
 //!               -> cache.rs     results on disk, keyed by everything above
 //! ```
@@ -19,7 +19,7 @@ mod arg_info;
 mod cache;
 mod clang;
 mod features;
-mod module_check;
+mod module;
 pub mod options;
 mod process;
 mod route;
@@ -89,27 +89,24 @@ fn compile_cached(
     if let Err(why) = check_text(source, headers) {
         return Output::failed(Failure::CompileError, why);
     }
-    let request = clang::Request {
+    let mut request = clang::Request {
         source,
         headers,
         options,
         features,
         tools: &tools,
+        preprocessed: None,
     };
     // What a file on disk holds is known only after preprocessing, and so is a name that macros
     // paste together; both decide the route, and the first also whether a cached result is still right.
-    let scan = route::scan(&request);
-    let preprocessed = if scan.needs_preprocessing {
+    if route::needs_preprocessing(&request) {
         match clang::preprocess(&request) {
-            Ok(text) => Some(text),
-            // Not for us to report: the compilation below stops at the same place and says so.
-            Err(clang::Error { log, .. }) => return Output::failed(Failure::CompileError, log),
+            Ok(text) => request.preprocessed = Some(text),
+            Err(error) => return Output::failed(error.failure, error.log),
         }
-    } else {
-        None
-    };
-    let way = route::choose(&request, preprocessed.as_deref());
-    let key = cache::Key::new(&request, preprocessed.as_deref());
+    }
+    let way = route::choose(&request);
+    let key = cache::Key::new(&request);
     if let Some((spirv, log)) = cache.and_then(|cache| cache.load(&key)) {
         return Output {
             spirv: Some(spirv),

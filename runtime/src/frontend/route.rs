@@ -3,7 +3,7 @@
 //! clang 22 is one process and emits optimised SPIR-V, but its back end mistranslates some
 //! built-in functions, silently or with invalid modules. The list below was found by translating every
 //! built-in function, for every type and vector width, with both compilers at `-O0` and comparing the instructions. Functions that it merely
-//! does not know come out as calls of undefined functions; `module_check` finds those (and the invalid
+//! does not know come out as calls of undefined functions; `module` finds those (and the invalid
 //! modules) in its output, and the other way is taken then.
 
 use super::clang::Request;
@@ -51,37 +51,23 @@ const BITCODE_ONLY: &[&str] = &[
     "enqueue_kernel",
 ];
 
-/// What a look at the source text tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Scan {
-    /// The tokens that are compiled are not (all) in the text: it includes files or pastes tokens.
-    pub needs_preprocessing: bool,
-}
-
-pub(super) fn scan(request: &Request) -> Scan {
+/// Whether the tokens that are compiled are not (all) in the text: it includes files from disk or pastes tokens together.
+pub(super) fn needs_preprocessing(request: &Request) -> bool {
     let known = |name: &str| request.headers.iter().any(|(n, _)| n == name);
-    let mut found = Scan::default();
-    for text in texts(request) {
-        let stripped = strip_comments(text);
-        found.needs_preprocessing |= stripped.contains("##") || stripped.contains("%:%:");
-        for line in stripped.lines() {
-            let Some(directive) = line.trim_start().strip_prefix('#') else {
-                continue;
-            };
-            let Some(operand) = directive.trim_start().strip_prefix("include") else {
-                continue;
-            };
-            let name = operand.trim().trim_matches(['"', '<', '>']);
-            found.needs_preprocessing |= !known(name);
-        }
-    }
-    // Directories may hold a file that an embedded header's name would else be taken from, and
-    // embedded headers are searched first; but a nested include is resolved in ways better left to clang.
-    found
+    let includes_file = |line: &str| {
+        line.trim_start()
+            .strip_prefix('#')
+            .and_then(|directive| directive.trim_start().strip_prefix("include"))
+            .is_some_and(|operand| !known(operand.trim().trim_matches(['"', '<', '>'])))
+    };
+    texts(request).any(|text| {
+        let text = strip_comments(text);
+        text.contains("##") || text.contains("%:") || text.lines().any(includes_file)
+    })
 }
 
-/// Chooses the way for a request, given the preprocessed text when [`scan`] asked for it.
-pub(super) fn choose(request: &Request, preprocessed: Option<&str>) -> Way {
+/// Chooses the way for a request, preprocessed if [`needs_preprocessing`] says so.
+pub(super) fn choose(request: &Request) -> Way {
     let tools = request.tools;
     if tools.bitcode.is_none() {
         return Way::Direct;
@@ -90,10 +76,7 @@ pub(super) fn choose(request: &Request, preprocessed: Option<&str>) -> Way {
         // Without optimisation clang 22 emits structure accesses that the validator rejects.
         return Way::Bitcode;
     }
-    let suspicious = match preprocessed {
-        Some(text) => mentions_bitcode_only(text).is_some(),
-        None => texts(request).any(|text| mentions_bitcode_only(text).is_some()),
-    };
+    let suspicious = texts(request).any(|text| mentions_bitcode_only(text).is_some());
     if suspicious {
         Way::Bitcode
     } else {
@@ -101,11 +84,55 @@ pub(super) fn choose(request: &Request, preprocessed: Option<&str>) -> Way {
     }
 }
 
-/// All text that may contribute tokens, before macro expansion.
+/// Queries whose argument is a dimension.
+pub(super) const DIMENSION_QUERIES: &[(&str, u32)] = &[
+    // With what they give for a dimension that does not exist (OpenCL C Specification, "Work-Item Functions").
+    ("get_global_id", 0),
+    ("get_local_id", 0),
+    ("get_group_id", 0),
+    ("get_global_offset", 0),
+    ("get_global_size", 1),
+    ("get_local_size", 1),
+    ("get_enqueued_local_size", 1),
+    ("get_num_groups", 1),
+];
+
+/// The dimension queries that are made with anything but the literals 0, 1 and 2. llvm-spirv turns them into accesses of a
+/// three-component vector that nothing keeps in bounds.
+pub(super) fn unbounded_queries(request: &Request) -> Vec<(&'static str, u32)> {
+    let stripped: Vec<String> = texts(request).map(strip_comments).collect();
+    let bounded = |rest: &str| {
+        let argument = rest
+            .trim_start()
+            .strip_prefix('(')
+            .and_then(|r| r.split_once(')'));
+        argument.is_some_and(|(argument, _)| matches!(argument.trim(), "0" | "1" | "2"))
+    };
+    DIMENSION_QUERIES
+        .iter()
+        .filter(|(name, _)| {
+            stripped.iter().any(|text| {
+                text.match_indices(name)
+                    .any(|(at, _)| !bounded(&text[at + name.len()..]))
+            })
+        })
+        .copied()
+        .collect()
+}
+
+/// All text that may contribute tokens: the preprocessed source, or everything that goes into it.
 fn texts<'a>(request: &'a Request) -> impl Iterator<Item = &'a str> {
-    std::iter::once(request.source)
-        .chain(request.headers.iter().map(|(_, text)| text.as_str()))
-        .chain(request.options.defines.iter().map(String::as_str))
+    let (first, headers, defines) = match &request.preprocessed {
+        Some(text) => (text.as_str(), &[][..], &[][..]),
+        None => (
+            request.source,
+            request.headers,
+            &request.options.defines[..],
+        ),
+    };
+    std::iter::once(first)
+        .chain(headers.iter().map(|(_, text)| text.as_str()))
+        .chain(defines.iter().map(String::as_str))
 }
 
 /// The first token of [`BITCODE_ONLY`] in `text`, comments and literals aside.

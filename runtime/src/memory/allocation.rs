@@ -6,8 +6,13 @@
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+use crate::topology;
 
 /// Alignment of every allocation, bytes.
 pub const MIN_ALIGN: usize = 128;
@@ -28,7 +33,32 @@ enum Source {
     Mapping {
         base: NonNull<u8>,
         length: usize,
+        _claim: Claim,
     },
+}
+
+/// Bytes of all large blocks.
+static MAPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// A share of the machine's memory. The system promises more memory than there is and kills who touches it; an
+/// application is better served by an error.
+#[derive(Debug)]
+struct Claim(usize);
+
+impl Claim {
+    fn new(bytes: usize) -> Option<Claim> {
+        static LIMIT: LazyLock<u64> = LazyLock::new(topology::memory);
+        let before = MAPPED.fetch_add(bytes, Relaxed);
+        let claim = Claim(bytes);
+        let total = before.checked_add(bytes)? as u64;
+        (total <= *LIMIT).then_some(claim)
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        MAPPED.fetch_sub(self.0, Relaxed);
+    }
 }
 
 // SAFETY: the block is owned; what may be done with it from which thread is up to those who access it.
@@ -60,6 +90,7 @@ impl Allocation {
         let length = size
             .checked_next_multiple_of(PAGE)?
             .checked_add(HUGE_PAGE)?;
+        let claim = Claim::new(length)?;
         // SAFETY: an anonymous mapping at an address of the kernel's choice aliases nothing.
         let base = unsafe {
             mmap_anonymous(
@@ -85,7 +116,11 @@ impl Allocation {
         };
         Some(Allocation {
             pointer,
-            source: Source::Mapping { base, length },
+            source: Source::Mapping {
+                base,
+                length,
+                _claim: claim,
+            },
         })
     }
 
@@ -97,12 +132,12 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        match self.source {
+        match &self.source {
             // SAFETY: allocated with this layout in `new`, freed once.
-            Source::Heap(layout) => unsafe { dealloc(self.pointer.as_ptr(), layout) },
-            Source::Mapping { base, length } => {
+            Source::Heap(layout) => unsafe { dealloc(self.pointer.as_ptr(), *layout) },
+            Source::Mapping { base, length, .. } => {
                 // SAFETY: the mapping made in `map`, unmapped once, when nobody refers to it any more.
-                let unmapped = unsafe { munmap(base.as_ptr().cast(), length) };
+                let unmapped = unsafe { munmap(base.as_ptr().cast(), *length) };
                 debug_assert!(unmapped.is_ok());
             }
         }
@@ -139,5 +174,11 @@ mod tests {
         assert!(Allocation::new(usize::MAX, 1).is_none());
         assert!(Allocation::new(usize::MAX - 5000, 4096).is_none());
         assert!(Allocation::new(1 << 62, 1).is_none());
+        let all = topology::memory() as usize;
+        assert!(Allocation::new(all, 1).is_none());
+        let half = Allocation::new(all / 2, 1).unwrap();
+        assert!(Allocation::new(all / 2, 1).is_none());
+        drop(half);
+        assert!(Allocation::new(all / 2, 1).is_some());
     }
 }

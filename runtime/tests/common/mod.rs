@@ -2,8 +2,10 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::thread::ThreadId;
 
 use brolga_compiler::{
     AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, Launch, TypeQualifiers,
@@ -12,6 +14,7 @@ use brolga_runtime::context::ContextOptions;
 use brolga_runtime::executable::NativeKernels;
 use brolga_runtime::{Buffer, Context, HostPtr, Kernel, Platform, Program, Queue};
 use opencl_sys::*;
+use parking_lot::Mutex;
 
 pub fn context() -> Arc<Context> {
     let devices = Platform::get().devices().to_vec();
@@ -96,6 +99,7 @@ pub fn program(context: &Arc<Context>) -> Arc<Program> {
             add,
         ),
         (kernel_info("slow", vec![arg(value, 4, 0)]), slow),
+        (kernel_info("who", vec![]), who),
         (kernel_info("print", vec![arg(value, 4, 0)]), print),
         (
             kernel_info(
@@ -183,6 +187,17 @@ unsafe extern "C" fn slow(launch: *const Launch, _: *mut u8, begin: u64, end: u6
         }
     }
 }
+
+/// Takes a millisecond for each group and notes which thread ran it.
+unsafe extern "C" fn who(_: *const Launch, _: *mut u8, begin: u64, end: u64) {
+    for _ in begin..end {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        WHO.lock().insert(std::thread::current().id());
+    }
+}
+
+/// The threads that ran groups of `who`.
+pub static WHO: LazyLock<Mutex<HashSet<ThreadId>>> = LazyLock::new(Mutex::default);
 
 /// `printf("%d\n", value)`, once for each group.
 unsafe extern "C" fn print(launch: *const Launch, _: *mut u8, begin: u64, end: u64) {

@@ -7,6 +7,7 @@ use crate::NdRange;
 use crate::abi::SCRATCH_ALIGN;
 use crate::ir::eval::Lanes;
 use crate::ir::{DimQuery, Function, LocalId, ParamSource, Query, Type};
+use crate::workgroup::local_layout;
 
 /// What one kernel is run with.
 #[derive(Clone, Copy, Debug)]
@@ -92,18 +93,6 @@ impl WorkItem<'_> {
     }
 }
 
-/// The offsets of a kernel's work-group variables, and the bytes they take.
-fn place_locals(func: &Function) -> (Vec<u64>, u64) {
-    let mut end = 0u64;
-    let offsets = func.locals.values().map(|local| {
-        let at = end.next_multiple_of(u64::from(local.align).max(1));
-        end = at + local.size;
-        at
-    });
-    let offsets = offsets.collect();
-    (offsets, end)
-}
-
 /// Every point of a box, x fastest.
 fn points(size: [u64; 3]) -> impl Iterator<Item = [u64; 3]> {
     (0..size[2])
@@ -132,7 +121,7 @@ impl<'m> Interpreter<'m> {
             .memory
             .add("argument block", launch.args.to_vec(), SCRATCH_ALIGN);
         self.memory.set_read_only(block);
-        let (offsets, own) = place_locals(func);
+        let (offsets, own) = local_layout(func);
         let local_size = own.max(launch.local_mem_size);
         let groups = std::array::from_fn(|d| range.global_size[d].div_ceil(range.local_size[d]));
         let mut result = Ok(());

@@ -1,0 +1,213 @@
+//! Where a kernel is cut: barriers, the branches that decide about them, and the regions in between.
+//!
+//! Blocks are cut so that a barrier ends one. An *outer branch* is one that decides whether, or how often, a barrier is
+//! reached: one that a block ending in a barrier is control dependent on, directly or through
+//! another outer branch (control dependence by post-dominators; Ferrante, Ottenstein & Warren, "The Program Dependence
+//! Graph and Its Use in Optimization", 1987). All work-items of a group take it the same way, by the rules for barriers.
+//!
+//! A *region* begins at the function's entry, after a barrier, at a target of an outer branch, or where control arrives from two
+//! regions; it holds the blocks reached from there before the next region begins. Found by
+//! passes in reverse post-order until nothing changes. Cost: linear for each pass; few passes.
+
+use std::collections::BTreeSet;
+
+use cranelift_entity::SecondaryMap;
+
+use crate::analysis::PostDominatorTree;
+use crate::ir::{Block, BlockCall, Builder, Fence, Function, Op, Terminator};
+use crate::vectorize::canonical;
+
+/// A kernel cut into regions.
+pub(super) struct Cut {
+    pub func: Function,
+    /// Where regions begin, in reverse post-order, the function's entry first.
+    pub entries: Vec<Block>,
+    /// The beginning of the region that a block is in.
+    pub owner: SecondaryMap<Block, Option<Block>>,
+    /// Blocks that end with an outer branch.
+    pub outer: SecondaryMap<Block, bool>,
+    /// Blocks that end with a barrier.
+    pub barriers: SecondaryMap<Block, Option<Fence>>,
+}
+
+pub(super) fn cut(kernel: &Function) -> Cut {
+    let mut func = kernel.clone();
+    canonical::unify(&mut func);
+    let barriers = cut_at_barriers(&mut func);
+    split_shared_targets(&mut func);
+    let outer = outer_branches(&func, &barriers);
+    split_inner_exits(&mut func, &barriers, outer)
+}
+
+fn cut_at_barriers(func: &mut Function) -> SecondaryMap<Block, Option<Fence>> {
+    let mut barriers = SecondaryMap::new();
+    for first in func.layout.clone() {
+        let mut block = first;
+        loop {
+            let at = func.blocks[block]
+                .insts
+                .iter()
+                .position(|&inst| matches!(func.insts[inst].op, Op::Barrier(_)));
+            let Some(at) = at else { break };
+            let rest = func.blocks[block].insts.split_off(at + 1);
+            if let Some(inst) = func.blocks[block].insts.pop()
+                && let Op::Barrier(fence) = func.insts[inst].op
+            {
+                barriers[block] = Some(fence);
+            }
+            let next = func.add_block();
+            func.blocks[next].insts = rest;
+            let jump = Terminator::Br(BlockCall::new(next, &[]));
+            func.blocks[next].term = std::mem::replace(&mut func.blocks[block].term, jump);
+            block = next;
+        }
+    }
+    func.layout = func.reverse_post_order();
+    barriers
+}
+
+/// Gives each of several jumps of a `switch` to one block with parameters a block of its own.
+fn split_shared_targets(func: &mut Function) {
+    for block in func.layout.clone() {
+        if !matches!(func.blocks[block].term, Terminator::Switch { .. }) {
+            continue;
+        }
+        let mut seen = BTreeSet::new();
+        for i in 0..func.blocks[block].term.targets().count() {
+            let call = nth_target(func, block, i).clone();
+            if !seen.insert(call.block) && !call.args.is_empty() {
+                split_edge(func, block, i);
+            }
+        }
+    }
+    func.layout = func.reverse_post_order();
+}
+
+fn nth_target(func: &mut Function, block: Block, n: usize) -> &mut BlockCall {
+    let mut targets = func.blocks[block].term.targets_mut();
+    targets.nth(n).expect("the jump was counted")
+}
+
+fn split_edge(func: &mut Function, block: Block, n: usize) -> Block {
+    let call = nth_target(func, block, n).clone();
+    let middle = func.add_block();
+    Builder::new(func, middle).br(call.block, &call.args);
+    *nth_target(func, block, n) = BlockCall::new(middle, &[]);
+    middle
+}
+
+fn outer_branches(
+    func: &Function,
+    barriers: &SecondaryMap<Block, Option<Fence>>,
+) -> SecondaryMap<Block, bool> {
+    let post = PostDominatorTree::new(func);
+    // For each block, the branches that it is control dependent on.
+    let mut depends: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    for &branch in &func.layout {
+        if func.successors(branch).count() < 2 {
+            continue;
+        }
+        let stop = post.ipdom(branch);
+        for succ in func.successors(branch) {
+            let mut at = Some(succ);
+            while let Some(block) = at.filter(|&block| Some(block) != stop) {
+                if depends[block].last() != Some(&branch) {
+                    depends[block].push(branch);
+                }
+                at = post.ipdom(block);
+            }
+        }
+    }
+    let mut outer: SecondaryMap<Block, bool> = SecondaryMap::new();
+    let mut todo: Vec<Block> = func
+        .layout
+        .iter()
+        .copied()
+        .filter(|&block| barriers[block].is_some())
+        .collect();
+    while let Some(block) = todo.pop() {
+        for &branch in &depends[block] {
+            if !std::mem::replace(&mut outer[branch], true) {
+                todo.push(branch);
+            }
+        }
+    }
+    outer
+}
+
+/// Finds the regions; jumps of inner branches out of a region get a block of their own, so that a region is
+/// left by whole terminators only.
+fn split_inner_exits(
+    func: &mut Function,
+    barriers: &SecondaryMap<Block, Option<Fence>>,
+    outer: SecondaryMap<Block, bool>,
+) -> Cut {
+    let (entries, _) = find_regions(func, barriers, &outer);
+    let is_entry: BTreeSet<Block> = entries.into_iter().collect();
+    for block in func.layout.clone() {
+        let jumps = func.blocks[block].term.targets().count();
+        if outer[block] || jumps < 2 {
+            continue;
+        }
+        for i in 0..jumps {
+            let to = nth_target(func, block, i).block;
+            if is_entry.contains(&to) {
+                split_edge(func, block, i);
+            }
+        }
+    }
+    func.layout = func.reverse_post_order();
+    let (entries, owner) = find_regions(func, barriers, &outer);
+    Cut {
+        func: func.clone(),
+        entries,
+        owner,
+        outer,
+        barriers: barriers.clone(),
+    }
+}
+
+fn find_regions(
+    func: &Function,
+    barriers: &SecondaryMap<Block, Option<Fence>>,
+    outer: &SecondaryMap<Block, bool>,
+) -> (Vec<Block>, SecondaryMap<Block, Option<Block>>) {
+    let preds = func.predecessors();
+    let mut is_entry: SecondaryMap<Block, bool> = SecondaryMap::new();
+    is_entry[func.entry()] = true;
+    for &block in &func.layout {
+        if outer[block] || barriers[block].is_some() {
+            for succ in func.successors(block) {
+                is_entry[succ] = true;
+            }
+        }
+    }
+    let mut owner: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
+    loop {
+        let mut changed = false;
+        for &block in &func.layout {
+            if !is_entry[block] {
+                let mut owners = preds[block].iter().filter_map(|&pred| owner[pred]);
+                let first = owners.next();
+                if owners.all(|other| Some(other) == first) {
+                    changed |= owner[block] != first;
+                    owner[block] = first;
+                    continue;
+                }
+                is_entry[block] = true;
+            }
+            changed |= owner[block] != Some(block);
+            owner[block] = Some(block);
+        }
+        if !changed {
+            break;
+        }
+    }
+    let entries = func
+        .layout
+        .iter()
+        .copied()
+        .filter(|&block| is_entry[block])
+        .collect();
+    (entries, owner)
+}

@@ -1,0 +1,152 @@
+//! One test file: read its directives, run it in every engine, compare.
+//!
+//! - `directives.rs`: what the comments say. Open it first.
+//! - `data.rs`: typed contents of buffers, read, written and compared.
+//! - this file: loading and judging.
+
+mod data;
+mod directives;
+
+use std::path::Path;
+use std::process::Command;
+
+use brolga_compiler::ir::{Module, parse, verify};
+use brolga_compiler::{BuildOptions, SpecConstants, spirv};
+
+use crate::support::{Arg, Case, Engine, print};
+use directives::{Check, Run, Test};
+
+/// Instructions that an interpreter may run for one launch.
+const BUDGET: u64 = 20_000_000;
+
+/// Runs a file.
+///
+/// # Errors
+/// What was expected and what came instead, for the first thing that is wrong.
+pub fn run(path: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let test = directives::parse(&text)?;
+    let module = match (load(path, &text), &test.error) {
+        (Ok(module), None) => module,
+        (Ok(_), Some(expected)) => {
+            return Err(format!("accepted; expected an error with {expected:?}"));
+        }
+        (Err(why), Some(expected)) if why.contains(expected.as_str()) => return Ok(()),
+        (Err(why), Some(expected)) => {
+            return Err(format!("expected an error with {expected:?}, got: {why}"));
+        }
+        (Err(why), None) => return Err(why),
+    };
+    for check in &test.checks {
+        check_print(&module, check)?;
+    }
+    for run in &test.runs {
+        for &engine in Engine::ALL {
+            if let Some(why) = run_in(&module, &test, run, engine).err() {
+                return Err(format!("{} (line {}): {why}", engine.name(), run.line));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The module of a file: parsed, or assembled and translated.
+fn load(path: &Path, text: &str) -> Result<Module, String> {
+    if path.extension().is_some_and(|e| e == "bir") {
+        let module = parse::module(text).map_err(|e| e.to_string())?;
+        verify::verify_module(&module)?;
+        return Ok(module);
+    }
+    let words = assemble(path)?;
+    let module = spirv::translate(&[&words], &SpecConstants::new(), &BuildOptions::default())
+        .map_err(|e| e.to_string())?;
+    verify::verify_module(&module)?;
+    Ok(module)
+}
+
+/// Assembles a `.spvasm` file with `spirv-as`, for the version of SPIR-V its comments name, else 1.4.
+fn assemble(path: &Path) -> Result<Vec<u32>, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let version = text
+        .lines()
+        .find_map(|line| line.strip_prefix("; spirv:"))
+        .map_or("1.4", str::trim);
+    let output = Command::new("spirv-as")
+        .args(["--target-env", &format!("spv{version}")])
+        .args(["--preserve-numeric-ids", "-o", "-"])
+        .arg(path)
+        .output()
+        .map_err(|e| format!("spirv-as (package spirv-tools) cannot be run: {e}"))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let words = output.stdout.chunks_exact(4);
+    Ok(words
+        .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+        .collect())
+}
+
+fn run_in(module: &Module, test: &Test, run: &Run, engine: Engine) -> Result<(), String> {
+    let kernel = match &run.kernel {
+        None => 0,
+        Some(name) => module
+            .kernels
+            .iter()
+            .position(|k| k.info.name == *name)
+            .ok_or_else(|| format!("there is no kernel {name:?}"))?,
+    };
+    if !engine.wanted(&test.engines) {
+        return Ok(());
+    }
+    let case = Case::new(module, kernel, run.range, run.args.clone());
+    let outcome = engine.run(&case, BUDGET)?;
+    let buffer_of = |arg: usize| {
+        let before = &run.args[..arg];
+        before
+            .iter()
+            .filter(|a| matches!(a, Arg::Buffer(_)))
+            .count()
+    };
+    for expect in &run.expects {
+        if !matches!(run.args.get(expect.arg), Some(Arg::Buffer(_))) {
+            return Err(format!("argument {} is not a buffer", expect.arg));
+        }
+        let got = &outcome.buffers[buffer_of(expect.arg)];
+        data::compare(expect, got).map_err(|why| format!("argument {}: {why}", expect.arg))?;
+    }
+    // Buffers without an expectation must not change: a stray store is a failure too.
+    for (arg, contents) in run.args.iter().enumerate() {
+        if let Arg::Buffer(before) = contents
+            && !run.expects.iter().any(|e| e.arg == arg)
+            && *before != outcome.buffers[buffer_of(arg)]
+        {
+            return Err(format!("argument {arg} changed, but nothing is expected"));
+        }
+    }
+    if outcome.printf != run.printf {
+        return Err(format!(
+            "expected printf calls {:#?}, got {:#?}",
+            run.printf, outcome.printf
+        ));
+    }
+    Ok(())
+}
+
+/// Each line of the check must occur in the print, in order.
+fn check_print(module: &Module, check: &Check) -> Result<(), String> {
+    let print = print(module, &check.stage)?;
+    let mut lines = print.lines().map(str::trim);
+    for expected in &check.lines {
+        let negated = expected.strip_prefix("not: ");
+        if let Some(unwanted) = negated {
+            if print.contains(unwanted) {
+                return Err(format!("{unwanted:?} is in the print:\n{print}"));
+            }
+        } else if !lines.any(|line| line.contains(expected.as_str())) {
+            return Err(format!(
+                "{expected:?} does not come next in the print:\n{print}"
+            ));
+        }
+    }
+    Ok(())
+}

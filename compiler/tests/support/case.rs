@@ -1,0 +1,178 @@
+//! One launch and what came of it.
+
+use std::cell::OnceCell;
+
+use brolga_compiler::ir::interp::PrintfCall;
+use brolga_compiler::ir::{Module, ParamSource, Scalar};
+use brolga_compiler::{BuildOptions, LaunchKey, NdRange, Program};
+
+/// An argument of a kernel.
+#[derive(Clone, Debug)]
+pub enum Arg {
+    /// A buffer with these contents; the argument is its address.
+    Buffer(Vec<u8>),
+    /// The bytes of a value.
+    Value(Vec<u8>),
+    /// Work-group memory of this many bytes.
+    Local(u64),
+}
+
+/// One launch of a kernel.
+pub struct Case<'a> {
+    pub module: &'a Module,
+    pub kernel: usize,
+    pub range: NdRange,
+    pub args: Vec<Arg>,
+    program: OnceCell<Result<Program, String>>,
+}
+
+/// What a launch left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The contents of each buffer argument, in order of the arguments.
+    pub buffers: Vec<Vec<u8>>,
+    /// The `printf` calls as text, sorted: work-items print in any order.
+    pub printf: Vec<String>,
+}
+
+/// How a case's arguments lie in memory.
+pub struct Block {
+    /// The argument block.
+    pub bytes: Vec<u8>,
+    /// Bytes of work-group memory, the kernel's own included.
+    pub local_mem_size: u64,
+}
+
+impl<'a> Case<'a> {
+    pub fn new(module: &'a Module, kernel: usize, range: NdRange, args: Vec<Arg>) -> Case<'a> {
+        Case {
+            module,
+            kernel,
+            range,
+            args,
+            program: OnceCell::new(),
+        }
+    }
+
+    /// The module as a program, from which code is generated.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub fn program(&self) -> Result<&Program, String> {
+        let make = || {
+            Program::from_module(self.module.clone(), &BuildOptions::default())
+                .map_err(|e| e.to_string())
+        };
+        self.program
+            .get_or_init(make)
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    /// The argument block, given the address of each buffer.
+    ///
+    /// # Errors
+    /// If the arguments are not the kernel's.
+    pub fn block(&self, addresses: &[u64]) -> Result<Block, String> {
+        let kernel = &self.module.kernels[self.kernel];
+        let infos = &kernel.info.args;
+        if infos.len() != self.args.len() {
+            return Err(format!(
+                "the kernel takes {} arguments, not {}",
+                infos.len(),
+                self.args.len()
+            ));
+        }
+        let mut bytes = vec![0; kernel.info.args_size as usize];
+        let mut local = self.program()?.kernels()[self.kernel].local_mem_size;
+        let mut addresses = addresses.iter();
+        for (i, (arg, info)) in self.args.iter().zip(infos).enumerate() {
+            let value = match arg {
+                Arg::Buffer(_) => addresses.next().expect("an address").to_le_bytes().to_vec(),
+                Arg::Value(bytes) => bytes.clone(),
+                Arg::Local(size) => {
+                    local = local.next_multiple_of(brolga_compiler::abi::SCRATCH_ALIGN);
+                    let offset = local;
+                    local += size;
+                    offset.to_le_bytes().to_vec()
+                }
+            };
+            let at = info.offset as usize;
+            let is_local = kernel
+                .params
+                .iter()
+                .any(|p| matches!(p, ParamSource::Local { offset } if *offset == info.offset));
+            if is_local != matches!(arg, Arg::Local(_)) {
+                return Err(format!("argument {i} is work-group memory or it is not"));
+            }
+            // In the text form of the IR, a structure passed by value has no size.
+            let by_address = kernel
+                .params
+                .iter()
+                .any(|p| matches!(p, ParamSource::Address { offset } if *offset == info.offset));
+            // A vector of three may be given without its padding.
+            let fits =
+                value.len() <= info.size as usize && value.len() * 4 >= info.size as usize * 3;
+            if by_address {
+                bytes.resize(bytes.len().max(at + value.len()), 0);
+            } else if !fits {
+                return Err(format!(
+                    "argument {i} has {} bytes, not {}",
+                    info.size,
+                    value.len()
+                ));
+            }
+            bytes[at..at + value.len()].copy_from_slice(&value);
+        }
+        Ok(Block {
+            bytes,
+            local_mem_size: local,
+        })
+    }
+}
+
+/// A `printf` call as text: its format quoted, then the lanes of its arguments. Strings are quoted, pointers
+/// are not told apart, integers are signed.
+pub fn printf_text(call: &PrintfCall) -> String {
+    let mut text = format!("{:?}", String::from_utf8_lossy(&call.format));
+    for arg in &call.args {
+        for &lane in &arg.lanes {
+            let lane = match &arg.string {
+                Some(string) => format!("{:?}", String::from_utf8_lossy(string)),
+                None => lane_text(arg.ty.scalar, lane),
+            };
+            text.push(' ');
+            text.push_str(&lane);
+        }
+    }
+    text
+}
+
+/// One lane of a `printf` argument as text.
+pub fn lane_text(scalar: Scalar, bits: u64) -> String {
+    match scalar {
+        Scalar::Ptr => "ptr".into(),
+        scalar if scalar.is_float() => {
+            let value = brolga_compiler::ir::eval::to_f64(scalar, bits);
+            if value.is_nan() {
+                "nan".into()
+            } else {
+                value.to_string()
+            }
+        }
+        scalar => brolga_compiler::ir::eval::signed(scalar, bits).to_string(),
+    }
+}
+
+/// The key of a launch for code of a width that the caller chooses.
+pub fn launch_key(range: &NdRange, width: u8) -> LaunchKey {
+    let width = u64::from(width);
+    let last = range.global_size[0] % range.local_size[0];
+    LaunchKey {
+        linear: range.local_size[1] == 1 && range.local_size[2] == 1,
+        full_chunks: range.local_size[0].is_multiple_of(width) && last.is_multiple_of(width),
+        zero_offset: range.global_offset == [0; 3],
+        small_ids: (0..3).all(|d| range.global_offset[d] + range.global_size[d] <= 1 << 31),
+        uniform_groups: (0..3).all(|d| range.global_size[d].is_multiple_of(range.local_size[d])),
+    }
+}

@@ -1,0 +1,147 @@
+//! The ways to run a case.
+
+use brolga_compiler::ir::interp::{Interpreter, Launch, Memory, Options};
+use brolga_compiler::ir::verify::verify;
+use brolga_compiler::ir::{Function, Module, ParamSource, Stage};
+use brolga_compiler::{BuildOptions, lower, transform, workgroup};
+
+use super::case::{Arg, Case, Outcome, launch_key, printf_text};
+use super::native;
+
+/// A way to run a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// The interpreter on IR as translated.
+    Translated,
+    /// The same, refusing also data races, uninitialised reads and divergent barriers.
+    Checked,
+    /// The interpreter on what `transform` makes of the kernel.
+    Prepared,
+    /// Generated code, so many work-items a vector.
+    Generated(u8),
+}
+
+impl Engine {
+    /// Every engine for which there is one right outcome; the first says what is right.
+    pub const ALL: &'static [Engine] = &[
+        Engine::Translated,
+        Engine::Prepared,
+        Engine::Generated(1),
+        Engine::Generated(2),
+        Engine::Generated(4),
+        Engine::Generated(8),
+        Engine::Generated(16),
+    ];
+
+    pub fn name(self) -> String {
+        match self {
+            Engine::Translated => "interpreter".into(),
+            Engine::Checked => "checked interpreter".into(),
+            Engine::Prepared => "prepared".into(),
+            Engine::Generated(width) => format!("w{width}"),
+        }
+    }
+
+    /// Whether a test that asks for these engines, or for all, runs in this one. `w` asks for all widths.
+    pub fn wanted(self, names: &[String]) -> bool {
+        let name = self.name();
+        names.is_empty()
+            || names
+                .iter()
+                .any(|n| *n == name || n == "w" && name.starts_with('w'))
+    }
+
+    /// Runs a case. `budget` is the number of instructions an interpreter may run.
+    ///
+    /// # Errors
+    /// Why it could not be run to its end.
+    pub fn run(self, case: &Case<'_>, budget: u64) -> Result<Outcome, String> {
+        match self {
+            Engine::Translated | Engine::Checked => {
+                let options = Options {
+                    budget,
+                    checked: self == Engine::Checked,
+                };
+                let kernel = &case.module.kernels[case.kernel];
+                let func = &case.module.functions[kernel.func];
+                interpret(case, func, &kernel.params, options)
+            }
+            Engine::Prepared => {
+                let (func, params) = prepare(case.module, case.kernel)?;
+                let options = Options {
+                    budget,
+                    checked: false,
+                };
+                interpret(case, &func, &params, options)
+            }
+            Engine::Generated(width) => native::run(case, width),
+        }
+    }
+}
+
+/// What a stage of the compiler prints of a module's first kernel.
+///
+/// # Errors
+/// If there is no such stage, or it refuses the kernel.
+pub fn print(module: &Module, stage: &str) -> Result<String, String> {
+    match stage {
+        "translated" => Ok(module.to_string()),
+        "prepared" => Ok(prepare(module, 0)?.0.to_string()),
+        "vectorized" => {
+            let (func, params) = prepare(module, 0)?;
+            let range = brolga_compiler::NdRange {
+                work_dim: 1,
+                global_offset: [0; 3],
+                global_size: [64, 1, 1],
+                local_size: [16, 1, 1],
+            };
+            let key = launch_key(&range, 8);
+            let mut code = workgroup::build(&func, &params, 8, &key).map_err(|e| e.to_string())?;
+            lower::builtins::expand(&mut code.function);
+            transform::cleanup(&mut code.function);
+            Ok(code.function.to_string())
+        }
+        _ => Err(format!("there is no stage {stage:?} to check")),
+    }
+}
+
+fn prepare(module: &Module, kernel: usize) -> Result<(Function, Vec<ParamSource>), String> {
+    let prepared = transform::prepare_kernel(module, kernel, &BuildOptions::default())
+        .map_err(|e| e.to_string())?;
+    verify(&prepared.0, Stage::Scalarized, Some(module))?;
+    Ok(prepared)
+}
+
+fn interpret(
+    case: &Case<'_>,
+    func: &Function,
+    params: &[ParamSource],
+    options: Options,
+) -> Result<Outcome, String> {
+    let mut memory = Memory::new();
+    let mut segments = Vec::new();
+    for (i, arg) in case.args.iter().enumerate() {
+        if let Arg::Buffer(bytes) = arg {
+            segments.push(memory.add(&format!("argument {i}"), bytes.clone(), 128));
+        }
+    }
+    let addresses: Vec<u64> = segments.iter().map(|&s| memory.base(s)).collect();
+    let block = case.block(&addresses)?;
+    let mut interp = Interpreter::new(case.module, memory, options);
+    let launch = Launch {
+        range: case.range,
+        args: &block.bytes,
+        local_mem_size: block.local_mem_size,
+        sub_group_size: 1,
+    };
+    interp
+        .run_function(func, params, &launch)
+        .map_err(|e| e.to_string())?;
+    let buffers = segments.iter().map(|&s| interp.memory.bytes(s).to_vec());
+    let mut printf: Vec<String> = interp.printf.iter().map(printf_text).collect();
+    printf.sort();
+    Ok(Outcome {
+        buffers: buffers.collect(),
+        printf,
+    })
+}

@@ -1,0 +1,156 @@
+//! Running generated code as a host would: aligned buffers, scratch memory, ranges of work-groups.
+//!
+//! Around every piece of memory lie canaries, so that a store beyond its end is found.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
+use brolga_compiler::ir::Scalar;
+
+use super::case::{Arg, Case, Outcome, lane_text, launch_key};
+
+/// As much memory as any alignment asks for.
+#[derive(Clone)]
+#[repr(C, align(128))]
+struct Line([u8; 128]);
+
+const CANARY: u8 = 0xc5;
+
+/// Bytes at an address that is a multiple of 128, between canaries.
+struct Host {
+    lines: Vec<Line>,
+    size: usize,
+}
+
+impl Host {
+    fn new(bytes: &[u8]) -> Host {
+        let mut host = Host {
+            lines: vec![Line([CANARY; 128]); bytes.len().div_ceil(128) + 2],
+            size: bytes.len(),
+        };
+        for (line, chunk) in host.lines[1..].iter_mut().zip(bytes.chunks(128)) {
+            line.0[..chunk.len()].copy_from_slice(chunk);
+        }
+        host
+    }
+
+    fn address(&mut self) -> *mut u8 {
+        self.lines[1..].as_mut_ptr().cast()
+    }
+
+    /// The bytes, if the canaries still live.
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        let all: Vec<u8> = self.lines.iter().flat_map(|line| line.0).collect();
+        let (before, rest) = all.split_at(128);
+        let (bytes, after) = rest.split_at(self.size);
+        if before.iter().chain(after).any(|&byte| byte != CANARY) {
+            return Err(format!("a store outside a buffer of {} bytes", self.size));
+        }
+        Ok(bytes.to_vec())
+    }
+}
+
+/// Receives `printf` calls: `context` is a `Vec<String>`.
+unsafe extern "C" fn sink(
+    context: *mut c_void,
+    format: *const u8,
+    types: *const u8,
+    lanes: *const u64,
+    count: u64,
+) {
+    // SAFETY: `run` gave this vector, which nothing else uses meanwhile; the arrays are as the contract of
+    // `PrintfFn` says, and strings end with NUL.
+    let text = unsafe {
+        let format = CStr::from_ptr(format.cast::<c_char>());
+        let mut text = format!("{:?}", format.to_string_lossy());
+        let mut lane = 0;
+        for i in 0..count as usize {
+            let (code, width) = (*types.add(2 * i), *types.add(2 * i + 1));
+            for _ in 0..width {
+                let bits = *lanes.add(lane);
+                lane += 1;
+                let shown = match code {
+                    1 => lane_text(Scalar::I8, bits),
+                    2 => lane_text(Scalar::I16, bits),
+                    3 => lane_text(Scalar::I32, bits),
+                    4 => lane_text(Scalar::I64, bits),
+                    5 => lane_text(Scalar::F16, bits),
+                    6 => lane_text(Scalar::F32, bits),
+                    7 => lane_text(Scalar::F64, bits),
+                    _ => {
+                        let string = CStr::from_ptr(bits as *const c_char);
+                        format!("{:?}", string.to_string_lossy())
+                    }
+                };
+                text.push(' ');
+                text.push_str(&shown);
+            }
+        }
+        text
+    };
+    // SAFETY: as above.
+    unsafe { (*context.cast::<Vec<String>>()).push(text) };
+}
+
+/// Compiles a case's kernel for its launch at a width and runs it.
+///
+/// # Errors
+/// If the kernel is refused, or a store went outside its buffer.
+pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
+    let program = case.program()?;
+    let key = launch_key(&case.range, width);
+    let compiled = program
+        .compile_at(case.kernel, &key, width)
+        .map_err(|e| e.to_string())?;
+    let mut buffers: Vec<Host> = case
+        .args
+        .iter()
+        .filter_map(|arg| match arg {
+            Arg::Buffer(bytes) => Some(Host::new(bytes)),
+            _ => None,
+        })
+        .collect();
+    let addresses: Vec<u64> = buffers.iter_mut().map(|b| b.address() as u64).collect();
+    let block = case.block(&addresses)?;
+    let mut args = Host::new(&block.bytes);
+    let range = &case.range;
+    let scratch_size = compiled.scratch_size(range.local_size, block.local_mem_size);
+    // Scratch memory holds whatever the last launch left.
+    let size = scratch_size.next_multiple_of(SCRATCH_ALIGN) as usize;
+    let mut scratch = Host::new(&vec![0xa7; size]);
+    let mut printf: Vec<String> = Vec::new();
+    let num_groups: [u64; 3] =
+        std::array::from_fn(|d| range.global_size[d].div_ceil(range.local_size[d]));
+    let launch = Launch {
+        args: args.address(),
+        global_offset: range.global_offset,
+        global_size: range.global_size,
+        local_size: range.local_size,
+        num_groups,
+        work_dim: u64::from(range.work_dim),
+        local_mem_size: block.local_mem_size,
+        printf: sink,
+        printf_context: (&raw mut printf).cast(),
+    };
+    let groups: u64 = num_groups.iter().product();
+    // In two ranges, as threads would take them, the second one first.
+    let entry = compiled.entry();
+    for (begin, end) in [(groups / 2, groups), (0, groups / 2)] {
+        // SAFETY: the launch and what it points to live, and scratch memory is as large and aligned as
+        // asked for. The accesses of the kernel itself were checked by the interpreter.
+        unsafe { entry(&raw const launch, scratch.address(), begin, end) };
+    }
+    scratch
+        .bytes()
+        .map_err(|_| "a store outside scratch memory")?;
+    args.bytes()
+        .map_err(|_| "a store outside the argument block")?;
+    printf.sort();
+    Ok(Outcome {
+        buffers: buffers
+            .iter()
+            .map(Host::bytes)
+            .collect::<Result<_, String>>()?,
+        printf,
+    })
+}

@@ -1,0 +1,21 @@
+//! The C programs of `tests/c`, each through the system's ICD loader and linked with the library directly.
+
+use crate::support;
+
+/// Every entry point with null, zero, too large and wrongly typed arguments.
+#[test]
+fn bad_arguments() {
+    support::c_program("bad_arguments.c");
+}
+
+/// Buffers, sub-buffers, mapping, SVM, events, callbacks and native kernels do what they are for.
+#[test]
+fn memory_and_events() {
+    support::c_program("memory_and_events.c");
+}
+
+/// Every query has the type and size that the specification gives it.
+#[test]
+fn queries() {
+    support::c_program("queries.c");
+}

@@ -1,0 +1,179 @@
+//! Reading and mending modules that the compilers wrote.
+//!
+//! [`suspicion`] looks for the traces of clang 22's known mistakes. It is no validator: the compiler checks every module it is given. This
+//! only decides whether a source must be translated the other way. See `route.rs` for mistakes that leave no trace.
+
+use std::collections::HashMap;
+
+/// Opcodes and numbers from the SPIR-V Specification, "Instructions".
+mod op {
+    pub const TYPE_BOOL: u32 = 20;
+    pub const TYPE_INT: u32 = 21;
+    pub const TYPE_FLOAT: u32 = 22;
+    pub const TYPE_VECTOR: u32 = 23;
+    pub const FIRST_TYPE: u32 = 19;
+    pub const LAST_TYPE: u32 = 39;
+    pub const SPEC_CONSTANT_OP: u32 = 52;
+    pub const DECORATE: u32 = 71;
+    pub const LINKAGE_ATTRIBUTES: u32 = 41;
+    pub const IMPORT: u32 = 1;
+    pub const U_CONVERT: u32 = 113;
+    pub const S_CONVERT: u32 = 114;
+    pub const F_CONVERT: u32 = 115;
+    pub const DOT: u32 = 148;
+    pub const ANY: u32 = 154;
+    pub const ALL: u32 = 155;
+}
+
+const MAGIC: u32 = 0x0723_0203;
+
+/// A scalar type, or the component type of a vector.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Component {
+    Bool,
+    Int(u32),
+    Float(u32),
+    Other,
+}
+
+/// The words of a module in memory order, or `None` when `bytes` is no module.
+pub(super) fn words(bytes: &[u8]) -> Option<Vec<u32>> {
+    if bytes.len() < 20 || !bytes.len().is_multiple_of(4) {
+        return None;
+    }
+    let words: Vec<u32> = bytes
+        .chunks_exact(4)
+        .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
+        .collect();
+    (words[0] == MAGIC).then_some(words)
+}
+
+/// Splits a module into instructions (opcode, operands).
+pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
+    let mut rest = words.get(5..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let first = *rest.first()?;
+        let count = (first >> 16) as usize;
+        let inst = rest.get(1..count)?;
+        rest = &rest[count..];
+        Some((first & 0xffff, inst))
+    })
+}
+
+/// A literal string operand.
+pub(super) fn string(operands: &[u32]) -> String {
+    let bytes: Vec<u8> = operands
+        .iter()
+        .flat_map(|w| w.to_le_bytes())
+        .take_while(|&b| b != 0)
+        .collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Gives kernels that other modules may call the names that the source gives them. clang 22 exports (and imports) a
+/// kernel's body under a name of its own; then modules that came the two ways could not be linked.
+pub(super) fn name_kernels_plainly(words: &mut Vec<u32>) {
+    let mut out = words[..5.min(words.len())].to_vec();
+    for (opcode, inst) in instructions(words) {
+        let name = match inst {
+            [_, op::LINKAGE_ATTRIBUTES, name @ .., _] if opcode == op::DECORATE => string(name),
+            _ => String::new(),
+        };
+        match (name.strip_prefix("__clang_ocl_kern_imp_"), inst.last()) {
+            (Some(plain), Some(&linkage)) => {
+                let mut operands = inst[..2].to_vec();
+                operands.extend(literal(plain));
+                operands.push(linkage);
+                push(&mut out, opcode, &operands);
+            }
+            _ => push(&mut out, opcode, inst),
+        }
+    }
+    *words = out;
+}
+
+/// Appends an instruction; one too long for the 16 bits of its word count is left out.
+pub(super) fn push(out: &mut Vec<u32>, opcode: u32, operands: &[u32]) {
+    if let Ok(count) = u16::try_from(operands.len() + 1) {
+        out.push(u32::from(count) << 16 | opcode);
+        out.extend_from_slice(operands);
+    }
+}
+
+/// A string as operand words.
+pub(super) fn literal(text: &str) -> impl Iterator<Item = u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize((bytes.len() / 4 + 1) * 4, 0);
+    (0..bytes.len() / 4).map(move |i| {
+        u32::from_le_bytes([
+            bytes[4 * i],
+            bytes[4 * i + 1],
+            bytes[4 * i + 2],
+            bytes[4 * i + 3],
+        ])
+    })
+}
+
+/// Why the module cannot be what the source says, if that shows.
+pub(super) fn suspicion(words: &[u32]) -> Option<String> {
+    let mut types: HashMap<u32, Component> = HashMap::new();
+    let mut values: HashMap<u32, Component> = HashMap::new();
+    for (opcode, inst) in instructions(words) {
+        let component = |id: Option<&u32>| id.and_then(|id| types.get(id)).copied();
+        let operand = |id: Option<&u32>| id.and_then(|id| values.get(id)).copied();
+        match opcode {
+            op::TYPE_BOOL => {
+                types.insert(inst[0], Component::Bool);
+            }
+            op::TYPE_INT if inst.len() == 3 => {
+                if !matches!(inst[1], 8 | 16 | 32 | 64) {
+                    return Some(format!("an integer of {} bits", inst[1]));
+                }
+                types.insert(inst[0], Component::Int(inst[1]));
+            }
+            op::TYPE_FLOAT if inst.len() >= 2 => {
+                types.insert(inst[0], Component::Float(inst[1]));
+            }
+            op::TYPE_VECTOR if inst.len() == 3 => {
+                let of = component(inst.get(1)).unwrap_or(Component::Other);
+                types.insert(inst[0], of);
+            }
+            op::FIRST_TYPE..=op::LAST_TYPE if !inst.is_empty() => {
+                types.insert(inst[0], Component::Other);
+            }
+            op::SPEC_CONSTANT_OP => {
+                return Some("an address computed in an initialiser".to_owned());
+            }
+            op::DECORATE
+                if inst.len() > 3
+                    && inst[1] == op::LINKAGE_ATTRIBUTES
+                    && inst.last() == Some(&op::IMPORT) =>
+            {
+                let name = string(&inst[2..]);
+                if name.starts_with("_Z") {
+                    return Some(format!("the undefined function {name}"));
+                }
+            }
+            op::U_CONVERT | op::S_CONVERT | op::F_CONVERT
+                if component(inst.first()) == operand(inst.get(2)) =>
+            {
+                return Some("a conversion of a type to itself".to_owned());
+            }
+            op::ANY | op::ALL if operand(inst.get(2)) != Some(Component::Bool) => {
+                return Some("any or all of a vector that is not Boolean".to_owned());
+            }
+            op::DOT if !matches!(component(inst.first()), Some(Component::Float(_))) => {
+                return Some("a floating-point dot product of integers".to_owned());
+            }
+            _ => {}
+        }
+        // Every instruction whose first operand is a type has its result second.
+        if let ([type_id, result, ..], false) =
+            (inst, (op::FIRST_TYPE..=op::LAST_TYPE).contains(&opcode))
+            && let Some(&of) = types.get(type_id)
+        {
+            values.insert(*result, of);
+        }
+    }
+    None
+}

@@ -1,0 +1,253 @@
+//! Programs from source, intermediate language and binaries, through the compiler to results.
+//!
+//! Where no OpenCL C compiler is installed the tests say so and pass.
+
+mod common;
+
+use std::sync::Arc;
+
+use brolga_runtime::{Buffer, ClError, Context, Event, HostPtr, Program, Queue};
+use common::*;
+use opencl_sys::*;
+
+/// Builds a program from source; `None` when no compiler is installed.
+fn build(context: &Arc<Context>, source: &str, options: &str) -> Option<Arc<Program>> {
+    let program = Program::from_source(context, source.to_owned()).unwrap();
+    match program.build(options, None) {
+        Ok(()) => Some(program),
+        Err(ClError::COMPILER_NOT_AVAILABLE) => {
+            eprintln!("no OpenCL C compiler: {}", program.build_info().log);
+            None
+        }
+        Err(error) => panic!("{error}: {}", program.build_info().log),
+    }
+}
+
+fn output(context: &Arc<Context>, words: usize) -> Arc<Buffer> {
+    Buffer::new(context, 0, 4 * words, HostPtr::null(), Vec::new()).unwrap()
+}
+
+/// Runs a kernel with one output buffer over a range.
+fn run(
+    queue: &Arc<Queue>,
+    program: &Arc<Program>,
+    name: &str,
+    global: &[usize],
+    local: Option<&[usize]>,
+) -> Vec<u32> {
+    let items = global.iter().product();
+    let out = output(queue.context(), items);
+    let kernel = program.kernel(name).unwrap();
+    kernel.set_arg_buffer(0, Some(&out)).unwrap();
+    queue
+        .enqueue_nd_range(&kernel, global.len() as u32, None, Some(global), local, &[])
+        .unwrap();
+    words(queue, &out)
+}
+
+const SQUARES: &str = "kernel void squares(global uint *out) {
+    size_t i = get_global_id(0);
+    out[i] = (uint)(i * i);
+}";
+
+#[test]
+fn source_runs() {
+    let context = context();
+    let queue = queue(&context);
+    let Some(program) = build(&context, SQUARES, "") else {
+        return;
+    };
+    assert_eq!(program.kernel_names().unwrap(), ["squares"]);
+    assert_eq!(
+        program.build_info().binary_type,
+        CL_PROGRAM_BINARY_TYPE_EXECUTABLE
+    );
+    for n in [1usize, 64, 1000, 65536] {
+        let result = run(&queue, &program, "squares", &[n], None);
+        let expected = (0..n as u32).map(|i| i.wrapping_mul(i));
+        assert!(result.into_iter().eq(expected), "{n}");
+    }
+    let kernel = program.kernel("squares").unwrap();
+    let busy = program.build("", None);
+    assert_eq!(
+        busy,
+        Err(ClError::INVALID_OPERATION),
+        "a kernel is attached"
+    );
+    drop(kernel);
+    program.build("", None).unwrap();
+}
+
+#[test]
+fn non_uniform_groups_need_opencl_c_2() {
+    let context = context();
+    let queue = queue(&context);
+    let Some(old) = build(&context, SQUARES, "") else {
+        return;
+    };
+    let out = output(&context, 100);
+    let kernel = old.kernel("squares").unwrap();
+    kernel.set_arg_buffer(0, Some(&out)).unwrap();
+    let launch = queue.enqueue_nd_range(&kernel, 1, None, Some(&[100]), Some(&[64]), &[]);
+    assert_eq!(launch.unwrap_err(), ClError::INVALID_WORK_GROUP_SIZE);
+    let new = build(&context, SQUARES, "-cl-std=CL3.0").unwrap();
+    let result = run(&queue, &new, "squares", &[100], Some(&[64]));
+    assert!(result.into_iter().eq((0..100).map(|i| i * i)));
+    let uniform = build(
+        &context,
+        SQUARES,
+        "-cl-std=CL3.0 -cl-uniform-work-group-size",
+    )
+    .unwrap();
+    let kernel = uniform.kernel("squares").unwrap();
+    kernel.set_arg_buffer(0, Some(&out)).unwrap();
+    let launch = queue.enqueue_nd_range(&kernel, 1, None, Some(&[100]), Some(&[64]), &[]);
+    assert_eq!(launch.unwrap_err(), ClError::INVALID_WORK_GROUP_SIZE);
+}
+
+#[test]
+fn binaries_and_their_parts_run() {
+    let context = context();
+    let queue = queue(&context);
+    let Some(program) = build(&context, SQUARES, "") else {
+        return;
+    };
+    let binary = program.binary();
+    assert!(!binary.is_empty());
+    let again = Program::from_binary(&context, &binary).unwrap();
+    assert_eq!(
+        again.build_info().binary_type,
+        CL_PROGRAM_BINARY_TYPE_EXECUTABLE
+    );
+    assert_eq!(
+        again.kernel("squares").unwrap_err(),
+        ClError::INVALID_PROGRAM_EXECUTABLE
+    );
+    again.build("", None).unwrap();
+    let result = run(&queue, &again, "squares", &[100], None);
+    assert!(result.into_iter().eq((0..100).map(|i| i * i)));
+    assert_eq!(again.binary(), binary);
+    let damaged = Program::from_binary(&context, &binary[..binary.len() - 1]);
+    assert_eq!(damaged.unwrap_err(), ClError::INVALID_BINARY);
+}
+
+#[test]
+fn programs_compile_apart_and_link() {
+    let context = context();
+    let queue = queue(&context);
+    let header = Program::from_source(&context, "uint triple(uint x);".to_owned()).unwrap();
+    let source = "#include \"lib/triple.h\"\nkernel void k(global uint *out) {
+        out[get_global_id(0)] = triple((uint)get_global_id(0)); }";
+    let user = Program::from_source(&context, source.to_owned()).unwrap();
+    let headers = [("lib/triple.h".to_owned(), header)];
+    match user.compile("", &headers, None) {
+        Err(ClError::COMPILER_NOT_AVAILABLE) => return,
+        result => result.unwrap_or_else(|error| panic!("{error}: {}", user.build_info().log)),
+    }
+    assert_eq!(
+        user.build_info().binary_type,
+        CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
+    );
+    assert_eq!(
+        user.kernel("k").unwrap_err(),
+        ClError::INVALID_PROGRAM_EXECUTABLE
+    );
+    let definition = "uint triple(uint x) { return 3 * x; }";
+    let library = Program::from_source(&context, definition.to_owned()).unwrap();
+    library.compile("", &[], None).unwrap();
+
+    // Without the definition the link fails, and the program that results says why.
+    let (alone, result) = Program::link(&context, "", std::slice::from_ref(&user), None);
+    assert_eq!(result, Err(ClError::LINK_PROGRAM_FAILURE));
+    let log = alone.unwrap().build_info().log;
+    assert!(log.contains("triple"), "{log}");
+
+    let (library, result) = Program::link(&context, "-create-library", &[library], None);
+    result.unwrap();
+    let library = library.unwrap();
+    assert_eq!(
+        library.build_info().binary_type,
+        CL_PROGRAM_BINARY_TYPE_LIBRARY
+    );
+    let (linked, result) = Program::link(&context, "", &[user, library], None);
+    let linked = linked.unwrap();
+    result.unwrap_or_else(|error| panic!("{error}: {}", linked.build_info().log));
+    let result = run(&queue, &linked, "k", &[50], None);
+    assert!(result.into_iter().eq((0..50).map(|i| i * 3)));
+
+    let (_, result) = Program::link(&context, "-nonsense", std::slice::from_ref(&linked), None);
+    assert_eq!(result, Err(ClError::INVALID_LINKER_OPTIONS));
+    let (_, result) = Program::link(&context, "", &[], None);
+    assert_eq!(result, Err(ClError::INVALID_VALUE));
+}
+
+#[test]
+fn wrong_source_leaves_a_log() {
+    let context = context();
+    let program = Program::from_source(&context, "kernel void f( {".to_owned()).unwrap();
+    match program.build("", None) {
+        Err(ClError::COMPILER_NOT_AVAILABLE) => return,
+        result => assert_eq!(result, Err(ClError::BUILD_PROGRAM_FAILURE)),
+    }
+    let info = program.build_info();
+    assert_eq!(info.status, CL_BUILD_ERROR);
+    assert!(info.log.contains("error"), "{}", info.log);
+    assert_eq!(
+        program.compile("", &[], None),
+        Err(ClError::COMPILE_PROGRAM_FAILURE)
+    );
+}
+
+#[test]
+fn local_memory_and_barriers_run() {
+    let context = context();
+    let queue = queue(&context);
+    let source = "kernel void reverse(global uint *out, local uint *dynamic) {
+        local uint fixed[64];
+        size_t l = get_local_id(0), n = get_local_size(0);
+        fixed[l] = (uint)get_global_id(0);
+        dynamic[l] = fixed[l] * 2;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        out[get_global_id(0)] = fixed[n - 1 - l] + dynamic[n - 1 - l];
+    }";
+    let Some(program) = build(&context, source, "") else {
+        return;
+    };
+    let out = output(&context, 128);
+    let kernel = program.kernel("reverse").unwrap();
+    assert!(kernel.local_mem_size() >= 256);
+    kernel.set_arg_buffer(0, Some(&out)).unwrap();
+    kernel.set_arg_local(1, 256).unwrap();
+    queue
+        .enqueue_nd_range(&kernel, 1, None, Some(&[128]), Some(&[64]), &[])
+        .unwrap();
+    let expected: Vec<u32> = (0..128u32)
+        .map(|i| 3 * (i / 64 * 64 + 63 - i % 64))
+        .collect();
+    assert_eq!(words(&queue, &out), expected);
+}
+
+#[test]
+fn threads_launch_and_compile_at_once() {
+    let context = context();
+    let Some(program) = build(&context, SQUARES, "-cl-std=CL3.0") else {
+        return;
+    };
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let (context, program) = (context.clone(), program.clone());
+            std::thread::spawn(move || {
+                let queue = queue(&context);
+                for (n, local) in [(1024usize, 64usize), (1000, 64), (7, 7), (4096, 1)] {
+                    let result = run(&queue, &program, "squares", &[n], Some(&[local]));
+                    assert!(result.into_iter().eq((0..n as u32).map(|i| i * i)));
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    let marker = queue(&context).enqueue_marker(&[]).unwrap();
+    Event::wait_all(&[marker]).unwrap();
+}
