@@ -239,16 +239,26 @@ impl<'a> FunctionTranslator<'_, 'a> {
                 Op::Phi => {}
                 _ => {
                     after_phis = true;
-                    self.instruction(inst)?;
+                    let outcome = self.instruction(inst);
+                    self.located(outcome)?;
                 }
             }
         }
-        self.terminator(&term)?;
+        let outcome = self.terminator(&term);
+        self.located(outcome)?;
         self.tails[index] = Some(self.block);
         // "OpLine": it lasts to the end of the block.
         self.loc = SourceLoc::default();
         self.source = None;
         Ok(())
+    }
+
+    /// Adds the source line to a refusal that does not have it.
+    fn located(&self, outcome: Result<()>) -> Result<()> {
+        outcome.map_err(|mut error| {
+            error.source = error.source.or_else(|| self.source.clone());
+            error
+        })
     }
 
     fn line(&mut self, inst: &Inst<'_>) {

@@ -11,7 +11,9 @@ use half::f16;
 use smallvec::SmallVec;
 
 use crate::ir::eval::{self, Lanes, signed};
-use crate::ir::{Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Type, Value};
+use crate::ir::{
+    Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Type, Value,
+};
 
 /// What a built-in has computed, a value for each result.
 pub type Results = SmallVec<[Lanes; 2]>;
