@@ -355,13 +355,13 @@ impl Gen<'_> {
                 parts.push(self.shuffle(part, part, &chosen, bits));
                 continue;
             }
-            for v in first + 1..=last {
+            for (v, &vector) in vectors.iter().enumerate().take(last + 1).skip(first + 1) {
                 for (lane, &(from, l)) in chosen.iter_mut().zip(&sources) {
                     if from == v {
                         *lane = per as u8 + l;
                     }
                 }
-                part = self.shuffle(part, vectors[v], &chosen, bits);
+                part = self.shuffle(part, vector, &chosen, bits);
                 // What has been placed stays where it is.
                 chosen = (0..per as u8).collect();
             }
