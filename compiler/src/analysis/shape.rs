@@ -462,7 +462,20 @@ fn linear(func: &Function, inst: Inst, args: &[Shape]) -> Option<Shape> {
             let amount = constant(1)? & i64::from(bits - 1);
             scale(args[0], 1i64.wrapping_shl(amount as u32))
         }
-        Op::Convert(ConvertOp::Trunc, _) => scale(args[0], 1),
+        Op::Convert(ConvertOp::Trunc, _) => {
+            let (stride, guards) = args[0].stride()?;
+            // Whether an extension wrapped does not show in the bits that it extended.
+            let shows = |&guard: &Value| {
+                let from = func.def_inst(guard).map(|inst| func.insts[inst].args[0]);
+                from.is_none_or(|from| func.ty(from).scalar.bits() < bits)
+            };
+            let mut left = guards.into_iter().flat_map(Guards::iter).filter(shows);
+            let guards = left.next().map(|first| Guards {
+                first,
+                second: left.next(),
+            });
+            Some(Shape::new(stride, guards, bits))
+        }
         Op::Convert(ConvertOp::Bitcast, _)
             if matches!(
                 func.ty(data.args[0]).scalar,
