@@ -11,9 +11,7 @@ use half::f16;
 use smallvec::SmallVec;
 
 use crate::ir::eval::{self, Lanes, signed};
-use crate::ir::{
-    BinOp, Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Type, UnOp, Value,
-};
+use crate::ir::{Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Type, Value};
 
 /// What a built-in has computed, a value for each result.
 pub type Results = SmallVec<[Lanes; 2]>;
@@ -191,11 +189,8 @@ fn across(builtin: Builtin, args: &[(Type, &[u64])], result: Type) -> Option<Lan
         .collect();
     for &inst in &func.blocks[entry].insts {
         let data = &func.insts[inst];
-        let operands: Option<SmallVec<[(Type, &[u64]); 16]>> = data
-            .args
-            .iter()
-            .map(|arg| Some((func.ty(*arg), known.get(arg)?.as_slice())))
-            .collect();
+        let operand = |arg: &Value| Some((func.ty(*arg), known.get(arg)?.as_slice()));
+        let operands: Option<SmallVec<[_; 16]>> = data.args.iter().map(operand).collect();
         let lanes = eval::pure(&data.op, &operands?, func.ty(data.results[0]))?;
         known.insert(data.results[0], lanes);
     }
