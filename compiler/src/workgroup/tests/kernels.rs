@@ -469,3 +469,36 @@ fn strided_loop_over_a_wide_index() {
          ret",
     );
 }
+
+#[test]
+fn some_return_before_a_barrier() {
+    // Work-items past a limit return; the others use their neighbours' values, and loop around a barrier.
+    check(&format!(
+        "{EXCHANGE}
+         v40: i32 = const 0
+         v41: i32 = const 1
+         v60: i64 = const 20
+         v61: i64 = dim_query.global_id.0
+         v62: i1 = icmp.uge v61, v60
+         cond_br v62, block9, block8
+         block9:
+         ret
+         block8:
+         store.local.align4 v22, v13
+         barrier.workgroup.acqrel.local
+         v63: i32 = load.local.align4 v34
+         br block1(v40, v63)
+         block1(v42: i32, v43: i32):
+         v44: i1 = icmp.slt v42, v2
+         cond_br v44, block2, block3
+         block2:
+         v52: i32 = iadd v42, v41
+         v53: i32 = imul v43, v13
+         barrier.workgroup.acqrel.local
+         store.global.align4 v11, v53
+         br block1(v52, v53)
+         block3:
+         store.global.align4 v12, v43
+         ret"
+    ));
+}
