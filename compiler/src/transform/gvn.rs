@@ -10,9 +10,11 @@
 //! other starts fresh ones. A plain store also makes known what a load of the same place gives. Constant memory
 //! never changes, so its loads are like pure operations.
 //!
-//! Linear but for hashing.
+//! Linear but for hashing. The table keeps no copy of an instruction: entries refer to it, those with one hash are chained, and
+//! the newest is the first to be undone.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
@@ -27,8 +29,8 @@ pub fn run(func: &mut Function) -> bool {
     let preds = func.predecessors();
     let mut pass = Pass {
         func,
-        table: HashMap::new(),
-        undo: Vec::new(),
+        entries: Vec::new(),
+        newest: HashMap::default(),
         replace: SecondaryMap::new(),
         epochs: [0; SPACES],
         next_epoch: 1,
@@ -44,7 +46,7 @@ pub fn run(func: &mut Function) -> bool {
                     [only] => at_end[*only].unwrap_or_else(|| pass.fresh_epochs()),
                     _ => pass.fresh_epochs(),
                 };
-                stack.push(Step::Leave(pass.undo.len()));
+                stack.push(Step::Leave(pass.entries.len()));
                 pass.block(block);
                 at_end[block] = Some(pass.epochs);
                 let children = dominators.children(block).iter().rev();
@@ -67,20 +69,62 @@ enum Step {
     Leave(usize),
 }
 
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Key {
-    op: Op,
-    args: SmallVec<[Value; 4]>,
-    types: SmallVec<[Type; 2]>,
+/// What an instruction gave, at an epoch of its memory.
+struct Entry {
+    hash: u64,
+    /// A store stands for the load that it makes known.
+    inst: Inst,
     epoch: u32,
+    /// The entry with the same hash before it, or [`NO_ENTRY`].
+    previous: u32,
+}
+
+const NO_ENTRY: u32 = u32::MAX;
+
+/// A fast hash of small integers (the multiplicative one of Firefox); nothing here is chosen by an adversary who gains
+/// by collisions, which only cost comparisons.
+#[derive(Default)]
+struct Fx(u64);
+
+impl Hasher for Fx {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+
+    fn write_isize(&mut self, value: isize) {
+        self.write_u64(value as u64);
+    }
 }
 
 const SPACES: usize = 5;
 
 struct Pass<'a> {
     func: &'a mut Function,
-    table: HashMap<Key, SmallVec<[Value; 2]>>,
-    undo: Vec<Key>,
+    entries: Vec<Entry>,
+    /// The newest entry of each hash.
+    newest: HashMap<u64, u32, BuildHasherDefault<Fx>>,
     replace: SecondaryMap<Value, PackedOption<Value>>,
     /// By address space.
     epochs: [u32; SPACES],
@@ -99,9 +143,39 @@ impl Pass<'_> {
     }
 
     fn undo_to(&mut self, mark: usize) {
-        for key in self.undo.drain(mark..) {
-            self.table.remove(&key);
+        while self.entries.len() > mark {
+            if let Some(entry) = self.entries.pop() {
+                self.newest.insert(entry.hash, entry.previous);
+            }
         }
+    }
+
+    fn remember(&mut self, hash: u64, inst: Inst, epoch: u32) {
+        let index = self.entries.len() as u32;
+        let previous = self.newest.insert(hash, index).unwrap_or(NO_ENTRY);
+        self.entries.push(Entry {
+            hash,
+            inst,
+            epoch,
+            previous,
+        });
+    }
+
+    /// The values that an entry knows for an instruction, if it is one that computes the same.
+    fn values_for(&self, entry: &Entry, inst: Inst, epoch: u32) -> Option<SmallVec<[Value; 2]>> {
+        let (known, data) = (&self.func.insts[entry.inst], &self.func.insts[inst]);
+        let (args, values) = match known.op {
+            Op::Store(mem) if data.op == Op::Load(mem) => known.args.split_at(1),
+            _ if known.op == data.op => (known.args.as_slice(), known.results.as_slice()),
+            _ => return None,
+        };
+        let types = |values: &[Value]| -> SmallVec<[Type; 2]> {
+            values.iter().map(|&v| self.func.ty(v)).collect()
+        };
+        let same = entry.epoch == epoch
+            && args == data.args.as_slice()
+            && types(values) == types(&data.results);
+        same.then(|| SmallVec::from_slice(values))
     }
 
     fn resolve(&self, value: Value) -> Value {
@@ -140,34 +214,28 @@ impl Pass<'_> {
                 return false;
             }
         };
-        let mut args = data.args.clone();
         if let Op::Binary(op, _) = data.op
             && op.is_commutative()
-            && args[0] > args[1]
-            && self.func.as_const(args[1]).is_none()
+            && data.args[0] > data.args[1]
+            && self.func.as_const(data.args[1]).is_none()
         {
-            args.swap(0, 1);
+            self.func.insts[inst].args.swap(0, 1);
         }
-        let key = Key {
-            op: data.op.clone(),
-            args,
-            types: data.results.iter().map(|&v| self.func.ty(v)).collect(),
-            epoch,
-        };
-        match self.table.get(&key) {
-            Some(known) => {
-                for (&result, &value) in data.results.iter().zip(known) {
+        let data = &self.func.insts[inst];
+        let hash = hash(&data.op, &data.args, epoch);
+        let mut index = self.newest.get(&hash).copied().unwrap_or(NO_ENTRY);
+        while let Some(entry) = self.entries.get(index as usize) {
+            if let Some(values) = self.values_for(entry, inst, epoch) {
+                for (&result, value) in data.results.iter().zip(values) {
                     self.replace[result] = value.into();
                 }
                 self.changed = true;
-                true
+                return true;
             }
-            None => {
-                self.table.insert(key.clone(), data.results.clone());
-                self.undo.push(key);
-                false
-            }
+            index = entry.previous;
         }
+        self.remember(hash, inst, epoch);
+        false
     }
 
     /// Memory may have changed in a space (and whatever generic addresses may reach).
@@ -219,26 +287,29 @@ impl Pass<'_> {
             return;
         }
         let data = &self.func.insts[inst];
-        let values: SmallVec<[Value; 2]> = SmallVec::from_slice(&data.args[1..]);
-        let key = Key {
-            op: Op::Load(mem),
-            args: SmallVec::from_slice(&data.args[..1]),
-            types: values.iter().map(|&v| self.func.ty(v)).collect(),
-            epoch: self.epochs[mem.space as usize],
-        };
+        let ty = self.func.ty(data.args[1]);
         // Lanes of a strided or scattered store may overlap, and then the last one wins.
-        let lanes = key.types[0].lanes;
-        let overlaps = lanes > 1
+        let overlaps = ty.lanes > 1
             && if self.func.ty(data.args[0]).is_scalar() {
-                let bytes = i64::from(key.types[0].scalar.bytes()) * values.len() as i64;
+                let bytes = i64::from(ty.scalar.bytes()) * (data.args.len() as i64 - 1);
                 mem.stride != 0 && mem.stride.abs() < bytes
             } else {
                 true
             };
-        if !overlaps && self.table.insert(key.clone(), values).is_none() {
-            self.undo.push(key);
+        if !overlaps {
+            let epoch = self.epochs[mem.space as usize];
+            let hash = hash(&Op::Load(mem), &data.args[..1], epoch);
+            self.remember(hash, inst, epoch);
         }
     }
+}
+
+fn hash(op: &Op, args: &[Value], epoch: u32) -> u64 {
+    let mut hasher = Fx::default();
+    op.hash(&mut hasher);
+    args.hash(&mut hasher);
+    epoch.hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Halves are computed in `f32` and rounded, which is exact or innocuous for all but the two functions that
 //! know the spacing of halves: `nextafter` and `fract`.
 
+use std::collections::HashMap;
 use std::num::Wrapping;
 
 use brolga_mathlib::{Func, Target, Value as Number, eval_values};
@@ -10,7 +11,7 @@ use half::f16;
 use smallvec::SmallVec;
 
 use crate::ir::eval::{self, Lanes, signed};
-use crate::ir::{BinOp, Builtin, ConvertOp, Rounding, Scalar, Type, UnOp};
+use crate::ir::{Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Type, Value};
 
 /// What a built-in has computed, a value for each result.
 pub type Results = SmallVec<[Lanes; 2]>;
@@ -171,72 +172,32 @@ fn next_after(x: u64, y: u64) -> u64 {
     }
 }
 
-/// The built-ins that mix lanes.
+/// A built-in that is not lane-wise: the operations that [`crate::transform::builtins`] writes it out as, one after another. They
+/// are its definition, so that a program means the same written out or not.
 fn across(builtin: Builtin, args: &[(Type, &[u64])], result: Type) -> Option<Lanes> {
-    let (ty, a) = *args.first()?;
-    let scalar = ty.scalar;
-    let second = args.get(1).map(|&(_, lanes)| lanes);
-    let binary = |op: BinOp, a: u64, b: u64| eval::binary(op, scalar, a, b);
-    let lanes = match builtin {
-        Builtin::ShuffleDyn => {
-            let mask = a.len() as u64 - 1;
-            second?.iter().map(|&i| a[(i & mask) as usize]).collect()
-        }
-        Builtin::Shuffle2Dyn => {
-            let both: Lanes = a.iter().chain(second?).copied().collect();
-            let mask = both.len() as u64 - 1;
-            let indices = args.get(2)?.1;
-            indices.iter().map(|&i| both[(i & mask) as usize]).collect()
-        }
-        Builtin::Dot => Lanes::from_elem(dot(scalar, a, second?), 1),
-        Builtin::Cross => {
-            let b = second?;
-            let term = |i: usize, j: usize| {
-                let right = binary(BinOp::FMul, a[j], b[i]);
-                eval::fma(scalar, a[i], b[j], eval::unary(UnOp::FNeg, scalar, right))
-            };
-            let mut lanes = Lanes::from_slice(&[term(1, 2), term(2, 0), term(0, 1)]);
-            lanes.resize(a.len(), 0);
-            lanes
-        }
-        Builtin::Length | Builtin::FastLength => Lanes::from_elem(length(scalar, a), 1),
-        Builtin::Distance | Builtin::FastDistance => {
-            let b = second?;
-            let difference: Lanes = a
-                .iter()
-                .zip(b)
-                .map(|(&a, &b)| binary(BinOp::FSub, a, b))
-                .collect();
-            Lanes::from_elem(length(scalar, &difference), 1)
-        }
-        Builtin::Normalize | Builtin::FastNormalize => {
-            let length = length(scalar, a);
-            let zero = length & (scalar.mask() >> 1) == 0;
-            a.iter()
-                .map(|&x| {
-                    if zero {
-                        x
-                    } else {
-                        binary(BinOp::FDiv, x, length)
-                    }
-                })
-                .collect()
-        }
-        _ => return None,
-    };
-    (lanes.len() == usize::from(result.lanes)).then_some(lanes)
-}
-
-fn dot(scalar: Scalar, a: &[u64], b: &[u64]) -> u64 {
-    let mut pairs = a.iter().zip(b);
-    let first = pairs
-        .next()
-        .map_or(0, |(&a, &b)| eval::binary(BinOp::FMul, scalar, a, b));
-    pairs.fold(first, |sum, (&a, &b)| eval::fma(scalar, a, b, sum))
-}
-
-fn length(scalar: Scalar, a: &[u64]) -> u64 {
-    eval::unary(UnOp::Sqrt, scalar, dot(scalar, a, a))
+    let types: SmallVec<[Type; 4]> = args.iter().map(|&(ty, _)| ty).collect();
+    let mut func = Function::new("", &types, &[]);
+    let params = func.params().to_vec();
+    let entry = func.entry();
+    let mut b = Builder::new(&mut func, entry);
+    let value = b.val(Op::Builtin(builtin), &params, result);
+    crate::transform::builtins::run(&mut func);
+    let mut known: HashMap<Value, Lanes> = params
+        .iter()
+        .zip(args)
+        .map(|(&param, &(_, lanes))| (param, Lanes::from_slice(lanes)))
+        .collect();
+    for &inst in &func.blocks[entry].insts {
+        let data = &func.insts[inst];
+        let operands: Option<SmallVec<[(Type, &[u64]); 16]>> = data
+            .args
+            .iter()
+            .map(|arg| Some((func.ty(*arg), known.get(arg)?.as_slice())))
+            .collect();
+        let lanes = eval::pure(&data.op, &operands?, func.ty(data.results[0]))?;
+        known.insert(data.results[0], lanes);
+    }
+    known.remove(&value)
 }
 
 /// A scalar routine of `brolga-mathlib` on bits.
