@@ -116,7 +116,13 @@ impl Device {
             | CL_FP_ROUND_TO_NEAREST
             | CL_FP_FMA
             | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
-        let double_fp_config = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA;
+        // The directed modes are those of conversions that name one; OpenCL 1.x demands them.
+        let double_fp_config = CL_FP_DENORM
+            | CL_FP_INF_NAN
+            | CL_FP_ROUND_TO_NEAREST
+            | CL_FP_ROUND_TO_ZERO
+            | CL_FP_ROUND_TO_INF
+            | CL_FP_FMA;
         let all_scopes = CL_DEVICE_ATOMIC_ORDER_RELAXED
             | CL_DEVICE_ATOMIC_ORDER_ACQ_REL
             | CL_DEVICE_ATOMIC_ORDER_SEQ_CST
@@ -124,7 +130,7 @@ impl Device {
             | CL_DEVICE_ATOMIC_SCOPE_DEVICE
             | CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES;
         Device {
-            device_type: CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_DEFAULT,
+            device_type: CL_DEVICE_TYPE_CPU,
             vendor_id: pci_vendor(&topology.vendor),
             max_compute_units: crate::pool::thread_count(),
             max_work_item_sizes: [MAX_WORK_GROUP_SIZE; 3],
@@ -144,7 +150,8 @@ impl Device {
             single_fp_config,
             double_fp_config,
             half_fp_config: 0,
-            max_constant_buffer_size: max_mem_alloc_size,
+            // Constant memory is ordinary memory; tests fill as much of it as is promised.
+            max_constant_buffer_size: max_mem_alloc_size.min(1 << 30),
             max_constant_args: 512,
             profiling_timer_resolution: 1,
             execution_capabilities: CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL,
@@ -170,7 +177,7 @@ impl Device {
             driver_version: env!("CARGO_PKG_VERSION"),
             version: OPENCL_VERSION,
             numeric_version: make_version(3, 0, 0),
-            opencl_c_version: "OpenCL C 1.2",
+            opencl_c_version: "OpenCL C 1.2 Brolga",
             il_version: features::il_version_string(),
             extensions: features::names(features::device_extensions()),
             uuid: uuid(&[b"device", topology.name.as_bytes()]),

@@ -8,7 +8,7 @@
 //! platform, device, features, topology   what there is
 //! context                                what everything else belongs to
 //! memory/                                buffers, shared virtual memory, rectangles, transfers
-//! program, executable, kernel            source/IL/binary -> built program -> kernel with arguments -> code
+//! program/, executable, kernel           source/IL/binary -> built program -> kernel with arguments -> code
 //! ndrange, launch                        a launch checked, its local size chosen; the launch as work
 //! queue, enqueue/                        the order of commands; each kind validated and captured by value
 //! command, event                         a command, its dependencies, status and callbacks

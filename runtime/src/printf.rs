@@ -39,7 +39,7 @@ pub fn format(
         rest = &rest[length..];
         if spec.conversion == b'%' {
             out.push(b'%');
-        } else if let Some(argument) = arguments.next() {
+        } else if let Some(argument) = arguments.take(spec.vector) {
             convert(&mut out, &spec, &argument, &fetch_string);
         } else {
             out.extend_from_slice(text);
@@ -60,14 +60,25 @@ struct Arguments<'a> {
     lanes: &'a [u64],
 }
 
-impl<'a> Iterator for Arguments<'a> {
-    type Item = Argument<'a>;
-
-    fn next(&mut self) -> Option<Argument<'a>> {
-        let (&[scalar, count], types) = self.types.split_first_chunk::<2>()?;
-        let (lanes, rest) = self.lanes.split_at_checked(usize::from(count))?;
+impl<'a> Arguments<'a> {
+    /// The argument of a conversion of `components` lanes. The components of a vector may come as arguments of their own, as
+    /// the compiler takes vectors apart; more lanes than the conversion names are passed over.
+    fn take(&mut self, components: usize) -> Option<Argument<'a>> {
+        let (&[scalar, count], mut types) = self.types.split_first_chunk::<2>()?;
+        let mut lanes = usize::from(count);
+        while lanes < components
+            && let Some((&[next, more], rest)) = types.split_first_chunk::<2>()
+            && next == scalar
+        {
+            lanes += usize::from(more);
+            types = rest;
+        }
+        let (lanes, rest) = self.lanes.split_at_checked(lanes)?;
         (self.types, self.lanes) = (types, rest);
-        Some(Argument { scalar, lanes })
+        Some(Argument {
+            scalar,
+            lanes: &lanes[..components.min(lanes.len())],
+        })
     }
 }
 
@@ -90,7 +101,8 @@ struct Spec {
     zero: bool,
     width: usize,
     precision: Option<usize>,
-    vector: bool,
+    /// Components of a vector; 1 for a scalar.
+    vector: usize,
     length: Length,
     conversion: u8,
 }
@@ -107,7 +119,7 @@ impl Spec {
             zero: false,
             width: 0,
             precision: None,
-            vector: false,
+            vector: 1,
             length: Length::None,
             conversion: 0,
         };
@@ -138,10 +150,7 @@ impl Spec {
         }
         if text.get(at) == Some(&b'v') {
             at += 1;
-            spec.vector = matches!(number(&mut at), Some(2 | 3 | 4 | 8 | 16));
-            if !spec.vector {
-                return None;
-            }
+            spec.vector = number(&mut at).filter(|n| matches!(n, 2 | 3 | 4 | 8 | 16))?;
         }
         let (length, size) = match (text.get(at)?, text.get(at + 1)) {
             (b'h', Some(b'h')) => (Length::Hh, 2),
@@ -167,14 +176,8 @@ fn convert(
     argument: &Argument,
     fetch_string: &impl Fn(u64) -> Vec<u8>,
 ) {
-    // A vector prints as its components separated by commas, each by the whole specification. The lanes that are there count, not
-    // those that the format announces.
-    let lanes = if spec.vector {
-        argument.lanes
-    } else {
-        argument.lanes.get(..1).unwrap_or_default()
-    };
-    for (index, &lane) in lanes.iter().enumerate() {
+    // A vector prints as its components separated by commas, each by the whole specification.
+    for (index, &lane) in argument.lanes.iter().enumerate() {
         if index > 0 {
             out.push(b',');
         }
@@ -210,7 +213,7 @@ fn integer_bits(spec: &Spec, scalar: u8) -> u32 {
         Length::H => 16,
         Length::Hl => 32,
         Length::L => 64,
-        Length::None if spec.vector => scalar_bits(scalar),
+        Length::None if spec.vector > 1 => scalar_bits(scalar),
         Length::None => 32,
     }
 }
@@ -604,6 +607,9 @@ mod tests {
             one("%#v2hx", PrintfScalar::I16, &[0xffff, 16]),
             "0xffff,0x10"
         );
+        let apart = [PrintfScalar::I32 as u8, 1].repeat(5);
+        let printed = format(b"%v4hld|%d", &apart, &[1, 2, 3, 4, 5], |_| vec![]);
+        assert_eq!(printed, b"1,2,3,4|5");
         assert_eq!(one("%v2ld", PrintfScalar::I64, &[u64::MAX, 1]), "-1,1");
         assert_eq!(
             one("%v2hlu", PrintfScalar::I32, &[0xffff_ffff, 1]),

@@ -175,7 +175,7 @@ fn programs_compile_apart_and_link() {
     let result = run(&queue, &linked, "k", &[50], None);
     assert!(result.into_iter().eq((0..50).map(|i| i * 3)));
 
-    let (_, result) = Program::link(&context, "-nonsense", &[linked.clone()], None);
+    let (_, result) = Program::link(&context, "-nonsense", std::slice::from_ref(&linked), None);
     assert_eq!(result, Err(ClError::INVALID_LINKER_OPTIONS));
     let (_, result) = Program::link(&context, "", &[], None);
     assert_eq!(result, Err(ClError::INVALID_VALUE));

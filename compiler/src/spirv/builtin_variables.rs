@@ -106,7 +106,7 @@ impl FunctionTranslator<'_, '_> {
     }
 
     /// The component with a number known now or only when the kernel runs.
-    fn dimension(&mut self, query: DimQuery, component: Value, ty: Type) -> Value {
+    pub(super) fn dimension(&mut self, query: DimQuery, component: Value, ty: Type) -> Value {
         let outside = outside(query);
         match self.func.as_const(component) {
             Some(d @ 0..=2) => self.dim(query, d as u8, ty.scalar),

@@ -74,6 +74,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::SignedZeroInfNanPreserve, Full),
     (Capability::RoundingModeRTE, Full),
     // Hints that need not be followed.
+    (Capability::UniformDecoration, Full),
     (Capability::FPFastMathModeINTEL, Full),
     (Capability::FloatControls2, Full),
     (Capability::KernelAttributesINTEL, Parts),

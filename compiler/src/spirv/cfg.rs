@@ -18,6 +18,8 @@ pub(super) struct SourceBlock<'a> {
     pub term: Inst<'a>,
     /// Indices of successor blocks, one per jump, in operand order.
     pub succs: SmallVec<[usize; 2]>,
+    /// Indices of predecessor blocks, ascending, each once.
+    pub preds: SmallVec<[usize; 2]>,
 }
 
 /// The blocks of a function, entry first.
@@ -84,6 +86,7 @@ impl<'a> Cfg<'a> {
                         insts: &body[label + 1..at],
                         term: *inst,
                         succs: SmallVec::new(),
+                        preds: SmallVec::new(),
                     });
                     begin = None;
                 }
@@ -111,6 +114,15 @@ impl<'a> Cfg<'a> {
                             format!("{} is not a block of this function", binary.describe(label)),
                         ));
                     }
+                }
+            }
+        }
+        for index in 0..blocks.len() {
+            let succs = blocks[index].succs.clone();
+            for succ in succs {
+                let preds = &mut blocks[succ].preds;
+                if preds.last() != Some(&index) {
+                    preds.push(index);
                 }
             }
         }

@@ -3,10 +3,11 @@
 use rspirv::spirv::Op;
 use smallvec::{SmallVec, smallvec};
 
+use super::builtin_variables::outside;
 use super::decode::{Id, Inst, Result};
 use super::function::{FunctionTranslator, Values};
 use super::types::Kind;
-use crate::ir::{Op as IrOp, Type, Value};
+use crate::ir::{DimQuery, Op as IrOp, Type, Value};
 
 /// A part of a composite value, by a path of literal indices.
 struct Part {
@@ -73,7 +74,10 @@ impl FunctionTranslator<'_, '_> {
                 let vector = self.vector(inst, 0)?;
                 let index = self.scalar_index(inst, 1)?;
                 let ty = self.ty(vector).lane();
-                let value = self.b().val(IrOp::ExtractDyn, &[vector, index], ty);
+                let value = match self.queried(vector) {
+                    Some(query) => self.dimension(query, index, ty),
+                    None => self.b().val(IrOp::ExtractDyn, &[vector, index], ty),
+                };
                 self.define(inst, value)?;
             }
             Op::VectorInsertDynamic => {
@@ -121,19 +125,26 @@ impl FunctionTranslator<'_, '_> {
         let (&[vector], &[3..=u32::MAX]) = (values, path) else {
             return None;
         };
-        let Some(IrOp::Build) = self.func.def_op(vector) else {
-            return None;
-        };
-        let mut lane = self.lane(vector, 0);
-        if let Some(IrOp::Convert(..)) = self.func.def_op(lane) {
-            lane = self.func.insts[self.func.def_inst(lane)?].args[0];
-        }
-        let Some(&IrOp::DimQuery(query, _)) = self.func.def_op(lane) else {
-            return None;
-        };
+        let query = self.queried(vector)?;
         let ty = self.ty(vector).lane();
-        let outside = super::builtin_variables::outside(query);
-        Some(self.iconst(ty, outside))
+        Some(self.iconst(ty, outside(query)))
+    }
+
+    /// The query that a vector holds the three dimensions of.
+    fn queried(&self, vector: Value) -> Option<DimQuery> {
+        let build = &self.func.insts[self.func.def_inst(vector)?];
+        if build.op != IrOp::Build {
+            return None;
+        }
+        let mut lane = &self.func.insts[self.func.def_inst(build.args[0])?];
+        if let IrOp::Convert(..) = lane.op {
+            lane = &self.func.insts[self.func.def_inst(lane.args[0])?];
+        }
+        match lane.op {
+            // Dimensions in order make up a vector of three; see `load_builtin`.
+            IrOp::DimQuery(query, 0) if build.args.len() == 3 => Some(query),
+            _ => None,
+        }
     }
 
     /// A component, without an instruction where it is known already.

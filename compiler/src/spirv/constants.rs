@@ -266,6 +266,10 @@ impl Unit<'_> {
         image: &mut Image,
     ) -> Result<()> {
         let info = self.type_of_id(inst, ty)?;
+        if info.size == 0 {
+            // It may still have exponentially many parts.
+            return Ok(());
+        }
         match (value, &info.kind) {
             (Const::Null, _) => Ok(()),
             (Const::Lanes(lanes), Kind::Value(ty)) => {
@@ -291,12 +295,16 @@ impl Unit<'_> {
                     self.write_constant(inst, *element, part, offset + i as u64 * stride, image)
                 })
             }
-            (Const::Composite(parts), Kind::Struct { members, offsets }) => parts
-                .iter()
-                .zip(members.iter().zip(offsets))
-                .try_for_each(|(part, (&member, &at))| {
+            (
+                Const::Composite(parts),
+                Kind::Struct {
+                    members, offsets, ..
+                },
+            ) => parts.iter().zip(members.iter().zip(offsets)).try_for_each(
+                |(part, (&member, &at))| {
                     self.write_constant(inst, member, part, offset + at, image)
-                }),
+                },
+            ),
             _ => Err(self.error(inst, "this initialiser is not supported")),
         }
     }

@@ -134,6 +134,10 @@ impl Binary {
         }
     }
 
+    pub fn module_count(&self) -> u32 {
+        self.module_count
+    }
+
     /// How many ids there are.
     pub fn id_count(&self) -> usize {
         self.source_ids.len()

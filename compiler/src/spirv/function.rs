@@ -297,7 +297,8 @@ impl<'a> FunctionTranslator<'_, 'a> {
         for pair in inst.operands.chunks_exact(2) {
             let (value, parent) = (pair[0], pair[1]);
             let parent = self.cfg.by_label.get(&parent).copied();
-            let Some(parent) = parent.filter(|&p| self.cfg.blocks[p].succs.contains(&index)) else {
+            let preds = &self.cfg.blocks[index].preds;
+            let Some(parent) = parent.filter(|p| preds.binary_search(p).is_ok()) else {
                 return Err(self.error(
                     inst,
                     format!(
@@ -344,13 +345,12 @@ impl<'a> FunctionTranslator<'_, 'a> {
                 }
             }
         }
-        let missing = (0..self.cfg.blocks.len()).find(|p| {
-            self.cfg.is_reachable(*p)
-                && self.cfg.blocks[*p].succs.contains(&index)
-                && !given.contains_key(p)
-        });
+        let missing = self.cfg.blocks[index]
+            .preds
+            .iter()
+            .find(|p| self.cfg.is_reachable(**p) && !given.contains_key(p));
         match missing {
-            Some(pred) => Err(self.error(
+            Some(&pred) => Err(self.error(
                 inst,
                 format!(
                     "no value for the predecessor {}",
@@ -602,6 +602,10 @@ impl<'a> FunctionTranslator<'_, 'a> {
 
     /// A pointer operand.
     pub fn pointer(&mut self, inst: &Inst<'_>, id: Id) -> Result<Pointer> {
+        if let Bound::BuiltIn { .. } = self.bound(inst, id)? {
+            // For its message: built-in variables have no address.
+            self.values(inst, id)?;
+        }
         let (space, pointee) = self.pointer_type(inst, id)?;
         let address = self.typed(inst, id, Type::PTR)?;
         Ok(Pointer {
@@ -731,7 +735,9 @@ impl<'a> FunctionTranslator<'_, 'a> {
             }
             (Const::Composite(parts), _) => {
                 // Checks the number of leaves of the whole.
-                unit.leaves(inst, ty)?;
+                if unit.leaves(inst, ty)?.is_empty() {
+                    return Ok(());
+                }
                 match &info.kind {
                     Kind::Array { element, .. } => {
                         for part in parts.iter() {

@@ -1,7 +1,7 @@
 //! Everything outside function bodies: names, decorations, types, constants, variables, entry points, and
 //! where each function is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rspirv::spirv::{AddressingModel, Decoration, ExecutionModel, MemoryModel, Op, StorageClass};
 use smallvec::SmallVec;
@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::capabilities;
 use super::constants::Const;
 use super::decode::{Binary, Id, Inst, Result, literal_string, literal_string_words};
-use super::types::{Kind, TypeInfo};
+use super::types::{Kind, Shape, TypeInfo};
 use crate::Diagnostic;
 use crate::program::SpecConstants;
 
@@ -55,6 +55,8 @@ pub(super) struct Unit<'a> {
     pub binary: &'a Binary,
     pub spec: &'a SpecConstants,
     pub types: Vec<Option<TypeInfo>>,
+    /// [`TypeInfo`]'s canonical numbers.
+    pub shapes: HashMap<Shape, u32>,
     /// Each constant's type and value.
     pub constants: Vec<Option<(Id, Const)>>,
     /// Each result's type.
@@ -95,6 +97,7 @@ impl<'a> Unit<'a> {
             binary,
             spec,
             types: vec![None; count],
+            shapes: HashMap::new(),
             constants: vec![None; count],
             value_types,
             decorations: HashMap::new(),
@@ -141,7 +144,7 @@ impl<'a> Unit<'a> {
 
     /// Annotations, debug names and modes: what may be needed before the definition it is about.
     pub fn read_annotations(&mut self, insts: &'a [Inst<'a>]) -> Result<()> {
-        let mut memory_models = HashMap::new();
+        let mut memory_models = HashSet::new();
         for inst in insts {
             let words = inst.operands;
             match inst.op() {
@@ -167,7 +170,7 @@ impl<'a> Unit<'a> {
                     if words[1] != MemoryModel::OpenCL as u32 {
                         return Err(self.error(inst, "the memory model is not OpenCL"));
                     }
-                    if memory_models.insert(inst.module, ()).is_some() {
+                    if !memory_models.insert(inst.module) {
                         return Err(self.error(inst, "there is a second memory model"));
                     }
                 }
@@ -222,11 +225,8 @@ impl<'a> Unit<'a> {
                 self.value_types[result as usize] = Some(ty);
             }
         }
-        if let Some(inst) = insts
-            .iter()
-            .find(|i| !memory_models.contains_key(&i.module))
-        {
-            return Err(self.error(inst, "the module has no OpMemoryModel"));
+        if (0..self.binary.module_count()).any(|module| !memory_models.contains(&module)) {
+            return Err(Diagnostic::new("the module has no OpMemoryModel"));
         }
         Ok(())
     }

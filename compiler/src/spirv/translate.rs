@@ -1,10 +1,10 @@
 //! From the entry points outwards: every function, global and work-group variable that a kernel reaches is
 //! translated; the rest of a module is not looked at.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::num::NonZeroU32;
 
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 use rspirv::spirv::StorageClass;
 use smallvec::SmallVec;
 
@@ -21,7 +21,7 @@ use crate::ir::{
 /// Largest module-scope object.
 const MAX_OBJECT: u64 = 1 << 32;
 /// Most bytes of all initialisers together; a small module can spell a large one by sharing parts.
-const MAX_INITIALIZED: u64 = 256 << 20;
+const MAX_INITIALIZED: u64 = 64 << 20;
 
 /// Where a module-scope variable lives.
 pub(super) enum VariablePlace {
@@ -38,7 +38,8 @@ pub(super) struct Translator<'a> {
     globals: HashMap<Id, GlobalId>,
     global_queue: Vec<(Id, GlobalId)>,
     locals: HashMap<Id, LocalVar>,
-    names: HashSet<String>,
+    /// Names given so far, and how many were derived from each.
+    names: HashMap<String, u32>,
     locations: HashMap<String, SourceLoc>,
     /// Who calls whom, and where.
     pub calls: Vec<(FuncId, FuncId, Inst<'a>)>,
@@ -71,6 +72,13 @@ impl<'a> Translator<'a> {
         let reach = self.reach(unit)?;
         for kernel in &mut self.module.kernels {
             let of = &reach[kernel.func];
+            // A kernel lists the work-group variables of what it calls too, so that it says all that it needs.
+            let own = &mut self.module.functions[kernel.func].locals;
+            for local in &of.locals {
+                if !own.values().any(|l| l.name == local.name) {
+                    own.push(local.clone());
+                }
+            }
             kernel.info.has_barrier = of.has_barrier;
             kernel.info.private_mem_size = of.private_bytes;
             kernel.info.local_mem_size = of.locals.iter().fold(0, |end: u64, local| {
@@ -117,7 +125,11 @@ impl<'a> Translator<'a> {
             .iter()
             .map(|leaf| leaf.ty)
             .collect();
-        let name = self.unique(unit.binary.name(id).unwrap_or("function"));
+        let name = unit.binary.name(id).or_else(|| {
+            let entry = unit.entry_points.iter().find(|entry| entry.func == id);
+            entry.map(|entry| entry.name.as_str())
+        });
+        let name = self.unique(name.unwrap_or("function"));
         let func = self
             .module
             .functions
@@ -130,11 +142,12 @@ impl<'a> Translator<'a> {
     /// A name that nothing else has: `name`, `name.1`, ..
     fn unique(&mut self, name: &str) -> String {
         let mut unique = name.to_string();
-        let mut n = 0;
-        while !self.names.insert(unique.clone()) {
-            n += 1;
-            unique = format!("{name}.{n}");
+        while self.names.contains_key(&unique) {
+            let derived = self.names.entry(name.to_string()).or_default();
+            *derived += 1;
+            unique = format!("{name}.{derived}");
         }
+        self.names.insert(unique.clone(), 0);
         unique
     }
 
@@ -358,12 +371,6 @@ impl<'a> Translator<'a> {
                 }
             }
         }
-        debug_assert!(
-            self.module
-                .functions
-                .keys()
-                .all(|f| f.index() < self.names.len())
-        );
         Ok(reach)
     }
 }

@@ -35,6 +35,8 @@ pub(super) enum Kind {
     Struct {
         members: Box<[Id]>,
         offsets: Box<[u64]>,
+        /// The index of each member's first leaf, saturating.
+        first_leaves: Box<[u32]>,
     },
     Function {
         result: Id,
@@ -57,6 +59,21 @@ pub(super) struct TypeInfo {
     /// How many leaves, saturating.
     pub leaves: u32,
     depth: u32,
+    /// Equal for types whose values have the same representation, in memory and as SSA values.
+    canonical: u32,
+}
+
+/// What a type's values are like: equal shapes, equal representation.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum Shape {
+    Void,
+    Leaf(Type),
+    /// Canonical element, length.
+    Array(u32, u64),
+    /// Canonical members and their offsets, alignment.
+    Struct(Vec<(u32, u64)>, u32),
+    /// Not a value's type; equal to itself only.
+    Function(Id),
 }
 
 /// One scalar, vector or pointer of an aggregate.
@@ -81,6 +98,7 @@ impl TypeInfo {
             align: size_of(ty) as u32,
             leaves: 1,
             depth: 0,
+            canonical: 0,
         }
     }
 
@@ -91,6 +109,7 @@ impl TypeInfo {
             align: 1,
             leaves: 0,
             depth: 0,
+            canonical: 0,
         }
     }
 
@@ -135,7 +154,7 @@ impl Unit<'_> {
                     },
                     Type::PTR,
                 );
-                self.types[words[0] as usize] = Some(info);
+                self.set_type(words[0], info);
                 return Ok(());
             }
             Op::TypeVoid => TypeInfo::no_value(Kind::Void),
@@ -215,6 +234,7 @@ impl Unit<'_> {
                     leaves: u32::try_from(u64::from(leaves).saturating_mul(length))
                         .unwrap_or(u32::MAX),
                     depth: depth + 1,
+                    canonical: 0,
                 }
             }
             Op::TypeStruct => self.struct_type(inst)?,
@@ -275,8 +295,30 @@ impl Unit<'_> {
             ));
         }
         let result = self.result(inst)?;
-        self.types[result as usize] = Some(info);
+        self.set_type(result, info);
         Ok(())
+    }
+
+    fn set_type(&mut self, id: Id, mut info: TypeInfo) {
+        let canonical = |id: Id| self.types[id as usize].as_ref().map_or(0, |t| t.canonical);
+        let shape = match (&info.kind, info.ir()) {
+            (_, Some(ty)) => Shape::Leaf(ty),
+            (Kind::Array { element, length }, _) => Shape::Array(canonical(*element), *length),
+            (
+                Kind::Struct {
+                    members, offsets, ..
+                },
+                _,
+            ) => {
+                let members = members.iter().map(|&member| canonical(member));
+                Shape::Struct(members.zip(offsets.iter().copied()).collect(), info.align)
+            }
+            (Kind::Void, _) => Shape::Void,
+            _ => Shape::Function(id),
+        };
+        let next = self.shapes.len() as u32;
+        info.canonical = *self.shapes.entry(shape).or_insert(next);
+        self.types[id as usize] = Some(info);
     }
 
     fn struct_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
@@ -284,6 +326,7 @@ impl Unit<'_> {
         let packed = self.has_decoration(result, Decoration::CPacked);
         let (mut size, mut align, mut leaves, mut depth) = (0u64, 1u32, 0u32, 0u32);
         let mut offsets = Vec::with_capacity(inst.operands.len());
+        let mut first_leaves = Vec::with_capacity(inst.operands.len());
         for &member in inst.operands {
             let info = self.type_of_id(inst, member)?;
             if !info.has_values() {
@@ -294,6 +337,7 @@ impl Unit<'_> {
                 align = align.max(info.align);
             }
             offsets.push(size);
+            first_leaves.push(leaves);
             size += info.size;
             if size > MAX_SIZE {
                 return Err(self.too_large(inst));
@@ -305,11 +349,13 @@ impl Unit<'_> {
             kind: Kind::Struct {
                 members: inst.operands.into(),
                 offsets: offsets.into(),
+                first_leaves: first_leaves.into(),
             },
             size: size.next_multiple_of(u64::from(align)),
             align,
             leaves,
             depth,
+            canonical: 0,
         })
     }
 
@@ -344,14 +390,20 @@ impl Unit<'_> {
             out.push(Leaf { ty, offset: base });
             return;
         }
+        // What has no leaves may still have exponentially many parts.
+        if info.leaves == 0 {
+            return;
+        }
         match &info.kind {
-            Kind::Array { element, length } if info.leaves > 0 => {
+            Kind::Array { element, length } => {
                 let stride = self.types[*element as usize].as_ref().map_or(0, |t| t.size);
                 for i in 0..*length {
                     self.push_leaves(*element, base + i * stride, out);
                 }
             }
-            Kind::Struct { members, offsets } => {
+            Kind::Struct {
+                members, offsets, ..
+            } => {
                 for (&member, &offset) in members.iter().zip(offsets) {
                     self.push_leaves(member, base + offset, out);
                 }
@@ -379,40 +431,9 @@ impl Unit<'_> {
 
     /// Whether values of two types have the same representation, in memory and as SSA values.
     pub(super) fn same_type(&self, a: Id, b: Id) -> bool {
-        if a == b {
-            return true;
-        }
-        let (Some(a), Some(b)) = (&self.types[a as usize], &self.types[b as usize]) else {
-            return false;
-        };
-        if let (Some(a), Some(b)) = (a.ir(), b.ir()) {
-            return a == b;
-        }
-        if (a.size, a.align, a.leaves) != (b.size, b.align, b.leaves) {
-            return false;
-        }
-        match (&a.kind, &b.kind) {
-            (Kind::Void, Kind::Void) => true,
-            (
-                Kind::Array {
-                    element: x,
-                    length: m,
-                },
-                Kind::Array {
-                    element: y,
-                    length: n,
-                },
-            ) => m == n && self.same_type(*x, *y),
-            (
-                Kind::Struct {
-                    members: x,
-                    offsets: m,
-                },
-                Kind::Struct {
-                    members: y,
-                    offsets: n,
-                },
-            ) => m == n && x.iter().zip(y).all(|(&x, &y)| self.same_type(x, y)),
+        let canonical = |id: Id| self.types[id as usize].as_ref().map(|t| t.canonical);
+        match (canonical(a), canonical(b)) {
+            (Some(a), Some(b)) => a == b,
             _ => false,
         }
     }
@@ -438,20 +459,16 @@ impl Unit<'_> {
                     (index as usize).saturating_mul(part.leaves as usize),
                 ))
             }
-            Kind::Struct { members, offsets } => {
-                let Some(&member) = members.get(usize::try_from(index).unwrap_or(usize::MAX))
-                else {
+            Kind::Struct {
+                members,
+                offsets,
+                first_leaves,
+            } => {
+                let at = usize::try_from(index).unwrap_or(usize::MAX);
+                let Some(&member) = members.get(at) else {
                     return Err(self.index_error(inst, index, members.len() as u64));
                 };
-                let first: usize = members[..index as usize]
-                    .iter()
-                    .map(|&m| {
-                        self.types[m as usize]
-                            .as_ref()
-                            .map_or(0, |t| t.leaves as usize)
-                    })
-                    .fold(0, usize::saturating_add);
-                Ok((member, offsets[index as usize], first))
+                Ok((member, offsets[at], first_leaves[at] as usize))
             }
             _ => Err(self.error(inst, "an index steps into something that has no parts")),
         }

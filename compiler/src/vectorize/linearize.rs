@@ -81,7 +81,7 @@ pub(super) struct Linearizer<'a> {
     pub shapes: &'a Shapes,
     order: &'a Order,
     pub width: u8,
-    /// Results are whether a condition holds in all lanes, instead of what the first lane has.
+    /// Results are whether conditions hold in all lanes and in any, instead of what the first lane has.
     all: bool,
     pub out: Function,
     pub remarks: Vec<(SourceLoc, String)>,
@@ -564,7 +564,11 @@ impl Linearizer<'_> {
         let term = self.src.blocks[block].term.clone();
         match &term {
             Terminator::Ret(values) => {
-                let values: Vec<Value> = values.iter().map(|&v| self.result(v)).collect();
+                let values: Vec<Value> = values
+                    .iter()
+                    .enumerate()
+                    .map(|(i, &v)| self.result(i, v))
+                    .collect();
                 self.builder().ret(&values);
             }
             Terminator::Unreachable => unreachable!("canonical code returns"),
@@ -689,10 +693,11 @@ impl Linearizer<'_> {
         self.builder().cond_br(any, frame.header, &args, next, &[]);
     }
 
-    fn result(&mut self, value: Value) -> Value {
+    fn result(&mut self, index: usize, value: Value) -> Value {
         if self.all && self.shapes.of(value) == Shape::Varying {
             let lanes = self.vector(value);
-            return self.builder().val(Op::AllTrue, &[lanes], Type::I1);
+            let op = if index == 0 { Op::AllTrue } else { Op::AnyTrue };
+            return self.builder().val(op, &[lanes], Type::I1);
         }
         self.first_lane(value)
     }

@@ -31,7 +31,8 @@ pub fn vectorize(func: &Function, key: &LaunchKey, width: u8) -> Result<Vectoriz
     widen(func, key, width, false)
 }
 
-/// The same of a function whose results are conditions; each says whether it holds for all work-items.
+/// The same of a function with two conditions as results: whether the first holds for all work-items, and
+/// whether the second does for any.
 pub fn vectorize_condition(
     func: &Function,
     key: &LaunchKey,

@@ -368,7 +368,8 @@ impl Assembler<'_> {
         let step = self.i64(u64::from(width));
         let mut b = self.b();
         let head = b.new_block(&[Type::I64]);
-        let (test, some, slow) = (b.new_block(&[]), b.new_block(&[]), b.new_block(&[]));
+        let (test, inner) = (b.new_block(&[]), b.new_block(&[]));
+        let (not_all, slow) = (b.new_block(&[]), b.new_block(&[]));
         let next = b.new_block(&[Type::I64]);
         let exit = b.new_block(&[]);
         b.br(head, &[start]);
@@ -382,9 +383,12 @@ impl Assembler<'_> {
             b.cond_br(fits, test, &[], slow, &[]);
         }
         self.block = test;
-        let passes = self.inline(guard, args, Some(place(x, width)))[0];
-        self.b().cond_br(passes, some, &[], slow, &[]);
-        self.block = some;
+        let passes = self.inline(guard, args, Some(place(x, width)));
+        let (all, any) = (passes[0], passes[1]);
+        self.b().cond_br(all, inner, &[], not_all, &[]);
+        self.block = not_all;
+        self.b().cond_br(any, slow, &[], next, &[end]);
+        self.block = inner;
         self.inline(inside, args, Some(place(x, width)));
         self.b().br(next, &[end]);
         self.block = slow;

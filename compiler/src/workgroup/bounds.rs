@@ -3,8 +3,8 @@
 //! `if (i < n) ...` around a whole kernel would mask everything in it, although almost every chunk is entirely inside. So when
 //! a region begins with such checks (blocks without effects, whose conditional branches lead to the empty end of the region or
 //! onward), it is cut in two: the *guard*, whether all work-items of a chunk pass every check, and the *inside*, the
-//! region given that they do. A chunk that passes runs the inside, with nothing masked; any other runs item by item, the
-//! checks included, in the loop that also runs what is left of a row.
+//! region given that they do. A chunk that passes runs the inside, with nothing masked; one of which no work-item
+//! passes is skipped; any other runs item by item, the checks included, in the loop that also runs what is left of a row.
 //!
 //! Only checks that compare ids with uniform values count: those fail at the edge of the range, seldom and
 //! in runs. A condition on data may fail anywhere; masks are right for it.
@@ -17,7 +17,7 @@ use crate::ir::{BinOp, Block, BlockCall, Builder, Function, Op, Terminator, Type
 use crate::vectorize::canonical;
 
 pub(super) struct Bounds {
-    /// `-> i1`, whether a work-item passes.
+    /// `-> i1, i1`, both whether a work-item passes.
     pub guard: Function,
     /// The region for work-items that pass.
     pub inside: Function,
@@ -121,7 +121,7 @@ fn is_bounds_check(func: &Function, shapes: &Shapes, cond: Value) -> bool {
 /// The conjunction of all checks.
 fn make_guard(func: &Function, steps: &[Step]) -> Function {
     let params: Vec<Type> = func.params().iter().map(|&p| func.ty(p)).collect();
-    let mut out = Function::new(format!("{}.guard", func.name), &params, &[Type::I1]);
+    let mut out = Function::new(format!("{}.guard", func.name), &params, &[Type::I1; 2]);
     out.locals = func.locals.clone();
     out.slots = func.slots.clone();
     let mut map: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
@@ -164,6 +164,6 @@ fn make_guard(func: &Function, steps: &[Step]) -> Function {
         }
     }
     let passes = passes.expect("there is a check");
-    b.ret(&[passes]);
+    b.ret(&[passes, passes]);
     out
 }

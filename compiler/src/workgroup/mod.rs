@@ -11,6 +11,7 @@
 
 mod assemble;
 mod bounds;
+mod extensions;
 mod local;
 mod regions;
 mod split;
@@ -54,7 +55,8 @@ pub struct Region {
     pub scalar: Function,
     /// For as many as the width says, if that is more than one.
     pub vector: Option<Function>,
-    /// `-> i1`: whether the vector code may run for a chunk, by `bounds.rs`; otherwise its work-items run one by one.
+    /// `-> i1, i1`: whether the vector code may run for a chunk, and whether any of its work-items must run at all, by
+    /// `bounds.rs`; if not all pass, those of the chunk run one by one.
     pub guard: Option<Function>,
 }
 
@@ -106,6 +108,9 @@ pub fn build(
     width: u8,
     key: &LaunchKey,
 ) -> Result<WorkGroupCode, Diagnostic> {
+    let mut kernel = kernel.clone();
+    extensions::spell_out(&mut kernel);
+    let kernel = &kernel;
     let mut split = split::split(kernel, key)?;
     let mut remarks = std::mem::take(&mut split.remarks);
     let mut width = width;

@@ -5,12 +5,16 @@
 //! stay in registers.
 
 use super::Remark;
+use super::extensions::spell_out;
 use crate::LaunchKey;
 use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{Function, Op, Scalar, SourceLoc, Type};
 
 /// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage), and why.
 pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
+    let mut kernel = kernel.clone();
+    spell_out(&mut kernel);
+    let kernel = &kernel;
     let cfg = Cfg::new(kernel);
     let key = LaunchKey {
         linear: true,

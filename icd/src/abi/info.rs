@@ -1,6 +1,6 @@
 //! Answers to `clGet*Info`: one value, written with the size checks that all of those queries share.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CString, c_void};
 
 use brolga_runtime::platform::NameVersion;
 use opencl_sys::CL_NAME_VERSION_MAX_NAME_SIZE;
@@ -69,7 +69,7 @@ impl Answer {
     }
 
     /// Answers with pointers to strings that live as long as the driver.
-    pub fn static_strings(self, texts: &'static [&'static CStr]) -> CLResult<()> {
+    pub fn static_strings(self, texts: &'static [CString]) -> CLResult<()> {
         let addresses: Vec<usize> = texts.iter().map(|text| text.as_ptr() as usize).collect();
         self.array(&addresses)
     }

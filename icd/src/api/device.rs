@@ -1,7 +1,9 @@
 //! Devices: there is one, the CPU.
 
+use std::ffi::CString;
 use std::sync::{Arc, LazyLock};
 
+use brolga_compiler::spirv::{supported_capabilities, supported_extensions};
 use brolga_runtime::device::Device as RuntimeDevice;
 use brolga_runtime::event::timestamp;
 use brolga_runtime::platform::Platform as RuntimePlatform;
@@ -53,7 +55,8 @@ pub fn devices_of_type(device_type: cl_device_type) -> CLResult<Vec<Ref<Device>>
     )?;
     Ok(devices()
         .iter()
-        .filter(|device| device_type & device.runtime.device_type != 0)
+        // The only device is also the default one.
+        .filter(|device| device_type & (device.runtime.device_type | CL_DEVICE_TYPE_DEFAULT) != 0)
         .cloned()
         .collect())
 }
@@ -194,7 +197,30 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         CL_DEVICE_EXTENSIONS_WITH_VERSION => answer.names(&d.extensions_with_version()),
         CL_DEVICE_IL_VERSION => answer.string(&d.il_version),
         CL_DEVICE_ILS_WITH_VERSION => answer.names(d.ils_with_version()),
-        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => answer.string(""),
+        // The format demands a date; this one says that no version has been passed.
+        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => answer.string("v0000-01-01-00"),
+        CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS => {
+            static SETS: LazyLock<Vec<CString>> = LazyLock::new(|| vec![c"OpenCL.std".into()]);
+            answer.static_strings(&SETS)
+        }
+        CL_DEVICE_SPIRV_EXTENSIONS => {
+            static EXTENSIONS: LazyLock<Vec<CString>> = LazyLock::new(|| {
+                supported_extensions()
+                    .filter_map(|name| CString::new(name).ok())
+                    .collect()
+            });
+            answer.static_strings(&EXTENSIONS)
+        }
+        CL_DEVICE_SPIRV_CAPABILITIES => answer.array(&spirv_capabilities(d)),
+        CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES => answer.value(
+            CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED
+                | CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT,
+        ),
+        // Multiplications and additions, no instruction of its own.
+        CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT
+        | CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED => {
+            answer.value([CL_FALSE; 6])
+        }
         CL_DEVICE_PRINTF_BUFFER_SIZE => answer.value(d.printf_buffer_size),
         CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => answer.boolean(true),
 
@@ -240,19 +266,21 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
     }
 }
 
+/// The SPIR-V capabilities that the compiler serves and the device has the types for.
+fn spirv_capabilities(device: &RuntimeDevice) -> Vec<cl_uint> {
+    supported_capabilities()
+        .filter(|(_, name)| name != "Float16" || device.half_fp_config != 0)
+        .map(|(capability, _)| capability as cl_uint)
+        .collect()
+}
+
 /// The version in `OpenCL C <major>.<minor>`, as a number.
 fn opencl_c_numeric_version(device: &RuntimeDevice) -> cl_version {
     device
         .opencl_c_version
         .strip_prefix("OpenCL C ")
-        .and_then(|version| version.split_once('.'))
-        .and_then(|(major, minor)| {
-            Some(make_version(
-                major.parse().ok()?,
-                minor.trim().parse().ok()?,
-                0,
-            ))
-        })
+        .and_then(|rest| rest.split(' ').next()?.split_once('.'))
+        .and_then(|(major, minor)| Some(make_version(major.parse().ok()?, minor.parse().ok()?, 0)))
         .unwrap_or_default()
 }
 

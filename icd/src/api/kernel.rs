@@ -157,13 +157,14 @@ pub fn set_exec_info(
     value: In<c_void>,
 ) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
-    // > CL_INVALID_VALUE if param_name is not valid, if param_value is NULL, or if the size specified by
-    // > param_value_size is not valid.
-    require(!value.is_null(), ClError::INVALID_VALUE)?;
+    // > CL_INVALID_VALUE if param_name is not valid, if param_value is NULL and param_value_size is greater than zero,
+    // > or if the size specified by param_value_size is not valid.
+    require(!value.is_null() || size == 0, ClError::INVALID_VALUE)?;
     match name {
         CL_KERNEL_EXEC_INFO_SVM_PTRS => {
+            // > Previously set pointers can be unset with param_value_size equal to zero and param_value NULL.
             require(
-                size != 0 && size.is_multiple_of(size_of::<*mut c_void>()),
+                size.is_multiple_of(size_of::<*mut c_void>()) && value.is_null() == (size == 0),
                 ClError::INVALID_VALUE,
             )?;
             let addresses = value

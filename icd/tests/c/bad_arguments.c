@@ -720,6 +720,108 @@ static void kernels(void) {
            clEnqueueNativeKernel(queue, native, NULL, 0, 0, NULL, NULL, 1, NULL, NULL));
 }
 
+/* A kernel of every kind of argument that there is, from source. */
+static const char *kernel_source =
+    "kernel void k(global int *g, constant int *c, local int *l, float4 v, int i) { g[0] = c[0] + i; }\n"
+    "kernel __attribute__((reqd_work_group_size(4, 1, 1))) void r(global int *g) { g[0] = 1; }\n";
+
+static void built_kernels(void) {
+    cl_int err;
+    cl_uint n;
+    size_t size;
+    size_t local3[3] = {3, 1, 1};
+    size_t too_many[3] = {1u << 20, 1, 1};
+    size_t suggested[3];
+    char big[64];
+    cl_mem none = NULL;
+    cl_kernel k, r;
+    cl_kernel both[2];
+    cl_program program = clCreateProgramWithSource(context, 1, &kernel_source, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    if (clBuildProgram(program, 0, NULL, "-cl-kernel-arg-info", NULL, NULL) != CL_SUCCESS) {
+        printf("no OpenCL C compiler here: kernels are not tested\n");
+        STATUS(CL_SUCCESS, clReleaseProgram(program));
+        return;
+    }
+    CREATED(CL_INVALID_KERNEL_NAME, clCreateKernel(program, "none", &err));
+    CREATED(CL_INVALID_KERNEL_NAME, clCreateKernel(program, "", &err));
+    STATUS(CL_INVALID_VALUE, clCreateKernelsInProgram(program, 1, both, &n));
+    STATUS(CL_SUCCESS, clCreateKernelsInProgram(program, 2, both, &n));
+    TRUE(n == 2);
+    STATUS(CL_SUCCESS, clReleaseKernel(both[0]));
+    STATUS(CL_SUCCESS, clReleaseKernel(both[1]));
+    k = clCreateKernel(program, "k", &err);
+    STATUS(CL_SUCCESS, err);
+    r = clCreateKernel(program, "r", &err);
+    STATUS(CL_SUCCESS, err);
+
+    /* A program with kernels cannot be built again. */
+    STATUS(CL_INVALID_OPERATION, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+
+    STATUS(CL_INVALID_ARG_INDEX, clSetKernelArg(k, 5, sizeof buffer, &buffer));
+    STATUS(CL_INVALID_ARG_SIZE, clSetKernelArg(k, 0, 4, &buffer));
+    STATUS(CL_INVALID_ARG_SIZE, clSetKernelArg(k, 0, 0, &buffer));
+    STATUS(CL_INVALID_MEM_OBJECT, clSetKernelArg(k, 0, sizeof queue, &queue));
+    STATUS(CL_SUCCESS, clSetKernelArg(k, 0, sizeof none, &none));
+    STATUS(CL_SUCCESS, clSetKernelArg(k, 0, sizeof none, NULL));
+    STATUS(CL_INVALID_ARG_VALUE, clSetKernelArg(k, 2, 16, big));
+    STATUS(CL_INVALID_ARG_SIZE, clSetKernelArg(k, 2, 0, NULL));
+    STATUS(CL_INVALID_ARG_SIZE, clSetKernelArg(k, 3, 12, big));
+    STATUS(CL_INVALID_ARG_SIZE, clSetKernelArg(k, 3, 64, big));
+    STATUS(CL_INVALID_ARG_VALUE, clSetKernelArg(k, 3, 16, NULL));
+    STATUS(CL_INVALID_ARG_SIZE, clSetKernelArg(k, 4, 8, big));
+    STATUS(CL_INVALID_ARG_INDEX, clSetKernelArgSVMPointer(k, 5, big));
+    STATUS(CL_INVALID_ARG_VALUE, clSetKernelArgSVMPointer(k, 2, big));
+    STATUS(CL_INVALID_ARG_VALUE, clSetKernelArgSVMPointer(k, 4, big));
+    STATUS(CL_INVALID_VALUE, clSetKernelExecInfo(k, 0xdead, sizeof big, big));
+    STATUS(CL_INVALID_VALUE, clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, 8, NULL));
+    STATUS(CL_INVALID_VALUE, clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, 3, big));
+    STATUS(CL_INVALID_VALUE, clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, 1, big));
+    STATUS(CL_INVALID_VALUE, clGetKernelInfo(k, 0xdead, 0, NULL, &size));
+    STATUS(CL_INVALID_VALUE, clGetKernelInfo(k, CL_KERNEL_NUM_ARGS, 1, big, NULL));
+    STATUS(CL_INVALID_ARG_INDEX, clGetKernelArgInfo(k, 5, CL_KERNEL_ARG_NAME, 0, NULL, &size));
+    STATUS(CL_INVALID_VALUE, clGetKernelArgInfo(k, 0, 0xdead, 0, NULL, &size));
+    STATUS(CL_INVALID_VALUE, clGetKernelArgInfo(k, 0, CL_KERNEL_ARG_NAME, 1, big, NULL));
+    STATUS(CL_SUCCESS, clGetKernelArgInfo(k, 0, CL_KERNEL_ARG_TYPE_NAME, sizeof big, big, &size));
+    TRUE(size == 5 && strcmp(big, "int*") == 0);
+    STATUS(CL_INVALID_VALUE, clGetKernelWorkGroupInfo(k, device, 0xdead, 0, NULL, &size));
+    STATUS(CL_INVALID_VALUE, clGetKernelWorkGroupInfo(k, device, CL_KERNEL_GLOBAL_WORK_SIZE, 0, NULL, &size));
+    STATUS(CL_INVALID_DEVICE,
+           clGetKernelWorkGroupInfo(k, (cl_device_id)queue, CL_KERNEL_WORK_GROUP_SIZE, 0, NULL, &size));
+    STATUS(CL_SUCCESS, clGetKernelWorkGroupInfo(r, NULL, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof suggested,
+                                                suggested, NULL));
+    TRUE(suggested[0] == 4 && suggested[1] == 1 && suggested[2] == 1);
+
+    STATUS(CL_INVALID_KERNEL_ARGS, clEnqueueNDRangeKernel(queue, r, 1, NULL, one3, NULL, 0, NULL, NULL));
+    STATUS(CL_SUCCESS, clSetKernelArg(r, 0, sizeof buffer, &buffer));
+    STATUS(CL_INVALID_WORK_DIMENSION, clEnqueueNDRangeKernel(queue, r, 0, NULL, one3, NULL, 0, NULL, NULL));
+    STATUS(CL_INVALID_WORK_DIMENSION, clEnqueueNDRangeKernel(queue, r, 4, NULL, one3, NULL, 0, NULL, NULL));
+    STATUS(CL_INVALID_WORK_GROUP_SIZE, clEnqueueNDRangeKernel(queue, r, 1, NULL, too_many, local3, 0, NULL, NULL));
+    STATUS(CL_INVALID_EVENT_WAIT_LIST,
+           clEnqueueNDRangeKernel(queue, r, 1, NULL, too_many, NULL, 1, NULL, NULL));
+    STATUS(CL_INVALID_CONTEXT,
+           clEnqueueNDRangeKernel(queue, r, 1, NULL, too_many, NULL, 1, &other_event, NULL));
+    for (cl_uint i = 0; i < 5; i++) {
+        cl_int value[4] = {0};
+        const size_t sizes[] = {sizeof buffer, sizeof buffer, 64, 16, 4};
+        const void *values[] = {&buffer, &buffer, NULL, value, value};
+        STATUS(CL_SUCCESS, clSetKernelArg(k, i, sizes[i], values[i]));
+    }
+    STATUS(CL_INVALID_WORK_GROUP_SIZE, clEnqueueNDRangeKernel(queue, k, 1, NULL, too_many, too_many, 0, NULL, NULL));
+    STATUS(CL_INVALID_WORK_GROUP_SIZE, clEnqueueNDRangeKernel(queue, k, 1, NULL, too_many, zero3, 0, NULL, NULL));
+    STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, k, 1, NULL, one3, NULL, 0, NULL, NULL));
+    STATUS(CL_SUCCESS, clFinish(queue));
+
+    cl_kernel copy = clCloneKernel(k, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, copy, 1, NULL, one3, NULL, 0, NULL, NULL));
+    STATUS(CL_SUCCESS, clFinish(queue));
+    STATUS(CL_SUCCESS, clReleaseKernel(copy));
+    STATUS(CL_SUCCESS, clReleaseKernel(k));
+    STATUS(CL_SUCCESS, clReleaseKernel(r));
+    STATUS(CL_SUCCESS, clReleaseProgram(program));
+}
+
 /* Pointers that never were handles, and handles whose object is gone. Only without a loader, which follows them. */
 static void foreign_handles(void) {
     cl_int err;
@@ -780,6 +882,7 @@ int main(int argc, char **argv) {
     images_samplers_pipes();
     programs();
     kernels();
+    built_kernels();
     if (argc > 1) {
         foreign_handles();
     }

@@ -20,6 +20,12 @@ typedef struct {
 #define DEVICE_LUID_VALID 0x106C
 #define DEVICE_LUID 0x106D
 #define DEVICE_NODE_MASK 0x106E
+#define DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES 0x1073
+#define DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT 0x1074
+#define DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED 0x1075
+#define DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS 0x12B9
+#define DEVICE_SPIRV_EXTENSIONS 0x12BA
+#define DEVICE_SPIRV_CAPABILITIES 0x12BB
 
 static const query platform_queries[] = {
     S(CL_PLATFORM_PROFILE), S(CL_PLATFORM_VERSION), S(CL_PLATFORM_NAME), S(CL_PLATFORM_VENDOR),
@@ -138,6 +144,12 @@ static const query device_queries[] = {
     {DEVICE_LUID_VALID, "CL_DEVICE_LUID_VALID", sizeof(cl_bool)},
     {DEVICE_LUID, "CL_DEVICE_LUID", 8},
     {DEVICE_NODE_MASK, "CL_DEVICE_NODE_MASK", sizeof(cl_uint)},
+    {DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES, "CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES",
+     sizeof(cl_bitfield)},
+    {DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT,
+     "CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT", sizeof(cl_bool[6])},
+    {DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED,
+     "CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED", sizeof(cl_bool[6])},
 };
 
 static const query context_queries[] = {
@@ -269,6 +281,22 @@ static void consistency(void) {
         STATUS(CL_SUCCESS, clGetDeviceInfo(device, arrays[i], 0, NULL, &size));
         TRUE(size % sizeof(cl_name_version) == 0);
     }
+
+    /* SPIR-V: one instruction set, extensions by name, capabilities by number. */
+    const char *names[64];
+    cl_uint capabilities[256];
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS, sizeof names, names, &size));
+    TRUE(size == sizeof(char *) && strcmp(names[0], "OpenCL.std") == 0);
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, DEVICE_SPIRV_EXTENSIONS, sizeof names, names, &size));
+    for (size_t i = 0; i < size / sizeof(char *); i++) {
+        TRUE(strncmp(names[i], "SPV_", 4) == 0);
+    }
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, DEVICE_SPIRV_CAPABILITIES, sizeof capabilities, capabilities, &size));
+    cl_bool has_kernel = CL_FALSE;
+    for (size_t i = 0; i < size / sizeof(cl_uint); i++) {
+        has_kernel |= capabilities[i] == 6; /* Kernel */
+    }
+    TRUE(has_kernel);
 
     /* Lists are answered as they were given: none, and one with its ending zero. */
     cl_int err;

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::clang::{self, Request};
-use super::module_check::{instructions, string};
+use super::module::{instructions, literal, push, string};
 use super::route::Way;
 
 /// Adds the strings (and the arguments' names, where the module has none) for every kernel. A module stays as it is when the
@@ -114,13 +114,15 @@ fn insert(words: &mut Vec<u32>, kernels: &[KernelArgs]) {
                 text.push_str(item);
                 text.push(',');
             }
-            push_instruction(&mut strings, OP_STRING, &[next_id], &text);
+            let operands: Vec<u32> = [next_id].into_iter().chain(literal(&text)).collect();
+            push(&mut strings, OP_STRING, &operands);
             next_id += 1;
         }
     }
     let mut names = Vec::new();
     for (id, name) in unnamed_arguments(words, kernels) {
-        push_instruction(&mut names, OP_NAME, &[id], &name);
+        let operands: Vec<u32> = [id].into_iter().chain(literal(&name)).collect();
+        push(&mut names, OP_NAME, &operands);
     }
     // Logical Layout of a Module: OpString, OpSource... first, OpName after them.
     let (mut string_at, mut name_at) = (None, None);
@@ -169,22 +171,6 @@ fn unnamed_arguments(words: &[u32], kernels: &[KernelArgs]) -> Vec<(u32, String)
         }
     }
     found
-}
-
-fn push_instruction(out: &mut Vec<u32>, opcode: u32, operands: &[u32], text: &str) {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.resize((bytes.len() / 4 + 1) * 4, 0);
-    let count = 1 + operands.len() + bytes.len() / 4;
-    // The word count has 16 bits; an entry that does not fit is left out.
-    if let Ok(count) = u16::try_from(count) {
-        out.push(u32::from(count) << 16 | opcode);
-        out.extend_from_slice(operands);
-        out.extend(
-            bytes
-                .chunks_exact(4)
-                .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])),
-        );
-    }
 }
 
 #[cfg(test)]

@@ -14,10 +14,10 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 
 use super::clang::Request;
-use super::module_check;
+use super::module;
 
 /// Raise when the front end's output changes for the same input.
-const FORMAT: &str = concat!("brolga ", env!("CARGO_PKG_VERSION"), " front end 2");
+const FORMAT: &str = concat!("brolga ", env!("CARGO_PKG_VERSION"), " front end 4");
 
 /// First bytes of an entry.
 const MAGIC: &[u8; 8] = b"BRLGFE01";
@@ -138,7 +138,7 @@ fn decode(entry: &[u8]) -> Option<(Vec<u32>, String)> {
     let length = usize::try_from(u64::from_le_bytes(length.try_into().ok()?)).ok()?;
     let (log, module) = rest.split_at_checked(length)?;
     Some((
-        module_check::words(module)?,
+        module::words(module)?,
         String::from_utf8(log.to_vec()).ok()?,
     ))
 }

@@ -8,7 +8,7 @@ use super::options::ClStd;
 use super::process::{self, Finished};
 use super::route::{self, Way};
 use super::tools::Tools;
-use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, module_check};
+use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, module};
 
 /// One source and everything that its translation depends on.
 pub(super) struct Request<'a> {
@@ -69,10 +69,29 @@ pub(super) fn preprocess(request: &Request) -> Result<String, Error> {
     command.push("-E");
     let done = command.run(clang, request)?;
     if done.success {
-        Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+        Ok(without_system_headers(&String::from_utf8_lossy(
+            &done.stdout,
+        )))
     } else {
         Err(Error::compile(done.stderr))
     }
+}
+
+/// What comes from the program and its headers, and not from the compiler's own: line markers (`# 1 "file" flags`) tell, with flag 3.
+fn without_system_headers(text: &str) -> String {
+    let mut system = false;
+    let mut kept = String::with_capacity(text.len());
+    for line in text.lines() {
+        if let Some(marker) = line.strip_prefix("# ") {
+            let flags = marker.rsplit('"').next().unwrap_or_default();
+            system = flags.split(' ').any(|flag| flag == "3");
+        }
+        if !system {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
 }
 
 /// LLVM IR text as the front end makes it, before any optimisation: for its metadata.
@@ -107,7 +126,7 @@ pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String
                 let second = direct(request);
                 let sound = second
                     .as_ref()
-                    .is_ok_and(|(words, _)| module_check::suspicion(words).is_none());
+                    .is_ok_and(|(words, _)| module::suspicion(words).is_none());
                 if sound { second } else { Err(first.error) }
             }
             result => result.map_err(|e| e.error),
@@ -115,7 +134,7 @@ pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String
     }
     let first = direct(request);
     let why = match &first {
-        Ok((words, _)) => match module_check::suspicion(words) {
+        Ok((words, _)) => match module::suspicion(words) {
             None => return first,
             Some(why) => why,
         },
@@ -169,8 +188,11 @@ fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
         command.push(argument);
     }
     let done = command.run(clang, request)?;
-    match module_check::words(&done.stdout) {
-        Some(words) if done.success => Ok((words, done.stderr)),
+    match module::words(&done.stdout) {
+        Some(mut words) if done.success => {
+            module::name_kernels_plainly(&mut words);
+            Ok((words, done.stderr))
+        }
         _ => Err(Error::compile(explain(done.stderr))),
     }
 }
@@ -181,20 +203,12 @@ struct BitcodeError {
     recoverable: bool,
 }
 
-/// clang 15, then the translator.
+/// clang 15, unoptimised, then the translator, which promotes private variables to SSA.
 ///
-/// Optimised like [`direct`] if the translator bears it: it stops at some constructs that optimisation introduces (`freeze`,
-/// saturating intrinsics, integers of odd widths). Unoptimised code it always translates, and it can promote private variables to SSA itself.
+/// The translator stops at several constructs that optimisation introduces: `freeze` (wherever a division and a remainder
+/// meet), saturating intrinsics, integers of odd widths. Trying `-O1` first costs more than it gains, as our compiler
+/// optimises as well.
 fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
-    if !request.options.compiler.opt_disable
-        && let Ok(done) = bitcode_at(request, "-O1")
-    {
-        return Ok(done);
-    }
-    bitcode_at(request, "-O0")
-}
-
-fn bitcode_at(request: &Request, level: &str) -> Result<(Vec<u32>, String), BitcodeError> {
     let fatal = |error| BitcodeError {
         error,
         recoverable: false,
@@ -210,7 +224,7 @@ fn bitcode_at(request: &Request, level: &str) -> Result<(Vec<u32>, String), Bitc
     };
     let mut command = CommandLine::new(request, Way::Bitcode)
         .map_err(|e| fatal(Error::not_started("clang", &e)))?;
-    for argument in [level, "-c", "-emit-llvm"] {
+    for argument in ["-O0", "-c", "-emit-llvm"] {
         command.push(argument);
     }
     let compiled = command.run(clang, request).map_err(fatal)?;
@@ -221,11 +235,8 @@ fn bitcode_at(request: &Request, level: &str) -> Result<(Vec<u32>, String), Bitc
     let arguments = ["--spirv-mem2reg", &extensions, "-o", "-", "-"];
     let done = process::run(translator, arguments, &compiled.stdout)
         .map_err(|e| fatal(Error::not_started("llvm-spirv", &e)))?;
-    match module_check::words(&done.stdout) {
-        Some(mut words) if done.success => {
-            module_check::remove_loop_merges(&mut words);
-            Ok((words, compiled.stderr))
-        }
+    match module::words(&done.stdout) {
+        Some(words) if done.success => Ok((words, compiled.stderr)),
         _ => Err(recoverable(format!(
             "{}{}",
             compiled.stderr,

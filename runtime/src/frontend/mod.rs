@@ -4,7 +4,7 @@
 //! option string -> options.rs   the standard build options, parsed and checked
 //! source        -> route.rs     which compiler translates this source exactly
 //!               -> clang.rs     command lines, run by process.rs (source, headers and results in memory)
-//!               -> module_check.rs   is what came out the SPIR-V that was meant?
+//!               -> module.rs   is what came out the SPIR-V that was meant?
 //!               -> arg_info.rs  argument types for clGetKernelArgInfo, added to the module
 //!               -> cache.rs     results on disk, keyed by everything above
 //! ```
@@ -19,7 +19,7 @@ mod arg_info;
 mod cache;
 mod clang;
 mod features;
-mod module_check;
+mod module;
 pub mod options;
 mod process;
 mod route;

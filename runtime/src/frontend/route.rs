@@ -3,7 +3,7 @@
 //! clang 22 is one process and emits optimised SPIR-V, but its back end mistranslates some
 //! built-in functions, silently or with invalid modules. The list below was found by translating every
 //! built-in function, for every type and vector width, with both compilers at `-O0` and comparing the instructions. Functions that it merely
-//! does not know come out as calls of undefined functions; `module_check` finds those (and the invalid
+//! does not know come out as calls of undefined functions; `module` finds those (and the invalid
 //! modules) in its output, and the other way is taken then.
 
 use super::clang::Request;

@@ -15,7 +15,7 @@ fn module(source: &str, options: &str) -> (Vec<u32>, String) {
         .spirv
         .unwrap_or_else(|| panic!("{source}: {}", output.log));
     // Addresses in initialisers are wrong in clang 22's modules only.
-    if let Some(why) = module_check::suspicion(&words) {
+    if let Some(why) = module::suspicion(&words) {
         assert!(why.contains("initialiser"), "{source}: {why}");
     }
     validate(&words, source);
@@ -63,15 +63,15 @@ fn failure(source: &str, options: &str) -> String {
 }
 
 fn opcodes(words: &[u32]) -> Vec<u32> {
-    module_check::instructions(words)
+    module::instructions(words)
         .map(|(opcode, _)| opcode)
         .collect()
 }
 
 fn strings(words: &[u32]) -> Vec<String> {
-    module_check::instructions(words)
+    module::instructions(words)
         .filter(|(opcode, _)| *opcode == 7)
-        .map(|(_, inst)| module_check::string(&inst[1..]))
+        .map(|(_, inst)| module::string(&inst[1..]))
         .collect()
 }
 
@@ -157,6 +157,26 @@ fn embedded_headers_are_found_by_name_and_folder() {
     let bad = [("a.h", "int x = ;\n"), ("sub/b.h", "")];
     let output = run(source, &bad, "");
     assert!(output.log.contains("a.h:1:9: error:"), "{}", output.log);
+}
+
+#[test]
+fn the_compilers_own_headers_do_not_choose_the_way() {
+    // Both export the kernel's body under its own name, whichever way they went.
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("empty.h"), "").unwrap();
+    let options = format!("-I{}", home.path().display());
+    for source in [
+        "kernel void k(global int *a) { *a = 1; } kernel void l(global int *a) { k(a); }",
+        "#include <empty.h>\nkernel void k(global int *a) { *a = 1; } kernel void l(global int *a) { k(a); }",
+        "kernel void k(global int *a) { *a = any(*a); } kernel void l(global int *a) { k(a); }",
+    ] {
+        let (words, _) = module(source, &options);
+        let exports: Vec<String> = module::instructions(&words)
+            .filter(|(opcode, inst)| *opcode == 71 && inst[1] == 41 && inst.last() == Some(&0))
+            .map(|(_, inst)| module::string(&inst[2..inst.len() - 1]))
+            .collect();
+        assert_eq!(exports, ["k", "l"], "{source}");
+    }
 }
 
 #[test]
@@ -264,9 +284,9 @@ fn argument_types_survive() {
         all.contains(&"kernel_arg_type_qual.k.restrict const,volatile,,,".to_owned()),
         "{all:?}"
     );
-    let names: Vec<String> = module_check::instructions(&words)
+    let names: Vec<String> = module::instructions(&words)
         .filter(|(opcode, _)| *opcode == 5)
-        .map(|(_, inst)| module_check::string(&inst[1..]))
+        .map(|(_, inst)| module::string(&inst[1..]))
         .collect();
     for name in ["a", "b", "c", "d"] {
         assert!(names.iter().any(|n| n == name), "{name} in {names:?}");

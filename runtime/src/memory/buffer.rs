@@ -88,6 +88,18 @@ impl Buffer {
         if wants_host == host.is_null() {
             return Err(ClError::INVALID_HOST_PTR);
         }
+        let svm = context
+            .svm()
+            .find(host.addr())
+            .filter(|_| flags & CL_MEM_USE_HOST_PTR != 0);
+        // CL_INVALID_BUFFER_SIZE if CL_MEM_USE_HOST_PTR is set in flags, host_ptr is a pointer returned by clSVMAlloc and
+        // size is greater than the size passed to clSVMAlloc.
+        if let Some(svm) = &svm {
+            let offset = host.addr() - svm.as_ptr() as usize;
+            if size > svm.size() - offset {
+                return Err(ClError::INVALID_BUFFER_SIZE);
+            }
+        }
         let memory = if flags & CL_MEM_USE_HOST_PTR != 0 {
             Memory::Host(host)
         } else {
@@ -99,8 +111,7 @@ impl Buffer {
             }
             Memory::Own(block)
         };
-        let uses_svm =
-            flags & CL_MEM_USE_HOST_PTR != 0 && context.svm().find(host.addr()).is_some();
+        let uses_svm = svm.is_some();
         // CL_MEM_READ_WRITE is the default ("Memory Flags").
         let default = if flags & DEVICE_ACCESS == 0 {
             CL_MEM_READ_WRITE

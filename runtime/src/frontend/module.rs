@@ -1,7 +1,7 @@
-//! Looks at a module that clang 22 wrote for the traces of its known mistakes.
+//! Reading and mending modules that the compilers wrote.
 //!
-//! No validator: the compiler checks every module it is given. This only decides whether a source must be translated the
-//! other way. See `route.rs` for mistakes that leave no trace.
+//! [`suspicion`] looks for the traces of clang 22's known mistakes. It is no validator: the compiler checks every module it is given. This
+//! only decides whether a source must be translated the other way. See `route.rs` for mistakes that leave no trace.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,6 @@ mod op {
     pub const DOT: u32 = 148;
     pub const ANY: u32 = 154;
     pub const ALL: u32 = 155;
-    pub const LOOP_MERGE: u32 = 246;
 }
 
 const MAGIC: u32 = 0x0723_0203;
@@ -61,19 +60,6 @@ pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])>
     })
 }
 
-/// Removes every OpLoopMerge. llvm-spirv puts it into the wrong block of loops with several exits, where it makes the module
-/// invalid; to a kernel it is only a hint, and clang has unrolled what a `#pragma unroll` asked for.
-pub(super) fn remove_loop_merges(words: &mut Vec<u32>) {
-    let mut kept = words[..5.min(words.len())].to_vec();
-    for (opcode, inst) in instructions(words) {
-        if opcode != op::LOOP_MERGE {
-            kept.push((inst.len() as u32 + 1) << 16 | opcode);
-            kept.extend_from_slice(inst);
-        }
-    }
-    *words = kept;
-}
-
 /// A literal string operand.
 pub(super) fn string(operands: &[u32]) -> String {
     let bytes: Vec<u8> = operands
@@ -82,6 +68,50 @@ pub(super) fn string(operands: &[u32]) -> String {
         .take_while(|&b| b != 0)
         .collect();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Gives kernels that other modules may call the names that the source gives them. clang 22 exports (and imports) a
+/// kernel's body under a name of its own; then modules that came the two ways could not be linked.
+pub(super) fn name_kernels_plainly(words: &mut Vec<u32>) {
+    let mut out = words[..5.min(words.len())].to_vec();
+    for (opcode, inst) in instructions(words) {
+        let name = match inst {
+            [_, op::LINKAGE_ATTRIBUTES, name @ .., _] if opcode == op::DECORATE => string(name),
+            _ => String::new(),
+        };
+        match (name.strip_prefix("__clang_ocl_kern_imp_"), inst.last()) {
+            (Some(plain), Some(&linkage)) => {
+                let mut operands = inst[..2].to_vec();
+                operands.extend(literal(plain));
+                operands.push(linkage);
+                push(&mut out, opcode, &operands);
+            }
+            _ => push(&mut out, opcode, inst),
+        }
+    }
+    *words = out;
+}
+
+/// Appends an instruction; one too long for the 16 bits of its word count is left out.
+pub(super) fn push(out: &mut Vec<u32>, opcode: u32, operands: &[u32]) {
+    if let Ok(count) = u16::try_from(operands.len() + 1) {
+        out.push(u32::from(count) << 16 | opcode);
+        out.extend_from_slice(operands);
+    }
+}
+
+/// A string as operand words.
+pub(super) fn literal(text: &str) -> impl Iterator<Item = u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize((bytes.len() / 4 + 1) * 4, 0);
+    (0..bytes.len() / 4).map(move |i| {
+        u32::from_le_bytes([
+            bytes[4 * i],
+            bytes[4 * i + 1],
+            bytes[4 * i + 2],
+            bytes[4 * i + 3],
+        ])
+    })
 }
 
 /// Why the module cannot be what the source says, if that shows.

@@ -1,0 +1,223 @@
+//! Modules as text files, translated: what is accepted gives valid IR with the `; CHECK:` lines in order; what is
+//! refused gives a diagnostic with the `; ERROR:` texts. Below them, modules that no assembler would write.
+
+use std::path::Path;
+
+use brolga_compiler::ir::Module;
+use brolga_compiler::ir::verify::verify_module;
+use brolga_compiler::{Diagnostic, SpecConstantInfo, SpecConstants, spirv};
+
+mod spirv_files;
+
+fn translate(modules: &[&[u32]]) -> Result<Module, Diagnostic> {
+    spirv::translate(modules, &SpecConstants::new(), &Default::default())
+}
+
+fn file(path: &str) -> Vec<u32> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/spirv");
+    spirv_files::assemble(&root.join(path))
+}
+
+#[test]
+fn accepted() {
+    let mut failures = Vec::new();
+    for path in spirv_files::assembly("accept") {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let ir = match translate(&[&spirv_files::assemble(&path)]) {
+            Ok(module) => {
+                if let Err(error) = verify_module(&module) {
+                    failures.push(format!("{}: {error}\n{module}", path.display()));
+                }
+                module.to_string()
+            }
+            Err(error) => {
+                failures.push(format!("{}: {error}", path.display()));
+                continue;
+            }
+        };
+        let mut rest = ir.as_str();
+        for check in spirv_files::directives(&text, "CHECK") {
+            match rest.find(&check) {
+                Some(at) => rest = &rest[at + check.len()..],
+                None => {
+                    failures.push(format!("{}: no {check:?} in\n{ir}", path.display()));
+                    break;
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn refused() {
+    let mut failures = Vec::new();
+    for path in spirv_files::assembly("reject") {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let expected = spirv_files::directives(&text, "ERROR");
+        assert!(!expected.is_empty(), "{}", path.display());
+        match translate(&[&spirv_files::assemble(&path)]) {
+            Ok(_) => failures.push(format!("{}: accepted", path.display())),
+            Err(error) => {
+                let error = error.to_string();
+                if let Some(missing) = expected.iter().find(|e| !error.contains(e.as_str())) {
+                    failures.push(format!("{}: {error:?} lacks {missing:?}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// The message for words that are not a whole module.
+fn refusal(words: &[u32]) -> String {
+    translate(&[words]).expect_err("refused").to_string()
+}
+
+#[test]
+fn truncated_anywhere() {
+    let words = file("accept/struct_phi.spvasm");
+    assert!(
+        refusal(&[]).contains("the module is truncated: the header takes 5 words, there are 0")
+    );
+    for length in 0..words.len() {
+        // Cut after the memory model, it is a whole module of nothing.
+        let kernels = translate(&[&words[..length]]).map(|module| module.kernels.len());
+        assert!(
+            kernels.is_err() || kernels == Ok(0),
+            "{length} words were accepted"
+        );
+    }
+    let error = refusal(&words[..words.len() - 2]);
+    assert!(error.contains("has no OpFunctionEnd"), "{error}");
+}
+
+#[test]
+fn wrong_headers() {
+    let words = file("accept/struct_phi.spvasm");
+    let with = |at: usize, word: u32| {
+        let mut words = words.clone();
+        words[at] = word;
+        refusal(&words)
+    };
+    assert!(with(0, 0x1234_5678).contains("not a SPIR-V module: the first word is 0x12345678"));
+    assert!(with(1, 0x0001_0700).contains("is not one of 1.0 to 1.6"));
+    assert!(with(1, 0x0002_0000).contains("is not one of 1.0 to 1.6"));
+    assert!(with(3, 0).contains("the id bound 0 is not in the range"));
+    assert!(with(3, u32::MAX).contains("the id bound 4294967295 is not in the range"));
+    assert!(with(3, 5).contains("is not below the module's bound 5"));
+    assert!(with(4, 1).contains("the schema 1 is not 0"));
+}
+
+#[test]
+fn wrong_word_counts() {
+    let words = file("accept/struct_phi.spvasm");
+    // The first instruction is `OpCapability`.
+    let with = |word: u32| {
+        let mut words = words.clone();
+        words[5] = word;
+        refusal(&words)
+    };
+    assert!(with(17).contains("OpCapability has a word count of 0 [word 5]"));
+    assert!(with(1 << 16 | 17).contains("an operand is missing [OpCapability, word 5]"));
+    assert!(with(3 << 16 | 17).contains("1 words follow the last operand [OpCapability, word 5]"));
+    assert!(with(0xffff << 16 | 17).contains("the module is truncated: OpCapability takes 65535"));
+    assert!(with(2 << 16 | 0x3fff).contains("unknown instruction, opcode 16383 [word 5]"));
+    let mut unknown = words.clone();
+    unknown[6] = 0x1234;
+    assert!(refusal(&unknown).contains("unknown capability 4660 [OpCapability, word 5]"));
+}
+
+#[test]
+fn an_id_defined_twice() {
+    let mut words = file("accept/struct_phi.spvasm");
+    // The same definition again, before the end: `OpTypeVoid` is two words.
+    let at = (5..words.len())
+        .find(|&at| words[at] == 2 << 16 | 19)
+        .expect("void");
+    let again = [words[at], words[at + 1]];
+    words.splice(at..at, again);
+    let error = refusal(&words);
+    assert!(
+        error.contains("this result id was defined before [OpTypeVoid"),
+        "{error}"
+    );
+}
+
+#[test]
+fn either_byte_order() {
+    let words = file("accept/clang_saxpy.spvasm");
+    let swapped: Vec<u32> = words.iter().map(|word| word.swap_bytes()).collect();
+    let (a, b) = (translate(&[&words]), translate(&[&swapped]));
+    assert_eq!(
+        a.expect("accepted").to_string(),
+        b.expect("accepted").to_string()
+    );
+}
+
+#[test]
+fn specialization() {
+    let words = file("accept/spec_constants.spvasm");
+    assert_eq!(
+        spirv::spec_constants(&words).expect("listed"),
+        [
+            SpecConstantInfo {
+                spec_id: 4,
+                size: 4
+            },
+            SpecConstantInfo {
+                spec_id: 5,
+                size: 1
+            },
+        ]
+    );
+    let with = |spec: &[(u32, &[u8])]| {
+        let spec: SpecConstants = spec.iter().map(|(id, v)| (*id, v.to_vec())).collect();
+        spirv::translate(&[&words], &spec, &Default::default())
+    };
+    let ir = with(&[(4, &[3, 0, 0, 0])]).expect("accepted").to_string();
+    assert!(
+        ir.contains("alloca.12.align4") && ir.contains("const 0x6"),
+        "{ir}"
+    );
+    let ir = with(&[(5, &[0])]).expect("accepted").to_string();
+    assert!(ir.contains("= 0x01000000010000000000000000000000"), "{ir}");
+    let error = with(&[(4, &[3])]).expect_err("refused").to_string();
+    assert!(
+        error.contains("specialization constant 4 takes 4 bytes, 1 were given"),
+        "{error}"
+    );
+    let error = with(&[(4, &[255; 4])]).expect_err("refused").to_string();
+    assert!(
+        error.contains("a private variable of 17179869180 bytes is too large"),
+        "{error}"
+    );
+}
+
+#[test]
+fn linking() {
+    let (user, library) = (file("link/user.spvasm"), file("link/library.spvasm"));
+    for modules in [[&user[..], &library[..]], [&library[..], &user[..]]] {
+        let module = translate(&modules).expect("linked");
+        verify_module(&module).expect("valid");
+        assert_eq!(module.kernels.len(), 1);
+        let ir = module.to_string();
+        assert!(ir.contains("size 4 align 4 = 0x02000000"), "{ir}");
+        assert_eq!(module.functions.len(), 3, "{ir}");
+    }
+    let error = refusal(&user);
+    assert!(
+        error.contains("the function \"twice\" is imported"),
+        "{error}"
+    );
+    let error = translate(&[&user, &library, &library])
+        .expect_err("refused")
+        .to_string();
+    assert!(
+        error.contains("is exported a second time [module 2: Op"),
+        "{error}"
+    );
+    // A library alone has no kernels.
+    assert!(translate(&[&library]).expect("accepted").kernels.is_empty());
+    assert!(translate(&[]).expect("accepted").kernels.is_empty());
+}

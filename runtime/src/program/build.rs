@@ -1,0 +1,259 @@
+//! Compiling: from a program's origin to an object, and with `clBuildProgram` on to an executable.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Acquire;
+
+use brolga_compiler::SpecConstants;
+use opencl_sys::*;
+
+use super::link::link_object;
+use super::{BuildCallback, BuildInfo, Object, Origin, Program, State};
+use crate::error::{CLResult, ClError};
+use crate::executable::Executable;
+use crate::features;
+use crate::frontend::{self, Failure, Options, options};
+
+/// How far a build goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Build,
+    Compile,
+}
+
+impl Stage {
+    fn failure(self) -> ClError {
+        match self {
+            Stage::Build => ClError::BUILD_PROGRAM_FAILURE,
+            Stage::Compile => ClError::COMPILE_PROGRAM_FAILURE,
+        }
+    }
+}
+
+/// What a build produced, besides its log.
+pub(super) struct Product {
+    pub(super) object: Object,
+    pub(super) executable: Option<Arc<Executable>>,
+    pub(super) binary_type: u32,
+}
+
+/// Why a build failed: the code and the last lines of the log.
+pub(super) struct BuildError {
+    pub(super) code: ClError,
+    pub(super) log: String,
+}
+
+impl Program {
+    /// `clBuildProgram`. With a callback the build goes on in the background: errors of the options are returned, the
+    /// rest is in [`Program::build_info`] when the callback is called.
+    ///
+    /// Errors: `CL_INVALID_OPERATION` (kernels attached, or a build going on), `CL_INVALID_BUILD_OPTIONS`,
+    /// `CL_COMPILER_NOT_AVAILABLE`, `CL_BUILD_PROGRAM_FAILURE`.
+    pub fn build(self: &Arc<Self>, options: &str, callback: Option<BuildCallback>) -> CLResult<()> {
+        self.start(Stage::Build, options, Vec::new(), callback)
+    }
+
+    /// `clCompileProgram`. `headers` are pairs of the name used by `#include` and a program created from source.
+    ///
+    /// Errors: as [`Program::build`], with `CL_INVALID_COMPILER_OPTIONS` and `CL_COMPILE_PROGRAM_FAILURE`;
+    /// `CL_INVALID_OPERATION` also for a program or header without source or intermediate language.
+    pub fn compile(
+        self: &Arc<Self>,
+        options: &str,
+        headers: &[(String, Arc<Program>)],
+        callback: Option<BuildCallback>,
+    ) -> CLResult<()> {
+        // CL_INVALID_OPERATION if program has no source or IL available, i.e. it has not been created with
+        // clCreateProgramWithSource or clCreateProgramWithIL ("Separate Compilation and Linking of Programs").
+        if !matches!(self.origin, Origin::Source(_) | Origin::Il { .. }) {
+            return Err(ClError::INVALID_OPERATION);
+        }
+        let mut texts = Vec::new();
+        for (name, header) in headers {
+            let Origin::Source(source) = &header.origin else {
+                return Err(ClError::INVALID_OPERATION);
+            };
+            texts.push((name.clone(), source.clone()));
+        }
+        self.start(Stage::Compile, options, texts, callback)
+    }
+
+    fn start(
+        self: &Arc<Self>,
+        stage: Stage,
+        text: &str,
+        headers: Vec<(String, String)>,
+        callback: Option<BuildCallback>,
+    ) -> CLResult<()> {
+        // Programs that need no compiler are built already.
+        if matches!(self.origin, Origin::Native) {
+            if let Some(callback) = callback {
+                callback();
+            }
+            return Ok(());
+        }
+        let mut state = self.state.lock();
+        // CL_INVALID_OPERATION if there are kernel objects attached to program, or if the build of a program executable for
+        // any of the devices by a previous call has not completed ("Building Program Executables").
+        let attached = self.attached.load(Acquire) > 0;
+        if attached || state.info.status == CL_BUILD_IN_PROGRESS {
+            return Err(ClError::INVALID_OPERATION);
+        }
+        // CL_INVALID_BUILD_OPTIONS (CL_INVALID_COMPILER_OPTIONS) if the options specified by options are invalid.
+        let options = options::parse(text).map_err(|why| {
+            state.info.log = why;
+            match stage {
+                Stage::Build => ClError::INVALID_BUILD_OPTIONS,
+                Stage::Compile => ClError::INVALID_COMPILER_OPTIONS,
+            }
+        })?;
+        state.info = BuildInfo {
+            status: CL_BUILD_IN_PROGRESS,
+            options: text.to_owned(),
+            ..State::new().info
+        };
+        state.executable = None;
+        let spec = state.spec.clone();
+        // A binary's object is its origin; anything else is compiled afresh.
+        let object = match self.origin {
+            Origin::Source(_) | Origin::Il { .. } => {
+                state.object = None;
+                None
+            }
+            _ => state.object.clone(),
+        };
+        drop(state);
+
+        let program = Arc::clone(self);
+        let text = text.to_owned();
+        let work = move || {
+            let result = program.produce(stage, (&text, &options), &headers, spec, object);
+            program.conclude(result)
+        };
+        match callback {
+            None => work(),
+            Some(callback) => in_background(move || {
+                let _ = work();
+                callback();
+            }),
+        }
+    }
+
+    /// The build proper; touches nothing of the program's state. Returns the product and the log.
+    fn produce(
+        &self,
+        stage: Stage,
+        (text, options): (&str, &Options),
+        headers: &[(String, String)],
+        spec: SpecConstants,
+        object: Option<Object>,
+    ) -> Result<(Product, String), BuildError> {
+        let (object, log) = match (&self.origin, object) {
+            (_, Some(object)) => (object, String::new()),
+            (Origin::Source(source), None) => {
+                compile_source(stage, source, headers, (text, options))?
+            }
+            (Origin::Il { words, .. }, None) => {
+                let object = Object {
+                    modules: vec![Arc::clone(words)],
+                    spec,
+                    compiler: options.compiler.clone(),
+                    options: text.to_owned(),
+                    // A program created with clCreateProgramWithIL supports non-uniform work-groups when it is built
+                    // without -cl-uniform-work-group-size ("Executing Kernels").
+                    allows_non_uniform: !options.uniform_work_group_size,
+                    has_arg_info: true,
+                };
+                (object, String::new())
+            }
+            _ => {
+                return Err(BuildError {
+                    code: ClError::INVALID_OPERATION,
+                    log: "the program has nothing to build\n".to_owned(),
+                });
+            }
+        };
+        if stage == Stage::Compile {
+            let product = Product {
+                object,
+                executable: None,
+                binary_type: CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
+            };
+            return Ok((product, log));
+        }
+        match link_object(&object) {
+            Ok(executable) => {
+                let product = Product {
+                    object,
+                    executable: Some(executable),
+                    binary_type: CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
+                };
+                Ok((product, log))
+            }
+            Err(why) => Err(BuildError {
+                code: stage.failure(),
+                log: log + &why,
+            }),
+        }
+    }
+
+    /// Records how a build ended.
+    pub(super) fn conclude(&self, result: Result<(Product, String), BuildError>) -> CLResult<()> {
+        let mut state = self.state.lock();
+        match result {
+            Ok((product, log)) => {
+                state.info.log = log;
+                state.info.binary_type = product.binary_type;
+                state.object = Some(product.object);
+                state.executable = product.executable;
+                state.info.status = CL_BUILD_SUCCESS;
+                Ok(())
+            }
+            Err(error) => {
+                state.info.log = error.log;
+                state.info.status = CL_BUILD_ERROR;
+                Err(error.code)
+            }
+        }
+    }
+}
+
+/// Runs a build on a thread of its own: it may take long, and pool threads have commands to run.
+pub(super) fn in_background(work: impl FnOnce() + Send + 'static) -> CLResult<()> {
+    let spawned = std::thread::Builder::new()
+        .name("brolga-build".to_owned())
+        .spawn(work);
+    spawned.map(|_| ()).map_err(|_| ClError::OUT_OF_HOST_MEMORY)
+}
+
+fn compile_source(
+    stage: Stage,
+    source: &str,
+    headers: &[(String, String)],
+    (text, options): (&str, &Options),
+) -> Result<(Object, String), BuildError> {
+    let device = features::for_compiler();
+    let output = frontend::compile_for(source, headers, options, &device);
+    match (output.spirv, output.error) {
+        (Some(words), None) => {
+            let object = Object {
+                modules: vec![Arc::new(words)],
+                spec: SpecConstants::new(),
+                compiler: options.compiler.clone(),
+                options: text.to_owned(),
+                // The program must be compiled for OpenCL C 2.0 or newer and without -cl-uniform-work-group-size
+                // ("Executing Kernels").
+                allows_non_uniform: options.cl_std.number() >= 200
+                    && !options.uniform_work_group_size,
+                has_arg_info: options.kernel_arg_info,
+            };
+            Ok((object, output.log))
+        }
+        (_, error) => Err(BuildError {
+            code: match error {
+                Some(Failure::CompilerNotFound) => ClError::COMPILER_NOT_AVAILABLE,
+                _ => stage.failure(),
+            },
+            log: output.log,
+        }),
+    }
+}
