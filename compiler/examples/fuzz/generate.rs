@@ -865,7 +865,18 @@ impl Generator {
                     false,
                 );
             }
-            18..=20 => self.private(),
+            18 | 19 => self.private(),
+            20 => {
+                // Something of this place alone.
+                let which = self.rng.random_range(0..2);
+                if self.outputs[which] == Scalar::I32 {
+                    let sum = self.digest(5, false);
+                    let address = self.own(which);
+                    self.line(&format!("store.global.align4 v{address}, v{sum}"));
+                } else {
+                    self.private();
+                }
+            }
             21 => self.atomic(),
             22 | 23 if self.barriers && self.together => self.exchange(),
             22..=25 if depth < 4 => self.branch(depth),
@@ -877,13 +888,72 @@ impl Generator {
         }
     }
 
+    /// A value as an `i32` that depends on much of it.
+    fn as_word(&mut self, val: Val) -> usize {
+        let Val { mut id, ty, .. } = val;
+        if ty.lanes > 1 {
+            let lane = self.rng.random_range(0..ty.lanes);
+            id = self.emit(ty.lane(), &format!("extract.{lane}"), &[id]);
+        }
+        let mut scalar = ty.scalar;
+        if scalar.is_float() {
+            id = self.canonical(id, ty.lane());
+            scalar = scalar.as_int();
+            id = self.emit(Type::new(scalar, 1), "convert.bitcast.rte", &[id]);
+        }
+        match scalar.bits() {
+            32 => id,
+            64 => {
+                let half = self.number(Type::I64, 32);
+                let high = self.emit(Type::I64, "lshr", &[id, half]);
+                let both = self.emit(Type::I64, "xor", &[id, high]);
+                self.emit(Type::I32, "convert.trunc.rte", &[both])
+            }
+            _ => self.emit(Type::I32, "convert.zext.rte", &[id]),
+        }
+    }
+
+    /// One number that depends on the newest values in scope, so that they matter.
+    fn digest(&mut self, most: usize, uniform: bool) -> usize {
+        let from = self.scope.len().saturating_sub(3 * most);
+        let mut vals: Vec<Val> = self.scope[from..].to_vec();
+        vals.retain(|v| v.ty.scalar != Scalar::Ptr && (!uniform || v.uniform));
+        let mut sum = self.number(Type::I32, 17);
+        for _ in 0..most.min(vals.len()) {
+            let at = self.rng.random_range(0..vals.len());
+            let word = self.as_word(vals.swap_remove(at));
+            let factor = self.number(Type::I32, 0x9e37_79b1);
+            let product = self.emit(Type::I32, "imul", &[sum, factor]);
+            sum = self.emit(Type::I32, "xor", &[product, word]);
+        }
+        sum
+    }
+
+    /// A value to hand on: any, or a digest where the type allows.
+    fn result(&mut self, ty: Type) -> usize {
+        if ty == Type::I32 && self.chance(0.8) {
+            self.digest(6, false)
+        } else {
+            self.value(ty)
+        }
+    }
+
+    /// The type of a value that control flow hands on.
+    fn carried(&mut self) -> Type {
+        if self.chance(0.6) {
+            Type::I32
+        } else {
+            self.ty()
+        }
+    }
+
     /// Statements under other control flow, after which what they defined is out of scope.
     fn arm(&mut self, depth: u32, ty: Type, uniform: bool) -> usize {
         self.statements(depth + 1);
         if uniform {
             self.uniform(ty)
         } else {
-            self.value(ty)
+            self.result(ty)
         }
     }
 
@@ -891,7 +961,7 @@ impl Generator {
     fn branch(&mut self, depth: u32) {
         let uniform = self.together && self.chance(0.4);
         let cond = self.condition(uniform);
-        let ty = self.ty();
+        let ty = self.carried();
         let before = self.together;
         self.together = before && uniform;
         let shared = self.together && self.chance(0.5);
@@ -927,7 +997,7 @@ impl Generator {
     /// work-items.
     fn repeat(&mut self, depth: u32) {
         let uniform = self.together && self.chance(0.5);
-        let ty = self.ty();
+        let ty = self.carried();
         let (header, body, after) = (self.new_block(), self.new_block(), self.new_block());
         let first = self.value(ty);
         let zero = self.number(Type::I32, 0);
@@ -978,15 +1048,15 @@ impl Generator {
             let inner = self.scope.len();
             self.begin(next);
             self.statements(depth + 1);
-            let value = self.value(ty);
+            let value = self.result(ty);
             self.line(&format!("br block{latch}(v{value})"));
             self.scope.truncate(inner);
         } else {
-            let value = self.value(ty);
+            let value = self.result(ty);
             self.line(&format!("br block{latch}(v{value})"));
         }
         self.join(latch, ty, false);
-        let value = self.value(ty);
+        let value = self.result(ty);
         let one = self.number(Type::I32, 1);
         let next = self.emit(Type::I32, "iadd", &[count, one]);
         self.line(&format!("br block{header}(v{next}, v{value})"));
@@ -998,7 +1068,7 @@ impl Generator {
     /// A switch whose cases may go on to the next case.
     fn switch(&mut self, depth: u32) {
         let uniform = self.together && self.chance(0.4);
-        let ty = self.ty();
+        let ty = self.carried();
         let on = if uniform {
             self.uniform(Type::I32)
         } else {
@@ -1049,7 +1119,7 @@ impl Generator {
 
     /// Four blocks that jump forward to any later one: what `goto` and optimisers make.
     fn tangle(&mut self, depth: u32) {
-        let ty = self.ty();
+        let ty = self.carried();
         let blocks: Vec<usize> = (0..5).map(|_| self.new_block()).collect();
         let before = self.together;
         self.together = false;
@@ -1123,7 +1193,7 @@ impl Generator {
     }
 
     fn file(mut self, seed: u64) -> String {
-        // Parameters: inputs, outputs, counters, a number, work-group memory, a value.
+        // Parameters: inputs, outputs, counters, a number, work-group memory, a value, digests.
         for _ in 0..5 {
             self.fresh();
         }
@@ -1133,6 +1203,7 @@ impl Generator {
         let given = self.fresh();
         let given_ty = Type::new(self.inputs[0], 1);
         self.add(given, given_ty, true);
+        self.fresh();
         for _ in 0..self.rng.random_range(0..3) {
             let scalar = self.scalar();
             let id = self.fresh();
@@ -1158,6 +1229,10 @@ impl Generator {
         for which in [0, 1, 0] {
             self.store_own(which);
         }
+        let sum = self.digest(30, false);
+        let linear = self.linear;
+        let address = self.element(8, linear, 4);
+        self.line(&format!("store.global.align4 v{address}, v{sum}"));
         self.line("ret");
         self.assemble(seed, given_ty)
     }
@@ -1179,9 +1254,10 @@ impl Generator {
             format!("value i32 {n}"),
             format!("local {local}"),
             format!("value {a} {bits:#x}"),
+            format!("buffer i32 zero {items}"),
         ];
         let args: String = args.iter().map(|arg| format!("; arg: {arg}\n")).collect();
-        let types = format!("ptr, ptr, ptr, ptr, ptr, i32, ptr, {given}");
+        let types = format!("ptr, ptr, ptr, ptr, ptr, i32, ptr, {given}, ptr");
         let params: Vec<String> = types
             .split(", ")
             .enumerate()
@@ -1189,7 +1265,7 @@ impl Generator {
             .collect();
         format!(
             "; seed {seed}\n; run:\n{}{args}\
-             kernel \"k\" @0 (value 0, value 8, value 16, value 24, value 32, value 40, local 48, value 56)\n\
+             kernel \"k\" @0 (value 0, value 8, value 16, value 24, value 32, value 40, local 48, value 56, value 64)\n\
              func \"k\" ({types}) -> () {{\n  local l0 \"tile\" size {local} align 8\nblock0({}):\n{}}}\n",
             self.range.directives(),
             params.join(", "),
