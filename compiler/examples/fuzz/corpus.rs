@@ -1,4 +1,4 @@
-//! The modules that mutation starts from: every `.spvasm` file of the tests, assembled.
+//! The modules that mutation starts from: every `.spvasm` file of the tests that is not there to be refused, assembled.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,6 +10,9 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
     paths.sort();
     for path in paths {
+        if path.ends_with("reject") {
+            continue;
+        }
         if path.is_dir() {
             collect(&path, files);
         } else if path.extension().is_some_and(|e| e == "spvasm") {

@@ -75,8 +75,10 @@ fn main() -> ExitCode {
             for seed in seed..seed + count {
                 parent::announce(seed);
                 let words = mutate::module(&corpus, seed);
-                if let Err(why) = mutate::survives(&words) {
-                    parent::report(seed, &why);
+                match mutate::survives(&words) {
+                    Ok(mutate::Fate::Compiled) => parent::accepted(),
+                    Ok(mutate::Fate::Refused) => {}
+                    Err(why) => parent::report(seed, &why),
                 }
             }
             ExitCode::SUCCESS

@@ -121,20 +121,27 @@ fn mutate(words: &mut Vec<u32>, corpus: &[Vec<u32>], rng: &mut ChaCha8Rng) {
     }
 }
 
+/// What became of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Refused,
+    Compiled,
+}
+
 /// Compiles what is accepted of a module.
 ///
 /// # Errors
 /// What the compiler did that it must never do.
-pub fn survives(words: &[u32]) -> Result<(), String> {
-    let attempt = || -> Result<(), String> {
+pub fn survives(words: &[u32]) -> Result<Fate, String> {
+    let attempt = || -> Result<Fate, String> {
         let _ = spec_constants(words);
         let options = BuildOptions::default();
         let Ok(module) = spirv::translate(&[words], &SpecConstants::new(), &options) else {
-            return Ok(());
+            return Ok(Fate::Refused);
         };
         verify::verify_module(&module).map_err(|why| format!("translated to bad IR: {why}"))?;
         let Ok(program) = Program::from_module(module, &options) else {
-            return Ok(());
+            return Ok(Fate::Refused);
         };
         let range = NdRange {
             work_dim: 1,
@@ -147,7 +154,7 @@ pub fn survives(words: &[u32]) -> Result<(), String> {
                 let _ = program.compile_at(kernel, &launch_key(&range, width), width);
             }
         }
-        Ok(())
+        Ok(Fate::Compiled)
     };
     catch_unwind(AssertUnwindSafe(attempt))
         .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic))))

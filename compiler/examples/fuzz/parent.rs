@@ -33,6 +33,11 @@ pub fn report(seed: u64, why: &str) {
     let _ = std::io::stdout().flush();
 }
 
+/// A child says that a module was accepted and compiled.
+pub fn accepted() {
+    println!("accepted");
+}
+
 /// This program with other arguments, its memory limited.
 fn command(args: &[String]) -> Command {
     let exe = std::env::current_exe().expect("this program has a path");
@@ -45,6 +50,14 @@ fn command(args: &[String]) -> Command {
         .arg(exe)
         .args(args);
     command
+}
+
+/// What the children said.
+#[derive(Default)]
+struct Found {
+    findings: BTreeMap<u64, String>,
+    /// Modules that the compiler accepted.
+    accepted: u64,
 }
 
 struct Worker {
@@ -90,7 +103,7 @@ fn start(mode: &str, from: u64, end: u64) -> Worker {
 /// Runs `count` numbers from `seed` in `jobs` processes.
 pub fn run(mode: &str, seed: u64, count: u64, jobs: usize) -> ExitCode {
     let started = Instant::now();
-    let mut findings: BTreeMap<u64, String> = BTreeMap::new();
+    let mut found = Found::default();
     // Ranges are interleaved by halves rather than handed out: simple, and the numbers cost about the same.
     let share = count.div_ceil(jobs.max(1) as u64).max(1);
     let mut workers: Vec<Worker> = (0..jobs as u64)
@@ -102,15 +115,20 @@ pub fn run(mode: &str, seed: u64, count: u64, jobs: usize) -> ExitCode {
     while !workers.is_empty() {
         let mut next = Vec::new();
         for worker in workers {
-            next.extend(watch(mode, worker, &mut findings));
+            next.extend(watch(mode, worker, &mut found));
         }
         workers = next;
         if shown.elapsed() > Duration::from_secs(10) {
             shown = Instant::now();
             let left: u64 = workers.iter().map(|w| w.end - w.at).sum();
-            eprintln!("{} of {count} done, {} found", count - left, findings.len());
+            eprintln!(
+                "{} of {count} done, {} found",
+                count - left,
+                found.findings.len()
+            );
         }
     }
+    let findings = found.findings;
     for (i, (seed, why)) in findings.iter().enumerate() {
         println!("{mode} {seed}: {why}");
         if i < SHRUNK {
@@ -126,6 +144,9 @@ pub fn run(mode: &str, seed: u64, count: u64, jobs: usize) -> ExitCode {
         findings.len(),
         started.elapsed().as_secs_f64()
     );
+    if mode == "spirv" {
+        println!("{} modules were accepted and compiled", found.accepted);
+    }
     if findings.is_empty() {
         ExitCode::SUCCESS
     } else {
@@ -134,18 +155,22 @@ pub fn run(mode: &str, seed: u64, count: u64, jobs: usize) -> ExitCode {
 }
 
 /// Reads what a worker says; gives it back, or the one that follows it, unless its range is done.
-fn watch(mode: &str, mut worker: Worker, findings: &mut BTreeMap<u64, String>) -> Option<Worker> {
+fn watch(mode: &str, mut worker: Worker, found: &mut Found) -> Option<Worker> {
     loop {
         match worker.lines.recv_timeout(Duration::from_millis(20)) {
             Ok(line) => {
                 worker.since = Instant::now();
-                if let Some(at) = line.strip_prefix("at ") {
+                if line == "accepted" {
+                    found.accepted += 1;
+                } else if let Some(at) = line.strip_prefix("at ") {
                     worker.at = at.parse().unwrap_or(worker.at);
                 } else if let Some((at, why)) = line
                     .strip_prefix("found ")
                     .and_then(|rest| rest.split_once(' '))
                 {
-                    findings.insert(at.parse().unwrap_or(worker.at), why.into());
+                    found
+                        .findings
+                        .insert(at.parse().unwrap_or(worker.at), why.into());
                 }
             }
             Err(RecvTimeoutError::Timeout) if worker.since.elapsed() < SILENCE => {
@@ -154,7 +179,9 @@ fn watch(mode: &str, mut worker: Worker, findings: &mut BTreeMap<u64, String>) -
             Err(RecvTimeoutError::Timeout) => {
                 let _ = worker.child.kill();
                 let _ = worker.child.wait();
-                findings.insert(worker.at, format!("not done after {SILENCE:?}"));
+                found
+                    .findings
+                    .insert(worker.at, format!("not done after {SILENCE:?}"));
                 break;
             }
             Err(RecvTimeoutError::Disconnected) => {
@@ -162,7 +189,7 @@ fn watch(mode: &str, mut worker: Worker, findings: &mut BTreeMap<u64, String>) -
                     Ok(status) if status.success() => return None,
                     status => {
                         let why = status.map_or_else(|e| e.to_string(), |s| s.to_string());
-                        findings.insert(worker.at, format!("crashed: {why}"));
+                        found.findings.insert(worker.at, format!("crashed: {why}"));
                     }
                 }
                 break;

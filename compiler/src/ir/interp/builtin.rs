@@ -189,7 +189,7 @@ fn across(builtin: Builtin, args: &[(Type, &[u64])], result: Type) -> Option<Lan
         .collect();
     for &inst in &func.blocks[entry].insts {
         let data = &func.insts[inst];
-        let operands: Option<SmallVec<[(Type, &[u64]); 16]>> = data
+        let operands: Option<Vec<(Type, &[u64])>> = data
             .args
             .iter()
             .map(|arg| Some((func.ty(*arg), known.get(arg)?.as_slice())))
