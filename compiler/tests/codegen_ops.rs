@@ -112,7 +112,9 @@ fn is_nan(scalar: Scalar, bits: u64) -> bool {
 }
 
 /// A function that loads the operands from its first argument and stores the result to its second.
-fn compile(op: &Op, args: &[Scalar], result: Scalar, width: u8) -> Code {
+///
+/// With `same`, the last operand is its first lane in every lane.
+fn compile(op: &Op, args: &[Scalar], result: Scalar, width: u8, same: bool) -> Code {
     let mut func = Function::new("op", &[Type::PTR, Type::PTR, Type::I64, Type::I64], &[]);
     let entry = func.entry();
     let (input, output) = (func.params()[0], func.params()[1]);
@@ -134,12 +136,17 @@ fn compile(op: &Op, args: &[Scalar], result: Scalar, width: u8) -> Code {
         .map(|(i, &scalar)| {
             let offset = b.iconst(Type::I64, (OPERAND * i) as u64);
             let at = b.ptr_add(input, offset);
+            if same && i + 1 == args.len() {
+                let one = b.load(Mem::new(AddressSpace::Global, 1), at, Type::new(scalar, 1));
+                return b.splat(one, width);
+            }
             b.load(mem(scalar), at, Type::new(scalar, width))
         })
         .collect();
     let value = b.val(op.clone(), &values, Type::new(result, width));
     b.store(mem(result), output, value);
     b.ret(&[]);
+    lower::builtins::expand(&mut func);
     lower::legalize::run(&mut func);
     let clif =
         codegen::translate(&func, &PrimaryMap::new()).unwrap_or_else(|e| panic!("{op}: {e}"));
@@ -147,17 +154,25 @@ fn compile(op: &Op, args: &[Scalar], result: Scalar, width: u8) -> Code {
 }
 
 fn check(op: Op, args: &[Scalar], result: Scalar) -> Result<(), String> {
+    check_with(op, args, result, false)
+}
+
+fn check_with(op: Op, args: &[Scalar], result: Scalar, same: bool) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for width in WIDTHS {
-        let code = std::panic::catch_unwind(|| compile(&op, args, result, width))
+        let code = std::panic::catch_unwind(|| compile(&op, args, result, width, same))
             .map_err(|_| format!("{op} {args:?} -> {result:?} x{width}: panicked"))?;
         // SAFETY: the function has this signature.
         let run: KernelFn = unsafe { std::mem::transmute(code.entry()) };
         for _ in 0..ROUNDS {
-            let lanes: Vec<Vec<u64>> = args
+            let mut lanes: Vec<Vec<u64>> = args
                 .iter()
                 .map(|&s| (0..width).map(|_| draw(&mut rng, s)).collect())
                 .collect();
+            if same && let Some(last) = lanes.last_mut() {
+                let first = last[0];
+                last.fill(first);
+            }
             let mut input = vec![0u8; OPERAND * args.len()];
             for (i, (values, scalar)) in lanes.iter().zip(args).enumerate() {
                 let size = scalar.bytes() as usize;
@@ -244,6 +259,7 @@ fn binary_operations() {
         let op_ = Op::Binary(op, Wrap::default());
         for &s in scalars {
             failures.extend(check(op_.clone(), &[s, s], s).err());
+            failures.extend(check_with(op_.clone(), &[s, s], s, true).err());
         }
         if matches!(op, BinOp::And | BinOp::Or | BinOp::Xor) {
             failures.extend(check(op_, &[Scalar::I1; 2], Scalar::I1).err());

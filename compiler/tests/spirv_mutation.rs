@@ -52,7 +52,7 @@ fn mutate(parts: &mut Parts, others: &[Parts], rng: &mut impl Rng) {
     let bound = parts.header[3].max(2);
     let at = rng.random_range(0..parts.insts.len());
     let length = parts.insts[at].len();
-    match rng.random_range(0..14) {
+    match rng.random_range(0..20) {
         // A word of the operands: another id, a small number, a bit, anything.
         0..=3 if length > 1 => {
             let word = rng.random_range(1..length);
@@ -69,6 +69,17 @@ fn mutate(parts: &mut Parts, others: &[Parts], rng: &mut impl Rng) {
         6 => {
             let word = rng.random_range(0..length);
             parts.insts[at][word] = rng.random();
+        }
+        // An operand of another instruction of the kind: the grammar is kept, and types often are.
+        14..=19 if length > 1 => {
+            let first = parts.insts[at][0];
+            let alike: Vec<usize> = (0..parts.insts.len())
+                .filter(|&other| parts.insts[other][0] == first)
+                .collect();
+            let other = *alike.choose(rng).expect("itself at least");
+            let (word, from) = (rng.random_range(1..length), rng.random_range(1..length));
+            let from = if rng.random() { word } else { from };
+            parts.insts[at][word] = parts.insts[other][from];
         }
         // The opcode: that of another instruction, or a number near it.
         7 => {

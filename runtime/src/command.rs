@@ -78,6 +78,10 @@ impl Shape {
 /// another thread costs about as much.
 const TINY: u64 = 8_000;
 
+/// A chunk is this fraction of a thread's part of what is left: small enough that nobody waits long for a thread that the
+/// system has interrupted.
+const SHARES: u64 = 8;
+
 /// Work and the state of sharing it.
 pub(crate) struct Job {
     work: Work,
@@ -178,7 +182,7 @@ impl Job {
                 1 if begin == 0 && self.is_guess() => units.div_ceil(16),
                 1 => left,
                 _ => {
-                    let share = left / (3 * u64::from(threads));
+                    let share = left / (SHARES * u64::from(threads));
                     share.max(self.min_chunk.load(Relaxed)).min(left)
                 }
             };

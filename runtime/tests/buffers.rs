@@ -447,6 +447,8 @@ fn shared_virtual_memory() {
     assert_eq!((found.as_ptr(), found.size()), (a, 4096));
     let wrapped = Buffer::new(&context, CL_MEM_USE_HOST_PTR, 64, pa, Vec::new()).unwrap();
     assert!(wrapped.uses_svm_pointer());
+    let too_large = Buffer::new(&context, CL_MEM_USE_HOST_PTR, 4097, pa, Vec::new());
+    assert_eq!(too_large.unwrap_err(), ClError::INVALID_BUFFER_SIZE);
 
     let (send, receive) = std::sync::mpsc::channel();
     let callback = move |pointers: &[HostPtr]| send.send(pointers.to_vec()).unwrap();

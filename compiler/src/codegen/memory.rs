@@ -6,13 +6,13 @@
 //! over the active ones; gathers and scatters redirect inactive lanes to memory of our own.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::function::Gen;
 use super::lanes::LaneOperand;
 use super::parts::{Parts, Repr, int_part_type, lane_type, part_count, part_type};
 use crate::AddressSpace;
-use crate::ir::{Atomic, AtomicOp, BinOp, Inst, Mem, Order, Scalar, Type, Value};
+use crate::ir::{Atomic, AtomicOp, BinOp, Inst, Mem, Op, Order, Scalar, Type, Value};
 
 /// What inactive lanes of a gather read: large enough for the widest access (16 elements of 8 bytes).
 #[repr(align(16))]
@@ -49,6 +49,14 @@ impl Layout {
             && self.scalar != Scalar::I1
     }
 
+    /// The same data with lanes end to end.
+    fn side_by_side(self) -> Layout {
+        Layout {
+            stride: self.size() * self.elements as i64,
+            ..self
+        }
+    }
+
     /// A lane's elements are exactly one vector.
     fn lane_is_vector(self) -> bool {
         self.elements > 1
@@ -76,7 +84,7 @@ impl Gen<'_> {
         } else if self.func.ty(address).lanes == 1 {
             self.load_strided(mem, address, mask, layout)
         } else {
-            self.gather(address, mask, layout)
+            self.gather(mem, address, mask, layout)
         };
         for (&result, repr) in results.iter().zip(reprs) {
             self.values[result] = repr;
@@ -385,7 +393,110 @@ impl Gen<'_> {
             .collect()
     }
 
-    fn gather(&mut self, address: Value, mask: Option<Value>, layout: Layout) -> Vec<Repr> {
+    /// A gather. Addresses computed from ids alone are often consecutive although no analysis can tell (`t % n`,
+    /// clamped neighbours): those are compared at run time, and loaded as vectors when they are.
+    fn gather(
+        &mut self,
+        mem: &Mem,
+        address: Value,
+        mask: Option<Value>,
+        layout: Layout,
+    ) -> Vec<Repr> {
+        let ty = Type::new(layout.scalar, layout.lanes);
+        let dense = layout.side_by_side();
+        if !dense.is_dense() || !self.is_computed(address) {
+            let parts = self.gather_parts(address, mask, layout);
+            return parts.into_iter().map(|p| self.loaded(p, ty)).collect();
+        }
+        let (base, consecutive) = self.consecutive(address, mask, dense.stride);
+        let (fast, slow, done) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        let count = part_count(layout.lanes, layout.scalar.bits());
+        let params: Vec<clif::Value> = (0..count * layout.elements)
+            .map(|_| self.b.append_block_param(done, part_type(layout.scalar)))
+            .collect();
+        self.b.ins().brif(consecutive, fast, &[], slow, &[]);
+        let repacked = self.repacked.clone();
+        for (block, at_once) in [(fast, true), (slow, false)] {
+            self.b.switch_to_block(block);
+            let parts = if at_once {
+                self.load_strided_parts(mem, base, dense)
+            } else {
+                self.gather_parts(address, mask, layout)
+            };
+            let parts: Vec<clif::BlockArg> = parts.iter().flatten().map(|&p| p.into()).collect();
+            self.b.ins().jump(done, &parts);
+            self.repacked = repacked.clone();
+        }
+        self.b.switch_to_block(done);
+        params
+            .chunks(count)
+            .map(|parts| Repr::Vector(parts.into()))
+            .collect()
+    }
+
+    /// Whether an address follows from ids, constants and uniform values by arithmetic, so that
+    /// neighbouring lanes may well have neighbouring addresses. Looks at a bounded number of instructions.
+    fn is_computed(&self, address: Value) -> bool {
+        let mut todo: SmallVec<[Value; 16]> = smallvec![address];
+        let mut looked = 0;
+        while let Some(value) = todo.pop() {
+            if self.func.ty(value).lanes == 1 {
+                continue;
+            }
+            looked += 1;
+            let Some(inst) = self.func.def_inst(value) else {
+                return false;
+            };
+            let data = &self.func.insts[inst];
+            if looked > 32 || !data.op.is_pure() || matches!(data.op, Op::Routine(..)) {
+                return false;
+            }
+            todo.extend(data.args.iter().copied());
+        }
+        true
+    }
+
+    /// The first lane's address, and whether every lane is active and lane l's is `l * stride` bytes further.
+    fn consecutive(
+        &mut self,
+        address: Value,
+        mask: Option<Value>,
+        stride: i64,
+    ) -> (clif::Value, clif::Value) {
+        let lanes = self.func.ty(address).lanes;
+        let parts = self.parts(address);
+        let base = self.b.ins().extractlane(parts[0], 0);
+        let first = self.b.ins().splat(types::I64X2, base);
+        let offsets: Vec<u64> = (0..i64::from(lanes)).map(|l| (l * stride) as u64).collect();
+        let offsets = self.constant_lanes(Type::new(Scalar::I64, lanes), &offsets);
+        let mut same: Option<clif::Value> = None;
+        for (&part, &offset) in parts.iter().zip(&offsets) {
+            let start = self.b.ins().isub(part, offset);
+            let equal = self.b.ins().icmp(IntCC::Equal, start, first);
+            same = Some(match same {
+                None => equal,
+                Some(others) => self.b.ins().band(others, equal),
+            });
+        }
+        let same = same.expect("at least one part");
+        let bits = self.b.ins().vhigh_bits(types::I32, same);
+        let together = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 3);
+        let Some(mask) = mask else {
+            return (base, together);
+        };
+        let active = self.mask_bits(mask);
+        let all = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::Equal, active, (1i64 << lanes) - 1);
+        (base, self.b.ins().band(together, all))
+    }
+
+    fn gather_parts(&mut self, address: Value, mask: Option<Value>, layout: Layout) -> Vec<Parts> {
         let zeros = std::ptr::from_ref(&ZEROS.0) as u64;
         let addresses = self.lane_addresses(address, mask, |g| {
             g.b.ins().iconst(types::I64, zeros as i64)
@@ -396,8 +507,7 @@ impl Gen<'_> {
                 .iter()
                 .map(|&at| self.b.ins().load(part_type(layout.scalar), flags(), at, 0))
                 .collect();
-            let parts = self.deinterleave(vectors, layout.elements, layout.scalar.bits());
-            return parts.into_iter().map(Repr::Vector).collect();
+            return self.deinterleave(vectors, layout.elements, layout.scalar.bits());
         }
         (0..layout.elements)
             .map(|k| {
@@ -410,8 +520,7 @@ impl Gen<'_> {
                             .load(lane_type(layout.scalar), flags(), at, offset)
                     })
                     .collect();
-                let parts = self.vector_of(ty, &lanes);
-                self.loaded(parts, ty)
+                self.vector_of(ty, &lanes)
             })
             .collect()
     }
@@ -563,7 +672,6 @@ impl Gen<'_> {
             .iter()
             .map(|&v| self.stored_parts(v, layout.lanes))
             .collect();
-        let size = layout.size() as u32 * layout.elements as u32;
         if self.func.ty(address).lanes == 1 {
             // Every active lane stores to one address; the highest is last.
             let at = self.scalar(address);
@@ -578,12 +686,45 @@ impl Gen<'_> {
             });
             return;
         }
+        let dense = layout.side_by_side();
+        let worthwhile =
+            layout.elements == 1 || dense.is_dense() && layout.elements.is_power_of_two();
+        if !worthwhile || !self.is_computed(address) {
+            self.scatter_parts(address, &parts, mask, layout);
+            return;
+        }
+        let (base, consecutive) = self.consecutive(address, mask, dense.stride);
+        let (fast, slow, done) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        self.b.ins().brif(consecutive, fast, &[], slow, &[]);
+        let repacked = self.repacked.clone();
+        self.b.switch_to_block(fast);
+        self.store_strided_parts(base, &parts, dense);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(slow);
+        self.scatter_parts(address, &parts, mask, layout);
+        self.repacked = repacked;
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+    }
+
+    fn scatter_parts(
+        &mut self,
+        address: Value,
+        parts: &[Parts],
+        mask: Option<Value>,
+        layout: Layout,
+    ) {
+        let size = layout.size() as u32 * layout.elements as u32;
         let addresses = self.lane_addresses(address, mask, |g| {
             let slot = g.stack_slot(size);
             g.b.ins().stack_addr(types::I64, slot, 0)
         });
         let vectors = if layout.lane_is_vector() {
-            Some(self.interleave(&parts, layout.scalar.bits()))
+            Some(self.interleave(parts, layout.scalar.bits()))
         } else {
             None
         };

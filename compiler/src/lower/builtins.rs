@@ -14,10 +14,17 @@ pub fn library_function(builtin: Builtin) -> Option<Func> {
     Func::from_name(builtin.name())
 }
 
-/// Expands every built-in of `func`, at whatever lane counts it has. Cost: linear.
+/// Expands every built-in of `func`, at whatever lane counts it has, and divisions that vectors do better
+/// otherwise. Cost: linear.
 pub fn expand(func: &mut Function) {
     rewrite(func, |e, data| match data.op {
         Op::Builtin(builtin) => Some(expand_one(e, builtin, data)),
+        Op::Binary(op, _) => Some(smallvec![super::division::expand(
+            e,
+            op,
+            data.args[0],
+            data.args[1]
+        )?]),
         _ => None,
     });
 }

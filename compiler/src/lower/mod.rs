@@ -6,9 +6,10 @@
 //!
 //! - `emit.rs`: how a pass replays a block. Open it first.
 //! - `math.rs`: `brolga-mathlib`'s number traits for values being built.
-//! - `builtins.rs`, `legalize.rs`, `half.rs`: the expansions.
+//! - `builtins.rs`, `division.rs`, `legalize.rs`, `half.rs`: the expansions.
 
 pub mod builtins;
+mod division;
 mod emit;
 mod half;
 pub mod legalize;

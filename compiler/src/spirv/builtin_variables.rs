@@ -4,7 +4,7 @@ use rspirv::spirv::{BuiltIn, Decoration};
 
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
-use crate::ir::{DimQuery, Op as IrOp, Query, Scalar, Type, Value};
+use crate::ir::{BinOp, DimQuery, Op as IrOp, Query, Scalar, Type, Value};
 
 /// The query of a three-dimensional variable.
 fn dim_query(builtin: BuiltIn) -> Option<DimQuery> {
@@ -91,11 +91,29 @@ impl FunctionTranslator<'_, '_> {
                 self.define(inst, value)
             }
             Some(_) => Err(self.error(inst, format!("a load of type {ty} of a scalar"))),
+            None if builtin == BuiltIn::NumEnqueuedSubgroups && ty.is_scalar() => {
+                let value = self.num_enqueued_sub_groups();
+                let value = self.resize(value, ty.scalar);
+                self.define(inst, value)
+            }
             None => Err(self.error(
                 inst,
                 format!("the built-in variable {builtin:?} is not supported yet"),
             )),
         }
+    }
+
+    /// Sub-groups of a work-group of the enqueued size: work-items over the largest sub-group, rounded up.
+    fn num_enqueued_sub_groups(&mut self) -> Value {
+        let [x, y, z] = [0, 1, 2].map(|d| self.dim(DimQuery::EnqueuedLocalSize, d, Scalar::I64));
+        let one = self.iconst(Type::I64, 1);
+        let mut f = self.b();
+        let xy = f.binary(BinOp::IMul, x, y);
+        let items = f.binary(BinOp::IMul, xy, z);
+        let size = f.val(IrOp::Query(Query::SubGroupMaxSize), &[], Type::I64);
+        let last = f.binary(BinOp::ISub, size, one);
+        let sum = f.binary(BinOp::IAdd, items, last);
+        f.binary(BinOp::UDiv, sum, size)
     }
 
     fn dim(&mut self, query: DimQuery, dimension: u8, scalar: Scalar) -> Value {

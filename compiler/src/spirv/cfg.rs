@@ -180,7 +180,8 @@ impl<'a> Cfg<'a> {
             changed = false;
             for i in 1..count {
                 let mut new = usize::MAX;
-                for &pred in &preds[i] {
+                // Late predecessors first: in a chain with many exits, each is then one step from the last.
+                for &pred in preds[i].iter().rev() {
                     if idom[pred] == usize::MAX {
                         continue;
                     }

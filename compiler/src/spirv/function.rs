@@ -1,7 +1,7 @@
 //! One function's body to an IR function: blocks, values, and which handler an instruction goes to.
 //!
 //! Blocks are translated in reverse post-order, so that what dominates a use has been translated before it;
-//! that it dominates is checked at each use ([`FunctionTranslator::values`]). Phis become block parameters, one a
+//! that it dominates is checked at each use ([`FunctionTranslator::bound`], in `operands.rs`). Phis become block parameters, one a
 //! leaf; jumps get their arguments when every block has been translated. Constants and private
 //! variables go in the function's prologue: the start of its entry block, which dominates everything.
 
@@ -13,12 +13,12 @@ use smallvec::{SmallVec, smallvec};
 use super::cfg::Cfg;
 use super::constants::Const;
 use super::decode::{Id, Inst, Result};
+use super::memory::MAX_PRIVATE;
 use super::module::{ExtSet, FunctionDef, Unit};
 use super::translate::Translator;
-use super::types::{Kind, space_of};
+use super::types::Kind;
 use crate::ir::{
-    Block, Builder, ConvertOp, FuncId, Function, LocalId, Mem, Op as IrOp, Rounding, SourceLoc,
-    Terminator, Type, Value,
+    Block, Builder, FuncId, Function, LocalId, Mem, Op as IrOp, SourceLoc, Terminator, Type, Value,
 };
 use crate::{AddressSpace, Diagnostic};
 
@@ -36,10 +36,11 @@ pub(super) enum Bound {
     },
 }
 
-struct Definition {
-    bound: Bound,
+/// An id's binding, and where it holds.
+pub(super) struct Definition {
+    pub bound: Bound,
     /// The block that defines it; `None` for what dominates everything.
-    block: Option<usize>,
+    pub block: Option<usize>,
 }
 
 /// A pointer operand.
@@ -57,12 +58,12 @@ pub(super) struct FunctionTranslator<'t, 'a> {
     pub func: Function,
     /// Where instructions are appended.
     pub block: Block,
-    cfg: Cfg<'a>,
+    pub cfg: Cfg<'a>,
     /// The SPIR-V block being translated.
-    current: usize,
-    values: HashMap<Id, Definition>,
-    constants: HashMap<(Type, u64), Value>,
-    globals: HashMap<Id, Value>,
+    pub current: usize,
+    pub values: HashMap<Id, Definition>,
+    pub constants: HashMap<(Type, u64), Value>,
+    pub globals: HashMap<Id, Value>,
     prologue: Vec<crate::ir::Inst>,
     pub locals: HashMap<Id, LocalId>,
     loc: SourceLoc,
@@ -239,16 +240,26 @@ impl<'a> FunctionTranslator<'_, 'a> {
                 Op::Phi => {}
                 _ => {
                     after_phis = true;
-                    self.instruction(inst)?;
+                    let outcome = self.instruction(inst);
+                    self.located(outcome)?;
                 }
             }
         }
-        self.terminator(&term)?;
+        let outcome = self.terminator(&term);
+        self.located(outcome)?;
         self.tails[index] = Some(self.block);
         // "OpLine": it lasts to the end of the block.
         self.loc = SourceLoc::default();
         self.source = None;
         Ok(())
+    }
+
+    /// Adds the source line to a refusal that does not have it.
+    fn located(&self, outcome: Result<()>) -> Result<()> {
+        outcome.map_err(|mut error| {
+            error.source = error.source.or_else(|| self.source.clone());
+            error
+        })
     }
 
     fn line(&mut self, inst: &Inst<'_>) {
@@ -378,11 +389,12 @@ impl<'a> FunctionTranslator<'_, 'a> {
             if let Some(pointee) = self.unit.by_value(param)? {
                 let info = self.unit.type_of_id(param, pointee)?;
                 let (size, align) = (info.size, info.align);
-                let size32 = u32::try_from(size)
-                    .map_err(|_| self.error(param, "the structure is too large"))?;
+                if size > MAX_PRIVATE {
+                    return Err(self.error(param, "the structure is too large"));
+                }
                 let copy = self.prologue(
                     IrOp::Alloca {
-                        size: size32,
+                        size: (size as u32).max(1),
                         align: self.unit.aligned(id, align),
                     },
                     &[],
@@ -394,7 +406,9 @@ impl<'a> FunctionTranslator<'_, 'a> {
                     volatile: false,
                     masked: false,
                 };
-                self.b().ins(op, &[copy, values[0]], &[]);
+                if size > 0 {
+                    self.b().ins(op, &[copy, values[0]], &[]);
+                }
                 values = smallvec![copy];
             }
             self.values.insert(
@@ -407,360 +421,6 @@ impl<'a> FunctionTranslator<'_, 'a> {
         }
         Ok(())
     }
-
-    // --- operands -------------------------------------------------------------------------------
-
-    /// The id of an operand's type.
-    pub fn type_of(&self, inst: &Inst<'_>, id: Id) -> Result<Id> {
-        self.unit.value_types[id as usize].ok_or_else(|| {
-            self.error(
-                inst,
-                format!("{} is not a value", self.unit.binary.describe(id)),
-            )
-        })
-    }
-
-    /// What an id is bound to here.
-    pub fn bound(&mut self, inst: &Inst<'_>, id: Id) -> Result<Bound> {
-        if let Some(def) = self.values.get(&id) {
-            return match def.block {
-                Some(block) if !self.cfg.dominates(block, self.current) => {
-                    Err(self.not_dominated(inst, id))
-                }
-                _ => Ok(def.bound.clone()),
-            };
-        }
-        let linked = self.unit.linked(id);
-        if let Some(variable) = self.unit.variables.get(&linked)
-            && self.unit.is_builtin(linked)
-        {
-            debug_assert!(variable.inst.result.is_some());
-            return Ok(Bound::BuiltIn {
-                variable: linked,
-                component: None,
-            });
-        }
-        let Some((ty, value)) = &self.unit.constants[id as usize] else {
-            self.type_of(inst, id)?;
-            if self.unit.functions.contains_key(&id) {
-                return Err(self.error(
-                    inst,
-                    format!(
-                        "the function {} is used as a value",
-                        self.unit.binary.describe(id)
-                    ),
-                ));
-            }
-            return Err(self.not_dominated(inst, id));
-        };
-        let mut values = Values::new();
-        self.materialize(inst, *ty, value, &mut values)?;
-        let bound = Bound::Values(values);
-        self.values.insert(
-            id,
-            Definition {
-                bound: bound.clone(),
-                block: None,
-            },
-        );
-        Ok(bound)
-    }
-
-    fn not_dominated(&self, inst: &Inst<'_>, id: Id) -> Diagnostic {
-        self.error(
-            inst,
-            format!(
-                "{} is used where its definition does not dominate",
-                self.unit.binary.describe(id)
-            ),
-        )
-    }
-
-    /// The leaves of an operand.
-    pub fn values(&mut self, inst: &Inst<'_>, id: Id) -> Result<Values> {
-        match self.bound(inst, id)? {
-            Bound::Values(values) => Ok(values),
-            Bound::BuiltIn { variable, .. } => Err(self.error(
-                inst,
-                format!(
-                    "the built-in variable {} is used other than by loading it",
-                    self.unit.binary.describe(variable)
-                ),
-            )),
-        }
-    }
-
-    /// An operand that is a scalar, vector or pointer.
-    pub fn value(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
-        let values = self.values(inst, id)?;
-        let ty = self.type_of(inst, id)?;
-        let single = self.unit.type_of_id(inst, ty)?.ir().is_some();
-        match values.as_slice() {
-            [value] if single => Ok(*value),
-            _ => Err(self.error(
-                inst,
-                format!(
-                    "{} is not a scalar, vector or pointer",
-                    self.unit.binary.describe(id)
-                ),
-            )),
-        }
-    }
-
-    /// An operand of a given type.
-    pub fn typed(&mut self, inst: &Inst<'_>, id: Id, ty: Type) -> Result<Value> {
-        let value = self.value(inst, id)?;
-        if self.ty(value) == ty {
-            Ok(value)
-        } else {
-            Err(self.error(
-                inst,
-                format!(
-                    "the operand {} has type {}, expected {ty}",
-                    self.unit.binary.describe(id),
-                    self.ty(value)
-                ),
-            ))
-        }
-    }
-
-    /// An operand with integer lanes.
-    pub fn integer(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
-        let value = self.value(inst, id)?;
-        if self.ty(value).scalar.is_int() {
-            Ok(value)
-        } else {
-            Err(self.error(
-                inst,
-                format!(
-                    "the operand {} is not an integer or vector of integers",
-                    self.unit.binary.describe(id)
-                ),
-            ))
-        }
-    }
-
-    /// A scalar integer operand as an `i64`, sign-extended.
-    pub fn index(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
-        let value = self.integer(inst, id)?;
-        match self.ty(value) {
-            Type::I64 => Ok(value),
-            ty if ty.is_scalar() => Ok(self.b().convert(ConvertOp::SExt, value, Type::I64)),
-            _ => Err(self.error(
-                inst,
-                format!("the index {} is a vector", self.unit.binary.describe(id)),
-            )),
-        }
-    }
-
-    /// A scalar integer operand as an `i64`, zero-extended.
-    pub fn size_value(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
-        let value = self.integer(inst, id)?;
-        match self.ty(value) {
-            Type::I64 => Ok(value),
-            ty if ty.is_scalar() => Ok(self.b().convert(ConvertOp::ZExt, value, Type::I64)),
-            _ => Err(self.error(
-                inst,
-                format!("the size {} is a vector", self.unit.binary.describe(id)),
-            )),
-        }
-    }
-
-    /// An operand with floating-point lanes.
-    pub fn float(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
-        let value = self.value(inst, id)?;
-        if self.ty(value).scalar.is_float() {
-            Ok(value)
-        } else {
-            Err(self.error(
-                inst,
-                format!(
-                    "the operand {} is not a float or vector of floats",
-                    self.unit.binary.describe(id)
-                ),
-            ))
-        }
-    }
-
-    /// The storage class's address space and the pointee of an operand's pointer type.
-    pub fn pointer_type(&self, inst: &Inst<'_>, id: Id) -> Result<(AddressSpace, Option<Id>)> {
-        let ty = self.type_of(inst, id)?;
-        match self.unit.type_of_id(inst, ty)?.kind {
-            Kind::Pointer { class, pointee } => match space_of(class) {
-                Some(space) => Ok((space, pointee)),
-                None => Err(self.error(
-                    inst,
-                    format!("pointers to storage class {class:?} are not supported"),
-                )),
-            },
-            _ => Err(self.error(
-                inst,
-                format!("{} is not a pointer", self.unit.binary.describe(id)),
-            )),
-        }
-    }
-
-    /// A pointer operand.
-    pub fn pointer(&mut self, inst: &Inst<'_>, id: Id) -> Result<Pointer> {
-        if let Bound::BuiltIn { .. } = self.bound(inst, id)? {
-            // For its message: built-in variables have no address.
-            self.values(inst, id)?;
-        }
-        let (space, pointee) = self.pointer_type(inst, id)?;
-        let address = self.typed(inst, id, Type::PTR)?;
-        Ok(Pointer {
-            address,
-            space,
-            pointee,
-        })
-    }
-
-    /// The IR type of a result that is one leaf.
-    pub fn result_ir(&self, inst: &Inst<'_>) -> Result<Type> {
-        let ty = self.unit.result_type(inst)?;
-        self.unit.type_of_id(inst, ty)?.ir().ok_or_else(|| {
-            self.error(
-                inst,
-                format!(
-                    "the result type {} is not a scalar, vector or pointer",
-                    self.unit.binary.describe(ty)
-                ),
-            )
-        })
-    }
-
-    // --- results --------------------------------------------------------------------------------
-
-    /// Binds the result to one value, whose type must be the result type.
-    pub fn define(&mut self, inst: &Inst<'_>, value: Value) -> Result<()> {
-        self.define_values(inst, smallvec![value])
-    }
-
-    /// Binds the result to its leaves, whose types must be the result type's.
-    pub fn define_values(&mut self, inst: &Inst<'_>, values: Values) -> Result<()> {
-        let ty = self.unit.result_type(inst)?;
-        let leaves = self.unit.leaves(inst, ty)?;
-        let matches = leaves.len() == values.len()
-            && leaves
-                .iter()
-                .zip(&values)
-                .all(|(leaf, &value)| leaf.ty == self.ty(value));
-        if !matches {
-            let list = |types: Vec<Type>| {
-                let names: Vec<String> = types.iter().map(Type::to_string).collect();
-                names.join(", ")
-            };
-            return Err(self.error(
-                inst,
-                format!(
-                    "the result type is {}, the operation gives {}",
-                    list(leaves.iter().map(|leaf| leaf.ty).collect()),
-                    list(values.iter().map(|&v| self.ty(v)).collect())
-                ),
-            ));
-        }
-        self.bind(inst, Bound::Values(values))
-    }
-
-    /// Binds the result.
-    pub fn bind(&mut self, inst: &Inst<'_>, bound: Bound) -> Result<()> {
-        let result = self.unit.result(inst)?;
-        let block = Some(self.current);
-        self.values.insert(result, Definition { bound, block });
-        Ok(())
-    }
-
-    // --- constants ------------------------------------------------------------------------------
-
-    /// A scalar or vector of constant lanes.
-    pub fn lanes(&mut self, ty: Type, lanes: &[u64]) -> Value {
-        if lanes.iter().all(|lane| lane == &lanes[0]) {
-            return self.iconst(ty, lanes[0]);
-        }
-        let parts: SmallVec<[Value; 16]> = lanes
-            .iter()
-            .map(|&lane| self.iconst(ty.lane(), lane))
-            .collect();
-        self.prologue(IrOp::Build, &parts, ty)
-    }
-
-    /// The address of a module-scope variable.
-    pub fn variable_address(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
-        let id = self.unit.linked(id);
-        if let Some(&value) = self.globals.get(&id) {
-            return Ok(value);
-        }
-        let op = match self.out.variable(self.unit, inst, id)? {
-            super::translate::VariablePlace::Global(global) => IrOp::GlobalAddr(global),
-            super::translate::VariablePlace::Local(local) => {
-                let local = self.func.locals.push(local);
-                self.locals.insert(id, local);
-                IrOp::LocalAddr(local)
-            }
-        };
-        let value = self.prologue(op, &[], Type::PTR);
-        self.globals.insert(id, value);
-        Ok(value)
-    }
-
-    fn materialize(
-        &mut self,
-        inst: &Inst<'_>,
-        ty: Id,
-        value: &Const,
-        out: &mut Values,
-    ) -> Result<()> {
-        let unit = self.unit;
-        let info = unit.type_of_id(inst, ty)?;
-        match (value, info.ir()) {
-            (Const::Null, _) => {
-                for leaf in unit.leaves(inst, ty)? {
-                    out.push(self.iconst(leaf.ty, 0));
-                }
-            }
-            (Const::Lanes(lanes), Some(ty)) if lanes.len() == usize::from(ty.lanes) => {
-                out.push(self.lanes(ty, lanes));
-            }
-            (Const::Address { variable, addend }, Some(ty)) => {
-                let mut address = self.variable_address(inst, *variable)?;
-                if *addend != 0 {
-                    let bytes = self.iconst(Type::I64, *addend as u64);
-                    address = self.prologue(IrOp::PtrAdd, &[address, bytes], Type::PTR);
-                }
-                if ty == Type::I64 {
-                    let cast = IrOp::Convert(ConvertOp::Bitcast, Rounding::NearestEven);
-                    address = self.prologue(cast, &[address], Type::I64);
-                }
-                out.push(address);
-            }
-            (Const::Composite(parts), _) => {
-                // Checks the number of leaves of the whole.
-                if unit.leaves(inst, ty)?.is_empty() {
-                    return Ok(());
-                }
-                match &info.kind {
-                    Kind::Array { element, .. } => {
-                        for part in parts.iter() {
-                            self.materialize(inst, *element, part, out)?;
-                        }
-                    }
-                    Kind::Struct { members, .. } => {
-                        for (part, &member) in parts.iter().zip(members) {
-                            self.materialize(inst, member, part, out)?;
-                        }
-                    }
-                    _ => return Err(self.error(inst, "a composite constant of no composite type")),
-                }
-            }
-            (Const::Other, _) => {
-                return Err(self.error(inst, "constant samplers and pipes are not supported yet"));
-            }
-            _ => return Err(self.error(inst, "this constant cannot be used here")),
-        }
-        Ok(())
-    }
-
-    // --- dispatch -------------------------------------------------------------------------------
 
     /// Translates one instruction that is neither a phi nor a terminator.
     fn instruction(&mut self, inst: &Inst<'a>) -> Result<()> {

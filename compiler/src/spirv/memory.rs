@@ -9,7 +9,7 @@ use super::types::Kind;
 use crate::ir::{BinOp, IntCC, Mem, Op as IrOp, Type, Value, Wrap};
 
 /// Largest private variable, in bytes.
-const MAX_PRIVATE: u64 = 16 << 20;
+pub(super) const MAX_PRIVATE: u64 = 16 << 20;
 /// A larger initialiser of a private variable is copied from a constant global instead of stored in parts.
 const MAX_STORED_LEAVES: u32 = 16;
 

@@ -5,7 +5,7 @@
 //!       -> module.rs     names, decorations; types.rs, constants.rs, spec.rs; where functions are
 //!       -> link.rs       imports become what another module exports
 //!       -> translate.rs  from each kernel (kernel_info.rs), every function and global that it reaches
-//!       -> function.rs   blocks (cfg.rs), values, phis; one handler an instruction, by family:
+//!       -> function.rs   blocks (cfg.rs), phis, values (operands.rs); one handler an instruction, by family:
 //!                        arithmetic.rs, conversion.rs, composite.rs, memory.rs, builtin_variables.rs,
 //!                        atomics.rs, control.rs, ext_inst.rs, vector_memory.rs
 //! ```
@@ -34,6 +34,7 @@ mod kernel_info;
 mod link;
 mod memory;
 mod module;
+mod operands;
 mod spec;
 mod translate;
 mod types;

@@ -194,14 +194,25 @@ impl Unit<'_> {
             | Op::InBoundsPtrAccessChain => self.fold_access_chain(inst, op, args),
             Op::CompositeExtract => {
                 let (mut of, mut value) = self.constant(inst, args[0])?.clone();
-                for &index in &args[1..] {
+                let (last, path) = match args[1..].split_last() {
+                    Some((&last, path)) => (Some(last), path),
+                    None => (None, &[][..]),
+                };
+                for &index in path {
                     (of, value) = self.fold_extract(inst, of, &value, index)?;
                 }
-                if matches!(value, Const::Null) || of == ty || self.same_type(of, ty) {
-                    return Ok(value);
+                if let (Some(lane), Kind::Value(vector)) = (last, &self.type_of_id(inst, of)?.kind)
+                {
+                    return self.fold_extract_lane(inst, *vector, &value, lane, ty);
                 }
-                // The lane of a vector: its type has no id of its own here.
-                self.expect_lanes(inst, ty, value)
+                if let Some(index) = last {
+                    (of, value) = self.fold_extract(inst, of, &value, index)?;
+                }
+                if self.same_type(of, ty) {
+                    Ok(value)
+                } else {
+                    Err(self.error(inst, "the part's type is not the result type"))
+                }
             }
             Op::CompositeInsert => {
                 let object = self.constant(inst, args[0])?.clone();
@@ -373,17 +384,29 @@ impl Unit<'_> {
         value: &Const,
         index: u32,
     ) -> Result<(Id, Const)> {
-        if let Kind::Value(ty) = self.type_of_id(inst, of)?.kind {
-            let lanes = self.lanes(inst, ty, value)?;
-            return match lanes.get(index as usize) {
-                Some(&lane) if !ty.is_scalar() => {
-                    Ok((of, Const::Lanes(SmallVec::from_slice(&[lane]))))
-                }
-                _ => Err(self.index_error(inst, u64::from(index), lanes.len() as u64)),
-            };
-        }
         let (part, _, _) = self.step_into(inst, of, u64::from(index))?;
         Ok((part, self.part(inst, value, index as usize)?))
+    }
+
+    /// A component of a vector constant; `ty` is the result's type.
+    fn fold_extract_lane(
+        &self,
+        inst: &Inst<'_>,
+        vector: Type,
+        value: &Const,
+        index: u32,
+        ty: Id,
+    ) -> Result<Const> {
+        let lanes = self.lanes(inst, vector, value)?;
+        match lanes.get(index as usize) {
+            Some(&lane) if !vector.is_scalar() => {
+                if self.type_of_id(inst, ty)?.ir() != Some(vector.lane()) {
+                    return Err(self.error(inst, "the component's type is not the result type"));
+                }
+                Ok(Const::Lanes(SmallVec::from_slice(&[lane])))
+            }
+            _ => Err(self.index_error(inst, u64::from(index), lanes.len() as u64)),
+        }
     }
 
     fn fold_insert(

@@ -125,10 +125,15 @@ impl<'a> Translator<'a> {
             .iter()
             .map(|leaf| leaf.ty)
             .collect();
-        let name = unit.binary.name(id).or_else(|| {
-            let entry = unit.entry_points.iter().find(|entry| entry.func == id);
-            entry.map(|entry| entry.name.as_str())
-        });
+        let linkage = unit.linkage(id);
+        let name = unit
+            .binary
+            .name(id)
+            .or_else(|| {
+                let entry = unit.entry_points.iter().find(|entry| entry.func == id);
+                entry.map(|entry| entry.name.as_str())
+            })
+            .or_else(|| linkage.as_ref().map(|(name, _)| name.as_str()));
         let name = self.unique(name.unwrap_or("function"));
         let func = self
             .module

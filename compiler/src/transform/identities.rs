@@ -79,6 +79,11 @@ fn un(operation: UnOp, a: Value) -> Option<Rewrite> {
     op(Op::Unary(operation), &[a])
 }
 
+/// A conversion that does not round.
+fn convert_op(operation: ConvertOp) -> Op {
+    Op::Convert(operation, Rounding::NearestEven)
+}
+
 fn constant(bits: u64, ty: Type) -> Option<Rewrite> {
     op(Op::Const(bits & ty.scalar.mask()), &[])
 }
@@ -180,6 +185,15 @@ fn int_binary(
         BinOp::Or | BinOp::UMax if c == mask => return constant(mask, ty),
         BinOp::SRem | BinOp::URem if c <= 1 => return constant(0, ty),
         BinOp::Xor if c == mask => return un(UnOp::Not, a),
+        // The low half of 64 bits is a 32-bit integer widened.
+        BinOp::And if bits == 64 && c == 0xffff_ffff => {
+            let low = f.make(
+                convert_op(ConvertOp::Trunc),
+                &[a],
+                ty.with_scalar(Scalar::I32),
+            );
+            return op(convert_op(ConvertOp::ZExt), &[low]);
+        }
         BinOp::UDiv if c.is_power_of_two() => {
             let shift = f.constant(ty, u64::from(c.trailing_zeros()));
             return bin(BinOp::LShr, a, shift);
@@ -204,7 +218,8 @@ fn int_binary(
     let Op::Binary(inner, inner_wrap) = *inner else {
         return None;
     };
-    let (x, d) = (inner_args[0], func.as_const(inner_args[1])?);
+    let (x, shift) = (inner_args[0], inner_args[1]);
+    let d = func.as_const(shift)?;
     match (operation, inner) {
         (BinOp::IAdd, BinOp::IAdd) => {
             let sum = d.wrapping_add(c) & mask;
@@ -243,6 +258,39 @@ fn int_binary(
         (BinOp::AShr, BinOp::AShr) => {
             let total = f.constant(ty, (d % bits + amount).min(bits - 1));
             bin(BinOp::AShr, x, total)
+        }
+        // What is left of a narrow integer after it was shifted to the top is that integer widened, maybe scaled. Said so, it
+        // is seen to be an id or an index.
+        (BinOp::AShr, BinOp::Shl) => {
+            let top = d % bits;
+            let narrow = Scalar::int((bits - top) as u32)
+                .filter(|narrow| narrow.is_int() && *narrow != ty.scalar)?;
+            let low = f.make(convert_op(ConvertOp::Trunc), &[x], ty.with_scalar(narrow));
+            if amount == top {
+                return op(convert_op(ConvertOp::SExt), &[low]);
+            }
+            let wide = f.make(convert_op(ConvertOp::SExt), &[low], ty);
+            let (shift, by) = if amount < top {
+                (BinOp::Shl, top - amount)
+            } else {
+                (BinOp::AShr, amount - top)
+            };
+            let by = f.constant(ty, by);
+            bin(shift, wide, by)
+        }
+        (BinOp::LShr, BinOp::Shl) if d % bits == 32 && bits == 64 && amount < 32 => {
+            let low = f.constant(ty, 0xffff_ffff);
+            let low = f.make(Op::Binary(BinOp::And, Wrap::default()), &[x, low], ty);
+            let by = f.constant(ty, 32 - amount);
+            bin(BinOp::Shl, low, by)
+        }
+        // `(x << d) + c` where `c` has nothing below `d` either, for the rule above to see through.
+        (BinOp::IAdd, BinOp::Shl)
+            if d % bits >= bits / 2 && c.trailing_zeros() as u64 >= d % bits =>
+        {
+            let c = f.constant(ty, c >> (d % bits));
+            let sum = f.make(Op::Binary(BinOp::IAdd, Wrap::default()), &[x, c], ty);
+            bin(BinOp::Shl, sum, shift)
         }
         (BinOp::Shl, BinOp::LShr) if d % bits == amount => {
             let high = f.constant(ty, mask << amount);
@@ -471,7 +519,7 @@ fn convert(
         }
         (ConvertOp::ZExt, ConvertOp::ZExt)
         | (ConvertOp::SExt, ConvertOp::SExt | ConvertOp::ZExt) => again(inner),
-        (ConvertOp::ZExt, ConvertOp::Trunc) if source == ty => {
+        (ConvertOp::ZExt, ConvertOp::Trunc) if source == ty && from.scalar != Scalar::I32 => {
             let low = from.scalar.mask();
             let low = f.constant(ty, low);
             bin(BinOp::And, y, low)

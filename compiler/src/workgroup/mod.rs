@@ -14,6 +14,7 @@ mod bounds;
 mod extensions;
 mod local;
 mod regions;
+mod slots;
 mod split;
 mod width;
 

@@ -7,12 +7,11 @@
 //! - uniform, used elsewhere, computed from uniform values by pure operations: computed in the skeleton as well;
 //! - uniform, used elsewhere, else (loaded, or merged inside the region): a result of the region;
 //! - varying, used elsewhere, cheap to compute again from ids and uniform values: computed again where used;
-//! - varying, used elsewhere, else: stored to a *slot* of the barrier context where defined, loaded at the beginning of the
-//!   regions that use it. A private array that outlives a region is a slot itself.
+//! - varying, used elsewhere, else: stored to a *slot* of the barrier context where its region ends, loaded where regions
+//!   that use it begin (`slots.rs`). A private array that outlives a region is a slot itself.
 //!
 //! Parameters of a region's first block are parameters of the skeleton's block when uniform, so that a loop counter around a
-//! barrier costs nothing, and slots when varying, stored on the way in. Where control may go several ways from there, all
-//! are stored; so if the parameter's old value is still wanted on another way, it moves to a slot of its own.
+//! barrier costs nothing, and have slots when varying, stored on the way in.
 //!
 //! Cost: linear, but for the number of values that live across cuts times regions.
 
@@ -21,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
 
 use super::regions::{Cut, cut};
+use super::slots::{Crossing, Crossings, Node, Way};
 use super::{Region, Remark, Split};
 use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{
@@ -89,10 +89,12 @@ struct Splitter<'a> {
     plans: BTreeMap<Block, Plan>,
     /// Uniform values that the skeleton computes.
     in_skeleton: BTreeSet<Value>,
-    /// Varying values with a slot that is stored where they are defined.
-    slots: BTreeMap<Value, SlotId>,
-    /// Slots of varying parameters of a region's first block, stored on the way in.
-    incoming: BTreeMap<Value, SlotId>,
+    /// Private arrays that outlive a region.
+    arrays: BTreeMap<Value, SlotId>,
+    /// Varying values, but for parameters of first blocks, that outlive their region.
+    saved: BTreeSet<Value>,
+    /// The slots of values and parameters.
+    slots: BTreeMap<Node, SlotId>,
     costs: SecondaryMap<Value, Option<u32>>,
     table: cranelift_entity::PrimaryMap<SlotId, Slot>,
     remarks: Vec<Remark>,
@@ -110,8 +112,9 @@ impl<'a> Splitter<'a> {
             shapes,
             plans: BTreeMap::new(),
             in_skeleton: BTreeSet::new(),
+            arrays: BTreeMap::new(),
+            saved: BTreeSet::new(),
             slots: BTreeMap::new(),
-            incoming: BTreeMap::new(),
             costs: SecondaryMap::with_capacity(func.values.len()),
             table: cranelift_entity::PrimaryMap::new(),
             remarks: Vec::new(),
@@ -122,7 +125,7 @@ impl<'a> Splitter<'a> {
         self.find_exits();
         self.place_private_arrays();
         self.note_uses();
-        self.place_parameters();
+        self.assign_slots();
         let mut regions = Vec::new();
         let mut called = BTreeMap::new();
         for &entry in &self.cut.entries {
@@ -183,6 +186,13 @@ impl<'a> Splitter<'a> {
         self.func.def_inst(value).is_none()
             && !self.is_kernel_param(value)
             && self.cfg.def_block[value].is_some_and(|block| self.is_entry(block))
+    }
+
+    /// Whether a value of this or another region is there when control leaves its region, or passes another, at `exit`.
+    fn defined_at(&self, value: Value, exit: Block) -> bool {
+        self.cfg.def_block[value].is_none_or(|def| {
+            self.owner(def) != self.owner(exit) || self.cfg.dominators.dominates(def, exit)
+        })
     }
 
     fn find_exits(&mut self) {
@@ -251,7 +261,7 @@ impl<'a> Splitter<'a> {
                     bytes: size.next_multiple_of(align),
                     align,
                 });
-                self.slots.insert(array, slot);
+                self.arrays.insert(array, slot);
             }
         }
     }
@@ -377,19 +387,10 @@ impl<'a> Splitter<'a> {
             }
         } else {
             self.plan(region).loads.insert(value);
-            if !self.is_entry_param(value) && !self.slots.contains_key(&value) {
-                let slot = self.new_slot(value);
-                self.slots.insert(value, slot);
+            if !self.is_entry_param(value) {
+                self.saved.insert(value);
             }
         }
-    }
-
-    fn new_slot(&mut self, value: Value) -> SlotId {
-        self.table.push(Slot {
-            ty: self.func.ty(value),
-            bytes: 0,
-            align: 0,
-        })
     }
 
     fn is_alloca(&self, value: Value) -> bool {
@@ -495,70 +496,66 @@ impl<'a> Splitter<'a> {
         Some(sum)
     }
 
-    /// Gives varying parameters of first blocks their slots.
-    fn place_parameters(&mut self) {
-        let live = self.live_values();
-        for entry in self.cut.entries.clone() {
-            if entry == self.func.entry() {
-                continue;
-            }
+    fn assign_slots(&mut self) {
+        let mut cross = Crossings::default();
+        for &entry in &self.cut.entries {
+            let plan = &self.plans[&entry];
+            let exits = plan
+                .exits
+                .iter()
+                .map(|&exit| self.passed_on(exit))
+                .collect();
+            cross.regions.insert(
+                entry,
+                Crossing {
+                    loads: plan.loads.clone(),
+                    exits,
+                },
+            );
+        }
+        for &value in &self.saved {
+            cross.home.insert(value, self.home(value));
+        }
+        for &entry in &self.cut.entries[1..] {
             for &param in &self.func.blocks[entry].params {
-                if self.shapes.of(param) != Shape::Varying {
-                    continue;
+                if self.shapes.of(param) == Shape::Varying {
+                    cross.params.insert(param, entry);
                 }
-                let slot = self.new_slot(param);
-                self.incoming.insert(param, slot);
-                let elsewhere = self
-                    .plans
-                    .iter()
-                    .any(|(&region, plan)| region != entry && plan.loads.contains(&param));
-                if !elsewhere {
-                    continue;
-                }
-                // A jump that may as well go elsewhere overwrites the parameter's slot; is the old value wanted there?
-                let clobbered = self.cfg.preds[entry].iter().any(|&pred| {
-                    let mut others = self.func.successors(pred).filter(|&other| other != entry);
-                    others.any(|other| live[&other].contains(&param))
-                });
-                let own = if clobbered {
-                    let own = self.new_slot(param);
-                    // Moved there whenever the region begins.
-                    self.plan(entry).loads.insert(param);
-                    own
-                } else {
-                    slot
-                };
-                self.slots.insert(param, own);
+            }
+        }
+        let types = |value| self.func.ty(value);
+        self.slots = cross.assign(types, &mut self.table);
+        for node in self.slots.keys().copied().collect::<Vec<_>>() {
+            if let Node::Kept(value) = node
+                && self.is_entry_param(value)
+            {
+                let home = self.home(value);
+                self.plan(home).loads.insert(value);
             }
         }
     }
 
-    /// The values in slots that are wanted when a region begins.
-    fn live_values(&self) -> BTreeMap<Block, BTreeSet<Value>> {
-        let mut live: BTreeMap<Block, BTreeSet<Value>> = self
-            .plans
-            .iter()
-            .map(|(&region, plan)| {
-                let loads = plan.loads.iter().copied();
-                (region, loads.filter(|&v| self.home(v) != region).collect())
+    /// The ways out of a region at `exit`, with the varying values handed on.
+    fn passed_on(&self, exit: Block) -> Vec<Way> {
+        let targets = self.func.blocks[exit].term.targets();
+        targets
+            .map(|call| {
+                let params = self.func.blocks[call.block].params.iter();
+                let pairs = params.zip(&call.args).map(|(&param, &arg)| (param, arg));
+                let varying = pairs.filter(|&(param, _)| self.shapes.of(param) == Shape::Varying);
+                (call.block, varying.collect())
             })
-            .collect();
-        loop {
-            let mut changed = false;
-            for &region in self.cut.entries.iter().rev() {
-                let mut all = live[&region].clone();
-                for next in self.next_regions(region) {
-                    let wanted = live[&next].iter().copied();
-                    all.extend(wanted.filter(|&v| self.home(v) != region));
-                }
-                if all.len() != live[&region].len() {
-                    live.insert(region, all);
-                    changed = true;
-                }
-            }
-            if !changed {
-                return live;
-            }
+            .collect()
+    }
+
+    /// What a region loads a value from.
+    fn load_node(&self, region: Block, value: Value) -> Node {
+        if self.is_entry_param(value)
+            && (self.home(value) == region || !self.slots.contains_key(&Node::Kept(value)))
+        {
+            Node::Handed(value)
+        } else {
+            Node::Kept(value)
         }
     }
 
@@ -759,31 +756,18 @@ impl Copier<'_> {
         }
         self.private_arrays(first);
         for &value in &self.plan.loads {
-            // A region's own parameter comes from where the way in left it.
-            let slot = if self.splitter.home(value) == entry {
-                self.splitter.incoming.get(&value)
-            } else {
-                self.splitter.slots.get(&value)
-            };
-            let slot = *slot.expect("what is loaded has a slot");
+            let node = self.splitter.load_node(entry, value);
+            let slot = self.splitter.slots[&node];
             let ty = func.ty(value);
             let new = Builder::new(&mut self.out, first).val(Op::ContextLoad(slot), &[], ty);
             self.map[value] = new.into();
-        }
-        for &value in &self.plan.loads {
-            if self.splitter.home(value) == entry
-                && self.splitter.is_entry_param(value)
-                && self.splitter.slots.get(&value) != self.splitter.incoming.get(&value)
-            {
-                self.save(first, value);
-            }
         }
         // Definitions before uses: values are numbered so only by chance.
         for &value in &self.plan.again {
             self.compute_again(first, value);
         }
         for &block in &self.plan.blocks {
-            self.copy_block(block, block == entry);
+            self.copy_block(block);
         }
     }
 
@@ -794,7 +778,7 @@ impl Copier<'_> {
             if !matches!(data.op, Op::Alloca { .. }) {
                 continue;
             }
-            let op = match self.splitter.slots.get(&data.results[0]) {
+            let op = match self.splitter.arrays.get(&data.results[0]) {
                 Some(&slot) => Op::ContextLoad(slot),
                 None => data.op.clone(),
             };
@@ -831,24 +815,9 @@ impl Copier<'_> {
         new
     }
 
-    /// Stores a value to its slot, if it has one.
-    fn save(&mut self, block: Block, value: Value) {
-        if let Some(&slot) = self.splitter.slots.get(&value)
-            && !self.splitter.is_alloca(value)
-            && let Some(new) = self.map[value].expand()
-        {
-            Builder::new(&mut self.out, block).ins(Op::ContextStore(slot), &[new], &[]);
-        }
-    }
-
-    fn copy_block(&mut self, block: Block, is_first: bool) {
+    fn copy_block(&mut self, block: Block) {
         let func = self.splitter.func;
         let to = self.blocks[block].expect("the region's blocks are made");
-        if !is_first {
-            for &param in &func.blocks[block].params {
-                self.save(to, param);
-            }
-        }
         for &inst in &func.blocks[block].insts {
             let data = &func.insts[inst];
             if matches!(data.op, Op::Alloca { .. } | Op::Const(_)) {
@@ -862,7 +831,6 @@ impl Copier<'_> {
             let new = self.out.insts[new].results.clone();
             for (&old, &new) in data.results.iter().zip(&new) {
                 self.map[old] = new.into();
-                self.save(to, old);
             }
         }
         if self.plan.exits.contains(&block) {
@@ -877,18 +845,39 @@ impl Copier<'_> {
         self.out.blocks[to].term = term;
     }
 
-    /// Ends the region: hands on parameters, returns which exit it was and what is uniform.
+    /// Ends the region: stores what outlives it and what is handed on, returns which exit it was and what is uniform.
     fn leave(&mut self, block: Block, to: Block) {
         let splitter = self.splitter;
         let func = splitter.func;
-        for call in func.blocks[block].term.targets() {
-            let params = &func.blocks[call.block].params;
-            for (param, &arg) in params.iter().zip(&call.args) {
-                if let Some(&slot) = splitter.incoming.get(param) {
-                    let value = self.value(to, arg);
-                    Builder::new(&mut self.out, to).ins(Op::ContextStore(slot), &[value], &[]);
+        let region = splitter.owner(block);
+        let mut stores: BTreeMap<SlotId, Value> = BTreeMap::new();
+        for (&node, &slot) in &splitter.slots {
+            if let Node::Kept(value) = node
+                && splitter.home(value) == region
+                && splitter.defined_at(value, block)
+                && self.map[value].is_some()
+            {
+                stores.insert(slot, value);
+            }
+        }
+        for (_, handed) in splitter.passed_on(block) {
+            for (param, arg) in handed {
+                // One that is never wanted has no slot.
+                let Some(&slot) = splitter.slots.get(&Node::Handed(param)) else {
+                    continue;
+                };
+                let in_place = self.plan.loads.contains(&arg)
+                    && splitter.slots[&splitter.load_node(region, arg)] == slot;
+                if in_place {
+                    stores.remove(&slot);
+                } else {
+                    stores.insert(slot, arg);
                 }
             }
+        }
+        for (slot, value) in stores {
+            let value = self.value(to, value);
+            Builder::new(&mut self.out, to).ins(Op::ContextStore(slot), &[value], &[]);
         }
         let mut results = Vec::new();
         if self.plan.exits.len() > 1 {
@@ -897,11 +886,7 @@ impl Copier<'_> {
             results.push(Builder::new(&mut self.out, to).iconst(Type::I32, which));
         }
         for &value in &self.plan.results {
-            let here = splitter.cfg.def_block[value].is_none_or(|def| {
-                splitter.owner(def) != splitter.owner(block)
-                    || splitter.cfg.dominators.dominates(def, block)
-            });
-            results.push(if here {
+            results.push(if splitter.defined_at(value, block) {
                 self.value(to, value)
             } else {
                 let ty = func.ty(value);

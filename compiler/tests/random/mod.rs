@@ -14,7 +14,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Bytes of the first buffer for each work-item.
-pub const ITEM_BYTES: usize = 64;
+pub const ITEM_BYTES: usize = 128;
+/// Of those, the bytes that loads and stores in the middle of the kernel use; its last values go to the rest.
+const COMMON_BYTES: u32 = 32;
 /// Bytes of the second buffer.
 pub const INPUT_BYTES: usize = 64;
 /// Work-items of a group the kernel may be run with, at most.
@@ -53,6 +55,12 @@ struct Signature {
     results: Vec<Type>,
 }
 
+fn any_type(rng: &mut ChaCha8Rng) -> Type {
+    let scalar = SCALARS[rng.random_range(0..SCALARS.len())];
+    let lanes = [1, 1, 1, 1, 2, 3, 4][rng.random_range(0..7)];
+    Type::new(scalar, lanes)
+}
+
 struct Generator<'a> {
     rng: ChaCha8Rng,
     callees: &'a [Signature],
@@ -67,14 +75,20 @@ struct Generator<'a> {
     /// This work-item's bytes of the first buffer.
     own: usize,
     results: Vec<Type>,
+    /// The types that are used most, so that values meet.
+    palette: Vec<Type>,
     /// Statements left.
     fuel: u32,
 }
 
 impl<'a> Generator<'a> {
     fn new(seed: u64, callees: &'a [Signature], kernel: bool) -> Generator<'a> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut palette = vec![Type::I32];
+        palette.extend((0..3).map(|_| any_type(&mut rng)));
         Generator {
-            rng: ChaCha8Rng::seed_from_u64(seed),
+            rng,
+            palette,
             callees,
             kernel,
             text: String::new(),
@@ -84,7 +98,7 @@ impl<'a> Generator<'a> {
             memory: Vec::new(),
             own: 0,
             results: Vec::new(),
-            fuel: 40,
+            fuel: 60,
         }
     }
 
@@ -97,9 +111,11 @@ impl<'a> Generator<'a> {
     }
 
     fn ty(&mut self) -> Type {
-        let scalar = self.pick(&SCALARS);
-        let lanes = self.pick(&[1, 1, 1, 1, 2, 3, 4]);
-        Type::new(scalar, lanes)
+        if self.chance(0.1) {
+            any_type(&mut self.rng)
+        } else {
+            self.palette[self.rng.random_range(0..self.palette.len())]
+        }
     }
 
     fn line(&mut self, text: &str) {
@@ -138,8 +154,10 @@ impl<'a> Generator<'a> {
             .filter(|&&(_, t)| t == ty)
             .map(|&(id, _)| id)
             .collect();
-        if known.is_empty() || self.chance(0.15) {
+        if known.is_empty() || self.chance(0.1) {
             self.constant(ty)
+        } else if self.chance(0.6) {
+            self.pick(&known[known.len().saturating_sub(4)..])
         } else {
             self.pick(&known)
         }
@@ -305,7 +323,7 @@ impl<'a> Generator<'a> {
             .memory
             .iter()
             .map(|&(id, size)| (id, size, "private"))
-            .chain([(self.own, ITEM_BYTES as u32, "global")])
+            .chain([(self.own, COMMON_BYTES, "global")])
             .filter(|&(_, size, _)| size >= bytes)
             .collect();
         let (base, size, space) = self.pick(&fitting);
@@ -429,16 +447,16 @@ impl<'a> Generator<'a> {
             return;
         }
         self.fuel -= 1;
-        match self.rng.random_range(0..22) {
-            0..=7 => self.expression(),
-            8..=10 => self.load(),
-            11..=13 => self.store(),
-            14 => self.input(),
-            15 => self.copy(),
-            16 => self.call(),
-            17 | 18 if depth < 4 => self.branch(depth),
-            19 | 20 if depth < 3 => self.repeat(depth),
-            21 if depth < 4 => self.switch(depth),
+        match self.rng.random_range(0..24) {
+            0..=6 => self.expression(),
+            7..=10 => self.load(),
+            11..=14 => self.store(),
+            15 => self.input(),
+            16 => self.copy(),
+            17 => self.call(),
+            18 | 19 if depth < 4 => self.branch(depth),
+            20..=22 if depth < 3 => self.repeat(depth),
+            23 if depth < 4 => self.switch(depth),
             _ => self.expression(),
         }
     }
@@ -576,6 +594,31 @@ impl<'a> Generator<'a> {
         self.line(format!("ret {}", values.join(", ")).trim());
     }
 
+    /// Stores values that few other instructions use: the newest, and some of the others.
+    fn last_values(&mut self) {
+        let small: Vec<(usize, Type)> = self
+            .values
+            .iter()
+            .copied()
+            .filter(|(_, ty)| ty.scalar != Scalar::I1 && ty.bytes() <= 16)
+            .collect();
+        let mut at = COMMON_BYTES;
+        for n in 0.. {
+            let (id, ty) = match small.len().checked_sub(n + 1) {
+                Some(newest) if n < 4 => small[newest],
+                _ => self.pick(&small),
+            };
+            if at + ty.bytes() > ITEM_BYTES as u32 {
+                break;
+            }
+            let value = self.ordered(id, ty);
+            let offset = self.emit(Type::I64, &format!("const {at:#x}"));
+            let to = self.pointer(self.own, offset);
+            self.line(&format!("store.global.align1 v{to}, v{value}"));
+            at += ty.bytes();
+        }
+    }
+
     fn function(&mut self, id: usize) -> Signature {
         let _ = id;
         let count = if self.kernel {
@@ -615,15 +658,13 @@ impl<'a> Generator<'a> {
             let at = self.emit(Type::I64, &format!("imul v{gid}, v{size}"));
             self.own = self.pointer(0, at);
             self.emit(Type::I32, &format!("convert.trunc.rte v{gid}"));
-            for _ in 0..self.rng.random_range(2..6) {
+            for _ in 0..self.rng.random_range(4..9) {
                 self.statements(0);
                 if self.chance(0.3) {
                     self.exchange();
                 }
             }
-            for _ in 0..4 {
-                self.store();
-            }
+            self.last_values();
         } else {
             self.fuel = 15;
             self.statements(1);

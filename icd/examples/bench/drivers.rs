@@ -27,12 +27,16 @@ pub struct Driver {
 /// Brolga (built beside this program), then whatever else is registered or named, each library once.
 pub fn find(named: &[PathBuf]) -> Result<Vec<Driver>> {
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
-    // target/release/examples/bench -> target/release/libbrolga.so
+    // Beside target/release/examples/bench. Cargo puts the library that it builds for an example into `deps` only, and copies the one
+    // of `cargo build` one folder up: the newer of the two is the current one.
+    let modified = |path: &PathBuf| path.metadata().and_then(|m| m.modified()).ok();
     let brolga = program
         .parent()
         .and_then(Path::parent)
-        .map(|directory| directory.join("libbrolga.so"))
-        .filter(|path| path.is_file());
+        .into_iter()
+        .flat_map(|target| ["libbrolga.so", "deps/libbrolga.so"].map(|name| target.join(name)))
+        .filter(|path| path.is_file())
+        .max_by_key(modified);
     let mut libraries: Vec<PathBuf> = brolga.into_iter().collect();
     for path in named {
         libraries.push(if path.extension().is_some_and(|e| e == "icd") {

@@ -1,7 +1,7 @@
 //! The dispatch table: what the first word of every handle points to.
 //!
 //! The loader finds an entry point by its position here, so the order is fixed by the Khronos headers
-//! (`struct _cl_icd_dispatch`); `opencl-sys` carries it as a type, and `tests/slots.rs` compares each slot with the
+//! (`struct _cl_icd_dispatch`); `opencl-sys` carries it as a type, and `tests/icd/slots.rs` compares each slot with the
 //! header of the system.
 
 use opencl_sys::cl_icd::cl_icd_dispatch;

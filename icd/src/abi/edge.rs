@@ -333,3 +333,43 @@ impl UserData {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input<T>(values: &[T]) -> In<T> {
+        // SAFETY: valid for the length of the slice, which the tests keep to.
+        unsafe { In::from_c(values.as_ptr()) }
+    }
+
+    #[test]
+    fn property_lists_end_at_zero() {
+        assert_eq!(input(&[3u64, 0, 4, 5, 0, 9]).properties(), [(3, 0), (4, 5)]);
+        assert!(In::<u64>::null().properties().is_empty());
+    }
+
+    #[test]
+    fn strings_with_and_without_lengths() {
+        let texts = [c"abc".as_ptr(), c"defg".as_ptr()];
+        let both = input(&texts).strings(2, In::null()).unwrap();
+        assert_eq!(both, [b"abc".to_vec(), b"defg".to_vec()]);
+        let cut = input(&texts).strings(2, input(&[0, 2])).unwrap();
+        assert_eq!(cut, [b"abc".to_vec(), b"de".to_vec()]);
+        let holed = [c"abc".as_ptr(), std::ptr::null()];
+        assert!(input(&holed).strings(2, In::null()).is_none());
+    }
+
+    #[test]
+    fn arrays_may_be_unaligned() {
+        let bytes = [0u8, 1, 0, 0, 0, 2, 0, 0, 0];
+        let values: In<u32> = input(&bytes[1..]).cast_for_test();
+        assert_eq!(values.array(2).unwrap(), [1, 2]);
+    }
+
+    impl In<u8> {
+        fn cast_for_test<T>(self) -> In<T> {
+            In(self.0.cast())
+        }
+    }
+}

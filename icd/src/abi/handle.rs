@@ -233,3 +233,70 @@ impl Hasher for AddressHasher {
         self.0 = mixed ^ (mixed >> 32);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Thing(u32);
+    object!(Thing, ClError::INVALID_MEM_OBJECT);
+
+    struct Other;
+    object!(Other, ClError::INVALID_EVENT);
+
+    #[test]
+    fn a_handle_lives_while_the_application_or_an_object_needs_it() {
+        let raw = Handle::new(Thing(7)).raw();
+        let thing = Thing::from_raw(raw).unwrap();
+        assert_eq!((thing.0, thing.reference_count()), (7, 1));
+        thing.retain();
+        thing.release().unwrap();
+        thing.release().unwrap();
+        assert!(thing.release().is_err(), "the application holds none");
+        let again = Thing::from_raw(raw).unwrap();
+        again.retain();
+        assert_eq!(again.reference_count(), 1);
+        drop((thing, again));
+        Thing::from_raw(raw).unwrap().release().unwrap();
+        assert!(Thing::from_raw(raw).is_err(), "stale");
+    }
+
+    #[test]
+    fn null_foreign_and_wrongly_typed_handles_are_found_out() {
+        let thing = Handle::new(Thing(1));
+        assert!(Other::from_raw(thing.raw()) == Err(ClError::INVALID_EVENT));
+        assert!(Thing::from_raw(RawHandle::NULL) == Err(ClError::INVALID_MEM_OBJECT));
+        assert!(Thing::from_raw(RawHandle::from_address(1)).is_err());
+        assert!(Thing::from_raws(&[thing.raw(), RawHandle::NULL]).is_err());
+        thing.release().unwrap();
+    }
+
+    #[test]
+    fn threads_may_release_and_look_up_at_once() {
+        for _ in 0..200 {
+            let raw = Handle::new(Thing(1)).raw();
+            let released = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..4)
+                    .map(|_| {
+                        scope.spawn(move || {
+                            Thing::from_raw(raw).is_ok_and(|thing| thing.release().is_ok())
+                        })
+                    })
+                    .collect();
+                threads
+                    .into_iter()
+                    .filter_map(|thread| thread.join().ok())
+                    .filter(|released| *released)
+                    .count()
+            });
+            assert_eq!(released, 1);
+            assert!(Thing::from_raw(raw).is_err());
+        }
+    }
+
+    impl<T: Object> PartialEq for Handle<T> {
+        fn eq(&self, other: &Self) -> bool {
+            std::ptr::eq(self, other)
+        }
+    }
+}

@@ -135,3 +135,49 @@ impl Answer {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(size: usize, room: &mut [u8], needed: &mut usize) -> Answer {
+        // SAFETY: both outlive the answer, and `size` is at most what `room` has.
+        unsafe {
+            Answer::new(
+                size,
+                Out::from_c(room.as_mut_ptr().cast::<c_void>()),
+                Out::from_c(std::ptr::from_mut(needed)),
+            )
+        }
+    }
+
+    #[test]
+    fn too_small_is_an_error_and_writes_nothing() {
+        let (mut room, mut needed) = ([0xa5; 8], 99);
+        let result = answer(3, &mut room, &mut needed).value(1u32);
+        assert_eq!(result, Err(ClError::INVALID_VALUE));
+        assert_eq!((room, needed), ([0xa5; 8], 99));
+    }
+
+    #[test]
+    fn strings_end_in_zero() {
+        let (mut room, mut needed) = ([0xa5; 8], 99);
+        answer(8, &mut room, &mut needed).string("abc").unwrap();
+        assert_eq!((&room[..5], needed), (&b"abc\0\xa5"[..], 4));
+    }
+
+    #[test]
+    fn a_null_value_asks_for_the_size() {
+        let mut needed = 0;
+        // SAFETY: null, and a valid place for the size.
+        let answer = unsafe {
+            Answer::new(
+                0,
+                Out::from_c(std::ptr::null_mut::<c_void>()),
+                Out::from_c(&raw mut needed),
+            )
+        };
+        answer.array(&[1u64, 2, 3]).unwrap();
+        assert_eq!(needed, 24);
+    }
+}

@@ -105,3 +105,17 @@ impl IntoC for Created {
         self.status
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error_code() {
+        assert_eq!(
+            status("clTest", || panic!("on purpose")),
+            ClError::OUT_OF_HOST_MEMORY.0
+        );
+        assert_eq!(status("clTest", || Ok(())), CL_SUCCESS);
+    }
+}

@@ -89,6 +89,10 @@ pub fn get_ids(
 }
 
 /// `clGetDeviceInfo`
+#[expect(
+    non_upper_case_globals,
+    reason = "constants are spelled as in the headers (4x8BIT)"
+)]
 pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLResult<()> {
     let device = Device::from_raw(device)?;
     let d = &*device.runtime;

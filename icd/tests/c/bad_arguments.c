@@ -807,7 +807,14 @@ static void built_kernels(void) {
         const void *values[] = {&buffer, &buffer, NULL, value, value};
         STATUS(CL_SUCCESS, clSetKernelArg(k, i, sizes[i], values[i]));
     }
-    STATUS(CL_INVALID_WORK_GROUP_SIZE, clEnqueueNDRangeKernel(queue, k, 1, NULL, too_many, too_many, 0, NULL, NULL));
+    STATUS(CL_INVALID_WORK_ITEM_SIZE, clEnqueueNDRangeKernel(queue, k, 1, NULL, too_many, too_many, 0, NULL, NULL));
+    {
+        size_t items[3];
+        STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items, NULL));
+        items[1] = 2;
+        STATUS(CL_INVALID_WORK_GROUP_SIZE,
+               clEnqueueNDRangeKernel(queue, k, 2, NULL, items, items, 0, NULL, NULL));
+    }
     STATUS(CL_INVALID_WORK_GROUP_SIZE, clEnqueueNDRangeKernel(queue, k, 1, NULL, too_many, zero3, 0, NULL, NULL));
     STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, k, 1, NULL, one3, NULL, 0, NULL, NULL));
     STATUS(CL_SUCCESS, clFinish(queue));

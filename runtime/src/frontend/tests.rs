@@ -242,6 +242,69 @@ fn what_clang_22_mistranslates_is_translated_right() {
     }
 }
 
+/// What the device may offer one day translates today, so that offering it is a row in the device's table.
+#[test]
+fn optional_features_translate_once_they_are_in_the_table() {
+    let mut device = crate::features::for_compiler();
+    let mut offer = |extensions: &[&str], features: &[&str]| {
+        device
+            .extensions
+            .extend(extensions.iter().map(|&e| e.to_owned()));
+        device
+            .features
+            .extend(features.iter().map(|&f| f.to_owned()));
+    };
+    offer(
+        &[
+            "cl_khr_fp16",
+            "cl_khr_subgroups",
+            "cl_khr_subgroup_ballot",
+            "cl_khr_subgroup_clustered_reduce",
+            "cl_khr_subgroup_extended_types",
+            "cl_khr_subgroup_non_uniform_arithmetic",
+            "cl_khr_subgroup_non_uniform_vote",
+            "cl_khr_subgroup_rotate",
+            "cl_khr_subgroup_shuffle",
+            "cl_khr_subgroup_shuffle_relative",
+            "cl_khr_extended_bit_ops",
+            "cl_khr_integer_dot_product",
+        ],
+        &[
+            "__opencl_c_subgroups",
+            "__opencl_c_work_group_collective_functions",
+            "__opencl_c_program_scope_global_variables",
+            "__opencl_c_integer_dot_product_input_4x8bit",
+            "__opencl_c_integer_dot_product_input_4x8bit_packed",
+        ],
+    );
+    let options = options::parse("-cl-std=CL3.0").unwrap();
+    for source in [
+        "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\nkernel void k(global half4 *h) { *h = sin(*h) * (half4)2.0h + convert_half4(convert_float4(*h)); }",
+        "kernel void k(global int *o) { o[0] = sub_group_all(o[1]) + sub_group_broadcast(o[2], 1) + sub_group_reduce_add(o[3]) \
+           + sub_group_scan_exclusive_max(o[4]) + get_sub_group_size() + get_sub_group_local_id() + get_max_sub_group_size() + get_sub_group_id() \
+           + get_num_sub_groups() + get_enqueued_num_sub_groups(); sub_group_barrier(CLK_LOCAL_MEM_FENCE); }",
+        "kernel void k(global int *o, global uint4 *u) { o[0] = sub_group_shuffle(o[1], 3) + sub_group_shuffle_xor(o[2], 1) + sub_group_shuffle_up(o[3], 1) \
+           + sub_group_shuffle_down(o[3], 1) + sub_group_elect() + sub_group_non_uniform_all(o[4]) + sub_group_non_uniform_reduce_add(o[5]) \
+           + sub_group_clustered_reduce_add(o[5], 4) + sub_group_ballot_bit_count(u[1]) + sub_group_inverse_ballot(u[1]); \
+           u[0] = sub_group_ballot(o[3]) + get_sub_group_ge_mask(); }",
+        "kernel void k(global int *o) { o[0] = sub_group_rotate(o[0], 1) + sub_group_clustered_rotate(o[0], 1, 4); }",
+        "kernel void k(global uint *o) { o[0] = bitfield_insert(o[0], o[1], 1, 4) + bitfield_extract_signed(o[1], 1, 3) + bit_reverse(o[0]); }",
+        "kernel void k(global char4 *a, global uint *b) { *b = dot(*a, *a) + dot_4x8packed_uu_uint(*b, 7u) + dot_acc_sat(*a, *a, 3); }",
+        "kernel void k(global int *o) { o[0] = work_group_all(o[1]) + work_group_broadcast(o[2], 1) + work_group_reduce_add(o[3]) \
+           + work_group_scan_exclusive_max(o[4]); }",
+        "global int g = 3; global int *global gp = &g; kernel void k(global int *o) { o[0] = g++; *gp = o[1]; }",
+        "kernel void k(global atomic_int *a, global int *o) { int e = 3; o[2] = atomic_compare_exchange_strong(a, &e, 4); o[3] = e; \
+           o[5] = atomic_fetch_max(a, 3) + atomic_exchange(a, 4) + atomic_flag_test_and_set((global atomic_flag *)a); }",
+        "kernel void k(global int *o, local int *l) { int *p = o[0] ? (int *)o : (int *)l; *p = 3; o[1] = get_fence(p); }",
+    ] {
+        let output = compile_cached(source, &[], &options, &device, None);
+        let words = output
+            .spirv
+            .unwrap_or_else(|| panic!("{source}: {}", output.log));
+        validate(&words, source);
+    }
+}
+
 #[test]
 fn dimensions_are_kept_in_bounds() {
     // Both ways: the second needs clang 15.

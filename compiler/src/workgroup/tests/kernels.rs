@@ -392,3 +392,47 @@ fn barrier_in_a_conditional_and_before_a_return() {
          ret"
     ));
 }
+
+#[test]
+fn old_value_wanted_beyond_a_rotated_loop() {
+    // The loop's variable is used after it, and not in the region that begins with it.
+    check(&format!(
+        "{EXCHANGE}
+         v40: i32 = const 0
+         v41: i32 = const 1
+         br block1(v40, v13)
+         block1(v42: i32, v43: i32):
+         barrier.workgroup.acqrel.local
+         v51: i32 = load.global.align4 v11
+         v54: i32 = imul v51, v42
+         v52: i32 = iadd v42, v41
+         barrier.workgroup.acqrel.local
+         v44: i1 = icmp.slt v52, v2
+         cond_br v44, block1(v52, v54), block3
+         block3:
+         store.global.align4 v12, v43
+         ret"
+    ));
+}
+
+#[test]
+fn values_exchanged_in_a_loop() {
+    check(&format!(
+        "{EXCHANGE}
+         v40: i32 = const 0
+         v41: i32 = const 1
+         v60: i32 = imul v13, v3
+         br block1(v40, v13, v60)
+         block1(v42: i32, v43: i32, v45: i32):
+         v44: i1 = icmp.slt v42, v2
+         cond_br v44, block2, block3
+         block2:
+         barrier.workgroup.acqrel.local
+         v52: i32 = iadd v42, v41
+         br block1(v52, v45, v43)
+         block3:
+         v53: i32 = isub v43, v45
+         store.global.align4 v12, v53
+         ret"
+    ));
+}
