@@ -460,7 +460,10 @@ impl<'a> Splitter<'a> {
         if !varying {
             self.plan(region).inputs.insert(value);
             self.use_in_skeleton(value, user);
-        } else if self.cost(value).is_some_and(|cost| cost <= CHEAP) {
+        } else if !self.shapes.of(value).is_uniform()
+            && self.cost(value).is_some_and(|cost| cost <= CHEAP)
+        {
+            // What varies only for those after a divergent loop took that loop to compute, and is saved below.
             if self.plan(region).again.insert(value) {
                 let inst = self.func.def_inst(value).expect("parameters are not cheap");
                 for &arg in &self.func.insts[inst].args {
