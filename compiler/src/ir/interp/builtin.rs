@@ -11,9 +11,7 @@ use half::f16;
 use smallvec::SmallVec;
 
 use crate::ir::eval::{self, Lanes, signed};
-use crate::ir::{
-    Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Type, Value,
-};
+use crate::ir::{Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Type, Value};
 
 /// What a built-in has computed, a value for each result.
 pub type Results = SmallVec<[Lanes; 2]>;
