@@ -5,7 +5,7 @@
 //! - *uniform*: `v[l] = v[0]`;
 //! - *affine* with stride c: `v[l] = v[0] + c * l`, exactly, modulo 2^bits;
 //! - *guarded*: affine provided that each of a few extensions in its history did not wrap between the lanes, which
-//!   a comparison at run time can tell ([`Guard`]);
+//!   a comparison at run time can tell ([`Guards`]);
 //! - *varying*: anything.
 //!
 //! Asked [`Across::Group`], "lanes" are all work-items of the work-group in any order, ids vary and nothing is affine.

@@ -41,12 +41,14 @@ impl Layout {
         i64::from(self.scalar.bytes())
     }
 
-    /// Lanes lie end to end, and fill whole vectors when there are several elements a lane.
+    /// Lanes lie end to end, as a length that vectors and one smaller access hold.
     fn is_dense(self) -> bool {
+        let bytes = self.size() * self.elements as i64 * i64::from(self.lanes);
         self.stride == self.size() * self.elements as i64
-            && (self.elements == 1 || i64::from(self.lanes) * self.size() >= 16)
-            && (self.elements.is_power_of_two() || self.elements == 3)
             && self.scalar != Scalar::I1
+            && (self.elements.is_power_of_two() || self.elements == 3)
+            && (self.elements == 1 || bytes >= 8)
+            && (bytes % 16 == 0 || (bytes % 16).count_ones() == 1)
     }
 
     /// The same data with lanes end to end.
@@ -194,18 +196,12 @@ impl Gen<'_> {
     fn load_strided_parts(&mut self, mem: &Mem, base: clif::Value, layout: Layout) -> Vec<Parts> {
         let size = layout.size();
         if layout.elements == 1 && layout.stride == size {
-            return vec![self.load_contiguous(base, layout.scalar, layout.lanes)];
+            return vec![self.load_contiguous(base, layout.scalar, layout.lanes.into())];
         }
         if layout.is_dense() {
-            let count = part_count(layout.lanes, layout.scalar.bits()) * layout.elements;
-            let vectors = (0..count)
-                .map(|i| {
-                    self.b
-                        .ins()
-                        .load(part_type(layout.scalar), flags(), base, 16 * i as i32)
-                })
-                .collect();
-            return self.deinterleave(vectors, layout.elements, layout.scalar.bits());
+            let total = usize::from(layout.lanes) * layout.elements;
+            let vectors = self.load_contiguous(base, layout.scalar, total);
+            return self.deinterleave(&vectors, layout);
         }
         // Three-component vectors occupy four: the fourth is padding inside the same aligned 16 bytes.
         let padded = Layout {
@@ -223,7 +219,7 @@ impl Gen<'_> {
         }
         if layout.lane_is_vector() && i32::try_from(layout.stride * i64::from(layout.lanes)).is_ok()
         {
-            let vectors = (0..i64::from(layout.lanes))
+            let vectors: Parts = (0..i64::from(layout.lanes))
                 .map(|l| {
                     self.b.ins().load(
                         part_type(layout.scalar),
@@ -233,7 +229,7 @@ impl Gen<'_> {
                     )
                 })
                 .collect();
-            return self.deinterleave(vectors, layout.elements, layout.scalar.bits());
+            return self.deinterleave(&vectors, layout);
         }
         let ty = Type::new(layout.scalar, layout.lanes);
         (0..layout.elements as i64)
@@ -259,105 +255,132 @@ impl Gen<'_> {
         }
     }
 
-    /// Lanes end to end, one element each.
-    fn load_contiguous(&mut self, base: clif::Value, scalar: Scalar, lanes: u8) -> Parts {
-        let bytes = u32::from(lanes) * scalar.bytes();
+    /// `count` values end to end.
+    fn load_contiguous(&mut self, base: clif::Value, scalar: Scalar, count: usize) -> Parts {
+        let bytes = count * scalar.bytes() as usize;
         let part = part_type(scalar);
-        if bytes >= 16 {
-            return (0..bytes / 16)
-                .map(|i| self.b.ins().load(part, flags(), base, 16 * i as i32))
-                .collect();
-        }
-        let int = clif::Type::int(bytes as u16 * 8).expect("2, 4 or 8 bytes");
-        let low = self.b.ins().load(int, flags(), base, 0);
-        let vector = self.low_lane(int_part_type(bytes * 8), low);
-        smallvec![self.cast(vector, part)]
-    }
-
-    fn store_contiguous(
-        &mut self,
-        base: clif::Value,
-        scalar: Scalar,
-        lanes: u8,
-        parts: &[clif::Value],
-    ) {
-        let bytes = u32::from(lanes) * scalar.bytes();
-        if bytes >= 16 {
-            for (i, &part) in parts.iter().enumerate() {
-                self.b.ins().store(flags(), part, base, 16 * i as i32);
-            }
-            return;
-        }
-        let ints = self.cast(parts[0], int_part_type(bytes * 8));
-        let low = self.b.ins().extractlane(ints, 0);
-        self.b.ins().store(flags(), low, base, 0);
-    }
-
-    /// Takes apart vectors in which `n` elements take turns.
-    fn deinterleave(&mut self, vectors: Vec<clif::Value>, n: usize, bits: u32) -> Vec<Parts> {
-        if n == 1 {
-            return vec![vectors.into_iter().collect()];
-        }
-        if n == 3 {
-            return (0..3)
-                .map(|k| self.every_third(&vectors, k, bits))
-                .collect();
-        }
-        let even = vectors
-            .chunks(2)
-            .map(|c| self.even_lanes(c[0], c[1], bits))
+        let whole = bytes / 16;
+        let mut parts: Parts = (0..whole)
+            .map(|i| self.b.ins().load(part, flags(), base, 16 * i as i32))
             .collect();
-        let odd = vectors
-            .chunks(2)
-            .map(|c| self.odd_lanes(c[0], c[1], bits))
-            .collect();
-        let even = self.deinterleave(even, n / 2, bits);
-        let odd = self.deinterleave(odd, n / 2, bits);
-        even.into_iter()
-            .zip(odd)
-            .flat_map(|(e, o)| [e, o])
-            .collect()
-    }
-
-    /// Lanes `k`, `k + 3`, .. of three vectors at a time.
-    fn every_third(&mut self, vectors: &[clif::Value], k: usize, bits: u32) -> Parts {
-        let per = (128 / bits) as usize;
-        let mut parts: Parts = smallvec![];
-        for group in vectors.chunks(3) {
-            let source = |i: usize| 3 * i + k;
-            // First what the first two vectors hold, then the rest from the third.
-            let first: Vec<u8> = (0..per)
-                .map(|i| {
-                    if source(i) < 2 * per {
-                        source(i) as u8
-                    } else {
-                        0
-                    }
-                })
-                .collect();
-            let low = self.shuffle(group[0], group[1], &first, bits);
-            let second: Vec<u8> = (0..per)
-                .map(|i| {
-                    if source(i) < 2 * per {
-                        i as u8
-                    } else {
-                        (source(i) - per) as u8
-                    }
-                })
-                .collect();
-            parts.push(self.shuffle(low, group[2], &second, bits));
+        let rest = (bytes % 16) as u32 * 8;
+        if rest > 0 {
+            let int = clif::Type::int(rest as u16).expect("1, 2, 4 or 8 bytes");
+            let low = self.b.ins().load(int, flags(), base, 16 * whole as i32);
+            let vector = self.low_lane(int_part_type(rest), low);
+            parts.push(self.cast(vector, part));
         }
         parts
     }
 
-    /// The inverse of [`Gen::deinterleave`] for a power of two of elements.
-    fn interleave(&mut self, elements: &[Parts], bits: u32) -> Parts {
+    /// The first `count` lanes of the parts, end to end.
+    fn store_contiguous(
+        &mut self,
+        base: clif::Value,
+        scalar: Scalar,
+        count: usize,
+        parts: &[clif::Value],
+    ) {
+        let bytes = count * scalar.bytes() as usize;
+        let whole = bytes / 16;
+        for (i, &part) in parts[..whole].iter().enumerate() {
+            self.b.ins().store(flags(), part, base, 16 * i as i32);
+        }
+        let rest = (bytes % 16) as u32 * 8;
+        if rest > 0 {
+            let ints = self.cast(parts[whole], int_part_type(rest));
+            let low = self.b.ins().extractlane(ints, 0);
+            self.b.ins().store(flags(), low, base, 16 * whole as i32);
+        }
+    }
+
+    /// Takes apart vectors in which a lane's elements take turns.
+    fn deinterleave(&mut self, vectors: &[clif::Value], layout: Layout) -> Vec<Parts> {
+        let bits = layout.scalar.bits();
+        match layout.elements {
+            1 => vec![vectors.into()],
+            3 => {
+                let lanes = usize::from(layout.lanes);
+                (0..3)
+                    .map(|k| self.every_third(vectors, k, lanes, bits))
+                    .collect()
+            }
+            n => {
+                // A vector without a partner fills half a part with what counts.
+                let pair = |c: &[clif::Value]| (c[0], *c.last().expect("not empty"));
+                let even: Parts = vectors
+                    .chunks(2)
+                    .map(pair)
+                    .map(|(a, b)| self.even_lanes(a, b, bits))
+                    .collect();
+                let odd: Parts = vectors
+                    .chunks(2)
+                    .map(pair)
+                    .map(|(a, b)| self.odd_lanes(a, b, bits))
+                    .collect();
+                let half = Layout {
+                    elements: n / 2,
+                    ..layout
+                };
+                let (even, odd) = (
+                    self.deinterleave(&even, half),
+                    self.deinterleave(&odd, half),
+                );
+                even.into_iter()
+                    .zip(odd)
+                    .flat_map(|(e, o)| [e, o])
+                    .collect()
+            }
+        }
+    }
+
+    /// Values `k`, `k + 3`, .. of `vectors` laid end to end, for `lanes` lanes.
+    fn every_third(&mut self, vectors: &[clif::Value], k: usize, lanes: usize, bits: u32) -> Parts {
+        let per = (128 / bits) as usize;
+        let mut parts: Parts = smallvec![];
+        for start in (0..lanes).step_by(per) {
+            // Where each lane of this part comes from: a vector and a lane of it.
+            let sources: SmallVec<[(usize, u8); 16]> = (start..start + per)
+                .map(|l| 3 * l.min(lanes - 1) + k)
+                .map(|i| (i / per, (i % per) as u8))
+                .collect();
+            let first = sources[0].0;
+            let last = sources[per - 1].0;
+            let mut part = vectors[first];
+            let mut chosen: SmallVec<[u8; 16]> = sources
+                .iter()
+                .map(|&(v, l)| if v == first { l } else { 0 })
+                .collect();
+            if first == last {
+                parts.push(self.shuffle(part, part, &chosen, bits));
+                continue;
+            }
+            for (v, &vector) in vectors.iter().enumerate().take(last + 1).skip(first + 1) {
+                for (lane, &(from, l)) in chosen.iter_mut().zip(&sources) {
+                    if from == v {
+                        *lane = per as u8 + l;
+                    }
+                }
+                part = self.shuffle(part, vector, &chosen, bits);
+                // What has been placed stays where it is.
+                chosen = (0..per as u8).collect();
+            }
+            parts.push(part);
+        }
+        parts
+    }
+
+    /// The inverse of [`Gen::deinterleave`] for a power of two of elements, of `lanes` lanes each.
+    fn interleave(&mut self, elements: &[Parts], lanes: usize, bits: u32) -> Parts {
         if let [one] = elements {
             return one.clone();
         }
         let even: Vec<Parts> = elements.iter().step_by(2).cloned().collect();
         let odd: Vec<Parts> = elements.iter().skip(1).step_by(2).cloned().collect();
-        let (even, odd) = (self.interleave(&even, bits), self.interleave(&odd, bits));
+        let (even, odd) = (
+            self.interleave(&even, lanes, bits),
+            self.interleave(&odd, lanes, bits),
+        );
         let per = (128 / bits) as u8;
         let low: Vec<u8> = (0..per).map(|i| i / 2 + (i % 2) * per).collect();
         let high: Vec<u8> = low.iter().map(|l| l + per / 2).collect();
@@ -366,6 +389,7 @@ impl Gen<'_> {
             parts.push(self.shuffle(e, o, &low, bits));
             parts.push(self.shuffle(e, o, &high, bits));
         }
+        parts.truncate((elements.len() * lanes).div_ceil(usize::from(per)));
         parts
     }
 
@@ -503,11 +527,11 @@ impl Gen<'_> {
         });
         let ty = Type::new(layout.scalar, layout.lanes);
         if layout.lane_is_vector() {
-            let vectors = addresses
+            let vectors: Parts = addresses
                 .iter()
                 .map(|&at| self.b.ins().load(part_type(layout.scalar), flags(), at, 0))
                 .collect();
-            return self.deinterleave(vectors, layout.elements, layout.scalar.bits());
+            return self.deinterleave(&vectors, layout);
         }
         (0..layout.elements)
             .map(|k| {
@@ -643,14 +667,13 @@ impl Gen<'_> {
     fn store_strided_parts(&mut self, base: clif::Value, values: &[Parts], layout: Layout) {
         let size = layout.size();
         if layout.elements == 1 && layout.stride == size {
-            self.store_contiguous(base, layout.scalar, layout.lanes, &values[0]);
+            self.store_contiguous(base, layout.scalar, layout.lanes.into(), &values[0]);
             return;
         }
         if layout.is_dense() && layout.elements.is_power_of_two() {
-            let vectors = self.interleave(values, layout.scalar.bits());
-            for (i, &vector) in vectors.iter().enumerate() {
-                self.b.ins().store(flags(), vector, base, 16 * i as i32);
-            }
+            let lanes = usize::from(layout.lanes);
+            let vectors = self.interleave(values, lanes, layout.scalar.bits());
+            self.store_contiguous(base, layout.scalar, lanes * layout.elements, &vectors);
             return;
         }
         let per = (128 / layout.scalar.bits().max(8)) as u8;
@@ -724,7 +747,7 @@ impl Gen<'_> {
             g.b.ins().stack_addr(types::I64, slot, 0)
         });
         let vectors = if layout.lane_is_vector() {
-            Some(self.interleave(parts, layout.scalar.bits()))
+            Some(self.interleave(parts, layout.lanes.into(), layout.scalar.bits()))
         } else {
             None
         };
@@ -781,7 +804,7 @@ impl Gen<'_> {
         &mut self,
         inst: Inst,
         masked: bool,
-        f: impl FnOnce(&mut Self, &[clif::Value]) -> Option<clif::Value>,
+        mut f: impl FnMut(&mut Self, &[clif::Value]) -> Option<clif::Value>,
     ) -> Repr {
         let data = &self.func.insts[inst];
         let (mask, args) = if masked {
@@ -808,6 +831,19 @@ impl Gen<'_> {
                     let values = self.if_set(mask, &ty, |g| f(g, &args).into_iter().collect());
                     values.first().map_or(Repr::None, |&v| Repr::Scalar(v))
                 }
+            };
+        }
+        if mask.is_none() && lanes <= 8 {
+            let values: Vec<Option<clif::Value>> = (0..lanes)
+                .map(|l| {
+                    let args: Vec<clif::Value> = args.iter().map(|&a| self.lane(a, l)).collect();
+                    f(self, &args)
+                })
+                .collect();
+            let values: Option<Vec<clif::Value>> = values.into_iter().collect();
+            return match (values, result) {
+                (Some(values), Some(ty)) => Repr::Vector(self.vector_of(ty, &values)),
+                _ => Repr::None,
             };
         }
         let operands: Vec<LaneOperand> = args.iter().map(|&a| self.spill(a)).collect();

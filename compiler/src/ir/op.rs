@@ -1,7 +1,7 @@
 //! What an instruction does: the operations of the IR and the immediates they carry.
 //!
 //! An operation is everything about an instruction but its operands and results. Each enum that is
-//! spelled in the text form is made with [`named!`], so that printer and parser share one table.
+//! spelled in the text form is made with `named!`, so that printer and parser share one table.
 
 use super::{FuncId, GlobalId, LocalId, SlotId};
 use crate::AddressSpace;

@@ -9,7 +9,7 @@
 //! to the caller's entry block; work-group variables merge with the caller's by name, since
 //! they are one variable of the kernel no matter which function names it.
 //!
-//! Cost: linear in the code copied, which [`BUDGET`] bounds.
+//! Cost: linear in the code copied, which `BUDGET` bounds.
 
 use std::collections::HashMap;
 

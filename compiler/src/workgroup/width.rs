@@ -8,7 +8,39 @@ use super::Remark;
 use super::extensions::spell_out;
 use crate::LaunchKey;
 use crate::analysis::{Across, Cfg, Shape, Shapes};
-use crate::ir::{Function, Op, Scalar, SourceLoc, Type};
+use crate::ir::{Function, Op, Scalar, SourceLoc, Type, Value};
+
+// What running 8 work-items together costs or saves, in instructions, against one after another.
+
+/// Saved by an operation on two vectors.
+const GAIN: u64 = 6;
+/// Lost by a gather or scatter: addresses in vectors, taken apart, lanes put together.
+const GATHER: u64 = 35;
+/// Lost by one whose addresses are compared at run time and are usually consecutive.
+const PROBED: u64 = 8;
+
+/// Whether an address follows from ids and uniform values by arithmetic alone: code generation then asks at
+/// run time whether lanes are consecutive. Looks at a bounded number of instructions.
+fn is_computed(kernel: &Function, address: Value) -> bool {
+    let mut todo = vec![address];
+    let mut looked = 0;
+    while let Some(value) = todo.pop() {
+        looked += 1;
+        let Some(inst) = kernel.def_inst(value) else {
+            // The kernel's own parameters are uniform; other parameters are loop-carried or merged.
+            if kernel.params().contains(&value) {
+                continue;
+            }
+            return false;
+        };
+        let data = &kernel.insts[inst];
+        if looked > 32 || !data.op.is_pure() {
+            return false;
+        }
+        todo.extend(data.args.iter().copied());
+    }
+    true
+}
 
 /// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage), and why.
 pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
@@ -26,10 +58,24 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
     let shapes = Shapes::new(kernel, &cfg, &key, Across::Chunk(8));
     // Varying instructions by the bytes of their data; addresses that need a vector count as 8.
     let mut counts = [0u32; 4];
+    let (mut gain, mut loss) = (0u64, 0u64);
     for &block in &cfg.order {
         let weight = 4u32.saturating_pow(cfg.loops.depth(block).min(4));
         for &inst in &kernel.blocks[block].insts {
             let data = &kernel.insts[inst];
+            let varying = |v: Value| shapes.of(v) == Shape::Varying;
+            match data.op {
+                Op::Load(_) | Op::Store(_) if varying(data.args[0]) => {
+                    let cost = if is_computed(kernel, data.args[0]) {
+                        PROBED
+                    } else {
+                        GATHER
+                    };
+                    loss += u64::from(weight) * cost;
+                }
+                _ if data.results.iter().any(|&r| varying(r)) => gain += u64::from(weight) * GAIN,
+                _ => {}
+            }
             if matches!(data.op, Op::ICmp(_) | Op::FCmp(_)) {
                 continue;
             }
@@ -48,6 +94,11 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
                     .for_each(|&r| count(kernel.ty(r))),
             }
         }
+    }
+    if loss > gain {
+        let why =
+            "runs 1 work-item at a time: gathering from memory would cost more than vectors gain";
+        return (1, vec![Remark::new(SourceLoc::default(), why)]);
     }
     let total: u32 = counts.iter().fold(0, |sum, &n| sum.saturating_add(n));
     let (width, why) = if counts[3] > total / 4 {
