@@ -19,7 +19,7 @@
 //! | [`scalarize`] | one lane for each value |
 //! | [`spaces`] | generic accesses to the address space they are known to be in |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
-//! | [`licm`] | invariant code out of loops |
+//! | [`licm`] | invariant code and loads out of loops |
 //!
 //! A pass never recurses on the program's structure, and costs about as much as the function is long. In debug builds the
 //! verifier runs after each.
@@ -33,6 +33,7 @@ mod identities;
 pub mod if_convert;
 pub mod inline;
 pub mod licm;
+mod memory;
 pub mod phis;
 mod pieces;
 pub mod promote;
