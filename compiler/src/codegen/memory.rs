@@ -443,7 +443,7 @@ impl Gen<'_> {
             .map(|_| self.b.append_block_param(done, part_type(layout.scalar)))
             .collect();
         self.b.ins().brif(consecutive, fast, &[], slow, &[]);
-        let repacked = self.repacked.clone();
+        let known = self.known.clone();
         for (block, at_once) in [(fast, true), (slow, false)] {
             self.b.switch_to_block(block);
             let parts = if at_once {
@@ -453,7 +453,7 @@ impl Gen<'_> {
             };
             let parts: Vec<clif::BlockArg> = parts.iter().flatten().map(|&p| p.into()).collect();
             self.b.ins().jump(done, &parts);
-            self.repacked = repacked.clone();
+            self.known = known.clone();
         }
         self.b.switch_to_block(done);
         params
@@ -486,6 +486,21 @@ impl Gen<'_> {
 
     /// The first lane's address, and whether every lane is active and lane l's is `l * stride` bytes further.
     fn consecutive(
+        &mut self,
+        address: Value,
+        mask: Option<Value>,
+        stride: i64,
+    ) -> (clif::Value, clif::Value) {
+        let key = (address, mask, stride);
+        if let Some(&known) = self.known.consecutive.get(&key) {
+            return known;
+        }
+        let found = self.ask_consecutive(address, mask, stride);
+        self.known.consecutive.insert(key, found);
+        found
+    }
+
+    fn ask_consecutive(
         &mut self,
         address: Value,
         mask: Option<Value>,
@@ -643,6 +658,8 @@ impl Gen<'_> {
             self.b.create_block(),
             self.b.create_block(),
         );
+        // What is computed in a branch is not known past it.
+        let known = self.known.clone();
         self.b.ins().brif(full, fast, &[], slow, &[]);
         self.b.switch_to_block(fast);
         self.store_strided_parts(base, &parts, layout);
@@ -660,8 +677,7 @@ impl Gen<'_> {
         });
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
-        // What was repacked in a branch does not reach here.
-        self.repacked.clear();
+        self.known = known;
     }
 
     fn store_strided_parts(&mut self, base: clif::Value, values: &[Parts], layout: Layout) {
@@ -723,13 +739,13 @@ impl Gen<'_> {
             self.b.create_block(),
         );
         self.b.ins().brif(consecutive, fast, &[], slow, &[]);
-        let repacked = self.repacked.clone();
+        let known = self.known.clone();
         self.b.switch_to_block(fast);
         self.store_strided_parts(base, &parts, dense);
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(slow);
         self.scatter_parts(address, &parts, mask, layout);
-        self.repacked = repacked;
+        self.known = known;
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
     }
