@@ -116,6 +116,7 @@ pub(super) fn split_bounds(region: &Function, key: &LaunchKey, width: u8) -> Opt
     }
     let outside = other.is_some_and(|block| !is_end(&inside, &BlockCall::new(block, &[])));
     inside.layout = inside.reverse_post_order();
+    canonical::forward_parameters(&mut inside);
     Some(Bounds {
         guard,
         inside,
