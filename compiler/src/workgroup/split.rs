@@ -462,7 +462,10 @@ impl<'a> Splitter<'a> {
         if !varying {
             self.plan(region).inputs.insert(value);
             self.use_in_skeleton(value, user);
-        } else if self.cost(value).is_some_and(|cost| cost <= CHEAP) {
+        } else if self.shapes.of(value) == Shape::Varying
+            && self.cost(value).is_some_and(|cost| cost <= CHEAP)
+        {
+            // (One that varies only because it left a divergent loop would not be the same again.)
             if self.plan(region).again.insert(value) {
                 let inst = self.func.def_inst(value).expect("parameters are not cheap");
                 for &arg in &self.func.insts[inst].args {
