@@ -65,7 +65,6 @@ fn whole(kernel: &Function) -> Split {
             scalar: kernel.clone(),
             vector: None,
             guard: None,
-            masked: None,
         }],
         remarks: Vec::new(),
     }
@@ -150,7 +149,6 @@ impl<'a> Splitter<'a> {
                     scalar: body,
                     vector: None,
                     guard: None,
-                    masked: None,
                 });
             }
         }
@@ -462,10 +460,10 @@ impl<'a> Splitter<'a> {
         if !varying {
             self.plan(region).inputs.insert(value);
             self.use_in_skeleton(value, user);
-        } else if self.shapes.of(value) == Shape::Varying
+        } else if !self.shapes.of(value).is_uniform()
             && self.cost(value).is_some_and(|cost| cost <= CHEAP)
         {
-            // (One that varies only because it left a divergent loop would not be the same again.)
+            // What varies only for those after a divergent loop took that loop to compute, and is saved below.
             if self.plan(region).again.insert(value) {
                 let inst = self.func.def_inst(value).expect("parameters are not cheap");
                 for &arg in &self.func.insts[inst].args {
