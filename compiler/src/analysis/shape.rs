@@ -295,10 +295,11 @@ impl Shapes {
                 }
             }
         }
-        if differ && self.divergence.joins[block] {
-            Shape::Varying
-        } else {
-            shape
+        match shape {
+            // Other lanes of a guarded value are found by its instruction, which a parameter has not.
+            Shape::Guarded(..) => Shape::Varying,
+            _ if differ && self.divergence.joins[block] => Shape::Varying,
+            _ => shape,
         }
     }
 

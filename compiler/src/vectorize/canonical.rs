@@ -1,13 +1,14 @@
 //! Brings control flow into the form that linearization relies on.
 //!
 //! 1. Only blocks that can be reached; one block returns, and it is where control that "never arrives" goes.
-//! 2. No conditional branch has one block as both targets.
+//! 2. No conditional branch has one block as both targets; no block that only one jump leads to has parameters.
 //! 3. Each loop has one latch of its own: a block that does nothing but hand its parameters to the
 //!    header. Lanes that are done with an iteration wait there.
 //! 4. No `switch` that lanes leave by different targets: it becomes a chain of comparisons.
 //!
 //! Cost: linear, per layer of nested divergent switches.
 
+use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
 use crate::ir::{Block, BlockCall, Builder, Function, IntCC, Op, Terminator, Type, Value};
@@ -25,6 +26,7 @@ pub fn unify(func: &mut Function) {
     func.layout = func.reverse_post_order();
     unify_exits(func);
     merge_equal_targets(func);
+    forward_parameters(func);
 }
 
 fn unify_exits(func: &mut Function) {
@@ -78,6 +80,31 @@ fn merge_equal_targets(func: &mut Function) {
                 .collect();
             b.br(then.block, &args);
         }
+    }
+}
+
+/// Replaces parameters of blocks that only one jump leads to by what it hands over.
+pub fn forward_parameters(func: &mut Function) {
+    let preds = func.predecessors();
+    let mut replace: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+    replace.resize(func.values.len());
+    let mut changed = false;
+    for &block in &func.layout {
+        let [pred] = preds[block][..] else { continue };
+        if block == func.layout[0] || func.blocks[block].params.is_empty() {
+            continue;
+        }
+        changed = true;
+        let params = std::mem::take(&mut func.blocks[block].params);
+        let mut calls = func.blocks[pred].term.targets_mut();
+        if let Some(call) = calls.find(|call| call.block == block) {
+            for (param, arg) in params.into_iter().zip(std::mem::take(&mut call.args)) {
+                replace[param] = arg.into();
+            }
+        }
+    }
+    if changed {
+        func.replace_uses(&replace);
     }
 }
 

@@ -342,7 +342,7 @@ impl Assembler<'_> {
             full_end: end,
         };
         if let Some(guard) = &region.guard {
-            return self.guarded_row((guard, vector, &region.scalar), args, (start, size), place);
+            return self.guarded_row(region, (guard, vector), args, (start, size), place);
         }
         let some = self.key.full_chunks;
         let state = self.for_each((start, end, step), !some, state, |this, x, state| {
@@ -359,7 +359,8 @@ impl Assembler<'_> {
     /// Runs a region that begins with bounds checks for a row: chunks that pass as vectors, others item by item.
     fn guarded_row(
         &mut self,
-        (guard, inside, scalar): (&Function, &Function, &Function),
+        region: &Region,
+        (guard, inside): (&Function, &Function),
         args: &[Value],
         (start, size): (Value, Value),
         place: impl Fn(Value, u8) -> Place,
@@ -387,14 +388,20 @@ impl Assembler<'_> {
         let (all, any) = (passes[0], passes[1]);
         self.b().cond_br(all, inner, &[], not_all, &[]);
         self.block = not_all;
-        self.b().cond_br(any, slow, &[], next, &[end]);
+        match &region.masked {
+            Some(masked) => {
+                self.inline(masked, args, Some(place(x, width)));
+                self.b().br(next, &[end]);
+            }
+            None => self.b().cond_br(any, slow, &[], next, &[end]),
+        }
         self.block = inner;
         self.inline(inside, args, Some(place(x, width)));
         self.b().br(next, &[end]);
         self.block = slow;
         let until = self.binary(BinOp::UMin, end, size);
         self.for_each((x, until, 1), false, &[], |this, x, state| {
-            this.items(scalar, args, place(x, 1), state)
+            this.items(&region.scalar, args, place(x, 1), state)
         });
         self.b().br(next, &[until]);
         let mut b = Builder::new(&mut self.out, next);

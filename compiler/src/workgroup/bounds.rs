@@ -6,6 +6,9 @@
 //! region given that they do. A chunk that passes runs the inside, with nothing masked; one of which no work-item
 //! passes is skipped; any other runs item by item, the checks included, in the loop that also runs what is left of a row.
 //!
+//! A check may also lead somewhere else than to the end, such as the borders of a picture, if all checks do and the region is not long.
+//! Then chunks that do not pass run the region with masks, so it is there three times.
+//!
 //! Only checks that compare ids with uniform values count: those fail at the edge of the range, seldom and
 //! in runs. So does the mark of who returned before a barrier. A condition on data may fail anywhere; masks are right for it.
 
@@ -21,7 +24,12 @@ pub(super) struct Bounds {
     pub guard: Function,
     /// The region for work-items that pass.
     pub inside: Function,
+    /// Whether work-items that do not pass have something to do.
+    pub outside: bool,
 }
+
+/// Instructions of a region that may be there three times.
+const SHORT: usize = 200;
 
 /// A block that control passes on the way to the inside.
 struct Step {
@@ -43,6 +51,17 @@ pub(super) fn split_bounds(region: &Function, key: &LaunchKey, width: u8) -> Opt
     let mut steps: Vec<Step> = Vec::new();
     let mut divergent = false;
     let mut at = inside.entry();
+    // Where work-items that do not pass go.
+    let mut other: Option<Block> = None;
+    let size = |block: Block| inside.blocks[block].insts.len();
+    let is_short = cfg.order.iter().map(|&block| size(block)).sum::<usize>() <= SHORT;
+    let below = |block: Block| -> usize {
+        let dominated = cfg
+            .order
+            .iter()
+            .filter(|&&b| cfg.dominators.dominates(block, b));
+        dominated.map(|&b| size(b)).sum()
+    };
     // A block with several ways in may be a loop's, or be reached around a check.
     while at == inside.entry() || cfg.preds[at].len() == 1 {
         let data = &inside.blocks[at];
@@ -57,14 +76,22 @@ pub(super) fn split_bounds(region: &Function, key: &LaunchKey, width: u8) -> Opt
         }
         let (check, onward) = match &data.term {
             Terminator::CondBr { cond, then, els } => {
-                let (onward, wanted) = match (is_end(&inside, then), is_end(&inside, els)) {
-                    (false, true) => (then, true),
-                    (true, false) => (els, false),
-                    _ => break,
-                };
                 if !is_bounds_check(&inside, &shapes, *cond) {
                     break;
                 }
+                let wanted = match other {
+                    Some(other) if then.block == other => false,
+                    Some(other) if els.block == other => true,
+                    Some(_) => break,
+                    None => match (is_end(&inside, then), is_end(&inside, els)) {
+                        (false, true) => true,
+                        (true, false) => false,
+                        (false, false) if is_short => below(then.block) >= below(els.block),
+                        _ => break,
+                    },
+                };
+                let (onward, away) = if wanted { (then, els) } else { (els, then) };
+                other = Some(away.block);
                 divergent |= !shapes.of(*cond).is_uniform();
                 (Some((*cond, wanted)), onward)
             }
@@ -87,8 +114,14 @@ pub(super) fn split_bounds(region: &Function, key: &LaunchKey, width: u8) -> Opt
     for step in steps {
         inside.blocks[step.block].term = Terminator::Br(step.onward);
     }
+    let outside = other.is_some_and(|block| !is_end(&inside, &BlockCall::new(block, &[])));
     inside.layout = inside.reverse_post_order();
-    Some(Bounds { guard, inside })
+    canonical::forward_parameters(&mut inside);
+    Some(Bounds {
+        guard,
+        inside,
+        outside,
+    })
 }
 
 fn is_end(func: &Function, call: &BlockCall) -> bool {

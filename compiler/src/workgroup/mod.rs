@@ -59,6 +59,8 @@ pub struct Region {
     /// `-> i1, i1`: whether the vector code may run for a chunk, and whether any of its work-items must run at all, by
     /// `bounds.rs`; if not all pass, those of the chunk run one by one.
     pub guard: Option<Function>,
+    /// For a chunk that does not pass, instead of running its work-items one by one.
+    pub masked: Option<Function>,
 }
 
 /// A kernel cut at its barriers.
@@ -80,6 +82,12 @@ impl fmt::Display for Split {
             }
             if let Some(vector) = &region.vector {
                 write!(f, "\n; region @{i}, vectorized\n{vector}")?;
+            }
+            if let Some(masked) = &region.masked {
+                write!(
+                    f,
+                    "\n; region @{i}, vectorized for chunks that fail the checks\n{masked}"
+                )?;
             }
         }
         Ok(())
@@ -127,7 +135,7 @@ pub fn build(
     }
     if width == 1 {
         for region in &mut split.regions {
-            (region.vector, region.guard) = (None, None);
+            (region.vector, region.guard, region.masked) = (None, None, None);
         }
     }
     // A key promises full chunks of the width asked for, a multiple of any it falls back to.
@@ -156,6 +164,9 @@ fn widen(
     };
     region.vector = Some(code.function);
     if let Some(bounds) = bounds {
+        if bounds.outside {
+            region.masked = Some(vectorize(&region.scalar, key, width)?.function);
+        }
         region.guard = Some(vectorize_condition(&bounds.guard, key, width)?.function);
     }
     let found = code.remarks.into_iter();

@@ -65,6 +65,7 @@ fn whole(kernel: &Function) -> Split {
             scalar: kernel.clone(),
             vector: None,
             guard: None,
+            masked: None,
         }],
         remarks: Vec::new(),
     }
@@ -149,6 +150,7 @@ impl<'a> Splitter<'a> {
                     scalar: body,
                     vector: None,
                     guard: None,
+                    masked: None,
                 });
             }
         }

@@ -502,3 +502,33 @@ fn some_return_before_a_barrier() {
          ret"
     ));
 }
+
+#[test]
+fn borders_apart() {
+    // x > 0 && x < 13 ? in[i + 2] + in[i + 1] : in[i], branch by branch.
+    check_after_head(
+        "v14: i64 = dim_query.global_id.0
+         v15: i32 = convert.trunc v14
+         v16: i32 = const 0
+         v17: i1 = icmp.sgt v15, v16
+         cond_br v17, block1, block2(v2)
+         block1:
+         v18: i1 = icmp.slt v15, v3
+         cond_br v18, block3, block2(v3)
+         block3:
+         v19: i64 = const 8
+         v20: ptr = ptr_add v11, v19
+         v21: i32 = load.global.align4 v20
+         v22: ptr = ptr_add v11, v9
+         v23: i32 = load.global.align4 v22
+         v24: i32 = iadd v21, v23
+         store.global.align4 v12, v24
+         br block4
+         block2(v25: i32):
+         v26: i32 = iadd v13, v25
+         store.global.align4 v12, v26
+         br block4
+         block4:
+         ret",
+    );
+}

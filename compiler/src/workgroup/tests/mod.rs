@@ -121,6 +121,9 @@ fn assembled(
     };
     for region in &code.split.regions {
         verify(&region.scalar, Stage::Scalarized, None).map_err(fail)?;
+        if let Some(masked) = &region.masked {
+            verify(masked, Stage::Vectorized, None).map_err(fail)?;
+        }
         if let Some(guard) = &region.guard {
             verify(guard, Stage::Vectorized, None).map_err(fail)?;
         }
