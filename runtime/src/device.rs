@@ -143,7 +143,8 @@ impl Device {
             global_mem_size,
             global_mem_cache_size: cache.map_or(0, |cache| cache.size),
             global_mem_cacheline_size: cache.map_or(64, |cache| cache.line_size),
-            local_mem_size: 512 << 10,
+            // All of it fits into the second-level cache, beside what the work-group reads.
+            local_mem_size: 128 << 10,
             max_parameter_size: 4096,
             mem_base_addr_align: 1024,
             min_data_type_align_size: 128,
@@ -151,7 +152,7 @@ impl Device {
             double_fp_config,
             half_fp_config: 0,
             // Constant memory is ordinary memory; tests fill as much of it as is promised.
-            max_constant_buffer_size: max_mem_alloc_size.min(1 << 30),
+            max_constant_buffer_size: max_mem_alloc_size.min(64 << 20),
             max_constant_args: 512,
             profiling_timer_resolution: 1,
             execution_capabilities: CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL,

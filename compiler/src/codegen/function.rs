@@ -259,14 +259,20 @@ impl Gen<'_> {
                     .iconst(types::I64, self.globals[*global] as i64),
             ),
             Op::Alloca { size, align } => {
-                let shift = align.next_power_of_two().trailing_zeros().max(4) as u8;
+                // Frames are aligned to 16 bytes whatever their slots ask for; more takes room to move in.
+                let align = align.next_power_of_two().max(16);
+                let room = align - 16;
                 let data = clif::StackSlotData::new(
                     clif::StackSlotKind::ExplicitSlot,
-                    (*size).max(1),
-                    shift,
+                    (*size).max(1) + room,
+                    4,
                 );
                 let slot = self.b.create_sized_stack_slot(data);
-                Repr::Scalar(self.b.ins().stack_addr(types::I64, slot, 0))
+                let start = self.b.ins().stack_addr(types::I64, slot, room as i32);
+                Repr::Scalar(match room {
+                    0 => start,
+                    _ => self.b.ins().band_imm_s(start, -i64::from(align)),
+                })
             }
             Op::Unary(op) => self.unary(*op, args[0]),
             Op::Binary(op, _) => self.binary(*op, args[0], args[1]),

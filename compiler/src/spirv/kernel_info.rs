@@ -306,7 +306,11 @@ impl<'a> Unit<'a> {
             }
             ExecutionMode::VecTypeHint => {
                 let word = one(literals)?;
-                info.vec_type_hint = Some(self.vec_type_hint(inst, word)?);
+                let name = self.vec_type_hint(inst, word)?;
+                // The execution mode does not tell signed from unsigned; the front end does.
+                let prefix = format!("kernel_vec_type_hint.{}.", info.name);
+                let source = self.strings.values().find_map(|s| s.strip_prefix(&prefix));
+                info.vec_type_hint = Some(source.map_or(name, str::to_owned));
             }
             ExecutionMode::SubgroupSize => info.required_sub_group_size = Some(one(literals)?),
             ExecutionMode::ContractionOff => kernel.contract = false,

@@ -17,8 +17,9 @@
 //! | [`dce`] | what nothing needs |
 //! | [`builtins`] | built-ins that are not lane-wise |
 //! | [`scalarize`] | one lane for each value |
+//! | [`spaces`] | generic accesses to the address space they are known to be in |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
-//! | [`licm`] | invariant code out of loops |
+//! | [`licm`] | invariant code and loads out of loops |
 //!
 //! A pass never recurses on the program's structure, and costs about as much as the function is long. In debug builds the
 //! verifier runs after each.
@@ -32,11 +33,13 @@ mod identities;
 pub mod if_convert;
 pub mod inline;
 pub mod licm;
+mod memory;
 pub mod phis;
 mod pieces;
 pub mod promote;
 pub mod scalarize;
 pub mod simplify_cfg;
+pub mod spaces;
 
 use crate::ir::verify::verify;
 use crate::ir::{Function, Module, ParamSource, Stage};
@@ -64,6 +67,7 @@ pub fn prepare_kernel(
     let params = scalarize::run(&mut func, &kernel.params);
     check(&func, Stage::Scalarized, "scalarize");
     promote_all(&mut func, Stage::Scalarized);
+    spaces::run(&mut func, module, &kernel.info, &params);
     rounds(&mut func, Stage::Scalarized);
     let contract = kernel.contract || options.mad_enable || options.fast_relaxed_math;
     if contract || options.unsafe_math {

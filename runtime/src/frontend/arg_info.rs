@@ -4,18 +4,25 @@
 //! carries them in strings of the form `kernel_arg_type.KERNEL.type,type,` and
 //! `kernel_arg_type_qual.KERNEL.qualifiers,qualifiers,`, which readers know; neither compiler that we use writes them, so they are
 //! taken from the metadata that clang's front end attaches to kernels in LLVM IR text.
+//!
+//! So is the signedness of the type in `vec_type_hint`, which SPIR-V's execution mode leaves out: an unsigned hint travels as
+//! `kernel_vec_type_hint.KERNEL.type`, a convention of our own.
 
 use std::collections::HashMap;
 
 use super::clang::{self, Request};
 use super::module::{instructions, literal, push, string};
-use super::route::Way;
+use super::route::{self, Way};
 
-/// Adds the strings (and the arguments' names, where the module has none) for every kernel. A module stays as it is when the
-/// metadata cannot be had: the information is optional.
+/// Adds the strings (and the arguments' names, where the module has none) for every kernel, if they are asked for. A module stays
+/// as it is when the metadata cannot be had: the information is optional.
 pub(super) fn add(request: &Request, way: Way, spirv: &mut Vec<u32>) {
+    let wanted = request.options.kernel_arg_info;
+    if !wanted && !route::mentions(request, "vec_type_hint") {
+        return;
+    }
     if let Some(text) = clang::emit_llvm_text(request, way) {
-        insert(spirv, &kernels(&text));
+        insert(spirv, &kernels(&text), wanted);
     }
 }
 
@@ -26,6 +33,8 @@ struct KernelArgs {
     types: Vec<String>,
     qualifiers: Vec<String>,
     names: Vec<String>,
+    /// The type of `vec_type_hint`, if it is one of unsigned integers.
+    unsigned_hint: Option<String>,
 }
 
 /// Reads `define spir_kernel void @k(...) ... !kernel_arg_type !6` and the lines `!6 = !{!"float*", ...}`.
@@ -34,17 +43,14 @@ fn kernels(llvm: &str) -> Vec<KernelArgs> {
         .lines()
         .filter_map(|line| line.strip_prefix('!')?.split_once(" = "))
         .collect();
-    let list = |line: &str, kind: &str| -> Vec<String> {
-        line.split_once(&format!("!{kind} !"))
-            .and_then(|(_, rest)| {
-                let end = rest
-                    .find(|c: char| !c.is_ascii_digit())
-                    .unwrap_or(rest.len());
-                nodes.get(&rest[..end])
-            })
-            .map(|node| strings(node))
-            .unwrap_or_default()
+    let node = |line: &str, kind: &str| -> Option<&str> {
+        let (_, rest) = line.split_once(&format!("!{kind} !"))?;
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        nodes.get(&rest[..end]).copied()
     };
+    let list = |line: &str, kind: &str| node(line, kind).map(strings).unwrap_or_default();
     llvm.lines()
         .filter(|line| line.starts_with("define") && line.contains(" spir_kernel "))
         .filter_map(|line| {
@@ -58,9 +64,33 @@ fn kernels(llvm: &str) -> Vec<KernelArgs> {
                 types: list(line, "kernel_arg_type"),
                 qualifiers: list(line, "kernel_arg_type_qual"),
                 names: list(line, "kernel_arg_name"),
+                unsigned_hint: node(line, "vec_type_hint").and_then(unsigned_hint),
             })
         })
         .collect()
+}
+
+/// `uint4` for `!{<4 x i32> poison, i32 0}`, where a last 0 says that the type is not one of signed integers.
+fn unsigned_hint(node: &str) -> Option<String> {
+    let (ty, signed) = node
+        .strip_prefix("!{")?
+        .strip_suffix('}')?
+        .rsplit_once(", ")?;
+    if signed != "i32 0" {
+        return None;
+    }
+    let (lanes, scalar) = match ty.strip_prefix('<') {
+        Some(vector) => vector.split_once('>')?.0.split_once(" x ")?,
+        None => ("", ty.split(' ').next()?),
+    };
+    let name = match scalar {
+        "i8" => "uchar",
+        "i16" => "ushort",
+        "i32" => "uint",
+        "i64" => "ulong",
+        _ => return None,
+    };
+    Some(format!("{name}{lanes}"))
 }
 
 /// The strings of `!{!"a", !"b"}`, with LLVM's `\XX` escapes undone.
@@ -99,28 +129,41 @@ const OP_ENTRY_POINT: u32 = 15;
 const OP_FUNCTION: u32 = 54;
 const OP_FUNCTION_PARAMETER: u32 = 55;
 
-/// Puts `OpString`s among the debug instructions, and `OpName`s for arguments without one.
-fn insert(words: &mut Vec<u32>, kernels: &[KernelArgs]) {
+/// Puts `OpString`s among the debug instructions, and, of `arguments`, `OpName`s for those without one.
+fn insert(words: &mut Vec<u32>, kernels: &[KernelArgs], arguments: bool) {
     let Some(&bound) = words.get(3) else { return };
-    let mut next_id = bound;
-    let mut strings = Vec::new();
-    for kernel in kernels {
-        for (kind, list) in [
-            ("kernel_arg_type", &kernel.types),
-            ("kernel_arg_type_qual", &kernel.qualifiers),
-        ] {
-            let mut text = format!("{kind}.{}.", kernel.kernel);
-            for item in list {
-                text.push_str(item);
-                text.push(',');
-            }
-            let operands: Vec<u32> = [next_id].into_iter().chain(literal(&text)).collect();
-            push(&mut strings, OP_STRING, &operands);
-            next_id += 1;
+    let mut texts = Vec::new();
+    for KernelArgs {
+        kernel,
+        types,
+        qualifiers,
+        unsigned_hint,
+        ..
+    } in kernels
+    {
+        if arguments {
+            let all = |list: &[String]| list.iter().flat_map(|s| [s, ","]).collect::<String>();
+            texts.push(format!("kernel_arg_type.{kernel}.{}", all(types)));
+            texts.push(format!("kernel_arg_type_qual.{kernel}.{}", all(qualifiers)));
+        }
+        if let Some(ty) = unsigned_hint {
+            texts.push(format!("kernel_vec_type_hint.{kernel}.{ty}"));
         }
     }
+    let mut next_id = bound;
+    let mut strings = Vec::new();
+    for text in texts {
+        let operands: Vec<u32> = [next_id].into_iter().chain(literal(&text)).collect();
+        push(&mut strings, OP_STRING, &operands);
+        next_id += 1;
+    }
     let mut names = Vec::new();
-    for (id, name) in unnamed_arguments(words, kernels) {
+    let unnamed = if arguments {
+        unnamed_arguments(words, kernels)
+    } else {
+        Vec::new()
+    };
+    for (id, name) in unnamed {
         let operands: Vec<u32> = [id].into_iter().chain(literal(&name)).collect();
         push(&mut names, OP_NAME, &operands);
     }
@@ -188,6 +231,15 @@ mod tests {
         assert_eq!(all[0].types, ["float*", "a\"b"]);
         assert_eq!(all[0].qualifiers, ["restrict const", ""]);
         assert_eq!(all[0].names, ["x", "y"]);
+    }
+
+    #[test]
+    fn hints_of_unsigned_types_are_known_by_their_last_operand() {
+        let hint = |node| unsigned_hint(node).unwrap_or_default();
+        assert_eq!(hint("!{<4 x i32> poison, i32 0}"), "uint4");
+        assert_eq!(hint("!{i8 undef, i32 0}"), "uchar");
+        assert_eq!(hint("!{<16 x i64> poison, i32 1}"), "");
+        assert_eq!(hint("!{<2 x float> poison, i32 0}"), "");
     }
 
     #[test]

@@ -285,6 +285,8 @@ impl CommandLine {
             "cl",
             "-Xclang",
             &format!("-cl-ext={}", request.features.cl_ext()),
+            // A function that is `inline` but not `static` has a body all the same.
+            "-fgnu89-inline",
             // No files in /tmp when the compiler crashes.
             "-fno-crash-diagnostics",
             "-fno-color-diagnostics",

@@ -116,9 +116,7 @@ fn compile_cached(
     }
     match clang::translate(&request, way) {
         Ok((mut spirv, log)) => {
-            if options.kernel_arg_info {
-                arg_info::add(&request, way, &mut spirv);
-            }
+            arg_info::add(&request, way, &mut spirv);
             if let Some(cache) = cache {
                 cache.store(&key, &spirv, &log);
             }

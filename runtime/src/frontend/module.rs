@@ -135,6 +135,10 @@ pub(super) fn suspicion(words: &[u32]) -> Option<String> {
                 types.insert(inst[0], Component::Float(inst[1]));
             }
             op::TYPE_VECTOR if inst.len() == 3 => {
+                // Narrowed accesses: of the even elements of eight, seven are loaded.
+                if !matches!(inst[2], 2 | 3 | 4 | 8 | 16) {
+                    return Some(format!("a vector of {} components", inst[2]));
+                }
                 let of = component(inst.get(1)).unwrap_or(Component::Other);
                 types.insert(inst[0], of);
             }

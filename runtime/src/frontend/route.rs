@@ -135,6 +135,11 @@ fn texts<'a>(request: &'a Request) -> impl Iterator<Item = &'a str> {
         .chain(defines.iter().map(String::as_str))
 }
 
+/// Whether what is compiled may have the word in it.
+pub(super) fn mentions(request: &Request, word: &str) -> bool {
+    texts(request).any(|text| text.contains(word))
+}
+
 /// The first token of [`BITCODE_ONLY`] in `text`, comments and literals aside.
 pub(super) fn mentions_bitcode_only(text: &str) -> Option<&'static str> {
     let text = strip_comments(text);

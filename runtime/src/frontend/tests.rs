@@ -357,6 +357,39 @@ fn argument_types_survive() {
 }
 
 #[test]
+fn hints_of_unsigned_types_are_recorded() {
+    let source = "__attribute__((vec_type_hint(ushort4))) kernel void k() {}
+        __attribute__((vec_type_hint(short4))) kernel void l() {}";
+    let (words, _) = module(source, "");
+    let all = strings(&words);
+    assert!(all.contains(&"kernel_vec_type_hint.k.ushort4".to_owned()));
+    assert!(!all.iter().any(|s| s.contains(".l.")), "{all:?}");
+}
+
+#[test]
+fn inline_functions_have_bodies() {
+    // Kept out of its caller, so that something must be there to call.
+    let source = "__attribute__((noinline)) inline int twice(int x) { return 2 * x; }
+        kernel void k(global int *a) { *a = twice(*a); }";
+    for options in ["", "-cl-opt-disable"] {
+        let (words, _) = module(source, options);
+        let imports = module::instructions(&words)
+            .filter(|(opcode, inst)| *opcode == 71 && inst[1] == 41 && inst.last() == Some(&1));
+        assert_eq!(imports.count(), 0);
+    }
+}
+
+#[test]
+fn vectors_keep_the_widths_of_the_language() {
+    // clang 22 loads seven elements for the even ones of eight.
+    let source = "kernel void k(global char8 *a, global char4 *b) { *b = a->even; }";
+    let (words, _) = module(source, "");
+    for (_, inst) in module::instructions(&words).filter(|(opcode, _)| *opcode == 23) {
+        assert!(matches!(inst[2], 2 | 3 | 4 | 8 | 16), "{inst:?}");
+    }
+}
+
+#[test]
 fn options_reach_the_compiler() {
     let source = "kernel void k(global float *a) { a[0] = a[1] * a[2] + 1.0 + sqrt(a[3]) / a[4]; }";
     for options in [
