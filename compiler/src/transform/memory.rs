@@ -46,6 +46,14 @@ impl Spaces {
         }
     }
 
+    /// Spaces such that an access there may be to memory that the operation reads or writes.
+    pub fn touched_by(op: &Op) -> Spaces {
+        match op {
+            Op::Load(Mem { space, .. }) => Spaces::meeting(*space),
+            _ => Spaces::written_by(op),
+        }
+    }
+
     pub fn with(self, other: Spaces) -> Spaces {
         Spaces(self.0 | other.0)
     }
