@@ -41,6 +41,11 @@ impl Layout {
         i64::from(self.scalar.bytes())
     }
 
+    /// Where element `k` of lane `l` is. A program may compute any stride, and run where it overflows.
+    fn at(self, l: i64, k: i64) -> i64 {
+        l.wrapping_mul(self.stride).wrapping_add(k * self.size())
+    }
+
     /// Lanes lie end to end, as a length that vectors and one smaller access hold.
     fn is_dense(self) -> bool {
         let bytes = self.size() * self.elements as i64 * i64::from(self.lanes);
@@ -217,8 +222,8 @@ impl Gen<'_> {
             parts.truncate(3);
             return parts;
         }
-        if layout.lane_is_vector() && i32::try_from(layout.stride * i64::from(layout.lanes)).is_ok()
-        {
+        let reach = layout.stride.checked_mul(layout.lanes.into());
+        if layout.lane_is_vector() && reach.is_some_and(|reach| i32::try_from(reach).is_ok()) {
             let vectors: Parts = (0..i64::from(layout.lanes))
                 .map(|l| {
                     self.b.ins().load(
@@ -236,7 +241,7 @@ impl Gen<'_> {
             .map(|k| {
                 let lanes: Vec<clif::Value> = (0..i64::from(layout.lanes))
                     .map(|l| {
-                        let (at, offset) = self.offset(base, l * layout.stride + k * size);
+                        let (at, offset) = self.offset(base, layout.at(l, k));
                         self.b
                             .ins()
                             .load(lane_type(layout.scalar), flags(), at, offset)
@@ -510,7 +515,9 @@ impl Gen<'_> {
         let parts = self.parts(address);
         let base = self.b.ins().extractlane(parts[0], 0);
         let first = self.b.ins().splat(types::I64X2, base);
-        let offsets: Vec<u64> = (0..i64::from(lanes)).map(|l| (l * stride) as u64).collect();
+        let offsets: Vec<u64> = (0..i64::from(lanes))
+            .map(|l| l.wrapping_mul(stride) as u64)
+            .collect();
         let offsets = self.constant_lanes(Type::new(Scalar::I64, lanes), &offsets);
         let mut same: Option<clif::Value> = None;
         for (&part, &offset) in parts.iter().zip(&offsets) {
@@ -699,8 +706,7 @@ impl Gen<'_> {
                     .b
                     .ins()
                     .extractlane(parts[usize::from(l / per)], l % per);
-                let (at, offset) =
-                    self.offset(base, i64::from(l) * layout.stride + k as i64 * size);
+                let (at, offset) = self.offset(base, layout.at(l.into(), k as i64));
                 self.b.ins().store(flags(), v, at, offset);
             }
         }
