@@ -214,6 +214,9 @@ impl Pool {
         if nothing && (who == Who::Worker || self.deferred.load(SeqCst) == 0) {
             return None;
         }
+        // Dropped after the lock is released: the last reference to an event may be the last to its
+        // queue, which flushes when it goes, and that takes the lock.
+        let mut exhausted = Vec::new();
         let mut lists = self.lists.lock();
         if who == Who::Worker
             && let Some(callback) = lists.callbacks.pop_front()
@@ -226,7 +229,7 @@ impl Pool {
         while let Some(event) = lists.ready.get(index) {
             let job = &event.job;
             if job.is_exhausted() {
-                lists.ready.remove(index);
+                exhausted.extend(lists.ready.remove(index));
                 self.available.fetch_sub(1, SeqCst);
                 continue;
             }

@@ -25,7 +25,7 @@ use super::divergence::Divergence;
 use super::{Cfg, Ranges};
 use crate::LaunchKey;
 use crate::ir::{
-    BinOp, Block, ConvertOp, DimQuery, Function, Inst, Op, Query, Scalar, Terminator, Value,
+    BinOp, Block, ConvertOp, DimQuery, Function, Inst, IntCC, Op, Query, Scalar, Terminator, Value,
 };
 
 /// Which work-items are compared.
@@ -130,6 +130,8 @@ pub struct Shapes {
     across: Across,
     linear: bool,
     shapes: SecondaryMap<Value, Shape>,
+    /// Comparisons that hold in all lanes if they do in the first and the last, and in none if in neither.
+    monotone: SecondaryMap<Value, bool>,
     /// For the operand of each guard: whether a flag promises that active lanes do not wrap.
     promised: SecondaryMap<Value, bool>,
     /// Whether the block ends with a branch that lanes take different ways.
@@ -155,6 +157,7 @@ impl Shapes {
             across,
             linear: key.linear,
             shapes: SecondaryMap::with_default(Shape::Unknown),
+            monotone: SecondaryMap::new(),
             promised: SecondaryMap::new(),
             branches: SecondaryMap::new(),
             divergence: Divergence {
@@ -217,6 +220,11 @@ impl Shapes {
     /// Whether a guard needs no check in code that all lanes execute.
     pub fn is_promised(&self, guard: Value) -> bool {
         self.promised[guard]
+    }
+
+    /// Whether a comparison goes at most once from true to false or back over the lanes.
+    pub fn is_monotone(&self, comparison: Value) -> bool {
+        self.monotone[comparison]
     }
 
     fn sweep(
@@ -338,6 +346,18 @@ impl Shapes {
             return Shape::Uniform;
         }
         let scalar = func.ty(result).scalar;
+        if let Op::ICmp(cc) = data.op {
+            // Numbers that do not wrap are linear in the lane, and so is their difference.
+            let exact = |signed| {
+                let mut sure = data.args.iter().map(|&a| exact.of(func, self, a, signed));
+                sure.all(|sure| sure == Exact::Always)
+            };
+            self.monotone[result] = match cc {
+                IntCC::Eq | IntCC::Ne => false,
+                IntCC::Slt | IntCC::Sle | IntCC::Sgt | IntCC::Sge => exact(true),
+                IntCC::Ult | IntCC::Ule | IntCC::Ugt | IntCC::Uge => exact(false),
+            };
+        }
         if !scalar.is_int() && scalar != Scalar::Ptr {
             return Shape::Varying;
         }
@@ -462,7 +482,20 @@ fn linear(func: &Function, inst: Inst, args: &[Shape]) -> Option<Shape> {
             let amount = constant(1)? & i64::from(bits - 1);
             scale(args[0], 1i64.wrapping_shl(amount as u32))
         }
-        Op::Convert(ConvertOp::Trunc, _) => scale(args[0], 1),
+        Op::Convert(ConvertOp::Trunc, _) => {
+            let (stride, guards) = args[0].stride()?;
+            // Whether an extension wrapped does not show in the bits that it extended.
+            let shows = |&guard: &Value| {
+                let from = func.def_inst(guard).map(|inst| func.insts[inst].args[0]);
+                from.is_none_or(|from| func.ty(from).scalar.bits() < bits)
+            };
+            let mut left = guards.into_iter().flat_map(Guards::iter).filter(shows);
+            let guards = left.next().map(|first| Guards {
+                first,
+                second: left.next(),
+            });
+            Some(Shape::new(stride, guards, bits))
+        }
         Op::Convert(ConvertOp::Bitcast, _)
             if matches!(
                 func.ty(data.args[0]).scalar,

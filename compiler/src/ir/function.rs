@@ -86,6 +86,30 @@ impl Terminator {
         targets.into_iter()
     }
 
+    /// How many jumps there are.
+    pub fn target_count(&self) -> usize {
+        match self {
+            Terminator::Br(_) => 1,
+            Terminator::CondBr { .. } => 2,
+            Terminator::Switch { cases, .. } => cases.len() + 1,
+            Terminator::Ret(_) | Terminator::Unreachable => 0,
+        }
+    }
+
+    /// The `n`-th jump in the order of [`Terminator::targets`].
+    pub fn target(&self, n: usize) -> Option<&BlockCall> {
+        match (self, n) {
+            (Terminator::Br(call), 0) => Some(call),
+            (Terminator::CondBr { then, .. }, 0) => Some(then),
+            (Terminator::CondBr { els, .. }, 1) => Some(els),
+            (Terminator::Switch { cases, default, .. }, n) => match cases.get(n) {
+                Some((_, call)) => Some(call),
+                None => (n == cases.len()).then_some(default),
+            },
+            _ => None,
+        }
+    }
+
     /// The jumps, mutably, in the order of [`Terminator::targets`].
     pub fn targets_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut BlockCall> {
         let targets: SmallVec<[&mut BlockCall; 4]> = match self {
@@ -290,24 +314,25 @@ impl Function {
 
     /// The reachable blocks in reverse post-order.
     pub fn reverse_post_order(&self) -> Vec<Block> {
-        let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
+        let mut seen: SecondaryMap<Block, bool> = SecondaryMap::with_capacity(self.blocks.len());
         let mut order = Vec::with_capacity(self.layout.len());
         let entry = self.entry();
         seen[entry] = true;
-        let mut stack: Vec<(Block, SmallVec<[Block; 4]>)> =
-            vec![(entry, self.successors(entry).collect())];
+        // Blocks on the way, with the number of jumps not yet followed; the last is followed first.
+        let mut stack = vec![(entry, self.blocks[entry].term.target_count())];
         while let Some((block, todo)) = stack.last_mut() {
-            match todo.pop() {
-                Some(succ) if !seen[succ] => {
-                    seen[succ] = true;
-                    let next = self.successors(succ).collect();
-                    stack.push((succ, next));
-                }
-                Some(_) => {}
-                None => {
-                    order.push(*block);
-                    stack.pop();
-                }
+            let term = &self.blocks[*block].term;
+            if *todo == 0 {
+                order.push(*block);
+                stack.pop();
+                continue;
+            }
+            *todo -= 1;
+            if let Some(call) = term.target(*todo)
+                && !std::mem::replace(&mut seen[call.block], true)
+            {
+                let count = self.blocks[call.block].term.target_count();
+                stack.push((call.block, count));
             }
         }
         order.reverse();

@@ -74,26 +74,14 @@ fn mark(func: &Function) -> Live {
             }
             ValueDef::Param(block, n) => {
                 for &(from, target) in &incoming[block] {
-                    // A switch may have many targets; each is visited once for each parameter.
-                    let term = &func.blocks[from].term;
-                    work.push(target_of(term, target)[usize::from(n)]);
+                    if let Some(call) = func.blocks[from].term.target(target) {
+                        work.push(call.args[usize::from(n)]);
+                    }
                 }
             }
         }
     }
     live
-}
-
-/// The arguments of a terminator's `n`-th jump, without listing them all.
-fn target_of(term: &Terminator, n: usize) -> &[Value] {
-    match term {
-        Terminator::Br(call) => &call.args,
-        Terminator::CondBr { then, els, .. } => &if n == 0 { then } else { els }.args,
-        Terminator::Switch { cases, default, .. } => {
-            &cases.get(n).map_or(default, |(_, call)| call).args
-        }
-        Terminator::Ret(_) | Terminator::Unreachable => &[],
-    }
 }
 
 /// Drops the jump arguments of dead parameters.

@@ -5,8 +5,7 @@
 //! and result types.
 //!
 //! Loads are numbered with the *epoch* of their address space, a number that changes whenever something may write
-//! there: a store bumps its space, and generic; barriers, fences, atomics and copies bump everything but
-//! private or constant memory as they may. A block with one predecessor goes on with that block's epochs, any
+//! there (`memory.rs`). A block with one predecessor goes on with that block's epochs, any
 //! other starts fresh ones. A plain store also makes known what a load of the same place gives. Constant memory
 //! never changes, so its loads are like pure operations.
 //!
@@ -19,9 +18,10 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
+use super::memory::Spaces;
 use crate::AddressSpace;
 use crate::analysis::DominatorTree;
-use crate::ir::{Atomic, Block, Fence, Function, Inst, Mem, Op, Type, Value};
+use crate::ir::{Block, Function, Inst, Mem, Op, Type, Value};
 
 /// Removes repeated computations. Returns whether there were any.
 pub fn run(func: &mut Function) -> bool {
@@ -238,45 +238,17 @@ impl Pass<'_> {
         false
     }
 
-    /// Memory may have changed in a space (and whatever generic addresses may reach).
-    fn clobber(&mut self, space: AddressSpace) {
-        let all = [
-            AddressSpace::Private,
-            AddressSpace::Global,
-            AddressSpace::Local,
-            AddressSpace::Generic,
-        ];
-        for other in all {
-            if space == other || space == AddressSpace::Generic || other == AddressSpace::Generic {
-                self.epochs[other as usize] = self.fresh();
-            }
-        }
-    }
-
-    /// Memory that other work-items share may have changed.
-    fn clobber_shared(&mut self) {
-        self.clobber(AddressSpace::Global);
-        self.clobber(AddressSpace::Local);
-    }
-
     fn effect(&mut self, inst: Inst) {
-        match self.func.insts[inst].op {
-            Op::Store(mem) => {
-                self.clobber(mem.space);
-                self.remember_store(inst, mem);
-            }
-            Op::AtomicRmw(_, Atomic { space, .. })
-            | Op::AtomicCmpXchg(Atomic { space, .. })
-            | Op::AtomicLoad(Atomic { space, .. })
-            | Op::AtomicStore(Atomic { space, .. }) => {
-                self.clobber(space);
-                self.clobber_shared();
-            }
-            Op::Barrier(_) | Op::Fence(Fence { .. }) => self.clobber_shared(),
-            Op::MemCopy { .. } | Op::MemCopyDyn { .. } | Op::Call(_) => {
-                self.clobber(AddressSpace::Generic);
-            }
-            _ => {}
+        let op = &self.func.insts[inst].op;
+        let store = match op {
+            Op::Store(mem) => Some(*mem),
+            _ => None,
+        };
+        for space in Spaces::written_by(op).iter() {
+            self.epochs[space as usize] = self.fresh();
+        }
+        if let Some(mem) = store {
+            self.remember_store(inst, mem);
         }
     }
 

@@ -3,10 +3,16 @@
 //! Every loop first gets a preheader. Then blocks are visited in reverse post-order; a pure instruction whose operands are all
 //! defined outside the loop moves to the end of the preheader, and further out as long as that holds, at once.
 //! Since operands were visited (and moved) before, one walk is enough. What is expensive moves only from blocks that
-//! every iteration runs. Cost: instructions times the loops each leaves.
+//! every iteration runs.
+//!
+//! A load moves too, when nothing in the loop may write the memory it reads and its block runs whenever the loop is entered: the
+//! block dominates every latch and every exit. So no memory is read that the program does not read.
+//!
+//! Cost: instructions times the loops each leaves.
 
 use cranelift_entity::SecondaryMap;
 
+use super::memory::Spaces;
 use crate::analysis::{DominatorTree, Loop, LoopForest};
 use crate::ir::{BinOp, Block, BlockCall, Function, Inst, Op, Terminator, UnOp, Value, ValueDef};
 
@@ -39,6 +45,7 @@ pub fn run(func: &mut Function) -> bool {
             }
         }
     }
+    let written = written_in(func, &forest);
     for block in func.reverse_post_order() {
         let Some(innermost) = forest.innermost(block) else {
             continue;
@@ -48,16 +55,22 @@ pub fn run(func: &mut Function) -> bool {
         for inst in insts {
             let mut to = None;
             let mut around = Some(innermost);
-            if func.insts[inst].op.is_pure() {
-                while let Some(id) = around
-                    && let Some(before) = preheader[id]
-                    && is_invariant(func, &forest, &home, id, inst)
-                    && (!is_expensive(&func.insts[inst].op)
-                        || runs_always(&dominators, &forest, id, block))
-                {
-                    to = Some(before);
-                    around = forest.loops[id].parent;
+            let op = &func.insts[inst].op;
+            while let Some(id) = around
+                && let Some(before) = preheader[id]
+                && match op {
+                    Op::Load(mem) => {
+                        !mem.volatile
+                            && !written[id].contains(mem.space)
+                            && runs_once(&dominators, &forest, id, to.unwrap_or(block))
+                    }
+                    op if is_expensive(op) => runs_always(&dominators, &forest, id, block),
+                    op => op.is_pure(),
                 }
+                && is_invariant(func, &forest, &home, id, inst)
+            {
+                to = Some(before);
+                around = forest.loops[id].parent;
             }
             match to {
                 Some(before) => {
@@ -75,6 +88,26 @@ pub fn run(func: &mut Function) -> bool {
         func.blocks[block].insts = kept;
     }
     changed
+}
+
+/// The memory that each loop, with the loops in it, may write.
+fn written_in(func: &Function, forest: &LoopForest) -> SecondaryMap<Loop, Spaces> {
+    let mut written: SecondaryMap<Loop, Spaces> = SecondaryMap::new();
+    for &block in &func.layout {
+        let Some(id) = forest.innermost(block) else {
+            continue;
+        };
+        for &inst in &func.blocks[block].insts {
+            written[id] = written[id].with(Spaces::written_by(&func.insts[inst].op));
+        }
+    }
+    // Inner loops come first.
+    for (id, data) in &forest.loops {
+        if let Some(parent) = data.parent {
+            written[parent] = written[parent].with(written[id]);
+        }
+    }
+    written
 }
 
 fn is_invariant(
@@ -107,6 +140,14 @@ fn runs_always(dominators: &DominatorTree, forest: &LoopForest, id: Loop, block:
     latches
         .iter()
         .all(|&latch| dominators.dominates(block, latch))
+}
+
+/// Whether the block runs at least once whenever the loop is entered.
+fn runs_once(dominators: &DominatorTree, forest: &LoopForest, id: Loop, block: Block) -> bool {
+    let mut exits = forest.loops[id].exits.iter();
+    block == forest.loops[id].header
+        || runs_always(dominators, forest, id, block)
+            && exits.all(|&(from, _)| dominators.dominates(block, from))
 }
 
 /// Gives each loop one block that alone enters it and does nothing else. Returns whether one was missing.
@@ -196,6 +237,36 @@ mod tests {
         );
         assert_eq!(func.blocks[func.entry()].insts.len(), 1, "{func}");
         assert_eq!(func.blocks[Block::from_u32(2)].insts.len(), 3, "{func}");
+    }
+
+    #[test]
+    fn a_load_leaves_a_loop_that_does_not_write_where_it_always_runs() {
+        let in_header = |mem: &str, rest: &str| {
+            let func = moved(&format!(
+                "br block1\nblock1:\nv3: i32 = load.{mem} v0\n{rest}\n\
+                 v4: i32 = atomic_rmw.add.private.device.relaxed v0, v3\ncond_br v2, block1, block2\nblock2:\nret"
+            ));
+            func.blocks[func.entry()].insts.len() == 1
+        };
+        assert!(in_header(
+            "constant.align4",
+            "barrier.workgroup.acqrel.local"
+        ));
+        assert!(!in_header("global.align4", ""));
+        let behind = |mem: &str, between: &str| {
+            let func = moved(&format!(
+                "br block1\nblock1:\n{between}\nblock2:\nv3: i32 = load.{mem} v0\n\
+                 store.local.align4 v0, v3\ncond_br v2, block1, block3\nblock3:\nret"
+            ));
+            func.blocks[func.entry()].insts.len() == 1
+        };
+        assert!(behind("global.align4", "br block2"));
+        assert!(behind("constant.align4", "br block2"));
+        assert!(!behind("local.align4", "br block2"));
+        assert!(!behind("generic.align4", "br block2"));
+        assert!(!behind("global.align4.volatile", "br block2"));
+        // Left before it is read.
+        assert!(!behind("global.align4", "cond_br v2, block2, block3"));
     }
 
     #[test]

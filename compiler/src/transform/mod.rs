@@ -17,8 +17,11 @@
 //! | [`dce`] | what nothing needs |
 //! | [`builtins`] | built-ins that are not lane-wise |
 //! | [`scalarize`] | one lane for each value |
+//! | [`spaces`] | generic accesses to the address space they are known to be in |
+//! | [`unroll`] | short loops as straight lines |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
-//! | [`licm`] | invariant code out of loops |
+//! | [`licm`] | invariant code and loads out of loops |
+//! | [`group_accesses`] | accesses to neighbouring elements as one |
 //!
 //! A pass never recurses on the program's structure, and costs about as much as the function is long. In debug builds the
 //! verifier runs after each.
@@ -27,16 +30,20 @@ pub mod builtins;
 pub mod contract;
 pub mod dce;
 pub mod fold;
+pub mod group_accesses;
 pub mod gvn;
 mod identities;
 pub mod if_convert;
 pub mod inline;
 pub mod licm;
+mod memory;
 pub mod phis;
 mod pieces;
 pub mod promote;
 pub mod scalarize;
 pub mod simplify_cfg;
+pub mod spaces;
+pub mod unroll;
 
 use crate::ir::verify::verify;
 use crate::ir::{Function, Module, ParamSource, Stage};
@@ -44,6 +51,8 @@ use crate::{BuildOptions, Diagnostic};
 
 /// Promotion feeds folding, which makes more addresses constant, and so on; after this many rounds it is enough.
 const PROMOTE_ROUNDS: usize = 4;
+/// A nest of this many short loops is unrolled whole.
+const UNROLL_ROUNDS: usize = 3;
 /// Rounds of cleaning up; most functions need two.
 const CLEANUP_ROUNDS: usize = 4;
 
@@ -64,13 +73,27 @@ pub fn prepare_kernel(
     let params = scalarize::run(&mut func, &kernel.params);
     check(&func, Stage::Scalarized, "scalarize");
     promote_all(&mut func, Stage::Scalarized);
+    spaces::run(&mut func, module, &kernel.info, &params);
     rounds(&mut func, Stage::Scalarized);
+    for _ in 0..UNROLL_ROUNDS {
+        if !unroll::run(&mut func) {
+            break;
+        }
+        check(&func, Stage::Scalarized, "unroll");
+        // Private arrays indexed by a counter are indexed by constants now.
+        promote_all(&mut func, Stage::Scalarized);
+        rounds(&mut func, Stage::Scalarized);
+    }
     let contract = kernel.contract || options.mad_enable || options.fast_relaxed_math;
     if contract || options.unsafe_math {
         contract::run(&mut func);
         check(&func, Stage::Scalarized, "contract");
     }
     cleanup_at(&mut func, Stage::Scalarized);
+    if group_accesses::run(&mut func) {
+        check(&func, Stage::Scalarized, "group_accesses");
+        rounds(&mut func, Stage::Scalarized);
+    }
     Ok((func, params))
 }
 

@@ -244,7 +244,7 @@ impl Scan<'_> {
     fn settle_copies(&mut self) {
         for round in 0.. {
             for alloca in &mut self.allocas {
-                if alloca.ok && !alloca.copied.is_empty() {
+                if alloca.ok {
                     cut_gaps(alloca);
                 }
             }
@@ -333,13 +333,15 @@ fn step(offset: u32, bytes: u32) -> u32 {
     aligned.min(fits)
 }
 
-/// Adds boundaries where a copied range between two is not the size of a scalar.
+/// Adds boundaries where the range between two is not the size of a scalar: parts of elements that overlap, and gaps
+/// of copied structures.
 fn cut_gaps(alloca: &mut Alloca) {
     let mut added = Vec::new();
     let bounds: Vec<u32> = alloca.boundaries.iter().copied().collect();
     for pair in bounds.windows(2) {
         let (mut at, end) = (pair[0], pair[1]);
-        if matches!(end - at, 1 | 2 | 4 | 8) {
+        let untouched = end - at > 8 && alloca.copied.is_empty();
+        if untouched || matches!(end - at, 1 | 2 | 4 | 8) {
             continue;
         }
         while at < end {

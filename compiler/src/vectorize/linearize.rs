@@ -694,12 +694,57 @@ impl Linearizer<'_> {
     }
 
     fn result(&mut self, index: usize, value: Value) -> Value {
-        if self.all && self.shapes.of(value) == Shape::Varying {
-            let lanes = self.vector(value);
-            let op = if index == 0 { Op::AllTrue } else { Op::AnyTrue };
-            return self.builder().val(op, &[lanes], Type::I1);
+        if self.all {
+            self.bound(value, index == 0)
+        } else {
+            self.first_lane(value)
         }
-        self.first_lane(value)
+    }
+
+    /// Something that implies that a condition holds in all lanes, or that is implied by its holding in any.
+    fn bound(&mut self, value: Value, all: bool) -> Value {
+        if self.shapes.of(value) != Shape::Varying {
+            return self.scalar(value);
+        }
+        let inst = self.src.def_inst(value).map(|inst| &self.src.insts[inst]);
+        let last = u64::from(self.width) - 1;
+        match inst.map(|data| (&data.op, &data.args[..])) {
+            Some((&Op::ICmp(cc), &[a, b])) if self.shapes.is_monotone(value) => {
+                let (first_a, first_b) = (self.scalar(a), self.scalar(b));
+                let (last_a, last_b) = (self.lane(a, last), self.lane(b, last));
+                let mut b = self.builder();
+                let first = b.icmp(cc, first_a, first_b);
+                let last = b.icmp(cc, last_a, last_b);
+                b.binary(if all { BinOp::And } else { BinOp::Or }, first, last)
+            }
+            Some((&Op::Binary(op @ (BinOp::And | BinOp::Or), _), &[a, b])) => {
+                let (a, b) = (self.bound(a, all), self.bound(b, all));
+                self.builder().binary(op, a, b)
+            }
+            Some((Op::Unary(UnOp::Not), &[a])) => {
+                let a = self.bound(a, !all);
+                self.builder().unary(UnOp::Not, a)
+            }
+            _ => {
+                let lanes = self.vector(value);
+                let op = if all { Op::AllTrue } else { Op::AnyTrue };
+                self.builder().val(op, &[lanes], Type::I1)
+            }
+        }
+    }
+
+    /// A lane of a uniform or affine value.
+    fn lane(&mut self, value: Value, lane: u64) -> Value {
+        let base = self.scalar(value);
+        match self.shapes.of(value) {
+            Shape::Affine(stride) => {
+                let ty = self.out.ty(base);
+                let mut b = self.builder();
+                let offset = b.iconst(ty, (stride as u64).wrapping_mul(lane));
+                b.binary(BinOp::IAdd, base, offset)
+            }
+            _ => base,
+        }
     }
 
     fn note_branch(&mut self, cond: Value) {

@@ -7,7 +7,7 @@
 //! passes is skipped; any other runs item by item, the checks included, in the loop that also runs what is left of a row.
 //!
 //! Only checks that compare ids with uniform values count: those fail at the edge of the range, seldom and
-//! in runs. A condition on data may fail anywhere; masks are right for it.
+//! in runs. So does the mark of who returned before a barrier. A condition on data may fail anywhere; masks are right for it.
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
@@ -106,6 +106,8 @@ fn is_bounds_check(func: &Function, shapes: &Shapes, cond: Value) -> bool {
     };
     let data = &func.insts[inst];
     match data.op {
+        // Who is alive was decided by such a check.
+        Op::ContextLoad(_) => true,
         Op::ICmp(_) => data
             .args
             .iter()

@@ -13,6 +13,10 @@
 //! Parameters of a region's first block are parameters of the skeleton's block when uniform, so that a loop counter around a
 //! barrier costs nothing, and have slots when varying, stored on the way in.
 //!
+//! A work-item that returns where others go on to a barrier has broken the rules for barriers, but many kernels begin with
+//! `if (id >= n) return`. So a branch that may vary, one side of which does nothing but return, leaves a mark in the
+//! context, and regions after it run for work-items that are still *alive*. If the first one is not, none is taken to be.
+//!
 //! Cost: linear, but for the number of values that live across cuts times regions.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +29,7 @@ use super::{Region, Remark, Split};
 use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{
     BinOp, Block, BlockCall, Builder, ConvertOp, FuncId, Function, Inst, Op, Query, Scalar, Scope,
-    Slot, SlotId, SourceLoc, Terminator, Type, Value,
+    Slot, SlotId, SourceLoc, Terminator, Type, UnOp, Value,
 };
 use crate::{Diagnostic, LaunchKey};
 
@@ -95,6 +99,11 @@ struct Splitter<'a> {
     saved: BTreeSet<Value>,
     /// The slots of values and parameters.
     slots: BTreeMap<Node, SlotId>,
+    /// Blocks that end by returning or going on, and whether going on is their first target.
+    returns: BTreeMap<Block, bool>,
+    /// The slot that says whether a work-item is alive, and the regions that ask.
+    alive: Option<SlotId>,
+    guarded: BTreeSet<Block>,
     costs: SecondaryMap<Value, Option<u32>>,
     table: cranelift_entity::PrimaryMap<SlotId, Slot>,
     remarks: Vec<Remark>,
@@ -115,6 +124,9 @@ impl<'a> Splitter<'a> {
             arrays: BTreeMap::new(),
             saved: BTreeSet::new(),
             slots: BTreeMap::new(),
+            returns: BTreeMap::new(),
+            alive: None,
+            guarded: BTreeSet::new(),
             costs: SecondaryMap::with_capacity(func.values.len()),
             table: cranelift_entity::PrimaryMap::new(),
             remarks: Vec::new(),
@@ -123,6 +135,7 @@ impl<'a> Splitter<'a> {
 
     fn run(mut self) -> Result<Split, Diagnostic> {
         self.find_exits();
+        self.find_early_returns();
         self.place_private_arrays();
         self.note_uses();
         self.assign_slots();
@@ -217,6 +230,72 @@ impl<'a> Splitter<'a> {
                 ));
             }
         }
+    }
+
+    fn find_early_returns(&mut self) {
+        let mut meets_barrier: SecondaryMap<Block, bool> = SecondaryMap::new();
+        let mut todo: Vec<Block> = self
+            .cfg
+            .order
+            .iter()
+            .copied()
+            .filter(|&block| self.cut.barriers[block].is_some())
+            .collect();
+        while let Some(block) = todo.pop() {
+            if !std::mem::replace(&mut meets_barrier[block], true) {
+                todo.extend(&self.cfg.preds[block]);
+            }
+        }
+        for &block in &self.cfg.order {
+            let Terminator::CondBr { cond, then, els } = &self.func.blocks[block].term else {
+                continue;
+            };
+            if !self.cut.outer[block] || !self.is_varying(*cond, block) {
+                continue;
+            }
+            let onward = match (self.just_returns(then.block), self.just_returns(els.block)) {
+                (false, true) => then.block,
+                (true, false) => els.block,
+                _ => continue,
+            };
+            if meets_barrier[onward] {
+                self.returns.insert(block, onward == then.block);
+                let mut todo = vec![onward];
+                while let Some(region) = todo.pop() {
+                    if self.guarded.insert(region) {
+                        todo.extend(self.next_regions(region));
+                    }
+                }
+            }
+        }
+        if !self.returns.is_empty() {
+            self.alive = Some(self.table.push(Slot {
+                ty: Type::I1,
+                bytes: 0,
+                align: 0,
+            }));
+        }
+    }
+
+    /// Whether nothing happens from here to the end of the kernel.
+    fn just_returns(&self, mut block: Block) -> bool {
+        // More blocks than there are make a loop.
+        for _ in 0..self.func.layout.len() {
+            let data = &self.func.blocks[block];
+            if data
+                .insts
+                .iter()
+                .any(|&inst| self.func.insts[inst].op.has_side_effect())
+            {
+                return false;
+            }
+            match &data.term {
+                Terminator::Br(call) if self.cut.barriers[block].is_none() => block = call.block,
+                Terminator::Ret(_) => return true,
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// Private arrays that are used in several regions, or in one that runs several times, become slots.
@@ -331,8 +410,13 @@ impl<'a> Splitter<'a> {
             return;
         }
         if let Terminator::CondBr { cond: value, .. } | Terminator::Switch { value, .. } = term {
-            self.use_in_skeleton(*value, block);
+            let value = *value;
+            if self.returns.contains_key(&block) {
+                self.use_in_region(region, value, block);
+            }
+            self.use_in_skeleton(value, block);
         }
+        let term = &self.func.blocks[block].term;
         for call in term.targets() {
             let params = &self.func.blocks[call.block].params;
             for (&param, &arg) in params.iter().zip(&call.args) {
@@ -376,7 +460,10 @@ impl<'a> Splitter<'a> {
         if !varying {
             self.plan(region).inputs.insert(value);
             self.use_in_skeleton(value, user);
-        } else if self.cost(value).is_some_and(|cost| cost <= CHEAP) {
+        } else if !self.shapes.of(value).is_uniform()
+            && self.cost(value).is_some_and(|cost| cost <= CHEAP)
+        {
+            // What varies only for those after a divergent loop took that loop to compute, and is saved below.
             if self.plan(region).again.insert(value) {
                 let inst = self.func.def_inst(value).expect("parameters are not cheap");
                 for &arg in &self.func.insts[inst].args {
@@ -740,9 +827,15 @@ struct Copier<'a> {
 impl Copier<'_> {
     fn run(&mut self, entry: Block) {
         let func = self.splitter.func;
-        let first = self.out.entry();
+        let mut first = self.out.entry();
         for (&old, &new) in self.plan.inputs.iter().zip(self.out.params()) {
             self.map[old] = new.into();
+        }
+        self.private_arrays(first);
+        if let Some(alive) = self.splitter.alive
+            && self.splitter.guarded.contains(&entry)
+        {
+            first = self.only_alive(first, alive);
         }
         self.blocks[entry] = first.into();
         for &block in &self.plan.blocks {
@@ -754,7 +847,6 @@ impl Copier<'_> {
                 }
             }
         }
-        self.private_arrays(first);
         for &value in &self.plan.loads {
             let node = self.splitter.load_node(entry, value);
             let slot = self.splitter.slots[&node];
@@ -769,6 +861,19 @@ impl Copier<'_> {
         for &block in &self.plan.blocks {
             self.copy_block(block);
         }
+    }
+
+    /// Ends a block by returning for work-items that are not alive; the block for the others.
+    fn only_alive(&mut self, block: Block, alive: SlotId) -> Block {
+        let results = self.out.results.clone();
+        let mut b = Builder::new(&mut self.out, block);
+        let is_alive = b.val(Op::ContextLoad(alive), &[], Type::I1);
+        let (go_on, stop) = (b.new_block(&[]), b.new_block(&[]));
+        b.cond_br(is_alive, go_on, &[], stop, &[]);
+        b.switch_to(stop);
+        let zeros: Vec<Value> = results.iter().map(|&ty| b.iconst(ty, 0)).collect();
+        b.ret(&zeros);
+        go_on
     }
 
     fn private_arrays(&mut self, first: Block) {
@@ -845,6 +950,33 @@ impl Copier<'_> {
         self.out.blocks[to].term = term;
     }
 
+    /// Says whether the work-item is alive from here on, if it is decided here.
+    fn mark_alive(&mut self, block: Block, to: Block) {
+        let splitter = self.splitter;
+        let Some(alive) = splitter.alive else {
+            return;
+        };
+        let value = match (
+            splitter.returns.get(&block),
+            &splitter.func.blocks[block].term,
+        ) {
+            (Some(&onward_if), Terminator::CondBr { cond, .. }) => {
+                let cond = self.value(to, *cond);
+                let mut b = Builder::new(&mut self.out, to);
+                if onward_if {
+                    cond
+                } else {
+                    b.unary(UnOp::Not, cond)
+                }
+            }
+            _ if splitter.owner(block) == splitter.func.entry() => {
+                Builder::new(&mut self.out, to).iconst(Type::I1, 1)
+            }
+            _ => return,
+        };
+        Builder::new(&mut self.out, to).ins(Op::ContextStore(alive), &[value], &[]);
+    }
+
     /// Ends the region: stores what outlives it and what is handed on, returns which exit it was and what is uniform.
     fn leave(&mut self, block: Block, to: Block) {
         let splitter = self.splitter;
@@ -879,6 +1011,7 @@ impl Copier<'_> {
             let value = self.value(to, value);
             Builder::new(&mut self.out, to).ins(Op::ContextStore(slot), &[value], &[]);
         }
+        self.mark_alive(block, to);
         let mut results = Vec::new();
         if self.plan.exits.len() > 1 {
             let which = self.plan.exits.iter().position(|&exit| exit == block);

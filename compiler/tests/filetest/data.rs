@@ -1,6 +1,6 @@
 //! Typed contents: `i32 [1 2 3*4]`, `f32 iota 16`, several types in turn for structures.
 
-use brolga_compiler::ir::{Scalar, eval};
+use brolga_compiler::ir::{ConvertOp, Rounding, Scalar, eval};
 use half::f16;
 
 /// What a buffer must hold afterwards.
@@ -41,10 +41,46 @@ fn element(scalar: Scalar, word: &str) -> Result<u64, String> {
     fits.then_some(value as u64 & scalar.mask()).ok_or_else(bad)
 }
 
+/// Arbitrary elements, the same ones every time: any bits, small numbers, and the ends of the range.
+fn random(scalar: Scalar, count: u64, seed: u64) -> impl Iterator<Item = (Scalar, u64)> {
+    // SplitMix64.
+    let mut state = seed.wrapping_mul(0xd134_2543_de82_ef95);
+    let mut next = move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = state;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    };
+    (0..count).map(move |_| {
+        let (kind, x) = (next() % 8, next());
+        let small = (x % 41) as i64 - 20;
+        let bits = match kind {
+            0..=2 if scalar.is_float() => eval::from_f64(scalar, small as f64 * 0.25),
+            0..=2 => small as u64,
+            3 => (scalar.mask() >> 1).wrapping_add(x % 3),
+            4 => x % 2,
+            5 => eval::convert(
+                ConvertOp::SToF,
+                Rounding::NearestEven,
+                Scalar::I16,
+                if scalar.is_float() {
+                    scalar
+                } else {
+                    Scalar::F64
+                },
+                x & 0xffff,
+            ),
+            _ => x,
+        };
+        (scalar, bits & scalar.mask())
+    })
+}
+
 /// Groups of a type and its elements, one after another.
 fn items(text: &str) -> Result<Vec<(Scalar, u64)>, String> {
     let spaced = text.replace('[', " [ ").replace(']', " ] ");
-    let mut words = spaced.split_whitespace();
+    let mut words = spaced.split_whitespace().peekable();
     let mut items = Vec::new();
     while let Some(name) = words.next() {
         let scalar = scalar(name)?;
@@ -72,15 +108,12 @@ fn items(text: &str) -> Result<Vec<(Scalar, u64)>, String> {
                 }
             }
             "random" => {
-                // SplitMix64 from 0: any bits, the same ones every time.
-                let mut state = 0u64;
-                for _ in 0..count(words.next())? {
-                    state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                    let mut x = state;
-                    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-                    items.push((scalar, (x ^ (x >> 31)) & scalar.mask()));
+                let n = count(words.next())?;
+                let seed = words.peek().and_then(|word| word.parse().ok());
+                if seed.is_some() {
+                    words.next();
                 }
+                items.extend(random(scalar, n, seed.unwrap_or(0)));
             }
             word => items.push((scalar, element(scalar, word)?)),
         }

@@ -4,8 +4,8 @@
 //! - `data.rs`: typed contents of buffers, read, written and compared.
 //! - this file: loading and judging.
 
-mod data;
-mod directives;
+pub mod data;
+pub mod directives;
 
 use std::path::Path;
 use std::process::Command;
@@ -41,6 +41,9 @@ pub fn run(path: &Path) -> Result<(), String> {
         check_print(&module, check)?;
     }
     for run in &test.runs {
+        if run.expects.is_empty() && run.printf.is_empty() {
+            return Err(format!("line {}: the run expects nothing", run.line));
+        }
         for &engine in Engine::ALL {
             if let Some(why) = run_in(&module, &test, run, engine).err() {
                 return Err(format!("{} (line {}): {why}", engine.name(), run.line));

@@ -189,8 +189,11 @@ fn across(builtin: Builtin, args: &[(Type, &[u64])], result: Type) -> Option<Lan
         .collect();
     for &inst in &func.blocks[entry].insts {
         let data = &func.insts[inst];
-        let operand = |arg: &Value| Some((func.ty(*arg), known.get(arg)?.as_slice()));
-        let operands: Option<SmallVec<[_; 16]>> = data.args.iter().map(operand).collect();
+        let operands: Option<Vec<(Type, &[u64])>> = data
+            .args
+            .iter()
+            .map(|arg| Some((func.ty(*arg), known.get(arg)?.as_slice())))
+            .collect();
         let lanes = eval::pure(&data.op, &operands?, func.ty(data.results[0]))?;
         known.insert(data.results[0], lanes);
     }

@@ -1,12 +1,14 @@
 //! An ND-range: work-groups one after another, the work-items of a group in turns between barriers.
 
+use std::collections::HashMap;
+
 use super::checks::Stamp;
 use super::exec::{Item, Layout, Stop};
 use super::{Error, Interpreter, SegmentId};
 use crate::NdRange;
 use crate::abi::SCRATCH_ALIGN;
 use crate::ir::eval::Lanes;
-use crate::ir::{DimQuery, Function, LocalId, ParamSource, Query, Type};
+use crate::ir::{DimQuery, FuncId, Function, LocalId, Module, Op, ParamSource, Query, Type};
 use crate::workgroup::local_layout;
 
 /// What one kernel is run with.
@@ -31,9 +33,7 @@ pub(super) struct WorkItem<'a> {
     sub_group_size: u64,
     /// Base of work-group memory.
     local_base: u64,
-    kernel: &'a Function,
-    /// Offsets of the kernel's work-group variables.
-    offsets: &'a [u64],
+    locals: &'a Locals,
 }
 
 impl WorkItem<'_> {
@@ -42,19 +42,10 @@ impl WorkItem<'_> {
         (z * self.local_size[1] + y) * self.local_size[0] + x
     }
 
-    /// The address of a work-group variable of the kernel, or of a function that it calls, which
-    /// refers to the kernel's by name.
+    /// The address of a work-group variable.
     pub fn local_address(&self, func: &Function, id: LocalId) -> Option<u64> {
         let name = &func.locals.get(id)?.name;
-        let index = if std::ptr::eq(func, self.kernel) {
-            id.as_u32() as usize
-        } else {
-            self.kernel
-                .locals
-                .values()
-                .position(|local| local.name == *name)?
-        };
-        Some(self.local_base + self.offsets[index])
+        Some(self.local_base + self.locals.offsets.get(name)?)
     }
 
     pub fn dim_query(&self, query: DimQuery, dim: usize) -> u64 {
@@ -93,6 +84,48 @@ impl WorkItem<'_> {
     }
 }
 
+/// Where work-group variables are: those of a kernel first, then those that only functions it calls name. Functions
+/// mean the same variable by the same name.
+struct Locals {
+    offsets: HashMap<String, u64>,
+    /// Bytes of all of them.
+    size: u64,
+}
+
+impl Locals {
+    fn new(module: &Module, kernel: &Function) -> Locals {
+        let (offsets, mut size) = local_layout(kernel);
+        let names = kernel.locals.values().map(|local| local.name.clone());
+        let mut offsets: HashMap<String, u64> = names.zip(offsets).collect();
+        let mut seen: Vec<FuncId> = Vec::new();
+        let mut next = 0;
+        let mut func = kernel;
+        loop {
+            for local in func.locals.values() {
+                offsets.entry(local.name.clone()).or_insert_with(|| {
+                    let at = size.next_multiple_of(u64::from(local.align).max(1));
+                    size = at + local.size;
+                    at
+                });
+            }
+            for &block in &func.layout {
+                for &inst in &func.blocks[block].insts {
+                    if let Op::Call(callee) = func.insts[inst].op
+                        && !seen.contains(&callee)
+                    {
+                        seen.push(callee);
+                    }
+                }
+            }
+            let Some(called) = seen.get(next).and_then(|&id| module.functions.get(id)) else {
+                return Locals { offsets, size };
+            };
+            func = called;
+            next += 1;
+        }
+    }
+}
+
 /// Every point of a box, x fastest.
 fn points(size: [u64; 3]) -> impl Iterator<Item = [u64; 3]> {
     (0..size[2])
@@ -121,8 +154,8 @@ impl<'m> Interpreter<'m> {
             .memory
             .add("argument block", launch.args.to_vec(), SCRATCH_ALIGN);
         self.memory.set_read_only(block);
-        let (offsets, own) = local_layout(func);
-        let local_size = own.max(launch.local_mem_size);
+        let locals = Locals::new(self.module, func);
+        let local_size = locals.size.max(launch.local_mem_size);
         let groups = std::array::from_fn(|d| range.global_size[d].div_ceil(range.local_size[d]));
         let mut result = Ok(());
         for (linear, group) in points(groups).enumerate() {
@@ -142,8 +175,7 @@ impl<'m> Interpreter<'m> {
                 }),
                 sub_group_size: launch.sub_group_size,
                 local_base: self.memory.base(local),
-                kernel: func,
-                offsets: &offsets,
+                locals: &locals,
             };
             result = self
                 .parameters(func, params, block, first.local_base)

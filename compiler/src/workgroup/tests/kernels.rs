@@ -436,3 +436,69 @@ fn values_exchanged_in_a_loop() {
          ret"
     ));
 }
+
+#[test]
+fn strided_loop_over_a_wide_index() {
+    // for (int i = id; i < 60; i += 24): out[i] += in[i], as front ends write it.
+    check_after_head(
+        "v50: i64 = const 32
+         v51: i32 = const 60
+         v52: i64 = const 24
+         v53: i64 = const 0x100000000
+         v54: i64 = const 30
+         v56: i32 = const 0
+         br block1(v10, v56)
+         block1(v14: i64, v55: i32):
+         v15: i64 = shl v14, v50
+         v16: i64 = ashr v15, v50
+         v17: i64 = imul v16, v9
+         v18: ptr = ptr_add v0, v17
+         v19: i32 = load.global.align4 v18
+         v20: i64 = iadd v15, v53
+         v21: i64 = ashr v20, v54
+         v22: ptr = ptr_add v0, v21
+         v23: i32 = load.global.align4 v22
+         v24: i32 = imul v19, v23
+         v25: i32 = iadd v24, v55
+         v26: i64 = iadd v16, v52
+         v27: i32 = convert.trunc v26
+         v28: i1 = icmp.slt v27, v51
+         cond_br v28, block1(v26, v25), block2
+         block2:
+         store.global.align4 v12, v25
+         ret",
+    );
+}
+
+#[test]
+fn some_return_before_a_barrier() {
+    // Work-items past a limit return; the others use their neighbours' values, and loop around a barrier.
+    check(&format!(
+        "{EXCHANGE}
+         v40: i32 = const 0
+         v41: i32 = const 1
+         v60: i64 = const 20
+         v61: i64 = dim_query.global_id.0
+         v62: i1 = icmp.uge v61, v60
+         cond_br v62, block9, block8
+         block9:
+         ret
+         block8:
+         store.local.align4 v22, v13
+         barrier.workgroup.acqrel.local
+         v63: i32 = load.local.align4 v34
+         br block1(v40, v63)
+         block1(v42: i32, v43: i32):
+         v44: i1 = icmp.slt v42, v2
+         cond_br v44, block2, block3
+         block2:
+         v52: i32 = iadd v42, v41
+         v53: i32 = imul v43, v13
+         barrier.workgroup.acqrel.local
+         store.global.align4 v11, v53
+         br block1(v52, v53)
+         block3:
+         store.global.align4 v12, v43
+         ret"
+    ));
+}

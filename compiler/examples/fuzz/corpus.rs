@@ -1,0 +1,44 @@
+//! The modules that mutation starts from: every `.spvasm` file of the tests that is not there to be refused, assembled.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
+    paths.sort();
+    for path in paths {
+        if path.ends_with("reject") {
+            continue;
+        }
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|e| e == "spvasm") {
+            files.push(path);
+        }
+    }
+}
+
+/// The assembled modules, in the order of their paths. Those that `spirv-as` refuses are left out.
+pub fn modules() -> Vec<Vec<u32>> {
+    let mut files = Vec::new();
+    collect(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"),
+        &mut files,
+    );
+    let modules = files.iter().filter_map(|path| {
+        let output = Command::new("spirv-as")
+            .args(["--target-env", "spv1.4", "-o", "-"])
+            .arg(path)
+            .output()
+            .ok()?;
+        let words = output.stdout.chunks_exact(4);
+        let words: Vec<u32> = words
+            .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+            .collect();
+        (output.status.success() && words.len() > 5).then_some(words)
+    });
+    modules.collect()
+}

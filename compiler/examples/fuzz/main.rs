@@ -1,0 +1,106 @@
+//! Random kernels in every engine, and mutated SPIR-V into the compiler.
+//!
+//! ```sh
+//! cargo run --release -p brolga-compiler --example fuzz -- kernels --seed 0 --count 1000
+//! cargo run --release -p brolga-compiler --example fuzz -- spirv --seed 0 --count 10000
+//! cargo run --release -p brolga-compiler --example fuzz -- judge FILE.bir
+//! ```
+//!
+//! Each number is one kernel or module, always the same. The work is done by child processes, so that a crash or an
+//! endless loop is a finding like any other. A kernel on which the engines disagree is shrunk and written as a file test to
+//! `fuzz-failures/`; a module that the compiler did not survive is written there as it was.
+//!
+//! - `parent.rs`: children, time limits, findings. Open it first.
+//! - `generate.rs`: random kernels (others come from `tests/random`). `kernels.rs`: judging one. `shrink.rs`: making it small.
+//! - `mutate.rs`: mutated modules and what they must survive. `corpus.rs`: the modules that they start from.
+
+// Shared with the tests, which use more of it.
+#[allow(dead_code)]
+#[path = "../../tests/filetest/mod.rs"]
+mod filetest;
+#[allow(dead_code)]
+#[path = "../../tests/random/mod.rs"]
+mod random;
+#[allow(dead_code)]
+#[path = "../../tests/support/mod.rs"]
+mod support;
+
+mod corpus;
+mod generate;
+mod kernels;
+mod mutate;
+mod parent;
+mod shrink;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use kernels::Verdict;
+
+const USAGE: &str = "usage: fuzz kernels|spirv [--seed S] [--count N] [--jobs J]
+       fuzz judge FILE.bir [--checked]
+       fuzz print SEED";
+
+/// What a child says of a test by its exit code.
+pub const DIFFERS: u8 = 1;
+pub const INVALID: u8 = 3;
+
+fn option(args: &[String], name: &str, default: u64) -> u64 {
+    let at = args.iter().position(|arg| arg == name);
+    at.and_then(|at| args.get(at + 1)?.parse().ok())
+        .unwrap_or(default)
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let seed = option(&args, "--seed", 0);
+    let count = option(&args, "--count", 1000);
+    let jobs = option(&args, "--jobs", 2) as usize;
+    match words.as_slice() {
+        ["kernels" | "spirv", ..] => parent::run(words[0], seed, count, jobs),
+        ["child-kernels", ..] => {
+            for seed in seed..seed + count {
+                parent::announce(seed);
+                match kernels::judge(&generate::test(seed), false) {
+                    Verdict::Same => {}
+                    Verdict::Differs(why) => parent::report(seed, &why),
+                    Verdict::Invalid(why) => parent::report(seed, &format!("invalid: {why}")),
+                }
+            }
+            ExitCode::SUCCESS
+        }
+        ["child-spirv", ..] => {
+            let corpus = corpus::modules();
+            for seed in seed..seed + count {
+                parent::announce(seed);
+                let words = mutate::module(&corpus, seed);
+                match mutate::survives(&words) {
+                    Ok(mutate::Fate::Compiled) => parent::accepted(),
+                    Ok(mutate::Fate::Refused) => {}
+                    Err(why) => parent::report(seed, &why),
+                }
+            }
+            ExitCode::SUCCESS
+        }
+        ["judge", file, rest @ ..] => {
+            let text = std::fs::read_to_string(file).expect("a readable file");
+            let verdict = kernels::judge(&text, rest.contains(&"--checked"));
+            println!("{verdict:?}");
+            match verdict {
+                Verdict::Same => ExitCode::SUCCESS,
+                Verdict::Differs(_) => DIFFERS.into(),
+                Verdict::Invalid(_) => INVALID.into(),
+            }
+        }
+        ["print", seed] => {
+            let text = generate::test(seed.parse().expect("a number"));
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            ExitCode::SUCCESS
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            ExitCode::FAILURE
+        }
+    }
+}
