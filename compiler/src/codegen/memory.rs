@@ -471,17 +471,17 @@ impl Gen<'_> {
     /// neighbouring lanes may well have neighbouring addresses. Looks at a bounded number of instructions.
     fn is_computed(&self, address: Value) -> bool {
         let mut todo: SmallVec<[Value; 16]> = smallvec![address];
-        let mut looked = 0;
+        let mut seen: SmallVec<[Value; 64]> = smallvec![];
         while let Some(value) = todo.pop() {
-            if self.func.ty(value).lanes == 1 {
+            if self.func.ty(value).lanes == 1 || seen.contains(&value) {
                 continue;
             }
-            looked += 1;
+            seen.push(value);
             let Some(inst) = self.func.def_inst(value) else {
                 return false;
             };
             let data = &self.func.insts[inst];
-            if looked > 32 || !data.op.is_pure() || matches!(data.op, Op::Routine(..)) {
+            if seen.len() > 64 || !data.op.is_pure() || matches!(data.op, Op::Routine(..)) {
                 return false;
             }
             todo.extend(data.args.iter().copied());
