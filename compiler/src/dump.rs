@@ -1,5 +1,5 @@
 //! Writes what each stage made to files, for people: `BROLGA_DUMP=spirv,ir,wg,vec,clif,asm`, in
-//! `BROLGA_DUMP_DIR` (default `brolga-dump`).
+//! `BROLGA_DUMP_DIR` (default `brolga-dump`). `BROLGA_REMARKS=1` says on standard error how each kernel is run.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default)]
 pub struct Dump {
     stages: Vec<String>,
+    remarks: bool,
     directory: PathBuf,
 }
 
@@ -22,8 +23,14 @@ impl Dump {
                 .filter(|s| !s.is_empty())
                 .map(str::to_owned)
                 .collect(),
+            remarks: std::env::var("BROLGA_REMARKS").is_ok_and(|v| !v.is_empty() && v != "0"),
             directory: directory.into(),
         }
+    }
+
+    /// Whether remarks are wanted on standard error.
+    pub fn remarks(&self) -> bool {
+        self.remarks
     }
 
     /// Whether `stage` is wanted.

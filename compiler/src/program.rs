@@ -242,12 +242,17 @@ impl Program {
         self.dump.write("asm", name, || {
             machine.listing().unwrap_or_default().to_owned()
         });
-        let remarks = prepared
+        let remarks: Vec<String> = prepared
             .remarks
             .iter()
             .cloned()
             .chain(code.remarks.iter().map(|r| self.remark_text(r)))
             .collect();
+        if self.dump.remarks() {
+            for remark in &remarks {
+                eprintln!("brolga: kernel `{name}`: {remark}");
+            }
+        }
         Ok(CompiledKernel {
             code: machine,
             _globals: self.globals.clone(),

@@ -290,7 +290,7 @@ functions! {
     HalfSin "half_sin" Unary relaxed::half_sin, Absent, Ulp(8192.0), Absent;
     HalfSqrt "half_sqrt" Unary Float::sqrt, Absent, Ulp(8192.0), Absent;
     HalfTan "half_tan" Unary relaxed::half_tan, Absent, Ulp(8192.0), Absent;
-    NativeCos "native_cos" Unary relaxed::half_cos, Absent, Any, Absent;
+    NativeCos "native_cos" Unary relaxed::native_cos, Absent, Any, Absent;
     NativeDivide "native_divide" Binary divide, Absent, Any, Absent;
     NativeExp "native_exp" Unary relaxed::native_exp, Absent, Any, Absent;
     NativeExp2 "native_exp2" Unary relaxed::native_exp2, Absent, Any, Absent;
@@ -301,9 +301,9 @@ functions! {
     NativePowr "native_powr" Binary relaxed::native_powr, Absent, Any, Absent;
     NativeRecip "native_recip" Unary reciprocal, Absent, Any, Absent;
     NativeRsqrt "native_rsqrt" Unary root::rsqrt, Absent, Any, Absent;
-    NativeSin "native_sin" Unary relaxed::half_sin, Absent, Any, Absent;
+    NativeSin "native_sin" Unary relaxed::native_sin, Absent, Any, Absent;
     NativeSqrt "native_sqrt" Unary Float::sqrt, Absent, Any, Absent;
-    NativeTan "native_tan" Unary relaxed::half_tan, Absent, Any, Absent;
+    NativeTan "native_tan" Unary relaxed::native_tan, Absent, Any, Absent;
 
     Fclamp "fclamp" Ternary common::fclamp, Correct, Correct, Correct;
     Degrees "degrees" Unary common::degrees, Ulp(2.0), Ulp(2.0), Ulp(2.0);

@@ -108,20 +108,40 @@ pub fn half_powr<F: Float>(x: F, y: F) -> F {
     F::select(x.unordered(y), nan(x), r)
 }
 
-/// The sine of |x| <= 2^16.
+/// Zero for a finite x beyond the range in which `half_sin`, `half_cos` and `half_tan` are accurate, NaN for an infinite one.
+fn within_half_range<F: Float>(x: F) -> F {
+    F::select(x.abs().gt(x.lit(65536.0)), x * x.lit(0.0), x)
+}
+
+/// The sine of |x| <= 2^16; beyond, that of zero, as the result must be one that the sine can have.
 pub fn half_sin<F: Float>(x: F) -> F {
+    native_sin(within_half_range(x))
+}
+
+/// The sine of |x| <= 2^16; beyond, anything.
+pub fn native_sin<F: Float>(x: F) -> F {
     let (q, r) = reduce_float(x);
     sin_in(q, kernel(r, None))
 }
 
-/// The cosine of |x| <= 2^16.
+/// The cosine of |x| <= 2^16; beyond, that of zero, as the result must be one that the cosine can have.
 pub fn half_cos<F: Float>(x: F) -> F {
+    native_cos(within_half_range(x))
+}
+
+/// The cosine of |x| <= 2^16; beyond, anything.
+pub fn native_cos<F: Float>(x: F) -> F {
     let (q, r) = reduce_float(x);
     cos_in(q, kernel(r, None))
 }
 
-/// The tangent of |x| <= 2^16.
+/// The tangent of |x| <= 2^16; beyond, that of zero, as the result must be one that the tangent can have.
 pub fn half_tan<F: Float>(x: F) -> F {
+    native_tan(within_half_range(x))
+}
+
+/// The tangent of |x| <= 2^16; beyond, anything.
+pub fn native_tan<F: Float>(x: F) -> F {
     let (q, r) = reduce_float(x);
     tan_in(q, kernel(r, None))
 }

@@ -159,3 +159,22 @@ fn every_function_has_one_name() {
     }
     assert_eq!(Func::from_name("sine"), None);
 }
+
+#[test]
+fn half_trigonometry_beyond_its_range_stays_in_the_functions_range() {
+    for x in [65537.0, -1e6, 3e20, -f64::from(f32::MAX)] {
+        let x = x as f32;
+        for (func, expected) in [
+            (Func::HalfSin, 0.0),
+            (Func::HalfCos, 1.0),
+            (Func::HalfTan, 0.0),
+        ] {
+            let got = eval(func, &[x]);
+            assert_eq!(got, expected, "{}({x:e})", func.name());
+        }
+    }
+    for func in [Func::HalfSin, Func::HalfCos, Func::HalfTan] {
+        assert!(eval(func, &[f32::INFINITY]).is_nan());
+        assert!(eval(func, &[f32::NAN]).is_nan());
+    }
+}

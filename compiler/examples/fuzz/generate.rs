@@ -587,8 +587,14 @@ impl Generator {
     fn index(&mut self, count: u64) -> usize {
         let id = self.global_id;
         let end = self.range.offset[0] + self.range.global[0];
-        match self.rng.random_range(0..8) {
+        match self.rng.random_range(0..9) {
             0 | 1 if end <= count => id,
+            8 if end + 8 <= count => {
+                // Beside it, by a distance that all share.
+                let by = self.uniform(Type::I32);
+                let by = self.masked(by, 8);
+                self.emit(Type::I64, "iadd", &[id, by])
+            }
             2 if 3 * end < count => {
                 let stride = self.rng.random_range(2..4);
                 let stride = self.number(Type::I64, stride);
@@ -666,8 +672,9 @@ impl Generator {
 
     fn load(&mut self, ty: Type, space: &str, align: u32, address: usize, uniform: bool) {
         let id = self.fresh();
+        let volatile = if self.chance(0.05) { ".volatile" } else { "" };
         self.line(&format!(
-            "v{id}: {ty} = load.{space}.align{align} v{address}"
+            "v{id}: {ty} = load.{space}.align{align}{volatile} v{address}"
         ));
         self.add(id, ty, uniform && self.together);
     }
@@ -846,7 +853,7 @@ impl Generator {
             return;
         }
         self.fuel -= 1;
-        match self.rng.random_range(0..32) {
+        match self.rng.random_range(0..35) {
             0..=9 => self.expression(),
             10..=13 => self.load_input(),
             14..=16 => {
@@ -884,6 +891,16 @@ impl Generator {
             29 if depth < 4 => self.switch(depth),
             30 if depth < 4 => self.tangle(depth),
             31 if !self.barriers && self.chance(0.5) => self.leave(),
+            32 if depth < 3 => self.stride_loop(depth),
+            33 if self.chance(0.3) => self.printf(),
+            34 => {
+                let fence = self.pick(&[
+                    "workgroup.acqrel.local",
+                    "device.seqcst.global",
+                    "item.relaxed",
+                ]);
+                self.line(&format!("fence.{fence}"));
+            }
             _ => self.expression(),
         }
     }
@@ -1107,6 +1124,96 @@ impl Generator {
         self.join(after, ty, false);
     }
 
+    /// `for (i = id; i < end; i += step)`, which reads the inputs side by side.
+    fn stride_loop(&mut self, depth: u32) {
+        let (header, body, after) = (self.new_block(), self.new_block(), self.new_block());
+        let end = self.rng.random_range(1..=INPUTS);
+        let end = self.number(Type::I64, end);
+        let step = if self.chance(0.5) {
+            let step = self.range.global[0].max(8);
+            self.number(Type::I64, step)
+        } else {
+            let step = self.rng.random_range(9..40);
+            self.number(Type::I64, step)
+        };
+        let zero = self.number(Type::I32, 0);
+        let id = self.global_id;
+        self.line(&format!("br block{header}(v{id}, v{zero})"));
+        let scope = self.scope.len();
+        let before = self.together;
+        self.together = false;
+        let (i, sum) = (self.fresh(), self.fresh());
+        let _ = writeln!(self.text, "block{header}(v{i}: i64, v{sum}: i32):");
+        self.add(i, Type::I64, false);
+        self.add(sum, Type::I32, false);
+        let cc = self.pick(&["icmp.ult", "icmp.slt"]);
+        let more = self.emit(Type::I1, cc, &[i, end]);
+        self.line(&format!(
+            "cond_br v{more}, block{body}, block{after}(v{sum})"
+        ));
+        self.begin(body);
+        let which = self.rng.random_range(0..2);
+        let scalar = self.inputs[which];
+        let address = self.element(which, i, u64::from(scalar.bytes()));
+        self.load(
+            Type::new(scalar, 1),
+            "global",
+            scalar.bytes(),
+            address,
+            false,
+        );
+        if self.chance(0.5) {
+            self.statements(depth + 1);
+        }
+        let sum = self.digest(4, false);
+        let next = self.emit(Type::I64, "iadd", &[i, step]);
+        self.line(&format!("br block{header}(v{next}, v{sum})"));
+        self.scope.truncate(scope);
+        self.together = before;
+        self.join(after, Type::I32, false);
+    }
+
+    fn printf(&mut self) {
+        let format = self.fresh();
+        self.line(&format!("v{format}: ptr = global_addr @g0"));
+        let mut args = vec![format!("v{format}")];
+        for _ in 0..self.rng.random_range(0..3) {
+            let ty = self.ty();
+            let value = self.value(ty);
+            args.push(format!("v{}", self.canonical(value, ty)));
+        }
+        let id = self.fresh();
+        self.line(&format!("v{id}: i32 = printf {}", args.join(", ")));
+    }
+
+    /// What most kernels start with: those beyond a bound end at once.
+    fn guard(&mut self) {
+        let id = self.global_id;
+        let n = 5;
+        let compared = match self.rng.random_range(0..3) {
+            0 => {
+                let id = self.emit(Type::I32, "convert.trunc.rte", &[id]);
+                (id, n)
+            }
+            1 => (id, self.emit(Type::I64, "convert.sext.rte", &[n])),
+            _ => (id, self.emit(Type::I64, "convert.zext.rte", &[n])),
+        };
+        let (a, b) = compared;
+        let (end, next) = (self.new_block(), self.new_block());
+        if self.chance(0.5) {
+            let cc = self.pick(&["icmp.ult", "icmp.slt"]);
+            let inside = self.emit(Type::I1, cc, &[a, b]);
+            self.line(&format!("cond_br v{inside}, block{next}, block{end}"));
+        } else {
+            let cc = self.pick(&["icmp.uge", "icmp.sge", "icmp.ugt"]);
+            let outside = self.emit(Type::I1, cc, &[a, b]);
+            self.line(&format!("cond_br v{outside}, block{end}, block{next}"));
+        }
+        self.begin(end);
+        self.line("ret");
+        self.begin(next);
+    }
+
     /// Some work-items end here.
     fn leave(&mut self) {
         let cond = self.condition(false);
@@ -1223,6 +1330,9 @@ impl Generator {
                 self.line(&format!("store.private.align{size} v{address}, v{value}"));
             }
         }
+        if !self.barriers && self.chance(0.4) {
+            self.guard();
+        }
         while self.fuel > 0 {
             self.statements(0);
         }
@@ -1265,6 +1375,7 @@ impl Generator {
             .collect();
         format!(
             "; seed {seed}\n; run:\n{}{args}\
+             global @g0 \"format\" constant size 3 align 1 = 0x256400\n\
              kernel \"k\" @0 (value 0, value 8, value 16, value 24, value 32, value 40, local 48, value 56, value 64)\n\
              func \"k\" ({types}) -> () {{\n  local l0 \"tile\" size {local} align 8\nblock0({}):\n{}}}\n",
             self.range.directives(),

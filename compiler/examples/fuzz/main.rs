@@ -35,10 +35,13 @@ mod shrink;
 use std::io::Write;
 use std::process::ExitCode;
 
+use brolga_compiler::{BuildOptions, spirv};
 use kernels::Verdict;
 
 const USAGE: &str = "usage: fuzz kernels|spirv [--seed S] [--count N] [--jobs J]
        fuzz judge FILE.bir [--checked]
+       fuzz shrink FILE.bir
+       fuzz compile FILE.spv
        fuzz print SEED";
 
 /// What a child says of a test by its exit code.
@@ -92,6 +95,25 @@ fn main() -> ExitCode {
                 Verdict::Differs(_) => DIFFERS.into(),
                 Verdict::Invalid(_) => INVALID.into(),
             }
+        }
+        ["compile", file] => {
+            let bytes = std::fs::read(file).expect("a readable file");
+            let words = bytes.chunks_exact(4);
+            let words: Vec<u32> = words
+                .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+                .collect();
+            let options = BuildOptions::default();
+            match spirv::translate(&[&words], &Default::default(), &options) {
+                Ok(module) => print!("{module}"),
+                Err(why) => println!("; {why}"),
+            }
+            println!("; {:?}", mutate::survives(&words));
+            ExitCode::SUCCESS
+        }
+        ["shrink", file] => {
+            let text = std::fs::read_to_string(file).expect("a readable file");
+            print!("{}", parent::shrunk(std::path::Path::new(file), &text));
+            ExitCode::SUCCESS
         }
         ["print", seed] => {
             let text = generate::test(seed.parse().expect("a number"));

@@ -53,6 +53,10 @@ fn mutate(words: &mut Vec<u32>, corpus: &[Vec<u32>], rng: &mut ChaCha8Rng) {
         let inst = pick(rng);
         (inst.len() > 1).then(|| rng.random_range(inst.start + 1..inst.end))
     };
+    if rng.random_bool(0.5) {
+        mutate_gently(words, &insts, rng);
+        return;
+    }
     let bound = words.get(3).copied().unwrap_or(1).clamp(1, 1 << 16);
     match rng.random_range(0..14) {
         // An id becomes another: the most fruitful one.
@@ -119,6 +123,90 @@ fn mutate(words: &mut Vec<u32>, corpus: &[Vec<u32>], rng: &mut ChaCha8Rng) {
             }
         }
     }
+}
+
+/// Operations that take the same operands.
+const ALIKE: &[&[u32]] = &[
+    // Integer arithmetic, shifts, bitwise.
+    &[
+        128, 130, 132, 134, 135, 137, 138, 139, 194, 195, 196, 197, 198, 199,
+    ],
+    // Floating-point arithmetic.
+    &[129, 131, 133, 136, 140, 141],
+    // Comparisons of integers, of floats.
+    &[170, 171, 172, 173, 174, 175, 176, 177, 178, 179],
+    &[180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191],
+    // Conversions between numbers, and casts of pointers.
+    &[109, 110, 111, 112, 113, 114, 115, 116, 118, 119],
+    &[117, 120, 121, 122, 123, 124],
+    // Read-modify-write.
+    &[229, 234, 235, 236, 237, 238, 239, 240, 241, 242],
+];
+
+const CONSTANT: u32 = 43;
+const EXT_INST: u32 = 12;
+const FUNCTION: u32 = 54;
+
+/// A change that is likely to leave the module valid, so that what comes after the checks is tried too.
+fn mutate_gently(words: &mut [u32], insts: &[std::ops::Range<usize>], rng: &mut ChaCha8Rng) {
+    let inst = insts[rng.random_range(0..insts.len())].clone();
+    let opcode = words[inst.start] & 0xffff;
+    if opcode == CONSTANT && inst.len() > 3 {
+        words[inst.end - 1] = match rng.random_range(0..4) {
+            0 => rng.random_range(0..70),
+            1 => u32::MAX - rng.random_range(0..3),
+            2 => 1 << rng.random_range(0..32),
+            _ => rng.random(),
+        };
+        return;
+    }
+    if opcode == EXT_INST && inst.len() > 4 && rng.random_bool(0.5) {
+        words[inst.start + 4] = rng.random_range(0..210);
+        return;
+    }
+    if let Some(alike) = ALIKE.iter().find(|class| class.contains(&opcode))
+        && rng.random_bool(0.5)
+    {
+        words[inst.start] =
+            words[inst.start] & 0xffff_0000 | alike[rng.random_range(0..alike.len())];
+        return;
+    }
+    // An operand becomes another value of its type that is defined before.
+    if inst.len() < 2 {
+        return;
+    }
+    let at = rng.random_range(inst.start + 1..inst.end);
+    let (mut here, mut ty) = (Vec::new(), None);
+    for other in insts.iter().take_while(|other| other.start < inst.start) {
+        let opcode = words[other.start] & 0xffff;
+        let Some((result_ty, result)) = typed_result(words, other) else {
+            continue;
+        };
+        if opcode == FUNCTION {
+            here.retain(|&(_, _, global)| global);
+        }
+        if result == words[at] {
+            ty = Some(result_ty);
+        }
+        // Constants and variables outside functions come before the first one.
+        here.push((result_ty, result, opcode < 60));
+    }
+    if let Some(ty) = ty {
+        here.retain(|&(other, ..)| other == ty);
+        if !here.is_empty() {
+            words[at] = here[rng.random_range(0..here.len())].1;
+        }
+    }
+}
+
+/// The result type and result of an instruction that has both.
+fn typed_result(words: &[u32], inst: &std::ops::Range<usize>) -> Option<(u32, u32)> {
+    let table = &rspirv::grammar::INSTRUCTION_TABLE;
+    let grammar = table.lookup_opcode(words[inst.start] & 0xffff)?;
+    let mut kinds = grammar.operands.iter().map(|operand| operand.kind);
+    let typed = kinds.next() == Some(rspirv::grammar::OperandKind::IdResultType)
+        && kinds.next() == Some(rspirv::grammar::OperandKind::IdResult);
+    (typed && inst.len() > 2).then(|| (words[inst.start + 1], words[inst.start + 2]))
 }
 
 /// What became of a module.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -214,15 +214,21 @@ fn keep(mode: &str, seed: u64) -> std::io::Result<PathBuf> {
     let path = folder.join(format!("{seed}.bir"));
     let text = generate::test(seed);
     std::fs::write(&path, &text)?;
-    let candidate = folder.join(format!("{seed}.candidate.bir"));
-    let first = outcome(&candidate, &text);
-    if !matches!(first, Outcome::Same | Outcome::Invalid) {
-        let small = shrink::shrink(&text, |text| outcome(&candidate, text) == first);
-        let small = kernels::with_expectations(&small).unwrap_or(small);
-        std::fs::write(&path, small)?;
-    }
-    let _ = std::fs::remove_file(&candidate);
+    std::fs::write(&path, shrunk(&path, &text))?;
     Ok(path)
+}
+
+/// A smaller test that fails as this one does, with what it should do; candidates go to a file beside `path`.
+pub fn shrunk(path: &Path, text: &str) -> String {
+    let candidate = path.with_extension("candidate.bir");
+    let first = outcome(&candidate, text);
+    let small = if matches!(first, Outcome::Same | Outcome::Invalid) {
+        text.to_string()
+    } else {
+        shrink::shrink(text, |text| outcome(&candidate, text) == first)
+    };
+    let _ = std::fs::remove_file(&candidate);
+    kernels::with_expectations(&small).unwrap_or(small)
 }
 
 /// How a child fared with a test.
@@ -236,7 +242,7 @@ enum Outcome {
     Endless,
 }
 
-fn outcome(path: &std::path::Path, text: &str) -> Outcome {
+fn outcome(path: &Path, text: &str) -> Outcome {
     if std::fs::write(path, text).is_err() {
         return Outcome::Invalid;
     }

@@ -81,6 +81,10 @@ impl Gen<'_> {
         if ty.scalar == Scalar::I1 && ty.lanes > 1 {
             return self.mask_binary(op, a, b);
         }
+        if let (BinOp::IMul, true, Some(shift)) = (op, ty.lanes > 1, self.power_of_two(b)) {
+            let amount = self.b.ins().iconst(types::I32, i64::from(shift));
+            return self.lanewise(&[a], |g, v| g.b.ins().ishl(v[0], amount));
+        }
         match op {
             BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotl if ty.lanes > 1 => {
                 self.vector_shift(op, a, b)

@@ -16,14 +16,25 @@ use crate::ir::{
     Block, BlockCall, Function, GlobalId, Inst, Op, Order, Scalar, Terminator, Type, Value,
 };
 
+/// Facts about values that several instructions of a block ask for.
+#[derive(Clone, Default)]
+pub struct Known {
+    /// Masks repacked to another lane width.
+    pub repacked: HashMap<(Value, u32), Parts>,
+    /// Masks as integers.
+    pub mask_bits: HashMap<Value, clif::Value>,
+    /// For addresses, a mask and a stride: the first lane's address and whether the lanes' are that far apart.
+    pub consecutive: HashMap<(Value, Option<Value>, i64), (clif::Value, clif::Value)>,
+}
+
 /// The state of one translation.
 pub struct Gen<'a> {
     pub b: FunctionBuilder<'a>,
     pub func: &'a Function,
     pub globals: &'a PrimaryMap<GlobalId, u64>,
     pub values: SecondaryMap<Value, Repr>,
-    /// Masks repacked to another lane width, in the current block.
-    pub repacked: HashMap<(Value, u32), Parts>,
+    /// What has been computed on the way, in the current block.
+    pub known: Known,
     /// The lane width of masks in block parameters.
     pub param_mask_bits: u32,
     pub pool: Pool,
@@ -98,7 +109,7 @@ pub fn translate(
         func,
         globals,
         values: SecondaryMap::new(),
-        repacked: HashMap::new(),
+        known: Known::default(),
         param_mask_bits: default_mask_bits(func),
         pool: Pool::new(func),
         // Set before anything is translated.
@@ -131,7 +142,7 @@ impl Gen<'_> {
             }
         }
         for &block in &order {
-            self.repacked.clear();
+            self.known = Known::default();
             let clif_block = self.blocks[block].expect("reachable");
             self.b.switch_to_block(clif_block);
             if block == func.entry() {
@@ -238,7 +249,7 @@ impl Gen<'_> {
         let value = self.scalar(value);
         switch.emit(&mut self.b, value, otherwise);
         for (block, call) in bridges {
-            self.repacked.clear();
+            self.known = Known::default();
             self.b.switch_to_block(block);
             let (target, args) = self.target(&call);
             self.b.ins().jump(target, &args);

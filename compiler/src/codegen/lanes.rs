@@ -192,9 +192,9 @@ impl Gen<'_> {
         self.b.ins().brif(mask, work, &[], done, &zeros);
         self.b.switch_to_block(work);
         // Masks repacked in the branch do not reach past it.
-        let repacked = self.repacked.clone();
+        let known = self.known.clone();
         let values: Vec<clif::BlockArg> = body(self).into_iter().map(Into::into).collect();
-        self.repacked = repacked;
+        self.known = known;
         self.b.ins().jump(done, &values);
         self.b.switch_to_block(done);
         params

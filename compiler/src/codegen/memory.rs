@@ -41,6 +41,11 @@ impl Layout {
         i64::from(self.scalar.bytes())
     }
 
+    /// Where element `k` of lane `l` is. A program may compute any stride, and run where it overflows.
+    fn at(self, l: i64, k: i64) -> i64 {
+        l.wrapping_mul(self.stride).wrapping_add(k * self.size())
+    }
+
     /// Lanes lie end to end, as a length that vectors and one smaller access hold.
     fn is_dense(self) -> bool {
         let bytes = self.size() * self.elements as i64 * i64::from(self.lanes);
@@ -217,8 +222,8 @@ impl Gen<'_> {
             parts.truncate(3);
             return parts;
         }
-        if layout.lane_is_vector() && i32::try_from(layout.stride * i64::from(layout.lanes)).is_ok()
-        {
+        let reach = layout.stride.checked_mul(layout.lanes.into());
+        if layout.lane_is_vector() && reach.is_some_and(|reach| i32::try_from(reach).is_ok()) {
             let vectors: Parts = (0..i64::from(layout.lanes))
                 .map(|l| {
                     self.b.ins().load(
@@ -236,7 +241,7 @@ impl Gen<'_> {
             .map(|k| {
                 let lanes: Vec<clif::Value> = (0..i64::from(layout.lanes))
                     .map(|l| {
-                        let (at, offset) = self.offset(base, l * layout.stride + k * size);
+                        let (at, offset) = self.offset(base, layout.at(l, k));
                         self.b
                             .ins()
                             .load(lane_type(layout.scalar), flags(), at, offset)
@@ -443,7 +448,7 @@ impl Gen<'_> {
             .map(|_| self.b.append_block_param(done, part_type(layout.scalar)))
             .collect();
         self.b.ins().brif(consecutive, fast, &[], slow, &[]);
-        let repacked = self.repacked.clone();
+        let known = self.known.clone();
         for (block, at_once) in [(fast, true), (slow, false)] {
             self.b.switch_to_block(block);
             let parts = if at_once {
@@ -453,7 +458,7 @@ impl Gen<'_> {
             };
             let parts: Vec<clif::BlockArg> = parts.iter().flatten().map(|&p| p.into()).collect();
             self.b.ins().jump(done, &parts);
-            self.repacked = repacked.clone();
+            self.known = known.clone();
         }
         self.b.switch_to_block(done);
         params
@@ -466,17 +471,17 @@ impl Gen<'_> {
     /// neighbouring lanes may well have neighbouring addresses. Looks at a bounded number of instructions.
     fn is_computed(&self, address: Value) -> bool {
         let mut todo: SmallVec<[Value; 16]> = smallvec![address];
-        let mut looked = 0;
+        let mut seen: SmallVec<[Value; 64]> = smallvec![];
         while let Some(value) = todo.pop() {
-            if self.func.ty(value).lanes == 1 {
+            if self.func.ty(value).lanes == 1 || seen.contains(&value) {
                 continue;
             }
-            looked += 1;
+            seen.push(value);
             let Some(inst) = self.func.def_inst(value) else {
                 return false;
             };
             let data = &self.func.insts[inst];
-            if looked > 32 || !data.op.is_pure() || matches!(data.op, Op::Routine(..)) {
+            if seen.len() > 64 || !data.op.is_pure() || matches!(data.op, Op::Routine(..)) {
                 return false;
             }
             todo.extend(data.args.iter().copied());
@@ -491,11 +496,28 @@ impl Gen<'_> {
         mask: Option<Value>,
         stride: i64,
     ) -> (clif::Value, clif::Value) {
+        let key = (address, mask, stride);
+        if let Some(&known) = self.known.consecutive.get(&key) {
+            return known;
+        }
+        let found = self.ask_consecutive(address, mask, stride);
+        self.known.consecutive.insert(key, found);
+        found
+    }
+
+    fn ask_consecutive(
+        &mut self,
+        address: Value,
+        mask: Option<Value>,
+        stride: i64,
+    ) -> (clif::Value, clif::Value) {
         let lanes = self.func.ty(address).lanes;
         let parts = self.parts(address);
         let base = self.b.ins().extractlane(parts[0], 0);
         let first = self.b.ins().splat(types::I64X2, base);
-        let offsets: Vec<u64> = (0..i64::from(lanes)).map(|l| (l * stride) as u64).collect();
+        let offsets: Vec<u64> = (0..i64::from(lanes))
+            .map(|l| l.wrapping_mul(stride) as u64)
+            .collect();
         let offsets = self.constant_lanes(Type::new(Scalar::I64, lanes), &offsets);
         let mut same: Option<clif::Value> = None;
         for (&part, &offset) in parts.iter().zip(&offsets) {
@@ -643,6 +665,8 @@ impl Gen<'_> {
             self.b.create_block(),
             self.b.create_block(),
         );
+        // What is computed in a branch is not known past it.
+        let known = self.known.clone();
         self.b.ins().brif(full, fast, &[], slow, &[]);
         self.b.switch_to_block(fast);
         self.store_strided_parts(base, &parts, layout);
@@ -660,8 +684,7 @@ impl Gen<'_> {
         });
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
-        // What was repacked in a branch does not reach here.
-        self.repacked.clear();
+        self.known = known;
     }
 
     fn store_strided_parts(&mut self, base: clif::Value, values: &[Parts], layout: Layout) {
@@ -683,8 +706,7 @@ impl Gen<'_> {
                     .b
                     .ins()
                     .extractlane(parts[usize::from(l / per)], l % per);
-                let (at, offset) =
-                    self.offset(base, i64::from(l) * layout.stride + k as i64 * size);
+                let (at, offset) = self.offset(base, layout.at(l.into(), k as i64));
                 self.b.ins().store(flags(), v, at, offset);
             }
         }
@@ -723,13 +745,13 @@ impl Gen<'_> {
             self.b.create_block(),
         );
         self.b.ins().brif(consecutive, fast, &[], slow, &[]);
-        let repacked = self.repacked.clone();
+        let known = self.known.clone();
         self.b.switch_to_block(fast);
         self.store_strided_parts(base, &parts, dense);
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(slow);
         self.scatter_parts(address, &parts, mask, layout);
-        self.repacked = repacked;
+        self.known = known;
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
     }

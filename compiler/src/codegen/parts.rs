@@ -123,12 +123,12 @@ impl Gen<'_> {
         if have == bits {
             return parts;
         }
-        if let Some(parts) = self.repacked.get(&(value, bits)) {
+        if let Some(parts) = self.known.repacked.get(&(value, bits)) {
             return parts.clone();
         }
         let lanes = self.func.ty(value).lanes;
         let parts = self.repack_mask(parts, lanes, have, bits);
-        self.repacked.insert((value, bits), parts.clone());
+        self.known.repacked.insert((value, bits), parts.clone());
         parts
     }
 
@@ -275,6 +275,15 @@ impl Gen<'_> {
 
     /// The mask as an `i32` with bit `l` set when lane `l` is.
     pub fn mask_bits(&mut self, value: Value) -> clif::Value {
+        if let Some(&bits) = self.known.mask_bits.get(&value) {
+            return bits;
+        }
+        let bits = self.compute_mask_bits(value);
+        self.known.mask_bits.insert(value, bits);
+        bits
+    }
+
+    fn compute_mask_bits(&mut self, value: Value) -> clif::Value {
         let Repr::Mask(bits, parts) = &self.values[value] else {
             unreachable!("{value} is not a mask")
         };

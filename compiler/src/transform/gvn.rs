@@ -2,7 +2,7 @@
 //!
 //! The dominator tree is walked in pre-order with a hash table of what the dominators computed; entries a subtree made are
 //! undone when it is left. An entry is an operation with its operands (the two of a commutative one in order)
-//! and result types.
+//! and result types; address arithmetic is the same whether or not it is known not to overflow.
 //!
 //! Loads are numbered with the *epoch* of their address space, a number that changes whenever something may write
 //! there (`memory.rs`). A block with one predecessor goes on with that block's epochs, any
@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 use super::memory::Spaces;
 use crate::AddressSpace;
 use crate::analysis::DominatorTree;
-use crate::ir::{Block, Function, Inst, Mem, Op, Type, Value};
+use crate::ir::{Block, Function, Inst, InstData, Mem, Op, Scalar, Type, Value, Wrap};
 
 /// Removes repeated computations. Returns whether there were any.
 pub fn run(func: &mut Function) -> bool {
@@ -166,7 +166,9 @@ impl Pass<'_> {
         let (known, data) = (&self.func.insts[entry.inst], &self.func.insts[inst]);
         let (args, values) = match known.op {
             Op::Store(mem) if data.op == Op::Load(mem) => known.args.split_at(1),
-            _ if known.op == data.op => (known.args.as_slice(), known.results.as_slice()),
+            _ if known.op == data.op || same_but_for_flags(self.func, known, data) => {
+                (known.args.as_slice(), known.results.as_slice())
+            }
             _ => return None,
         };
         let types = |values: &[Value]| -> SmallVec<[Type; 2]> {
@@ -222,13 +224,20 @@ impl Pass<'_> {
             self.func.insts[inst].args.swap(0, 1);
         }
         let data = &self.func.insts[inst];
-        let hash = hash(&data.op, &data.args, epoch);
+        let hash = match data.op {
+            Op::Binary(op, _) if flags_do_not_matter(self.func, data) => {
+                hash(&Op::Binary(op, Wrap::default()), &data.args, epoch)
+            }
+            _ => hash(&data.op, &data.args, epoch),
+        };
         let mut index = self.newest.get(&hash).copied().unwrap_or(NO_ENTRY);
         while let Some(entry) = self.entries.get(index as usize) {
             if let Some(values) = self.values_for(entry, inst, epoch) {
+                let entry = entry.inst;
                 for (&result, value) in data.results.iter().zip(values) {
                     self.replace[result] = value.into();
                 }
+                self.weaken(entry, inst);
                 self.changed = true;
                 return true;
             }
@@ -236,6 +245,19 @@ impl Pass<'_> {
         }
         self.remember(hash, inst, epoch);
         false
+    }
+
+    /// Only what was known of both is known of one that stands for both.
+    fn weaken(&mut self, kept: Inst, dropped: Inst) {
+        if let (&Op::Binary(op, a), &Op::Binary(_, b)) =
+            (&self.func.insts[kept].op, &self.func.insts[dropped].op)
+        {
+            let both = Wrap {
+                nsw: a.nsw && b.nsw,
+                nuw: a.nuw && b.nuw,
+            };
+            self.func.insts[kept].op = Op::Binary(op, both);
+        }
     }
 
     fn effect(&mut self, inst: Inst) {
@@ -274,6 +296,16 @@ impl Pass<'_> {
             self.remember(hash, inst, epoch);
         }
     }
+}
+
+/// The flags of 64-bit arithmetic say nothing that anyone asks; narrower sums are widened on their word.
+fn flags_do_not_matter(func: &Function, data: &InstData) -> bool {
+    func.ty(data.args[0]).scalar == Scalar::I64
+}
+
+fn same_but_for_flags(func: &Function, a: &InstData, b: &InstData) -> bool {
+    matches!((&a.op, &b.op), (Op::Binary(x, _), Op::Binary(y, _)) if x == y)
+        && flags_do_not_matter(func, a)
 }
 
 fn hash(op: &Op, args: &[Value], epoch: u32) -> u64 {

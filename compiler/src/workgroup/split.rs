@@ -738,7 +738,11 @@ impl<'a> Splitter<'a> {
                 }
             }
             match which {
-                None => self.end_block(&mut b, &mut map, &blocks, plan.exits[0]),
+                None => match plan.exits.first() {
+                    Some(&exit) => self.end_block(&mut b, &mut map, &blocks, exit),
+                    // The region loops for ever.
+                    None => b.terminate(Terminator::Unreachable),
+                },
                 Some(which) => {
                     let exits: Vec<Block> = plan.exits.iter().map(|_| b.new_block(&[])).collect();
                     let cases = (1..exits.len())

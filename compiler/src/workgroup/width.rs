@@ -23,9 +23,12 @@ const PROBED: u64 = 8;
 /// run time whether lanes are consecutive. Looks at a bounded number of instructions.
 fn is_computed(kernel: &Function, address: Value) -> bool {
     let mut todo = vec![address];
-    let mut looked = 0;
+    let mut seen = Vec::new();
     while let Some(value) = todo.pop() {
-        looked += 1;
+        if seen.contains(&value) {
+            continue;
+        }
+        seen.push(value);
         let Some(inst) = kernel.def_inst(value) else {
             // The kernel's own parameters are uniform; other parameters are loop-carried or merged.
             if kernel.params().contains(&value) {
@@ -34,7 +37,7 @@ fn is_computed(kernel: &Function, address: Value) -> bool {
             return false;
         };
         let data = &kernel.insts[inst];
-        if looked > 32 || !data.op.is_pure() {
+        if seen.len() > 64 || !data.op.is_pure() {
             return false;
         }
         todo.extend(data.args.iter().copied());

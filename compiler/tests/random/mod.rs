@@ -498,8 +498,14 @@ impl<'a> Generator<'a> {
         let (header, body, after) = (self.new_block(), self.new_block(), self.new_block());
         let first = self.value(ty);
         let zero = self.emit(Type::I32, "const 0x0");
-        let rounds = self.rng.random_range(0..4);
-        let rounds = self.emit(Type::I32, &format!("const {rounds:#x}"));
+        // A number that is known, or one that differs between work-items.
+        let rounds = if self.chance(0.5) {
+            let rounds = self.rng.random_range(0..4);
+            self.emit(Type::I32, &format!("const {rounds:#x}"))
+        } else {
+            let (any, few) = (self.value(Type::I32), self.emit(Type::I32, "const 0x3"));
+            self.emit(Type::I32, &format!("and v{any}, v{few}"))
+        };
         self.line(&format!("br block{header}(v{zero}, v{first})"));
         let scope = self.values.len();
         let (count, carried) = (self.next, self.next + 1);

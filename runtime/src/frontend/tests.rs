@@ -228,6 +228,19 @@ fn what_clang_22_mistranslates_is_translated_right() {
     let pasted = "#define C(T) convert_##T\nkernel void k(global short *a, global int *b) { *b = C(int)(*a); }";
     let (words, _) = module(pasted, "");
     assert!(opcodes(&words).contains(&114) && !opcodes(&words).contains(&113));
+    // OpAtomicLoad 227: type, result, pointer, scope, semantics; the scope must be Workgroup, 2.
+    let (words, _) = module(
+        "kernel void k(global atomic_int *a, global int *b) {
+            *b = atomic_load_explicit(a, memory_order_acquire, memory_scope_work_group); }",
+        "-cl-std=CL3.0",
+    );
+    let two = module::instructions(&words)
+        .find(|(opcode, inst)| *opcode == 43 && inst[2] == 2)
+        .map(|(_, inst)| inst[1]);
+    let scope = module::instructions(&words)
+        .find(|(opcode, _)| *opcode == 227)
+        .map(|(_, inst)| inst[3]);
+    assert!(scope.is_some() && scope == two);
     for source in [
         "kernel void k(global int4 *a, global int *b) { *b = any(*a) + all(*a); }",
         "kernel void k(global uint *a) { *a = convert_int(*a) + atomic_xchg(a, 3) + atomic_inc(a); }",
