@@ -19,6 +19,8 @@
 //! wrap. Three ways to know, in order: bounds ([`super::range`]) prove it; a "no wrap" flag says so, which holds
 //! only in lanes that are active, so it is a guard that may be dropped where all are; or else a guard.
 
+use std::collections::BTreeSet;
+
 use cranelift_entity::SecondaryMap;
 
 use super::divergence::Divergence;
@@ -145,12 +147,34 @@ impl Shapes {
         Shapes::assuming(func, cfg, key, across, |_| false)
     }
 
+    /// The same, given that some extensions do not wrap between lanes.
+    pub fn trusting(
+        func: &Function,
+        cfg: &Cfg,
+        key: &LaunchKey,
+        across: Across,
+        trusted: &BTreeSet<Value>,
+    ) -> Shapes {
+        Shapes::find(func, cfg, key, across, trusted, |_| false)
+    }
+
     /// The same, given that lanes agree at the branches that end some blocks, whatever their conditions.
     pub fn assuming(
         func: &Function,
         cfg: &Cfg,
         key: &LaunchKey,
         across: Across,
+        agree: impl Fn(Block) -> bool,
+    ) -> Shapes {
+        Shapes::find(func, cfg, key, across, &BTreeSet::new(), agree)
+    }
+
+    fn find(
+        func: &Function,
+        cfg: &Cfg,
+        key: &LaunchKey,
+        across: Across,
+        trusted: &BTreeSet<Value>,
         agree: impl Fn(Block) -> bool,
     ) -> Shapes {
         let mut shapes = Shapes {
@@ -173,6 +197,7 @@ impl Shapes {
         let ranges = Ranges::new(func, cfg, key);
         let mut exact = Exactness {
             ranges: &ranges,
+            trusted,
             flags: SecondaryMap::with_capacity(func.values.len()),
             width: match across {
                 Across::Group => 1,
@@ -386,6 +411,7 @@ impl Shapes {
         };
         let bits = func.ty(to).scalar.bits();
         match exact.of(func, self, from, signed) {
+            _ if exact.trusted.contains(&to) => Shape::new(stride, guards, bits),
             Exact::Always => Shape::new(stride, guards, bits),
             sure => {
                 // The check compares two lanes, so a whole turn must not fit between them.
@@ -516,6 +542,7 @@ fn linear(func: &Function, inst: Inst, args: &[Shape]) -> Option<Shape> {
 /// What is known of wrapping, for integers that are affine.
 struct Exactness<'a> {
     ranges: &'a Ranges,
+    trusted: &'a BTreeSet<Value>,
     /// What flags say of signed and unsigned wrapping.
     flags: SecondaryMap<Value, (Exact, Exact)>,
     width: i64,

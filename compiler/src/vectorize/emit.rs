@@ -308,36 +308,41 @@ impl Linearizer<'_> {
             let inst = self.src.def_inst(guard).expect("a guard is an extension");
             let data = &self.src.insts[inst];
             let signed = matches!(data.op, Op::Convert(ConvertOp::SExt, _));
-            let operand = data.args[0];
-            let stride = match self.shapes.of(operand) {
-                Shape::Affine(c) | Shape::Guarded(c, _) => c,
-                _ => unreachable!("a guard's operand is affine"),
-            };
-            let reach = stride.wrapping_mul(i64::from(self.width) - 1);
-            let base = self.scalar(operand);
+            let ok = self.no_wrap(data.args[0], signed);
             let mut b = self.builder();
-            let ty = b.ty(base);
-            let bits = ty.scalar.bits();
-            // The last lane must not pass the end of the type's numbers.
-            let (most, least) = if signed {
-                (i64::MAX >> (64 - bits), i64::MIN >> (64 - bits))
-            } else {
-                (ty.scalar.mask() as i64, 0)
-            };
-            let (cc, bound) = match (reach > 0, signed) {
-                (true, true) => (IntCC::Sle, most - reach),
-                (true, false) => (IntCC::Ule, most.wrapping_sub(reach)),
-                (false, true) => (IntCC::Sge, least - reach),
-                (false, false) => (IntCC::Uge, -reach),
-            };
-            let bound = b.iconst(ty, bound as u64);
-            let ok = b.icmp(cc, base, bound);
             all = Some(match all {
                 None => ok,
                 Some(other) => b.binary(BinOp::And, other, ok),
             });
         }
         all
+    }
+
+    /// Whether an affine number goes from the first lane to the last without wrapping.
+    pub(super) fn no_wrap(&mut self, operand: Value, signed: bool) -> Value {
+        let stride = match self.shapes.of(operand) {
+            Shape::Affine(c) | Shape::Guarded(c, _) => c,
+            _ => 0,
+        };
+        let reach = stride.wrapping_mul(i64::from(self.width) - 1);
+        let base = self.scalar(operand);
+        let mut b = self.builder();
+        let ty = b.ty(base);
+        let bits = ty.scalar.bits();
+        // The last lane must not pass the end of the type's numbers.
+        let (most, least) = if signed {
+            (i64::MAX >> (64 - bits), i64::MIN >> (64 - bits))
+        } else {
+            (ty.scalar.mask() as i64, 0)
+        };
+        let (cc, bound) = match (reach >= 0, signed) {
+            (true, true) => (IntCC::Sle, most - reach),
+            (true, false) => (IntCC::Ule, most.wrapping_sub(reach)),
+            (false, true) => (IntCC::Sge, least - reach),
+            (false, false) => (IntCC::Uge, -reach),
+        };
+        let bound = b.iconst(ty, bound as u64);
+        b.icmp(cc, base, bound)
     }
 
     /// Emits `make(true)` where `ok` holds and `make(false)` where it does not; the results of either.

@@ -25,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
+use super::Asked;
 use super::canonical::is_worth_skipping;
 use super::order::{Order, waits_at};
 use crate::analysis::{Cfg, Loop, Shape, Shapes};
@@ -81,8 +82,8 @@ pub(super) struct Linearizer<'a> {
     pub shapes: &'a Shapes,
     order: &'a Order,
     pub width: u8,
-    /// Results are whether conditions hold in all lanes and in any, instead of what the first lane has.
-    all: bool,
+    /// What results are to answer; nothing: they are what the first lane has.
+    asked: &'a [Asked],
     pub out: Function,
     pub remarks: Vec<(SourceLoc, String)>,
 
@@ -111,16 +112,20 @@ pub(super) struct Linearizer<'a> {
     live_out: HashMap<Loop, Vec<Value>>,
 }
 
-pub(super) fn linearize(
-    src: &Function,
-    cfg: &Cfg,
-    shapes: &Shapes,
-    order: &Order,
+pub(super) fn linearize<'a>(
+    src: &'a Function,
+    cfg: &'a Cfg,
+    shapes: &'a Shapes,
+    order: &'a Order,
     width: u8,
-    all: bool,
+    asked: &'a [Asked],
 ) -> Vectorized {
     let params: Vec<Type> = src.params().iter().map(|&p| src.ty(p)).collect();
-    let mut out = Function::new(src.name.clone(), &params, &src.results);
+    let results = match asked {
+        [] => src.results.clone(),
+        asked => vec![Type::I1; asked.len()],
+    };
+    let mut out = Function::new(src.name.clone(), &params, &results);
     out.locals = src.locals.clone();
     out.slots = src.slots.clone();
     let entry = out.entry();
@@ -130,7 +135,7 @@ pub(super) fn linearize(
         shapes,
         order,
         width,
-        all,
+        asked,
         out,
         remarks: Vec::new(),
         at: src.entry(),
@@ -694,10 +699,11 @@ impl Linearizer<'_> {
     }
 
     fn result(&mut self, index: usize, value: Value) -> Value {
-        if self.all {
-            self.bound(value, index == 0)
-        } else {
-            self.first_lane(value)
+        match self.asked.get(index) {
+            None => self.first_lane(value),
+            Some(Asked::All) => self.bound(value, true),
+            Some(Asked::Any) => self.bound(value, false),
+            Some(Asked::NoWrap { signed }) => self.no_wrap(value, *signed),
         }
     }
 

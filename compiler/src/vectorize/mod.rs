@@ -14,34 +14,63 @@ mod emit;
 mod linearize;
 mod order;
 
+use std::collections::BTreeSet;
+
 use crate::LaunchKey;
 use crate::analysis::{Across, Cfg, Shapes};
-use crate::ir::Function;
+use crate::ir::{Function, Value};
 
 pub use linearize::Vectorized;
 
+/// What is asked of a result of a guard, for all lanes together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Whether a condition holds in all lanes; "no" may be wrong.
+    All,
+    /// Whether it holds in any; "yes" may be wrong.
+    Any,
+    /// Whether a number, affine, goes from the first lane to the last without wrapping.
+    NoWrap { signed: bool },
+}
+
 /// Makes the function for `width` work-items. `Err` says why only a width of 1 will do.
 pub fn vectorize(func: &Function, key: &LaunchKey, width: u8) -> Result<Vectorized, String> {
+    vectorize_trusting(func, key, width, &BTreeSet::new())
+}
+
+/// The same, given that the extensions `trusted` do not wrap between lanes.
+pub fn vectorize_trusting(
+    func: &Function,
+    key: &LaunchKey,
+    width: u8,
+    trusted: &BTreeSet<Value>,
+) -> Result<Vectorized, String> {
     if width == 1 {
         return Ok(Vectorized {
             function: func.clone(),
             remarks: Vec::new(),
         });
     }
-    widen(func, key, width, false)
+    widen(func, key, width, &[], trusted)
 }
 
-/// The same of a function with two conditions as results: whether the first holds for all work-items, and
-/// whether the second does for any.
-pub fn vectorize_condition(
+/// The same of a function whose results are to answer `asked`.
+pub fn vectorize_guard(
     func: &Function,
     key: &LaunchKey,
     width: u8,
+    asked: &[Asked],
 ) -> Result<Vectorized, String> {
-    widen(func, key, width, true)
+    widen(func, key, width, asked, &BTreeSet::new())
 }
 
-fn widen(func: &Function, key: &LaunchKey, width: u8, all: bool) -> Result<Vectorized, String> {
+fn widen(
+    func: &Function,
+    key: &LaunchKey,
+    width: u8,
+    asked: &[Asked],
+    trusted: &BTreeSet<Value>,
+) -> Result<Vectorized, String> {
     let mut func = func.clone();
     canonical::canonicalize(&mut func);
     loop {
@@ -49,11 +78,11 @@ fn widen(func: &Function, key: &LaunchKey, width: u8, all: bool) -> Result<Vecto
         if !cfg.loops.irreducible.is_empty() {
             return Err("a loop has several entries".into());
         }
-        let shapes = Shapes::new(&func, &cfg, key, Across::Chunk(width));
+        let shapes = Shapes::trusting(&func, &cfg, key, Across::Chunk(width), trusted);
         if !canonical::split_divergent_switches(&mut func, &shapes) {
             let order = order::Order::new(&func, &cfg, &shapes).ok_or("a loop has no way out")?;
             return Ok(linearize::linearize(
-                &func, &cfg, &shapes, &order, width, all,
+                &func, &cfg, &shapes, &order, width, asked,
             ));
         }
         func.layout = func.reverse_post_order();

@@ -342,7 +342,7 @@ impl Assembler<'_> {
             full_end: end,
         };
         if let Some(guard) = &region.guard {
-            return self.guarded_row(region, (guard, vector), args, (start, size), place);
+            return self.guarded_row(region, (guard, vector), args, (start, size), place, state);
         }
         let some = self.key.full_chunks;
         let state = self.for_each((start, end, step), !some, state, |this, x, state| {
@@ -356,7 +356,7 @@ impl Assembler<'_> {
         })
     }
 
-    /// Runs a region that begins with bounds checks for a row: chunks that pass as vectors, others item by item.
+    /// Runs a region with a guard for a row: chunks that pass as vectors, others item by item.
     fn guarded_row(
         &mut self,
         region: &Region,
@@ -364,18 +364,27 @@ impl Assembler<'_> {
         args: &[Value],
         (start, size): (Value, Value),
         place: impl Fn(Value, u8) -> Place,
+        state: &[Value],
     ) -> Vec<Value> {
         let (width, full_chunks) = (self.width, self.key.full_chunks);
         let step = self.i64(u64::from(width));
+        let types: Vec<Type> = state.iter().map(|&v| self.out.ty(v)).collect();
+        let indexed: Vec<Type> = [Type::I64]
+            .into_iter()
+            .chain(types.iter().copied())
+            .collect();
+        let with = |index: Value, state: &[Value]| -> Vec<Value> {
+            [index].iter().chain(state).copied().collect()
+        };
         let mut b = self.b();
-        let head = b.new_block(&[Type::I64]);
-        let (test, inner) = (b.new_block(&[]), b.new_block(&[]));
+        let (head, next) = (b.new_block(&indexed), b.new_block(&indexed));
+        let exit = b.new_block(&types);
+        let (test, sound, inner) = (b.new_block(&[]), b.new_block(&[]), b.new_block(&[]));
         let (not_all, slow) = (b.new_block(&[]), b.new_block(&[]));
-        let next = b.new_block(&[Type::I64]);
-        let exit = b.new_block(&[]);
-        b.br(head, &[start]);
+        b.br(head, &with(start, state));
         b.switch_to(head);
         let x = b.param(head, 0);
+        let state: Vec<Value> = b.func.blocks[head].params[1..].to_vec();
         let end = b.binary(BinOp::IAdd, x, step);
         if full_chunks {
             b.br(test, &[]);
@@ -384,32 +393,40 @@ impl Assembler<'_> {
             b.cond_br(fits, test, &[], slow, &[]);
         }
         self.block = test;
-        let passes = self.inline(guard, args, Some(place(x, width)));
-        let (all, any) = (passes[0], passes[1]);
+        let answers = self.inline(guard, args, Some(place(x, width)));
+        let (all, any) = (answers[0], answers[1]);
+        let mut b = self.b();
+        let no_wrap = answers[2..].iter().copied();
+        match no_wrap.reduce(|a, c| b.binary(BinOp::And, a, c)) {
+            Some(no_wrap) => b.cond_br(no_wrap, sound, &[], slow, &[]),
+            None => b.br(sound, &[]),
+        }
+        self.block = sound;
         self.b().cond_br(all, inner, &[], not_all, &[]);
         self.block = not_all;
         match &region.masked {
             Some(masked) => {
-                self.inline(masked, args, Some(place(x, width)));
-                self.b().br(next, &[end]);
+                let state = self.items(masked, args, place(x, width), &state);
+                self.b().br(next, &with(end, &state));
             }
-            None => self.b().cond_br(any, slow, &[], next, &[end]),
+            None => self.b().cond_br(any, slow, &[], next, &with(end, &state)),
         }
         self.block = inner;
-        self.inline(inside, args, Some(place(x, width)));
-        self.b().br(next, &[end]);
+        let after = self.items(inside, args, place(x, width), &state);
+        self.b().br(next, &with(end, &after));
         self.block = slow;
         let until = self.binary(BinOp::UMin, end, size);
-        self.for_each((x, until, 1), false, &[], |this, x, state| {
+        let after = self.for_each((x, until, 1), false, &state, |this, x, state| {
             this.items(&region.scalar, args, place(x, 1), state)
         });
-        self.b().br(next, &[until]);
+        self.b().br(next, &with(until, &after));
         let mut b = Builder::new(&mut self.out, next);
         let after = b.param(next, 0);
+        let state: Vec<Value> = b.func.blocks[next].params[1..].to_vec();
         let more = b.icmp(IntCC::Ult, after, size);
-        b.cond_br(more, head, &[after], exit, &[]);
+        b.cond_br(more, head, &with(after, &state), exit, &state);
         self.block = exit;
-        Vec::new()
+        self.out.blocks[exit].params.clone()
     }
 
     fn items(

@@ -12,42 +12,33 @@
 //! Only checks that compare ids with uniform values count: those fail at the edge of the range, seldom and
 //! in runs. So does the mark of who returned before a barrier. A condition on data may fail anywhere; masks are right for it.
 
-use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
-
-use crate::LaunchKey;
-use crate::analysis::{Across, Cfg, Shape, Shapes};
-use crate::ir::{BinOp, Block, BlockCall, Builder, Function, Op, Terminator, Type, UnOp, Value};
-use crate::vectorize::canonical;
-
-pub(super) struct Bounds {
-    /// `-> i1, i1`, both whether a work-item passes.
-    pub guard: Function,
-    /// The region for work-items that pass.
-    pub inside: Function,
-    /// Whether work-items that do not pass have something to do.
-    pub outside: bool,
-}
+use crate::analysis::{Cfg, Shape, Shapes};
+use crate::ir::{BinOp, Block, BlockCall, Function, Op, Terminator, Value};
 
 /// Instructions of a region that may be there three times.
 const SHORT: usize = 200;
 
 /// A block that control passes on the way to the inside.
-struct Step {
-    block: Block,
+pub(super) struct Step {
+    pub block: Block,
     /// The condition, and its value on the way in.
-    check: Option<(Value, bool)>,
-    onward: BlockCall,
+    pub check: Option<(Value, bool)>,
+    pub onward: BlockCall,
 }
 
-/// Cuts a region that begins with bounds checks; `None` if it does not.
-pub(super) fn split_bounds(region: &Function, key: &LaunchKey, width: u8) -> Option<Bounds> {
-    if width == 1 || !region.results.is_empty() {
+/// The bounds checks that a region begins with.
+#[derive(Default)]
+pub(super) struct Bounds {
+    pub steps: Vec<Step>,
+    /// Whether work-items that do not pass have something to do.
+    pub outside: bool,
+}
+
+/// Finds the bounds checks of a region; `None` if it does not begin with any that work-items may pass differently.
+pub(super) fn find_bounds(inside: &Function, cfg: &Cfg, shapes: &Shapes) -> Option<Bounds> {
+    if !inside.results.is_empty() {
         return None;
     }
-    let mut inside = region.clone();
-    canonical::unify(&mut inside);
-    let cfg = Cfg::new(&inside);
-    let shapes = Shapes::new(&inside, &cfg, key, Across::Chunk(width));
     let mut steps: Vec<Step> = Vec::new();
     let mut divergent = false;
     let mut at = inside.entry();
@@ -76,14 +67,14 @@ pub(super) fn split_bounds(region: &Function, key: &LaunchKey, width: u8) -> Opt
         }
         let (check, onward) = match &data.term {
             Terminator::CondBr { cond, then, els } => {
-                if !is_bounds_check(&inside, &shapes, *cond) {
+                if !is_bounds_check(inside, shapes, *cond) {
                     break;
                 }
                 let wanted = match other {
                     Some(other) if then.block == other => false,
                     Some(other) if els.block == other => true,
                     Some(_) => break,
-                    None => match (is_end(&inside, then), is_end(&inside, els)) {
+                    None => match (is_end(inside, then), is_end(inside, els)) {
                         (false, true) => true,
                         (true, false) => false,
                         (false, false) if is_short => below(then.block) >= below(els.block),
@@ -95,7 +86,7 @@ pub(super) fn split_bounds(region: &Function, key: &LaunchKey, width: u8) -> Opt
                 divergent |= !shapes.of(*cond).is_uniform();
                 (Some((*cond, wanted)), onward)
             }
-            Terminator::Br(call) if !is_end(&inside, call) => (None, call),
+            Terminator::Br(call) if !is_end(inside, call) => (None, call),
             _ => break,
         };
         let onward = onward.clone();
@@ -110,18 +101,8 @@ pub(super) fn split_bounds(region: &Function, key: &LaunchKey, width: u8) -> Opt
     if !divergent {
         return None;
     }
-    let guard = make_guard(&inside, &steps);
-    for step in steps {
-        inside.blocks[step.block].term = Terminator::Br(step.onward);
-    }
-    let outside = other.is_some_and(|block| !is_end(&inside, &BlockCall::new(block, &[])));
-    inside.layout = inside.reverse_post_order();
-    canonical::forward_parameters(&mut inside);
-    Some(Bounds {
-        guard,
-        inside,
-        outside,
-    })
+    let outside = other.is_some_and(|block| !is_end(inside, &BlockCall::new(block, &[])));
+    Some(Bounds { steps, outside })
 }
 
 fn is_end(func: &Function, call: &BlockCall) -> bool {
@@ -151,54 +132,4 @@ fn is_bounds_check(func: &Function, shapes: &Shapes, cond: Value) -> bool {
             .all(|&arg| is_bounds_check(func, shapes, arg)),
         _ => false,
     }
-}
-
-/// The conjunction of all checks.
-fn make_guard(func: &Function, steps: &[Step]) -> Function {
-    let params: Vec<Type> = func.params().iter().map(|&p| func.ty(p)).collect();
-    let mut out = Function::new(format!("{}.guard", func.name), &params, &[Type::I1; 2]);
-    out.locals = func.locals.clone();
-    out.slots = func.slots.clone();
-    let mut map: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
-    for (&old, &new) in func.params().iter().zip(out.params()) {
-        map[old] = new.into();
-    }
-    let entry = out.entry();
-    let mut b = Builder::new(&mut out, entry);
-    let mut passes: Option<Value> = None;
-    for step in steps {
-        for &inst in &func.blocks[step.block].insts {
-            let data = &func.insts[inst];
-            let args: Vec<Value> = data
-                .args
-                .iter()
-                .map(|&arg| map[arg].expect("defined before use"))
-                .collect();
-            let types: Vec<Type> = data.results.iter().map(|&r| func.ty(r)).collect();
-            let new = b.ins(data.op.clone(), &args, &types);
-            let new = b.func.insts[new].results.clone();
-            for (&old, &new) in data.results.iter().zip(&new) {
-                map[old] = new.into();
-            }
-        }
-        if let Some((cond, wanted)) = step.check {
-            let cond = map[cond].expect("defined before use");
-            let cond = if wanted {
-                cond
-            } else {
-                b.unary(UnOp::Not, cond)
-            };
-            passes = Some(match passes {
-                None => cond,
-                Some(before) => b.binary(BinOp::And, before, cond),
-            });
-        }
-        let params = &func.blocks[step.onward.block].params;
-        for (&param, &arg) in params.iter().zip(&step.onward.args) {
-            map[param] = map[arg];
-        }
-    }
-    let passes = passes.expect("there is a check");
-    b.ret(&[passes, passes]);
-    out
 }

@@ -7,10 +7,12 @@
 //! Open `split.rs` first: it cuts the kernel at its barriers (found by `regions.rs`) into a *skeleton*, code that is the same
 //! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
 //! ([`crate::vectorize`]); `assemble.rs` wraps regions in loops over work-items and the skeleton in a loop over
-//! work-groups. `bounds.rs` keeps bounds checks from masking everything; `local.rs` lays out scratch memory; `width.rs` chooses how wide.
+//! work-groups. `checks.rs` and `bounds.rs` keep
+//! rare cases from slowing down vector code; `local.rs` lays out scratch memory; `width.rs` chooses how wide.
 
 mod assemble;
 mod bounds;
+mod checks;
 mod extensions;
 mod local;
 mod regions;
@@ -21,7 +23,8 @@ mod width;
 use std::fmt;
 
 use crate::ir::{Function, ParamSource, SourceLoc};
-use crate::vectorize::{vectorize, vectorize_condition};
+use crate::transform::dce;
+use crate::vectorize::{vectorize, vectorize_guard, vectorize_trusting};
 use crate::{Diagnostic, LaunchKey};
 
 pub use local::local_layout;
@@ -56,10 +59,10 @@ pub struct Region {
     pub scalar: Function,
     /// For as many as the width says, if that is more than one.
     pub vector: Option<Function>,
-    /// `-> i1, i1`: whether the vector code may run for a chunk, and whether any of its work-items must run at all, by
-    /// `bounds.rs`; if not all pass, those of the chunk run one by one.
+    /// What is asked before the vector code runs for a chunk (`checks.rs`): whether all its work-items pass bounds checks,
+    /// whether any does, and that values do not wrap. If not, they run one by one.
     pub guard: Option<Function>,
-    /// For a chunk that does not pass, instead of running its work-items one by one.
+    /// For a chunk of which not all pass the bounds checks, instead of running its work-items one by one.
     pub masked: Option<Function>,
 }
 
@@ -78,7 +81,7 @@ impl fmt::Display for Split {
         for (i, region) in self.regions.iter().enumerate() {
             write!(f, "\n; region @{i}\n{}", region.scalar)?;
             if let Some(guard) = &region.guard {
-                write!(f, "\n; region @{i}, bounds checks\n{guard}")?;
+                write!(f, "\n; region @{i}, guard\n{guard}")?;
             }
             if let Some(vector) = &region.vector {
                 write!(f, "\n; region @{i}, vectorized\n{vector}")?;
@@ -86,7 +89,7 @@ impl fmt::Display for Split {
             if let Some(masked) = &region.masked {
                 write!(
                     f,
-                    "\n; region @{i}, vectorized for chunks that fail the checks\n{masked}"
+                    "\n; region @{i}, vectorized for chunks that fail bounds checks\n{masked}"
                 )?;
             }
         }
@@ -157,18 +160,22 @@ fn widen(
     width: u8,
     remarks: &mut Vec<Remark>,
 ) -> Result<(), String> {
-    let bounds = bounds::split_bounds(&region.scalar, key, width);
-    let code = match &bounds {
-        Some(bounds) => vectorize(&bounds.inside, key, width)?,
+    let code = match checks::split_checks(&region.scalar, key, width) {
         None => vectorize(&region.scalar, key, width)?,
+        Some(checks) => {
+            let trusted = &checks.trusted;
+            if let Some(whole) = &checks.masked {
+                let code = vectorize_trusting(whole, key, width, trusted)?;
+                region.masked = Some(code.function);
+            }
+            let mut guard = vectorize_guard(&checks.guard, key, width, &checks.asked)?.function;
+            // What the answers are not computed from would be shared with the code that follows.
+            dce::run(&mut guard);
+            region.guard = Some(guard);
+            vectorize_trusting(&checks.inside, key, width, trusted)?
+        }
     };
     region.vector = Some(code.function);
-    if let Some(bounds) = bounds {
-        if bounds.outside {
-            region.masked = Some(vectorize(&region.scalar, key, width)?.function);
-        }
-        region.guard = Some(vectorize_condition(&bounds.guard, key, width)?.function);
-    }
     let found = code.remarks.into_iter();
     remarks.extend(found.map(|(loc, text)| Remark::new(loc, text)));
     Ok(())

@@ -1,0 +1,190 @@
+//! What is asked of a chunk before it runs as vectors.
+//!
+//! Vector code is better for knowing that the whole chunk passes the region's bounds checks (`bounds.rs`), and that index arithmetic of
+//! 32 bits does not wrap between its work-items before it is extended to 64 ([`Shape::Guarded`]), so that they access neighbouring elements. Both can be
+//! computed once for a chunk, if from ids and uniform values alone. So they make up a function of their own, the *guard*, and the vector
+//! code is made on the assumption that it holds. Where it does not, which is at the edges of the range or hardly ever, work-items
+//! run one by one, or with masks. Cost: linear.
+
+use std::collections::BTreeSet;
+
+use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+
+use super::bounds::{Bounds, find_bounds};
+use crate::LaunchKey;
+use crate::analysis::{Across, Cfg, Shape, Shapes};
+use crate::ir::{BinOp, Builder, ConvertOp, Function, Op, Terminator, Type, UnOp, Value};
+use crate::vectorize::{Asked, canonical};
+
+/// A region with its guard.
+pub(super) struct Checks {
+    /// For one work-item: whether it passes the bounds checks, twice, then values that must not wrap.
+    pub guard: Function,
+    /// What is asked of the guard's results.
+    pub asked: Vec<Asked>,
+    /// The region for work-items that pass.
+    pub inside: Function,
+    /// The whole region, if those that do not pass have more to do than to end.
+    pub masked: Option<Function>,
+    /// Extensions that do not wrap between lanes if the guard says so.
+    pub trusted: BTreeSet<Value>,
+}
+
+/// More extensions than this are not worth asking about ahead.
+const MOST: usize = 8;
+
+/// Splits a region into guard and inside; `None` if there is nothing to ask.
+pub(super) fn split_checks(region: &Function, key: &LaunchKey, width: u8) -> Option<Checks> {
+    if width == 1 {
+        return None;
+    }
+    let mut whole = region.clone();
+    canonical::unify(&mut whole);
+    let cfg = Cfg::new(&whole);
+    if !cfg.loops.irreducible.is_empty() {
+        return None;
+    }
+    let shapes = Shapes::new(&whole, &cfg, key, Across::Chunk(width));
+    let bounds = find_bounds(&whole, &cfg, &shapes);
+    let trusted = extensions(&whole, &cfg, &shapes);
+    if bounds.is_none() && trusted.is_empty() {
+        return None;
+    }
+    let bounds = bounds.unwrap_or_default();
+    let (guard, asked) = make_guard(&whole, &bounds, &trusted);
+    let mut inside = whole.clone();
+    for step in bounds.steps {
+        inside.blocks[step.block].term = Terminator::Br(step.onward);
+    }
+    inside.layout = inside.reverse_post_order();
+    canonical::forward_parameters(&mut inside);
+    Some(Checks {
+        guard,
+        asked,
+        inside,
+        masked: bounds.outside.then_some(whole),
+        trusted,
+    })
+}
+
+/// The extensions that memory accesses depend on and that can be asked about at the beginning of the region.
+fn extensions(func: &Function, cfg: &Cfg, shapes: &Shapes) -> BTreeSet<Value> {
+    let mut found = BTreeSet::new();
+    for &block in &cfg.order {
+        for &inst in &func.blocks[block].insts {
+            let data = &func.insts[inst];
+            if !matches!(data.op, Op::Load(_) | Op::Store(_)) {
+                continue;
+            }
+            if let Shape::Guarded(_, guards) = shapes.at(func, cfg, data.args[0], block) {
+                let all = guards.iter().all(|guard| is_computable(func, guard));
+                if all && found.len() < MOST {
+                    found.extend(guards.iter());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Whether a value follows from ids and uniform values by a few pure operations.
+fn is_computable(func: &Function, value: Value) -> bool {
+    let mut todo = vec![value];
+    let mut left = 40;
+    while let Some(value) = todo.pop() {
+        let Some(inst) = func.def_inst(value) else {
+            if func.params().contains(&value) {
+                continue;
+            }
+            return false;
+        };
+        let data = &func.insts[inst];
+        left -= 1;
+        if left == 0 || !data.op.is_pure() || data.results.len() != 1 {
+            return false;
+        }
+        todo.extend(&data.args);
+    }
+    true
+}
+
+fn make_guard(
+    func: &Function,
+    bounds: &Bounds,
+    trusted: &BTreeSet<Value>,
+) -> (Function, Vec<Asked>) {
+    let operand = |guard: Value| {
+        let inst = func.def_inst(guard).expect("a guard is an extension");
+        let data = &func.insts[inst];
+        let signed = matches!(data.op, Op::Convert(ConvertOp::SExt, _));
+        (data.args[0], signed)
+    };
+    let operands: BTreeSet<(Value, bool)> = trusted.iter().map(|&guard| operand(guard)).collect();
+    let params: Vec<Type> = func.params().iter().map(|&p| func.ty(p)).collect();
+    let mut results = vec![Type::I1; 2];
+    results.extend(operands.iter().map(|&(value, _)| func.ty(value)));
+    let mut out = Function::new(format!("{}.guard", func.name), &params, &results);
+    out.locals = func.locals.clone();
+    out.slots = func.slots.clone();
+    let mut copy = Copy {
+        func,
+        map: SecondaryMap::new(),
+    };
+    for (&old, &new) in func.params().iter().zip(out.params()) {
+        copy.map[old] = new.into();
+    }
+    let entry = out.entry();
+    let mut b = Builder::new(&mut out, entry);
+    let mut passes: Option<Value> = None;
+    for step in &bounds.steps {
+        if let Some((cond, wanted)) = step.check {
+            let cond = copy.value(&mut b, cond);
+            let cond = if wanted {
+                cond
+            } else {
+                b.unary(UnOp::Not, cond)
+            };
+            passes = Some(match passes {
+                None => cond,
+                Some(before) => b.binary(BinOp::And, before, cond),
+            });
+        }
+    }
+    let passes = passes.unwrap_or_else(|| b.iconst(Type::I1, 1));
+    let mut values = vec![passes, passes];
+    let mut asked = vec![Asked::All, Asked::Any];
+    for (value, signed) in operands {
+        values.push(copy.value(&mut b, value));
+        asked.push(Asked::NoWrap { signed });
+    }
+    b.ret(&values);
+    (out, asked)
+}
+
+/// Copies what values are computed from.
+struct Copy<'a> {
+    func: &'a Function,
+    map: SecondaryMap<Value, PackedOption<Value>>,
+}
+
+impl Copy<'_> {
+    fn value(&mut self, b: &mut Builder<'_>, value: Value) -> Value {
+        if let Some(new) = self.map[value].expand() {
+            return new;
+        }
+        let inst = self
+            .func
+            .def_inst(value)
+            .expect("what is asked about is computable");
+        let data = &self.func.insts[inst];
+        let args: Vec<Value> = data.args.iter().map(|&arg| self.value(b, arg)).collect();
+        let types: Vec<Type> = data.results.iter().map(|&r| self.func.ty(r)).collect();
+        b.loc = data.loc;
+        let new = b.ins(data.op.clone(), &args, &types);
+        let new = b.func.insts[new].results.clone();
+        for (&old, &new) in data.results.iter().zip(&new) {
+            self.map[old] = new.into();
+        }
+        self.map[value].expect("its instruction was copied")
+    }
+}
