@@ -8,6 +8,8 @@ mod random;
 #[allow(dead_code)]
 mod support;
 
+#[path = "../examples/fuzz/build.rs"]
+mod build;
 #[path = "../examples/fuzz/corpus.rs"]
 mod corpus;
 #[path = "../examples/fuzz/generate.rs"]
@@ -35,6 +37,15 @@ fn random_kernels_are_free_of_undefined_behaviour() {
     for seed in 60..80 {
         let verdict = kernels::judge(&generate::test(seed), true);
         assert_eq!(verdict, Verdict::Same, "kernel {seed}");
+    }
+}
+
+#[test]
+fn random_modules_do_the_same_in_every_engine() {
+    for seed in 0..40 {
+        if let Err(why) = build::judge(&build::module(seed)) {
+            panic!("module {seed}: {why}");
+        }
     }
 }
 

@@ -1,7 +1,10 @@
-//! The modules that mutation starts from: every `.spvasm` file of the tests that is not there to be refused, assembled.
+//! The modules that mutation starts from: every `.spvasm` file of the tests that is not there to be refused,
+//! assembled, and random valid ones.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use crate::build;
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -20,6 +23,9 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         }
     }
 }
+
+/// Random valid modules among them.
+const BUILT: u64 = 30;
 
 /// The assembled modules, in the order of their paths. Those that `spirv-as` refuses are left out.
 pub fn modules() -> Vec<Vec<u32>> {
@@ -40,5 +46,5 @@ pub fn modules() -> Vec<Vec<u32>> {
             .collect();
         (output.status.success() && words.len() > 5).then_some(words)
     });
-    modules.collect()
+    modules.chain((0..BUILT).map(build::module)).collect()
 }

@@ -47,7 +47,8 @@ fn prepare(text: &str) -> Result<(Module, directives::Run), String> {
     Ok((module, test.runs.remove(0)))
 }
 
-fn compare(case: &Case<'_>, checked: bool) -> Verdict {
+/// Judges a launch.
+pub fn compare(case: &Case<'_>, checked: bool) -> Verdict {
     let first = if checked {
         Engine::Checked
     } else {

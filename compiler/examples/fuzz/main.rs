@@ -13,6 +13,7 @@
 //! - `parent.rs`: children, time limits, findings. Open it first.
 //! - `generate.rs`: random kernels (others come from `tests/random`). `kernels.rs`: judging one. `shrink.rs`: making it small.
 //! - `mutate.rs`: mutated modules and what they must survive. `corpus.rs`: the modules that they start from.
+//!   `build.rs`: random valid ones, which every engine must run alike.
 
 // Shared with the tests, which use more of it.
 #[allow(dead_code)]
@@ -25,6 +26,7 @@ mod random;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
+mod build;
 mod corpus;
 mod generate;
 mod kernels;
@@ -78,7 +80,12 @@ fn main() -> ExitCode {
             for seed in seed..seed + count {
                 parent::announce(seed);
                 let words = mutate::module(&corpus, seed);
-                match mutate::survives(&words) {
+                let fate = if seed.is_multiple_of(mutate::BUILT) {
+                    build::judge(&words).map(|()| mutate::Fate::Compiled)
+                } else {
+                    mutate::survives(&words)
+                };
+                match fate {
                     Ok(mutate::Fate::Compiled) => parent::accepted(),
                     Ok(mutate::Fate::Refused) => {}
                     Err(why) => parent::report(seed, &why),

@@ -7,6 +7,7 @@ use brolga_compiler::{BuildOptions, NdRange, Program, SpecConstants, spec_consta
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::build;
 use crate::kernels::panic_message;
 use crate::support::case::launch_key;
 
@@ -30,11 +31,14 @@ fn instructions(words: &[u32]) -> Vec<std::ops::Range<usize>> {
     ranges
 }
 
-/// The mutated module with this number.
+/// One module in so many is a valid one of `build.rs`.
+pub const BUILT: u64 = 50;
+
+/// The mutated module with this number, or a valid one.
 pub fn module(corpus: &[Vec<u32>], seed: u64) -> Vec<u32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    if corpus.is_empty() {
-        return Vec::new();
+    if seed.is_multiple_of(BUILT) || corpus.is_empty() {
+        return build::module(seed);
     }
     let mut words = corpus[rng.random_range(0..corpus.len())].clone();
     for _ in 0..1 << rng.random_range(0..4) {
