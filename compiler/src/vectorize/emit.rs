@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::linearize::{Linearizer, Mask};
 use crate::analysis::{Shape, shape::Guards};
-use crate::ir::{BinOp, ConvertOp, Inst, IntCC, Mem, Op, Scalar, SourceLoc, Type, Value};
+use crate::ir::{BinOp, ConvertOp, Inst, Mem, Op, Scalar, SourceLoc, Type, Value};
 
 impl Linearizer<'_> {
     /// The shape of a value for a use in the current block.
@@ -316,33 +316,6 @@ impl Linearizer<'_> {
             });
         }
         all
-    }
-
-    /// Whether an affine number goes from the first lane to the last without wrapping.
-    pub(super) fn no_wrap(&mut self, operand: Value, signed: bool) -> Value {
-        let stride = match self.shapes.of(operand) {
-            Shape::Affine(c) | Shape::Guarded(c, _) => c,
-            _ => 0,
-        };
-        let reach = stride.wrapping_mul(i64::from(self.width) - 1);
-        let base = self.scalar(operand);
-        let mut b = self.builder();
-        let ty = b.ty(base);
-        let bits = ty.scalar.bits();
-        // The last lane must not pass the end of the type's numbers.
-        let (most, least) = if signed {
-            (i64::MAX >> (64 - bits), i64::MIN >> (64 - bits))
-        } else {
-            (ty.scalar.mask() as i64, 0)
-        };
-        let (cc, bound) = match (reach >= 0, signed) {
-            (true, true) => (IntCC::Sle, most - reach),
-            (true, false) => (IntCC::Ule, most.wrapping_sub(reach)),
-            (false, true) => (IntCC::Sge, least - reach),
-            (false, false) => (IntCC::Uge, -reach),
-        };
-        let bound = b.iconst(ty, bound as u64);
-        b.icmp(cc, base, bound)
     }
 
     /// Emits `make(true)` where `ok` holds and `make(false)` where it does not; the results of either.

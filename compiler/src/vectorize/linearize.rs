@@ -20,7 +20,7 @@
 //!
 //! Cost: linear in instructions, plus at each join of the new graph the number of variables waiting there.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
@@ -28,6 +28,7 @@ use smallvec::SmallVec;
 use super::Asked;
 use super::canonical::is_worth_skipping;
 use super::order::{Order, waits_at};
+use super::variables::{State, Var};
 use crate::analysis::{Cfg, Loop, Shape, Shapes};
 use crate::ir::{
     BinOp, Block, BlockCall, Builder, Function, Op, Scalar, SourceLoc, Terminator, Type, UnOp,
@@ -49,67 +50,56 @@ pub(super) enum Mask {
     Of(Value),
 }
 
-/// See the module's head.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Var {
-    Mask(Block),
-    Param(Block, u16),
-    Out(Value, Loop),
-}
-
-/// Variables that have a value; the others do not matter (a mask: is empty). `Mask::Full` is for masks only.
-type State = BTreeMap<Var, Mask>;
-
 /// An edge of the new graph on its way to a block.
-struct Incoming {
+pub(super) struct Incoming {
     /// A block of the new function, and which of its jumps.
-    from: Block,
-    jump: usize,
-    state: State,
+    pub(super) from: Block,
+    pub(super) jump: usize,
+    pub(super) state: State,
     /// Whether some lane certainly takes it.
-    nonempty: bool,
+    pub(super) nonempty: bool,
 }
 
 /// A divergent loop being made.
-struct LoopFrame {
+pub(super) struct LoopFrame {
     header: Block,
     carried: Vec<Var>,
 }
 
 pub(super) struct Linearizer<'a> {
-    pub src: &'a Function,
-    pub cfg: &'a Cfg,
-    pub shapes: &'a Shapes,
-    order: &'a Order,
-    pub width: u8,
+    pub(super) src: &'a Function,
+    pub(super) cfg: &'a Cfg,
+    pub(super) shapes: &'a Shapes,
+    pub(super) order: &'a Order,
+    pub(super) width: u8,
     /// What results are to answer; nothing: they are what the first lane has.
-    asked: &'a [Asked],
-    pub out: Function,
-    pub remarks: Vec<(SourceLoc, String)>,
+    pub(super) asked: &'a [Asked],
+    pub(super) out: Function,
+    pub(super) remarks: Vec<(SourceLoc, String)>,
 
     /// The block of `src` being translated and that of `out` being written.
-    pub at: Block,
-    pub to: Block,
+    pub(super) at: Block,
+    pub(super) to: Block,
     /// Its mask.
-    pub mask: Mask,
+    pub(super) mask: Mask,
     /// Lane 0 of a value, all there is of a uniform one; all lanes of a varying one.
-    pub scalars: SecondaryMap<Value, PackedOption<Value>>,
-    pub vectors: SecondaryMap<Value, PackedOption<Value>>,
+    pub(super) scalars: SecondaryMap<Value, PackedOption<Value>>,
+    pub(super) vectors: SecondaryMap<Value, PackedOption<Value>>,
     /// Values widened in `to` or a block that dominates it.
-    pub widened: HashMap<Value, Value>,
-    outs: HashMap<(Value, Loop), Value>,
+    pub(super) widened: HashMap<Value, Value>,
+    pub(super) outs: HashMap<(Value, Loop), Value>,
 
     /// What was assigned on the way to the current block and belongs to blocks to come.
-    state: State,
-    masks: SecondaryMap<Block, Option<Mask>>,
-    nonempty: SecondaryMap<Block, bool>,
-    entries: SecondaryMap<Block, PackedOption<Block>>,
-    incoming: SecondaryMap<Block, Vec<usize>>,
-    edges: Vec<Option<Incoming>>,
-    pending: SecondaryMap<Block, BTreeSet<u32>>,
-    frames: HashMap<Loop, LoopFrame>,
+    pub(super) state: State,
+    pub(super) masks: SecondaryMap<Block, Option<Mask>>,
+    pub(super) nonempty: SecondaryMap<Block, bool>,
+    pub(super) entries: SecondaryMap<Block, PackedOption<Block>>,
+    pub(super) incoming: SecondaryMap<Block, Vec<usize>>,
+    pub(super) edges: Vec<Option<Incoming>>,
+    pub(super) pending: SecondaryMap<Block, BTreeSet<u32>>,
+    pub(super) frames: HashMap<Loop, LoopFrame>,
     /// For each divergent loop, what is used after it.
-    live_out: HashMap<Loop, Vec<Value>>,
+    pub(super) live_out: HashMap<Loop, Vec<Value>>,
 }
 
 pub(super) fn linearize<'a>(
@@ -195,56 +185,8 @@ impl Linearizer<'_> {
         self.outs[&(value, id)]
     }
 
-    fn find_live_outs(&mut self) {
-        let mut needed: BTreeSet<(Loop, Value)> = BTreeSet::new();
-        let mut todo = Vec::new();
-        for &block in &self.cfg.order {
-            let mut note = |value: Value| {
-                if let Some(id) = self.escaped(value, block)
-                    && needed.insert((id, value))
-                {
-                    todo.push((id, value));
-                }
-            };
-            for &inst in &self.src.blocks[block].insts {
-                self.src.insts[inst]
-                    .args
-                    .iter()
-                    .copied()
-                    .for_each(&mut note);
-            }
-            self.src.blocks[block].term.for_each_value(&mut note);
-        }
-        // What leaves an outer loop is read at its exits, perhaps after it left an inner one.
-        while let Some((id, value)) = todo.pop() {
-            for &(from, _) in &self.cfg.loops.loops[id].exits {
-                if self.defined_before(value, from)
-                    && let Some(inner) = self.escaped(value, from)
-                    && needed.insert((inner, value))
-                {
-                    todo.push((inner, value));
-                }
-            }
-        }
-        for (id, value) in needed {
-            self.live_out.entry(id).or_default().push(value);
-        }
-    }
-
-    fn defined_before(&self, value: Value, block: Block) -> bool {
-        self.cfg.def_block[value].is_some_and(|def| self.cfg.dominators.dominates(def, block))
-    }
-
-    fn has_own_mask(&self, block: Block) -> bool {
+    pub(super) fn has_own_mask(&self, block: Block) -> bool {
         self.order.same_mask[block].is_none()
-    }
-
-    fn var_type(&self, var: Var) -> Type {
-        match var {
-            Var::Mask(_) => Type::new(Scalar::I1, self.width),
-            Var::Param(block, i) => self.new_type(self.src.blocks[block].params[usize::from(i)]),
-            Var::Out(value, _) => self.src.ty(value).with_lanes(self.width),
-        }
     }
 
     /// The type of what stands for a value in the new function.
@@ -260,16 +202,6 @@ impl Linearizer<'_> {
         match self.shapes.of(value) {
             Shape::Varying => self.vectors[value] = new.into(),
             _ => self.scalars[value] = new.into(),
-        }
-    }
-
-    /// The value that a variable has in a state, at the end of block `at`.
-    fn read(&mut self, state: &State, var: Var, at: Block) -> Value {
-        let ty = self.var_type(var);
-        match state.get(&var) {
-            Some(&Mask::Of(value)) => value,
-            Some(Mask::Full) => Builder::new(&mut self.out, at).iconst(ty, 1),
-            None => Builder::new(&mut self.out, at).iconst(ty, 0),
         }
     }
 
@@ -337,56 +269,6 @@ impl Linearizer<'_> {
         self.pending[block] = pending;
         self.state = state;
         true
-    }
-
-    /// Joins the states of a block's incoming edges; where they differ, the block gets a parameter.
-    fn merge(&mut self, block: Block) -> State {
-        let incoming = self.incoming[block].clone();
-        if let [only] = incoming[..] {
-            return self.edges[only]
-                .as_mut()
-                .map(|edge| std::mem::take(&mut edge.state))
-                .unwrap_or_default();
-        }
-        let index = &self.order.index;
-        let live = |var: &Var| match *var {
-            Var::Mask(b) | Var::Param(b, _) => index[b] >= index[block],
-            Var::Out(..) => true,
-        };
-        let mut edges: Vec<(Block, usize, State)> = Vec::new();
-        let mut vars: BTreeSet<Var> = BTreeSet::new();
-        for id in incoming {
-            if let Some(edge) = self.edges[id].as_mut() {
-                let state = std::mem::take(&mut edge.state);
-                vars.extend(state.keys().filter(|var| live(var)));
-                edges.push((edge.from, edge.jump, state));
-            }
-        }
-        let mut merged = State::new();
-        for var in vars {
-            let first = edges[0].2.get(&var).copied();
-            if let Some(value) = first
-                && edges.iter().all(|edge| edge.2.get(&var) == Some(&value))
-            {
-                merged.insert(var, value);
-                continue;
-            }
-            let ty = self.var_type(var);
-            let param = self.out.add_param(self.to, ty);
-            merged.insert(var, Mask::Of(param));
-            for (from, jump, state) in &edges {
-                let value = self.read(state, var, *from);
-                self.push_arg(*from, *jump, value);
-            }
-        }
-        merged
-    }
-
-    fn push_arg(&mut self, from: Block, jump: usize, value: Value) {
-        let term = &mut self.out.blocks[from].term;
-        if let Some(call) = term.targets_mut().nth(jump) {
-            call.args.push(value);
-        }
     }
 
     /// Goes on in a new block if any of `lanes` is active, to the next pending block otherwise.
@@ -471,82 +353,6 @@ impl Linearizer<'_> {
         self.to = header;
         self.nonempty[block] = true;
         self.frames.insert(id, LoopFrame { header, carried });
-    }
-
-    /// The variables that are set where lanes leave a divergent loop.
-    fn carried(&self, id: Loop) -> Vec<Var> {
-        let mut vars = BTreeSet::new();
-        for &(from, exit) in &self.cfg.loops.loops[id].exits {
-            if self.has_own_mask(exit) {
-                vars.insert(Var::Mask(exit));
-            }
-            let params = self.src.blocks[exit].params.len();
-            vars.extend((0..params).map(|i| Var::Param(exit, i as u16)));
-            vars.extend(self.outs_of_edge(from, exit));
-        }
-        vars.into_iter().collect()
-    }
-
-    fn outs_of_edge(&self, from: Block, to: Block) -> Vec<Var> {
-        let mut vars = Vec::new();
-        for id in self.cfg.loops_left(from, to) {
-            if let Some(values) = self.live_out.get(&id) {
-                let known = values.iter().filter(|&&v| self.defined_before(v, from));
-                vars.extend(known.map(|&v| Var::Out(v, id)));
-            }
-        }
-        vars
-    }
-
-    /// Lanes `mask` take a jump of the current block.
-    fn assign(&mut self, state: &mut State, call: &BlockCall, mask: Mask) {
-        let block = call.block;
-        let join = self.shapes.divergence.joins[block];
-        let outs = self.outs_of_edge(self.at, block);
-        for (i, &arg) in call.args.iter().enumerate() {
-            let var = Var::Param(block, i as u16);
-            let param = self.src.blocks[block].params[i];
-            let value = match self.shapes.of(param) {
-                Shape::Varying => {
-                    let new = self.vector(arg);
-                    if join {
-                        self.blend(state, var, new, mask)
-                    } else {
-                        new
-                    }
-                }
-                _ => self.scalar(arg),
-            };
-            state.insert(var, Mask::Of(value));
-        }
-        for var in outs {
-            if let Var::Out(value, _) = var {
-                let new = self.vector(value);
-                let new = self.blend(state, var, new, mask);
-                state.insert(var, Mask::Of(new));
-            }
-        }
-        if self.has_own_mask(block) {
-            let var = Var::Mask(block);
-            let new = match (state.get(&var), mask) {
-                (Some(&Mask::Of(old)), Mask::Of(more)) if join && old != more => {
-                    Mask::Of(self.builder().binary(BinOp::Or, old, more))
-                }
-                (Some(Mask::Full), _) if join => Mask::Full,
-                _ => mask,
-            };
-            state.insert(var, new);
-        }
-    }
-
-    /// `new` in the lanes of `mask`, what the variable had before elsewhere.
-    fn blend(&mut self, state: &State, var: Var, new: Value, mask: Mask) -> Value {
-        match (state.get(&var), mask) {
-            (Some(&Mask::Of(old)), Mask::Of(lanes)) if old != new => {
-                self.builder().select(lanes, new, old)
-            }
-            _ => new,
-        }
     }
 
     /// Ends the current block: decides where control goes and what flows there.
@@ -696,61 +502,6 @@ impl Linearizer<'_> {
         }
         let next = self.jump_to(targets, from, 1, state, false);
         self.builder().cond_br(any, frame.header, &args, next, &[]);
-    }
-
-    fn result(&mut self, index: usize, value: Value) -> Value {
-        match self.asked.get(index) {
-            None => self.first_lane(value),
-            Some(Asked::All) => self.bound(value, true),
-            Some(Asked::Any) => self.bound(value, false),
-            Some(Asked::NoWrap { signed }) => self.no_wrap(value, *signed),
-        }
-    }
-
-    /// Something that implies that a condition holds in all lanes, or that is implied by its holding in any.
-    fn bound(&mut self, value: Value, all: bool) -> Value {
-        if self.shapes.of(value) != Shape::Varying {
-            return self.scalar(value);
-        }
-        let inst = self.src.def_inst(value).map(|inst| &self.src.insts[inst]);
-        let last = u64::from(self.width) - 1;
-        match inst.map(|data| (&data.op, &data.args[..])) {
-            Some((&Op::ICmp(cc), &[a, b])) if self.shapes.is_monotone(value) => {
-                let (first_a, first_b) = (self.scalar(a), self.scalar(b));
-                let (last_a, last_b) = (self.lane(a, last), self.lane(b, last));
-                let mut b = self.builder();
-                let first = b.icmp(cc, first_a, first_b);
-                let last = b.icmp(cc, last_a, last_b);
-                b.binary(if all { BinOp::And } else { BinOp::Or }, first, last)
-            }
-            Some((&Op::Binary(op @ (BinOp::And | BinOp::Or), _), &[a, b])) => {
-                let (a, b) = (self.bound(a, all), self.bound(b, all));
-                self.builder().binary(op, a, b)
-            }
-            Some((Op::Unary(UnOp::Not), &[a])) => {
-                let a = self.bound(a, !all);
-                self.builder().unary(UnOp::Not, a)
-            }
-            _ => {
-                let lanes = self.vector(value);
-                let op = if all { Op::AllTrue } else { Op::AnyTrue };
-                self.builder().val(op, &[lanes], Type::I1)
-            }
-        }
-    }
-
-    /// A lane of a uniform or affine value.
-    fn lane(&mut self, value: Value, lane: u64) -> Value {
-        let base = self.scalar(value);
-        match self.shapes.of(value) {
-            Shape::Affine(stride) => {
-                let ty = self.out.ty(base);
-                let mut b = self.builder();
-                let offset = b.iconst(ty, (stride as u64).wrapping_mul(lane));
-                b.binary(BinOp::IAdd, base, offset)
-            }
-            _ => base,
-        }
     }
 
     fn note_branch(&mut self, cond: Value) {

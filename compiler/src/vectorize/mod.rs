@@ -5,14 +5,17 @@
 //! consecutive in x, at [`Stage::Vectorized`](crate::ir::Stage): a value that differs between them has W lanes, lane `l`
 //! for the l-th; a work-item query stands for the first one.
 //!
-//! Open `linearize.rs` first: it drives the rest, and turns divergent control flow into masks. `order.rs` decides
+//! Open `linearize.rs` first: it drives the rest, and turns divergent control flow into masks; `variables.rs`
+//! is what flows along its edges, `answers.rs` what a guard answers. `order.rs` decides
 //! in which order blocks are visited and which masks are equal; `emit.rs` widens one instruction; `canonical.rs`
 //! prepares control flow.
 
+mod answers;
 pub(crate) mod canonical;
 mod emit;
 mod linearize;
 mod order;
+mod variables;
 
 use std::collections::BTreeSet;
 

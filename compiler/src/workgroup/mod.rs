@@ -4,7 +4,7 @@
 //! [`LaunchKey`]. What flows out: [`WorkGroupCode`], one function at [`Stage::Vectorized`](crate::ir::Stage) that runs a range of
 //! work-groups ([`crate::abi::KernelFn`]).
 //!
-//! Open `split.rs` first: it cuts the kernel at its barriers (found by `regions.rs`) into a *skeleton*, code that is the same
+//! Open `split/` first: it cuts the kernel at its barriers into a *skeleton*, code that is the same
 //! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
 //! ([`crate::vectorize`]); `assemble.rs` wraps regions in loops over work-items and the skeleton in a loop over
 //! work-groups. `checks.rs` and `bounds.rs` keep
@@ -15,8 +15,6 @@ mod bounds;
 mod checks;
 mod extensions;
 mod local;
-mod regions;
-mod slots;
 mod split;
 mod width;
 

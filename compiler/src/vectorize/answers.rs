@@ -1,0 +1,93 @@
+//! What a guard's results say of all lanes ([`Asked`]).
+//!
+//! A comparison of ids with uniform values changes at most once over the lanes, so the first and the last lane tell
+//! about all of them; whether a number wraps, its first lane and its stride do.
+
+use super::Asked;
+use super::linearize::Linearizer;
+use crate::analysis::Shape;
+use crate::ir::{BinOp, IntCC, Op, Type, UnOp, Value};
+
+impl Linearizer<'_> {
+    pub(super) fn result(&mut self, index: usize, value: Value) -> Value {
+        match self.asked.get(index) {
+            None => self.first_lane(value),
+            Some(Asked::All) => self.bound(value, true),
+            Some(Asked::Any) => self.bound(value, false),
+            Some(Asked::NoWrap { signed }) => self.no_wrap(value, *signed),
+        }
+    }
+
+    /// Something that implies that a condition holds in all lanes, or that is implied by its holding in any.
+    fn bound(&mut self, value: Value, all: bool) -> Value {
+        if self.shapes.of(value) != Shape::Varying {
+            return self.scalar(value);
+        }
+        let inst = self.src.def_inst(value).map(|inst| &self.src.insts[inst]);
+        let last = u64::from(self.width) - 1;
+        match inst.map(|data| (&data.op, &data.args[..])) {
+            Some((&Op::ICmp(cc), &[a, b])) if self.shapes.is_monotone(value) => {
+                let (first_a, first_b) = (self.scalar(a), self.scalar(b));
+                let (last_a, last_b) = (self.lane(a, last), self.lane(b, last));
+                let mut b = self.builder();
+                let first = b.icmp(cc, first_a, first_b);
+                let last = b.icmp(cc, last_a, last_b);
+                b.binary(if all { BinOp::And } else { BinOp::Or }, first, last)
+            }
+            Some((&Op::Binary(op @ (BinOp::And | BinOp::Or), _), &[a, b])) => {
+                let (a, b) = (self.bound(a, all), self.bound(b, all));
+                self.builder().binary(op, a, b)
+            }
+            Some((Op::Unary(UnOp::Not), &[a])) => {
+                let a = self.bound(a, !all);
+                self.builder().unary(UnOp::Not, a)
+            }
+            _ => {
+                let lanes = self.vector(value);
+                let op = if all { Op::AllTrue } else { Op::AnyTrue };
+                self.builder().val(op, &[lanes], Type::I1)
+            }
+        }
+    }
+
+    /// A lane of a uniform or affine value.
+    fn lane(&mut self, value: Value, lane: u64) -> Value {
+        let base = self.scalar(value);
+        match self.shapes.of(value) {
+            Shape::Affine(stride) => {
+                let ty = self.out.ty(base);
+                let mut b = self.builder();
+                let offset = b.iconst(ty, (stride as u64).wrapping_mul(lane));
+                b.binary(BinOp::IAdd, base, offset)
+            }
+            _ => base,
+        }
+    }
+
+    /// Whether an affine number goes from the first lane to the last without wrapping.
+    pub(super) fn no_wrap(&mut self, operand: Value, signed: bool) -> Value {
+        let stride = match self.shapes.of(operand) {
+            Shape::Affine(c) | Shape::Guarded(c, _) => c,
+            _ => 0,
+        };
+        let reach = stride.wrapping_mul(i64::from(self.width) - 1);
+        let base = self.scalar(operand);
+        let mut b = self.builder();
+        let ty = b.ty(base);
+        let bits = ty.scalar.bits();
+        // The last lane must not pass the end of the type's numbers.
+        let (most, least) = if signed {
+            (i64::MAX >> (64 - bits), i64::MIN >> (64 - bits))
+        } else {
+            (ty.scalar.mask() as i64, 0)
+        };
+        let (cc, bound) = match (reach >= 0, signed) {
+            (true, true) => (IntCC::Sle, most - reach),
+            (true, false) => (IntCC::Ule, most.wrapping_sub(reach)),
+            (false, true) => (IntCC::Sge, least - reach),
+            (false, false) => (IntCC::Uge, -reach),
+        };
+        let bound = b.iconst(ty, bound as u64);
+        b.icmp(cc, base, bound)
+    }
+}

@@ -1,0 +1,252 @@
+//! The code of a region for one work-item.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+
+use super::slots::Node;
+use super::{Plan, Splitter};
+use crate::ir::{Block, Builder, Function, Op, Scalar, SlotId, Terminator, Type, UnOp, Value};
+
+impl Splitter<'_> {
+    /// The code of a region for one work-item.
+    pub(super) fn body(&self, entry: Block) -> Function {
+        let plan = &self.plans[&entry];
+        let params: Vec<Type> = plan.inputs.iter().map(|&v| self.func.ty(v)).collect();
+        let mut results = Vec::new();
+        if plan.exits.len() > 1 {
+            results.push(Type::I32);
+        }
+        results.extend(plan.results.iter().map(|&v| self.func.ty(v)));
+        let index = self.cut.entries.iter().position(|&e| e == entry);
+        let name = format!("{}.{}", self.func.name, index.unwrap_or(0));
+        let mut out = Function::new(name, &params, &results);
+        out.locals = self.func.locals.clone();
+        out.slots = self.table.clone();
+        let mut copy = Copier {
+            splitter: self,
+            plan,
+            map: SecondaryMap::with_capacity(self.func.values.len()),
+            blocks: SecondaryMap::new(),
+            out,
+        };
+        copy.run(entry);
+        copy.out
+    }
+}
+
+/// Copies a region's blocks to a function of their own.
+struct Copier<'a> {
+    splitter: &'a Splitter<'a>,
+    plan: &'a Plan,
+    map: SecondaryMap<Value, PackedOption<Value>>,
+    blocks: SecondaryMap<Block, PackedOption<Block>>,
+    out: Function,
+}
+
+impl Copier<'_> {
+    fn run(&mut self, entry: Block) {
+        let func = self.splitter.func;
+        let mut first = self.out.entry();
+        for (&old, &new) in self.plan.inputs.iter().zip(self.out.params()) {
+            self.map[old] = new.into();
+        }
+        self.private_arrays(first);
+        if let Some(alive) = self.splitter.alive
+            && self.splitter.guarded.contains(&entry)
+        {
+            first = self.only_alive(first, alive);
+        }
+        self.blocks[entry] = first.into();
+        for &block in &self.plan.blocks {
+            if block != entry {
+                let new = self.out.add_block();
+                self.blocks[block] = new.into();
+                for &param in &func.blocks[block].params {
+                    self.map[param] = self.out.add_param(new, func.ty(param)).into();
+                }
+            }
+        }
+        for &value in &self.plan.loads {
+            let node = self.splitter.load_node(entry, value);
+            let slot = self.splitter.slots[&node];
+            let ty = func.ty(value);
+            let new = Builder::new(&mut self.out, first).val(Op::ContextLoad(slot), &[], ty);
+            self.map[value] = new.into();
+        }
+        // Definitions before uses: values are numbered so only by chance.
+        for &value in &self.plan.again {
+            self.compute_again(first, value);
+        }
+        for &block in &self.plan.blocks {
+            self.copy_block(block);
+        }
+    }
+
+    /// Ends a block by returning for work-items that are not alive; the block for the others.
+    fn only_alive(&mut self, block: Block, alive: SlotId) -> Block {
+        let results = self.out.results.clone();
+        let mut b = Builder::new(&mut self.out, block);
+        let is_alive = b.val(Op::ContextLoad(alive), &[], Type::I1);
+        let (go_on, stop) = (b.new_block(&[]), b.new_block(&[]));
+        b.cond_br(is_alive, go_on, &[], stop, &[]);
+        b.switch_to(stop);
+        let zeros: Vec<Value> = results.iter().map(|&ty| b.iconst(ty, 0)).collect();
+        b.ret(&zeros);
+        go_on
+    }
+
+    fn private_arrays(&mut self, first: Block) {
+        let func = self.splitter.func;
+        for &inst in &func.blocks[func.entry()].insts {
+            let data = &func.insts[inst];
+            if !matches!(data.op, Op::Alloca { .. }) {
+                continue;
+            }
+            let op = match self.splitter.arrays.get(&data.results[0]) {
+                Some(&slot) => Op::ContextLoad(slot),
+                None => data.op.clone(),
+            };
+            let new = Builder::new(&mut self.out, first).val(op, &[], Type::PTR);
+            self.map[data.results[0]] = new.into();
+        }
+    }
+
+    fn value(&mut self, block: Block, value: Value) -> Value {
+        let func = self.splitter.func;
+        match (self.map[value].expand(), func.as_const(value)) {
+            (Some(new), _) => new,
+            (None, Some(bits)) => Builder::new(&mut self.out, block).iconst(func.ty(value), bits),
+            (None, None) => self.compute_again(block, value),
+        }
+    }
+
+    fn compute_again(&mut self, block: Block, value: Value) -> Value {
+        if let Some(new) = self.map[value].expand() {
+            return new;
+        }
+        let func = self.splitter.func;
+        let inst = func.def_inst(value).expect("cheap values are instructions");
+        let data = &func.insts[inst];
+        let args: Vec<Value> = data
+            .args
+            .iter()
+            .map(|&arg| self.value(block, arg))
+            .collect();
+        let mut b = Builder::new(&mut self.out, block);
+        b.loc = data.loc;
+        let new = b.val(data.op.clone(), &args, func.ty(value));
+        self.map[value] = new.into();
+        new
+    }
+
+    fn copy_block(&mut self, block: Block) {
+        let func = self.splitter.func;
+        let to = self.blocks[block].expect("the region's blocks are made");
+        for &inst in &func.blocks[block].insts {
+            let data = &func.insts[inst];
+            if matches!(data.op, Op::Alloca { .. } | Op::Const(_)) {
+                continue;
+            }
+            let args: Vec<Value> = data.args.iter().map(|&arg| self.value(to, arg)).collect();
+            let types: Vec<Type> = data.results.iter().map(|&r| func.ty(r)).collect();
+            let mut b = Builder::new(&mut self.out, to);
+            b.loc = data.loc;
+            let new = b.ins(data.op.clone(), &args, &types);
+            let new = self.out.insts[new].results.clone();
+            for (&old, &new) in data.results.iter().zip(&new) {
+                self.map[old] = new.into();
+            }
+        }
+        if self.plan.exits.contains(&block) {
+            self.leave(block, to);
+            return;
+        }
+        let mut term = func.blocks[block].term.clone();
+        term.for_each_value_mut(|value| *value = self.value(to, *value));
+        for call in term.targets_mut() {
+            call.block = self.blocks[call.block].expect("inner jumps stay in the region");
+        }
+        self.out.blocks[to].term = term;
+    }
+
+    /// Says whether the work-item is alive from here on, if it is decided here.
+    fn mark_alive(&mut self, block: Block, to: Block) {
+        let splitter = self.splitter;
+        let Some(alive) = splitter.alive else {
+            return;
+        };
+        let value = match (
+            splitter.returns.get(&block),
+            &splitter.func.blocks[block].term,
+        ) {
+            (Some(&onward_if), Terminator::CondBr { cond, .. }) => {
+                let cond = self.value(to, *cond);
+                let mut b = Builder::new(&mut self.out, to);
+                if onward_if {
+                    cond
+                } else {
+                    b.unary(UnOp::Not, cond)
+                }
+            }
+            _ if splitter.owner(block) == splitter.func.entry() => {
+                Builder::new(&mut self.out, to).iconst(Type::I1, 1)
+            }
+            _ => return,
+        };
+        Builder::new(&mut self.out, to).ins(Op::ContextStore(alive), &[value], &[]);
+    }
+
+    /// Ends the region: stores what outlives it and what is handed on, returns which exit it was and what is uniform.
+    fn leave(&mut self, block: Block, to: Block) {
+        let splitter = self.splitter;
+        let func = splitter.func;
+        let region = splitter.owner(block);
+        let mut stores: BTreeMap<SlotId, Value> = BTreeMap::new();
+        for (&node, &slot) in &splitter.slots {
+            if let Node::Kept(value) = node
+                && splitter.home(value) == region
+                && splitter.defined_at(value, block)
+                && self.map[value].is_some()
+            {
+                stores.insert(slot, value);
+            }
+        }
+        for (_, handed) in splitter.passed_on(block) {
+            for (param, arg) in handed {
+                // One that is never wanted has no slot.
+                let Some(&slot) = splitter.slots.get(&Node::Handed(param)) else {
+                    continue;
+                };
+                let in_place = self.plan.loads.contains(&arg)
+                    && splitter.slots[&splitter.load_node(region, arg)] == slot;
+                if in_place {
+                    stores.remove(&slot);
+                } else {
+                    stores.insert(slot, arg);
+                }
+            }
+        }
+        for (slot, value) in stores {
+            let value = self.value(to, value);
+            Builder::new(&mut self.out, to).ins(Op::ContextStore(slot), &[value], &[]);
+        }
+        self.mark_alive(block, to);
+        let mut results = Vec::new();
+        if self.plan.exits.len() > 1 {
+            let which = self.plan.exits.iter().position(|&exit| exit == block);
+            let which = which.unwrap_or(0) as u64;
+            results.push(Builder::new(&mut self.out, to).iconst(Type::I32, which));
+        }
+        for &value in &self.plan.results {
+            results.push(if splitter.defined_at(value, block) {
+                self.value(to, value)
+            } else {
+                let ty = func.ty(value);
+                debug_assert_ne!(ty.scalar, Scalar::Ptr, "no pointer is merely maybe defined");
+                Builder::new(&mut self.out, to).iconst(ty, 0)
+            });
+        }
+        Builder::new(&mut self.out, to).ret(&results);
+    }
+}

@@ -1,0 +1,306 @@
+//! Cuts a kernel at its barriers into a skeleton and regions.
+//!
+//! `regions.rs` says which blocks make a region. `values.rs` decides what becomes of values, by where they are
+//! used and whether all work-items of the group have the same (*uniform*; [`Across::Group`]):
+//!
+//! - used in their region only: nothing; the region's code computes them;
+//! - uniform, used elsewhere, computed from uniform values by pure operations: computed in the skeleton as well;
+//! - uniform, used elsewhere, else (loaded, or merged inside the region): a result of the region;
+//! - varying, used elsewhere, cheap to compute again from ids and uniform values: computed again where used;
+//! - varying, used elsewhere, else: stored to a *slot* of the barrier context where its region ends, loaded where regions
+//!   that use it begin (`slots.rs`). A private array that outlives a region is a slot itself.
+//!
+//! Parameters of a region's first block are parameters of the skeleton's block when uniform, so that a loop counter around a
+//! barrier costs nothing, and have slots when varying, stored on the way in.
+//!
+//! `early.rs` is for work-items that return before a barrier; `body.rs` and `skeleton.rs` make the code.
+//!
+//! Cost: linear, but for the number of values that live across cuts times regions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cranelift_entity::SecondaryMap;
+
+mod body;
+mod early;
+mod regions;
+mod skeleton;
+mod slots;
+mod values;
+
+use regions::{Cut, cut};
+use slots::{Node, Way};
+
+use super::{Region, Remark, Split};
+use crate::analysis::{Across, Cfg, Shape, Shapes};
+use crate::ir::{
+    Block, Builder, FuncId, Function, Op, Slot, SlotId, SourceLoc, Terminator, Type, Value,
+};
+use crate::{Diagnostic, LaunchKey};
+
+/// Values computed again in another region cost at most this many instructions.
+const CHEAP: u32 = 8;
+
+pub(super) fn split(kernel: &Function, key: &LaunchKey) -> Result<Split, Diagnostic> {
+    let has_barrier = kernel.layout.iter().any(|&block| {
+        let mut insts = kernel.blocks[block].insts.iter();
+        insts.any(|&inst| matches!(kernel.insts[inst].op, Op::Barrier(_)))
+    });
+    if has_barrier {
+        let cut = cut(kernel);
+        Splitter::new(&cut, key).run()
+    } else {
+        Ok(whole(kernel))
+    }
+}
+
+/// A kernel without barriers is one region.
+fn whole(kernel: &Function) -> Split {
+    let params: Vec<Type> = kernel.params().iter().map(|&p| kernel.ty(p)).collect();
+    let mut skeleton = Function::new(kernel.name.clone(), &params, &[]);
+    skeleton.locals = kernel.locals.clone();
+    let args = skeleton.params().to_vec();
+    let entry = skeleton.entry();
+    let mut b = Builder::new(&mut skeleton, entry);
+    b.ins(Op::Call(FuncId::from_u32(0)), &args, &[]);
+    b.ret(&[]);
+    Split {
+        skeleton,
+        regions: vec![Region {
+            scalar: kernel.clone(),
+            vector: None,
+            guard: None,
+            masked: None,
+        }],
+        remarks: Vec::new(),
+    }
+}
+
+/// A region while it is planned.
+#[derive(Default)]
+struct Plan {
+    /// Its blocks in reverse post-order, and those that end it.
+    blocks: Vec<Block>,
+    exits: Vec<Block>,
+    /// Uniform values from elsewhere, its parameters.
+    inputs: BTreeSet<Value>,
+    /// Varying values from elsewhere, loaded or computed again.
+    loads: BTreeSet<Value>,
+    again: BTreeSet<Value>,
+    /// Uniform values that the skeleton cannot compute.
+    results: BTreeSet<Value>,
+}
+
+struct Splitter<'a> {
+    cut: &'a Cut,
+    func: &'a Function,
+    cfg: Cfg,
+    shapes: Shapes,
+    plans: BTreeMap<Block, Plan>,
+    /// Uniform values that the skeleton computes.
+    in_skeleton: BTreeSet<Value>,
+    /// Private arrays that outlive a region.
+    arrays: BTreeMap<Value, SlotId>,
+    /// Varying values, but for parameters of first blocks, that outlive their region.
+    saved: BTreeSet<Value>,
+    /// The slots of values and parameters.
+    slots: BTreeMap<Node, SlotId>,
+    /// Blocks that end by returning or going on, and whether going on is their first target.
+    returns: BTreeMap<Block, bool>,
+    /// The slot that says whether a work-item is alive, and the regions that ask.
+    alive: Option<SlotId>,
+    guarded: BTreeSet<Block>,
+    costs: SecondaryMap<Value, Option<u32>>,
+    table: cranelift_entity::PrimaryMap<SlotId, Slot>,
+    remarks: Vec<Remark>,
+}
+
+impl<'a> Splitter<'a> {
+    fn new(cut: &'a Cut, key: &LaunchKey) -> Splitter<'a> {
+        let func = &cut.func;
+        let cfg = Cfg::new(func);
+        let shapes = Shapes::assuming(func, &cfg, key, Across::Group, |block| cut.outer[block]);
+        Splitter {
+            cut,
+            func,
+            cfg,
+            shapes,
+            plans: BTreeMap::new(),
+            in_skeleton: BTreeSet::new(),
+            arrays: BTreeMap::new(),
+            saved: BTreeSet::new(),
+            slots: BTreeMap::new(),
+            returns: BTreeMap::new(),
+            alive: None,
+            guarded: BTreeSet::new(),
+            costs: SecondaryMap::with_capacity(func.values.len()),
+            table: cranelift_entity::PrimaryMap::new(),
+            remarks: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Result<Split, Diagnostic> {
+        self.find_exits();
+        self.find_early_returns();
+        self.place_private_arrays();
+        self.note_uses();
+        self.assign_slots();
+        let mut regions = Vec::new();
+        let mut called = BTreeMap::new();
+        for &entry in &self.cut.entries {
+            let body = self.body(entry);
+            if has_effect(&body) {
+                called.insert(entry, regions.len());
+                regions.push(Region {
+                    scalar: body,
+                    vector: None,
+                    guard: None,
+                    masked: None,
+                });
+            }
+        }
+        let skeleton = self.skeleton(&called);
+        for region in &mut regions {
+            region.scalar.locals = skeleton.locals.clone();
+            region.scalar.slots = skeleton.slots.clone();
+        }
+        let saved = self.table.values().filter(|slot| slot.bytes == 0).count();
+        let arrays = self.table.len() - saved;
+        self.remarks.push(Remark::new(
+            SourceLoc::default(),
+            format!(
+                "barriers make {} regions; {saved} values and {arrays} private arrays of each work-item are kept across them",
+                regions.len(),
+            ),
+        ));
+        Ok(Split {
+            skeleton,
+            regions,
+            remarks: self.remarks,
+        })
+    }
+
+    fn owner(&self, block: Block) -> Block {
+        self.cut.owner[block].expect("every block is in a region")
+    }
+
+    /// The region that defines a value.
+    fn home(&self, value: Value) -> Block {
+        self.owner(self.cfg.def_block[value].expect("used values are defined"))
+    }
+
+    fn is_entry(&self, block: Block) -> bool {
+        self.cut.owner[block] == Some(block)
+    }
+
+    fn is_varying(&self, value: Value, user: Block) -> bool {
+        self.shapes.at(self.func, &self.cfg, value, user) == Shape::Varying
+    }
+
+    fn is_kernel_param(&self, value: Value) -> bool {
+        self.func.params().contains(&value)
+    }
+
+    /// The parameter is of the first block of a region other than the function's.
+    fn is_entry_param(&self, value: Value) -> bool {
+        self.func.def_inst(value).is_none()
+            && !self.is_kernel_param(value)
+            && self.cfg.def_block[value].is_some_and(|block| self.is_entry(block))
+    }
+
+    /// Whether a value of this or another region is there when control leaves its region, or passes another, at `exit`.
+    fn defined_at(&self, value: Value, exit: Block) -> bool {
+        self.cfg.def_block[value].is_none_or(|def| {
+            self.owner(def) != self.owner(exit) || self.cfg.dominators.dominates(def, exit)
+        })
+    }
+
+    fn find_exits(&mut self) {
+        for &block in &self.cfg.order {
+            let leaves = match &self.func.blocks[block].term {
+                Terminator::Ret(_) | Terminator::Unreachable => true,
+                term => term.targets().any(|call| self.is_entry(call.block)),
+            };
+            let plan = self.plans.entry(self.owner(block)).or_default();
+            plan.blocks.push(block);
+            if leaves || self.cut.outer[block] {
+                plan.exits.push(block);
+            }
+        }
+        for (&entry, plan) in &self.plans {
+            if plan.exits.len() > 1 {
+                let loc = self.func.blocks[entry].insts.first();
+                self.remarks.push(Remark::new(
+                    loc.map(|&inst| self.func.insts[inst].loc)
+                        .unwrap_or_default(),
+                    "work-items may leave for a barrier from several places; the first one decides",
+                ));
+            }
+        }
+    }
+
+    /// Whether a region can run more than once.
+    fn repeats(&self, region: Block) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut todo = vec![region];
+        while let Some(at) = todo.pop() {
+            for next in self.next_regions(at) {
+                if next == region {
+                    return true;
+                }
+                if seen.insert(next) {
+                    todo.push(next);
+                }
+            }
+        }
+        false
+    }
+
+    fn next_regions(&self, region: Block) -> Vec<Block> {
+        let exits = self.plans[&region].exits.iter();
+        exits.flat_map(|&exit| self.func.successors(exit)).collect()
+    }
+
+    fn plan(&mut self, region: Block) -> &mut Plan {
+        self.plans
+            .get_mut(&region)
+            .expect("every region has a plan")
+    }
+
+    fn is_alloca(&self, value: Value) -> bool {
+        matches!(self.func.def_op(value), Some(Op::Alloca { .. }))
+    }
+
+    /// The ways out of a region at `exit`, with the varying values handed on.
+    fn passed_on(&self, exit: Block) -> Vec<Way> {
+        let targets = self.func.blocks[exit].term.targets();
+        targets
+            .map(|call| {
+                let params = self.func.blocks[call.block].params.iter();
+                let pairs = params.zip(&call.args).map(|(&param, &arg)| (param, arg));
+                let varying = pairs.filter(|&(param, _)| self.shapes.of(param) == Shape::Varying);
+                (call.block, varying.collect())
+            })
+            .collect()
+    }
+
+    /// What a region loads a value from.
+    fn load_node(&self, region: Block, value: Value) -> Node {
+        if self.is_entry_param(value)
+            && (self.home(value) == region || !self.slots.contains_key(&Node::Kept(value)))
+        {
+            Node::Handed(value)
+        } else {
+            Node::Kept(value)
+        }
+    }
+}
+
+/// Whether running a region's code makes any difference.
+fn has_effect(body: &Function) -> bool {
+    !body.results.is_empty()
+        || body.layout.iter().any(|&block| {
+            let mut insts = body.blocks[block].insts.iter();
+            insts.any(|&inst| body.insts[inst].op.has_side_effect())
+        })
+}

@@ -1,0 +1,304 @@
+//! What becomes of each value that is used outside its region; the module's head says which ways there are.
+
+use std::collections::BTreeSet;
+
+use cranelift_entity::SecondaryMap;
+
+use super::slots::{Crossing, Crossings, Node};
+use super::{CHEAP, Remark, Splitter};
+use crate::analysis::Shape;
+use crate::ir::{BinOp, Block, ConvertOp, Inst, Op, Query, Slot, Terminator, Type, Value};
+
+impl Splitter<'_> {
+    /// Private arrays that are used in several regions, or in one that runs several times, become slots.
+    pub(super) fn place_private_arrays(&mut self) {
+        let users = self.users();
+        for &inst in &self.func.blocks[self.func.entry()].insts.clone() {
+            let data = &self.func.insts[inst];
+            let Op::Alloca { size, align } = data.op else {
+                continue;
+            };
+            let array = data.results[0];
+            let mut homes: BTreeSet<Block> = BTreeSet::new();
+            let mut escapes = false;
+            let mut seen = BTreeSet::from([array]);
+            let mut todo = vec![array];
+            while let Some(pointer) = todo.pop() {
+                for &(user, block) in &users[pointer] {
+                    homes.insert(self.owner(block));
+                    let Some(user) = user else {
+                        escapes = true;
+                        continue;
+                    };
+                    let data = &self.func.insts[user];
+                    match data.op {
+                        Op::Load(_) => {}
+                        Op::Store(_) => escapes |= data.args[1..].contains(&pointer),
+                        Op::MemCopy { .. } | Op::MemCopyDyn { .. } | Op::ICmp(_) => {}
+                        Op::PtrAdd | Op::Select | Op::Convert(..) => {
+                            let result = data.results[0];
+                            if seen.insert(result) {
+                                todo.push(result);
+                            }
+                        }
+                        _ => escapes = true,
+                    }
+                }
+            }
+            let once = homes.len() <= 1 && homes.iter().all(|&home| !self.repeats(home));
+            if escapes || !once {
+                let slot = self.table.push(Slot {
+                    ty: Type::PTR,
+                    bytes: size.next_multiple_of(align),
+                    align,
+                });
+                self.arrays.insert(array, slot);
+            }
+        }
+    }
+
+    /// The instructions (or terminators) that use each value, with their blocks.
+    fn users(&self) -> SecondaryMap<Value, Vec<(Option<Inst>, Block)>> {
+        let mut users: SecondaryMap<Value, Vec<(Option<Inst>, Block)>> = SecondaryMap::new();
+        users.resize(self.func.values.len());
+        for &block in &self.cfg.order {
+            for &inst in &self.func.blocks[block].insts {
+                for &arg in &self.func.insts[inst].args {
+                    users[arg].push((Some(inst), block));
+                }
+            }
+            let term = &self.func.blocks[block].term;
+            term.for_each_value(|value| users[value].push((None, block)));
+        }
+        users
+    }
+
+    /// Decides for every use of a value outside its region how the value gets there.
+    pub(super) fn note_uses(&mut self) {
+        let entries = self.cut.entries.clone();
+        for entry in entries {
+            let blocks = self.plans[&entry].blocks.clone();
+            for block in blocks {
+                for &inst in &self.func.blocks[block].insts {
+                    for &arg in &self.func.insts[inst].args {
+                        self.use_in_region(entry, arg, block);
+                    }
+                }
+                self.note_terminator(entry, block);
+            }
+        }
+    }
+
+    fn note_terminator(&mut self, region: Block, block: Block) {
+        let term = &self.func.blocks[block].term;
+        if !self.plans[&region].exits.contains(&block) {
+            let mut values = Vec::new();
+            term.for_each_value(|value| values.push(value));
+            for value in values {
+                self.use_in_region(region, value, block);
+            }
+            return;
+        }
+        if let Terminator::CondBr { cond: value, .. } | Terminator::Switch { value, .. } = term {
+            let value = *value;
+            if self.returns.contains_key(&block) {
+                self.use_in_region(region, value, block);
+            }
+            self.use_in_skeleton(value, block);
+        }
+        let term = &self.func.blocks[block].term;
+        for call in term.targets() {
+            let params = &self.func.blocks[call.block].params;
+            for (&param, &arg) in params.iter().zip(&call.args) {
+                if self.shapes.of(param) == Shape::Varying {
+                    self.use_in_region(region, arg, block);
+                } else {
+                    self.use_in_skeleton(arg, block);
+                }
+            }
+        }
+    }
+
+    fn use_in_region(&mut self, region: Block, value: Value, user: Block) {
+        if self.func.as_const(value).is_some() {
+            return;
+        }
+        if self.is_alloca(value) {
+            return;
+        }
+        if self.is_kernel_param(value) {
+            self.plan(region).inputs.insert(value);
+            return;
+        }
+        let varying = self.is_varying(value, user);
+        if self.home(value) == region {
+            if self.is_entry_param(value) {
+                if varying {
+                    self.plan(region).loads.insert(value);
+                } else {
+                    self.plan(region).inputs.insert(value);
+                }
+            }
+            return;
+        }
+        if !varying {
+            self.plan(region).inputs.insert(value);
+            self.use_in_skeleton(value, user);
+        } else if !self.shapes.of(value).is_uniform()
+            && self.cost(value).is_some_and(|cost| cost <= CHEAP)
+        {
+            // What varies only for those after a divergent loop took that loop to compute, and is saved below.
+            if self.plan(region).again.insert(value) {
+                let inst = self.func.def_inst(value).expect("parameters are not cheap");
+                for &arg in &self.func.insts[inst].args {
+                    let def = self.cfg.def_block[value].expect("defined");
+                    // The operand is as uniform as it was for the value itself.
+                    self.use_in_region(region, arg, def);
+                }
+            }
+        } else {
+            self.plan(region).loads.insert(value);
+            if !self.is_entry_param(value) {
+                self.saved.insert(value);
+            }
+        }
+    }
+
+    /// A value the skeleton needs: a condition, a uniform argument, something it passes on.
+    fn use_in_skeleton(&mut self, value: Value, user: Block) {
+        if self.func.as_const(value).is_some()
+            || self.is_kernel_param(value)
+            || self.is_entry_param(value) && !self.is_varying(value, user)
+            || self.in_skeleton.contains(&value)
+        {
+            return;
+        }
+        let home = self.home(value);
+        let computable = !self.is_varying(value, user)
+            && self.func.def_inst(value).is_some_and(|inst| {
+                let data = &self.func.insts[inst];
+                data.op.is_pure() && data.results.len() == 1
+            });
+        if computable {
+            self.in_skeleton.insert(value);
+            let def = self.cfg.def_block[value].expect("defined");
+            let inst = self.func.def_inst(value).expect("an instruction");
+            for &arg in &self.func.insts[inst].args {
+                self.use_in_skeleton(arg, def);
+            }
+        } else {
+            if self.is_varying(value, user) {
+                let loc = self
+                    .func
+                    .def_inst(value)
+                    .map(|inst| self.func.insts[inst].loc);
+                self.remarks.push(Remark::new(
+                    loc.unwrap_or_default(),
+                    "a barrier depends on a condition that may vary; the first work-item decides",
+                ));
+            }
+            // Decided by the region that uses it last: where it is handed over.
+            let region = if self.is_varying(value, user) && home != self.owner(user) {
+                let region = self.owner(user);
+                self.use_in_region(region, value, user);
+                region
+            } else {
+                home
+            };
+            if self.is_entry_param(value) {
+                self.plan(region).loads.insert(value);
+            }
+            self.plan(region).results.insert(value);
+        }
+    }
+
+    /// Instructions to compute a varying value from ids and uniform values; `None` if it takes more
+    /// than arithmetic.
+    fn cost(&mut self, value: Value) -> Option<u32> {
+        if let Some(cost) = self.costs[value] {
+            return (cost != u32::MAX).then_some(cost);
+        }
+        // Found again on the way, it depends on itself.
+        self.costs[value] = Some(u32::MAX);
+        let cost = self.find_cost(value);
+        self.costs[value] = Some(cost.unwrap_or(u32::MAX));
+        cost
+    }
+
+    fn find_cost(&mut self, value: Value) -> Option<u32> {
+        if self.shapes.of(value).is_uniform() {
+            return Some(0);
+        }
+        let inst = self.func.def_inst(value)?;
+        let data = &self.func.insts[inst];
+        let base = match &data.op {
+            Op::DimQuery(..) => 1,
+            Op::Query(Query::GlobalLinearId) => 3,
+            Op::Query(_) => 1,
+            Op::Alloca { .. } => 0,
+            Op::PtrAdd | Op::Select | Op::ICmp(_) => 1,
+            Op::Unary(_) if !self.func.ty(value).scalar.is_float() => 1,
+            Op::Binary(op, _) if !self.func.ty(value).scalar.is_float() => match op {
+                BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem => return None,
+                _ => 1,
+            },
+            Op::Convert(
+                ConvertOp::SExt | ConvertOp::ZExt | ConvertOp::Trunc | ConvertOp::Bitcast,
+                _,
+            ) => 1,
+            _ => return None,
+        };
+        let def = self.cfg.def_block[value]?;
+        let mut sum = base;
+        for &arg in &data.args {
+            // What varies only for those after a divergent loop is not to be had again.
+            if self.is_varying(arg, def) && self.shapes.of(arg).is_uniform() {
+                return None;
+            }
+            sum += self.cost(arg)?;
+            if sum > CHEAP {
+                return None;
+            }
+        }
+        Some(sum)
+    }
+
+    pub(super) fn assign_slots(&mut self) {
+        let mut cross = Crossings::default();
+        for &entry in &self.cut.entries {
+            let plan = &self.plans[&entry];
+            let exits = plan
+                .exits
+                .iter()
+                .map(|&exit| self.passed_on(exit))
+                .collect();
+            cross.regions.insert(
+                entry,
+                Crossing {
+                    loads: plan.loads.clone(),
+                    exits,
+                },
+            );
+        }
+        for &value in &self.saved {
+            cross.home.insert(value, self.home(value));
+        }
+        for &entry in &self.cut.entries[1..] {
+            for &param in &self.func.blocks[entry].params {
+                if self.shapes.of(param) == Shape::Varying {
+                    cross.params.insert(param, entry);
+                }
+            }
+        }
+        let types = |value| self.func.ty(value);
+        self.slots = cross.assign(types, &mut self.table);
+        for node in self.slots.keys().copied().collect::<Vec<_>>() {
+            if let Node::Kept(value) = node
+                && self.is_entry_param(value)
+            {
+                let home = self.home(value);
+                self.plan(home).loads.insert(value);
+            }
+        }
+    }
+}
