@@ -95,6 +95,10 @@ impl Range {
             for d in 0..range.dims {
                 range.offset[d] = rng.random_range(0..9);
             }
+            // Only a generator that masks every index can start this far out.
+            if most_dims == 3 && rng.random_bool(0.1) {
+                range.offset[0] = (1 << rng.random_range(7..40)) - rng.random_range(0..20);
+            }
         }
         range
     }
@@ -853,7 +857,7 @@ impl Generator {
             return;
         }
         self.fuel -= 1;
-        match self.rng.random_range(0..35) {
+        match self.rng.random_range(0..37) {
             0..=9 => self.expression(),
             10..=13 => self.load_input(),
             14..=16 => {
@@ -893,6 +897,7 @@ impl Generator {
             31 if !self.barriers && self.chance(0.5) => self.leave(),
             32 if depth < 3 => self.stride_loop(depth),
             33 if self.chance(0.3) => self.printf(),
+            35 if depth < 4 => self.guarded_load(),
             34 => {
                 let fence = self.pick(&[
                     "workgroup.acqrel.local",
@@ -1171,6 +1176,52 @@ impl Generator {
         self.scope.truncate(scope);
         self.together = before;
         self.join(after, Type::I32, false);
+    }
+
+    /// A load where an index that may wrap is inside the buffer.
+    fn guarded_load(&mut self) {
+        let id = self.global_id;
+        let ty = self.pick(&[Type::I8, Type::I16, Type::I32, Type::I32, Type::I64]);
+        let n = if ty == Type::I64 {
+            id
+        } else {
+            self.emit(ty, "convert.trunc.rte", &[id])
+        };
+        let other = if self.chance(0.7) {
+            let by = self.rng.random_range(0..20);
+            self.number(ty, by)
+        } else {
+            self.value(ty)
+        };
+        let op = self.pick(&["iadd", "isub", "imul", "xor", "shl"]);
+        let i = self.emit(ty, op, &[n, other]);
+        let end = self.number(ty, INPUTS);
+        let inside = self.emit(Type::I1, "icmp.ult", &[i, end]);
+        let which = self.rng.random_range(0..2);
+        let scalar = self.inputs[which];
+        let value_ty = Type::new(scalar, 1);
+        let default = self.value(value_ty);
+        let (then, after) = (self.new_block(), self.new_block());
+        self.line(&format!(
+            "cond_br v{inside}, block{then}, block{after}(v{default})"
+        ));
+        let scope = self.scope.len();
+        let before = self.together;
+        self.together = false;
+        self.begin(then);
+        let wide = if ty == Type::I64 {
+            i
+        } else {
+            let op = self.pick(&["convert.zext.rte", "convert.sext.rte"]);
+            self.emit(Type::I64, op, &[i])
+        };
+        let address = self.element(which, wide, u64::from(scalar.bytes()));
+        self.load(value_ty, "global", scalar.bytes(), address, false);
+        let loaded = self.scope[self.scope.len() - 1].id;
+        self.line(&format!("br block{after}(v{loaded})"));
+        self.scope.truncate(scope);
+        self.together = before;
+        self.join(after, value_ty, false);
     }
 
     fn printf(&mut self) {
