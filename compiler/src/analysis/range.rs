@@ -148,6 +148,10 @@ impl Ranges {
                     (BinOp::ISub, _) => {
                         Range::fit(wide(a.lo) - wide(b.hi), wide(a.hi) - wide(b.lo), ty)
                     }
+                    // A work-group's first id is the id of a work-item.
+                    (BinOp::IMul, _) if key.small_ids && is_group_start(func, &data.args) => {
+                        below(SMALL_IDS)
+                    }
                     (BinOp::IMul, _) => {
                         let corners = [
                             wide(a.lo) * wide(b.lo),
@@ -206,5 +210,29 @@ impl Ranges {
             }
             _ => full,
         })
+    }
+}
+
+/// Whether the factors are the group's id and the local size, in one dimension, which small ids leave as they are
+/// in 32 bits. A group that is smaller than the others is the last one: the product is below its ids either way.
+fn is_group_start(func: &Function, factors: &[Value]) -> bool {
+    let query = |mut value: Value| loop {
+        let data = &func.insts[func.def_inst(value)?];
+        match data.op {
+            Op::DimQuery(query, dim) => return Some((query, dim)),
+            Op::Convert(ConvertOp::Trunc | ConvertOp::ZExt | ConvertOp::SExt, _)
+                if func.ty(value).scalar.bits() >= 32 =>
+            {
+                value = data.args[0];
+            }
+            _ => return None,
+        }
+    };
+    let size = |query| matches!(query, DimQuery::LocalSize | DimQuery::EnqueuedLocalSize);
+    match (query(factors[0]), query(factors[1])) {
+        (Some((a, i)), Some((b, j))) => {
+            i == j && (a == DimQuery::GroupId && size(b) || b == DimQuery::GroupId && size(a))
+        }
+        _ => false,
     }
 }

@@ -3,7 +3,7 @@
 //! Work-items that each read `rgb[3 * i]`, `rgb[3 * i + 1]` and `rgb[3 * i + 2]` together read memory end to end. One load with three
 //! results says so: it is vectorized with whole vectors and shuffles, three loads with a stride are made lane by lane.
 //!
-//! Notation: an address is `base + sum of coefficient * term + constant`, modulo 2^64 ([`Address`]). Accesses of one kind, element type and
+//! Notation: an address is `base + sum of coefficient * term + constant`, modulo 2^64 (`Address`). Accesses of one kind, element type and
 //! block, whose addresses differ in the constant alone, are *neighbours*. A *run* is neighbours between which nothing gets in the way:
 //!
 //! - of loads, what may write the memory they read (`memory.rs`); the one load is done where the first was;
