@@ -4,8 +4,8 @@
 //!
 //! - *uniform*: `v[l] = v[0]`;
 //! - *affine* with stride c: `v[l] = v[0] + c * l`, exactly, modulo 2^bits;
-//! - *guarded*: affine provided that each of a few extensions in its history did not wrap between the lanes, which
-//!   a comparison at run time can tell ([`Guards`]);
+//! - *guarded*: affine provided that each of a few extensions in its history did not wrap between the lanes, and
+//!   that each of a few clamps (`min`, `max`) did nothing, which a comparison at run time can tell ([`Guards`]);
 //! - *varying*: anything.
 //!
 //! Asked [`Across::Group`], "lanes" are all work-items of the work-group in any order, ids vary and nothing is affine.
@@ -47,12 +47,13 @@ pub enum Shape {
     Uniform,
     /// With this stride, sign-extended from the value's width; never 0.
     Affine(i64),
-    /// Affine with this stride if these extensions did not wrap.
+    /// Affine with this stride if these extensions did not wrap and these clamps did nothing.
     Guarded(i64, Guards),
     Varying,
 }
 
-/// One or two results of `sext` or `zext` that must not wrap between lanes.
+/// One or two results of `sext` or `zext` that must not wrap between lanes, or of `min` or `max` that must be the
+/// operand that is not uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guards {
     pub first: Value,
@@ -147,7 +148,7 @@ impl Shapes {
         Shapes::assuming(func, cfg, key, across, |_| false)
     }
 
-    /// The same, given that some extensions do not wrap between lanes.
+    /// The same, given that some guards hold.
     pub fn trusting(
         func: &Function,
         cfg: &Cfg,
@@ -391,8 +392,45 @@ impl Shapes {
         if let Op::Convert(op @ (ConvertOp::SExt | ConvertOp::ZExt), _) = data.op {
             return self.extend(func, exact, inst, op == ConvertOp::SExt, args[0]);
         }
+        if let Op::Binary(op, _) = data.op
+            && let Some(signed) = is_clamp(op)
+        {
+            return self.clamp(func, exact, inst, signed, &args);
+        }
         exact.note(func, inst, self);
         shape
+    }
+
+    /// The shape of the lesser or greater of two values: where all lanes take the first, as in the inside of a
+    /// picture whose coordinates are clamped to it, that of the first.
+    fn clamp(
+        &mut self,
+        func: &Function,
+        exact: &Exactness<'_>,
+        inst: Inst,
+        signed: bool,
+        args: &[Shape],
+    ) -> Shape {
+        let data = &func.insts[inst];
+        let result = data.results[0];
+        let (varying, bound) = if args[0].is_uniform() { (1, 0) } else { (0, 1) };
+        let (Some((stride, guards)), true) = (args[varying].stride(), args[bound].is_uniform())
+        else {
+            return Shape::Varying;
+        };
+        let bits = func.ty(result).scalar.bits();
+        if exact.trusted.contains(&result) {
+            return Shape::new(stride, guards, bits);
+        }
+        // Only then do the first and last lane tell about all.
+        if exact.of(func, self, data.args[varying], signed) != Exact::Always || guards.is_some() {
+            return Shape::Varying;
+        }
+        let own = Guards {
+            first: result,
+            second: None,
+        };
+        Shape::new(stride, Some(own), bits)
     }
 
     /// The shape of `sext` or `zext` of a value that is not uniform.
@@ -471,6 +509,15 @@ impl Shapes {
     }
 }
 
+/// Whether an operation takes the lesser or greater of its operands, and whether as signed numbers.
+pub fn is_clamp(op: BinOp) -> Option<bool> {
+    match op {
+        BinOp::SMin | BinOp::SMax => Some(true),
+        BinOp::UMin | BinOp::UMax => Some(false),
+        _ => None,
+    }
+}
+
 /// The shape of an operation that is linear in its operands; `None` for the others.
 fn linear(func: &Function, inst: Inst, args: &[Shape]) -> Option<Shape> {
     let data = &func.insts[inst];
@@ -512,9 +559,11 @@ fn linear(func: &Function, inst: Inst, args: &[Shape]) -> Option<Shape> {
         Op::Convert(ConvertOp::Trunc, _) => {
             let (stride, guards) = args[0].stride()?;
             // Whether an extension wrapped does not show in the bits that it extended.
-            let shows = |&guard: &Value| {
-                let from = func.def_inst(guard).map(|inst| func.insts[inst].args[0]);
-                from.is_none_or(|from| func.ty(from).scalar.bits() < bits)
+            let shows = |&guard: &Value| match func.def_inst(guard).map(|inst| &func.insts[inst]) {
+                Some(data) if matches!(data.op, Op::Convert(..)) => {
+                    func.ty(data.args[0]).scalar.bits() < bits
+                }
+                _ => true,
             };
             let mut left = guards.into_iter().flat_map(Guards::iter).filter(shows);
             let guards = left.next().map(|first| Guards {

@@ -6,7 +6,17 @@
 use super::Asked;
 use super::linearize::Linearizer;
 use crate::analysis::Shape;
-use crate::ir::{BinOp, IntCC, Op, Type, UnOp, Value};
+use crate::ir::{BinOp, ConvertOp, IntCC, Op, Type, UnOp, Value};
+
+/// How a number compares with a bound that does not clamp it.
+pub fn idle(clamp: BinOp) -> IntCC {
+    match clamp {
+        BinOp::SMin => IntCC::Sle,
+        BinOp::SMax => IntCC::Sge,
+        BinOp::UMin => IntCC::Ule,
+        _ => IntCC::Uge,
+    }
+}
 
 impl Linearizer<'_> {
     pub(super) fn result(&mut self, index: usize, value: Value) -> Value {
@@ -61,6 +71,30 @@ impl Linearizer<'_> {
                 b.binary(BinOp::IAdd, base, offset)
             }
             _ => base,
+        }
+    }
+
+    /// Whether what a guard stands for is so, as a condition.
+    pub(super) fn holds(&mut self, guard: Value) -> Value {
+        let inst = self.src.def_inst(guard).expect("guards are instructions");
+        let data = &self.src.insts[inst];
+        match data.op {
+            Op::Binary(op, _) => {
+                let uniform = |&value: &Value| self.shapes.of(value).is_uniform();
+                let (value, bound) = match &data.args[..] {
+                    [bound, value] if uniform(bound) => (*value, *bound),
+                    args => (args[0], args[1]),
+                };
+                let last = u64::from(self.width) - 1;
+                let (first, last) = (self.scalar(value), self.lane(value, last));
+                let bound = self.scalar(bound);
+                let cc = idle(op);
+                let mut b = self.builder();
+                let (first, last) = (b.icmp(cc, first, bound), b.icmp(cc, last, bound));
+                b.binary(BinOp::And, first, last)
+            }
+            Op::Convert(op, _) => self.no_wrap(data.args[0], op == ConvertOp::SExt),
+            _ => unreachable!("guards extend or clamp"),
         }
     }
 

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::linearize::{Linearizer, Mask};
 use crate::analysis::{Shape, shape::Guards};
-use crate::ir::{BinOp, ConvertOp, Inst, Mem, Op, Scalar, SourceLoc, Type, Value};
+use crate::ir::{BinOp, Inst, Mem, Op, Scalar, SourceLoc, Type, Value};
 
 impl Linearizer<'_> {
     /// The shape of a value for a use in the current block.
@@ -305,10 +305,7 @@ impl Linearizer<'_> {
             if self.mask == Mask::Full && self.shapes.is_promised(guard) {
                 continue;
             }
-            let inst = self.src.def_inst(guard).expect("a guard is an extension");
-            let data = &self.src.insts[inst];
-            let signed = matches!(data.op, Op::Convert(ConvertOp::SExt, _));
-            let ok = self.no_wrap(data.args[0], signed);
+            let ok = self.holds(guard);
             let mut b = self.builder();
             all = Some(match all {
                 None => ok,

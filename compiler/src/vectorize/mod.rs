@@ -23,6 +23,7 @@ use crate::LaunchKey;
 use crate::analysis::{Across, Cfg, Shapes};
 use crate::ir::{Function, Value};
 
+pub use answers::idle;
 pub use linearize::Vectorized;
 
 /// What is asked of a result of a guard, for all lanes together.
@@ -41,7 +42,7 @@ pub fn vectorize(func: &Function, key: &LaunchKey, width: u8) -> Result<Vectoriz
     vectorize_trusting(func, key, width, &BTreeSet::new())
 }
 
-/// The same, given that the extensions `trusted` do not wrap between lanes.
+/// The same, given that the guards `trusted` ([`Shape::Guarded`](crate::analysis::Shape)) hold.
 pub fn vectorize_trusting(
     func: &Function,
     key: &LaunchKey,

@@ -1,7 +1,7 @@
 //! What is asked of a chunk before it runs as vectors.
 //!
 //! Vector code is better for knowing that the whole chunk passes the region's bounds checks (`bounds.rs`), and that index arithmetic of
-//! 32 bits does not wrap between its work-items before it is extended to 64 ([`Shape::Guarded`]), so that they access neighbouring elements. Both can be
+//! 32 bits does not wrap between its work-items before it is extended to 64, nor is clamped ([`Shape::Guarded`]), so that they access neighbouring elements. Both can be
 //! computed once for a chunk, if from ids and uniform values alone. So they make up a function of their own, the *guard*, and the vector
 //! code is made on the assumption that it holds. Where it does not, which is at the edges of the range or hardly ever, work-items
 //! run one by one, or with masks. Cost: linear.
@@ -14,7 +14,7 @@ use super::bounds::{Bounds, find_bounds};
 use crate::LaunchKey;
 use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{BinOp, Builder, ConvertOp, Function, Op, Terminator, Type, UnOp, Value};
-use crate::vectorize::{Asked, canonical};
+use crate::vectorize::{Asked, canonical, idle};
 
 /// A region with its guard.
 pub(super) struct Checks {
@@ -26,11 +26,11 @@ pub(super) struct Checks {
     pub inside: Function,
     /// The whole region, if those that do not pass have more to do than to end.
     pub masked: Option<Function>,
-    /// Extensions that do not wrap between lanes if the guard says so.
+    /// What [`Shape::Guarded`] is guarded by and holds if the guard says so.
     pub trusted: BTreeSet<Value>,
 }
 
-/// More extensions than this are not worth asking about ahead.
+/// More than these are not worth asking about ahead.
 const MOST: usize = 8;
 
 /// Splits a region into guard and inside; `None` if there is nothing to ask.
@@ -46,12 +46,12 @@ pub(super) fn split_checks(region: &Function, key: &LaunchKey, width: u8) -> Opt
     }
     let shapes = Shapes::new(&whole, &cfg, key, Across::Chunk(width));
     let bounds = find_bounds(&whole, &cfg, &shapes);
-    let trusted = extensions(&whole, &cfg, &shapes);
+    let trusted = early_guards(&whole, &cfg, &shapes);
     if bounds.is_none() && trusted.is_empty() {
         return None;
     }
     let bounds = bounds.unwrap_or_default();
-    let (guard, asked) = make_guard(&whole, &bounds, &trusted);
+    let (guard, asked) = make_guard(&whole, &bounds, &trusted, &shapes);
     let mut inside = whole.clone();
     for step in bounds.steps {
         inside.blocks[step.block].term = Terminator::Br(step.onward);
@@ -67,8 +67,8 @@ pub(super) fn split_checks(region: &Function, key: &LaunchKey, width: u8) -> Opt
     })
 }
 
-/// The extensions that memory accesses depend on and that can be asked about at the beginning of the region.
-fn extensions(func: &Function, cfg: &Cfg, shapes: &Shapes) -> BTreeSet<Value> {
+/// What memory accesses are guarded by and can be asked about at the beginning of the region.
+fn early_guards(func: &Function, cfg: &Cfg, shapes: &Shapes) -> BTreeSet<Value> {
     let mut found = BTreeSet::new();
     for &block in &cfg.order {
         for &inst in &func.blocks[block].insts {
@@ -112,17 +112,25 @@ fn make_guard(
     func: &Function,
     bounds: &Bounds,
     trusted: &BTreeSet<Value>,
+    shapes: &Shapes,
 ) -> (Function, Vec<Asked>) {
-    let operand = |guard: Value| {
-        let inst = func.def_inst(guard).expect("a guard is an extension");
+    // Guards with one operand are asked once.
+    let mut operands: BTreeSet<(Value, bool)> = BTreeSet::new();
+    let mut clamps: Vec<Value> = Vec::new();
+    for &guard in trusted {
+        let inst = func.def_inst(guard).expect("guards are instructions");
         let data = &func.insts[inst];
-        let signed = matches!(data.op, Op::Convert(ConvertOp::SExt, _));
-        (data.args[0], signed)
-    };
-    let operands: BTreeSet<(Value, bool)> = trusted.iter().map(|&guard| operand(guard)).collect();
+        match data.op {
+            Op::Convert(op, _) => {
+                operands.insert((data.args[0], op == ConvertOp::SExt));
+            }
+            _ => clamps.push(guard),
+        }
+    }
     let params: Vec<Type> = func.params().iter().map(|&p| func.ty(p)).collect();
     let mut results = vec![Type::I1; 2];
     results.extend(operands.iter().map(|&(value, _)| func.ty(value)));
+    results.extend(clamps.iter().map(|_| Type::I1));
     let mut out = Function::new(format!("{}.guard", func.name), &params, &results);
     out.locals = func.locals.clone();
     out.slots = func.slots.clone();
@@ -156,6 +164,22 @@ fn make_guard(
     for (value, signed) in operands {
         values.push(copy.value(&mut b, value));
         asked.push(Asked::NoWrap { signed });
+    }
+    for clamp in clamps {
+        let inst = func.def_inst(clamp).expect("guards are instructions");
+        let data = &func.insts[inst];
+        let Op::Binary(op, _) = data.op else {
+            unreachable!("guards extend or clamp")
+        };
+        // The bound is the operand that is uniform.
+        let (value, bound) = if shapes.of(data.args[0]).is_uniform() {
+            (data.args[1], data.args[0])
+        } else {
+            (data.args[0], data.args[1])
+        };
+        let (value, bound) = (copy.value(&mut b, value), copy.value(&mut b, bound));
+        values.push(b.icmp(idle(op), value, bound));
+        asked.push(Asked::All);
     }
     b.ret(&values);
     (out, asked)

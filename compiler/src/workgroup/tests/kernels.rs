@@ -532,3 +532,37 @@ fn borders_apart() {
          ret",
     );
 }
+
+#[test]
+fn clamped_coordinates() {
+    // in[max(x - 2, 0)] + in[min(x + 1, 13)], the latter also in a loop with a moving bound.
+    check_after_head(
+        "v14: i64 = dim_query.global_id.0
+         v15: i32 = convert.trunc v14
+         v16: i32 = const -2
+         v17: i32 = const 0
+         v18: i32 = const 1
+         v19: i32 = iadd v15, v16
+         v20: i32 = smax v19, v17
+         v21: i64 = convert.sext v20
+         v22: i64 = imul v21, v9
+         v23: ptr = ptr_add v0, v22
+         v24: i32 = load.global.align4 v23
+         v25: i32 = iadd v15, v18
+         br block1(v17, v24)
+         block1(v26: i32, v27: i32):
+         v28: i32 = iadd v26, v3
+         v29: i32 = umin v28, v25
+         v30: i64 = convert.zext v29
+         v31: i64 = imul v30, v9
+         v32: ptr = ptr_add v0, v31
+         v33: i32 = load.global.align4 v32
+         v34: i32 = iadd v27, v33
+         v35: i32 = iadd v26, v18
+         v36: i1 = icmp.slt v35, v2
+         cond_br v36, block1(v35, v34), block2
+         block2:
+         store.global.align4 v12, v34
+         ret",
+    );
+}
