@@ -27,6 +27,7 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Platform, "cl_khr_extended_versioning", 1, 0),
     row(Device, "cl_khr_byte_addressable_store", 1, 0),
     row(Device, "cl_khr_create_command_queue", 1, 0),
+    row(Device, "cl_khr_fp16", 1, 0),
     row(Device, "cl_khr_fp64", 1, 0),
     row(Device, "cl_khr_global_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_global_int32_extended_atomics", 1, 0),
@@ -35,6 +36,7 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Device, "cl_khr_int64_extended_atomics", 1, 0),
     row(Device, "cl_khr_local_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_local_int32_extended_atomics", 1, 0),
+    row(Device, "cl_khr_select_fprounding_mode", 1, 0),
     row(Device, "cl_khr_suggested_local_work_size", 1, 0),
 ];
 
