@@ -3,6 +3,7 @@
 //! ```text
 //! option string -> options.rs   the standard build options, parsed and checked
 //! source        -> route.rs     which compiler translates this source exactly
+//!               -> atomics.rs   definitions of functions that clang 22 does not know
 //!               -> clang.rs     command lines, run by process.rs (source, headers and results in memory)
 //!               -> module.rs   is what came out the SPIR-V that was meant?
 //!               -> arg_info.rs  argument types for clGetKernelArgInfo, added to the module
@@ -16,6 +17,7 @@
 //! Open [`compile_for`] below first.
 
 mod arg_info;
+mod atomics;
 mod cache;
 mod clang;
 mod features;
