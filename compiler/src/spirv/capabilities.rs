@@ -71,9 +71,11 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::AtomicFloat64MinMaxEXT, Full),
     // Modes of these are accepted where they ask for what is done anyway.
     (Capability::DenormPreserve, Full),
+    (Capability::DenormFlushToZero, Full),
     (Capability::SignedZeroInfNanPreserve, Full),
     (Capability::RoundingModeRTE, Full),
     (Capability::RoundingModeRTZ, Full),
+    (Capability::RoundToInfinityINTEL, Full),
     // Hints that need not be followed.
     (Capability::UniformDecoration, Full),
     (Capability::FPFastMathModeINTEL, Full),
@@ -101,6 +103,7 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_EXT_shader_atomic_float16_add", Parts),
     ("SPV_EXT_optnone", Full),
     ("SPV_INTEL_optnone", Full),
+    ("SPV_INTEL_float_controls2", Parts),
     ("SPV_INTEL_fp_fast_math_mode", Full),
     ("SPV_INTEL_kernel_attributes", Parts),
     ("SPV_INTEL_memory_access_aliasing", Full),
