@@ -93,13 +93,10 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::AtomicFloat64MinMaxEXT, Full),
     // Modes of these are accepted where they ask for what is done anyway.
     (Capability::DenormPreserve, Full),
+    (Capability::DenormFlushToZero, Full),
     (Capability::SignedZeroInfNanPreserve, Full),
     (Capability::RoundingModeRTE, Full),
     (Capability::RoundingModeRTZ, Full),
-    (
-        Capability::DenormFlushToZero,
-        Refused("subnormal numbers are kept"),
-    ),
     (Capability::FloatControls2, Full),
     (Capability::FMAKHR, Full),
     (Capability::UntypedPointersKHR, Full),
@@ -110,6 +107,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::LongCompositesINTEL, Full),
     (Capability::IntegerFunctions2INTEL, Full),
     (Capability::USMStorageClassesALTERA, Full),
+    (Capability::RoundToInfinityINTEL, Full),
     // Hints that need not be followed.
     (Capability::UniformDecoration, Full),
     (Capability::FPFastMathModeINTEL, Full),
@@ -196,16 +194,12 @@ const CAPABILITIES: &[(Capability, Support)] = &[
         Refused("floats are IEEE 754's"),
     ),
     (
-        Capability::RoundToInfinityINTEL,
-        Refused("arithmetic rounds to the nearest even number"),
-    ),
-    (
         Capability::FloatingPointModeINTEL,
         Refused("floats are IEEE 754's"),
     ),
     (
         Capability::FunctionFloatControlINTEL,
-        Refused("arithmetic rounds to the nearest even number"),
+        Refused("float modes are those of execution modes and decorations"),
     ),
     (
         Capability::TernaryBitwiseFunctionINTEL,
@@ -294,7 +288,7 @@ const NEWER_CAPABILITIES: &[(u32, &str, Support)] = &[
     (
         6265,
         "RoundedDivideSqrtINTEL",
-        Refused("arithmetic rounds to the nearest even number"),
+        Refused("float modes are those of execution modes and decorations"),
     ),
 ];
 
@@ -331,6 +325,10 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_GOOGLE_decorate_string", Full),
     ("SPV_GOOGLE_user_type", Full),
     ("SPV_INTEL_optnone", Full),
+    (
+        "SPV_INTEL_float_controls2",
+        Parts("function-level float modes"),
+    ),
     ("SPV_INTEL_fp_fast_math_mode", Full),
     ("SPV_INTEL_kernel_attributes", Full),
     ("SPV_INTEL_memory_access_aliasing", Full),
@@ -390,10 +388,6 @@ const EXTENSIONS: &[(&str, Support)] = &[
     (
         "SPV_INTEL_subgroups",
         Refused("there are no sub-group instructions yet"),
-    ),
-    (
-        "SPV_INTEL_float_controls2",
-        Refused("arithmetic rounds to the nearest even number"),
     ),
     (
         "SPV_INTEL_masked_gather_scatter",
