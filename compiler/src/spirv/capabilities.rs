@@ -73,6 +73,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::DenormPreserve, Full),
     (Capability::SignedZeroInfNanPreserve, Full),
     (Capability::RoundingModeRTE, Full),
+    (Capability::RoundingModeRTZ, Full),
     // Hints that need not be followed.
     (Capability::UniformDecoration, Full),
     (Capability::FPFastMathModeINTEL, Full),

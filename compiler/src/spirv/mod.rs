@@ -29,6 +29,7 @@ mod control;
 mod conversion;
 mod decode;
 mod ext_inst;
+mod float_modes;
 mod function;
 mod kernel_info;
 mod link;
