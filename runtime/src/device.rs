@@ -90,7 +90,7 @@ const REGISTER_WIDTHS: VectorWidths = VectorWidths {
     long: 2,
     float: 4,
     double: 2,
-    half: 0,
+    half: 8,
 };
 
 /// Vectorization runs across work-items, so scalar code is what an application should write.
@@ -101,7 +101,7 @@ const PREFERRED_WIDTHS: VectorWidths = VectorWidths {
     long: 1,
     float: 1,
     double: 1,
-    half: 0,
+    half: 1,
 };
 
 /// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`.
@@ -121,15 +121,18 @@ impl Device {
         let single_fp_config = CL_FP_DENORM
             | CL_FP_INF_NAN
             | CL_FP_ROUND_TO_NEAREST
+            | CL_FP_ROUND_TO_ZERO
+            | CL_FP_ROUND_TO_INF
             | CL_FP_FMA
             | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
-        // The directed modes are those of conversions that name one; OpenCL 1.x demands them.
+        // The directed modes are those of conversions that name one, and what cl_khr_select_fprounding_mode selects.
         let double_fp_config = CL_FP_DENORM
             | CL_FP_INF_NAN
             | CL_FP_ROUND_TO_NEAREST
             | CL_FP_ROUND_TO_ZERO
             | CL_FP_ROUND_TO_INF
             | CL_FP_FMA;
+        let half_fp_config = double_fp_config;
         let all_scopes = CL_DEVICE_ATOMIC_ORDER_RELAXED
             | CL_DEVICE_ATOMIC_ORDER_ACQ_REL
             | CL_DEVICE_ATOMIC_ORDER_SEQ_CST
@@ -157,7 +160,7 @@ impl Device {
             min_data_type_align_size: 128,
             single_fp_config,
             double_fp_config,
-            half_fp_config: 0,
+            half_fp_config,
             // Constant memory is ordinary memory; tests fill as much of it as is promised.
             max_constant_buffer_size: max_mem_alloc_size.min(64 << 20),
             max_constant_args: 512,

@@ -28,6 +28,8 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Device, "cl_ext_float_atomics", 1, 0),
     row(Device, "cl_khr_byte_addressable_store", 1, 0),
     row(Device, "cl_khr_create_command_queue", 1, 0),
+    row(Device, "cl_khr_expect_assume", 1, 0),
+    row(Device, "cl_khr_fp16", 1, 0),
     row(Device, "cl_khr_fp64", 1, 0),
     row(Device, "cl_khr_global_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_global_int32_extended_atomics", 1, 0),
@@ -36,6 +38,11 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Device, "cl_khr_int64_extended_atomics", 1, 0),
     row(Device, "cl_khr_local_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_local_int32_extended_atomics", 1, 0),
+    row(Device, "cl_khr_select_fprounding_mode", 1, 0),
+    row(Device, "cl_khr_spirv_extended_debug_info", 1, 0),
+    row(Device, "cl_khr_spirv_linkonce_odr", 1, 0),
+    row(Device, "cl_khr_spirv_no_integer_wrap_decoration", 1, 0),
+    row(Device, "cl_khr_spirv_queries", 1, 0),
     row(Device, "cl_khr_suggested_local_work_size", 1, 0),
 ];
 

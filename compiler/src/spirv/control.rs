@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::decode::{Id, Inst, Result};
 use super::function::{FunctionTranslator, Values};
+use super::rules::{REQUIRED, VALIDATION};
 use super::types::Kind;
 use crate::AddressSpace;
 use crate::ir::{
@@ -50,7 +51,11 @@ impl FunctionTranslator<'_, '_> {
                 Terminator::Ret(self.values(inst, words[0])?.into_iter().collect())
             }
             Op::Unreachable => Terminator::Unreachable,
-            _ => return Err(self.error(inst, "this terminator is not allowed in kernels")),
+            _ => {
+                return Err(self
+                    .error(inst, "this terminator is not allowed in kernels")
+                    .under(REQUIRED));
+            }
         };
         self.terminate(term);
         Ok(())
@@ -152,14 +157,12 @@ impl FunctionTranslator<'_, '_> {
                         self.b().ins(IrOp::Fence(fence), &[], &[]);
                     }
                     scope => {
-                        return Err(self.error(
-                            inst,
-                            format!(
-                                "a barrier of scope {} (OpenCL SPIR-V Environment Specification, \"Validation Rules\", on \
-                                 Scope for Execution)",
-                                scope.name()
-                            ),
-                        ));
+                        return Err(self
+                            .error(
+                                inst,
+                                format!("a barrier of scope {} is not supported", scope.name()),
+                            )
+                            .under(VALIDATION));
                     }
                 }
             }
@@ -187,7 +190,9 @@ impl FunctionTranslator<'_, '_> {
 
     fn execution_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<Scope> {
         if self.unit.integer_constant(id).is_none() {
-            return Err(self.error(inst, "the execution scope is not a constant"));
+            return Err(self
+                .error(inst, "the execution scope is not a constant")
+                .under(VALIDATION));
         }
         self.scope(inst, id)
     }
@@ -195,14 +200,16 @@ impl FunctionTranslator<'_, '_> {
     fn group_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<()> {
         match self.execution_scope(inst, id)? {
             Scope::WorkGroup => Ok(()),
-            scope => Err(self.error(
-                inst,
-                format!(
-                    "Op{} of scope {} is not supported yet",
-                    inst.class.opname,
-                    scope.name()
-                ),
-            )),
+            scope => Err(self
+                .error(
+                    inst,
+                    format!(
+                        "Op{} of scope {} is not supported yet",
+                        inst.class.opname,
+                        scope.name()
+                    ),
+                )
+                .under(VALIDATION)),
         }
     }
 

@@ -3,7 +3,9 @@
 use std::ffi::CString;
 use std::sync::{Arc, LazyLock};
 
-use brolga_compiler::spirv::{supported_capabilities, supported_extensions};
+use brolga_compiler::spirv::{
+    supported_capabilities, supported_extensions, supported_instruction_sets,
+};
 use brolga_runtime::device::Device as RuntimeDevice;
 use brolga_runtime::event::timestamp;
 use brolga_runtime::platform::Platform as RuntimePlatform;
@@ -209,7 +211,11 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         // The format demands a date; this one says that no version has been passed.
         CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => answer.string("v0000-01-01-00"),
         CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS => {
-            static SETS: LazyLock<Vec<CString>> = LazyLock::new(|| vec![c"OpenCL.std".into()]);
+            static SETS: LazyLock<Vec<CString>> = LazyLock::new(|| {
+                supported_instruction_sets()
+                    .filter_map(|name| CString::new(name).ok())
+                    .collect()
+            });
             answer.static_strings(&SETS)
         }
         CL_DEVICE_SPIRV_EXTENSIONS => {
@@ -285,11 +291,8 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
 /// The SPIR-V capabilities that the compiler serves and the device has the types for.
 fn spirv_capabilities(device: &RuntimeDevice) -> Vec<cl_uint> {
     supported_capabilities()
-        .filter(|(_, name)| {
-            let half = name.contains("Float16") && name != "Float16Buffer";
-            !half || device.half_fp_config != 0
-        })
-        .map(|(capability, _)| capability as cl_uint)
+        .filter(|(_, name)| name != "Float16" || device.half_fp_config != 0)
+        .map(|(number, _)| number)
         .collect()
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Error {
 }
 
 impl Error {
-    fn compile(log: impl Into<String>) -> Self {
+    pub(super) fn compile(log: impl Into<String>) -> Self {
         Error {
             failure: Failure::CompileError,
             log: log.into(),
@@ -77,6 +77,25 @@ pub(super) fn preprocess(request: &Request) -> Result<String, Error> {
     } else {
         Err(Error::compile(done.stderr))
     }
+}
+
+/// The preprocessed source as clang 15 sees it, with line markers.
+pub(super) fn preprocess_with_lines(request: &Request) -> Result<String, Error> {
+    let Some((clang, _)) = &request.tools.bitcode else {
+        return Err(Error::compile(format!(
+            "{SOURCE_NAME}: error: rounding modes are selected through clang-15 and llvm-spirv-15, which are not installed\n"
+        )));
+    };
+    let mut command =
+        CommandLine::new(request, Way::Bitcode).map_err(|e| Error::not_started("clang", &e))?;
+    command.push("-E");
+    let done = command.run(clang, request)?;
+    if !done.success {
+        return Err(Error::compile(done.stderr));
+    }
+    Ok(without_system_headers(&String::from_utf8_lossy(
+        &done.stdout,
+    )))
 }
 
 /// What comes from the program and its headers, and not from the compiler's own: line markers (`# 1 "file" flags`) tell, with flag 3.
@@ -212,6 +231,22 @@ struct BitcodeError {
 /// meet), saturating intrinsics, integers of odd widths. Trying `-O1` first costs more than it gains, as our compiler
 /// optimises as well.
 fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
+    bitcode_with(request, &[])
+}
+
+/// [`bitcode`] with every floating-point operation where it stands in the text, and known to be from there: no rounding
+/// mode is assumed, and lines are written down.
+pub(super) fn bitcode_as_written(request: &Request) -> Result<(Vec<u32>, String), Error> {
+    let arguments = [
+        "-gline-tables-only",
+        "-frounding-math",
+        "-Xclang",
+        "-fexperimental-strict-floating-point",
+    ];
+    bitcode_with(request, &arguments).map_err(|e| e.error)
+}
+
+fn bitcode_with(request: &Request, more: &[&str]) -> Result<(Vec<u32>, String), BitcodeError> {
     let fatal = |error| BitcodeError {
         error,
         recoverable: false,
@@ -227,8 +262,8 @@ fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
     };
     let mut command = CommandLine::new(request, Way::Bitcode)
         .map_err(|e| fatal(Error::not_started("clang", &e)))?;
-    for argument in ["-O0", "-c", "-emit-llvm"] {
-        command.push(argument);
+    for argument in ["-O0", "-c", "-emit-llvm"].iter().chain(more) {
+        command.push(*argument);
     }
     let compiled = command.run(clang, request).map_err(fatal)?;
     if !compiled.success || compiled.stdout.is_empty() {

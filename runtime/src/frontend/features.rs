@@ -113,6 +113,9 @@ impl DeviceFeatures {
                 let _ = writeln!(text, "#ifndef {macro_name}\n#define {macro_name} 1\n#endif");
             }
         }
+        if self.has("cl_khr_select_fprounding_mode") {
+            text.push_str("#define __ROUNDING_MODE__ rte\n");
+        }
         if !self.has("__opencl_c_images") {
             text.push_str("#undef __IMAGE_SUPPORT__\n");
         }
