@@ -7,8 +7,8 @@
 use cranelift_entity::SecondaryMap;
 
 use super::{
-    BinOp, Block, BlockCall, ConvertOp, Function, Inst, Mem, Module, Op, Scalar, Stage, Terminator,
-    Type, UnOp, Value, ValueDef,
+    BinOp, Block, BlockCall, ConvertOp, Function, Inst, Mem, Module, Op, Rounding, Scalar, Stage,
+    Terminator, Type, UnOp, Value, ValueDef,
 };
 use crate::analysis::DominatorTree;
 
@@ -426,6 +426,17 @@ impl Verifier<'_> {
                 is(
                     args.iter().all(|&ty| ty == results[0]) && results[0].scalar.is_float(),
                     "operands and result have one floating-point type",
+                )
+            }
+            Op::Rounded(op, rounding) => {
+                counts(op.operands(), 1)?;
+                is(
+                    args.iter().all(|&ty| ty == results[0]) && results[0].scalar.is_float(),
+                    "operands and result have one floating-point type",
+                )?;
+                is(
+                    *rounding != Rounding::NearestEven,
+                    "the plain operation rounds to nearest",
                 )
             }
             Op::ICmp(_) | Op::FCmp(_) => {

@@ -95,13 +95,10 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::DenormPreserve, Full),
     (Capability::SignedZeroInfNanPreserve, Full),
     (Capability::RoundingModeRTE, Full),
+    (Capability::RoundingModeRTZ, Full),
     (
         Capability::DenormFlushToZero,
         Refused("subnormal numbers are kept"),
-    ),
-    (
-        Capability::RoundingModeRTZ,
-        Refused("arithmetic rounds to the nearest even number"),
     ),
     (Capability::FloatControls2, Full),
     (Capability::FMAKHR, Full),

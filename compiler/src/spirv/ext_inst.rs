@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 use super::decode::{Id, Inst, Result};
 use super::function::{FunctionTranslator, Values};
 use super::rules::REQUIRED;
-use crate::ir::{BinOp, Builtin, IntCC, Mem, Op as IrOp, Scalar, Type, UnOp, Value, Wrap};
+use crate::ir::{Arith, BinOp, Builtin, IntCC, Mem, Op as IrOp, Scalar, Type, UnOp, Value, Wrap};
 
 /// What operands a function takes, all with the same number of lanes, and gives.
 #[derive(Clone, Copy)]
@@ -178,9 +178,17 @@ impl FunctionTranslator<'_, '_> {
         if let Some((shape, how)) = plain(op) {
             let (values, ty) = self.shaped(inst, args, shape)?;
             let ir = match how {
+                Plain::Unary(UnOp::Sqrt) | Plain::Fma => {
+                    let arith = if op == Std::fma {
+                        Arith::Fma
+                    } else {
+                        Arith::Sqrt
+                    };
+                    let value = self.float_arithmetic(inst, arith, &values)?;
+                    return self.define(inst, value);
+                }
                 Plain::Unary(op) => IrOp::Unary(op),
                 Plain::Binary(op) => IrOp::Binary(op, Wrap::default()),
-                Plain::Fma => IrOp::Fma,
                 Plain::Builtin => self.builtin(inst, op)?,
             };
             if op == Std::cross && !matches!(ty.lanes, 3 | 4) {

@@ -162,13 +162,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
 
     /// A floating-point constant in every lane.
     pub fn fconst(&mut self, ty: Type, value: f64) -> Value {
-        use crate::ir::Scalar;
-        let bits = match ty.scalar {
-            Scalar::F16 => u64::from(half::f16::from_f64(value).to_bits()),
-            Scalar::F32 => u64::from((value as f32).to_bits()),
-            _ => value.to_bits(),
-        };
-        self.iconst(ty, bits)
+        self.iconst(ty, crate::ir::eval::from_f64(ty.scalar, value))
     }
 
     /// An instruction at the start of the entry block.

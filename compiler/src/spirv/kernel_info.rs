@@ -331,6 +331,8 @@ impl<'a> Unit<'a> {
             ExecutionMode::DenormPreserve
             | ExecutionMode::SignedZeroInfNanPreserve
             | ExecutionMode::RoundingModeRTE
+            // `float_modes.rs` sees to these.
+            | ExecutionMode::RoundingModeRTZ
             | ExecutionMode::FPFastMathDefault
             | ExecutionMode::SubgroupsPerWorkgroup
             | ExecutionMode::SubgroupsPerWorkgroupId

@@ -348,7 +348,7 @@ impl FunctionTranslator<'_, '_> {
         // An in-bounds offset is within an object, so the product cannot overflow.
         let wrap = Wrap {
             nsw: in_bounds,
-            nuw: false,
+            ..Wrap::default()
         };
         let mut f = self.b();
         let bytes = f.val(IrOp::Binary(BinOp::IMul, wrap), &[index, stride], Type::I64);

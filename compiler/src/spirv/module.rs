@@ -3,7 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rspirv::spirv::{AddressingModel, Decoration, ExecutionModel, MemoryModel, Op, StorageClass};
+use rspirv::spirv::{
+    AddressingModel, Capability, Decoration, ExecutionModel, MemoryModel, Op, StorageClass,
+};
 use smallvec::SmallVec;
 
 use super::capabilities;
@@ -72,6 +74,8 @@ pub(super) struct Unit<'a> {
     pub entry_points: Vec<EntryPoint<'a>>,
     /// Execution modes by function.
     pub modes: HashMap<Id, Vec<Inst<'a>>>,
+    /// The modules that declare `FloatControls2`.
+    pub float_controls2: HashSet<u32>,
     /// What an imported id stands for.
     pub links: HashMap<Id, Id>,
 }
@@ -111,6 +115,7 @@ impl<'a> Unit<'a> {
             functions: HashMap::new(),
             entry_points: Vec::new(),
             modes: HashMap::new(),
+            float_controls2: HashSet::new(),
             links: HashMap::new(),
         }
     }
@@ -152,7 +157,13 @@ impl<'a> Unit<'a> {
         for inst in insts {
             let words = inst.operands;
             match inst.op() {
-                Op::Capability | Op::Extension => capabilities::check(self.binary, inst)?,
+                Op::Capability | Op::Extension => {
+                    capabilities::check(self.binary, inst)?;
+                    if inst.op() == Op::Capability && words[0] == Capability::FloatControls2 as u32
+                    {
+                        self.float_controls2.insert(inst.module);
+                    }
+                }
                 Op::ExtInstImport => {
                     let name = literal_string(words).unwrap_or_default();
                     let set = match name.as_str() {

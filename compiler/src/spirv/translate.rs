@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::constants::{Const, Image};
 use super::decode::{Id, Inst, Result};
+use super::float_modes::FloatModes;
 use super::function::translate_function;
 use super::module::Unit;
 use super::rules::{LINKAGE, Rule, VALIDATION};
@@ -34,8 +35,10 @@ pub(super) enum VariablePlace {
 #[derive(Default)]
 pub(super) struct Translator<'a> {
     pub module: Module,
-    functions: HashMap<Id, FuncId>,
+    functions: HashMap<(Id, FloatModes), FuncId>,
     queue: Vec<(Id, FuncId)>,
+    /// Of the entry point being translated.
+    pub modes: FloatModes,
     globals: HashMap<Id, GlobalId>,
     global_queue: Vec<(Id, GlobalId)>,
     locals: HashMap<Id, LocalVar>,
@@ -44,7 +47,6 @@ pub(super) struct Translator<'a> {
     locations: HashMap<String, SourceLoc>,
     /// Who calls whom, and where.
     pub calls: Vec<(FuncId, FuncId, Inst<'a>)>,
-    pub has_arithmetic_fence: bool,
     initialized: u64,
 }
 
@@ -60,6 +62,7 @@ impl<'a> Translator<'a> {
     /// Translates everything the entry points reach.
     pub fn run(&mut self, unit: &Unit<'a>) -> Result<()> {
         for entry in &unit.entry_points {
+            self.modes = unit.float_modes(entry.func)?;
             let func = self.function(unit, &entry.inst, entry.func)?;
             let kernel = unit.kernel(entry, func)?;
             self.module.kernels.push(kernel);
@@ -93,7 +96,7 @@ impl<'a> Translator<'a> {
     /// The IR function of a SPIR-V function with a body, declared on first use.
     pub fn function(&mut self, unit: &Unit<'a>, inst: &Inst<'_>, id: Id) -> Result<FuncId> {
         let id = unit.linked(id);
-        if let Some(&func) = self.functions.get(&id) {
+        if let Some(&func) = self.functions.get(&(id, self.modes)) {
             return Ok(func);
         }
         let Some(def) = unit.functions.get(&id) else {
@@ -146,7 +149,7 @@ impl<'a> Translator<'a> {
             .module
             .functions
             .push(Function::new(name, &params, &results));
-        self.functions.insert(id, func);
+        self.functions.insert((id, self.modes), func);
         self.queue.push((id, func));
         Ok(func)
     }

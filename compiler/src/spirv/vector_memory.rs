@@ -8,7 +8,7 @@ use rspirv::spirv::OpenclStd100Op as Std;
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
 use super::rules::REQUIRED;
-use crate::ir::{BinOp, ConvertOp, Mem, Op as IrOp, Rounding, Scalar, Type, Value};
+use crate::ir::{BinOp, ConvertOp, Mem, Op as IrOp, Scalar, Type, Value};
 
 impl FunctionTranslator<'_, '_> {
     pub(super) fn vector_memory(&mut self, op: Std, inst: &Inst<'_>, args: &[u32]) -> Result<()> {
@@ -52,7 +52,7 @@ impl FunctionTranslator<'_, '_> {
                 let half = self.ty(value).with_scalar(Scalar::F16);
                 let rounding = match args.get(3) {
                     Some(&mode) => self.rounding_mode(inst, mode)?,
-                    None => Rounding::NearestEven,
+                    None => self.out.modes.rounding(Scalar::F16),
                 };
                 let aligned = matches!(op, Std::vstorea_halfn | Std::vstorea_halfn_r);
                 let (address, mem) = self.place(inst, args[1], args[2], half, aligned)?;

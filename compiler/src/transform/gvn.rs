@@ -255,6 +255,7 @@ impl Pass<'_> {
             let both = Wrap {
                 nsw: a.nsw && b.nsw,
                 nuw: a.nuw && b.nuw,
+                strict: a.strict || b.strict,
             };
             self.func.insts[kept].op = Op::Binary(op, both);
         }
