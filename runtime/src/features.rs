@@ -28,12 +28,14 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Device, "cl_khr_byte_addressable_store", 1, 0),
     row(Device, "cl_khr_create_command_queue", 1, 0),
     row(Device, "cl_khr_expect_assume", 1, 0),
+    row(Device, "cl_khr_extended_bit_ops", 1, 0),
     row(Device, "cl_khr_fp64", 1, 0),
     row(Device, "cl_khr_global_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_global_int32_extended_atomics", 1, 0),
     row(Device, "cl_khr_il_program", 1, 0),
     row(Device, "cl_khr_int64_base_atomics", 1, 0),
     row(Device, "cl_khr_int64_extended_atomics", 1, 0),
+    row(Device, "cl_khr_integer_dot_product", 2, 0),
     row(Device, "cl_khr_local_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_local_int32_extended_atomics", 1, 0),
     row(Device, "cl_khr_spirv_extended_debug_info", 1, 0),
@@ -52,6 +54,8 @@ const OPENCL_C_FEATURES: &[NameVersion] = &[
     NameVersion::new("__opencl_c_fp64", 3, 0, 0),
     NameVersion::new("__opencl_c_generic_address_space", 3, 0, 0),
     NameVersion::new("__opencl_c_int64", 3, 0, 0),
+    NameVersion::new("__opencl_c_integer_dot_product_input_4x8bit", 3, 0, 0),
+    NameVersion::new("__opencl_c_integer_dot_product_input_4x8bit_packed", 3, 0, 0),
 ];
 
 /// Versions of OpenCL C that are supported in full. `-cl-std=CL2.0` is taken too, but 2.0 has no optional features, and
