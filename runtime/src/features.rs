@@ -55,7 +55,12 @@ const OPENCL_C_FEATURES: &[NameVersion] = &[
     NameVersion::new("__opencl_c_generic_address_space", 3, 0, 0),
     NameVersion::new("__opencl_c_int64", 3, 0, 0),
     NameVersion::new("__opencl_c_integer_dot_product_input_4x8bit", 3, 0, 0),
-    NameVersion::new("__opencl_c_integer_dot_product_input_4x8bit_packed", 3, 0, 0),
+    NameVersion::new(
+        "__opencl_c_integer_dot_product_input_4x8bit_packed",
+        3,
+        0,
+        0,
+    ),
 ];
 
 /// Versions of OpenCL C that are supported in full. `-cl-std=CL2.0` is taken too, but 2.0 has no optional features, and
