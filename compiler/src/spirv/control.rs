@@ -153,7 +153,7 @@ impl FunctionTranslator<'_, '_> {
                         self.b().ins(IrOp::Barrier(fence), &[], &[]);
                     }
                     // The work-items of a sub-group are the lanes of a vector, which go together.
-                    Scope::SubGroup | Scope::WorkItem => {
+                    Scope::SubGroup => {
                         self.b().ins(IrOp::Fence(fence), &[], &[]);
                     }
                     scope => {
@@ -213,13 +213,19 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
+    /// What a barrier orders. Images lie in global memory. A barrier with an order but no storage class is what LLVM's
+    /// `fence` is translated to, which orders all memory.
     fn fence(&mut self, inst: &Inst<'_>, scope: Id, semantics: Id) -> Result<Fence> {
         let semantics = self.semantics(inst, semantics)?;
+        let local = MemorySemantics::WORKGROUP_MEMORY;
+        let global = MemorySemantics::CROSS_WORKGROUP_MEMORY | MemorySemantics::IMAGE_MEMORY;
+        let order = Self::order_of(semantics);
+        let all = order != Order::Relaxed && !semantics.intersects(local | global);
         Ok(Fence {
             scope: self.scope(inst, scope)?,
-            order: Self::order_of(semantics),
-            local: semantics.contains(MemorySemantics::WORKGROUP_MEMORY),
-            global: semantics.contains(MemorySemantics::CROSS_WORKGROUP_MEMORY),
+            order,
+            local: all || semantics.intersects(local),
+            global: all || semantics.intersects(global),
         })
     }
 

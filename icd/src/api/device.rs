@@ -18,6 +18,11 @@ use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::Answer;
 
+// cl_ext_float_atomics, "New API Enums".
+const CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4231;
+const CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4232;
+const CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4233;
+
 /// `cl_device_id`
 pub struct Device {
     pub runtime: Arc<RuntimeDevice>,
@@ -196,7 +201,7 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         CL_DEVICE_NUMERIC_VERSION => answer.value(d.numeric_version),
         CL_DEVICE_OPENCL_C_VERSION => answer.string(d.opencl_c_version),
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => answer.names(d.opencl_c_all_versions()),
-        CL_DEVICE_OPENCL_C_FEATURES => answer.names(d.opencl_c_features()),
+        CL_DEVICE_OPENCL_C_FEATURES => answer.names(&d.opencl_c_features()),
         // cl_khr_extended_versioning asks for the version by number; the core query replaced it.
         CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => answer.value(opencl_c_numeric_version(d)),
         CL_DEVICE_EXTENSIONS => answer.string(&d.extensions),
@@ -251,6 +256,13 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         | CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => answer.value(NONE),
         CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => answer.value(d.atomic_memory_capabilities),
         CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => answer.value(d.atomic_fence_capabilities),
+        CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT => answer.value(d.half_fp_atomic_capabilities),
+        CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT => {
+            answer.value(d.single_fp_atomic_capabilities)
+        }
+        CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT => {
+            answer.value(d.double_fp_atomic_capabilities)
+        }
         CL_DEVICE_MAX_NUM_SUB_GROUPS => answer.value(d.max_num_sub_groups),
         CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => answer.boolean(false),
         CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT => {

@@ -1,13 +1,39 @@
-//! Atomics, lane by lane in order.
+//! Atomics and fences. `docs/memory-model.md` argues why what is emitted here is enough.
+//!
+//! Work-group and private memory is touched by one thread only, so that plain accesses are atomic there. Everywhere else a
+//! read-modify-write is a locked instruction, or a compare-and-swap loop where there is none.
 
-use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC};
+use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
 use super::super::function::Gen;
+use super::super::host;
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Repr, lane_type};
 use super::flags;
 use crate::AddressSpace;
-use crate::ir::{Atomic, AtomicOp, BinOp, Inst, Order, Scalar, Type};
+use crate::ir::{Atomic, AtomicOp, BinOp, Fence, Inst, Order, Scalar, Scope, Type};
+
+/// Whether only the thread that runs the work-group can reach this memory.
+fn is_own(atomic: &Atomic) -> bool {
+    matches!(atomic.space, AddressSpace::Local | AddressSpace::Private)
+}
+
+/// The one instruction for an operation, if CLIF has it.
+fn native(op: AtomicOp) -> Option<clif::AtomicRmwOp> {
+    Some(match op {
+        AtomicOp::Exchange => clif::AtomicRmwOp::Xchg,
+        AtomicOp::Add => clif::AtomicRmwOp::Add,
+        AtomicOp::Sub => clif::AtomicRmwOp::Sub,
+        AtomicOp::And => clif::AtomicRmwOp::And,
+        AtomicOp::Or => clif::AtomicRmwOp::Or,
+        AtomicOp::Xor => clif::AtomicRmwOp::Xor,
+        AtomicOp::SMin => clif::AtomicRmwOp::Smin,
+        AtomicOp::SMax => clif::AtomicRmwOp::Smax,
+        AtomicOp::UMin => clif::AtomicRmwOp::Umin,
+        AtomicOp::UMax => clif::AtomicRmwOp::Umax,
+        AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => return None,
+    })
+}
 
 impl Gen<'_> {
     /// An atomic, lane by lane in order. `f` gets one lane's operands (without the mask).
@@ -81,28 +107,14 @@ impl Gen<'_> {
     ) -> Option<clif::Value> {
         let (address, value) = (args[0], args[1]);
         let clif_ty = lane_type(ty.scalar);
-        // A work-group runs on one thread, which alone touches its memory.
-        if matches!(atomic.space, AddressSpace::Local | AddressSpace::Private) {
+        if is_own(atomic) {
             let old = self.b.ins().load(clif_ty, flags(), address, 0);
             let new = self.combine(op, ty.scalar, old, value);
             self.b.ins().store(flags(), new, address, 0);
             return Some(old);
         }
-        let native = match op {
-            AtomicOp::Exchange => Some(clif::AtomicRmwOp::Xchg),
-            AtomicOp::Add => Some(clif::AtomicRmwOp::Add),
-            AtomicOp::Sub => Some(clif::AtomicRmwOp::Sub),
-            AtomicOp::And => Some(clif::AtomicRmwOp::And),
-            AtomicOp::Or => Some(clif::AtomicRmwOp::Or),
-            AtomicOp::Xor => Some(clif::AtomicRmwOp::Xor),
-            AtomicOp::SMin => Some(clif::AtomicRmwOp::Smin),
-            AtomicOp::SMax => Some(clif::AtomicRmwOp::Smax),
-            AtomicOp::UMin => Some(clif::AtomicRmwOp::Umin),
-            AtomicOp::UMax => Some(clif::AtomicRmwOp::Umax),
-            AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => None,
-        };
         let int = lane_type(ty.scalar.as_int());
-        if let Some(native) = native {
+        if let Some(native) = native(op) {
             let value = self.reinterpret(value, int);
             let old = self
                 .b
@@ -110,7 +122,7 @@ impl Gen<'_> {
                 .atomic_rmw(int, flags(), native, address, value);
             return Some(self.reinterpret(old, clif_ty));
         }
-        // Compare-and-swap until nobody came between.
+        // Compare-and-swap until nobody came between. It compares bits, so that NaN and zeros of either sign are themselves.
         let (again, done) = (self.b.create_block(), self.b.create_block());
         let seen = self.b.append_block_param(again, int);
         let first = self.b.ins().atomic_load(int, flags(), address);
@@ -127,7 +139,7 @@ impl Gen<'_> {
     }
 
     /// The value an atomic operation stores.
-    pub(super) fn combine(
+    fn combine(
         &mut self,
         op: AtomicOp,
         scalar: Scalar,
@@ -149,10 +161,20 @@ impl Gen<'_> {
             AtomicOp::FMin => BinOp::FMin,
             AtomicOp::FMax => BinOp::FMax,
         };
+        if scalar == Scalar::F16 {
+            let function = match op {
+                BinOp::FAdd => host::fadd_f16 as *const () as usize,
+                BinOp::FMin => host::fmin_f16 as *const () as usize,
+                _ => host::fmax_f16 as *const () as usize,
+            };
+            return self
+                .call(function, &[old, value], Some(types::I16))
+                .expect("a result");
+        }
         self.scalar_binary(op, scalar, old, value)
     }
 
-    pub(super) fn reinterpret(&mut self, v: clif::Value, to: clif::Type) -> clif::Value {
+    fn reinterpret(&mut self, v: clif::Value, to: clif::Type) -> clif::Value {
         if self.b.func.dfg.value_type(v) == to {
             v
         } else {
@@ -162,7 +184,7 @@ impl Gen<'_> {
 
     pub fn atomic_cmpxchg(&mut self, atomic: &Atomic, args: &[clif::Value]) -> Option<clif::Value> {
         let (address, expected, desired) = (args[0], args[1], args[2]);
-        if matches!(atomic.space, AddressSpace::Local | AddressSpace::Private) {
+        if is_own(atomic) {
             let ty = self.b.func.dfg.value_type(expected);
             let old = self.b.ins().load(ty, flags(), address, 0);
             let same = self.b.ins().icmp(IntCC::Equal, old, expected);
@@ -173,23 +195,54 @@ impl Gen<'_> {
         Some(self.b.ins().atomic_cas(flags(), address, expected, desired))
     }
 
-    pub fn atomic_load(&mut self, ty: Type, args: &[clif::Value]) -> Option<clif::Value> {
+    pub fn atomic_load(
+        &mut self,
+        atomic: &Atomic,
+        ty: Type,
+        args: &[clif::Value],
+    ) -> Option<clif::Value> {
+        let clif_ty = lane_type(ty.scalar);
+        if is_own(atomic) {
+            return Some(self.b.ins().load(clif_ty, flags(), args[0], 0));
+        }
         let int = lane_type(ty.scalar.as_int());
         let value = self.b.ins().atomic_load(int, flags(), args[0]);
-        Some(self.reinterpret(value, lane_type(ty.scalar)))
+        Some(self.reinterpret(value, clif_ty))
     }
 
     pub fn atomic_store(&mut self, atomic: &Atomic, args: &[clif::Value]) -> Option<clif::Value> {
         let (address, value) = (args[0], args[1]);
+        // On x86 every store releases.
+        if is_own(atomic) || self.x86 && atomic.order != Order::SeqCst {
+            self.b.ins().store(flags(), value, address, 0);
+            return None;
+        }
         let ty = self.b.func.dfg.value_type(value);
         let int = clif::Type::int(ty.bits() as u16).expect("an integer as wide");
         let value = self.reinterpret(value, int);
-        // On x86 every store releases; only sequential consistency needs the fence that an atomic store has.
-        if self.x86 && atomic.order != Order::SeqCst {
-            self.b.ins().store(flags(), value, address, 0);
+        if self.x86 {
+            // A sequentially consistent store must not be passed by later loads: an exchange is a store and a fence.
+            let exchange = clif::AtomicRmwOp::Xchg;
+            self.b
+                .ins()
+                .atomic_rmw(int, flags(), exchange, address, value);
         } else {
             self.b.ins().atomic_store(flags(), value, address);
         }
         None
+    }
+
+    /// Orders what other threads see, where the instructions around do not.
+    pub fn fence(&mut self, fence: &Fence) {
+        let others = matches!(fence.scope, Scope::Device | Scope::AllDevices) && fence.global;
+        // x86 reorders stores with later loads only, which nothing weaker than sequential consistency forbids.
+        let free = if self.x86 {
+            fence.order != Order::SeqCst
+        } else {
+            fence.order == Order::Relaxed
+        };
+        if others && !free {
+            self.b.ins().fence();
+        }
     }
 }

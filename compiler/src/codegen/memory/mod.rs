@@ -10,7 +10,7 @@
 //! - `gather.rs`: an address for each lane.
 //! - `shuffle.rs`: from vectors as they lie in memory to one for each element, and back.
 //! - `copy.rs`: copies of bytes.
-//! - `atomic.rs`: atomics, lane by lane.
+//! - `atomic.rs`: atomics, lane by lane, and fences.
 
 mod atomic;
 mod copy;
