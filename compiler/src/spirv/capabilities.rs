@@ -35,6 +35,8 @@ const FPGA_ONLY: &str = "it drives hardware that this device does not have";
 
 const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Matrix, Parts("matrix types")),
+    // LLVM's translator declares it for `OpBitReverse`, as SPIR-V asked before SPV_KHR_bit_instructions.
+    (Capability::Shader, Parts("everything for shaders")),
     (Capability::Addresses, Full),
     (Capability::Linkage, Full),
     (Capability::Kernel, Full),
