@@ -56,6 +56,10 @@ pub struct Device {
     pub svm_capabilities: u64,
     pub atomic_memory_capabilities: u64,
     pub atomic_fence_capabilities: u64,
+    /// Which atomics there are for floating-point types of 16, 32 and 64 bits (`cl_ext_float_atomics`).
+    pub half_fp_atomic_capabilities: u64,
+    pub single_fp_atomic_capabilities: u64,
+    pub double_fp_atomic_capabilities: u64,
     pub preferred_work_group_size_multiple: usize,
     pub non_uniform_work_group_support: bool,
     pub generic_address_space_support: bool,
@@ -99,6 +103,9 @@ const PREFERRED_WIDTHS: VectorWidths = VectorWidths {
     double: 1,
     half: 1,
 };
+
+/// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`.
+const ALL_FP_ATOMICS: u64 = 0b111 | 0b111 << 16;
 
 /// Work-items in a work-group at most, in each dimension and altogether.
 pub(crate) const MAX_WORK_GROUP_SIZE: usize = 4096;
@@ -168,6 +175,13 @@ impl Device {
                 | CL_DEVICE_SVM_ATOMICS,
             atomic_memory_capabilities: all_scopes,
             atomic_fence_capabilities: all_scopes | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM,
+            half_fp_atomic_capabilities: if features::has_half() {
+                ALL_FP_ATOMICS
+            } else {
+                0
+            },
+            single_fp_atomic_capabilities: ALL_FP_ATOMICS,
+            double_fp_atomic_capabilities: ALL_FP_ATOMICS,
             preferred_work_group_size_multiple: 8,
             non_uniform_work_group_support: true,
             generic_address_space_support: true,
@@ -196,7 +210,7 @@ impl Device {
     }
 
     /// `CL_DEVICE_OPENCL_C_FEATURES`
-    pub fn opencl_c_features(&self) -> &'static [NameVersion] {
+    pub fn opencl_c_features(&self) -> Vec<NameVersion> {
         features::opencl_c_features()
     }
 

@@ -11,7 +11,8 @@ impl Gen<'_> {
     pub fn convert(&mut self, op: ConvertOp, rounding: Rounding, arg: Value, to: Type) -> Repr {
         let from = self.func.ty(arg);
         debug_assert!(
-            matches!(op, ConvertOp::FToS | ConvertOp::FToU) || rounding == Rounding::NearestEven,
+            !matches!(op, ConvertOp::SToF | ConvertOp::UToF | ConvertOp::FToF)
+                || rounding == Rounding::NearestEven,
             "`lower` expands directed rounding"
         );
         if to.lanes == 1 {

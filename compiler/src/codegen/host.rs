@@ -1,7 +1,7 @@
 //! The functions of this process that generated code calls, and codes shared with them.
 
 use crate::abi::PrintfScalar;
-use crate::ir::{Arith, Rounding, Scalar, eval};
+use crate::ir::{Arith, BinOp, Rounding, Scalar, eval};
 
 /// How a `printf` argument of one lane is described to the sink.
 pub fn printf_code(scalar: Scalar) -> u8 {
@@ -26,6 +26,25 @@ pub extern "C" fn frem_f32(a: f32, b: f32) -> f32 {
 /// C `fmod`.
 pub extern "C" fn frem_f64(a: f64, b: f64) -> f64 {
     a % b
+}
+
+fn in_half(op: BinOp, a: u16, b: u16) -> u16 {
+    eval::binary(op, Scalar::F16, a.into(), b.into()) as u16
+}
+
+/// What an atomic sum in half precision stores.
+pub extern "C" fn fadd_f16(a: u16, b: u16) -> u16 {
+    in_half(BinOp::FAdd, a, b)
+}
+
+/// What an atomic minimum in half precision stores.
+pub extern "C" fn fmin_f16(a: u16, b: u16) -> u16 {
+    in_half(BinOp::FMin, a, b)
+}
+
+/// What an atomic maximum in half precision stores.
+pub extern "C" fn fmax_f16(a: u16, b: u16) -> u16 {
+    in_half(BinOp::FMax, a, b)
 }
 
 /// Double-precision arithmetic in a direction, as the number that [`rounded`] takes.

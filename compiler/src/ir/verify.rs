@@ -7,8 +7,8 @@
 use cranelift_entity::SecondaryMap;
 
 use super::{
-    BinOp, Block, BlockCall, ConvertOp, Function, Inst, Mem, Module, Op, Rounding, Scalar, Stage,
-    Terminator, Type, UnOp, Value, ValueDef,
+    AtomicOp, BinOp, Block, BlockCall, ConvertOp, Function, Inst, Mem, Module, Op, Rounding,
+    Scalar, Stage, Terminator, Type, UnOp, Value, ValueDef,
 };
 use crate::analysis::DominatorTree;
 
@@ -567,8 +567,12 @@ impl Verifier<'_> {
                 let masks = mask.map_or(1, |m| func.ty(m).lanes);
                 self.check_mask(*masked, mask, lanes.max(masks))
             }
-            Op::AtomicRmw(_, atomic) => {
+            Op::AtomicRmw(op, atomic) => {
                 let mask = unmasked(atomic.masked, 2)?;
+                is(
+                    atomic_takes(*op, args[1].scalar),
+                    "the operand has a type of the operation's",
+                )?;
                 is(
                     results.len() == 1 && results[0] == args[1],
                     "the result has the operand's type",
@@ -581,6 +585,7 @@ impl Verifier<'_> {
                     results.len() == 1 && results[0] == args[1] && results[0] == args[2],
                     "operands and result have one type",
                 )?;
+                is(!args[1].scalar.is_float(), "what is compared is bits")?;
                 self.check_atomic(args[0], results[0], atomic.masked, mask)
             }
             Op::AtomicLoad(atomic) => {
@@ -702,6 +707,10 @@ impl Verifier<'_> {
             data.is_scalar() || self.stage == Stage::Vectorized,
             "an atomic has one lane"
         );
+        ensure!(
+            !matches!(data.scalar, Scalar::I1 | Scalar::I8),
+            "no atomic has type {data}"
+        );
         self.check_address(ptr, data.lanes)?;
         self.check_mask(masked, mask, data.lanes)
     }
@@ -718,6 +727,14 @@ fn unary_takes(op: UnOp, scalar: Scalar) -> bool {
         | UnOp::Floor
         | UnOp::Trunc
         | UnOp::RoundEven => scalar.is_float(),
+    }
+}
+
+fn atomic_takes(op: AtomicOp, scalar: Scalar) -> bool {
+    match op {
+        AtomicOp::Exchange => true,
+        AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => scalar.is_float(),
+        _ => scalar.is_int(),
     }
 }
 

@@ -5,6 +5,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::decode::{Id, Inst, Result};
 use super::function::{FunctionTranslator, Values};
+use super::rules::REQUIRED;
 use crate::ir::{Arith, BinOp, Builtin, IntCC, Mem, Op as IrOp, Scalar, Type, UnOp, Value, Wrap};
 
 /// What operands a function takes, all with the same number of lanes, and gives.
@@ -171,13 +172,6 @@ impl FunctionTranslator<'_, '_> {
             return Err(self.error(inst, format!("unknown instruction {number} of OpenCL.std")));
         };
         self.std_instruction(op, inst, &inst.operands[2..])
-            .map_err(|mut error| {
-                // `OpExtInst` alone says little.
-                if let Some(text) = &mut error.instruction {
-                    text.push_str(&format!(", {op:?}"));
-                }
-                error
-            })
     }
 
     fn std_instruction(&mut self, op: Std, inst: &Inst<'_>, args: &[u32]) -> Result<()> {
@@ -297,7 +291,9 @@ impl FunctionTranslator<'_, '_> {
     fn builtin(&self, inst: &Inst<'_>, op: Std) -> Result<IrOp> {
         match Builtin::from_name(&format!("{op:?}")) {
             Some(builtin) => Ok(IrOp::Builtin(builtin)),
-            None => Err(self.error(inst, "this function is not supported yet")),
+            None => Err(self
+                .error(inst, "this function is not supported yet")
+                .under(REQUIRED)),
         }
     }
 

@@ -185,7 +185,28 @@ impl Unit<'_> {
             Op::AccessChain
             | Op::InBoundsAccessChain
             | Op::PtrAccessChain
-            | Op::InBoundsPtrAccessChain => self.fold_access_chain(inst, op, args),
+            | Op::InBoundsPtrAccessChain => {
+                let (ty, _) = self.constant(inst, args[0])?;
+                let Kind::Pointer {
+                    pointee: Some(pointee),
+                    ..
+                } = self.type_of_id(inst, *ty)?.kind
+                else {
+                    return Err(self.error(inst, "the base is not a pointer to a type"));
+                };
+                let element = matches!(op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
+                self.fold_access_chain(inst, pointee, args[0], &args[1..], element)
+            }
+            Op::UntypedAccessChainKHR
+            | Op::UntypedInBoundsAccessChainKHR
+            | Op::UntypedPtrAccessChainKHR
+            | Op::UntypedInBoundsPtrAccessChainKHR => {
+                let element = matches!(
+                    op,
+                    Op::UntypedPtrAccessChainKHR | Op::UntypedInBoundsPtrAccessChainKHR
+                );
+                self.fold_access_chain(inst, args[0], args[1], &args[2..], element)
+            }
             Op::CompositeExtract => {
                 let (mut of, mut value) = self.constant(inst, args[0])?.clone();
                 let (last, path) = match args[1..].split_last() {
@@ -477,29 +498,31 @@ impl Unit<'_> {
     }
 
     /// The address of a part of a module-scope variable.
-    fn fold_access_chain(&self, inst: &Inst<'_>, op: Op, args: &[Id]) -> Result<Const> {
-        let (ty, base) = self.constant(inst, args[0])?;
+    fn fold_access_chain(
+        &self,
+        inst: &Inst<'_>,
+        mut of: Id,
+        base: Id,
+        mut indices: &[Id],
+        has_element: bool,
+    ) -> Result<Const> {
+        let (ty, base) = self.constant(inst, base)?;
+        if !matches!(self.type_of_id(inst, *ty)?.kind, Kind::Pointer { .. }) {
+            return Err(self.error(inst, "the base is not a pointer"));
+        }
         let (variable, mut addend) = match base {
             Const::Address { variable, addend } => (Some(*variable), *addend),
             Const::Null => (None, 0),
-            _ => return Err(self.error(inst, "the base is not the address of a variable")),
+            Const::Lanes(bits) => (None, bits[0] as i64),
+            Const::Composite(_) => return Err(self.error(inst, "the base is not an address")),
         };
-        let Kind::Pointer {
-            pointee: Some(pointee),
-            ..
-        } = self.type_of_id(inst, *ty)?.kind
-        else {
-            return Err(self.error(inst, "the base is not a pointer"));
-        };
-        let mut of = pointee;
-        let mut indices = &args[1..];
         let wrong = |id: Id| {
             self.error(
                 inst,
                 format!("the index {} is not an integer", self.binary.describe(id)),
             )
         };
-        if matches!(op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain) {
+        if has_element {
             let (&element, rest) = indices
                 .split_first()
                 .ok_or_else(|| self.error(inst, "the element index is missing"))?;

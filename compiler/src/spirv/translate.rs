@@ -13,6 +13,7 @@ use super::decode::{Id, Inst, Result};
 use super::float_modes::FloatModes;
 use super::function::translate_function;
 use super::module::Unit;
+use super::rules::{LINKAGE, Rule, VALIDATION};
 use crate::AddressSpace;
 use crate::ir::{
     FuncId, Function, Global, GlobalId, GlobalInit, LocalVar, Module, Op as IrOp, Relocation,
@@ -46,6 +47,7 @@ pub(super) struct Translator<'a> {
     locations: HashMap<String, SourceLoc>,
     /// Who calls whom, and where.
     pub calls: Vec<(FuncId, FuncId, Inst<'a>)>,
+    pub has_arithmetic_fence: bool,
     initialized: u64,
 }
 
@@ -106,22 +108,27 @@ impl<'a> Translator<'a> {
         };
         if def.body.is_empty() {
             let name = unit.linkage(id).map(|(name, _)| name);
-            return Err(unit.error(
-                inst,
-                match name {
-                    Some(name) => {
-                        format!("the function {name:?} is imported, but nothing exports it")
-                    }
-                    None => format!("the function {} has no body", unit.binary.describe(id)),
-                },
-            ));
+            return Err(match name {
+                Some(name) => unit
+                    .error(
+                        inst,
+                        format!("the function {name:?} is imported, but nothing exports it"),
+                    )
+                    .under(LINKAGE),
+                None => unit.error(
+                    inst,
+                    format!("the function {} has no body", unit.binary.describe(id)),
+                ),
+            });
         }
         let mut params: Vec<Type> = Vec::new();
         for param in &def.params {
             let ty = unit.result_type(param)?;
             params.extend(unit.leaves(param, ty)?.iter().map(|leaf| leaf.ty));
             if params.len() > 4096 {
-                return Err(unit.error(&def.inst, "the function has too many parameters"));
+                return Err(unit
+                    .error(&def.inst, "the function has too many parameters")
+                    .under(Rule::Limit));
             }
         }
         let results: Vec<Type> = unit
@@ -182,10 +189,12 @@ impl<'a> Translator<'a> {
         let info = unit.type_of_id(&variable.inst, variable.pointee)?;
         let (size, align) = (info.size, unit.aligned(id, info.align));
         if size > MAX_OBJECT {
-            return Err(unit.error(
-                &variable.inst,
-                format!("a variable of {size} bytes is too large: {MAX_OBJECT} is the most"),
-            ));
+            return Err(unit
+                .error(
+                    &variable.inst,
+                    format!("a variable of {size} bytes is too large: {MAX_OBJECT} is the most"),
+                )
+                .under(Rule::Limit));
         }
         let name = unit.binary.name(id).unwrap_or("variable");
         let space = match variable.class {
@@ -201,10 +210,12 @@ impl<'a> Translator<'a> {
             StorageClass::CrossWorkgroup => AddressSpace::Global,
             StorageClass::UniformConstant => AddressSpace::Constant,
             class => {
-                return Err(unit.error(
-                    &variable.inst,
-                    format!("variables of storage class {class:?} are not supported"),
-                ));
+                return Err(unit
+                    .error(
+                        &variable.inst,
+                        format!("variables of storage class {class:?} are not supported"),
+                    )
+                    .under(Rule::Spirv("Storage Class")));
             }
         };
         if let Some(&global) = self.globals.get(&id) {
@@ -213,10 +224,12 @@ impl<'a> Translator<'a> {
         if let Some((import, kind)) = unit.linkage(id)
             && kind == rspirv::spirv::LinkageType::Import as u32
         {
-            return Err(unit.error(
-                &variable.inst,
-                format!("the variable {import:?} is imported, but nothing exports it"),
-            ));
+            return Err(unit
+                .error(
+                    &variable.inst,
+                    format!("the variable {import:?} is imported, but nothing exports it"),
+                )
+                .under(LINKAGE));
         }
         let name = self.unique(name);
         let global = self.module.globals.push(Global {
@@ -286,10 +299,12 @@ impl<'a> Translator<'a> {
         let size = self.module.globals[global].size;
         self.initialized += size;
         if self.initialized > MAX_INITIALIZED {
-            return Err(unit.error(
-                inst,
-                format!("the initialisers take more than {MAX_INITIALIZED} bytes"),
-            ));
+            return Err(unit
+                .error(
+                    inst,
+                    format!("the initialisers take more than {MAX_INITIALIZED} bytes"),
+                )
+                .under(Rule::Limit));
         }
         let mut image = Image {
             bytes: vec![0; size as usize],
@@ -350,13 +365,15 @@ impl<'a> Translator<'a> {
                 let (_, callee, inst) = &self.calls[call];
                 match state[*callee] {
                     State::Open => {
-                        return Err(unit.error(
-                            inst,
-                            format!(
-                                "the function {:?} calls itself, directly or through others",
-                                self.module.functions[*callee].name
-                            ),
-                        ));
+                        return Err(unit
+                            .error(
+                                inst,
+                                format!(
+                                    "the function {:?} calls itself, directly or through others",
+                                    self.module.functions[*callee].name
+                                ),
+                            )
+                            .under(VALIDATION));
                     }
                     State::New => {
                         state[*callee] = State::Open;

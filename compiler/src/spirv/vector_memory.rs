@@ -7,6 +7,7 @@ use rspirv::spirv::OpenclStd100Op as Std;
 
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
+use super::rules::REQUIRED;
 use crate::ir::{BinOp, ConvertOp, Mem, Op as IrOp, Scalar, Type, Value};
 
 impl FunctionTranslator<'_, '_> {
@@ -66,7 +67,9 @@ impl FunctionTranslator<'_, '_> {
                 self.b().store(mem, address, value);
                 Ok(())
             }
-            _ => Err(self.error(inst, "this function is not supported yet")),
+            _ => Err(self
+                .error(inst, "this function is not supported yet")
+                .under(REQUIRED)),
         }
     }
 

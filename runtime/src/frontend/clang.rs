@@ -8,7 +8,7 @@ use super::options::ClStd;
 use super::process::{self, Finished};
 use super::route::{self, Way};
 use super::tools::Tools;
-use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, module};
+use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, module};
 
 /// One source and everything that its translation depends on.
 pub(super) struct Request<'a> {
@@ -67,6 +67,8 @@ pub(super) fn preprocess(request: &Request) -> Result<String, Error> {
     let mut command =
         CommandLine::new(request, way).map_err(|e| Error::not_started("clang", &e))?;
     command.push("-E");
+    // The preprocessed text is to show which functions the source uses.
+    command.define_functions = false;
     let done = command.run(clang, request)?;
     if done.success {
         Ok(without_system_headers(&String::from_utf8_lossy(
@@ -202,7 +204,8 @@ fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
     } else {
         "-O1"
     };
-    let extensions = format!("-spirv-ext={SPIRV_EXTENSIONS}");
+    // llvm-spirv does not know the last.
+    let extensions = format!("-spirv-ext={SPIRV_EXTENSIONS},+SPV_EXT_shader_atomic_float16_add");
     for argument in [optimisation, "-c", "-mllvm", &extensions] {
         command.push(argument);
     }
@@ -292,6 +295,8 @@ fn explain(log: String) -> String {
 /// A clang command line, and the memory files it refers to.
 struct CommandLine {
     way: Way,
+    /// Whether what clang mistranslates is defined otherwise.
+    define_functions: bool,
     arguments: Vec<String>,
     /// Open while the command runs.
     _files: Vec<File>,
@@ -303,6 +308,7 @@ impl CommandLine {
         let options = request.options;
         let mut command = CommandLine {
             way,
+            define_functions: true,
             arguments: Vec::new(),
             _files: Vec::new(),
         };
@@ -417,13 +423,14 @@ impl CommandLine {
         for argument in ["-o", "-", "-"] {
             self.push(argument);
         }
-        let queries = match self.way {
-            Way::Direct => Vec::new(),
-            Way::Bitcode => route::unbounded_queries(request),
+        let (queries, definitions) = match self.way {
+            Way::Bitcode => (route::unbounded_queries(request), String::new()),
+            Way::Direct if self.define_functions => (Vec::new(), atomics::definitions(request)),
+            Way::Direct => (Vec::new(), String::new()),
         };
-        let mut input = request
-            .features
-            .prelude(request.options.cl_std, &queries, SOURCE_NAME);
+        let std = request.options.cl_std;
+        let features = request.features;
+        let mut input = features.prelude(std, &queries, &definitions, SOURCE_NAME);
         // A byte order mark is allowed at the start of a file only.
         input.push_str(request.source.trim_start_matches('\u{feff}'));
         let mut done = process::run(clang, &self.arguments, input.as_bytes())

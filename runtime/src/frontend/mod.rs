@@ -3,6 +3,7 @@
 //! ```text
 //! option string -> options.rs   the standard build options, parsed and checked
 //! source        -> route.rs     which compiler translates this source exactly
+//!               -> atomics.rs   definitions of functions that clang 22 does not know
 //!               -> rounding.rs  selected rounding modes, for the sources that have them
 //!               -> clang.rs     command lines, run by process.rs (source, headers and results in memory)
 //!               -> module.rs   is what came out the SPIR-V that was meant?
@@ -17,6 +18,7 @@
 //! Open [`compile_for`] below first.
 
 mod arg_info;
+mod atomics;
 mod cache;
 mod clang;
 mod features;

@@ -37,11 +37,6 @@ const BITCODE_ONLY: &[&str] = &[
     // A 32-bit constant where the stride is a size_t.
     "async_work_group_copy",
     "async_work_group_strided_copy",
-    // The memory order for a scope, the scope for memory semantics.
-    "atomic_load_explicit",
-    // Unknown to clang 22, which would be noticed, but only once it is done.
-    "atomic_fetch_max*",
-    "atomic_fetch_min*",
     // Unsigned operands: s_upsample.
     "upsample",
     // ldexp(floatn, int): the scalar exponent is not spread over the vector.
