@@ -201,7 +201,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     ),
     (
         Capability::FunctionFloatControlINTEL,
-        Refused("float modes are those of execution modes and decorations"),
+        Refused("functions have the modes of their kernels"),
     ),
     (
         Capability::TernaryBitwiseFunctionINTEL,
@@ -287,11 +287,8 @@ const NEWER_CAPABILITIES: &[(u32, &str, Support)] = &[
         "PredicatedIOINTEL",
         Refused("predicated accesses are not translated yet"),
     ),
-    (
-        6265,
-        "RoundedDivideSqrtINTEL",
-        Refused("float modes are those of execution modes and decorations"),
-    ),
+    // Whatever is not a function of the library is rounded correctly, and in any direction.
+    (6265, "RoundedDivideSqrtINTEL", Full),
 ];
 
 const EXTENSIONS: &[(&str, Support)] = &[
@@ -343,6 +340,7 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_INTEL_long_constant_composite", Full),
     ("SPV_INTEL_maximum_registers", Full),
     ("SPV_INTEL_non_constant_addrspace_printf", Full),
+    ("SPV_INTEL_rounded_divide_sqrt", Full),
     ("SPV_INTEL_runtime_aligned", Full),
     ("SPV_INTEL_shader_integer_functions2", Full),
     ("SPV_INTEL_split_barrier", Full),
