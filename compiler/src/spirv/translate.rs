@@ -105,9 +105,7 @@ impl<'a> Translator<'a> {
             return Err(unit.error(
                 inst,
                 match name {
-                    Some(name) => {
-                        format!("the function {name:?} is imported, but nothing exports it")
-                    }
+                    Some(name) => unit.missing("function", &name, &def.inst),
                     None => format!("the function {} has no body", unit.binary.describe(id)),
                 },
             ));
@@ -209,10 +207,8 @@ impl<'a> Translator<'a> {
         if let Some((import, kind)) = unit.linkage(id)
             && kind == rspirv::spirv::LinkageType::Import as u32
         {
-            return Err(unit.error(
-                &variable.inst,
-                format!("the variable {import:?} is imported, but nothing exports it"),
-            ));
+            let message = unit.missing("variable", &import, &variable.inst);
+            return Err(unit.error(&variable.inst, message));
         }
         let name = self.unique(name);
         let global = self.module.globals.push(Global {
