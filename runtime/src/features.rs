@@ -47,6 +47,7 @@ const OPENCL_C_FEATURES: &[NameVersion] = &[
     NameVersion::new("__opencl_c_fp64", 3, 0, 0),
     NameVersion::new("__opencl_c_generic_address_space", 3, 0, 0),
     NameVersion::new("__opencl_c_int64", 3, 0, 0),
+    NameVersion::new("__opencl_c_program_scope_global_variables", 3, 0, 0),
 ];
 
 /// Versions of OpenCL C that are supported in full. `-cl-std=CL2.0` is taken too, but 2.0 has no optional features, and
