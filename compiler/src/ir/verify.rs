@@ -7,8 +7,8 @@
 use cranelift_entity::SecondaryMap;
 
 use super::{
-    BinOp, Block, BlockCall, ConvertOp, Function, Inst, Mem, Module, Op, Scalar, Stage, Terminator,
-    Type, UnOp, Value, ValueDef,
+    AtomicOp, BinOp, Block, BlockCall, ConvertOp, Function, Inst, Mem, Module, Op, Rounding,
+    Scalar, Stage, Terminator, Type, UnOp, Value, ValueDef,
 };
 use crate::AddressSpace;
 use crate::analysis::DominatorTree;
@@ -429,6 +429,17 @@ impl Verifier<'_> {
                     "operands and result have one floating-point type",
                 )
             }
+            Op::Rounded(op, rounding) => {
+                counts(op.operands(), 1)?;
+                is(
+                    args.iter().all(|&ty| ty == results[0]) && results[0].scalar.is_float(),
+                    "operands and result have one floating-point type",
+                )?;
+                is(
+                    *rounding != Rounding::NearestEven,
+                    "the plain operation rounds to nearest",
+                )
+            }
             Op::ICmp(_) | Op::FCmp(_) => {
                 counts(2, 1)?;
                 is(
@@ -569,8 +580,12 @@ impl Verifier<'_> {
                 let masks = mask.map_or(1, |m| func.ty(m).lanes);
                 self.check_mask(*masked, mask, lanes.max(masks))
             }
-            Op::AtomicRmw(_, atomic) => {
+            Op::AtomicRmw(op, atomic) => {
                 let mask = unmasked(atomic.masked, 2)?;
+                is(
+                    atomic_takes(*op, args[1].scalar),
+                    "the operand has a type of the operation's",
+                )?;
                 is(
                     results.len() == 1 && results[0] == args[1],
                     "the result has the operand's type",
@@ -583,6 +598,7 @@ impl Verifier<'_> {
                     results.len() == 1 && results[0] == args[1] && results[0] == args[2],
                     "operands and result have one type",
                 )?;
+                is(!args[1].scalar.is_float(), "what is compared is bits")?;
                 self.check_atomic(args[0], results[0], atomic.masked, mask)
             }
             Op::AtomicLoad(atomic) => {
@@ -704,6 +720,10 @@ impl Verifier<'_> {
             data.is_scalar() || self.stage == Stage::Vectorized,
             "an atomic has one lane"
         );
+        ensure!(
+            !matches!(data.scalar, Scalar::I1 | Scalar::I8),
+            "no atomic has type {data}"
+        );
         self.check_address(ptr, data.lanes)?;
         self.check_mask(masked, mask, data.lanes)
     }
@@ -720,6 +740,14 @@ fn unary_takes(op: UnOp, scalar: Scalar) -> bool {
         | UnOp::Floor
         | UnOp::Trunc
         | UnOp::RoundEven => scalar.is_float(),
+    }
+}
+
+fn atomic_takes(op: AtomicOp, scalar: Scalar) -> bool {
+    match op {
+        AtomicOp::Exchange => true,
+        AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => scalar.is_float(),
+        _ => scalar.is_int(),
     }
 }
 

@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 use super::decode::{Inst, Result};
 use super::function::{FunctionTranslator, Values};
 use crate::ir::{
-    BinOp, Builtin, ConvertOp, FloatCC, IntCC, Op as IrOp, Scalar, Type, UnOp, Value, Wrap,
+    Arith, BinOp, Builtin, ConvertOp, FloatCC, IntCC, Op as IrOp, Scalar, Type, UnOp, Value, Wrap,
 };
 
 /// The plain two-operand instructions, with the kind of operands that they take.
@@ -30,6 +30,17 @@ fn binary_op(op: Op) -> Option<(BinOp, Class)> {
         Op::FMul => (BinOp::FMul, Class::Float),
         Op::FDiv => (BinOp::FDiv, Class::Float),
         Op::FRem => (BinOp::FRem, Class::Float),
+        _ => return None,
+    })
+}
+
+/// The operations whose rounding can be chosen.
+fn arith(op: BinOp) -> Option<Arith> {
+    Some(match op {
+        BinOp::FAdd => Arith::FAdd,
+        BinOp::FSub => Arith::FSub,
+        BinOp::FMul => Arith::FMul,
+        BinOp::FDiv => Arith::FDiv,
         _ => return None,
     })
 }
@@ -86,9 +97,13 @@ impl FunctionTranslator<'_, '_> {
         if let Some((op, class)) = binary_op(op) {
             let a = self.of_class(inst, 0, class)?;
             let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-            let wrap = self.wrap(inst);
-            let ty = self.ty(a);
-            let value = self.b().val(IrOp::Binary(op, wrap), &[a, b], ty);
+            let value = match arith(op) {
+                Some(op) => self.float_arithmetic(inst, op, &[a, b])?,
+                None => {
+                    let (ty, wrap) = (self.ty(a), self.wrap(inst));
+                    self.b().val(IrOp::Binary(op, wrap), &[a, b], ty)
+                }
+            };
             self.define(inst, value)?;
             return Ok(true);
         }
@@ -164,22 +179,21 @@ impl FunctionTranslator<'_, '_> {
                 let differ = f.icmp(IntCC::Slt, signs, izero);
                 let nonzero = f.fcmp(FloatCC::One, rem, zero);
                 let fix = f.binary(BinOp::And, differ, nonzero);
-                let sum = f.binary(BinOp::FAdd, rem, b);
-                f.select(fix, sum, rem)
+                let sum = self.float_arithmetic(inst, Arith::FAdd, &[rem, b])?;
+                self.b().select(fix, sum, rem)
             }
             Op::FmaKHR => {
                 let a = self.float(inst, inst.operands[0])?;
                 let b = self.typed(inst, inst.operands[1], self.ty(a))?;
                 let c = self.typed(inst, inst.operands[2], self.ty(a))?;
-                self.b().fma(a, b, c)
+                self.float_arithmetic(inst, Arith::Fma, &[a, b, c])?
             }
             Op::VectorTimesScalar => {
                 let a = self.float(inst, inst.operands[0])?;
                 let b = self.typed(inst, inst.operands[1], self.ty(a).lane())?;
                 let lanes = self.ty(a).lanes;
-                let mut f = self.b();
-                let b = f.splat(b, lanes);
-                f.binary(BinOp::FMul, a, b)
+                let b = self.b().splat(b, lanes);
+                self.float_arithmetic(inst, Arith::FMul, &[a, b])?
             }
             Op::Dot => {
                 let a = self.float(inst, inst.operands[0])?;
@@ -253,6 +267,7 @@ impl FunctionTranslator<'_, '_> {
         Wrap {
             nsw: has(Decoration::NoSignedWrap),
             nuw: has(Decoration::NoUnsignedWrap),
+            strict: false,
         }
     }
 

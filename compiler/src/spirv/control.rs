@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::decode::{Id, Inst, Result};
 use super::function::{FunctionTranslator, Values};
+use super::rules::{REQUIRED, VALIDATION};
 use super::types::Kind;
 use crate::AddressSpace;
 use crate::ir::{
@@ -50,7 +51,11 @@ impl FunctionTranslator<'_, '_> {
                 Terminator::Ret(self.values(inst, words[0])?.into_iter().collect())
             }
             Op::Unreachable => Terminator::Unreachable,
-            _ => return Err(self.error(inst, "this terminator is not allowed in kernels")),
+            _ => {
+                return Err(self
+                    .error(inst, "this terminator is not allowed in kernels")
+                    .under(REQUIRED));
+            }
         };
         self.terminate(term);
         Ok(())
@@ -148,14 +153,16 @@ impl FunctionTranslator<'_, '_> {
                         self.b().ins(IrOp::Barrier(fence), &[], &[]);
                     }
                     // The work-items of a sub-group are the lanes of a vector, which go together.
-                    Scope::SubGroup | Scope::WorkItem => {
+                    Scope::SubGroup => {
                         self.b().ins(IrOp::Fence(fence), &[], &[]);
                     }
                     scope => {
-                        return Err(self.error(
-                            inst,
-                            format!("a barrier of scope {} is not supported", scope.name()),
-                        ));
+                        return Err(self
+                            .error(
+                                inst,
+                                format!("a barrier of scope {} is not supported", scope.name()),
+                            )
+                            .under(VALIDATION));
                     }
                 }
             }
@@ -183,7 +190,9 @@ impl FunctionTranslator<'_, '_> {
 
     fn execution_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<Scope> {
         if self.unit.integer_constant(id).is_none() {
-            return Err(self.error(inst, "the execution scope is not a constant"));
+            return Err(self
+                .error(inst, "the execution scope is not a constant")
+                .under(VALIDATION));
         }
         self.scope(inst, id)
     }
@@ -191,24 +200,32 @@ impl FunctionTranslator<'_, '_> {
     fn group_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<()> {
         match self.execution_scope(inst, id)? {
             Scope::WorkGroup => Ok(()),
-            scope => Err(self.error(
-                inst,
-                format!(
-                    "Op{} of scope {} is not supported yet",
-                    inst.class.opname,
-                    scope.name()
-                ),
-            )),
+            scope => Err(self
+                .error(
+                    inst,
+                    format!(
+                        "Op{} of scope {} is not supported yet",
+                        inst.class.opname,
+                        scope.name()
+                    ),
+                )
+                .under(VALIDATION)),
         }
     }
 
+    /// What a barrier orders. Images lie in global memory. A barrier with an order but no storage class is what LLVM's
+    /// `fence` is translated to, which orders all memory.
     fn fence(&mut self, inst: &Inst<'_>, scope: Id, semantics: Id) -> Result<Fence> {
         let semantics = self.semantics(inst, semantics)?;
+        let local = MemorySemantics::WORKGROUP_MEMORY;
+        let global = MemorySemantics::CROSS_WORKGROUP_MEMORY | MemorySemantics::IMAGE_MEMORY;
+        let order = Self::order_of(semantics);
+        let all = order != Order::Relaxed && !semantics.intersects(local | global);
         Ok(Fence {
             scope: self.scope(inst, scope)?,
-            order: Self::order_of(semantics),
-            local: semantics.contains(MemorySemantics::WORKGROUP_MEMORY),
-            global: semantics.contains(MemorySemantics::CROSS_WORKGROUP_MEMORY),
+            order,
+            local: all || semantics.intersects(local),
+            global: all || semantics.intersects(global),
         })
     }
 

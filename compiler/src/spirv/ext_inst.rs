@@ -5,7 +5,8 @@ use smallvec::{SmallVec, smallvec};
 
 use super::decode::{Id, Inst, Result};
 use super::function::{FunctionTranslator, Values};
-use crate::ir::{BinOp, Builtin, IntCC, Mem, Op as IrOp, Scalar, Type, UnOp, Value, Wrap};
+use super::rules::REQUIRED;
+use crate::ir::{Arith, BinOp, Builtin, IntCC, Mem, Op as IrOp, Scalar, Type, UnOp, Value, Wrap};
 
 /// What operands a function takes, all with the same number of lanes, and gives.
 #[derive(Clone, Copy)]
@@ -171,22 +172,23 @@ impl FunctionTranslator<'_, '_> {
             return Err(self.error(inst, format!("unknown instruction {number} of OpenCL.std")));
         };
         self.std_instruction(op, inst, &inst.operands[2..])
-            .map_err(|mut error| {
-                // `OpExtInst` alone says little.
-                if let Some(text) = &mut error.instruction {
-                    text.push_str(&format!(", {op:?}"));
-                }
-                error
-            })
     }
 
     fn std_instruction(&mut self, op: Std, inst: &Inst<'_>, args: &[u32]) -> Result<()> {
         if let Some((shape, how)) = plain(op) {
             let (values, ty) = self.shaped(inst, args, shape)?;
             let ir = match how {
+                Plain::Unary(UnOp::Sqrt) | Plain::Fma => {
+                    let arith = if op == Std::fma {
+                        Arith::Fma
+                    } else {
+                        Arith::Sqrt
+                    };
+                    let value = self.float_arithmetic(inst, arith, &values)?;
+                    return self.define(inst, value);
+                }
                 Plain::Unary(op) => IrOp::Unary(op),
                 Plain::Binary(op) => IrOp::Binary(op, Wrap::default()),
-                Plain::Fma => IrOp::Fma,
                 Plain::Builtin => self.builtin(inst, op)?,
             };
             if op == Std::cross && !matches!(ty.lanes, 3 | 4) {
@@ -288,7 +290,9 @@ impl FunctionTranslator<'_, '_> {
     fn builtin(&self, inst: &Inst<'_>, op: Std) -> Result<IrOp> {
         match Builtin::from_name(&format!("{op:?}")) {
             Some(builtin) => Ok(IrOp::Builtin(builtin)),
-            None => Err(self.error(inst, "this function is not supported yet")),
+            None => Err(self
+                .error(inst, "this function is not supported yet")
+                .under(REQUIRED)),
         }
     }
 

@@ -10,6 +10,7 @@ use rspirv::spirv::{Decoration, LinkageType, Op, StorageClass};
 
 use super::decode::{Id, Inst, Result};
 use super::module::Unit;
+use super::rules::LINKAGE;
 use super::types::Kind;
 
 /// A definition that other modules may use.
@@ -40,7 +41,10 @@ impl<'a> Unit<'a> {
             match LinkageType::from_u32(kind) {
                 Some(LinkageType::Import) => imports.push((*inst, id, name)),
                 Some(kind) => self.export(inst, id, kind, name, &mut exports)?,
-                None => return Err(self.error(inst, format!("unknown linkage type {kind}"))),
+                None => {
+                    let message = format!("unknown linkage type {kind}");
+                    return Err(self.error(inst, message).under(LINKAGE));
+                }
             }
         }
         for entry in &self.entry_points {
@@ -55,13 +59,11 @@ impl<'a> Unit<'a> {
                 continue;
             };
             if !self.is_compatible(id, export.id) {
-                return Err(self.error(
-                    &inst,
-                    format!(
-                        "{name:?} is imported by module {} with another type than module {} exports it with",
-                        inst.module, export.module
-                    ),
-                ));
+                let message = format!(
+                    "{name:?} is imported by module {} with another type than module {} exports it with",
+                    inst.module, export.module
+                );
+                return Err(self.error(&inst, message).under(LINKAGE));
             }
             self.links.insert(id, export.id);
         }
@@ -91,17 +93,13 @@ impl<'a> Unit<'a> {
             (LinkageType::LinkOnceODR, LinkageType::Export) => (export, first),
             (_, LinkageType::LinkOnceODR) => (first, export),
             _ => {
-                return Err(self.error(
-                    inst,
-                    format!("{name:?} is exported a second time: {modules}"),
-                ));
+                let message = format!("{name:?} is exported a second time: {modules}");
+                return Err(self.error(inst, message).under(LINKAGE));
             }
         };
         if !self.is_compatible(goes.id, stays.id) {
-            return Err(self.error(
-                inst,
-                format!("{name:?} is exported with two types: {modules}"),
-            ));
+            let message = format!("{name:?} is exported with two types: {modules}");
+            return Err(self.error(inst, message).under(LINKAGE));
         }
         self.links.insert(goes.id, stays.id);
         exports.insert(name, stays);

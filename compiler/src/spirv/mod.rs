@@ -7,8 +7,10 @@
 //!       -> translate.rs  from each kernel (kernel_info.rs), every function and global that it reaches
 //!       -> function.rs   blocks (cfg.rs), phis, values (operands.rs); one handler an instruction, by family:
 //!                        arithmetic.rs, conversion.rs, composite.rs, memory.rs, generic_pointers.rs, builtin_variables.rs,
-//!                        atomics.rs, control.rs, ext_inst.rs, vector_memory.rs
+//!                        atomics.rs, control.rs, ext_inst.rs, vector_memory.rs, extensions.rs
 //! ```
+//!
+//! Refusals are made in report.rs, by the rules of rules.rs.
 //!
 //! What flows in: modules of SPIR-V 1.0 to 1.6 for the OpenCL environment, specialization constants.
 //! What flows out: an [`ir::Module`] at [`ir::Stage::Translated`], or a [`Diagnostic`] that names the
@@ -29,6 +31,8 @@ mod control;
 mod conversion;
 mod decode;
 mod ext_inst;
+mod extensions;
+mod float_modes;
 mod function;
 mod generic_pointers;
 mod kernel_info;
@@ -36,12 +40,16 @@ mod link;
 mod memory;
 mod module;
 mod operands;
+mod report;
+mod rules;
 mod spec;
 mod translate;
 mod types;
 mod vector_memory;
 
-pub use capabilities::{Support, supported_capabilities, supported_extensions};
+pub use capabilities::{
+    Support, capabilities, supported_capabilities, supported_extensions, supported_instruction_sets,
+};
 pub use spec::spec_constants;
 
 use crate::program::SpecConstants;
@@ -62,6 +70,13 @@ pub fn translate(
     let mut translator = translate::Translator::default();
     translator.run(&unit)?;
     let mut module = translator.module;
+    if translator.has_arithmetic_fence {
+        // "OpArithmeticFenceEXT": what is on both sides of it is not one operation.
+        for kernel in &mut module.kernels {
+            kernel.contract = false;
+        }
+        return Ok(module);
+    }
     // These options ask for contraction, whatever the module says.
     if options.mad_enable || options.unsafe_math || options.fast_relaxed_math {
         for kernel in &mut module.kernels {

@@ -7,7 +7,8 @@ use rspirv::spirv::OpenclStd100Op as Std;
 
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
-use crate::ir::{BinOp, ConvertOp, Mem, Op as IrOp, Rounding, Scalar, Type, Value};
+use super::rules::REQUIRED;
+use crate::ir::{BinOp, ConvertOp, Mem, Op as IrOp, Scalar, Type, Value};
 
 impl FunctionTranslator<'_, '_> {
     pub(super) fn vector_memory(&mut self, op: Std, inst: &Inst<'_>, args: &[u32]) -> Result<()> {
@@ -51,7 +52,7 @@ impl FunctionTranslator<'_, '_> {
                 let half = self.ty(value).with_scalar(Scalar::F16);
                 let rounding = match args.get(3) {
                     Some(&mode) => self.rounding_mode(inst, mode)?,
-                    None => Rounding::NearestEven,
+                    None => self.out.modes.rounding(Scalar::F16),
                 };
                 let aligned = matches!(op, Std::vstorea_halfn | Std::vstorea_halfn_r);
                 let (address, mem) = self.place(inst, args[1], args[2], half, aligned)?;
@@ -64,7 +65,9 @@ impl FunctionTranslator<'_, '_> {
                 self.b().store(mem, address, value);
                 Ok(())
             }
-            _ => Err(self.error(inst, "this function is not supported yet")),
+            _ => Err(self
+                .error(inst, "this function is not supported yet")
+                .under(REQUIRED)),
         }
     }
 

@@ -8,7 +8,7 @@ use super::options::ClStd;
 use super::process::{self, Finished};
 use super::route::{self, Way};
 use super::tools::Tools;
-use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, module};
+use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, module};
 
 /// One source and everything that its translation depends on.
 pub(super) struct Request<'a> {
@@ -28,7 +28,7 @@ pub(super) struct Error {
 }
 
 impl Error {
-    fn compile(log: impl Into<String>) -> Self {
+    pub(super) fn compile(log: impl Into<String>) -> Self {
         Error {
             failure: Failure::CompileError,
             log: log.into(),
@@ -67,6 +67,8 @@ pub(super) fn preprocess(request: &Request) -> Result<String, Error> {
     let mut command =
         CommandLine::new(request, way).map_err(|e| Error::not_started("clang", &e))?;
     command.push("-E");
+    // The preprocessed text is to show which functions the source uses.
+    command.define_functions = false;
     let done = command.run(clang, request)?;
     if done.success {
         Ok(without_system_headers(&String::from_utf8_lossy(
@@ -75,6 +77,25 @@ pub(super) fn preprocess(request: &Request) -> Result<String, Error> {
     } else {
         Err(Error::compile(done.stderr))
     }
+}
+
+/// The preprocessed source as clang 15 sees it, with line markers.
+pub(super) fn preprocess_with_lines(request: &Request) -> Result<String, Error> {
+    let Some((clang, _)) = &request.tools.bitcode else {
+        return Err(Error::compile(format!(
+            "{SOURCE_NAME}: error: rounding modes are selected through clang-15 and llvm-spirv-15, which are not installed\n"
+        )));
+    };
+    let mut command =
+        CommandLine::new(request, Way::Bitcode).map_err(|e| Error::not_started("clang", &e))?;
+    command.push("-E");
+    let done = command.run(clang, request)?;
+    if !done.success {
+        return Err(Error::compile(done.stderr));
+    }
+    Ok(without_system_headers(&String::from_utf8_lossy(
+        &done.stdout,
+    )))
 }
 
 /// What comes from the program and its headers, and not from the compiler's own: line markers (`# 1 "file" flags`) tell, with flag 3.
@@ -202,7 +223,8 @@ fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
     };
     let mut command =
         CommandLine::new(request, Way::Direct).map_err(|e| Error::not_started("clang", &e))?;
-    let extensions = format!("-spirv-ext={SPIRV_EXTENSIONS}");
+    // llvm-spirv does not know the last.
+    let extensions = format!("-spirv-ext={SPIRV_EXTENSIONS},+SPV_EXT_shader_atomic_float16_add");
     for argument in ["-O1", "-c", "-mllvm", &extensions] {
         command.push(argument);
     }
@@ -228,6 +250,22 @@ struct BitcodeError {
 /// meet), saturating intrinsics, integers of odd widths. Trying `-O1` first costs more than it gains, as our compiler
 /// optimises as well.
 fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
+    bitcode_with(request, &[])
+}
+
+/// [`bitcode`] with every floating-point operation where it stands in the text, and known to be from there: no rounding
+/// mode is assumed, and lines are written down.
+pub(super) fn bitcode_as_written(request: &Request) -> Result<(Vec<u32>, String), Error> {
+    let arguments = [
+        "-gline-tables-only",
+        "-frounding-math",
+        "-Xclang",
+        "-fexperimental-strict-floating-point",
+    ];
+    bitcode_with(request, &arguments).map_err(|e| e.error)
+}
+
+fn bitcode_with(request: &Request, more: &[&str]) -> Result<(Vec<u32>, String), BitcodeError> {
     let fatal = |error| BitcodeError {
         error,
         recoverable: false,
@@ -243,8 +281,8 @@ fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
     };
     let mut command = CommandLine::new(request, Way::Bitcode)
         .map_err(|e| fatal(Error::not_started("clang", &e)))?;
-    for argument in ["-O0", "-c", "-emit-llvm"] {
-        command.push(argument);
+    for argument in ["-O0", "-c", "-emit-llvm"].iter().chain(more) {
+        command.push(*argument);
     }
     if request.options.debug_info {
         // The build log and remarks name files relative to the current directory.
@@ -286,6 +324,8 @@ fn explain(log: String) -> String {
 /// A clang command line, and the memory files it refers to.
 struct CommandLine {
     way: Way,
+    /// Whether what clang mistranslates is defined otherwise.
+    define_functions: bool,
     arguments: Vec<String>,
     /// Open while the command runs.
     _files: Vec<File>,
@@ -297,6 +337,7 @@ impl CommandLine {
         let options = request.options;
         let mut command = CommandLine {
             way,
+            define_functions: true,
             arguments: Vec::new(),
             _files: Vec::new(),
         };
@@ -411,13 +452,14 @@ impl CommandLine {
         for argument in ["-o", "-", "-"] {
             self.push(argument);
         }
-        let queries = match self.way {
-            Way::Direct => Vec::new(),
-            Way::Bitcode => route::unbounded_queries(request),
+        let (queries, definitions) = match self.way {
+            Way::Bitcode => (route::unbounded_queries(request), String::new()),
+            Way::Direct if self.define_functions => (Vec::new(), atomics::definitions(request)),
+            Way::Direct => (Vec::new(), String::new()),
         };
-        let mut input = request
-            .features
-            .prelude(request.options.cl_std, &queries, SOURCE_NAME);
+        let std = request.options.cl_std;
+        let features = request.features;
+        let mut input = features.prelude(std, &queries, &definitions, SOURCE_NAME);
         // A byte order mark is allowed at the start of a file only.
         input.push_str(request.source.trim_start_matches('\u{feff}'));
         let mut done = process::run(clang, &self.arguments, input.as_bytes())

@@ -38,11 +38,6 @@ const BITCODE_ONLY: &[&str] = &[
     // A 32-bit constant where the stride is a size_t.
     "async_work_group_copy",
     "async_work_group_strided_copy",
-    // The memory order for a scope, the scope for memory semantics.
-    "atomic_load_explicit",
-    // Unknown to clang 22, which would be noticed, but only once it is done.
-    "atomic_fetch_max*",
-    "atomic_fetch_min*",
     // Unsigned operands: s_upsample.
     "upsample",
     // ldexp(floatn, int): the scalar exponent is not spread over the vector.
@@ -67,8 +62,6 @@ const NOTICED: &[&str] = &[
     "all",
     "async_work_group_copy",
     "async_work_group_strided_copy",
-    "atomic_fetch_max*",
-    "atomic_fetch_min*",
     "printf",
     "enqueue_kernel",
     "to_global",
@@ -99,7 +92,8 @@ pub(super) fn choose(request: &Request) -> Result<Way, String> {
         return match mistranslated(request) {
             None => Ok(Way::Direct),
             Some(name) => Err(format!(
-                "{SOURCE_NAME}: error: '{name}' needs clang-15 and llvm-spirv-15, which are not installed (or                  BROLGA_CLANG_BITCODE and BROLGA_LLVM_SPIRV set to their paths): clang-22 mistranslates it\n"
+                "{SOURCE_NAME}: error: '{name}' needs clang-15 and llvm-spirv-15, which are not installed (or \
+                 BROLGA_CLANG_BITCODE and BROLGA_LLVM_SPIRV set to their paths): clang-22 mistranslates it\n"
             )),
         };
     }

@@ -1,0 +1,174 @@
+//! Instructions of extensions that are families of their own: bfloat16 conversions, integer functions, split barriers,
+//! fences of arithmetic, casts between kinds of global memory.
+
+use rspirv::spirv::Op;
+
+use super::decode::{Inst, Result};
+use super::function::FunctionTranslator;
+use super::rules::VALIDATION;
+use crate::ir::{
+    BinOp, Builtin, ConvertOp, Fence, FloatCC, Op as IrOp, Order, Scalar, Scope, Type, UnOp, Value,
+};
+
+/// `SPV_INTEL_shader_integer_functions2`: what is one operation.
+fn integer_binary(op: Op) -> Option<IrOp> {
+    let binary = |op| IrOp::Binary(op, crate::ir::Wrap::default());
+    Some(match op {
+        Op::IAddSatINTEL => binary(BinOp::SAddSat),
+        Op::UAddSatINTEL => binary(BinOp::UAddSat),
+        Op::ISubSatINTEL => binary(BinOp::SSubSat),
+        Op::USubSatINTEL => binary(BinOp::USubSat),
+        Op::IAverageINTEL => IrOp::Builtin(Builtin::SHadd),
+        Op::UAverageINTEL => IrOp::Builtin(Builtin::UHadd),
+        Op::IAverageRoundedINTEL => IrOp::Builtin(Builtin::SRhadd),
+        Op::UAverageRoundedINTEL => IrOp::Builtin(Builtin::URhadd),
+        _ => return None,
+    })
+}
+
+impl FunctionTranslator<'_, '_> {
+    /// Translates an instruction of these; false when it is another.
+    pub(super) fn extension(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
+        let words = inst.operands;
+        if let Some(ir) = integer_binary(op) {
+            let a = self.integer(inst, words[0])?;
+            let b = self.typed(inst, words[1], self.ty(a))?;
+            let ty = self.ty(a);
+            let value = self.b().val(ir, &[a, b], ty);
+            self.define(inst, value)?;
+            return Ok(true);
+        }
+        let value = match op {
+            // A hint, as `OpLoopMerge` has them.
+            Op::LoopControlINTEL => return Ok(true),
+            Op::ControlBarrierArriveINTEL | Op::ControlBarrierWaitINTEL => {
+                self.split_barrier(op, inst)?;
+                return Ok(true);
+            }
+            Op::FPGARegALTERA => {
+                let values = self.values(inst, words[0])?;
+                self.define_values(inst, values)?;
+                return Ok(true);
+            }
+            Op::ArithmeticFenceEXT => {
+                self.out.has_arithmetic_fence = true;
+                self.float(inst, words[0])?
+            }
+            // All global memory is one memory.
+            Op::PtrCastToCrossWorkgroupALTERA | Op::CrossWorkgroupCastToPtrALTERA => {
+                self.pointer(inst, words[0])?.address
+            }
+            Op::ConvertFToBF16INTEL => self.narrow_to_bfloat16(inst)?,
+            Op::ConvertBF16ToFINTEL => self.widen_bfloat16(inst)?,
+            Op::UCountLeadingZerosINTEL | Op::UCountTrailingZerosINTEL => {
+                let a = self.integer(inst, words[0])?;
+                let count = match op {
+                    Op::UCountLeadingZerosINTEL => UnOp::Clz,
+                    _ => UnOp::Ctz,
+                };
+                self.b().unary(count, a)
+            }
+            Op::AbsISubINTEL | Op::AbsUSubINTEL => {
+                let a = self.integer(inst, words[0])?;
+                let b = self.typed(inst, words[1], self.ty(a))?;
+                let (least, most) = match op {
+                    Op::AbsISubINTEL => (BinOp::SMin, BinOp::SMax),
+                    _ => (BinOp::UMin, BinOp::UMax),
+                };
+                let mut f = self.b();
+                let (least, most) = (f.binary(least, a, b), f.binary(most, a, b));
+                f.binary(BinOp::ISub, most, least)
+            }
+            Op::IMul32x16INTEL | Op::UMul32x16INTEL => {
+                let a = self.integer(inst, words[0])?;
+                let ty = self.ty(a);
+                let b = self.typed(inst, words[1], ty)?;
+                if ty.scalar != Scalar::I32 {
+                    return Err(self.error(inst, "the operands are not 32-bit integers"));
+                }
+                let short = ty.with_scalar(Scalar::I16);
+                let extend = match op {
+                    Op::IMul32x16INTEL => ConvertOp::SExt,
+                    _ => ConvertOp::ZExt,
+                };
+                let mut f = self.b();
+                let low = f.convert(ConvertOp::Trunc, b, short);
+                let b = f.convert(extend, low, ty);
+                f.binary(BinOp::IMul, a, b)
+            }
+            _ => return Ok(false),
+        };
+        self.define(inst, value)?;
+        Ok(true)
+    }
+
+    /// `SPV_INTEL_bfloat16_conversion`: the upper half of a float, rounded to the nearest even; a NaN stays one.
+    fn narrow_to_bfloat16(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let value = self.float(inst, inst.operands[0])?;
+        let ty = self.ty(value);
+        if ty.scalar != Scalar::F32 {
+            return Err(self.error(inst, "the operand is not a 32-bit float"));
+        }
+        let int = ty.with_scalar(Scalar::I32);
+        let [sixteen, one, almost_half, quiet] =
+            [16, 1, 0x7fff, 0x40].map(|bits| self.iconst(int, bits));
+        let mut f = self.b();
+        let bits = f.bitcast(value, int);
+        let upper = f.binary(BinOp::LShr, bits, sixteen);
+        let odd = f.binary(BinOp::And, upper, one);
+        let ties = f.binary(BinOp::IAdd, almost_half, odd);
+        let sum = f.binary(BinOp::IAdd, bits, ties);
+        let rounded = f.binary(BinOp::LShr, sum, sixteen);
+        let is_nan = f.fcmp(FloatCC::Uno, value, value);
+        let nan = f.binary(BinOp::Or, upper, quiet);
+        let result = f.select(is_nan, nan, rounded);
+        Ok(f.convert(ConvertOp::Trunc, result, ty.with_scalar(Scalar::I16)))
+    }
+
+    fn widen_bfloat16(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let value = self.integer(inst, inst.operands[0])?;
+        let ty = self.ty(value);
+        if ty.scalar != Scalar::I16 {
+            return Err(self.error(inst, "the operand is not a 16-bit integer"));
+        }
+        let int = ty.with_scalar(Scalar::I32);
+        let sixteen = self.iconst(int, 16);
+        let mut f = self.b();
+        let wide = f.convert(ConvertOp::ZExt, value, int);
+        let bits = f.binary(BinOp::Shl, wide, sixteen);
+        Ok(f.bitcast(bits, ty.with_scalar(Scalar::F32)))
+    }
+
+    /// Work-items may go on after they arrive, but need not: all of them meet where they wait.
+    fn split_barrier(&mut self, op: Op, inst: &Inst<'_>) -> Result<()> {
+        let words = inst.operands;
+        let scope = self.scope(inst, words[0])?;
+        self.scope(inst, words[1])?;
+        self.semantics(inst, words[2])?;
+        if scope != Scope::WorkGroup {
+            let message = format!("a split barrier of scope {} is not supported", scope.name());
+            return Err(self.error(inst, message).under(VALIDATION));
+        }
+        if op == Op::ControlBarrierWaitINTEL {
+            let fence = Fence {
+                scope: Scope::WorkGroup,
+                order: Order::AcqRel,
+                local: true,
+                global: true,
+            };
+            self.b().ins(IrOp::Barrier(fence), &[], &[]);
+        }
+        Ok(())
+    }
+
+    /// `OpUntypedPrefetchKHR`: a hint, with a pointer.
+    pub(super) fn untyped_prefetch(&mut self, inst: &Inst<'_>) -> Result<()> {
+        self.pointer(inst, inst.operands[0])?;
+        let bytes = self.integer(inst, inst.operands[1])?;
+        if self.ty(bytes) == Type::I32 || self.ty(bytes) == Type::I64 {
+            Ok(())
+        } else {
+            Err(self.error(inst, "the number of bytes is not a scalar integer"))
+        }
+    }
+}
