@@ -38,6 +38,7 @@ impl<'a> Unit<'a> {
                 work_group_size_hint: None,
                 vec_type_hint: None,
                 required_sub_group_size: None,
+                required_num_sub_groups: None,
                 local_mem_size: 0,
                 private_mem_size: 0,
                 has_barrier: false,
@@ -313,14 +314,18 @@ impl<'a> Unit<'a> {
                 info.vec_type_hint = Some(source.map_or(name, str::to_owned));
             }
             ExecutionMode::SubgroupSize => info.required_sub_group_size = Some(one(literals)?),
+            ExecutionMode::SubgroupsPerWorkgroup => {
+                info.required_num_sub_groups = Some(one(literals)?);
+            }
+            ExecutionMode::SubgroupsPerWorkgroupId => {
+                info.required_num_sub_groups = Some(one(&constants(literals)?)?);
+            }
             ExecutionMode::ContractionOff => kernel.contract = false,
             // What is done anyway, or hints.
             ExecutionMode::DenormPreserve
             | ExecutionMode::SignedZeroInfNanPreserve
             | ExecutionMode::RoundingModeRTE
             | ExecutionMode::FPFastMathDefault
-            | ExecutionMode::SubgroupsPerWorkgroup
-            | ExecutionMode::SubgroupsPerWorkgroupId
             | ExecutionMode::MaxWorkgroupSizeINTEL
             | ExecutionMode::MaxWorkDimINTEL => {}
             _ => {

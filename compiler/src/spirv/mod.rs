@@ -7,7 +7,7 @@
 //!       -> translate.rs  from each kernel (kernel_info.rs), every function and global that it reaches
 //!       -> function.rs   blocks (cfg.rs), phis, values (operands.rs); one handler an instruction, by family:
 //!                        arithmetic.rs, conversion.rs, composite.rs, memory.rs, builtin_variables.rs,
-//!                        atomics.rs, control.rs, ext_inst.rs, vector_memory.rs
+//!                        atomics.rs, control.rs, groups.rs, ext_inst.rs, vector_memory.rs
 //! ```
 //!
 //! What flows in: modules of SPIR-V 1.0 to 1.6 for the OpenCL environment, specialization constants.
@@ -30,6 +30,7 @@ mod conversion;
 mod decode;
 mod ext_inst;
 mod function;
+mod groups;
 mod kernel_info;
 mod link;
 mod memory;
