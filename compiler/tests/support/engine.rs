@@ -96,7 +96,7 @@ pub fn print(module: &Module, stage: &str) -> Result<String, String> {
                 local_size: [16, 1, 1],
             };
             let key = launch_key(&range, 8);
-            let mut code = workgroup::build(&func, &params, 8, &key).map_err(|e| e.to_string())?;
+            let mut code = workgroup::build(&func, &params, &key).map_err(|e| e.to_string())?;
             lower::builtins::expand(&mut code.function);
             transform::cleanup(&mut code.function);
             Ok(code.function.to_string())

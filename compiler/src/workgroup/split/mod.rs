@@ -71,6 +71,7 @@ fn whole(kernel: &Function) -> Split {
             vector: None,
             guard: None,
             masked: None,
+            masked_for_all: false,
         }],
         remarks: Vec::new(),
     }
@@ -156,6 +157,7 @@ impl<'a> Splitter<'a> {
                     vector: None,
                     guard: None,
                     masked: None,
+                    masked_for_all: false,
                 });
             }
         }
