@@ -157,7 +157,7 @@ pub(crate) fn choose_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
     [x, y, z]
 }
 
-/// The largest divisor of `size` up to `limit`, multiples of `step` preferred unless they are much smaller.
+/// The largest divisor of `size` up to `limit`, multiples of `step` (a power of two) preferred, then of its half, and so on.
 fn divisor(size: u64, limit: u64, step: u64) -> u64 {
     let limit = limit.clamp(1, size);
     let largest = |step: u64| {
@@ -166,10 +166,8 @@ fn divisor(size: u64, limit: u64, step: u64) -> u64 {
             .map(|n| n * step)
             .find(|d| size.is_multiple_of(*d))
     };
-    match largest(step) {
-        Some(multiple) => multiple,
-        None => largest(1).unwrap_or(1),
-    }
+    let halves = std::iter::successors(Some(step), |step| (*step > 1).then_some(step / 2));
+    halves.filter_map(largest).next().unwrap_or(1)
 }
 
 /// How many groups there are in each dimension.

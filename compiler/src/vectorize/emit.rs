@@ -274,7 +274,7 @@ impl Linearizer<'_> {
                 let address = self.scalar(ptr);
                 access(self, address, stride)
             }
-            Shape::Guarded(stride, guards) => {
+            Shape::Guarded(stride, guards) if stride != 0 => {
                 let checks = self.checks(guards);
                 let address = self.scalar(ptr);
                 match checks {

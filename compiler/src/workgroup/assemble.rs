@@ -410,7 +410,10 @@ impl Assembler<'_> {
         let mut b = self.b();
         let no_wrap = answers[2..].iter().copied();
         match no_wrap.reduce(|a, c| b.binary(BinOp::And, a, c)) {
-            Some(no_wrap) => b.cond_br(no_wrap, sound, &[], slow, &[]),
+            Some(no_wrap) => {
+                let unsound = if region.masked_for_all { not_all } else { slow };
+                b.cond_br(no_wrap, sound, &[], unsound, &[]);
+            }
             None => b.br(sound, &[]),
         }
         self.block = sound;

@@ -20,6 +20,7 @@ mod split;
 mod subgroups;
 mod width;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::ir::{Function, ParamSource, SlotId, SourceLoc};
@@ -29,7 +30,7 @@ use crate::{Diagnostic, LaunchKey};
 
 pub use local::local_layout;
 pub use subgroups::uses_sub_groups;
-pub use width::choose_width;
+pub use width::{choose_width, launch_width};
 
 /// Something a user may want to know about how a kernel is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub struct Region {
     pub masked: Option<Function>,
     /// For the work-group's last chunk, when it is not whole and its work-items have something to do together.
     pub partial: Option<Function>,
+    /// Whether `masked` is also for a chunk whose values may wrap.
+    pub masked_for_all: bool,
 }
 
 /// A kernel cut at its barriers.
@@ -122,7 +125,7 @@ pub(crate) enum Layout {
 pub struct WorkGroupCode {
     /// `(launch: ptr, scratch: ptr, begin: i64, end: i64)`
     pub function: Function,
-    /// Work-items per vector: the width asked for, or 1.
+    /// Work-items per vector: the key's width, or 1.
     pub width: u8,
     /// Bytes of barrier context for each work-item.
     pub context_bytes_per_item: u64,
@@ -131,13 +134,12 @@ pub struct WorkGroupCode {
     pub split: Split,
 }
 
-/// Makes the code for launches with `key`, `width` work-items at a time (a power of two up to 16).
+/// Makes the code for launches with `key`, which says how many work-items at a time (a power of two up to 16).
 ///
 /// `params` has an entry for each parameter of `kernel`. A kernel that cannot be vectorized gets a width of 1 and a remark.
 pub fn build(
     kernel: &Function,
     params: &[ParamSource],
-    width: u8,
     key: &LaunchKey,
 ) -> Result<WorkGroupCode, Diagnostic> {
     let mut kernel = kernel.clone();
@@ -152,7 +154,7 @@ pub fn build(
     let kernel = &kernel;
     let mut split = split::split(kernel, key)?;
     let mut remarks = std::mem::take(&mut split.remarks);
-    let mut width = width;
+    let mut width = key.width;
     for region in &mut split.regions {
         if let Err(reason) = widen(region, key, width, &mut remarks) {
             if subgroups::uses_sub_groups(kernel) {
@@ -176,7 +178,7 @@ pub fn build(
             region.partial = None;
         }
     }
-    // A key promises full chunks of the width asked for, a multiple of any it falls back to.
+    // A key promises full chunks of its width, a multiple of any it falls back to.
     let function = assemble::assemble(&kernel.name, &split, params, width, key, layout);
     let (_, context_bytes_per_item) = local::context_layout(&split.skeleton);
     Ok(WorkGroupCode {
@@ -211,10 +213,24 @@ fn widen(
         Some(checks) => {
             let trusted = &checks.trusted;
             if let Some(whole) = &checks.masked {
-                let code = vectorize_trusting(whole, key, width, trusted)?;
+                let none = BTreeSet::new();
+                let holds = if checks.masked_for_all {
+                    &none
+                } else {
+                    trusted
+                };
+                let code = vectorize_trusting(whole, key, width, holds)?;
                 region.masked = Some(code.function);
+                region.masked_for_all = checks.masked_for_all;
             }
-            let mut guard = vectorize_guard(&checks.guard, key, width, &checks.asked)?.function;
+            let mut guard = vectorize_guard(
+                &checks.guard,
+                key,
+                width,
+                &checks.asked,
+                &checks.asked_first,
+            )?
+            .function;
             // What the answers are not computed from would be shared with the code that follows.
             dce::run(&mut guard);
             region.guard = Some(guard);

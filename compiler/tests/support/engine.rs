@@ -104,7 +104,7 @@ pub fn print(module: &Module, stage: &str) -> Result<String, String> {
                 local_size: [16, 1, 1],
             };
             let key = launch_key(&range, 8);
-            let mut code = workgroup::build(&func, &params, 8, &key).map_err(|e| e.to_string())?;
+            let mut code = workgroup::build(&func, &params, &key).map_err(|e| e.to_string())?;
             lower::collectives::expand(&mut code.function);
             lower::builtins::expand(&mut code.function);
             transform::cleanup(&mut code.function);

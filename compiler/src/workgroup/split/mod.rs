@@ -76,6 +76,7 @@ fn whole(kernel: &Function) -> Split {
             guard: None,
             masked: None,
             partial: None,
+            masked_for_all: false,
         }],
         carry: None,
         remarks: Vec::new(),
@@ -191,6 +192,7 @@ impl<'a> Splitter<'a> {
                     guard: None,
                     masked: None,
                     partial: None,
+                    masked_for_all: false,
                 });
             }
         }
