@@ -62,6 +62,9 @@ pub const SMALL_IDS: u64 = 1 << 28;
 /// Bound on the work-items of a work-group, in any dimension and in all.
 pub const MAX_LOCAL_SIZE: u64 = 1 << 16;
 
+/// The sizes of sub-groups that a kernel may require.
+pub const SUB_GROUP_SIZES: [u32; 3] = [4, 8, 16];
+
 /// What generated code is specialised for; equal keys share code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LaunchKey {
@@ -126,9 +129,15 @@ impl Program {
             .map(|kernel| {
                 let mut info = kernel.info.clone();
                 info.local_mem_size = local_mem_size(&module, kernel.func);
-                info
+                match info.required_sub_group_size {
+                    Some(size) if !SUB_GROUP_SIZES.contains(&size) => Err(Diagnostic::new(format!(
+                        "the kernel {:?} requires sub-groups of {size} work-items; there are those of {SUB_GROUP_SIZES:?}",
+                        info.name
+                    ))),
+                    _ => Ok(info),
+                }
             })
-            .collect();
+            .collect::<Result<_, _>>()?;
         Ok(Program {
             globals: Arc::new(Globals::new(&module.globals)?),
             prepared: module.kernels.iter().map(|_| OnceLock::new()).collect(),
@@ -164,9 +173,14 @@ impl Program {
         let (function, params) = transform::prepare_kernel(&self.module, kernel, &self.options)?;
         self.dump
             .write("ir", &self.kernels[kernel].name, || function.to_string());
-        let (width, remarks) = match forced_width() {
-            Some(width) => (width, vec![format!("width {width}, as BROLGA_WIDTH says")]),
-            None => {
+        let required = self.kernels[kernel].required_sub_group_size;
+        let (width, remarks) = match (required, forced_width()) {
+            (Some(size), _) => {
+                let remark = format!("runs {size} work-items at a time: the sub-group it requires");
+                (size as u8, vec![remark])
+            }
+            (None, Some(width)) => (width, vec![format!("width {width}, as BROLGA_WIDTH says")]),
+            (None, None) => {
                 let (width, remarks) = workgroup::choose_width(&function);
                 (width, remarks.iter().map(|r| self.remark_text(r)).collect())
             }
@@ -191,7 +205,8 @@ impl Program {
         }
     }
 
-    /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for; 1 for a kernel that cannot be.
+    /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for, which is the largest size of its
+    /// sub-groups; 1 for a kernel that cannot be.
     pub fn width(&self, kernel: usize) -> u32 {
         self.prepared(kernel).map_or(1, |p| u32::from(p.width))
     }
@@ -231,6 +246,7 @@ impl Program {
         let name = &self.kernels[kernel].name;
         let mut code = workgroup::build(&prepared.function, &prepared.params, width, key)?;
         self.dump.write("wg", name, || code.split.to_string());
+        lower::collectives::expand(&mut code.function);
         lower::builtins::expand(&mut code.function);
         transform::cleanup(&mut code.function);
         self.dump.write("vec", name, || code.function.to_string());

@@ -28,7 +28,6 @@ use Support::{Full, Parts, Refused};
 
 const IMAGES: &str = "image instructions";
 const PIPES: &str = "pipe instructions";
-const SUB_GROUPS: &str = "sub-group instructions";
 /// Decorations and modes that ask for a shape of circuit, and do not change what a kernel computes.
 const FPGA: Support = Full;
 const FPGA_ONLY: &str = "it drives hardware that this device does not have";
@@ -50,10 +49,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Int8, Full),
     (Capability::GenericPointer, Full),
     (Capability::SubgroupDispatch, Parts("device enqueue")),
-    (
-        Capability::Groups,
-        Parts("collective instructions but async copies"),
-    ),
+    (Capability::Groups, Full),
     (Capability::ImageBasic, Parts(IMAGES)),
     (Capability::ImageReadWrite, Parts(IMAGES)),
     (Capability::ImageMipmap, Parts(IMAGES)),
@@ -66,21 +62,15 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::PipeStorage, Parts(PIPES)),
     (Capability::DeviceEnqueue, Parts("device enqueue")),
     (Capability::NamedBarrier, Parts("named barriers")),
-    (Capability::GroupNonUniform, Parts(SUB_GROUPS)),
-    (Capability::GroupNonUniformVote, Parts(SUB_GROUPS)),
-    (Capability::GroupNonUniformArithmetic, Parts(SUB_GROUPS)),
-    (Capability::GroupNonUniformBallot, Parts(SUB_GROUPS)),
-    (Capability::GroupNonUniformShuffle, Parts(SUB_GROUPS)),
-    (
-        Capability::GroupNonUniformShuffleRelative,
-        Parts(SUB_GROUPS),
-    ),
-    (Capability::GroupNonUniformClustered, Parts(SUB_GROUPS)),
-    (Capability::GroupNonUniformRotateKHR, Parts(SUB_GROUPS)),
-    (
-        Capability::GroupUniformArithmeticKHR,
-        Parts("collective instructions"),
-    ),
+    (Capability::GroupNonUniform, Full),
+    (Capability::GroupNonUniformVote, Full),
+    (Capability::GroupNonUniformArithmetic, Full),
+    (Capability::GroupNonUniformBallot, Full),
+    (Capability::GroupNonUniformShuffle, Full),
+    (Capability::GroupNonUniformShuffleRelative, Full),
+    (Capability::GroupNonUniformClustered, Full),
+    (Capability::GroupNonUniformRotateKHR, Full),
+    (Capability::GroupUniformArithmeticKHR, Full),
     (Capability::ExpectAssumeKHR, Full),
     (Capability::BitInstructions, Full),
     (Capability::DotProduct, Full),
@@ -142,10 +132,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::BlockingPipesALTERA, Refused(FPGA_ONLY)),
     (Capability::TaskSequenceALTERA, Refused(FPGA_ONLY)),
     // What producers may ask for by an option of their own.
-    (
-        Capability::ShaderClockKHR,
-        Refused("there is no kernel clock yet"),
-    ),
+    (Capability::ShaderClockKHR, Full),
     (
         Capability::FunctionPointersINTEL,
         Refused("functions have no addresses"),
@@ -201,7 +188,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     ),
     (
         Capability::FunctionFloatControlINTEL,
-        Refused("float modes are those of execution modes and decorations"),
+        Refused("functions have the modes of their kernels"),
     ),
     (
         Capability::TernaryBitwiseFunctionINTEL,
@@ -231,14 +218,10 @@ const CAPABILITIES: &[(Capability, Support)] = &[
         Capability::SubgroupMatrixMultiplyAccumulateINTEL,
         Refused("there are no matrix instructions"),
     ),
-    (
-        Capability::SubgroupShuffleINTEL,
-        Refused("there are no sub-group instructions yet"),
-    ),
-    (
-        Capability::SubgroupBufferBlockIOINTEL,
-        Refused("there are no sub-group instructions yet"),
-    ),
+    (Capability::SubgroupBallotKHR, Full),
+    (Capability::SubgroupVoteKHR, Full),
+    (Capability::SubgroupShuffleINTEL, Full),
+    (Capability::SubgroupBufferBlockIOINTEL, Full),
     (
         Capability::SubgroupBufferPrefetchINTEL,
         Refused("there are no sub-group instructions yet"),
@@ -287,11 +270,8 @@ const NEWER_CAPABILITIES: &[(u32, &str, Support)] = &[
         "PredicatedIOINTEL",
         Refused("predicated accesses are not translated yet"),
     ),
-    (
-        6265,
-        "RoundedDivideSqrtINTEL",
-        Refused("float modes are those of execution modes and decorations"),
-    ),
+    // Whatever is not a function of the library is rounded correctly, and in any direction.
+    (6265, "RoundedDivideSqrtINTEL", Full),
 ];
 
 const EXTENSIONS: &[(&str, Support)] = &[
@@ -309,12 +289,10 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_KHR_poison_freeze", Full),
     // Addresses are values here anyway.
     ("SPV_KHR_variable_pointers", Full),
-    ("SPV_KHR_subgroup_rotate", Parts(SUB_GROUPS)),
-    (
-        "SPV_KHR_uniform_group_instructions",
-        Parts("collective instructions"),
-    ),
-    ("SPV_KHR_shader_ballot", Parts(SUB_GROUPS)),
+    ("SPV_KHR_subgroup_rotate", Full),
+    ("SPV_KHR_uniform_group_instructions", Full),
+    ("SPV_KHR_shader_ballot", Full),
+    ("SPV_KHR_subgroup_vote", Full),
     ("SPV_EXT_shader_atomic_float_add", Full),
     ("SPV_EXT_shader_atomic_float_min_max", Full),
     ("SPV_EXT_shader_atomic_float16_add", Full),
@@ -343,6 +321,7 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_INTEL_long_constant_composite", Full),
     ("SPV_INTEL_maximum_registers", Full),
     ("SPV_INTEL_non_constant_addrspace_printf", Full),
+    ("SPV_INTEL_rounded_divide_sqrt", Full),
     ("SPV_INTEL_runtime_aligned", Full),
     ("SPV_INTEL_shader_integer_functions2", Full),
     ("SPV_INTEL_split_barrier", Full),
@@ -360,10 +339,7 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_INTEL_fpga_memory_attributes", FPGA),
     ("SPV_INTEL_fpga_reg", FPGA),
     ("SPV_INTEL_global_variable_fpga_decorations", FPGA),
-    (
-        "SPV_KHR_shader_clock",
-        Refused("there is no kernel clock yet"),
-    ),
+    ("SPV_KHR_shader_clock", Full),
     ("SPV_KHR_bfloat16", Refused("floats are IEEE 754's")),
     (
         "SPV_KHR_cooperative_matrix",
@@ -385,10 +361,7 @@ const EXTENSIONS: &[(&str, Support)] = &[
         "SPV_INTEL_arbitrary_precision_integers",
         Refused("integers have 8, 16, 32 or 64 bits"),
     ),
-    (
-        "SPV_INTEL_subgroups",
-        Refused("there are no sub-group instructions yet"),
-    ),
+    ("SPV_INTEL_subgroups", Full),
     (
         "SPV_INTEL_masked_gather_scatter",
         Refused("there are no vectors of pointers"),
