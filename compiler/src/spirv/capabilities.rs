@@ -4,6 +4,19 @@
 //! refused, and device queries are made of them. Rows come from "Required Capabilities" and "OpenCL Extensions" of the
 //! OpenCL SPIR-V Environment Specification, and from what the compilers that write SPIR-V for OpenCL C and SYCL may declare.
 //!
+//! What is not declared by a capability of its own is listed where it is read:
+//!
+//! - versions 1.0 to 1.6, of either byte order: `decode.rs`;
+//! - the addressing model Physical64, the memory model OpenCL, the execution model Kernel: `module.rs`;
+//! - execution modes: `kernel_info.rs`, `float_modes.rs`; one that is not there is refused by name;
+//! - built-in variables: `builtin_variables.rs`, likewise;
+//! - storage classes: `types.rs`;
+//! - decorations: `CPacked`, `Alignment`, `AlignmentId`, `BuiltIn`, `LinkageAttributes`, `SpecId`, `FPRoundingMode`,
+//!   `SaturatedConversion`, `NoSignedWrap`, `NoUnsignedWrap`, `FPFastMathMode` (of its flags, `AllowContract`), `NoContraction`,
+//!   and `FuncParamAttr` with `ByVal` change what is translated. `Offset` and `ArrayStride` must say what is so anyway.
+//!   All others are hints, and so is any that is unknown: what would change the meaning of a module has a capability
+//!   that is refused.
+//!
 //! A module that uses what it did not declare is not refused for that alone, nor for declaring a capability without the
 //! extension or version that brings it: nothing here depends on it, and producers forget.
 
