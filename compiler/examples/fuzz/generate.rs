@@ -15,7 +15,7 @@ mod atomics;
 
 use std::fmt::Write as _;
 
-use brolga_compiler::ir::{BinOp, Builtin, FloatCC, IntCC, Scalar, Type, UnOp};
+use brolga_compiler::ir::{Arith, BinOp, Builtin, FloatCC, IntCC, Scalar, Type, UnOp, eval};
 use brolga_mathlib::{Func, Signature};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -249,11 +249,10 @@ impl Generator {
             4 => 1 << (scalar.bits() - 1),
             _ => {
                 let value = f64::from(self.rng.random_range(-40..40)) * 0.25;
-                match scalar {
-                    Scalar::F16 => u64::from(half::f16::from_f64(value).to_bits()),
-                    Scalar::F32 => u64::from((value as f32).to_bits()),
-                    Scalar::F64 => value.to_bits(),
-                    _ => value as i64 as u64,
+                if scalar.is_float() {
+                    eval::from_f64(scalar, value)
+                } else {
+                    value as i64 as u64
                 }
             }
         };
@@ -430,6 +429,14 @@ impl Generator {
                     .collect();
                 let op = self.pick(&ops);
                 self.emit(ty, op.name(), &[a]);
+            }
+            9 if float && self.chance(0.6) => {
+                let op = self.pick(Arith::ALL);
+                let mode = self.pick(&["rtz", "rtp", "rtn"]);
+                let operands: Vec<usize> = std::iter::once(a)
+                    .chain((1..op.operands()).map(|_| self.value(ty)))
+                    .collect();
+                self.emit(ty, &format!("rounded.{}.{mode}", op.name()), &operands);
             }
             9 if float => {
                 let (b, c) = (self.value(ty), self.value(ty));

@@ -467,6 +467,9 @@ pub enum Op {
 
     /// `ptr, i64 -> ptr`: address plus bytes.
     PtrAdd,
+    /// `ptr -> i1`, lane-wise: whether the pointer points into an object of this address space: private, local, or
+    /// global, which is everything else.
+    InSpace(AddressSpace),
     /// `ptr [, mask] -> T...`: as many results as consecutive elements, all of one type.
     Load(Mem),
     /// `ptr, T... [, mask]`: consecutive elements.

@@ -723,6 +723,7 @@ fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Result<Op, Strin
         "insert_dyn" => Op::InsertDyn,
         "shuffle" => Op::Shuffle(parts.iter().map(|l| number(l)).collect::<Result<_, _>>()?),
         "ptr_add" => Op::PtrAdd,
+        "in_space" => Op::InSpace(space(part(0)?)?),
         "load" => Op::Load(mem(&parts)?),
         "store" => Op::Store(mem(&parts)?),
         "mem_copy" => {

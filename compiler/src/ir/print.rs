@@ -112,6 +112,7 @@ impl Display for Op {
                 mask.iter().try_for_each(|lane| write!(f, ".{lane}"))
             }
             Op::PtrAdd => f.write_str("ptr_add"),
+            Op::InSpace(space) => write!(f, "in_space.{}", space_name(*space)),
             Op::Load(mem) => write!(f, "load.{mem}"),
             Op::Store(mem) => write!(f, "store.{mem}"),
             Op::MemCopy {

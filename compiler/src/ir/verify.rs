@@ -10,6 +10,7 @@ use super::{
     AtomicOp, BinOp, Block, BlockCall, ConvertOp, Function, Inst, Mem, Module, Op, Rounding,
     Scalar, Stage, Terminator, Type, UnOp, Value, ValueDef,
 };
+use crate::AddressSpace;
 use crate::analysis::DominatorTree;
 
 /// Checks a function. With a module, entities that it names are checked too. The error says what is wrong with
@@ -529,6 +530,18 @@ impl Verifier<'_> {
                         && args[0].scalar == Scalar::Ptr
                         && args[1] == args[0].with_scalar(Scalar::I64),
                     "an address plus an i64",
+                )
+            }
+            Op::InSpace(space) => {
+                counts(1, 1)?;
+                is(
+                    args[0].scalar == Scalar::Ptr
+                        && results[0] == args[0].with_scalar(Scalar::I1)
+                        && matches!(
+                            space,
+                            AddressSpace::Private | AddressSpace::Local | AddressSpace::Global
+                        ),
+                    "a pointer is asked whether it is private, local or global",
                 )
             }
             Op::Load(mem) => {

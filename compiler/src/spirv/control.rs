@@ -6,7 +6,7 @@ use rspirv::spirv::{MemorySemantics, Op};
 use smallvec::SmallVec;
 
 use super::decode::{Id, Inst, Result};
-use super::function::{FunctionTranslator, Values};
+use super::function::{FunctionTranslator, Pointer, Values};
 use super::rules::{REQUIRED, VALIDATION};
 use super::types::Kind;
 use crate::AddressSpace;
@@ -14,6 +14,14 @@ use crate::ir::{
     BinOp, BlockCall, DimQuery, Fence, IntCC, Mem, Op as IrOp, Order, Query, Scope, Terminator,
     Type, Value,
 };
+
+/// What a group's copy copies.
+pub(super) struct Elements {
+    pub ty: Type,
+    /// Bytes from one to the next.
+    pub size: u64,
+    pub align: u32,
+}
 
 impl FunctionTranslator<'_, '_> {
     fn jump(&self, inst: &Inst<'_>, label: Id) -> Result<BlockCall> {
@@ -160,7 +168,10 @@ impl FunctionTranslator<'_, '_> {
                         return Err(self
                             .error(
                                 inst,
-                                format!("a barrier of scope {} is not supported", scope.name()),
+                                format!(
+                                    "a barrier of scope {}: Scope for Execution is Workgroup or Subgroup",
+                                    scope.name()
+                                ),
                             )
                             .under(VALIDATION));
                     }
@@ -197,7 +208,7 @@ impl FunctionTranslator<'_, '_> {
         self.scope(inst, id)
     }
 
-    fn group_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<()> {
+    pub(super) fn group_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<()> {
         match self.execution_scope(inst, id)? {
             Scope::WorkGroup => Ok(()),
             scope => Err(self
@@ -257,8 +268,26 @@ impl FunctionTranslator<'_, '_> {
         if ty.lanes == 3 {
             ty.lanes = 4;
         }
-        let (size, align) = (self.iconst(Type::I64, info.size), info.align);
+        let elements = Elements {
+            ty,
+            size: info.size,
+            align: info.align,
+        };
+        self.copy_elements(&to, &from, count, stride, elements);
+        self.define(inst, event)
+    }
 
+    /// The loop of a group's copy.
+    pub(super) fn copy_elements(
+        &mut self,
+        to: &Pointer,
+        from: &Pointer,
+        count: Value,
+        stride: Value,
+        elements: Elements,
+    ) {
+        let Elements { ty, size, align } = elements;
+        let size = self.iconst(Type::I64, size);
         let mut f = self.b();
         let first = f.val(IrOp::Query(Query::LocalLinearId), &[], Type::I64);
         let [x, y, z] =
@@ -292,6 +321,5 @@ impl FunctionTranslator<'_, '_> {
         f.br(head, &[next]);
 
         self.block = done;
-        self.define(inst, event)
     }
 }

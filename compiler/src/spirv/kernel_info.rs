@@ -332,7 +332,10 @@ impl<'a> Unit<'a> {
             | ExecutionMode::SignedZeroInfNanPreserve
             | ExecutionMode::RoundingModeRTE
             // `float_modes.rs` sees to these.
+            | ExecutionMode::DenormFlushToZero
             | ExecutionMode::RoundingModeRTZ
+            | ExecutionMode::RoundingModeRTPINTEL
+            | ExecutionMode::RoundingModeRTNINTEL
             | ExecutionMode::FPFastMathDefault
             | ExecutionMode::SubgroupsPerWorkgroup
             | ExecutionMode::SubgroupsPerWorkgroupId
