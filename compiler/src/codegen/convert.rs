@@ -13,7 +13,7 @@ impl Gen<'_> {
         debug_assert!(
             !matches!(op, ConvertOp::SToF | ConvertOp::UToF | ConvertOp::FToF)
                 || rounding == Rounding::NearestEven,
-            "`lower` expands directed rounding"
+            "`lower` expands directed rounding: {op:?} {rounding:?} {from:?} to {to:?}"
         );
         if to.lanes == 1 {
             let v = self.scalar(arg);

@@ -44,6 +44,8 @@ pub struct Gen<'a> {
     pub slots_taken: usize,
     pub call_conv: CallConv,
     pub x86: bool,
+    /// Which values have uses, once somebody has asked.
+    pub used: Option<SecondaryMap<Value, bool>>,
     blocks: SecondaryMap<Block, Option<clif::Block>>,
 }
 
@@ -116,6 +118,7 @@ pub fn translate(
         slots_taken: 0,
         call_conv,
         x86: matches!(isa.triple().architecture.to_string().as_str(), "x86_64"),
+        used: None,
         blocks: SecondaryMap::new(),
     };
     generator.function()?;
@@ -321,6 +324,7 @@ impl Gen<'_> {
                 self.mem_copy_dyn(args[0], args[1], args[2], masked.then(|| args[3]));
                 return Ok(());
             }
+            Op::AtomicRmw(op, atomic) if self.combined_rmw(inst, *op, atomic) => Repr::None,
             Op::AtomicRmw(op, atomic) => self.atomic(inst, atomic.masked, |g, v| {
                 g.atomic_rmw(*op, atomic, ty(), v)
             }),

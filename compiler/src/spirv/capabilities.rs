@@ -35,6 +35,8 @@ const FPGA_ONLY: &str = "it drives hardware that this device does not have";
 
 const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Matrix, Parts("matrix types")),
+    // LLVM's translator declares it for `OpBitReverse`, as SPIR-V asked before SPV_KHR_bit_instructions.
+    (Capability::Shader, Parts("everything for shaders")),
     (Capability::Addresses, Full),
     (Capability::Linkage, Full),
     (Capability::Kernel, Full),
@@ -97,7 +99,6 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::SignedZeroInfNanPreserve, Full),
     (Capability::RoundingModeRTE, Full),
     (Capability::RoundingModeRTZ, Full),
-    (Capability::RoundToInfinityINTEL, Full),
     (Capability::FloatControls2, Full),
     (Capability::FMAKHR, Full),
     (Capability::UntypedPointersKHR, Full),
@@ -108,6 +109,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::LongCompositesINTEL, Full),
     (Capability::IntegerFunctions2INTEL, Full),
     (Capability::USMStorageClassesALTERA, Full),
+    (Capability::RoundToInfinityINTEL, Full),
     // Hints that need not be followed.
     (Capability::UniformDecoration, Full),
     (Capability::FPFastMathModeINTEL, Full),
@@ -199,7 +201,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     ),
     (
         Capability::FunctionFloatControlINTEL,
-        Refused("functions have the modes of their kernels"),
+        Refused("float modes are those of execution modes and decorations"),
     ),
     (
         Capability::TernaryBitwiseFunctionINTEL,
@@ -322,6 +324,10 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_GOOGLE_decorate_string", Full),
     ("SPV_GOOGLE_user_type", Full),
     ("SPV_INTEL_optnone", Full),
+    (
+        "SPV_INTEL_float_controls2",
+        Parts("function-level float modes"),
+    ),
     ("SPV_INTEL_fp_fast_math_mode", Full),
     ("SPV_INTEL_kernel_attributes", Full),
     ("SPV_INTEL_memory_access_aliasing", Full),
@@ -382,10 +388,6 @@ const EXTENSIONS: &[(&str, Support)] = &[
     (
         "SPV_INTEL_subgroups",
         Refused("there are no sub-group instructions yet"),
-    ),
-    (
-        "SPV_INTEL_float_controls2",
-        Parts("other floating-point modes than IEEE 754's"),
     ),
     (
         "SPV_INTEL_masked_gather_scatter",

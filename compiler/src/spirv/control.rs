@@ -160,7 +160,10 @@ impl FunctionTranslator<'_, '_> {
                         return Err(self
                             .error(
                                 inst,
-                                format!("a barrier of scope {} is not supported", scope.name()),
+                                format!(
+                                    "a barrier of scope {}: Scope for Execution is Workgroup or Subgroup",
+                                    scope.name()
+                                ),
                             )
                             .under(VALIDATION));
                     }

@@ -8,11 +8,12 @@ use super::function::FunctionTranslator;
 use super::rules::VALIDATION;
 use crate::ir::{
     BinOp, Builtin, ConvertOp, Fence, FloatCC, Op as IrOp, Order, Scalar, Scope, Type, UnOp, Value,
+    Wrap,
 };
 
 /// `SPV_INTEL_shader_integer_functions2`: what is one operation.
 fn integer_binary(op: Op) -> Option<IrOp> {
-    let binary = |op| IrOp::Binary(op, crate::ir::Wrap::default());
+    let binary = |op| IrOp::Binary(op, Wrap::default());
     Some(match op {
         Op::IAddSatINTEL => binary(BinOp::SAddSat),
         Op::UAddSatINTEL => binary(BinOp::UAddSat),
@@ -50,10 +51,7 @@ impl FunctionTranslator<'_, '_> {
                 self.define_values(inst, values)?;
                 return Ok(true);
             }
-            Op::ArithmeticFenceEXT => {
-                self.out.has_arithmetic_fence = true;
-                self.float(inst, words[0])?
-            }
+            Op::ArithmeticFenceEXT => self.arithmetic_fence(inst)?,
             // All global memory is one memory.
             Op::PtrCastToCrossWorkgroupALTERA | Op::CrossWorkgroupCastToPtrALTERA => {
                 self.pointer(inst, words[0])?.address
@@ -100,6 +98,19 @@ impl FunctionTranslator<'_, '_> {
         };
         self.define(inst, value)?;
         Ok(true)
+    }
+
+    /// What is before and after is not made one operation: a sum that stays as it is, and is its operand.
+    fn arithmetic_fence(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let value = self.float(inst, inst.operands[0])?;
+        let ty = self.ty(value);
+        let nothing = self.fconst(ty, -0.0);
+        let strict = Wrap {
+            strict: true,
+            ..Wrap::default()
+        };
+        let add = IrOp::Binary(BinOp::FAdd, strict);
+        Ok(self.b().val(add, &[value, nothing], ty))
     }
 
     /// `SPV_INTEL_bfloat16_conversion`: the upper half of a float, rounded to the nearest even; a NaN stays one.

@@ -69,13 +69,6 @@ pub fn translate(
     let mut translator = translate::Translator::default();
     translator.run(&unit)?;
     let mut module = translator.module;
-    if translator.has_arithmetic_fence {
-        // "OpArithmeticFenceEXT": what is on both sides of it is not one operation.
-        for kernel in &mut module.kernels {
-            kernel.contract = false;
-        }
-        return Ok(module);
-    }
     // These options ask for contraction, whatever the module says.
     if options.mad_enable || options.unsafe_math || options.fast_relaxed_math {
         for kernel in &mut module.kernels {

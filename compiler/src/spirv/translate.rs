@@ -47,7 +47,6 @@ pub(super) struct Translator<'a> {
     locations: HashMap<String, SourceLoc>,
     /// Who calls whom, and where.
     pub calls: Vec<(FuncId, FuncId, Inst<'a>)>,
-    pub has_arithmetic_fence: bool,
     initialized: u64,
 }
 
