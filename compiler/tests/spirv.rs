@@ -224,7 +224,7 @@ fn linking() {
         .expect_err("refused")
         .to_string();
     assert!(
-        error.contains("is exported a second time [module 2: Op"),
+        error.contains("is exported a second time: by module 1, and by module 2 [module 2: Op"),
         "{error}"
     );
     // A library alone has no kernels.

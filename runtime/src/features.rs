@@ -57,6 +57,7 @@ const OPENCL_C_FEATURES: &[NameVersion] = &[
     NameVersion::new("__opencl_c_fp64", 3, 0, 0),
     NameVersion::new("__opencl_c_generic_address_space", 3, 0, 0),
     NameVersion::new("__opencl_c_int64", 3, 0, 0),
+    NameVersion::new("__opencl_c_program_scope_global_variables", 3, 0, 0),
 ];
 
 /// Optional features that an extension of OpenCL C adds: `cl_ext_float_atomics`, "New OpenCL C Feature Names";

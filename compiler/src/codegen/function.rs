@@ -374,6 +374,22 @@ impl Gen<'_> {
                     (1i64 << lanes) - 1,
                 ))
             }
+            Op::Clock => {
+                let clock = super::host::clock as *const () as usize;
+                let now = self.call(clock, &[], Some(types::I64));
+                Repr::Scalar(now.expect("a clock has a result"))
+            }
+            Op::MaskBits => {
+                let bits = self.active_bits(Some(args[0]), self.func.ty(args[0]).lanes);
+                Repr::Scalar(self.b.ins().uextend(types::I64, bits))
+            }
+            Op::Shuffle(mask) => self.shuffle_lanes(args[0], args[1], mask, ty()),
+            Op::ExtractDyn => {
+                let lanes = self.func.ty(args[0]).lanes;
+                let number = self.scalar(args[1]);
+                Repr::Scalar(self.extract_dyn(args[0], number, lanes))
+            }
+            Op::Permute => self.permute(args[0], args[1], ty()),
             Op::Routine(routine, format) => {
                 let (mask, args) = args.split_last().expect("a mask");
                 self.routine(routine.target(*format).address(), args, *mask, ty())

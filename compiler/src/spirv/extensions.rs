@@ -3,9 +3,10 @@
 
 use rspirv::spirv::Op;
 
+use super::control::Elements;
 use super::decode::{Inst, Result};
 use super::function::FunctionTranslator;
-use super::rules::VALIDATION;
+use super::rules::{Rule, VALIDATION};
 use crate::ir::{
     BinOp, Builtin, ConvertOp, Fence, FloatCC, Op as IrOp, Order, Scalar, Scope, Type, UnOp, Value,
     Wrap,
@@ -44,6 +45,10 @@ impl FunctionTranslator<'_, '_> {
             Op::LoopControlINTEL => return Ok(true),
             Op::ControlBarrierArriveINTEL | Op::ControlBarrierWaitINTEL => {
                 self.split_barrier(op, inst)?;
+                return Ok(true);
+            }
+            Op::UntypedGroupAsyncCopyKHR => {
+                self.untyped_async_copy(inst)?;
                 return Ok(true);
             }
             Op::FPGARegALTERA => {
@@ -170,6 +175,32 @@ impl FunctionTranslator<'_, '_> {
             self.b().ins(IrOp::Barrier(fence), &[], &[]);
         }
         Ok(())
+    }
+
+    /// As `OpGroupAsyncCopy`, of elements of so many bytes.
+    fn untyped_async_copy(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let words = inst.operands;
+        self.group_scope(inst, words[0])?;
+        let to = self.pointer(inst, words[1])?;
+        let from = self.pointer(inst, words[2])?;
+        let size = self.unit.integer_constant(words[3]);
+        let count = self.size_value(inst, words[4])?;
+        let stride = self.size_value(inst, words[5])?;
+        let event = self.typed(inst, words[6], Type::I64)?;
+        // As wide as divides the element.
+        let ty = size.and_then(|size| {
+            let width = 1 << size.trailing_zeros().min(3);
+            let lanes = u8::try_from(size / width).ok()?;
+            let vector = matches!(lanes, 1 | 2 | 3 | 4 | 8 | 16);
+            vector.then_some(Type::new(Scalar::int(8 * width as u32)?, lanes))
+        });
+        let (Some(ty), Some(size)) = (ty, size) else {
+            let message = "the bytes of an element are not a constant that is a vector's size";
+            return Err(self.error(inst, message).under(Rule::Limit));
+        };
+        let elements = Elements { ty, size, align: 1 };
+        self.copy_elements(&to, &from, count, stride, elements);
+        self.define(inst, event)
     }
 
     /// `OpUntypedPrefetchKHR`: a hint, with a pointer.

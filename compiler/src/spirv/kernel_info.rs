@@ -42,6 +42,7 @@ impl<'a> Unit<'a> {
                 work_group_size_hint: None,
                 vec_type_hint: None,
                 required_sub_group_size: None,
+                required_num_sub_groups: None,
                 local_mem_size: 0,
                 private_mem_size: 0,
                 has_barrier: false,
@@ -326,6 +327,12 @@ impl<'a> Unit<'a> {
                 info.vec_type_hint = Some(source.map_or(name, str::to_owned));
             }
             ExecutionMode::SubgroupSize => info.required_sub_group_size = Some(one(literals)?),
+            ExecutionMode::SubgroupsPerWorkgroup => {
+                info.required_num_sub_groups = Some(one(literals)?);
+            }
+            ExecutionMode::SubgroupsPerWorkgroupId => {
+                info.required_num_sub_groups = Some(one(&constants(literals)?)?);
+            }
             ExecutionMode::ContractionOff => kernel.contract = false,
             // What is done anyway, or hints.
             ExecutionMode::DenormPreserve
@@ -337,8 +344,6 @@ impl<'a> Unit<'a> {
             | ExecutionMode::RoundingModeRTPINTEL
             | ExecutionMode::RoundingModeRTNINTEL
             | ExecutionMode::FPFastMathDefault
-            | ExecutionMode::SubgroupsPerWorkgroup
-            | ExecutionMode::SubgroupsPerWorkgroupId
             | ExecutionMode::MaxWorkgroupSizeINTEL
             | ExecutionMode::MaxWorkDimINTEL
             | ExecutionMode::NoGlobalOffsetINTEL

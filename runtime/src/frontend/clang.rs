@@ -143,7 +143,17 @@ pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String
     if way == Way::Bitcode {
         // What clang 15 or its translator stops at may still be within clang 22's reach, if what it gives looks right.
         return match bitcode(request) {
-            Err(first) if first.recoverable && request.tools.direct.is_some() => {
+            Err(mut first) if request.tools.direct.is_none() && is_unknown(&first.error.log) => {
+                first.error.log.push_str(
+                    "note: clang-22 is not installed; it knows functions that clang-15 and llvm-spirv-15 do not\n",
+                );
+                Err(first.error)
+            }
+            Err(first)
+                if first.recoverable
+                    && request.tools.direct.is_some()
+                    && route::mistranslated(request).is_none() =>
+            {
                 let second = direct(request);
                 let sound = second
                     .as_ref()
@@ -156,11 +166,12 @@ pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String
     let first = direct(request);
     let why = match &first {
         Ok((words, _)) => match module::suspicion(words) {
-            None => return first,
-            Some(why) => why,
+            // Of a source without functions clang 22 loses the variables.
+            None if module::has_functions(words) => return first,
+            why => why,
         },
         // The source may be wrong, or clang 22 may not know a function that clang 15 does.
-        Err(_) => String::new(),
+        Err(_) => None,
     };
     if request.tools.bitcode.is_some() {
         match bitcode(request) {
@@ -172,11 +183,24 @@ pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String
             Err(_) => {}
         }
     }
-    first.and_then(|_| {
-        Err(Error::compile(format!(
+    match why {
+        None => first,
+        Some(why) => Err(Error::compile(format!(
             "{SOURCE_NAME}: error: the compiler produced {why}; installing clang-15 and llvm-spirv-15 may help\n"
-        )))
-    })
+        ))),
+    }
+}
+
+/// Whether a compiler stopped at a name that it does not know, or the translator at something in the bitcode.
+fn is_unknown(log: &str) -> bool {
+    [
+        "implicit declaration of function",
+        "undeclared identifier",
+        "unknown type name",
+        "lib/SPIRV/",
+    ]
+    .iter()
+    .any(|sign| log.contains(sign))
 }
 
 fn broke_down(log: &str) -> bool {
@@ -191,7 +215,7 @@ fn broke_down(log: &str) -> bool {
 
 /// clang 22 alone, optimised.
 ///
-/// `-O1`, not more: it promotes, folds, hoists and simplifies, but neither threads jumps, unrolls nor vectorizes, so that the control
+/// `-O1`, not less: without optimisation clang 22 emits invalid structure accesses. Not more: it promotes, folds, hoists and simplifies, but neither threads jumps, unrolls nor vectorizes, so that the control
 /// flow stays as the programmer wrote it. Turning work-items into vectors is our compiler's business.
 fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
     let Some(clang) = &request.tools.direct else {
@@ -199,14 +223,9 @@ fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
     };
     let mut command =
         CommandLine::new(request, Way::Direct).map_err(|e| Error::not_started("clang", &e))?;
-    let optimisation = if request.options.compiler.opt_disable {
-        "-O0"
-    } else {
-        "-O1"
-    };
     // llvm-spirv does not know the last.
     let extensions = format!("-spirv-ext={SPIRV_EXTENSIONS},+SPV_EXT_shader_atomic_float16_add");
-    for argument in [optimisation, "-c", "-mllvm", &extensions] {
+    for argument in ["-O1", "-c", "-mllvm", &extensions] {
         command.push(argument);
     }
     let done = command.run(clang, request)?;
@@ -265,6 +284,11 @@ fn bitcode_with(request: &Request, more: &[&str]) -> Result<(Vec<u32>, String), 
     for argument in ["-O0", "-c", "-emit-llvm"].iter().chain(more) {
         command.push(*argument);
     }
+    if request.options.debug_info {
+        // The build log and remarks name files relative to the current directory.
+        command.push("-gline-tables-only");
+        command.push("-fdebug-compilation-dir=.");
+    }
     let compiled = command.run(clang, request).map_err(fatal)?;
     if !compiled.success || compiled.stdout.is_empty() {
         return Err(recoverable(explain(compiled.stderr)));
@@ -274,7 +298,12 @@ fn bitcode_with(request: &Request, more: &[&str]) -> Result<(Vec<u32>, String), 
     let done = process::run(translator, arguments, &compiled.stdout)
         .map_err(|e| fatal(Error::not_started("llvm-spirv", &e)))?;
     match module::words(&done.stdout) {
-        Some(words) if done.success => Ok((words, compiled.stderr)),
+        Some(mut words) if done.success => {
+            if request.options.debug_info {
+                module::without_debug_sets(&mut words);
+            }
+            Ok((words, compiled.stderr))
+        }
         _ => Err(recoverable(format!(
             "{}{}",
             compiled.stderr,

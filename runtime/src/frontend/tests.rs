@@ -670,6 +670,26 @@ fn options_reach_the_compiler() {
 }
 
 #[test]
+fn debug_information_is_source_lines() {
+    const OP_LINE: u32 = 8;
+    let source = "kernel void k(global int *a) {\n  int x = a[1];\n\n  a[0] = x / 3;\n}";
+    let lines = |options: &str| -> Vec<u32> {
+        let (words, _) = module(source, options);
+        validate(&words, source);
+        let lines = module::instructions(&words).filter(|(opcode, _)| *opcode == OP_LINE);
+        lines.map(|(_, inst)| inst[1]).collect()
+    };
+    assert_eq!(lines(""), []);
+    let with = lines("-g");
+    // The machine may have clang 22 only, which writes none.
+    if super::tools::Tools::find().is_ok_and(|tools| tools.bitcode.is_some()) {
+        assert!(with.contains(&2) && with.contains(&4), "{with:?}");
+        let strings = strings(&module(source, "-g").0);
+        assert!(strings.iter().any(|text| text.ends_with("kernel.cl")));
+    }
+}
+
+#[test]
 fn hostile_sources_are_errors() {
     assert!(failure("kernel void k() {}\n\0", "").contains("kernel.cl:2:1: error:"));
     failure("#include \"/no/such/file.h\"", "");
