@@ -25,3 +25,9 @@ fn memory_and_events() {
 fn queries() {
     support::c_program("queries.c");
 }
+
+/// Programs are compiled apart and linked; their variables are initialised once, and kept.
+#[test]
+fn programs() {
+    support::c_program("programs.c");
+}
