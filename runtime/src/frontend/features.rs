@@ -90,8 +90,14 @@ impl DeviceFeatures {
     /// Preprocessor lines to put before a source, as a system header so that they draw no warnings,
     /// ending with a line marker that starts the source itself as `name`.
     ///
-    /// `queries` are functions of a dimension to keep in bounds, with their values outside.
-    pub(super) fn prelude(&self, std: ClStd, queries: &[(&str, u32)], name: &str) -> String {
+    /// `queries` are functions of a dimension to keep in bounds, with their values outside; `declarations` come last.
+    pub(super) fn prelude(
+        &self,
+        std: ClStd,
+        queries: &[(&str, u32)],
+        declarations: &str,
+        name: &str,
+    ) -> String {
         let mut text = "# 1 \"brolga.h\" 1 3\n".to_owned();
         for macro_name in HEADER_MACROS {
             if !self.has(macro_name) {
@@ -135,6 +141,7 @@ impl DeviceFeatures {
                  #define {query} __brolga_{query}"
             );
         }
+        text.push_str(declarations);
         let _ = writeln!(text, "# 1 \"{name}\" 2");
         text
     }

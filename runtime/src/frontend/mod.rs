@@ -19,6 +19,7 @@ mod arg_info;
 mod cache;
 mod clang;
 mod features;
+mod groups;
 mod module;
 pub mod options;
 mod process;
