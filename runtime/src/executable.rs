@@ -21,6 +21,11 @@ use parking_lot::Mutex;
 pub trait KernelSource: Send + Sync {
     fn kernels(&self) -> &[KernelInfo];
 
+    /// Bytes of program-scope variables in the global address space.
+    fn global_variable_size(&self) -> u64 {
+        0
+    }
+
     /// Work-items per vector of `kernel`'s code.
     fn width(&self, kernel: usize) -> u32;
 
@@ -34,6 +39,10 @@ pub trait KernelSource: Send + Sync {
 impl KernelSource for Program {
     fn kernels(&self) -> &[KernelInfo] {
         Program::kernels(self)
+    }
+
+    fn global_variable_size(&self) -> u64 {
+        Program::global_variable_size(self)
     }
 
     fn width(&self, kernel: usize) -> u32 {
@@ -194,6 +203,11 @@ impl Executable {
 
     pub(crate) fn kernels(&self) -> &[KernelInfo] {
         self.source.kernels()
+    }
+
+    /// `CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE`
+    pub(crate) fn global_variable_size(&self) -> usize {
+        usize::try_from(self.source.global_variable_size()).unwrap_or(usize::MAX)
     }
 
     pub(crate) fn width(&self, kernel: usize) -> u32 {

@@ -9,9 +9,13 @@
 //! leave the result to the engine is kept out: every index is masked, every loop counts, and a float goes to
 //! memory, to its bits or to a sign only with its NaNs made one ([`Generator::canonical`]).
 
+// Beside this file, also for who includes it by its path.
+#[path = "atomics.rs"]
+mod atomics;
+
 use std::fmt::Write as _;
 
-use brolga_compiler::ir::{AtomicOp, BinOp, Builtin, FloatCC, IntCC, Scalar, Type, UnOp};
+use brolga_compiler::ir::{Arith, BinOp, Builtin, FloatCC, IntCC, Scalar, Type, UnOp, eval};
 use brolga_mathlib::{Func, Signature};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -34,8 +38,6 @@ const INPUTS: u64 = 64;
 const OWN: u64 = 4;
 /// Elements of a private array.
 const PRIVATE: u64 = 8;
-/// Counters for atomics.
-const COUNTERS: u64 = 8;
 
 /// The file test with this number: always the same.
 pub fn test(seed: u64) -> String {
@@ -252,11 +254,10 @@ impl Generator {
             4 => 1 << (scalar.bits() - 1),
             _ => {
                 let value = f64::from(self.rng.random_range(-40..40)) * 0.25;
-                match scalar {
-                    Scalar::F16 => u64::from(half::f16::from_f64(value).to_bits()),
-                    Scalar::F32 => u64::from((value as f32).to_bits()),
-                    Scalar::F64 => value.to_bits(),
-                    _ => value as i64 as u64,
+                if scalar.is_float() {
+                    eval::from_f64(scalar, value)
+                } else {
+                    value as i64 as u64
                 }
             }
         };
@@ -433,6 +434,14 @@ impl Generator {
                     .collect();
                 let op = self.pick(&ops);
                 self.emit(ty, op.name(), &[a]);
+            }
+            9 if float && self.chance(0.6) => {
+                let op = self.pick(Arith::ALL);
+                let mode = self.pick(&["rtz", "rtp", "rtn"]);
+                let operands: Vec<usize> = std::iter::once(a)
+                    .chain((1..op.operands()).map(|_| self.value(ty)))
+                    .collect();
+                self.emit(ty, &format!("rounded.{}.{mode}", op.name()), &operands);
             }
             9 if float => {
                 let (b, c) = (self.value(ty), self.value(ty));
@@ -764,37 +773,6 @@ impl Generator {
             let space = self.pick(&["private", "private", "generic"]);
             self.load(ty, space, size, address, false);
         }
-    }
-
-    /// An atomic whose result nobody looks at; each counter has one operation of its own.
-    fn atomic(&mut self) {
-        let ops = [
-            AtomicOp::Add,
-            AtomicOp::Sub,
-            AtomicOp::And,
-            AtomicOp::Or,
-            AtomicOp::Xor,
-            AtomicOp::SMin,
-            AtomicOp::UMax,
-            AtomicOp::Add,
-        ];
-        let at = self.rng.random_range(0..ops.len());
-        let index = if at == 0 && self.chance(0.5) {
-            // The first and the last are both sums: an address that varies.
-            let n = self.value(Type::I32);
-            let one = self.masked(n, 2);
-            let seven = self.number(Type::I64, 7);
-            self.emit(Type::I64, "imul", &[one, seven])
-        } else {
-            self.number(Type::I64, at as u64)
-        };
-        let value = self.value(Type::I32);
-        let address = self.element(4, index, 4);
-        let id = self.fresh();
-        self.line(&format!(
-            "v{id}: i32 = atomic_rmw.{}.global.device.relaxed v{address}, v{value}",
-            ops[at].name()
-        ));
     }
 
     /// Work-items of a group exchange values through work-group memory.
@@ -1523,7 +1501,7 @@ impl Generator {
             format!("buffer {b} random {INPUTS} {}", seed + 1),
             format!("buffer {c} random {} {}", items * OWN, seed + 2),
             format!("buffer {d} random {} {}", items * OWN, seed + 3),
-            format!("buffer i32 zero {COUNTERS}"),
+            atomics::buffer(),
             format!("value i32 {n}"),
             format!("local {local}"),
             format!("value {a} {bits:#x}"),

@@ -38,6 +38,7 @@ pub mod module;
 pub mod op;
 pub mod parse;
 pub mod print;
+mod softfloat;
 pub mod types;
 pub mod verify;
 
@@ -51,8 +52,8 @@ pub use function::{
 };
 pub use module::{Global, GlobalInit, Kernel, Module, ParamSource, Relocation};
 pub use op::{
-    Atomic, AtomicOp, BinOp, ConvertOp, DimQuery, Fence, FloatCC, IntCC, Mem, Op, Order, Query,
-    Rounding, Scope, UnOp, Wrap,
+    Arith, Atomic, AtomicOp, BinOp, ConvertOp, DimQuery, Fence, FloatCC, IntCC, Mem, Op, Order,
+    Query, Rounding, Scope, UnOp, Wrap,
 };
 pub use types::{Scalar, Type};
 

@@ -176,7 +176,30 @@ named! {
 }
 
 named! {
-    /// How an inexact conversion rounds.
+    /// Arithmetic with a rounding mode of its own.
+    pub enum Arith {
+        FAdd = "fadd",
+        FSub = "fsub",
+        FMul = "fmul",
+        FDiv = "fdiv",
+        Sqrt = "sqrt",
+        Fma = "fma",
+    }
+}
+
+impl Arith {
+    /// How many operands it takes.
+    pub fn operands(self) -> usize {
+        match self {
+            Arith::Sqrt => 1,
+            Arith::FAdd | Arith::FSub | Arith::FMul | Arith::FDiv => 2,
+            Arith::Fma => 3,
+        }
+    }
+}
+
+named! {
+    /// How an inexact result rounds.
     pub enum Rounding {
         NearestEven = "rte",
         Zero = "rtz",
@@ -366,6 +389,8 @@ pub struct Wrap {
     pub nsw: bool,
     /// Unsigned overflow does not occur (`NoUnsignedWrap`).
     pub nuw: bool,
+    /// Floating-point arithmetic that must not be fused with more into one rounding.
+    pub strict: bool,
 }
 
 /// One access to memory.
@@ -434,6 +459,8 @@ pub enum Op {
     Binary(BinOp, Wrap),
     /// `a, b, c -> a * b + c` rounded once.
     Fma,
+    /// `T... -> T`: floating-point arithmetic in another direction than to nearest even.
+    Rounded(Arith, Rounding),
     /// `T, T -> i1`, lane-wise.
     ICmp(IntCC),
     /// `T, T -> i1`, lane-wise.
@@ -460,6 +487,9 @@ pub enum Op {
 
     /// `ptr, i64 -> ptr`: address plus bytes.
     PtrAdd,
+    /// `ptr -> i1`, lane-wise: whether the pointer points into an object of this address space: private, local, or
+    /// global, which is everything else.
+    InSpace(AddressSpace),
     /// `ptr [, mask] -> T...`: as many results as consecutive elements, all of one type.
     Load(Mem),
     /// `ptr, T... [, mask]`: consecutive elements.

@@ -15,10 +15,10 @@ use cranelift_entity::EntityRef;
 use smallvec::SmallVec;
 
 use super::{
-    Atomic, AtomicOp, BinOp, Block, BlockCall, Builtin, Collective, ConvertOp, DimQuery, Fence,
-    FloatCC, FuncId, Function, Global, GlobalId, GlobalInit, Inst, IntCC, Kernel, LocalId,
-    LocalVar, Mem, Module, Op, Order, ParamSource, Query, Relocation, Rounding, Scalar, Scope,
-    Slot, SlotId, SourceLoc, Terminator, Type, UnOp, Value, Wrap,
+    Arith, Atomic, AtomicOp, BinOp, Block, BlockCall, Builtin, Collective, ConvertOp, DimQuery, Fence, FloatCC,
+    FuncId, Function, Global, GlobalId, GlobalInit, Inst, IntCC, Kernel, LocalId, LocalVar, Mem,
+    Module, Op, Order, ParamSource, Query, Relocation, Rounding, Scope, Slot, SlotId, SourceLoc,
+    Terminator, Type, UnOp, Value, Wrap, eval,
 };
 use crate::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers};
 
@@ -666,11 +666,7 @@ fn constant(text: &str, ty: Type) -> Result<u64, String> {
     let value: f64 = text
         .parse()
         .map_err(|_| format!("expected a number: {text}"))?;
-    Ok(match ty.scalar {
-        Scalar::F16 => u64::from(half::f16::from_f64(value).to_bits()),
-        Scalar::F32 => u64::from((value as f32).to_bits()),
-        _ => value.to_bits(),
-    })
+    Ok(eval::from_f64(ty.scalar, value))
 }
 
 /// An operation from its word, the first operand after it and the type of the first result.
@@ -691,8 +687,8 @@ fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Result<Op, Strin
         return Ok(Op::Unary(op));
     }
     if let Some(op) = BinOp::from_name(head) {
-        let [nsw, nuw] = flags(&parts, ["nsw", "nuw"])?;
-        return Ok(Op::Binary(op, Wrap { nsw, nuw }));
+        let [nsw, nuw, strict] = flags(&parts, ["nsw", "nuw", "strict"])?;
+        return Ok(Op::Binary(op, Wrap { nsw, nuw, strict }));
     }
     Ok(match head {
         "const" => {
@@ -706,6 +702,10 @@ fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Result<Op, Strin
             align: after("align", part(1)?)?,
         },
         "fma" => Op::Fma,
+        "rounded" => Op::Rounded(
+            Arith::from_name(part(0)?).ok_or_else(unknown)?,
+            Rounding::from_name(part(1)?).ok_or_else(unknown)?,
+        ),
         "icmp" => Op::ICmp(IntCC::from_name(part(0)?).ok_or_else(unknown)?),
         "fcmp" => Op::FCmp(FloatCC::from_name(part(0)?).ok_or_else(unknown)?),
         "select" => Op::Select,
@@ -724,6 +724,7 @@ fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Result<Op, Strin
         "insert_dyn" => Op::InsertDyn,
         "shuffle" => Op::Shuffle(parts.iter().map(|l| number(l)).collect::<Result<_, _>>()?),
         "ptr_add" => Op::PtrAdd,
+        "in_space" => Op::InSpace(space(part(0)?)?),
         "load" => Op::Load(mem(&parts)?),
         "store" => Op::Store(mem(&parts)?),
         "mem_copy" => {

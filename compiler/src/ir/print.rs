@@ -76,7 +76,10 @@ impl Display for Wrap {
             f.write_str(".nsw")?;
         }
         if self.nuw {
-            f.write_str(".nuw")
+            f.write_str(".nuw")?;
+        }
+        if self.strict {
+            f.write_str(".strict")
         } else {
             Ok(())
         }
@@ -94,6 +97,7 @@ impl Display for Op {
             Op::Unary(op) => f.write_str(op.name()),
             Op::Binary(op, wrap) => write!(f, "{}{wrap}", op.name()),
             Op::Fma => f.write_str("fma"),
+            Op::Rounded(op, rounding) => write!(f, "rounded.{}.{}", op.name(), rounding.name()),
             Op::ICmp(cc) => write!(f, "icmp.{}", cc.name()),
             Op::FCmp(cc) => write!(f, "fcmp.{}", cc.name()),
             Op::Select => f.write_str("select"),
@@ -109,6 +113,7 @@ impl Display for Op {
                 mask.iter().try_for_each(|lane| write!(f, ".{lane}"))
             }
             Op::PtrAdd => f.write_str("ptr_add"),
+            Op::InSpace(space) => write!(f, "in_space.{}", space_name(*space)),
             Op::Load(mem) => write!(f, "load.{mem}"),
             Op::Store(mem) => write!(f, "store.{mem}"),
             Op::MemCopy {

@@ -7,9 +7,10 @@
 use cranelift_entity::SecondaryMap;
 
 use super::{
-    BinOp, Block, BlockCall, Collective, ConvertOp, Function, Inst, Mem, Module, Op, Scalar, Scope,
-    Stage, Terminator, Type, UnOp, Value, ValueDef,
+    AtomicOp, BinOp, Block, BlockCall, Collective, ConvertOp, Function, Inst, Mem, Module, Op, Rounding,
+    Scalar, Scope, Stage, Terminator, Type, UnOp, Value, ValueDef,
 };
+use crate::AddressSpace;
 use crate::analysis::DominatorTree;
 
 /// Checks a function. With a module, entities that it names are checked too. The error says what is wrong with
@@ -429,6 +430,17 @@ impl Verifier<'_> {
                     "operands and result have one floating-point type",
                 )
             }
+            Op::Rounded(op, rounding) => {
+                counts(op.operands(), 1)?;
+                is(
+                    args.iter().all(|&ty| ty == results[0]) && results[0].scalar.is_float(),
+                    "operands and result have one floating-point type",
+                )?;
+                is(
+                    *rounding != Rounding::NearestEven,
+                    "the plain operation rounds to nearest",
+                )
+            }
             Op::ICmp(_) | Op::FCmp(_) => {
                 counts(2, 1)?;
                 is(
@@ -521,6 +533,18 @@ impl Verifier<'_> {
                     "an address plus an i64",
                 )
             }
+            Op::InSpace(space) => {
+                counts(1, 1)?;
+                is(
+                    args[0].scalar == Scalar::Ptr
+                        && results[0] == args[0].with_scalar(Scalar::I1)
+                        && matches!(
+                            space,
+                            AddressSpace::Private | AddressSpace::Local | AddressSpace::Global
+                        ),
+                    "a pointer is asked whether it is private, local or global",
+                )
+            }
             Op::Load(mem) => {
                 let mask = unmasked(mem.masked, 1)?;
                 self.check_access(mem, data.args[0], &results, mask)
@@ -557,8 +581,12 @@ impl Verifier<'_> {
                 let masks = mask.map_or(1, |m| func.ty(m).lanes);
                 self.check_mask(*masked, mask, lanes.max(masks))
             }
-            Op::AtomicRmw(_, atomic) => {
+            Op::AtomicRmw(op, atomic) => {
                 let mask = unmasked(atomic.masked, 2)?;
+                is(
+                    atomic_takes(*op, args[1].scalar),
+                    "the operand has a type of the operation's",
+                )?;
                 is(
                     results.len() == 1 && results[0] == args[1],
                     "the result has the operand's type",
@@ -571,6 +599,7 @@ impl Verifier<'_> {
                     results.len() == 1 && results[0] == args[1] && results[0] == args[2],
                     "operands and result have one type",
                 )?;
+                is(!args[1].scalar.is_float(), "what is compared is bits")?;
                 self.check_atomic(args[0], results[0], atomic.masked, mask)
             }
             Op::AtomicLoad(atomic) => {
@@ -795,6 +824,10 @@ impl Verifier<'_> {
             data.is_scalar() || self.stage == Stage::Vectorized,
             "an atomic has one lane"
         );
+        ensure!(
+            !matches!(data.scalar, Scalar::I1 | Scalar::I8),
+            "no atomic has type {data}"
+        );
         self.check_address(ptr, data.lanes)?;
         self.check_mask(masked, mask, data.lanes)
     }
@@ -811,6 +844,14 @@ fn unary_takes(op: UnOp, scalar: Scalar) -> bool {
         | UnOp::Floor
         | UnOp::Trunc
         | UnOp::RoundEven => scalar.is_float(),
+    }
+}
+
+fn atomic_takes(op: AtomicOp, scalar: Scalar) -> bool {
+    match op {
+        AtomicOp::Exchange => true,
+        AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => scalar.is_float(),
+        _ => scalar.is_int(),
     }
 }
 

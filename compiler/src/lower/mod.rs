@@ -6,7 +6,7 @@
 //!
 //! - `emit.rs`: how a pass replays a block. Open it first.
 //! - `math.rs`: `brolga-mathlib`'s number traits for values being built.
-//! - `collectives.rs`, `builtins.rs`, `division.rs`, `legalize.rs`, `half.rs`: the expansions.
+//! - `collectives.rs`, `builtins.rs`, `division.rs`, `legalize.rs`, `half.rs`, `rounding.rs`: the expansions.
 
 pub mod builtins;
 pub mod collectives;
@@ -15,3 +15,4 @@ mod emit;
 mod half;
 pub mod legalize;
 mod math;
+mod rounding;

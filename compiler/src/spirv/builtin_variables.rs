@@ -4,6 +4,7 @@ use rspirv::spirv::{BuiltIn, Decoration};
 
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
+use super::rules::BUILT_IN_VARIABLES;
 use crate::ir::{BinOp, DimQuery, Op as IrOp, Query, Scalar, Type, Value};
 
 /// The query of a three-dimensional variable.
@@ -102,10 +103,12 @@ impl FunctionTranslator<'_, '_> {
                 let value = self.resize(value, ty.scalar);
                 self.define(inst, value)
             }
-            None => Err(self.error(
-                inst,
-                format!("the built-in variable {builtin:?} is not supported yet"),
-            )),
+            None => Err(self
+                .error(
+                    inst,
+                    format!("the built-in variable {builtin:?} is not supported yet"),
+                )
+                .under(BUILT_IN_VARIABLES)),
         }
     }
 

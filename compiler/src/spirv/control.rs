@@ -6,13 +6,22 @@ use rspirv::spirv::{MemorySemantics, Op};
 use smallvec::SmallVec;
 
 use super::decode::{Id, Inst, Result};
-use super::function::{FunctionTranslator, Values};
+use super::function::{FunctionTranslator, Pointer, Values};
+use super::rules::{REQUIRED, VALIDATION};
 use super::types::Kind;
 use crate::AddressSpace;
 use crate::ir::{
     BinOp, BlockCall, Collective, DimQuery, Fence, IntCC, Mem, Op as IrOp, Order, Query, Scalar,
     Scope, Terminator, Type, Value,
 };
+
+/// What a group's copy copies.
+pub(super) struct Elements {
+    pub ty: Type,
+    /// Bytes from one to the next.
+    pub size: u64,
+    pub align: u32,
+}
 
 impl FunctionTranslator<'_, '_> {
     fn jump(&self, inst: &Inst<'_>, label: Id) -> Result<BlockCall> {
@@ -50,7 +59,11 @@ impl FunctionTranslator<'_, '_> {
                 Terminator::Ret(self.values(inst, words[0])?.into_iter().collect())
             }
             Op::Unreachable => Terminator::Unreachable,
-            _ => return Err(self.error(inst, "this terminator is not allowed in kernels")),
+            _ => {
+                return Err(self
+                    .error(inst, "this terminator is not allowed in kernels")
+                    .under(REQUIRED));
+            }
         };
         self.terminate(term);
         Ok(())
@@ -156,14 +169,16 @@ impl FunctionTranslator<'_, '_> {
                         self.b().ins(together, &[], &[]);
                         self.b().ins(IrOp::Fence(fence), &[], &[]);
                     }
-                    Scope::WorkItem => {
-                        self.b().ins(IrOp::Fence(fence), &[], &[]);
-                    }
                     scope => {
-                        return Err(self.error(
-                            inst,
-                            format!("a barrier of scope {} is not supported", scope.name()),
-                        ));
+                        return Err(self
+                            .error(
+                                inst,
+                                format!(
+                                    "a barrier of scope {}: Scope for Execution is Workgroup or Subgroup",
+                                    scope.name()
+                                ),
+                            )
+                            .under(VALIDATION));
                     }
                 }
             }
@@ -208,32 +223,42 @@ impl FunctionTranslator<'_, '_> {
 
     pub(super) fn execution_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<Scope> {
         if self.unit.integer_constant(id).is_none() {
-            return Err(self.error(inst, "the execution scope is not a constant"));
+            return Err(self
+                .error(inst, "the execution scope is not a constant")
+                .under(VALIDATION));
         }
         self.scope(inst, id)
     }
 
-    fn group_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<()> {
+    pub(super) fn group_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<()> {
         match self.execution_scope(inst, id)? {
             Scope::WorkGroup => Ok(()),
-            scope => Err(self.error(
-                inst,
-                format!(
-                    "Op{} of scope {} is not supported yet",
-                    inst.class.opname,
-                    scope.name()
-                ),
-            )),
+            scope => Err(self
+                .error(
+                    inst,
+                    format!(
+                        "Op{} of scope {} is not supported yet",
+                        inst.class.opname,
+                        scope.name()
+                    ),
+                )
+                .under(VALIDATION)),
         }
     }
 
+    /// What a barrier orders. Images lie in global memory. A barrier with an order but no storage class is what LLVM's
+    /// `fence` is translated to, which orders all memory.
     fn fence(&mut self, inst: &Inst<'_>, scope: Id, semantics: Id) -> Result<Fence> {
         let semantics = self.semantics(inst, semantics)?;
+        let local = MemorySemantics::WORKGROUP_MEMORY;
+        let global = MemorySemantics::CROSS_WORKGROUP_MEMORY | MemorySemantics::IMAGE_MEMORY;
+        let order = Self::order_of(semantics);
+        let all = order != Order::Relaxed && !semantics.intersects(local | global);
         Ok(Fence {
             scope: self.scope(inst, scope)?,
-            order: Self::order_of(semantics),
-            local: semantics.contains(MemorySemantics::WORKGROUP_MEMORY),
-            global: semantics.contains(MemorySemantics::CROSS_WORKGROUP_MEMORY),
+            order,
+            local: all || semantics.intersects(local),
+            global: all || semantics.intersects(global),
         })
     }
 
@@ -265,8 +290,26 @@ impl FunctionTranslator<'_, '_> {
         if ty.lanes == 3 {
             ty.lanes = 4;
         }
-        let (size, align) = (self.iconst(Type::I64, info.size), info.align);
+        let elements = Elements {
+            ty,
+            size: info.size,
+            align: info.align,
+        };
+        self.copy_elements(&to, &from, count, stride, elements);
+        self.define(inst, event)
+    }
 
+    /// The loop of a group's copy.
+    pub(super) fn copy_elements(
+        &mut self,
+        to: &Pointer,
+        from: &Pointer,
+        count: Value,
+        stride: Value,
+        elements: Elements,
+    ) {
+        let Elements { ty, size, align } = elements;
+        let size = self.iconst(Type::I64, size);
         let mut f = self.b();
         let first = f.val(IrOp::Query(Query::LocalLinearId), &[], Type::I64);
         let [x, y, z] =
@@ -300,6 +343,5 @@ impl FunctionTranslator<'_, '_> {
         f.br(head, &[next]);
 
         self.block = done;
-        self.define(inst, event)
     }
 }

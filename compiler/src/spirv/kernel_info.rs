@@ -10,9 +10,13 @@ use rspirv::spirv::{
 
 use super::decode::{Id, Inst, Result};
 use super::module::{EntryPoint, Unit};
+use super::rules::{KERNEL_ARGUMENTS, Rule};
 use super::types::Kind;
 use crate::ir::{FuncId, Kernel, ParamSource, Scalar, Type};
 use crate::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers};
+
+/// `ArithmeticPoisonKHR`, which the grammar's table does not have: no value of ours is poison.
+const ARITHMETIC_POISON: u32 = 5157;
 
 /// Most bytes an argument block may have.
 const MAX_ARGS_SIZE: u64 = 1 << 20;
@@ -87,7 +91,9 @@ impl<'a> Unit<'a> {
                 match info.kind {
                     Kind::Pointer { class, .. } => {
                         kind = ArgKind::Pointer(match class {
-                            StorageClass::CrossWorkgroup => AddressSpace::Global,
+                            StorageClass::CrossWorkgroup
+                            | StorageClass::DeviceOnlyALTERA
+                            | StorageClass::HostOnlyALTERA => AddressSpace::Global,
                             StorageClass::UniformConstant => AddressSpace::Constant,
                             StorageClass::Workgroup => AddressSpace::Local,
                             class => {
@@ -96,7 +102,7 @@ impl<'a> Unit<'a> {
                                     format!(
                                         "a kernel's argument cannot be a pointer to storage class {class:?}"
                                     ),
-                                ));
+                                ).under(KERNEL_ARGUMENTS));
                             }
                         });
                     }
@@ -107,10 +113,12 @@ impl<'a> Unit<'a> {
                             Op::TypePipe => ArgKind::Pipe,
                             Op::TypeQueue => ArgKind::DeviceQueue,
                             _ => {
-                                return Err(self.error(
-                                    param,
-                                    format!("a kernel's argument cannot be an {op:?}"),
-                                ));
+                                return Err(self
+                                    .error(
+                                        param,
+                                        format!("a kernel's argument cannot be an {op:?}"),
+                                    )
+                                    .under(KERNEL_ARGUMENTS));
                             }
                         };
                     }
@@ -120,10 +128,12 @@ impl<'a> Unit<'a> {
             let offset = end.next_multiple_of(u64::from(align));
             end = offset + size;
             if end > MAX_ARGS_SIZE {
-                return Err(self.error(
-                    param,
-                    format!("the arguments take more than {MAX_ARGS_SIZE} bytes"),
-                ));
+                return Err(self
+                    .error(
+                        param,
+                        format!("the arguments take more than {MAX_ARGS_SIZE} bytes"),
+                    )
+                    .under(Rule::Limit));
             }
             let offset = offset as u32;
             match kind {
@@ -261,6 +271,9 @@ impl<'a> Unit<'a> {
         let (&number, literals) = inst.operands[1..]
             .split_first()
             .ok_or_else(|| self.error(inst, "the execution mode is missing"))?;
+        if number == ARITHMETIC_POISON {
+            return Ok(());
+        }
         let mode = ExecutionMode::from_u32(number)
             .ok_or_else(|| self.error(inst, format!("unknown execution mode {number}")))?;
         let sizes = |words: &[u32]| -> Result<[u32; 3]> {
@@ -325,9 +338,22 @@ impl<'a> Unit<'a> {
             ExecutionMode::DenormPreserve
             | ExecutionMode::SignedZeroInfNanPreserve
             | ExecutionMode::RoundingModeRTE
+            // `float_modes.rs` sees to these.
+            | ExecutionMode::DenormFlushToZero
+            | ExecutionMode::RoundingModeRTZ
+            | ExecutionMode::RoundingModeRTPINTEL
+            | ExecutionMode::RoundingModeRTNINTEL
             | ExecutionMode::FPFastMathDefault
             | ExecutionMode::MaxWorkgroupSizeINTEL
-            | ExecutionMode::MaxWorkDimINTEL => {}
+            | ExecutionMode::MaxWorkDimINTEL
+            | ExecutionMode::NoGlobalOffsetINTEL
+            | ExecutionMode::NumSIMDWorkitemsINTEL
+            | ExecutionMode::SchedulerTargetFmaxMhzINTEL
+            | ExecutionMode::StreamingInterfaceINTEL
+            | ExecutionMode::RegisterMapInterfaceINTEL
+            | ExecutionMode::MaximumRegistersINTEL
+            | ExecutionMode::MaximumRegistersIdINTEL
+            | ExecutionMode::NamedMaximumRegistersINTEL => {}
             _ => {
                 return Err(self.error(
                     inst,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brolga_compiler::BuildOptions;
+use brolga_compiler::{BuildOptions, SpecConstants};
 use opencl_sys::*;
 
 use super::build::{BuildError, Product, in_background};
@@ -76,7 +76,7 @@ pub(super) fn link_object(object: &Object) -> Result<Arc<Executable>, String> {
         .iter()
         .map(|words| words.as_slice())
         .collect();
-    match brolga_compiler::Program::from_spirv(&modules, &object.spec, &object.compiler) {
+    match brolga_compiler::Program::from_spirv(&modules, &SpecConstants::new(), &object.compiler) {
         Ok(program) => Ok(Arc::new(Executable::new(
             Box::new(program),
             object.allows_non_uniform,
@@ -122,7 +122,6 @@ fn link_inputs(
             .filter(|_| linkable)
             .ok_or(ClError::INVALID_OPERATION)?;
         object.modules.extend(part.modules.iter().cloned());
-        object.spec.extend(part.spec.clone());
         // All input programs must support non-uniform work-groups ("Executing Kernels").
         object.allows_non_uniform &= part.allows_non_uniform;
         object.has_arg_info &= part.has_arg_info;

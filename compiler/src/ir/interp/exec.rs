@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::ndrange::WorkItem;
 use super::{Error, Interpreter, MAX_DEPTH, PrintfArg, PrintfCall, SegmentId, builtin};
+use crate::AddressSpace;
 use crate::analysis::{DominatorTree, Loop, LoopForest};
 use crate::ir::collective::{Grouping, evaluate};
 use crate::ir::eval::{self, Lanes};
@@ -452,11 +453,21 @@ impl<'m> Interpreter<'m> {
             Op::Alloca { size, align } => {
                 let name = format!("private memory of {inst}");
                 let track = self.checks.enabled;
-                let id =
-                    self.memory
-                        .add_uninitialised(&name, *size as usize, u64::from(*align), track);
+                let id = self.memory.add_uninitialised(
+                    &name,
+                    AddressSpace::Private,
+                    *size as usize,
+                    u64::from(*align),
+                    track,
+                );
                 frame.private.push(id);
                 Lanes::from_elem(self.memory.base(id), 1)
+            }
+            Op::InSpace(space) => {
+                let addresses = frame.get(data.args[0]).iter();
+                addresses
+                    .map(|&address| u64::from(self.memory.space(address) == *space))
+                    .collect()
             }
             Op::DimQuery(query, dim) => {
                 let work = work.ok_or_else(|| Error::new("a work-item query, but no work-item"))?;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use super::exec::{Item, Layout, Stop};
 use super::{Error, Interpreter, SegmentId};
-use crate::NdRange;
 use crate::abi::SCRATCH_ALIGN;
 use crate::ir::eval::Lanes;
 use crate::ir::{DimQuery, FuncId, Function, LocalId, Module, Op, ParamSource, Query, Type};
 use crate::workgroup::local_layout;
+use crate::{AddressSpace, NdRange};
 
 /// What one kernel is run with.
 #[derive(Clone, Copy, Debug)]
@@ -169,6 +169,7 @@ impl<'m> Interpreter<'m> {
         for (linear, group) in points(groups).enumerate() {
             let local = self.memory.add_uninitialised(
                 "work-group memory",
+                AddressSpace::Local,
                 usize::try_from(local_size).unwrap_or(usize::MAX),
                 SCRATCH_ALIGN,
                 self.checks.enabled,

@@ -60,6 +60,9 @@ fn whole(kernel: &Function) -> Split {
     let params: Vec<Type> = kernel.params().iter().map(|&p| kernel.ty(p)).collect();
     let mut skeleton = Function::new(kernel.name.clone(), &params, &[]);
     skeleton.locals = kernel.locals.clone();
+    let mut region = kernel.clone();
+    keep_private_objects(&mut region);
+    skeleton.slots = region.slots.clone();
     let args = skeleton.params().to_vec();
     let entry = skeleton.entry();
     let mut b = Builder::new(&mut skeleton, entry);
@@ -68,7 +71,7 @@ fn whole(kernel: &Function) -> Split {
     Split {
         skeleton,
         regions: vec![Region {
-            scalar: kernel.clone(),
+            scalar: region,
             vector: None,
             guard: None,
             masked: None,
@@ -76,6 +79,33 @@ fn whole(kernel: &Function) -> Split {
         }],
         carry: None,
         remarks: Vec::new(),
+    }
+}
+
+/// Where a kernel asks whether pointers are private, makes its private objects slots: what is in the context is known to be
+/// private, what is on the stack is not. In kernels with barriers, [`Splitter::place_private_arrays`] sees to that.
+fn keep_private_objects(kernel: &mut Function) {
+    let asks = kernel.layout.iter().any(|&block| {
+        let mut insts = kernel.blocks[block].insts.iter();
+        insts.any(|&inst| matches!(kernel.insts[inst].op, Op::InSpace(_)))
+    });
+    if !asks {
+        return;
+    }
+    for inst in kernel.blocks[kernel.entry()].insts.clone() {
+        if let Op::Alloca { size, align } = kernel.insts[inst].op {
+            let slot = kernel.slots.push(array_slot(size, align));
+            kernel.insts[inst].op = Op::ContextLoad(slot);
+        }
+    }
+}
+
+/// A slot for a private object.
+fn array_slot(size: u32, align: u32) -> Slot {
+    Slot {
+        ty: Type::PTR,
+        bytes: size.next_multiple_of(align),
+        align,
     }
 }
 
