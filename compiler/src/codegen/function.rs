@@ -46,6 +46,8 @@ pub struct Gen<'a> {
     pub slots_taken: usize,
     pub call_conv: CallConv,
     pub x86: bool,
+    /// Whether a value is used.
+    pub used: SecondaryMap<Value, bool>,
     blocks: SecondaryMap<Block, Option<clif::Block>>,
 }
 
@@ -118,6 +120,7 @@ pub fn translate(
         slots_taken: 0,
         call_conv,
         x86: matches!(isa.triple().architecture.to_string().as_str(), "x86_64"),
+        used: used(func),
         blocks: SecondaryMap::new(),
     };
     generator.function()?;
@@ -128,6 +131,17 @@ pub fn translate(
         function: out,
         constants,
     })
+}
+
+fn used(func: &Function) -> SecondaryMap<Value, bool> {
+    let mut used = SecondaryMap::with_capacity(func.values.len());
+    for &block in &func.layout {
+        let data = &func.blocks[block];
+        let args = data.insts.iter().flat_map(|&inst| &func.insts[inst].args);
+        args.for_each(|&arg| used[arg] = true);
+        data.term.for_each_value(|arg| used[arg] = true);
+    }
+    used
 }
 
 impl Gen<'_> {

@@ -12,7 +12,7 @@ use super::function::Gen;
 use super::lanes::LaneOperand;
 use super::parts::{Parts, Repr, int_part_type, lane_type, part_count, part_type};
 use crate::AddressSpace;
-use crate::ir::{Atomic, AtomicOp, BinOp, Inst, Mem, Op, Order, Scalar, Type, Value};
+use crate::ir::{Atomic, AtomicOp, BinOp, ConvertOp, Inst, Mem, Op, Order, Scalar, Type, Value};
 
 /// What inactive lanes of a gather read: large enough for the widest access (16 elements of 8 bytes).
 #[repr(align(16))]
@@ -72,6 +72,14 @@ impl Layout {
             && self.size() * self.elements as i64 == 16
             && i64::from(self.lanes) * self.size() >= 16
     }
+}
+
+/// An address in every lane: `object + extend(index) * scale`.
+struct Indexed {
+    object: Value,
+    index: Value,
+    signed: bool,
+    scale: i64,
 }
 
 impl Gen<'_> {
@@ -398,6 +406,84 @@ impl Gen<'_> {
         parts
     }
 
+    /// The address of a uniform object and an index, in bits that vectors hold many of, times a number of bytes: what many
+    /// addresses are made of.
+    fn indexed(&self, address: Value) -> Option<Indexed> {
+        let inst = |value: Value| self.func.def_inst(value).map(|i| &self.func.insts[i]);
+        let sum = inst(address)?;
+        let (Op::PtrAdd, &[object, offset]) = (&sum.op, &sum.args[..]) else {
+            return None;
+        };
+        let object = match inst(object) {
+            _ if self.func.ty(object).lanes == 1 => object,
+            Some(splat) if matches!(splat.op, Op::Splat) => splat.args[0],
+            _ => return None,
+        };
+        let scaled = inst(offset)?;
+        let (wide, scale) = match (&scaled.op, &scaled.args[..]) {
+            (Op::Binary(BinOp::IMul, _), &[wide, by]) => (wide, self.func.as_const(by)? as i64),
+            (Op::Binary(BinOp::Shl, _), &[wide, by]) => {
+                (wide, 1i64.wrapping_shl(self.func.as_const(by)? as u32 & 63))
+            }
+            _ => (offset, 1),
+        };
+        let extended = inst(wide)?;
+        let signed = match extended.op {
+            Op::Convert(ConvertOp::ZExt, _) => false,
+            Op::Convert(ConvertOp::SExt, _) => true,
+            _ => return None,
+        };
+        let index = extended.args[0];
+        let ty = self.func.ty(index);
+        let is_vector = ty.lanes > 1 && matches!(ty.scalar, Scalar::I8 | Scalar::I16 | Scalar::I32);
+        is_vector.then_some(Indexed {
+            object,
+            index,
+            signed,
+            scale,
+        })
+    }
+
+    /// A lane's address, to be asked for lane after lane. Indexes leave the vector unit 64 bits at a time (`word` has what is
+    /// left of them), and addressing modes do the rest.
+    fn indexed_address(
+        &mut self,
+        indexed: &Indexed,
+        lane: u8,
+        word: &mut Option<clif::Value>,
+    ) -> clif::Value {
+        let ty = self.func.ty(indexed.index);
+        let bits = ty.scalar.bits();
+        let per_word = (64 / bits) as u8;
+        let now = match *word {
+            Some(before) if !lane.is_multiple_of(per_word) => {
+                self.b.ins().ushr_imm_u(before, i64::from(bits))
+            }
+            _ => {
+                let part = self.parts(indexed.index)[usize::from(lane / (2 * per_word))];
+                let words = self.cast(part, types::I64X2);
+                self.b.ins().extractlane(words, lane / per_word % 2)
+            }
+        };
+        *word = Some(now);
+        let low = self.b.ins().ireduce(lane_type(ty.scalar), now);
+        let index = if indexed.signed {
+            self.b.ins().sextend(types::I64, low)
+        } else {
+            self.b.ins().uextend(types::I64, low)
+        };
+        let offset = match indexed.scale {
+            1 => index,
+            scale @ (2 | 4 | 8) => {
+                let shift = i64::from(scale.trailing_zeros());
+                self.b.ins().ishl_imm_u(index, shift)
+            }
+            scale => self.b.ins().imul_imm_s(index, scale),
+        };
+        let object = self.scalar(indexed.object);
+        self.b.ins().iadd(object, offset)
+    }
+
     /// Each lane's address as a CLIF scalar; inactive lanes get `elsewhere`.
     fn lane_addresses(
         &mut self,
@@ -405,6 +491,14 @@ impl Gen<'_> {
         mask: Option<Value>,
         elsewhere: impl FnOnce(&mut Self) -> clif::Value,
     ) -> Vec<clif::Value> {
+        if mask.is_none()
+            && let Some(indexed) = self.indexed(address)
+        {
+            let lanes = self.func.ty(address).lanes;
+            let mut word = None;
+            let at = |lane| self.indexed_address(&indexed, lane, &mut word);
+            return (0..lanes).map(at).collect();
+        }
         let ty = self.func.ty(address);
         let mut parts = self.parts(address);
         if let Some(mask) = mask {
@@ -856,15 +950,22 @@ impl Gen<'_> {
             };
         }
         if mask.is_none() && lanes <= 8 {
-            let values: Vec<Option<clif::Value>> = (0..lanes)
-                .map(|l| {
-                    let args: Vec<clif::Value> = args.iter().map(|&a| self.lane(a, l)).collect();
-                    f(self, &args)
-                })
-                .collect();
-            let values: Option<Vec<clif::Value>> = values.into_iter().collect();
-            return match (values, result) {
-                (Some(values), Some(ty)) => Repr::Vector(self.vector_of(ty, &values)),
+            let (&address, operands) = args.split_first().expect("an address");
+            let indexed = self.indexed(address);
+            let mut word = None;
+            let mut values: Vec<clif::Value> = Vec::new();
+            for l in 0..lanes {
+                let at = match &indexed {
+                    Some(indexed) => self.indexed_address(indexed, l, &mut word),
+                    None => self.lane(address, l),
+                };
+                let operands = operands.iter().map(|&a| self.lane(a, l));
+                let args: Vec<clif::Value> = [at].into_iter().chain(operands).collect();
+                values.extend(f(self, &args));
+            }
+            // A result that nobody uses is not put together, so that an operation can be one instruction on memory.
+            return match result {
+                Some(ty) if self.used[data.results[0]] => Repr::Vector(self.vector_of(ty, &values)),
                 _ => Repr::None,
             };
         }
