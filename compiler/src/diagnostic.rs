@@ -13,6 +13,8 @@ pub struct Diagnostic {
     pub instruction: Option<String>,
     /// `file:line` in the source, when the module carries debug information.
     pub source: Option<String>,
+    /// The rule that it goes by: the specification, and the title of its section.
+    pub rule: Option<String>,
 }
 
 impl Diagnostic {
@@ -23,6 +25,7 @@ impl Diagnostic {
             word_offset: None,
             instruction: None,
             source: None,
+            rule: None,
         }
     }
 }
@@ -34,10 +37,14 @@ impl fmt::Display for Diagnostic {
         }
         write!(f, "error: {}", self.message)?;
         match (&self.instruction, self.word_offset) {
-            (Some(inst), Some(at)) => write!(f, " [{inst}, word {at}]"),
-            (Some(inst), None) => write!(f, " [{inst}]"),
-            (None, Some(at)) => write!(f, " [word {at}]"),
-            (None, None) => Ok(()),
+            (Some(inst), Some(at)) => write!(f, " [{inst}, word {at}]")?,
+            (Some(inst), None) => write!(f, " [{inst}]")?,
+            (None, Some(at)) => write!(f, " [word {at}]")?,
+            (None, None) => {}
+        }
+        match &self.rule {
+            Some(rule) => write!(f, " ({rule})"),
+            None => Ok(()),
         }
     }
 }

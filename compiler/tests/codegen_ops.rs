@@ -4,8 +4,8 @@
 //! result; operands are edge cases and random bits. Results must agree bit for bit, but for what a NaN holds.
 
 use brolga_compiler::ir::{
-    BinOp, Builder, ConvertOp, FloatCC, Function, IntCC, Mem, Op, Rounding, Scalar, Type, UnOp,
-    Wrap, eval,
+    Arith, BinOp, Builder, ConvertOp, FloatCC, Function, IntCC, Mem, Op, Rounding, Scalar, Type,
+    UnOp, Wrap, eval,
 };
 use brolga_compiler::jit::Code;
 use brolga_compiler::{AddressSpace, KernelFn, Launch, codegen, lower};
@@ -290,6 +290,14 @@ fn comparisons_selects_and_fma() {
     }
     for s in FLOATS {
         failures.extend(check(Op::Fma, &[s, s, s], s).err());
+    }
+    for &op in Arith::ALL {
+        for rounding in [Rounding::Zero, Rounding::Up, Rounding::Down] {
+            for s in FLOATS {
+                let operands = vec![s; op.operands()];
+                failures.extend(check(Op::Rounded(op, rounding), &operands, s).err());
+            }
+        }
     }
     failures.extend(check(Op::PtrAdd, &[Scalar::Ptr, Scalar::I64], Scalar::Ptr).err());
     report(failures);

@@ -56,6 +56,10 @@ pub struct Device {
     pub svm_capabilities: u64,
     pub atomic_memory_capabilities: u64,
     pub atomic_fence_capabilities: u64,
+    /// Which atomics there are for floating-point types of 16, 32 and 64 bits (`cl_ext_float_atomics`).
+    pub half_fp_atomic_capabilities: u64,
+    pub single_fp_atomic_capabilities: u64,
+    pub double_fp_atomic_capabilities: u64,
     pub preferred_work_group_size_multiple: usize,
     pub non_uniform_work_group_support: bool,
     pub generic_address_space_support: bool,
@@ -86,7 +90,7 @@ const REGISTER_WIDTHS: VectorWidths = VectorWidths {
     long: 2,
     float: 4,
     double: 2,
-    half: 0,
+    half: 8,
 };
 
 /// Vectorization runs across work-items, so scalar code is what an application should write.
@@ -97,11 +101,18 @@ const PREFERRED_WIDTHS: VectorWidths = VectorWidths {
     long: 1,
     float: 1,
     double: 1,
-    half: 0,
+    half: 1,
 };
+
+/// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`.
+const ALL_FP_ATOMICS: u64 = 0b111 | 0b111 << 16;
 
 /// Work-items in a work-group at most, in each dimension and altogether.
 pub(crate) const MAX_WORK_GROUP_SIZE: usize = 4096;
+
+/// Bytes of a program-scope variable at most, and of all of them at best. It is ordinary memory; the compiler
+/// takes initialisers of this much.
+const MAX_GLOBAL_VARIABLE_SIZE: usize = 64 << 20;
 
 impl Device {
     /// Looks at the machine.
@@ -114,15 +125,18 @@ impl Device {
         let single_fp_config = CL_FP_DENORM
             | CL_FP_INF_NAN
             | CL_FP_ROUND_TO_NEAREST
+            | CL_FP_ROUND_TO_ZERO
+            | CL_FP_ROUND_TO_INF
             | CL_FP_FMA
             | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
-        // The directed modes are those of conversions that name one; OpenCL 1.x demands them.
+        // The directed modes are those of conversions that name one, and what cl_khr_select_fprounding_mode selects.
         let double_fp_config = CL_FP_DENORM
             | CL_FP_INF_NAN
             | CL_FP_ROUND_TO_NEAREST
             | CL_FP_ROUND_TO_ZERO
             | CL_FP_ROUND_TO_INF
             | CL_FP_FMA;
+        let half_fp_config = double_fp_config;
         let all_scopes = CL_DEVICE_ATOMIC_ORDER_RELAXED
             | CL_DEVICE_ATOMIC_ORDER_ACQ_REL
             | CL_DEVICE_ATOMIC_ORDER_SEQ_CST
@@ -150,7 +164,7 @@ impl Device {
             min_data_type_align_size: 128,
             single_fp_config,
             double_fp_config,
-            half_fp_config: 0,
+            half_fp_config,
             // Constant memory is ordinary memory; tests fill as much of it as is promised.
             max_constant_buffer_size: max_mem_alloc_size.min(64 << 20),
             max_constant_args: 512,
@@ -165,12 +179,20 @@ impl Device {
                 | CL_DEVICE_SVM_ATOMICS,
             atomic_memory_capabilities: all_scopes,
             atomic_fence_capabilities: all_scopes | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM,
+            half_fp_atomic_capabilities: if features::has_half() {
+                ALL_FP_ATOMICS
+            } else {
+                0
+            },
+            single_fp_atomic_capabilities: ALL_FP_ATOMICS,
+            double_fp_atomic_capabilities: ALL_FP_ATOMICS,
             preferred_work_group_size_multiple: 8,
             non_uniform_work_group_support: true,
             generic_address_space_support: true,
-            work_group_collective_functions_support: false,
-            max_num_sub_groups: 0,
-            max_global_variable_size: 0,
+            work_group_collective_functions_support: true,
+            // Sub-groups of one work-item, in the worst case.
+            max_num_sub_groups: MAX_WORK_GROUP_SIZE as u32,
+            max_global_variable_size: MAX_GLOBAL_VARIABLE_SIZE,
             image_support: false,
             pipe_support: false,
             name: topology.name.clone(),
@@ -193,7 +215,7 @@ impl Device {
     }
 
     /// `CL_DEVICE_OPENCL_C_FEATURES`
-    pub fn opencl_c_features(&self) -> &'static [NameVersion] {
+    pub fn opencl_c_features(&self) -> Vec<NameVersion> {
         features::opencl_c_features()
     }
 

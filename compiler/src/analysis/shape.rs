@@ -28,7 +28,8 @@ use super::divergence::Divergence;
 use super::{Cfg, Ranges};
 use crate::LaunchKey;
 use crate::ir::{
-    BinOp, Block, ConvertOp, DimQuery, Function, Inst, IntCC, Op, Query, Scalar, Terminator, Value,
+    BinOp, Block, ConvertOp, DimQuery, Function, Inst, IntCC, Op, Query, Scalar, Scope, Terminator,
+    Value,
 };
 
 /// Which work-items are compared.
@@ -375,8 +376,25 @@ impl Shapes {
         match &data.op {
             Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) | Op::AtomicLoad(_) => return Shape::Varying,
             Op::Load(mem) if mem.volatile => return Shape::Varying,
+            Op::Clock => {
+                return match self.across {
+                    Across::Group => Shape::Varying,
+                    Across::Chunk(_) => Shape::Uniform,
+                };
+            }
             // Its value is 0 wherever it succeeds.
             Op::Printf { .. } => return Shape::Uniform,
+            Op::Collective { what, scope, .. } => {
+                let same = match self.across {
+                    Across::Group => *scope == Scope::WorkGroup,
+                    Across::Chunk(_) => true,
+                };
+                return if same && what.is_uniform() {
+                    Shape::Uniform
+                } else {
+                    Shape::Varying
+                };
+            }
             Op::DimQuery(query, dim) => return self.dim_query(*query, *dim, exact.width),
             Op::Query(query) => return self.query(*query, exact.width),
             Op::Alloca { size, align } => {

@@ -4,23 +4,17 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use smallvec::smallvec;
 
 use super::function::Gen;
-use super::host;
 use super::parts::{Parts, Repr, int_part_type, lane_type, part_count, part_type};
 use crate::ir::{ConvertOp, Rounding, Scalar, Type, Value};
 
 impl Gen<'_> {
     pub fn convert(&mut self, op: ConvertOp, rounding: Rounding, arg: Value, to: Type) -> Repr {
         let from = self.func.ty(arg);
-        if host::is_slow_conversion(op, rounding, from.scalar, to.scalar) {
-            let code = host::conversion_code(op, rounding, from.scalar, to.scalar);
-            let lanes: Vec<clif::Value> = (0..to.lanes)
-                .map(|l| {
-                    let v = self.lane(arg, l);
-                    self.convert_on_host(code, from.scalar, to.scalar, v)
-                })
-                .collect();
-            return self.build(to, &lanes);
-        }
+        debug_assert!(
+            !matches!(op, ConvertOp::SToF | ConvertOp::UToF | ConvertOp::FToF)
+                || rounding == Rounding::NearestEven,
+            "`lower` expands directed rounding: {op:?} {rounding:?} {from:?} to {to:?}"
+        );
         if to.lanes == 1 {
             let v = self.scalar(arg);
             return Repr::Scalar(self.convert_scalar(op, from.scalar, to.scalar, v));
@@ -203,34 +197,6 @@ impl Gen<'_> {
                 .collect();
         }
         parts
-    }
-
-    /// Calls [`host::convert`] for one lane.
-    fn convert_on_host(
-        &mut self,
-        code: u64,
-        from: Scalar,
-        to: Scalar,
-        v: clif::Value,
-    ) -> clif::Value {
-        let bits = self.convert_scalar(ConvertOp::Bitcast, from, from.as_int(), v);
-        let bits = if from.bits() < 64 {
-            self.b.ins().uextend(types::I64, bits)
-        } else {
-            bits
-        };
-        let code = self.b.ins().iconst(types::I64, code as i64);
-        let address = host::convert as *const () as usize;
-        let result = self
-            .call(address, &[code, bits], Some(types::I64))
-            .expect("a result");
-        let int = lane_type(to.as_int());
-        let result = if int == types::I64 {
-            result
-        } else {
-            self.b.ins().ireduce(int, result)
-        };
-        self.convert_scalar(ConvertOp::Bitcast, to.as_int(), to, result)
     }
 
     pub fn convert_scalar(

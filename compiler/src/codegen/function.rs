@@ -12,9 +12,7 @@ use super::parts::{
     Parts, Repr, default_mask_bits, int_part_type, lane_type, part_count, part_type,
 };
 use crate::Diagnostic;
-use crate::ir::{
-    Block, BlockCall, Function, GlobalId, Inst, Op, Order, Scalar, Terminator, Type, Value,
-};
+use crate::ir::{Block, BlockCall, Function, GlobalId, Inst, Op, Scalar, Terminator, Type, Value};
 
 /// Facts about values that several instructions of a block ask for.
 #[derive(Clone, Default)]
@@ -46,8 +44,8 @@ pub struct Gen<'a> {
     pub slots_taken: usize,
     pub call_conv: CallConv,
     pub x86: bool,
-    /// Whether a value is used.
-    pub used: SecondaryMap<Value, bool>,
+    /// Which values have uses, once somebody has asked.
+    pub used: Option<SecondaryMap<Value, bool>>,
     blocks: SecondaryMap<Block, Option<clif::Block>>,
 }
 
@@ -120,7 +118,7 @@ pub fn translate(
         slots_taken: 0,
         call_conv,
         x86: matches!(isa.triple().architecture.to_string().as_str(), "x86_64"),
-        used: used(func),
+        used: None,
         blocks: SecondaryMap::new(),
     };
     generator.function()?;
@@ -131,17 +129,6 @@ pub fn translate(
         function: out,
         constants,
     })
-}
-
-fn used(func: &Function) -> SecondaryMap<Value, bool> {
-    let mut used = SecondaryMap::with_capacity(func.values.len());
-    for &block in &func.layout {
-        let data = &func.blocks[block];
-        let args = data.insts.iter().flat_map(|&inst| &func.insts[inst].args);
-        args.for_each(|&arg| used[arg] = true);
-        data.term.for_each_value(|arg| used[arg] = true);
-    }
-    used
 }
 
 impl Gen<'_> {
@@ -302,6 +289,7 @@ impl Gen<'_> {
             Op::Unary(op) => self.unary(*op, args[0]),
             Op::Binary(op, _) => self.binary(*op, args[0], args[1]),
             Op::Fma => self.lanewise(args, |g, v| g.b.ins().fma(v[0], v[1], v[2])),
+            Op::Rounded(op, rounding) => self.rounded(*op, *rounding, args),
             Op::ICmp(cc) => self.icmp(*cc, args[0], args[1]),
             Op::FCmp(cc) => self.fcmp(*cc, args[0], args[1]),
             Op::Select => self.select(args[0], args[1], args[2]),
@@ -336,6 +324,7 @@ impl Gen<'_> {
                 self.mem_copy_dyn(args[0], args[1], args[2], masked.then(|| args[3]));
                 return Ok(());
             }
+            Op::AtomicRmw(op, atomic) if self.combined_rmw(inst, *op, atomic) => Repr::None,
             Op::AtomicRmw(op, atomic) => self.atomic(inst, atomic.masked, |g, v| {
                 g.atomic_rmw(*op, atomic, ty(), v)
             }),
@@ -343,20 +332,16 @@ impl Gen<'_> {
                 self.atomic(inst, atomic.masked, |g, v| g.atomic_cmpxchg(atomic, v))
             }
             Op::AtomicLoad(atomic) => {
-                self.atomic(inst, atomic.masked, |g, v| g.atomic_load(ty(), v))
+                self.atomic(inst, atomic.masked, |g, v| g.atomic_load(atomic, ty(), v))
             }
             Op::AtomicStore(atomic) => {
                 self.atomic(inst, atomic.masked, |g, v| g.atomic_store(atomic, v))
             }
-            Op::Fence(fence) => {
-                if fence.global && fence.order != Order::Relaxed {
-                    self.b.ins().fence();
-                }
+            // One thread runs the whole work-group, so that its work-items are in order already.
+            Op::Fence(fence) | Op::Barrier(fence) => {
+                self.fence(fence);
                 return Ok(());
             }
-            // One thread runs the whole work-group: what a barrier orders is in order already, but for
-            // other work-groups, which a release or acquire of global memory is for.
-            Op::Barrier(_) => return Ok(()),
             Op::Printf { masked } => {
                 let (args, mask) = if *masked {
                     let (mask, rest) = args.split_last().expect("a mask");
@@ -389,6 +374,22 @@ impl Gen<'_> {
                     (1i64 << lanes) - 1,
                 ))
             }
+            Op::Clock => {
+                let clock = super::host::clock as *const () as usize;
+                let now = self.call(clock, &[], Some(types::I64));
+                Repr::Scalar(now.expect("a clock has a result"))
+            }
+            Op::MaskBits => {
+                let bits = self.active_bits(Some(args[0]), self.func.ty(args[0]).lanes);
+                Repr::Scalar(self.b.ins().uextend(types::I64, bits))
+            }
+            Op::Shuffle(mask) => self.shuffle_lanes(args[0], args[1], mask, ty()),
+            Op::ExtractDyn => {
+                let lanes = self.func.ty(args[0]).lanes;
+                let number = self.scalar(args[1]);
+                Repr::Scalar(self.extract_dyn(args[0], number, lanes))
+            }
+            Op::Permute => self.permute(args[0], args[1], ty()),
             Op::Routine(routine, format) => {
                 let (mask, args) = args.split_last().expect("a mask");
                 self.routine(routine.target(*format).address(), args, *mask, ty())

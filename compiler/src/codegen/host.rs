@@ -1,7 +1,10 @@
 //! The functions of this process that generated code calls, and codes shared with them.
 
+use std::sync::OnceLock;
+use std::time::Instant;
+
 use crate::abi::PrintfScalar;
-use crate::ir::{ConvertOp, Rounding, Scalar, eval};
+use crate::ir::{Arith, BinOp, Rounding, Scalar, eval};
 
 /// How a `printf` argument of one lane is described to the sink.
 pub fn printf_code(scalar: Scalar) -> u8 {
@@ -18,6 +21,12 @@ pub fn printf_code(scalar: Scalar) -> u8 {
     code as u8
 }
 
+/// Nanoseconds since this was first asked.
+pub extern "C" fn clock() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
 /// C `fmodf`.
 pub extern "C" fn frem_f32(a: f32, b: f32) -> f32 {
     a % b
@@ -28,36 +37,33 @@ pub extern "C" fn frem_f64(a: f64, b: f64) -> f64 {
     a % b
 }
 
-/// The conversions that generated code leaves to [`convert`]: inexact ones that do not round to nearest, and
-/// those to half that single precision would round twice.
-pub fn is_slow_conversion(op: ConvertOp, rounding: Rounding, from: Scalar, to: Scalar) -> bool {
-    match op {
-        ConvertOp::SToF | ConvertOp::UToF => rounding != Rounding::NearestEven || to == Scalar::F16,
-        ConvertOp::FToF => {
-            to.bits() < from.bits() && (rounding != Rounding::NearestEven || to == Scalar::F16)
-        }
-        _ => false,
-    }
+fn in_half(op: BinOp, a: u16, b: u16) -> u16 {
+    eval::binary(op, Scalar::F16, a.into(), b.into()) as u16
 }
 
-/// A conversion as the number that [`convert`] takes.
-pub fn conversion_code(op: ConvertOp, rounding: Rounding, from: Scalar, to: Scalar) -> u64 {
-    let position = |found: Option<usize>| found.expect("listed") as u64;
-    let scalar = |s| position(Scalar::ALL.iter().position(|&x| x == s));
-    position(ConvertOp::ALL.iter().position(|&x| x == op))
-        | position(Rounding::ALL.iter().position(|&x| x == rounding)) << 8
-        | scalar(from) << 16
-        | scalar(to) << 24
+/// What an atomic sum in half precision stores.
+pub extern "C" fn fadd_f16(a: u16, b: u16) -> u16 {
+    in_half(BinOp::FAdd, a, b)
 }
 
-/// Converts one lane's bits as [`crate::ir::eval::convert`] does.
-pub extern "C" fn convert(code: u64, bits: u64) -> u64 {
-    let byte = |shift: u32| (code >> shift) as usize & 0xff;
-    eval::convert(
-        ConvertOp::ALL[byte(0)],
-        Rounding::ALL[byte(8)],
-        Scalar::ALL[byte(16)],
-        Scalar::ALL[byte(24)],
-        bits,
-    )
+/// What an atomic minimum in half precision stores.
+pub extern "C" fn fmin_f16(a: u16, b: u16) -> u16 {
+    in_half(BinOp::FMin, a, b)
+}
+
+/// What an atomic maximum in half precision stores.
+pub extern "C" fn fmax_f16(a: u16, b: u16) -> u16 {
+    in_half(BinOp::FMax, a, b)
+}
+
+/// Double-precision arithmetic in a direction, as the number that [`rounded`] takes.
+pub fn rounded_code(op: Arith, rounding: Rounding) -> u64 {
+    op as u64 | (rounding as u64) << 8
+}
+
+/// Does one lane of [`crate::ir::Op::Rounded`] on doubles; operands that the operation does not have are ignored.
+pub extern "C" fn rounded(code: u64, a: u64, b: u64, c: u64) -> u64 {
+    let op = Arith::ALL[code as usize & 0xff];
+    let rounding = Rounding::ALL[(code >> 8) as usize & 0xff];
+    eval::rounded(op, rounding, Scalar::F64, &[a, b, c][..op.operands()])
 }

@@ -8,8 +8,9 @@
 //! - `parts.rs`: what an IR value is in CLIF; masks and their element widths.
 //! - `function.rs`: blocks, terminators, dispatch on operations. Open it first.
 //! - `arith.rs`, `convert.rs`: lane-wise operations.
-//! - `memory.rs`: loads, stores, atomics, by shape.
+//! - `memory/`: loads, stores, atomics, by shape.
 //! - `lanes.rs`: what is done lane by lane: loops over the set bits of a mask, calls.
+//! - `shuffle.rs`: lanes that move.
 //! - `host.rs`: the functions that generated code calls.
 
 mod arith;
@@ -19,6 +20,7 @@ mod host;
 mod lanes;
 mod memory;
 mod parts;
+mod shuffle;
 
 use std::sync::Arc;
 use std::sync::OnceLock;

@@ -65,9 +65,7 @@ impl<'a> Builder<'a> {
     /// A floating-point constant, rounded to the type, in every lane.
     pub fn fconst(&mut self, ty: Type, value: f64) -> Value {
         let bits = match ty.scalar {
-            Scalar::F16 => u64::from(half::f16::from_f64(value).to_bits()),
-            Scalar::F32 => u64::from((value as f32).to_bits()),
-            Scalar::F64 => value.to_bits(),
+            Scalar::F16 | Scalar::F32 | Scalar::F64 => super::eval::from_f64(ty.scalar, value),
             other => panic!("{} is not a floating-point type", other.name()),
         };
         self.val(Op::Const(bits), &[], ty)

@@ -5,13 +5,13 @@
 //! it; only the sign and payload of a NaN that arithmetic makes are the host's.
 //!
 //! `f16` arithmetic is done in `f32` and rounded once more, which is correctly rounded because
-//! 24 >= 2 * 11 + 2 (Figueroa, "When is double rounding innocuous?", 1995); `fma` goes through `f64`, where the
-//! sum of an exact product and a half is exact whenever it is near a tie.
+//! 24 >= 2 * 11 + 2 (Figueroa, "When is double rounding innocuous?", 1995). What that does not cover, and
+//! whatever does not round to nearest, is computed by `softfloat`.
 
 use half::f16;
 use smallvec::SmallVec;
 
-use super::{BinOp, ConvertOp, FloatCC, IntCC, Op, Rounding, Scalar, Type, UnOp};
+use super::{Arith, BinOp, ConvertOp, FloatCC, IntCC, Op, Rounding, Scalar, Type, UnOp, softfloat};
 
 /// The lanes of one value.
 pub type Lanes = SmallVec<[u64; 4]>;
@@ -34,7 +34,13 @@ pub fn to_f64(scalar: Scalar, bits: u64) -> f64 {
 /// `value` rounded to nearest even as a lane of a floating-point type.
 pub fn from_f64(scalar: Scalar, value: f64) -> u64 {
     match scalar {
-        Scalar::F16 => u64::from(f16::from_f64(value).to_bits()),
+        // Not `f16::from_f64`, which may go through `f32` and round twice.
+        Scalar::F16 => softfloat::convert(
+            Scalar::F64,
+            Scalar::F16,
+            value.to_bits(),
+            Rounding::NearestEven,
+        ),
         Scalar::F32 => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),
     }
@@ -146,14 +152,24 @@ pub fn fma(scalar: Scalar, a: u64, b: u64, c: u64) -> u64 {
             let [a, b, c] = [a, b, c].map(|x| f32::from_bits(x as u32));
             u64::from(a.mul_add(b, c).to_bits())
         }
-        Scalar::F16 => {
-            let [a, b, c] = [a, b, c].map(|x| to_f64(Scalar::F16, x));
-            u64::from(f16::from_f64(a * b + c).to_bits())
-        }
+        Scalar::F16 => softfloat::fma(scalar, a, b, c, Rounding::NearestEven),
         _ => {
             let [a, b, c] = [a, b, c].map(f64::from_bits);
             a.mul_add(b, c).to_bits()
         }
+    }
+}
+
+/// Arithmetic that does not round to nearest.
+pub fn rounded(op: Arith, rounding: Rounding, scalar: Scalar, args: &[u64]) -> u64 {
+    match *args {
+        [a] if op == Arith::Sqrt => softfloat::sqrt(scalar, a, rounding),
+        [a, b] if op == Arith::FAdd => softfloat::add(scalar, a, b, rounding),
+        [a, b] if op == Arith::FSub => softfloat::sub(scalar, a, b, rounding),
+        [a, b] if op == Arith::FMul => softfloat::mul(scalar, a, b, rounding),
+        [a, b] if op == Arith::FDiv => softfloat::div(scalar, a, b, rounding),
+        [a, b, c] if op == Arith::Fma => softfloat::fma(scalar, a, b, c, rounding),
+        _ => unreachable!("{} of {} operands", op.name(), args.len()),
     }
 }
 
@@ -208,10 +224,10 @@ pub fn convert(op: ConvertOp, rounding: Rounding, from: Scalar, to: Scalar, a: u
         ConvertOp::FToU => (integral(to_f64(from, a), rounding) as u64).min(mask),
         ConvertOp::SToF => {
             let x = signed(from, a);
-            round_to(to, x < 0, x.unsigned_abs(), 0, rounding)
+            softfloat::round(to, x < 0, x.unsigned_abs().into(), 0, rounding)
         }
-        ConvertOp::UToF => round_to(to, false, a, 0, rounding),
-        ConvertOp::FToF => float_to_float(from, to, a, rounding),
+        ConvertOp::UToF => softfloat::round(to, false, a.into(), 0, rounding),
+        ConvertOp::FToF => softfloat::convert(from, to, a, rounding),
     }
 }
 
@@ -223,96 +239,6 @@ fn integral(x: f64, rounding: Rounding) -> f64 {
         Rounding::Up => x.ceil(),
         Rounding::Down => x.floor(),
     }
-}
-
-/// Stored significand bits and the least exponent of a normal number.
-fn format(scalar: Scalar) -> (u32, i32) {
-    match scalar {
-        Scalar::F16 => (10, -14),
-        Scalar::F32 => (23, -126),
-        _ => (52, -1022),
-    }
-}
-
-fn float_to_float(from: Scalar, to: Scalar, a: u64, rounding: Rounding) -> u64 {
-    let (from_bits, from_min) = format(from);
-    let (to_bits, _) = format(to);
-    let negative = a >> (from.bits() - 1) != 0;
-    let field = (a & (from.mask() >> 1)) >> from_bits;
-    let fraction = a & ((1 << from_bits) - 1);
-    let infinite = from.mask() >> (1 + from_bits);
-    let sign = u64::from(negative) << (to.bits() - 1);
-    if field == infinite {
-        let infinity = (to.mask() >> 1) >> to_bits << to_bits;
-        if fraction == 0 {
-            return sign | infinity;
-        }
-        // A NaN keeps the high bits of its payload and becomes quiet.
-        let payload = if to_bits >= from_bits {
-            fraction << (to_bits - from_bits)
-        } else {
-            fraction >> (from_bits - to_bits)
-        };
-        return sign | infinity | 1 << (to_bits - 1) | payload;
-    }
-    let (significand, exponent) = if field == 0 {
-        (fraction, from_min)
-    } else {
-        (fraction | 1 << from_bits, from_min + field as i32 - 1)
-    };
-    let exponent = exponent - from_bits as i32;
-    round_to(to, negative, significand, exponent, rounding)
-}
-
-/// The lane of floating-point type `to` that `significand * 2^exponent` rounds to.
-fn round_to(
-    to: Scalar,
-    negative: bool,
-    significand: u64,
-    exponent: i32,
-    rounding: Rounding,
-) -> u64 {
-    let (stored, min) = format(to);
-    let sign = u64::from(negative) << (to.bits() - 1);
-    if significand == 0 {
-        return sign;
-    }
-    // Everything below the unit in the last place of the result is rounded away.
-    let top = exponent + 63 - significand.leading_zeros() as i32;
-    let unit = top.max(min) - stored as i32;
-    let drop = unit - exponent;
-    let (mut kept, rest, half) = if drop <= 0 {
-        (significand << -drop, 0u64, 1u64)
-    } else if drop >= 64 {
-        // Far below half of the smallest number, but not zero; at 64 it may be more than half.
-        let over = drop == 64 && significand > 1 << 63;
-        let tie = drop == 64 && significand == 1 << 63;
-        (0, 1 + u64::from(tie) + 2 * u64::from(over), 2)
-    } else {
-        let rest = significand & ((1u64 << drop) - 1);
-        (significand >> drop, rest, 1u64 << (drop - 1))
-    };
-    let up = match rounding {
-        Rounding::NearestEven => rest > half || rest == half && kept & 1 == 1,
-        Rounding::Zero => false,
-        Rounding::Up => rest != 0 && !negative,
-        Rounding::Down => rest != 0 && negative,
-    };
-    kept += u64::from(up);
-    // A carry out of the significand moves into the exponent field by itself.
-    let field = (unit + stored as i32 - min) as u64;
-    let magnitude = (field << stored) + kept;
-    let infinity = (to.mask() >> 1) >> stored << stored;
-    if magnitude < infinity {
-        return sign | magnitude;
-    }
-    let to_infinity = match rounding {
-        Rounding::NearestEven => true,
-        Rounding::Zero => false,
-        Rounding::Up => !negative,
-        Rounding::Down => negative,
-    };
-    sign | if to_infinity { infinity } else { infinity - 1 }
 }
 
 /// The same bits in other lanes; the first lane lowest.
@@ -350,6 +276,10 @@ pub fn pure(op: &Op, args: &[(Type, &[u64])], result: Type) -> Option<Lanes> {
         Op::Unary(op) => each(&|i| unary(*op, result.scalar, arg(0)[i])),
         Op::Binary(op, _) => each(&|i| binary(*op, result.scalar, arg(0)[i], arg(1)[i])),
         Op::Fma => each(&|i| fma(result.scalar, arg(0)[i], arg(1)[i], arg(2)[i])),
+        Op::Rounded(op, rounding) => each(&|i| {
+            let lanes: SmallVec<[u64; 3]> = args.iter().map(|(_, lanes)| lanes[i]).collect();
+            rounded(*op, *rounding, result.scalar, &lanes)
+        }),
         Op::ICmp(cc) => {
             let scalar = args[0].0.scalar;
             each(&|i| u64::from(icmp(*cc, scalar, arg(0)[i], arg(1)[i])))
@@ -399,6 +329,14 @@ pub fn pure(op: &Op, args: &[(Type, &[u64])], result: Type) -> Option<Lanes> {
         Op::LaneIds => each(&|i| i as u64 & result.scalar.mask()),
         Op::AnyTrue => SmallVec::from_elem(u64::from(arg(0).iter().any(|&bit| bit != 0)), 1),
         Op::AllTrue => SmallVec::from_elem(u64::from(arg(0).iter().all(|&bit| bit != 0)), 1),
+        Op::MaskBits => {
+            let bits = arg(0).iter().enumerate();
+            SmallVec::from_elem(bits.map(|(lane, &bit)| bit << lane).sum(), 1)
+        }
+        Op::Permute => each(&|i| {
+            let lane = usize::try_from(arg(1)[i]).unwrap_or(usize::MAX);
+            arg(0).get(lane).copied().unwrap_or(0)
+        }),
         _ => return None,
     })
 }
@@ -456,6 +394,37 @@ mod tests {
         }
     }
 
+    /// The half nearest to a double, found by comparing it with its neighbours.
+    fn once(x: f64) -> u16 {
+        let magnitude = x.abs();
+        let sign = u16::from(x.is_sign_negative()) << 15;
+        let value = |bits: u16| match bits {
+            // Where the next half would be, if the format went on.
+            0x7c00 => 65536.0,
+            bits => f16::from_bits(bits).to_f64(),
+        };
+        let below = (0..0x7c00u16)
+            .collect::<Vec<_>>()
+            .partition_point(|&bits| value(bits) <= magnitude) as u16
+            - 1;
+        let (down, up) = (magnitude - value(below), value(below + 1) - magnitude);
+        let even = if below & 1 == 0 { below } else { below + 1 };
+        sign | match down.partial_cmp(&up) {
+            Some(std::cmp::Ordering::Less) => below,
+            Some(std::cmp::Ordering::Greater) => below + 1,
+            _ => even,
+        }
+    }
+
+    #[test]
+    fn a_double_is_rounded_to_half_once() {
+        // Just above a tie: in single precision it would be the tie, which goes to the even neighbour below.
+        let x = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
+        assert_eq!(from_f64(Scalar::F16, x), 0x3c01);
+        assert_eq!(from_f64(Scalar::F16, 65520.0 - 2f64.powi(-30)), 0x7bff);
+        assert_eq!(from_f64(Scalar::F16, 65520.0), 0x7c00);
+    }
+
     #[test]
     fn nearest_even_conversions_agree_with_the_host() {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(2);
@@ -477,7 +446,7 @@ mod tests {
                 let got = run(ConvertOp::FToF, Scalar::F64, Scalar::F32, x.to_bits());
                 assert_eq!(got as u32, (x as f32).to_bits(), "{x:e}");
                 let got = run(ConvertOp::FToF, Scalar::F64, Scalar::F16, x.to_bits());
-                assert_eq!(got as u16, f16::from_f64(x).to_bits(), "{x:e}");
+                assert_eq!(got as u16, once(x), "{x:e}");
             }
             let got = run(ConvertOp::UToF, Scalar::I64, Scalar::F32, bits);
             assert_eq!(got as u32, (bits as f32).to_bits());
@@ -540,23 +509,103 @@ mod tests {
     }
 
     #[test]
-    fn half_arithmetic_is_rounded_correctly() {
-        // Against exact arithmetic in f64, rounded once.
+    fn arithmetic_through_wider_formats_agrees_with_exact_arithmetic() {
+        let near = Rounding::NearestEven;
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(4);
-        for _ in 0..50_000 {
-            let [a, b, c]: [u16; 3] = rng.random();
-            let [x, y, z] = [a, b, c].map(|v| f16::from_bits(v).to_f64());
-            let same = |got: u64, exact: f64| {
-                exact.is_nan() || got as u16 == f16::from_f64(exact).to_bits()
+        for round in 0..200_000 {
+            let scalar = [Scalar::F16, Scalar::F32, Scalar::F64][round % 3];
+            let mut pick = || operand(&mut rng, scalar);
+            let [a, b, c] = [pick(), pick(), pick()];
+            let same = |op: &str, got: u64, exact: u64| {
+                let nan = to_f64(scalar, got).is_nan() && to_f64(scalar, exact).is_nan();
+                assert!(
+                    nan || got == exact,
+                    "{op} {} {a:#x} {b:#x} {c:#x}: {got:#x}, not {exact:#x}",
+                    scalar.name()
+                );
             };
-            let run = |op| binary(op, Scalar::F16, a.into(), b.into());
-            assert!(same(run(BinOp::FAdd), x + y));
-            assert!(same(run(BinOp::FMul), x * y));
-            assert!(same(
-                fma(Scalar::F16, a.into(), b.into(), c.into()),
-                x.mul_add(y, z)
-            ));
+            for (plain, op) in [
+                (BinOp::FAdd, Arith::FAdd),
+                (BinOp::FSub, Arith::FSub),
+                (BinOp::FMul, Arith::FMul),
+                (BinOp::FDiv, Arith::FDiv),
+            ] {
+                let exact = rounded(op, near, scalar, &[a, b]);
+                same(op.name(), binary(plain, scalar, a, b), exact);
+            }
+            let exact = rounded(Arith::Fma, near, scalar, &[a, b, c]);
+            same("fma", fma(scalar, a, b, c), exact);
+            let exact = rounded(Arith::Sqrt, near, scalar, &[a]);
+            same("sqrt", unary(UnOp::Sqrt, scalar, a), exact);
         }
+    }
+
+    /// A number that meets others often: close exponents, few bits, and the corners of the format.
+    fn operand(rng: &mut impl Rng, scalar: Scalar) -> u64 {
+        let any = rng.random::<u64>() & scalar.mask();
+        let stored = match scalar {
+            Scalar::F16 => 10,
+            Scalar::F32 => 23,
+            _ => 52,
+        };
+        let sign = any & (scalar.mask() ^ (scalar.mask() >> 1));
+        match rng.random_range(0..4) {
+            0 => any,
+            1 => any & !((1 << rng.random_range(0..stored)) - 1),
+            2 => (any >> rng.random_range(0..scalar.bits())) | sign,
+            _ => {
+                let corner = rng.random_range(0..6u64) << stored;
+                corner.wrapping_sub(rng.random_range(0..4)) & (scalar.mask() >> 1) | sign
+            }
+        }
+    }
+
+    #[test]
+    fn directed_arithmetic_brackets_the_exact_result() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(5);
+        for round in 0..100_000 {
+            let scalar = [Scalar::F16, Scalar::F32, Scalar::F64][round % 3];
+            let mut pick = || operand(&mut rng, scalar);
+            let args = [pick(), pick(), pick()];
+            for op in Arith::ALL.iter().copied() {
+                let args = &args[..op.operands()];
+                let run = |mode| to_f64(scalar, rounded(op, mode, scalar, args));
+                let (down, up) = (run(Rounding::Down), run(Rounding::Up));
+                let (near, zero) = (run(Rounding::NearestEven), run(Rounding::Zero));
+                if near.is_nan() {
+                    assert!(down.is_nan() && up.is_nan() && zero.is_nan());
+                    continue;
+                }
+                assert!(down <= near && near <= up, "{} {args:x?}", op.name());
+                assert!(near == down || near == up, "{} {args:x?}", op.name());
+                let toward = if up > 0.0 && down >= 0.0 { down } else { up };
+                assert_eq!(zero, toward, "{} {args:x?}", op.name());
+                // At most one number apart, and the same when the result is exact.
+                if down != up {
+                    let next = to_f64(scalar, next_up(scalar, from_f64(scalar, down)));
+                    assert_eq!(next, up, "{} {args:x?}", op.name());
+                }
+            }
+        }
+    }
+
+    /// The encoding of the next larger number.
+    fn next_up(scalar: Scalar, bits: u64) -> u64 {
+        let sign = scalar.mask() ^ (scalar.mask() >> 1);
+        match bits {
+            0 => 1,
+            bits if bits == sign => 1,
+            bits if bits & sign != 0 => bits - 1,
+            bits => bits + 1,
+        }
+    }
+
+    #[test]
+    fn the_sign_of_an_exact_zero_depends_on_the_direction() {
+        let one = from_f64(Scalar::F32, 1.0);
+        let run = |mode| rounded(Arith::FSub, mode, Scalar::F32, &[one, one]);
+        assert_eq!(run(Rounding::Down), 0x8000_0000);
+        assert_eq!((run(Rounding::Up), run(Rounding::Zero)), (0, 0));
     }
 
     #[test]

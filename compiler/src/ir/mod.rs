@@ -30,6 +30,7 @@
 
 pub mod builder;
 pub mod builtin;
+pub mod collective;
 pub mod eval;
 pub mod function;
 pub mod interp;
@@ -37,6 +38,7 @@ pub mod module;
 pub mod op;
 pub mod parse;
 pub mod print;
+mod softfloat;
 pub mod types;
 pub mod verify;
 
@@ -44,13 +46,14 @@ use cranelift_entity::entity_impl;
 
 pub use builder::Builder;
 pub use builtin::Builtin;
+pub use collective::Collective;
 pub use function::{
     BlockCall, BlockData, Function, InstData, LocalVar, Slot, SourceLoc, Terminator, ValueDef,
 };
-pub use module::{Global, GlobalInit, Kernel, Module, ParamSource, Relocation};
+pub use module::{Global, GlobalInit, Kernel, KernelRole, Module, ParamSource, Relocation};
 pub use op::{
-    Atomic, AtomicOp, BinOp, ConvertOp, DimQuery, Fence, FloatCC, IntCC, Mem, Op, Order, Query,
-    Rounding, Scope, UnOp, Wrap,
+    Arith, Atomic, AtomicOp, BinOp, ConvertOp, DimQuery, Fence, FloatCC, IntCC, Mem, Op, Order,
+    Query, Rounding, Scope, UnOp, Wrap,
 };
 pub use types::{Scalar, Type};
 

@@ -7,9 +7,10 @@
 use cranelift_entity::SecondaryMap;
 
 use super::{
-    BinOp, Block, BlockCall, ConvertOp, Function, Inst, Mem, Module, Op, Scalar, Stage, Terminator,
-    Type, UnOp, Value, ValueDef,
+    AtomicOp, BinOp, Block, BlockCall, Collective, ConvertOp, Function, Inst, Mem, Module, Op,
+    Rounding, Scalar, Scope, Stage, Terminator, Type, UnOp, Value, ValueDef,
 };
+use crate::AddressSpace;
 use crate::analysis::DominatorTree;
 
 /// Checks a function. With a module, entities that it names are checked too. The error says what is wrong with
@@ -267,6 +268,7 @@ impl Verifier<'_> {
             | Op::AtomicCmpXchg(atomic)
             | Op::AtomicLoad(atomic)
             | Op::AtomicStore(atomic) => atomic.masked,
+            Op::Collective { masked, .. } => *masked,
             _ => false,
         };
         ensure!(
@@ -282,10 +284,10 @@ impl Verifier<'_> {
                 block == self.func.entry(),
                 "private memory is allocated in the entry block only"
             ),
-            Op::LaneIds | Op::AnyTrue | Op::AllTrue => {
+            Op::LaneIds | Op::AnyTrue | Op::AllTrue | Op::MaskBits | Op::Permute => {
                 ensure!(!early, "lane operations belong to vectorized code");
             }
-            Op::ContextLoad(_) | Op::ContextStore(_) => ensure!(
+            Op::ContextLoad(_) | Op::ContextStore(_) | Op::Carry => ensure!(
                 self.stage >= Stage::Scalarized,
                 "barrier contexts belong to scalarized code"
             ),
@@ -428,6 +430,17 @@ impl Verifier<'_> {
                     "operands and result have one floating-point type",
                 )
             }
+            Op::Rounded(op, rounding) => {
+                counts(op.operands(), 1)?;
+                is(
+                    args.iter().all(|&ty| ty == results[0]) && results[0].scalar.is_float(),
+                    "operands and result have one floating-point type",
+                )?;
+                is(
+                    *rounding != Rounding::NearestEven,
+                    "the plain operation rounds to nearest",
+                )
+            }
             Op::ICmp(_) | Op::FCmp(_) => {
                 counts(2, 1)?;
                 is(
@@ -520,6 +533,18 @@ impl Verifier<'_> {
                     "an address plus an i64",
                 )
             }
+            Op::InSpace(space) => {
+                counts(1, 1)?;
+                is(
+                    args[0].scalar == Scalar::Ptr
+                        && results[0] == args[0].with_scalar(Scalar::I1)
+                        && matches!(
+                            space,
+                            AddressSpace::Private | AddressSpace::Local | AddressSpace::Global
+                        ),
+                    "a pointer is asked whether it is private, local or global",
+                )
+            }
             Op::Load(mem) => {
                 let mask = unmasked(mem.masked, 1)?;
                 self.check_access(mem, data.args[0], &results, mask)
@@ -556,8 +581,12 @@ impl Verifier<'_> {
                 let masks = mask.map_or(1, |m| func.ty(m).lanes);
                 self.check_mask(*masked, mask, lanes.max(masks))
             }
-            Op::AtomicRmw(_, atomic) => {
+            Op::AtomicRmw(op, atomic) => {
                 let mask = unmasked(atomic.masked, 2)?;
+                is(
+                    atomic_takes(*op, args[1].scalar),
+                    "the operand has a type of the operation's",
+                )?;
                 is(
                     results.len() == 1 && results[0] == args[1],
                     "the result has the operand's type",
@@ -570,6 +599,7 @@ impl Verifier<'_> {
                     results.len() == 1 && results[0] == args[1] && results[0] == args[2],
                     "operands and result have one type",
                 )?;
+                is(!args[1].scalar.is_float(), "what is compared is bits")?;
                 self.check_atomic(args[0], results[0], atomic.masked, mask)
             }
             Op::AtomicLoad(atomic) => {
@@ -583,6 +613,18 @@ impl Verifier<'_> {
                 self.check_atomic(args[0], args[1], atomic.masked, mask)
             }
             Op::Fence(_) | Op::Barrier(_) => counts(0, 0),
+            Op::Collective {
+                what,
+                scope,
+                masked,
+            } => {
+                is(
+                    matches!(scope, Scope::SubGroup | Scope::WorkGroup),
+                    "sub-groups and work-groups have collectives",
+                )?;
+                let mask = unmasked(*masked, what.operands())?;
+                self.check_collective(*what, &args[..what.operands()], &results, mask)
+            }
             Op::DimQuery(_, dim) => {
                 counts(0, 1)?;
                 is(*dim < 3, "there are three dimensions")?;
@@ -590,6 +632,10 @@ impl Verifier<'_> {
                     results[0].scalar == Scalar::I64,
                     "a work-item query is an i64",
                 )
+            }
+            Op::Clock => {
+                counts(0, 1)?;
+                is(results[0] == Type::I64, "a clock gives an i64")
             }
             Op::Query(_) => {
                 counts(0, 1)?;
@@ -644,9 +690,24 @@ impl Verifier<'_> {
                 counts(1, 0)?;
                 is(func.slots.is_valid(*slot), "the slot does not exist")
             }
+            Op::Carry => counts(0, 1),
             Op::LaneIds => {
                 counts(0, 1)?;
                 is(results[0].scalar.is_int(), "lane numbers are integers")
+            }
+            Op::MaskBits => {
+                counts(1, 1)?;
+                is(
+                    args[0].scalar == Scalar::I1 && results[0] == Type::I64,
+                    "a mask gives an i64",
+                )
+            }
+            Op::Permute => {
+                counts(2, 1)?;
+                is(
+                    args[0] == results[0] && args[1] == args[0].with_scalar(Scalar::I32),
+                    "a permutation takes an i32 for each lane",
+                )
             }
             Op::AnyTrue | Op::AllTrue => {
                 counts(1, 1)?;
@@ -680,6 +741,78 @@ impl Verifier<'_> {
         }
     }
 
+    fn check_collective(
+        &self,
+        what: Collective,
+        args: &[Type],
+        results: &[Type],
+        mask: Option<Value>,
+    ) -> Result<(), String> {
+        let expected = usize::from(what != Collective::Sync);
+        ensure!(results.len() == expected, "expected {expected} results");
+        let Some(&result) = results.first() else {
+            return Ok(());
+        };
+        let vectorized = self.stage == Stage::Vectorized;
+        // Of one work-item, or of as many as there are lanes.
+        let width = match (vectorized, args.first(), mask) {
+            (true, Some(ty), _) => ty.lanes,
+            (true, None, Some(mask)) => self.func.ty(mask).lanes,
+            _ => result.lanes,
+        };
+        if let Some(mask) = mask {
+            let ty = self.func.ty(mask);
+            ensure!(
+                ty == Type::new(Scalar::I1, width),
+                "expected a mask of {width} lanes, not {ty}"
+            );
+        }
+        if vectorized && what.is_uniform() {
+            ensure!(result.is_scalar(), "the result is the same in all lanes");
+        }
+        if let Some(op) = what.op() {
+            let scalar = args[0].scalar;
+            ensure!(
+                op.is_associative() && binary_takes(op, scalar),
+                "the operation does not take this type"
+            );
+        }
+        if let Collective::Cluster(_, size) = what {
+            ensure!(size.is_power_of_two(), "a cluster's size is a power of two");
+        }
+        match what {
+            Collective::Sync => {}
+            Collective::Elect => ensure!(result.scalar == Scalar::I1, "a truth value"),
+            Collective::All | Collective::Any => ensure!(
+                result == Type::I1 && args[0].scalar == Scalar::I1,
+                "a vote is on truth values"
+            ),
+            Collective::AllEqual => {
+                ensure!(result == Type::I1, "a comparison gives a truth value");
+                ensure!(
+                    vectorized || args[0].is_scalar(),
+                    "values of one lane are compared"
+                );
+            }
+            Collective::Ballot => ensure!(
+                result == Type::I64 && args[0].scalar == Scalar::I1,
+                "a ballot is on truth values and gives an i64"
+            ),
+            _ => ensure!(
+                result.scalar == args[0].scalar
+                    && (result.lanes == args[0].lanes || vectorized && result.is_scalar()),
+                "the result has the operand's type"
+            ),
+        }
+        if let Some(&number) = args.get(1) {
+            ensure!(
+                number.scalar == Scalar::I32 && (number.lanes == width || number.is_scalar()),
+                "a work-item's number is an i32"
+            );
+        }
+        Ok(())
+    }
+
     fn check_atomic(
         &self,
         ptr: Type,
@@ -690,6 +823,10 @@ impl Verifier<'_> {
         ensure!(
             data.is_scalar() || self.stage == Stage::Vectorized,
             "an atomic has one lane"
+        );
+        ensure!(
+            !matches!(data.scalar, Scalar::I1 | Scalar::I8),
+            "no atomic has type {data}"
         );
         self.check_address(ptr, data.lanes)?;
         self.check_mask(masked, mask, data.lanes)
@@ -707,6 +844,14 @@ fn unary_takes(op: UnOp, scalar: Scalar) -> bool {
         | UnOp::Floor
         | UnOp::Trunc
         | UnOp::RoundEven => scalar.is_float(),
+    }
+}
+
+fn atomic_takes(op: AtomicOp, scalar: Scalar) -> bool {
+    match op {
+        AtomicOp::Exchange => true,
+        AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => scalar.is_float(),
+        _ => scalar.is_int(),
     }
 }
 

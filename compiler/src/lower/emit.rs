@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::ir::{
     BinOp, ConvertOp, FloatCC, Function, Inst, InstData, IntCC, Op, Rounding, Scalar, SourceLoc,
-    Type, UnOp, Value, Wrap,
+    Type, UnOp, Value, Wrap, eval,
 };
 
 /// Appends instructions to the list that replaces the current block's.
@@ -33,12 +33,7 @@ impl Emitter<'_> {
 
     /// A floating-point constant in every lane, `value` rounded to nearest.
     pub fn fconst(&mut self, ty: Type, value: f64) -> Value {
-        let bits = match ty.scalar {
-            Scalar::F16 => u64::from(half::f16::from_f64(value).to_bits()),
-            Scalar::F32 => u64::from((value as f32).to_bits()),
-            _ => value.to_bits(),
-        };
-        self.iconst(ty, bits)
+        self.iconst(ty, eval::from_f64(ty.scalar, value))
     }
 
     pub fn unary(&mut self, op: UnOp, a: Value) -> Value {

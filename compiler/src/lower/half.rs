@@ -4,6 +4,7 @@
 //! rounded: 24 bits are at least twice 11 plus two (Figueroa, "When is double rounding innocuous?").
 
 use super::emit::Emitter;
+use super::rounding;
 use crate::ir::{BinOp, ConvertOp, IntCC, Rounding, Scalar, UnOp, Value};
 
 /// The same numbers in single precision.
@@ -44,7 +45,8 @@ pub fn binary(e: &mut Emitter<'_>, op: BinOp, x: Value, y: Value) -> Value {
     narrow(e, result)
 }
 
-/// Through double precision, as [`crate::ir`]'s evaluator does.
+/// Through double precision. The product is exact there. A sum that is not has its operands so far apart that the larger one,
+/// being a half or too large for one, is also far from a tie between halves.
 pub fn fma(e: &mut Emitter<'_>, a: &[Value]) -> Value {
     let wide = |e: &mut Emitter<'_>, v| {
         let single = widen(e, v);
@@ -55,18 +57,23 @@ pub fn fma(e: &mut Emitter<'_>, a: &[Value]) -> Value {
     narrow(e, result)
 }
 
-/// Conversions between floating-point types that involve half, where bit operations do them.
+/// Conversions between floating-point types, but for the machine's.
 pub fn convert(e: &mut Emitter<'_>, rounding: Rounding, x: Value, to: Scalar) -> Option<Value> {
-    match (e.ty(x).scalar, to) {
+    let from = e.ty(x).scalar;
+    let directed = rounding != Rounding::NearestEven;
+    match (from, to) {
         (Scalar::F16, Scalar::F32) => Some(to_single(e, x)),
         (Scalar::F16, Scalar::F64) => {
             let single = widen(e, x);
             Some(e.convert(ConvertOp::FToF, single, Scalar::F64))
         }
-        (Scalar::F32, Scalar::F16) if rounding == Rounding::NearestEven => Some(from_single(e, x)),
         // Widening is exact in every mode.
-        (Scalar::F32, Scalar::F64) if rounding != Rounding::NearestEven => {
-            Some(e.convert(ConvertOp::FToF, x, to))
+        (Scalar::F32, Scalar::F64) => directed.then(|| e.convert(ConvertOp::FToF, x, to)),
+        _ if directed => Some(rounding::narrow(e, rounding, x, to)),
+        (Scalar::F32, Scalar::F16) => Some(from_single(e, x)),
+        (Scalar::F64, Scalar::F16) => {
+            let single = rounding::double_to_odd_single(e, x);
+            Some(from_single(e, single))
         }
         _ => None,
     }

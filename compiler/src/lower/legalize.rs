@@ -1,10 +1,10 @@
 //! Rewrites what code generation has no instruction for into what it has: half-precision arithmetic,
-//! saturation, integer operations that 128-bit vectors lack.
+//! directed rounding, saturation, integer operations that 128-bit vectors lack.
 
 use smallvec::{SmallVec, smallvec};
 
 use super::emit::{Emitter, rewrite};
-use super::half;
+use super::{half, rounding as directed};
 use crate::ir::{
     BinOp, ConvertOp, Function, InstData, IntCC, Op, Rounding, Scalar, Type, UnOp, Value,
 };
@@ -30,6 +30,9 @@ fn expand(e: &mut Emitter<'_>, data: &InstData) -> Option<Value> {
         Op::Unary(op) if ty.scalar == Scalar::F16 => Some(half::unary(e, op, a[0])),
         Op::Binary(op, _) if ty.scalar == Scalar::F16 => Some(half::binary(e, op, a[0], a[1])),
         Op::Fma if ty.scalar == Scalar::F16 => Some(half::fma(e, a)),
+        Op::Rounded(op, rounding) if ty.scalar != Scalar::F64 => {
+            Some(directed::arithmetic(e, op, rounding, a))
+        }
         Op::FCmp(cc) if e.ty(a[0]).scalar == Scalar::F16 => {
             let (x, y) = (half::widen(e, a[0]), half::widen(e, a[1]));
             Some(e.fcmp(cc, x, y))
@@ -96,13 +99,7 @@ fn convert(
                 let single = e.convert(ConvertOp::SToF, wide, Scalar::F32);
                 return Some(e.convert_rounding(ConvertOp::FToF, rounding, single, to));
             }
-            // Every 32-bit integer is a double: the rounding mode does not matter.
-            let exact = from == Scalar::I32 && to == Scalar::F64;
-            if exact && rounding != Rounding::NearestEven {
-                Some(e.convert(op, x, to))
-            } else {
-                None
-            }
+            directed::from_integer(e, op, rounding, x, to)
         }
         ConvertOp::FToF => half::convert(e, rounding, x, to),
         ConvertOp::Trunc | ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Bitcast => None,

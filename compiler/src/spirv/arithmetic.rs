@@ -4,9 +4,10 @@ use rspirv::spirv::{Decoration, Op};
 use smallvec::{SmallVec, smallvec};
 
 use super::decode::{Inst, Result};
+use super::float_modes::stored_bits;
 use super::function::{FunctionTranslator, Values};
 use crate::ir::{
-    BinOp, Builtin, ConvertOp, FloatCC, IntCC, Op as IrOp, Scalar, Type, UnOp, Value, Wrap,
+    Arith, BinOp, Builtin, ConvertOp, FloatCC, IntCC, Op as IrOp, Scalar, Type, UnOp, Value, Wrap,
 };
 
 /// The plain two-operand instructions, with the kind of operands that they take.
@@ -30,6 +31,17 @@ fn binary_op(op: Op) -> Option<(BinOp, Class)> {
         Op::FMul => (BinOp::FMul, Class::Float),
         Op::FDiv => (BinOp::FDiv, Class::Float),
         Op::FRem => (BinOp::FRem, Class::Float),
+        _ => return None,
+    })
+}
+
+/// The operations whose rounding can be chosen.
+fn arith(op: BinOp) -> Option<Arith> {
+    Some(match op {
+        BinOp::FAdd => Arith::FAdd,
+        BinOp::FSub => Arith::FSub,
+        BinOp::FMul => Arith::FMul,
+        BinOp::FDiv => Arith::FDiv,
         _ => return None,
     })
 }
@@ -86,9 +98,15 @@ impl FunctionTranslator<'_, '_> {
         if let Some((op, class)) = binary_op(op) {
             let a = self.of_class(inst, 0, class)?;
             let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-            let wrap = self.wrap(inst);
-            let ty = self.ty(a);
-            let value = self.b().val(IrOp::Binary(op, wrap), &[a, b], ty);
+            let value = match arith(op) {
+                Some(op) => self.float_arithmetic(inst, op, &[a, b])?,
+                None => {
+                    let (a, b) = (self.flushed(a), self.flushed(b));
+                    let (ty, wrap) = (self.ty(a), self.wrap(inst));
+                    let value = self.b().val(IrOp::Binary(op, wrap), &[a, b], ty);
+                    self.flushed(value)
+                }
+            };
             self.define(inst, value)?;
             return Ok(true);
         }
@@ -106,6 +124,7 @@ impl FunctionTranslator<'_, '_> {
         if let Some(cc) = float_compare(op) {
             let a = self.float(inst, inst.operands[0])?;
             let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+            let (a, b) = (self.flushed(a), self.flushed(b));
             let value = self.b().fcmp(cc, a, b);
             self.define(inst, value)?;
             return Ok(true);
@@ -151,6 +170,7 @@ impl FunctionTranslator<'_, '_> {
             Op::FMod => {
                 let a = self.float(inst, inst.operands[0])?;
                 let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+                let (a, b) = (self.flushed(a), self.flushed(b));
                 let ty = self.ty(a);
                 let (zero, izero) = (
                     self.iconst(ty, 0),
@@ -164,28 +184,30 @@ impl FunctionTranslator<'_, '_> {
                 let differ = f.icmp(IntCC::Slt, signs, izero);
                 let nonzero = f.fcmp(FloatCC::One, rem, zero);
                 let fix = f.binary(BinOp::And, differ, nonzero);
-                let sum = f.binary(BinOp::FAdd, rem, b);
-                f.select(fix, sum, rem)
+                let sum = self.float_arithmetic(inst, Arith::FAdd, &[rem, b])?;
+                let value = self.b().select(fix, sum, rem);
+                self.flushed(value)
             }
             Op::FmaKHR => {
                 let a = self.float(inst, inst.operands[0])?;
                 let b = self.typed(inst, inst.operands[1], self.ty(a))?;
                 let c = self.typed(inst, inst.operands[2], self.ty(a))?;
-                self.b().fma(a, b, c)
+                self.float_arithmetic(inst, Arith::Fma, &[a, b, c])?
             }
             Op::VectorTimesScalar => {
                 let a = self.float(inst, inst.operands[0])?;
                 let b = self.typed(inst, inst.operands[1], self.ty(a).lane())?;
                 let lanes = self.ty(a).lanes;
-                let mut f = self.b();
-                let b = f.splat(b, lanes);
-                f.binary(BinOp::FMul, a, b)
+                let b = self.b().splat(b, lanes);
+                self.float_arithmetic(inst, Arith::FMul, &[a, b])?
             }
             Op::Dot => {
                 let a = self.float(inst, inst.operands[0])?;
                 let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+                let (a, b) = (self.flushed(a), self.flushed(b));
                 let ty = self.ty(a).lane();
-                self.b().val(IrOp::Builtin(Builtin::Dot), &[a, b], ty)
+                let value = self.b().val(IrOp::Builtin(Builtin::Dot), &[a, b], ty);
+                self.flushed(value)
             }
             Op::IAddCarry | Op::ISubBorrow | Op::UMulExtended | Op::SMulExtended => {
                 self.extended(op, inst)?;
@@ -253,6 +275,7 @@ impl FunctionTranslator<'_, '_> {
         Wrap {
             nsw: has(Decoration::NoSignedWrap),
             nuw: has(Decoration::NoUnsignedWrap),
+            strict: false,
         }
     }
 
@@ -413,12 +436,7 @@ impl FunctionTranslator<'_, '_> {
             Op::IsFinite => self.b().fcmp(FloatCC::Olt, magnitude, infinity),
             _ => {
                 // The smallest normal number has an exponent of 1 and no fraction.
-                let mantissa = match ty.scalar {
-                    Scalar::F16 => 10,
-                    Scalar::F32 => 23,
-                    _ => 52,
-                };
-                let smallest = self.iconst(ty, 1 << mantissa);
+                let smallest = self.iconst(ty, 1 << stored_bits(ty.scalar));
                 let mut f = self.b();
                 let finite = f.fcmp(FloatCC::Olt, magnitude, infinity);
                 let normal = f.fcmp(FloatCC::Oge, magnitude, smallest);

@@ -1,26 +1,59 @@
-//! Atomic instructions.
+//! Atomic instructions, and the scopes and memory semantics that they share with barriers.
+//!
+//! Scope and semantics are ids; a module may give them as constants, specialization constants or values. What is not
+//! known until run time is taken for the strongest, which every weaker one allows.
 
 use rspirv::spirv::{MemorySemantics, Op, Scope as SpirvScope};
 
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
+use super::rules::{Rule, VALIDATION};
+use crate::AddressSpace;
 use crate::ir::{Atomic, AtomicOp, IntCC, Op as IrOp, Order, Scalar, Scope, Type, Value};
 
+/// What types an instruction works on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    /// 32 and 64-bit integers.
+    Integers,
+    /// And pointers: the rules leave them out, but translators write them where the source has them.
+    Words,
+    /// And all floating-point types, of which OpenCL C has atomics: moved as they are.
+    Anything,
+    /// Floating-point types.
+    Floats,
+}
+
+impl Takes {
+    fn holds(self, ty: Type) -> bool {
+        ty.is_scalar()
+            && match ty.scalar {
+                Scalar::I32 | Scalar::I64 => self != Takes::Floats,
+                Scalar::Ptr => matches!(self, Takes::Words | Takes::Anything),
+                Scalar::F16 | Scalar::F32 | Scalar::F64 => {
+                    matches!(self, Takes::Anything | Takes::Floats)
+                }
+                Scalar::I1 | Scalar::I8 | Scalar::I16 => false,
+            }
+    }
+}
+
 /// The read-modify-write instructions with a value operand.
-fn rmw(op: Op) -> Option<(AtomicOp, bool)> {
+fn rmw(op: Op) -> Option<(AtomicOp, Takes)> {
     Some(match op {
-        Op::AtomicIAdd => (AtomicOp::Add, false),
-        Op::AtomicISub => (AtomicOp::Sub, false),
-        Op::AtomicSMin => (AtomicOp::SMin, false),
-        Op::AtomicUMin => (AtomicOp::UMin, false),
-        Op::AtomicSMax => (AtomicOp::SMax, false),
-        Op::AtomicUMax => (AtomicOp::UMax, false),
-        Op::AtomicAnd => (AtomicOp::And, false),
-        Op::AtomicOr => (AtomicOp::Or, false),
-        Op::AtomicXor => (AtomicOp::Xor, false),
-        Op::AtomicFAddEXT => (AtomicOp::FAdd, true),
-        Op::AtomicFMinEXT => (AtomicOp::FMin, true),
-        Op::AtomicFMaxEXT => (AtomicOp::FMax, true),
+        Op::AtomicExchange => (AtomicOp::Exchange, Takes::Anything),
+        Op::AtomicIAdd => (AtomicOp::Add, Takes::Integers),
+        Op::AtomicISub => (AtomicOp::Sub, Takes::Integers),
+        Op::AtomicSMin => (AtomicOp::SMin, Takes::Integers),
+        Op::AtomicUMin => (AtomicOp::UMin, Takes::Integers),
+        Op::AtomicSMax => (AtomicOp::SMax, Takes::Integers),
+        Op::AtomicUMax => (AtomicOp::UMax, Takes::Integers),
+        Op::AtomicAnd => (AtomicOp::And, Takes::Integers),
+        Op::AtomicOr => (AtomicOp::Or, Takes::Integers),
+        Op::AtomicXor => (AtomicOp::Xor, Takes::Integers),
+        Op::AtomicFAddEXT => (AtomicOp::FAdd, Takes::Floats),
+        Op::AtomicFMinEXT => (AtomicOp::FMin, Takes::Floats),
+        Op::AtomicFMaxEXT => (AtomicOp::FMax, Takes::Floats),
         _ => return None,
     })
 }
@@ -29,47 +62,43 @@ impl FunctionTranslator<'_, '_> {
     /// Translates an instruction of this family; false when it is of another.
     pub(super) fn atomic(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
         let words = inst.operands;
-        if let Some((rmw, float)) = rmw(op) {
-            let (address, atomic) = self.atomic_operands(inst, 0, 1, 2)?;
-            let value = self.atomic_value(inst, words[3])?;
-            if self.ty(value).scalar.is_float() != float {
-                return Err(self.error(
-                    inst,
-                    format!("the value has type {}, which does not fit", self.ty(value)),
-                ));
-            }
+        if let Some((rmw, takes)) = rmw(op) {
+            let (address, atomic) = self.atomic_operands(inst)?;
+            let value = self.atomic_value(inst, words[3], takes)?;
             let old = self.rmw(rmw, atomic, address, value);
             self.define(inst, old)?;
             return Ok(true);
         }
         match op {
             Op::AtomicLoad => {
-                let (address, atomic) = self.atomic_operands(inst, 0, 1, 2)?;
+                let (address, atomic) = self.atomic_operands(inst)?;
                 let ty = self.result_ir(inst)?;
-                self.check_atomic(inst, ty)?;
+                self.check_atomic(inst, ty, Takes::Anything)?;
                 let value = self.b().val(IrOp::AtomicLoad(atomic), &[address], ty);
                 self.define(inst, value)?;
             }
             Op::AtomicStore => {
-                let (address, atomic) = self.atomic_operands(inst, 0, 1, 2)?;
-                let value = self.atomic_value(inst, words[3])?;
+                let (address, atomic) = self.atomic_operands(inst)?;
+                let value = self.atomic_value(inst, words[3], Takes::Anything)?;
                 self.b()
                     .ins(IrOp::AtomicStore(atomic), &[address, value], &[]);
             }
-            Op::AtomicExchange => {
-                let (address, atomic) = self.atomic_operands(inst, 0, 1, 2)?;
-                let value = self.atomic_value(inst, words[3])?;
-                let old = self.rmw(AtomicOp::Exchange, atomic, address, value);
-                self.define(inst, old)?;
-            }
+            // The weak form may fail though the values are equal; it need not.
             Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => {
-                let (address, mut atomic) = self.atomic_operands(inst, 0, 1, 2)?;
-                // One order for both outcomes: the stronger.
+                let (address, mut atomic) = self.atomic_operands(inst)?;
                 let unequal = self.order(inst, words[3])?;
-                if unequal > atomic.order {
-                    atomic.order = unequal;
+                if matches!(unequal, Order::Release | Order::AcqRel) {
+                    return Err(self.error(
+                        inst,
+                        format!(
+                            "the semantics when unequal are {}, but nothing is written then",
+                            unequal.name()
+                        ),
+                    ));
                 }
-                let desired = self.atomic_value(inst, words[4])?;
+                // One order for both outcomes. LLVM lets failure be ordered more strongly than success.
+                atomic.order = both(atomic.order, unequal);
+                let desired = self.atomic_value(inst, words[4], Takes::Words)?;
                 let ty = self.ty(desired);
                 let expected = self.typed(inst, words[5], ty)?;
                 let old = self.b().val(
@@ -80,12 +109,9 @@ impl FunctionTranslator<'_, '_> {
                 self.define(inst, old)?;
             }
             Op::AtomicIIncrement | Op::AtomicIDecrement => {
-                let (address, atomic) = self.atomic_operands(inst, 0, 1, 2)?;
+                let (address, atomic) = self.atomic_operands(inst)?;
                 let ty = self.result_ir(inst)?;
-                self.check_atomic(inst, ty)?;
-                if !ty.scalar.is_int() {
-                    return Err(self.error(inst, "the result type is not an integer"));
-                }
+                self.check_atomic(inst, ty, Takes::Integers)?;
                 let one = self.iconst(ty, 1);
                 let rmw = if op == Op::AtomicIIncrement {
                     AtomicOp::Add
@@ -97,14 +123,23 @@ impl FunctionTranslator<'_, '_> {
             }
             // "OpAtomicFlagTestAndSet": a flag is a 32-bit integer, set when not zero.
             Op::AtomicFlagTestAndSet => {
-                let (address, atomic) = self.atomic_operands(inst, 0, 1, 2)?;
+                let (address, atomic) = self.atomic_operands(inst)?;
                 let (zero, one) = (self.iconst(Type::I32, 0), self.iconst(Type::I32, 1));
                 let old = self.rmw(AtomicOp::Exchange, atomic, address, one);
                 let set = self.b().icmp(IntCC::Ne, old, zero);
                 self.define(inst, set)?;
             }
             Op::AtomicFlagClear => {
-                let (address, atomic) = self.atomic_operands(inst, 0, 1, 2)?;
+                let (address, atomic) = self.atomic_operands(inst)?;
+                if matches!(atomic.order, Order::Acquire | Order::AcqRel) {
+                    return Err(self.error(
+                        inst,
+                        format!(
+                            "the semantics are {}, but nothing is read",
+                            atomic.order.name()
+                        ),
+                    ));
+                }
                 let zero = self.iconst(Type::I32, 0);
                 self.b()
                     .ins(IrOp::AtomicStore(atomic), &[address, zero], &[]);
@@ -120,37 +155,50 @@ impl FunctionTranslator<'_, '_> {
             .val(IrOp::AtomicRmw(op, atomic), &[address, value], ty)
     }
 
-    fn atomic_operands(
-        &mut self,
-        inst: &Inst<'_>,
-        pointer: usize,
-        scope: usize,
-        semantics: usize,
-    ) -> Result<(Value, Atomic)> {
-        let pointer = self.pointer(inst, inst.operands[pointer])?;
+    /// The first three operands of every atomic instruction: pointer, scope, semantics.
+    fn atomic_operands(&mut self, inst: &Inst<'_>) -> Result<(Value, Atomic)> {
+        let words = inst.operands;
+        let pointer = self.pointer(inst, words[0])?;
+        if pointer.space == AddressSpace::Constant {
+            return Err(self
+                .error(inst, "an atomic on constant memory")
+                .under(VALIDATION));
+        }
+        let scope = self.scope(inst, words[1])?;
+        if scope == Scope::WorkItem {
+            return Err(self
+                .error(inst, "an atomic of scope Invocation")
+                .under(VALIDATION));
+        }
         let atomic = Atomic {
             space: pointer.space,
-            scope: self.scope(inst, inst.operands[scope])?,
-            order: self.order(inst, inst.operands[semantics])?,
+            scope,
+            order: self.order(inst, words[2])?,
             masked: false,
         };
         Ok((pointer.address, atomic))
     }
 
-    fn check_atomic(&self, inst: &Inst<'_>, ty: Type) -> Result<()> {
-        match ty.scalar {
-            Scalar::I32 | Scalar::I64 | Scalar::F32 | Scalar::F64 | Scalar::Ptr
-                if ty.is_scalar() =>
-            {
-                Ok(())
-            }
-            _ => Err(self.error(inst, format!("atomics on {ty} are not supported"))),
+    fn check_atomic(&self, inst: &Inst<'_>, ty: Type, takes: Takes) -> Result<()> {
+        if takes.holds(ty) {
+            return Ok(());
         }
+        let what = match takes {
+            Takes::Integers | Takes::Words => "32 and 64-bit integers",
+            Takes::Anything => "32 and 64-bit integers and floating-point numbers",
+            Takes::Floats => "floating-point numbers",
+        };
+        Err(self
+            .error(
+                inst,
+                format!("the type is {ty}, where {what} are supported"),
+            )
+            .under(VALIDATION))
     }
 
-    fn atomic_value(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
+    fn atomic_value(&mut self, inst: &Inst<'_>, id: Id, takes: Takes) -> Result<Value> {
         let value = self.value(inst, id)?;
-        self.check_atomic(inst, self.ty(value))?;
+        self.check_atomic(inst, self.ty(value), takes)?;
         Ok(value)
     }
 
@@ -167,32 +215,55 @@ impl FunctionTranslator<'_, '_> {
             Some(SpirvScope::Workgroup) => Ok(Scope::WorkGroup),
             Some(SpirvScope::Subgroup) => Ok(Scope::SubGroup),
             Some(SpirvScope::Invocation) => Ok(Scope::WorkItem),
-            _ => Err(self.error(inst, format!("the scope {number} is not supported"))),
+            Some(other) => Err(self
+                .error(inst, format!("the scope {other:?} is not one of OpenCL's"))
+                .under(VALIDATION)),
+            None => Err(self
+                .error(inst, format!("the scope {number} is unknown"))
+                .under(Rule::Spirv("Scope <id>"))),
         }
     }
 
     /// Memory semantics; all of them when they are not a constant.
     pub(super) fn semantics(&mut self, inst: &Inst<'_>, id: Id) -> Result<MemorySemantics> {
-        match self.unit.integer_constant(id) {
-            Some(bits) => u32::try_from(bits)
-                .ok()
-                .and_then(MemorySemantics::from_bits)
-                .ok_or_else(|| self.error(inst, format!("unknown memory semantics {bits:#x}"))),
-            None => {
-                self.integer(inst, id)?;
-                Ok(MemorySemantics::SEQUENTIALLY_CONSISTENT
-                    | MemorySemantics::WORKGROUP_MEMORY
-                    | MemorySemantics::CROSS_WORKGROUP_MEMORY)
-            }
+        let Some(bits) = self.unit.integer_constant(id) else {
+            self.integer(inst, id)?;
+            return Ok(MemorySemantics::SEQUENTIALLY_CONSISTENT
+                | MemorySemantics::WORKGROUP_MEMORY
+                | MemorySemantics::CROSS_WORKGROUP_MEMORY);
+        };
+        let wrong = |what: &str| {
+            Err(self
+                .error(inst, format!("memory semantics {bits:#x} {what}"))
+                .under(Rule::Spirv("Memory Semantics <id>")))
+        };
+        let known = u32::try_from(bits)
+            .ok()
+            .and_then(MemorySemantics::from_bits);
+        let Some(semantics) = known else {
+            return wrong("have unknown bits");
+        };
+        let orders = MemorySemantics::ACQUIRE
+            | MemorySemantics::RELEASE
+            | MemorySemantics::ACQUIRE_RELEASE
+            | MemorySemantics::SEQUENTIALLY_CONSISTENT;
+        if (semantics & orders).bits().count_ones() > 1 {
+            return wrong("have more than one memory order");
         }
+        let vulkan = MemorySemantics::OUTPUT_MEMORY
+            | MemorySemantics::MAKE_AVAILABLE
+            | MemorySemantics::MAKE_VISIBLE
+            | MemorySemantics::VOLATILE;
+        if semantics.intersects(vulkan) {
+            return wrong("need the capability VulkanMemoryModel");
+        }
+        Ok(semantics)
     }
 
     pub(super) fn order_of(semantics: MemorySemantics) -> Order {
         if semantics.contains(MemorySemantics::SEQUENTIALLY_CONSISTENT) {
             Order::SeqCst
-        } else if semantics.contains(MemorySemantics::ACQUIRE_RELEASE)
-            || semantics.contains(MemorySemantics::ACQUIRE | MemorySemantics::RELEASE)
-        {
+        } else if semantics.contains(MemorySemantics::ACQUIRE_RELEASE) {
             Order::AcqRel
         } else if semantics.contains(MemorySemantics::RELEASE) {
             Order::Release
@@ -205,5 +276,13 @@ impl FunctionTranslator<'_, '_> {
 
     fn order(&mut self, inst: &Inst<'_>, id: Id) -> Result<Order> {
         Ok(Self::order_of(self.semantics(inst, id)?))
+    }
+}
+
+/// The weakest order that gives what either gives.
+fn both(a: Order, b: Order) -> Order {
+    match (a.min(b), a.max(b)) {
+        (Order::Acquire, Order::Release) => Order::AcqRel,
+        (_, stronger) => stronger,
     }
 }

@@ -4,6 +4,7 @@ use rspirv::spirv::{BuiltIn, Decoration};
 
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
+use super::rules::BUILT_IN_VARIABLES;
 use crate::ir::{BinOp, DimQuery, Op as IrOp, Query, Scalar, Type, Value};
 
 /// The query of a three-dimensional variable.
@@ -69,6 +70,12 @@ impl FunctionTranslator<'_, '_> {
         let Some(builtin) = builtin else {
             return Err(self.error(inst, "an unknown built-in variable"));
         };
+        if ty == Type::new(Scalar::I32, 4)
+            && component.is_none()
+            && let Some(value) = self.sub_group_mask(builtin)
+        {
+            return self.define(inst, value);
+        }
         if let Some(query) = dim_query(builtin) {
             let value = match (component, ty.lanes) {
                 (Some(component), 1) => self.dimension(query, component, ty),
@@ -96,10 +103,12 @@ impl FunctionTranslator<'_, '_> {
                 let value = self.resize(value, ty.scalar);
                 self.define(inst, value)
             }
-            None => Err(self.error(
-                inst,
-                format!("the built-in variable {builtin:?} is not supported yet"),
-            )),
+            None => Err(self
+                .error(
+                    inst,
+                    format!("the built-in variable {builtin:?} is not supported yet"),
+                )
+                .under(BUILT_IN_VARIABLES)),
         }
     }
 

@@ -9,6 +9,7 @@ use rspirv::spirv::Op;
 use smallvec::SmallVec;
 
 use super::decode::{Binary, Id, Inst, Result};
+use super::rules::UNIVERSAL;
 
 /// One SPIR-V block.
 pub(super) struct SourceBlock<'a> {
@@ -63,10 +64,16 @@ impl<'a> Cfg<'a> {
             match (inst.op(), begin) {
                 (Op::Label, None) => begin = Some(at),
                 (Op::Label, Some(_)) => {
-                    return Err(binary.error(inst, "the block before this one has no terminator"));
+                    return Err(binary
+                        .error(inst, "the block before this one has no terminator")
+                        .under(UNIVERSAL));
                 }
                 (Op::Line | Op::NoLine | Op::Nop, None) => {}
-                (_, None) => return Err(binary.error(inst, "an instruction outside any block")),
+                (_, None) => {
+                    return Err(binary
+                        .error(inst, "an instruction outside any block")
+                        .under(UNIVERSAL));
+                }
                 (
                     Op::Branch
                     | Op::BranchConditional
@@ -94,7 +101,9 @@ impl<'a> Cfg<'a> {
             }
         }
         if let Some(label) = begin {
-            return Err(binary.error(&body[label], "the block has no terminator"));
+            return Err(binary
+                .error(&body[label], "the block has no terminator")
+                .under(UNIVERSAL));
         }
         for block in &mut blocks {
             let term = block.term;
@@ -105,14 +114,21 @@ impl<'a> Cfg<'a> {
             for label in targets(&term, words) {
                 match by_label.get(&label) {
                     Some(0) => {
-                        return Err(binary.error(&term, "a branch to the function's entry block"));
+                        return Err(binary
+                            .error(&term, "a branch to the function's entry block")
+                            .under(UNIVERSAL));
                     }
                     Some(&block_index) => block.succs.push(block_index),
                     None => {
-                        return Err(binary.error(
-                            &term,
-                            format!("{} is not a block of this function", binary.describe(label)),
-                        ));
+                        return Err(binary
+                            .error(
+                                &term,
+                                format!(
+                                    "{} is not a block of this function",
+                                    binary.describe(label)
+                                ),
+                            )
+                            .under(UNIVERSAL));
                     }
                 }
             }

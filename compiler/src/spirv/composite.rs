@@ -22,7 +22,11 @@ impl FunctionTranslator<'_, '_> {
     /// Translates an instruction of this family; false when it is of another.
     pub(super) fn composite(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
         match op {
-            Op::CompositeConstruct => self.construct(inst)?,
+            Op::CompositeConstruct => self.construct(inst, inst.operands)?,
+            Op::CompositeConstructReplicateEXT => {
+                let count = self.unit.part_count(inst, self.unit.result_type(inst)?)?;
+                self.construct(inst, &vec![inst.operands[0]; count])?;
+            }
             Op::CompositeExtract => {
                 let id = inst.operands[0];
                 let values = self.values(inst, id)?;
@@ -201,13 +205,13 @@ impl FunctionTranslator<'_, '_> {
         })
     }
 
-    fn construct(&mut self, inst: &Inst<'_>) -> Result<()> {
+    fn construct(&mut self, inst: &Inst<'_>, parts: &[Id]) -> Result<()> {
         let ty = self.unit.result_type(inst)?;
         let info = self.unit.type_of_id(inst, ty)?;
         match &info.kind {
             Kind::Value(vector) if !vector.is_scalar() => {
                 let mut lanes: SmallVec<[Value; 16]> = smallvec![];
-                for &id in inst.operands {
+                for &id in parts {
                     let value = self.value(inst, id)?;
                     for lane in 0..self.ty(value).lanes {
                         lanes.push(if self.ty(value).is_scalar() {
@@ -232,7 +236,7 @@ impl FunctionTranslator<'_, '_> {
                 // Checks that the whole is small enough to be a value.
                 let expected = self.unit.leaves(inst, ty)?.len();
                 let mut values = Values::new();
-                for &id in inst.operands {
+                for &id in parts {
                     values.extend(self.values(inst, id)?);
                     if values.len() > expected {
                         return Err(self.error(inst, "there are too many constituents"));

@@ -7,6 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::decode::{Id, Inst, Result};
 use super::module::Unit;
+use super::rules::{Rule, UNIVERSAL};
 use super::types::Kind;
 use crate::ir::{Scalar, Type};
 
@@ -21,8 +22,6 @@ pub(super) enum Const {
     Composite(Rc<[Const]>),
     /// All bits zero; also undefined values, which may be anything.
     Null,
-    /// Something with no bits here: a sampler or pipe storage.
-    Other,
 }
 
 /// Bytes of a constant in memory, and the addresses among them (offset, variable, addend).
@@ -90,7 +89,19 @@ impl Unit<'_> {
             Op::ConstantComposite | Op::SpecConstantComposite => {
                 self.composite(inst, ty, inst.operands)?
             }
-            Op::ConstantSampler | Op::ConstantPipeStorage => Const::Other,
+            Op::ConstantCompositeReplicateEXT | Op::SpecConstantCompositeReplicateEXT => {
+                let count = self.part_count(inst, ty)?;
+                self.composite(inst, ty, &vec![inst.operands[0]; count])?
+            }
+            Op::ConstantSampler => self.sampler(inst, ty)?,
+            // What is in it is for the instructions on it, none of which is served.
+            Op::ConstantPipeStorage => match info.kind {
+                Kind::Handle {
+                    op: Op::TypePipeStorage,
+                    ..
+                } => Const::Null,
+                _ => return Err(self.error(inst, "the result type is not pipe storage")),
+            },
             Op::SpecConstantOp => self.fold(inst)?,
             _ => return Err(self.error(inst, "this constant is not supported")),
         };
@@ -99,6 +110,37 @@ impl Unit<'_> {
         );
         self.constants[result as usize] = Some((ty, value));
         Ok(())
+    }
+
+    /// How many parts of one type a composite has: what is replicated for it.
+    pub(super) fn part_count(&self, inst: &Inst<'_>, ty: Id) -> Result<usize> {
+        const MOST: u64 = 1 << 20;
+        match &self.type_of_id(inst, ty)?.kind {
+            Kind::Value(ty) if !ty.is_scalar() => Ok(usize::from(ty.lanes)),
+            Kind::Array { length, .. } if *length <= MOST => Ok(*length as usize),
+            Kind::Array { .. } => Err(self
+                .error(inst, format!("an array of more than {MOST} equal parts"))
+                .under(Rule::Limit)),
+            Kind::Struct { members, .. } => Ok(members.len()),
+            _ => Err(self.error(inst, "the result type is not a composite")),
+        }
+    }
+
+    /// A sampler as the number that OpenCL C's `CLK_` constants make of it: normalized coordinates in bit 0, the
+    /// addressing mode above, the filter from bit 4.
+    fn sampler(&self, inst: &Inst<'_>, ty: Id) -> Result<Const> {
+        let Kind::Handle {
+            op: Op::TypeSampler,
+            ..
+        } = self.type_of_id(inst, ty)?.kind
+        else {
+            return Err(self.error(inst, "the result type is not a sampler"));
+        };
+        let &[addressing @ 0..=4, normalized @ 0..=1, filter @ 0..=1] = inst.operands else {
+            return Err(self.error(inst, "an operand of the sampler is out of range"));
+        };
+        let bits = normalized | addressing << 1 | (filter + 1) << 4;
+        Ok(Const::Lanes(smallvec![u64::from(bits)]))
     }
 
     /// The value the host set for a specialization constant, if it did.
@@ -111,13 +153,15 @@ impl Unit<'_> {
             return Ok(None);
         };
         if bytes.len() != size {
-            return Err(self.error(
-                inst,
-                format!(
-                    "specialization constant {spec_id} takes {size} bytes, {} were given",
-                    bytes.len()
-                ),
-            ));
+            return Err(self
+                .error(
+                    inst,
+                    format!(
+                        "specialization constant {spec_id} takes {size} bytes, {} were given",
+                        bytes.len()
+                    ),
+                )
+                .under(Rule::Spirv("Specialization")));
         }
         let mut word = [0; 8];
         word[..size].copy_from_slice(bytes);
@@ -134,6 +178,7 @@ impl Unit<'_> {
                     self.binary.describe(id)
                 ),
             )
+            .under(UNIVERSAL)
         })
     }
 
@@ -280,7 +325,7 @@ impl Unit<'_> {
                 }
                 Ok(())
             }
-            (Const::Lanes(lanes), Kind::Pointer { .. }) => {
+            (Const::Lanes(lanes), Kind::Pointer { .. } | Kind::Handle { .. }) => {
                 let at = offset as usize;
                 image.bytes[at..at + 8].copy_from_slice(&lanes[0].to_le_bytes());
                 Ok(())

@@ -1,6 +1,6 @@
 //! Conversions between types.
 
-use rspirv::spirv::{Decoration, FPRoundingMode, Op};
+use rspirv::spirv::{Decoration, Op};
 
 use super::decode::{Inst, Result};
 use super::function::{Bound, FunctionTranslator};
@@ -18,7 +18,7 @@ impl FunctionTranslator<'_, '_> {
                     ConvertOp::FToS
                 };
                 // These clamp, whether `SaturatedConversion` asks for it or not.
-                self.convert_to(inst, value, convert, Rounding::Zero, Scalar::is_int)?;
+                self.convert_to(inst, value, convert, Scalar::is_int)?;
             }
             Op::ConvertSToF | Op::ConvertUToF => {
                 let value = self.integer(inst, inst.operands[0])?;
@@ -27,26 +27,14 @@ impl FunctionTranslator<'_, '_> {
                 } else {
                     ConvertOp::UToF
                 };
-                self.convert_to(
-                    inst,
-                    value,
-                    convert,
-                    Rounding::NearestEven,
-                    Scalar::is_float,
-                )?;
+                self.convert_to(inst, value, convert, Scalar::is_float)?;
             }
             Op::FConvert => {
                 let value = self.float(inst, inst.operands[0])?;
                 if self.ty(value) == self.result_ir(inst)? {
                     self.define(inst, value)?;
                 } else {
-                    self.convert_to(
-                        inst,
-                        value,
-                        ConvertOp::FToF,
-                        Rounding::NearestEven,
-                        Scalar::is_float,
-                    )?;
+                    self.convert_to(inst, value, ConvertOp::FToF, Scalar::is_float)?;
                 }
             }
             Op::QuantizeToF16 => {
@@ -80,40 +68,9 @@ impl FunctionTranslator<'_, '_> {
                 let pointer = self.b().bitcast(bits, Type::PTR);
                 self.define(inst, pointer)?;
             }
-            // Every address space is a range of one address space, so these keep the address.
-            Op::PtrCastToGeneric | Op::GenericCastToPtr => {
-                match self.bound(inst, inst.operands[0])? {
-                    bound @ Bound::BuiltIn { .. } => self.bind(inst, bound)?,
-                    Bound::Values(_) => {
-                        let value = self.typed(inst, inst.operands[0], Type::PTR)?;
-                        self.define(inst, value)?;
-                    }
-                }
-            }
             _ => return Ok(false),
         }
         Ok(true)
-    }
-
-    /// The rounding that `FPRoundingMode` asks for.
-    fn rounding(&self, inst: &Inst<'_>, default: Rounding) -> Result<Rounding> {
-        let words = inst
-            .result
-            .and_then(|id| self.unit.decoration(id, Decoration::FPRoundingMode));
-        match words {
-            None => Ok(default),
-            Some(words) => self.rounding_mode(inst, words.first().copied().unwrap_or(u32::MAX)),
-        }
-    }
-
-    pub(super) fn rounding_mode(&self, inst: &Inst<'_>, word: u32) -> Result<Rounding> {
-        match FPRoundingMode::from_u32(word) {
-            Some(FPRoundingMode::RTE) => Ok(Rounding::NearestEven),
-            Some(FPRoundingMode::RTZ) => Ok(Rounding::Zero),
-            Some(FPRoundingMode::RTP) => Ok(Rounding::Up),
-            Some(FPRoundingMode::RTN) => Ok(Rounding::Down),
-            _ => Err(self.error(inst, format!("unknown rounding mode {word}"))),
-        }
     }
 
     fn convert_to(
@@ -121,11 +78,15 @@ impl FunctionTranslator<'_, '_> {
         inst: &Inst<'_>,
         value: Value,
         op: ConvertOp,
-        default: Rounding,
         allowed: fn(Scalar) -> bool,
     ) -> Result<()> {
-        let rounding = self.rounding(inst, default)?;
         let to = self.result_ir(inst)?;
+        // To an integer toward zero, unless the instruction itself says otherwise.
+        let rounding = match self.rounding_decoration(inst)? {
+            Some(rounding) => rounding,
+            None if to.scalar.is_int() => Rounding::Zero,
+            None => self.out.modes.rounding(to.scalar),
+        };
         self.check_lanes(inst, value, to)?;
         if !allowed(to.scalar) {
             return Err(self.error(
@@ -133,7 +94,9 @@ impl FunctionTranslator<'_, '_> {
                 format!("the result type {to} does not fit the conversion"),
             ));
         }
+        let value = self.flushed(value);
         let result = self.b().val(IrOp::Convert(op, rounding), &[value], to);
+        let result = self.flushed(result);
         self.define(inst, result)
     }
 

@@ -15,6 +15,7 @@ use rspirv::grammar::{
 };
 use rspirv::spirv::{self, Op};
 
+use super::rules::{PHYSICAL_LAYOUT, Rule, UNIVERSAL, UNIVERSAL_LIMITS};
 use crate::Diagnostic;
 
 /// An id, renumbered densely; an index into tables. See [`Binary::source_id`] for what the module calls it.
@@ -48,7 +49,7 @@ impl Inst<'_> {
     }
 }
 
-struct Record {
+pub(super) struct Record {
     class: &'static Instruction<'static>,
     module: u32,
     offset: u32,
@@ -60,11 +61,72 @@ struct Record {
 /// The instructions of all modules, in order.
 pub(super) struct Binary {
     words: Vec<u32>,
-    records: Vec<Record>,
+    pub records: Vec<Record>,
     /// What a module calls each id.
-    source_ids: Vec<u32>,
-    names: HashMap<Id, String>,
-    module_count: u32,
+    pub source_ids: Vec<u32>,
+    /// The other way round, by module.
+    pub ids: Vec<HashMap<u32, Id>>,
+    /// The number of the record that defines each id, plus one.
+    pub definitions: Vec<u32>,
+    pub names: HashMap<Id, String>,
+    pub module_count: u32,
+}
+
+impl Record {
+    /// Where it is: the module's number, and the offset in it.
+    pub fn place(&self) -> (u32, u32) {
+        (self.module, self.offset)
+    }
+}
+
+/// Instructions that the grammar's table lacks, as ones that mean the same here: `OpPoisonKHR` may be any value,
+/// `OpFreezeKHR` its operand, since no value of ours is poison. `OpCompositeConstructContinuedINTEL` has no result:
+/// the table is wrong there.
+const NEWER: &[(u32, Instruction<'static>)] = &[
+    (
+        5158,
+        Instruction {
+            opname: "PoisonKHR",
+            opcode: Op::Undef,
+            capabilities: &[],
+            extensions: &["SPV_KHR_poison_freeze"],
+            operands: &[one(OperandKind::IdResultType), one(OperandKind::IdResult)],
+        },
+    ),
+    (
+        5159,
+        Instruction {
+            opname: "FreezeKHR",
+            opcode: Op::CopyObject,
+            capabilities: &[],
+            extensions: &["SPV_KHR_poison_freeze"],
+            operands: &[
+                one(OperandKind::IdResultType),
+                one(OperandKind::IdResult),
+                one(OperandKind::IdRef),
+            ],
+        },
+    ),
+    (
+        Op::CompositeConstructContinuedINTEL as u32,
+        Instruction {
+            opname: "CompositeConstructContinuedINTEL",
+            opcode: Op::CompositeConstructContinuedINTEL,
+            capabilities: &[],
+            extensions: &["SPV_INTEL_long_composites"],
+            operands: &[LogicalOperand {
+                kind: OperandKind::IdRef,
+                quantifier: OperandQuantifier::ZeroOrMore,
+            }],
+        },
+    ),
+];
+
+const fn one(kind: OperandKind) -> LogicalOperand {
+    LogicalOperand {
+        kind,
+        quantifier: OperandQuantifier::One,
+    }
 }
 
 /// The grammar of an opcode.
@@ -75,6 +137,7 @@ fn grammar(opcode: u32) -> Option<&'static Instruction<'static>> {
             INSTRUCTION_TABLE
                 .iter()
                 .map(|inst| (inst.opcode as u32, inst))
+                .chain(NEWER.iter().map(|(opcode, inst)| (*opcode, inst)))
                 .collect()
         })
         .get(&opcode)
@@ -102,15 +165,17 @@ impl Binary {
             words: Vec::with_capacity(modules.iter().map(|m| m.len()).sum()),
             records: Vec::new(),
             source_ids: Vec::new(),
+            ids: Vec::new(),
+            definitions: Vec::new(),
             names: HashMap::new(),
             module_count: modules.len() as u32,
         };
         for (index, words) in modules.iter().enumerate() {
+            binary.ids.push(HashMap::new());
             ModuleDecoder {
                 binary: &mut binary,
                 index: index as u32,
                 bound: 0,
-                ids: HashMap::new(),
                 facts: Vec::new(),
                 opencl_std: Vec::new(),
             }
@@ -123,7 +188,7 @@ impl Binary {
         self.records.iter().map(|r| self.inst(r)).collect()
     }
 
-    fn inst(&self, r: &Record) -> Inst<'_> {
+    pub fn inst(&self, r: &Record) -> Inst<'_> {
         Inst {
             class: r.class,
             module: r.module,
@@ -133,53 +198,17 @@ impl Binary {
             operands: &self.words[r.operands.clone()],
         }
     }
+}
 
-    pub fn module_count(&self) -> u32 {
-        self.module_count
-    }
-
-    /// How many ids there are.
-    pub fn id_count(&self) -> usize {
-        self.source_ids.len()
-    }
-
-    /// The id as the module writes it.
-    pub fn source_id(&self, id: Id) -> u32 {
-        self.source_ids.get(id as usize).copied().unwrap_or(0)
-    }
-
-    pub fn name(&self, id: Id) -> Option<&str> {
-        self.names
-            .get(&id)
-            .map(String::as_str)
-            .filter(|name| !name.is_empty())
-    }
-
-    /// `%12 "name"`, for messages.
-    pub fn describe(&self, id: Id) -> String {
-        match self.name(id) {
-            Some(name) => format!("%{} \"{name}\"", self.source_id(id)),
-            None => format!("%{}", self.source_id(id)),
-        }
-    }
-
-    /// A refusal of an instruction.
-    pub fn error(&self, inst: &Inst<'_>, message: impl Into<String>) -> Diagnostic {
-        let mut text = match self.module_count {
-            1 => format!("Op{}", inst.class.opname),
-            _ => format!("module {}: Op{}", inst.module, inst.class.opname),
-        };
-        if let Some(result) = inst.result {
-            text.push(' ');
-            text.push_str(&self.describe(result));
-        }
-        Diagnostic {
-            message: message.into(),
-            word_offset: Some(inst.offset as usize),
-            instruction: Some(text),
-            source: None,
-        }
-    }
+/// What an instruction of `SPV_INTEL_long_composites` may follow.
+fn continues(op: Op) -> Option<&'static [Op]> {
+    Some(match op {
+        Op::TypeStructContinuedINTEL => &[Op::TypeStruct],
+        Op::ConstantCompositeContinuedINTEL => &[Op::ConstantComposite],
+        Op::SpecConstantCompositeContinuedINTEL => &[Op::SpecConstantComposite],
+        Op::CompositeConstructContinuedINTEL => &[Op::CompositeConstruct],
+        _ => return None,
+    })
 }
 
 /// What decoding must remember of an id.
@@ -198,7 +227,6 @@ struct ModuleDecoder<'b> {
     binary: &'b mut Binary,
     index: u32,
     bound: u32,
-    ids: HashMap<u32, Id>,
     /// By id, from the first id of this module.
     facts: Vec<IdFacts>,
     /// The ids that `OpenCL.std` is imported as.
@@ -219,9 +247,12 @@ impl Cursor<'_> {
 
 impl ModuleDecoder<'_> {
     fn decode(mut self, words: &[u32]) -> Result<()> {
-        let at = |offset: usize, message: String| Diagnostic {
-            word_offset: Some(offset),
-            ..Diagnostic::new(message)
+        let at = |offset: usize, message: String| {
+            Diagnostic {
+                word_offset: Some(offset),
+                ..Diagnostic::new(message)
+            }
+            .under(PHYSICAL_LAYOUT)
         };
         if words.len() < HEADER_WORDS {
             return Err(at(
@@ -249,23 +280,19 @@ impl ModuleDecoder<'_> {
         };
         let (major, minor) = ((words[1] >> 16) & 0xff, (words[1] >> 8) & 0xff);
         if major != 1 || minor > 6 || words[1] & 0xff00_00ff != 0 {
-            return Err(at(
-                1,
-                format!(
-                    "SPIR-V version word {:#010x} is not one of 1.0 to 1.6",
-                    words[1]
-                ),
-            ));
+            let message = format!(
+                "SPIR-V version word {:#010x} is not one of 1.0 to 1.6",
+                words[1]
+            );
+            return Err(at(1, message).under(Rule::Env("Supported SPIR-V Versions")));
         }
         self.bound = words[3];
         if self.bound == 0 || self.bound > MAX_BOUND {
-            return Err(at(
-                3,
-                format!(
-                    "the id bound {} is not in the range 1 to {MAX_BOUND}",
-                    self.bound
-                ),
-            ));
+            let message = format!(
+                "the id bound {} is not in the range 1 to {MAX_BOUND}",
+                self.bound
+            );
+            return Err(at(3, message).under(UNIVERSAL_LIMITS));
         }
         if words[4] != 0 {
             return Err(at(4, format!("the schema {} is not 0", words[4])));
@@ -275,7 +302,8 @@ impl ModuleDecoder<'_> {
         while offset < words.len() {
             let (length, opcode) = ((words[offset] >> 16) as usize, words[offset] & 0xffff);
             let Some(class) = grammar(opcode) else {
-                return Err(at(offset, format!("unknown instruction, opcode {opcode}")));
+                return Err(at(offset, format!("unknown instruction, opcode {opcode}"))
+                    .under(Rule::Spirv("Instructions")));
             };
             if length == 0 {
                 return Err(at(
@@ -301,7 +329,8 @@ impl ModuleDecoder<'_> {
                 let record = &self.binary.records[facts.first_use as usize - 1];
                 let inst = self.binary.inst(record);
                 let id = self.binary.describe((first_id + i) as Id);
-                return Err(self.binary.error(&inst, format!("{id} is never defined")));
+                let message = format!("{id} is never defined");
+                return Err(self.binary.error(&inst, message).under(UNIVERSAL));
             }
         }
         Ok(())
@@ -333,19 +362,34 @@ impl ModuleDecoder<'_> {
             result,
             operands: start..self.binary.words.len(),
         };
-        let fail = |binary: &Binary, message: String| {
-            let mut error = binary.error(&binary.inst(&record), message);
-            error.word_offset = Some(offset);
-            Err(error)
+        let fail = |binary: &Binary, message: String, rule: Rule| {
+            Err(binary.error(&binary.inst(&record), message).under(rule))
         };
         if let Err(message) = outcome {
-            return fail(self.binary, message);
+            return fail(self.binary, message, PHYSICAL_LAYOUT);
         }
         if left != 0 {
             return fail(
                 self.binary,
                 format!("wrong word count: {left} words follow the last operand"),
+                PHYSICAL_LAYOUT,
             );
+        }
+        if let Some(continued) = continues(class.opcode) {
+            // Its operands follow those of the instruction before.
+            return match self.binary.records.last_mut() {
+                Some(last)
+                    if last.module == self.index && continued.contains(&last.class.opcode) =>
+                {
+                    last.operands.end = self.binary.words.len();
+                    Ok(())
+                }
+                _ => fail(
+                    self.binary,
+                    "there is nothing to continue".to_string(),
+                    Rule::of(class.opcode),
+                ),
+            };
         }
         if let Some(result) = result {
             let bits = match (class.opcode, &self.binary.words[start..]) {
@@ -354,9 +398,14 @@ impl ModuleDecoder<'_> {
             };
             let facts = &mut self.facts[result as usize - first_id];
             if facts.defined {
-                return fail(self.binary, "this result id was defined before".to_string());
+                return fail(
+                    self.binary,
+                    "this result id was defined before".to_string(),
+                    UNIVERSAL,
+                );
             }
             facts.defined = true;
+            self.binary.definitions[result as usize] = self.binary.records.len() as u32 + 1;
             facts.ty = ty.map_or(0, |ty| ty + 1);
             facts.int_bits = bits;
             if class.opcode == Op::ExtInstImport
@@ -417,9 +466,11 @@ impl Walk<'_, '_, '_> {
             ));
         }
         let next = decoder.binary.source_ids.len() as Id;
-        let dense = *decoder.ids.entry(id).or_insert(next);
+        let ids = &mut decoder.binary.ids[decoder.index as usize];
+        let dense = *ids.entry(id).or_insert(next);
         if dense == next {
             decoder.binary.source_ids.push(id);
+            decoder.binary.definitions.push(0);
             decoder.facts.push(IdFacts::default());
         }
         Ok(dense)
@@ -444,7 +495,9 @@ impl Walk<'_, '_, '_> {
     ) -> std::result::Result<(), String> {
         for operand in operands {
             match operand.quantifier {
-                OperandQuantifier::ZeroOrMore if class.opcode == Op::ExtInst => {
+                OperandQuantifier::ZeroOrMore
+                    if matches!(class.opcode, Op::ExtInst | Op::ExtInstWithForwardRefsKHR) =>
+                {
                     self.extended_operands(class)?;
                 }
                 OperandQuantifier::One => self.operand(class, operand.kind)?,

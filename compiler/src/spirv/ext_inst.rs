@@ -5,7 +5,8 @@ use smallvec::{SmallVec, smallvec};
 
 use super::decode::{Id, Inst, Result};
 use super::function::{FunctionTranslator, Values};
-use crate::ir::{BinOp, Builtin, IntCC, Mem, Op as IrOp, Scalar, Type, UnOp, Value, Wrap};
+use super::rules::REQUIRED;
+use crate::ir::{Arith, BinOp, Builtin, IntCC, Mem, Op as IrOp, Scalar, Type, UnOp, Value, Wrap};
 
 /// What operands a function takes, all with the same number of lanes, and gives.
 #[derive(Clone, Copy)]
@@ -171,28 +172,30 @@ impl FunctionTranslator<'_, '_> {
             return Err(self.error(inst, format!("unknown instruction {number} of OpenCL.std")));
         };
         self.std_instruction(op, inst, &inst.operands[2..])
-            .map_err(|mut error| {
-                // `OpExtInst` alone says little.
-                if let Some(text) = &mut error.instruction {
-                    text.push_str(&format!(", {op:?}"));
-                }
-                error
-            })
     }
 
     fn std_instruction(&mut self, op: Std, inst: &Inst<'_>, args: &[u32]) -> Result<()> {
         if let Some((shape, how)) = plain(op) {
             let (values, ty) = self.shaped(inst, args, shape)?;
             let ir = match how {
+                Plain::Unary(UnOp::Sqrt) | Plain::Fma => {
+                    let arith = if op == Std::fma {
+                        Arith::Fma
+                    } else {
+                        Arith::Sqrt
+                    };
+                    let value = self.float_arithmetic(inst, arith, &values)?;
+                    return self.define(inst, value);
+                }
                 Plain::Unary(op) => IrOp::Unary(op),
                 Plain::Binary(op) => IrOp::Binary(op, Wrap::default()),
-                Plain::Fma => IrOp::Fma,
                 Plain::Builtin => self.builtin(inst, op)?,
             };
             if op == Std::cross && !matches!(ty.lanes, 3 | 4) {
                 return Err(self.error(inst, "the vectors do not have 3 or 4 components"));
             }
             let value = self.b().val(ir, &values, ty);
+            let value = self.flushed(value);
             return self.define(inst, value);
         }
         let value = match op {
@@ -288,7 +291,9 @@ impl FunctionTranslator<'_, '_> {
     fn builtin(&self, inst: &Inst<'_>, op: Std) -> Result<IrOp> {
         match Builtin::from_name(&format!("{op:?}")) {
             Some(builtin) => Ok(IrOp::Builtin(builtin)),
-            None => Err(self.error(inst, "this function is not supported yet")),
+            None => Err(self
+                .error(inst, "this function is not supported yet")
+                .under(REQUIRED)),
         }
     }
 
@@ -325,6 +330,9 @@ impl FunctionTranslator<'_, '_> {
                 values.push(exponent);
             }
         }
+        for value in &mut values {
+            *value = self.flushed(*value);
+        }
         let result = match shape {
             Shape::Reduce(_) => ty.lane(),
             _ => ty,
@@ -344,8 +352,12 @@ impl FunctionTranslator<'_, '_> {
         let pointer = self.pointer(inst, pointer)?;
         let ir = self.builtin(inst, op)?;
         let first = self.ty(args[0]);
-        let made = self.b().ins(ir, args, &[first, second]);
-        let results: Values = self.func.insts[made].results.iter().copied().collect();
+        let args: Values = args.iter().map(|&arg| self.flushed(arg)).collect();
+        let made = self.b().ins(ir, &args, &[first, second]);
+        let mut results: Values = self.func.insts[made].results.iter().copied().collect();
+        for result in &mut results {
+            *result = self.flushed(*result);
+        }
         let align = super::types::size_of(second) as u32;
         self.b()
             .store(Mem::new(pointer.space, align), pointer.address, results[1]);

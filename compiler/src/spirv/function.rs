@@ -15,6 +15,8 @@ use super::constants::Const;
 use super::decode::{Id, Inst, Result};
 use super::memory::MAX_PRIVATE;
 use super::module::{ExtSet, FunctionDef, Unit};
+use super::report::Line;
+use super::rules::{LOGICAL_LAYOUT, REQUIRED, Rule, UNIVERSAL};
 use super::translate::Translator;
 use super::types::Kind;
 use crate::ir::{
@@ -67,7 +69,6 @@ pub(super) struct FunctionTranslator<'t, 'a> {
     prologue: Vec<crate::ir::Inst>,
     pub locals: HashMap<Id, LocalId>,
     loc: SourceLoc,
-    source: Option<String>,
     /// The IR block that each SPIR-V block begins and ends with.
     heads: Vec<Option<Block>>,
     tails: Vec<Option<Block>>,
@@ -108,7 +109,6 @@ pub(super) fn translate_function<'a>(
         prologue: Vec::new(),
         locals: HashMap::new(),
         loc: SourceLoc::default(),
-        source: None,
         heads: vec![None; blocks],
         tails: vec![None; blocks],
     };
@@ -126,12 +126,8 @@ pub(super) fn translate_function<'a>(
 }
 
 impl<'a> FunctionTranslator<'_, 'a> {
-    /// A refusal, with the source line if the module says it.
     pub fn error(&self, inst: &Inst<'_>, message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            source: self.source.clone(),
-            ..self.unit.error(inst, message)
-        }
+        self.unit.error(inst, message)
     }
 
     pub fn unsupported(&self, inst: &Inst<'_>) -> Diagnostic {
@@ -139,6 +135,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
             inst,
             format!("Op{} is not supported yet", inst.class.opname),
         )
+        .under(REQUIRED)
     }
 
     /// A builder at the current position.
@@ -165,13 +162,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
 
     /// A floating-point constant in every lane.
     pub fn fconst(&mut self, ty: Type, value: f64) -> Value {
-        use crate::ir::Scalar;
-        let bits = match ty.scalar {
-            Scalar::F16 => u64::from(half::f16::from_f64(value).to_bits()),
-            Scalar::F32 => u64::from((value as f32).to_bits()),
-            _ => value.to_bits(),
-        };
-        self.iconst(ty, bits)
+        self.iconst(ty, crate::ir::eval::from_f64(ty.scalar, value))
     }
 
     /// An instruction at the start of the entry block.
@@ -192,9 +183,11 @@ impl<'a> FunctionTranslator<'_, 'a> {
             self.heads[index] = Some(block);
             for inst in self.cfg.blocks[index].insts {
                 match inst.op() {
-                    Op::Line | Op::NoLine => {}
+                    _ if self.unit.is_debug_information(inst) => {}
                     Op::Phi if index == 0 => {
-                        return Err(self.error(inst, "the entry block has no predecessors"));
+                        return Err(self
+                            .error(inst, "the entry block has no predecessors")
+                            .under(UNIVERSAL));
                     }
                     Op::Phi => {
                         let ty = self.unit.result_type(inst)?;
@@ -231,50 +224,33 @@ impl<'a> FunctionTranslator<'_, 'a> {
         let mut after_phis = false;
         for inst in insts {
             match inst.op() {
-                Op::Line | Op::NoLine => self.line(inst),
+                _ if self.unit.is_debug_information(inst) => self.line(inst),
                 Op::Phi if after_phis => {
-                    return Err(
-                        self.error(inst, "a phi comes after another instruction of its block")
-                    );
+                    return Err(self
+                        .error(inst, "a phi comes after another instruction of its block")
+                        .under(UNIVERSAL));
                 }
                 Op::Phi => {}
                 _ => {
                     after_phis = true;
-                    let outcome = self.instruction(inst);
-                    self.located(outcome)?;
+                    self.instruction(inst)?;
                 }
             }
         }
-        let outcome = self.terminator(&term);
-        self.located(outcome)?;
+        self.terminator(&term)?;
         self.tails[index] = Some(self.block);
         // "OpLine": it lasts to the end of the block.
         self.loc = SourceLoc::default();
-        self.source = None;
         Ok(())
     }
 
-    /// Adds the source line to a refusal that does not have it.
-    fn located(&self, outcome: Result<()>) -> Result<()> {
-        outcome.map_err(|mut error| {
-            error.source = error.source.or_else(|| self.source.clone());
-            error
-        })
-    }
-
+    /// Remembers what debug information says of the instructions that follow.
     fn line(&mut self, inst: &Inst<'_>) {
-        (self.loc, self.source) = match inst.op() {
-            Op::Line => {
-                let file = self.unit.strings.get(&inst.operands[0]);
-                let text = format!(
-                    "{}:{}",
-                    file.map_or("source", String::as_str),
-                    inst.operands[1]
-                );
-                (self.out.location(&text), Some(text))
-            }
-            _ => (SourceLoc::default(), None),
-        };
+        match self.unit.binary.line(inst) {
+            Some(Line::Is(text)) => self.loc = self.out.location(&text),
+            Some(Line::Unknown) => self.loc = SourceLoc::default(),
+            None => {}
+        }
     }
 
     /// The block of a label that the current block jumps to.
@@ -293,7 +269,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
             let insts = self.cfg.blocks[index].insts;
             for inst in insts {
                 match inst.op() {
-                    Op::Line | Op::NoLine => continue,
+                    _ if self.unit.is_debug_information(inst) => continue,
                     Op::Phi => self.pass_phi(inst, index)?,
                     _ => break,
                 }
@@ -390,7 +366,9 @@ impl<'a> FunctionTranslator<'_, 'a> {
                 let info = self.unit.type_of_id(param, pointee)?;
                 let (size, align) = (info.size, info.align);
                 if size > MAX_PRIVATE {
-                    return Err(self.error(param, "the structure is too large"));
+                    return Err(self
+                        .error(param, "the structure is too large")
+                        .under(Rule::Limit));
                 }
                 let copy = self.prologue(
                     IrOp::Alloca {
@@ -443,31 +421,38 @@ impl<'a> FunctionTranslator<'_, 'a> {
                 let value = self.value(inst, inst.operands[0])?;
                 self.define(inst, value)
             }
-            Op::ExtInst => match self.unit.ext_sets.get(&inst.operands[0]) {
-                Some(ExtSet::OpenClStd) => self.opencl_std(inst),
-                Some(ExtSet::Ignored) => Ok(()),
-                Some(ExtSet::Unknown(name)) => Err(self.error(
-                    inst,
-                    format!("the instruction set {name:?} is not supported"),
-                )),
-                None => Err(self.error(
-                    inst,
-                    format!(
-                        "{} is not an imported instruction set",
-                        self.unit.binary.describe(inst.operands[0])
-                    ),
-                )),
-            },
+            Op::ExtInst | Op::ExtInstWithForwardRefsKHR => {
+                match self.unit.ext_sets.get(&inst.operands[0]) {
+                    Some(ExtSet::OpenClStd) => self.opencl_std(inst),
+                    Some(ExtSet::Ignored) => Ok(()),
+                    Some(ExtSet::Unknown(name)) => Err(self
+                        .error(
+                            inst,
+                            format!("the instruction set {name:?} is not supported"),
+                        )
+                        .under(Rule::Env("Extended Instruction Sets"))),
+                    None => Err(self.error(
+                        inst,
+                        format!(
+                            "{} is not an imported instruction set",
+                            self.unit.binary.describe(inst.operands[0])
+                        ),
+                    )),
+                }
+            }
             Op::FunctionCall => self.call(inst),
             op if self.arithmetic(op, inst)? => Ok(()),
             op if self.conversion(op, inst)? => Ok(()),
             op if self.composite(op, inst)? => Ok(()),
             op if self.memory(op, inst)? => Ok(()),
+            op if self.generic_pointer(op, inst)? => Ok(()),
             op if self.atomic(op, inst)? => Ok(()),
             op if self.synchronization(op, inst)? => Ok(()),
-            op if op.is_type() || op.is_constant() => {
-                Err(self.error(inst, "this instruction is not allowed in a function"))
-            }
+            op if self.group(op, inst)? => Ok(()),
+            op if self.extension(op, inst)? => Ok(()),
+            op if op.is_type() || op.is_constant() => Err(self
+                .error(inst, "this instruction is not allowed in a function")
+                .under(LOGICAL_LAYOUT)),
             _ => Err(self.unsupported(inst)),
         }
     }
@@ -505,6 +490,18 @@ impl<'a> FunctionTranslator<'_, 'a> {
 }
 
 impl Unit<'_> {
+    /// Whether an instruction is of debug information or of another set without meaning. These may come
+    /// between phis ("OpPhi").
+    fn is_debug_information(&self, inst: &Inst<'_>) -> bool {
+        match inst.op() {
+            Op::Line | Op::NoLine => true,
+            Op::ExtInst | Op::ExtInstWithForwardRefsKHR => {
+                self.ext_sets.get(&inst.operands[0]) == Some(&ExtSet::Ignored)
+            }
+            _ => false,
+        }
+    }
+
     /// The type that a pointer parameter decorated `ByVal` points to.
     pub(super) fn by_value(&self, param: &Inst<'_>) -> Result<Option<Id>> {
         let id = self.result(param)?;
@@ -521,14 +518,24 @@ impl Unit<'_> {
                 pointee: Some(pointee),
                 ..
             } => Ok(Some(pointee)),
-            _ => Err(self.error(param, "a parameter passed by value is not a pointer")),
+            _ => Err(self
+                .error(param, "a parameter passed by value is not a pointer")
+                .under(Rule::Spirv("Function Parameter Attribute"))),
         }
     }
 
     /// The alignment of an object: its type's, or more if the id is decorated so.
     pub(super) fn aligned(&self, id: Id, natural: u32) -> u32 {
-        match self.decoration(id, Decoration::Alignment) {
-            Some(&[align]) if align.is_power_of_two() && align <= 4096 => align.max(natural),
+        let by_constant = || match self.decoration(id, Decoration::AlignmentId) {
+            Some(&[align]) => u32::try_from(self.integer_constant(align)?).ok(),
+            _ => None,
+        };
+        let align = match self.decoration(id, Decoration::Alignment) {
+            Some(&[align]) => Some(align),
+            _ => by_constant(),
+        };
+        match align {
+            Some(align) if align.is_power_of_two() && align <= 4096 => align.max(natural),
             _ => natural,
         }
     }

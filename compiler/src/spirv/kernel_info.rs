@@ -10,9 +10,13 @@ use rspirv::spirv::{
 
 use super::decode::{Id, Inst, Result};
 use super::module::{EntryPoint, Unit};
+use super::rules::{EXECUTION_MODES, KERNEL_ARGUMENTS, Rule};
 use super::types::Kind;
-use crate::ir::{FuncId, Kernel, ParamSource, Scalar, Type};
+use crate::ir::{FuncId, Kernel, KernelRole, ParamSource, Scalar, Type};
 use crate::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers};
+
+/// `ArithmeticPoisonKHR`, which the grammar's table does not have: no value of ours is poison.
+const ARITHMETIC_POISON: u32 = 5157;
 
 /// Most bytes an argument block may have.
 const MAX_ARGS_SIZE: u64 = 1 << 20;
@@ -38,6 +42,7 @@ impl<'a> Unit<'a> {
                 work_group_size_hint: None,
                 vec_type_hint: None,
                 required_sub_group_size: None,
+                required_num_sub_groups: None,
                 local_mem_size: 0,
                 private_mem_size: 0,
                 has_barrier: false,
@@ -46,10 +51,19 @@ impl<'a> Unit<'a> {
             func,
             params: Vec::new(),
             contract: true,
+            role: KernelRole::Ordinary,
         };
         self.arguments(entry, &mut kernel)?;
         for mode in self.modes.get(&entry.func).map_or(&[][..], Vec::as_slice) {
             self.execution_mode(mode, &mut kernel)?;
+        }
+        if kernel.role != KernelRole::Ordinary && !kernel.params.is_empty() {
+            return Err(self
+                .error(
+                    &entry.inst,
+                    "an initializer or finalizer takes no arguments",
+                )
+                .under(EXECUTION_MODES));
         }
         kernel.info.attributes = attributes(&kernel.info);
         Ok(kernel)
@@ -86,7 +100,9 @@ impl<'a> Unit<'a> {
                 match info.kind {
                     Kind::Pointer { class, .. } => {
                         kind = ArgKind::Pointer(match class {
-                            StorageClass::CrossWorkgroup => AddressSpace::Global,
+                            StorageClass::CrossWorkgroup
+                            | StorageClass::DeviceOnlyALTERA
+                            | StorageClass::HostOnlyALTERA => AddressSpace::Global,
                             StorageClass::UniformConstant => AddressSpace::Constant,
                             StorageClass::Workgroup => AddressSpace::Local,
                             class => {
@@ -95,7 +111,7 @@ impl<'a> Unit<'a> {
                                     format!(
                                         "a kernel's argument cannot be a pointer to storage class {class:?}"
                                     ),
-                                ));
+                                ).under(KERNEL_ARGUMENTS));
                             }
                         });
                     }
@@ -106,10 +122,12 @@ impl<'a> Unit<'a> {
                             Op::TypePipe => ArgKind::Pipe,
                             Op::TypeQueue => ArgKind::DeviceQueue,
                             _ => {
-                                return Err(self.error(
-                                    param,
-                                    format!("a kernel's argument cannot be an {op:?}"),
-                                ));
+                                return Err(self
+                                    .error(
+                                        param,
+                                        format!("a kernel's argument cannot be an {op:?}"),
+                                    )
+                                    .under(KERNEL_ARGUMENTS));
                             }
                         };
                     }
@@ -119,10 +137,12 @@ impl<'a> Unit<'a> {
             let offset = end.next_multiple_of(u64::from(align));
             end = offset + size;
             if end > MAX_ARGS_SIZE {
-                return Err(self.error(
-                    param,
-                    format!("the arguments take more than {MAX_ARGS_SIZE} bytes"),
-                ));
+                return Err(self
+                    .error(
+                        param,
+                        format!("the arguments take more than {MAX_ARGS_SIZE} bytes"),
+                    )
+                    .under(Rule::Limit));
             }
             let offset = offset as u32;
             match kind {
@@ -260,6 +280,9 @@ impl<'a> Unit<'a> {
         let (&number, literals) = inst.operands[1..]
             .split_first()
             .ok_or_else(|| self.error(inst, "the execution mode is missing"))?;
+        if number == ARITHMETIC_POISON {
+            return Ok(());
+        }
         let mode = ExecutionMode::from_u32(number)
             .ok_or_else(|| self.error(inst, format!("unknown execution mode {number}")))?;
         let sizes = |words: &[u32]| -> Result<[u32; 3]> {
@@ -313,16 +336,35 @@ impl<'a> Unit<'a> {
                 info.vec_type_hint = Some(source.map_or(name, str::to_owned));
             }
             ExecutionMode::SubgroupSize => info.required_sub_group_size = Some(one(literals)?),
+            ExecutionMode::SubgroupsPerWorkgroup => {
+                info.required_num_sub_groups = Some(one(literals)?);
+            }
+            ExecutionMode::SubgroupsPerWorkgroupId => {
+                info.required_num_sub_groups = Some(one(&constants(literals)?)?);
+            }
+            ExecutionMode::Initializer => kernel.role = KernelRole::Initializer,
+            ExecutionMode::Finalizer => kernel.role = KernelRole::Finalizer,
             ExecutionMode::ContractionOff => kernel.contract = false,
             // What is done anyway, or hints.
             ExecutionMode::DenormPreserve
             | ExecutionMode::SignedZeroInfNanPreserve
             | ExecutionMode::RoundingModeRTE
+            // `float_modes.rs` sees to these.
+            | ExecutionMode::DenormFlushToZero
+            | ExecutionMode::RoundingModeRTZ
+            | ExecutionMode::RoundingModeRTPINTEL
+            | ExecutionMode::RoundingModeRTNINTEL
             | ExecutionMode::FPFastMathDefault
-            | ExecutionMode::SubgroupsPerWorkgroup
-            | ExecutionMode::SubgroupsPerWorkgroupId
             | ExecutionMode::MaxWorkgroupSizeINTEL
-            | ExecutionMode::MaxWorkDimINTEL => {}
+            | ExecutionMode::MaxWorkDimINTEL
+            | ExecutionMode::NoGlobalOffsetINTEL
+            | ExecutionMode::NumSIMDWorkitemsINTEL
+            | ExecutionMode::SchedulerTargetFmaxMhzINTEL
+            | ExecutionMode::StreamingInterfaceINTEL
+            | ExecutionMode::RegisterMapInterfaceINTEL
+            | ExecutionMode::MaximumRegistersINTEL
+            | ExecutionMode::MaximumRegistersIdINTEL
+            | ExecutionMode::NamedMaximumRegistersINTEL => {}
             _ => {
                 return Err(self.error(
                     inst,

@@ -4,7 +4,8 @@ use rspirv::spirv::{MemoryAccess, Op, StorageClass};
 
 use super::constants::Const;
 use super::decode::{Id, Inst, Result};
-use super::function::{Bound, FunctionTranslator, Values};
+use super::function::{Bound, FunctionTranslator, Pointer, Values};
+use super::rules::{BUILT_IN_VARIABLES, MEMORY_OPERANDS, Rule, UNIVERSAL};
 use super::types::Kind;
 use crate::ir::{BinOp, IntCC, Mem, Op as IrOp, Type, Value, Wrap};
 
@@ -35,15 +36,20 @@ impl FunctionTranslator<'_, '_> {
     /// Translates an instruction of this family; false when it is of another.
     pub(super) fn memory(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
         match op {
-            Op::Variable => self.private_variable(inst)?,
+            Op::Variable | Op::UntypedVariableKHR => self.private_variable(inst)?,
             Op::Load => self.load(inst)?,
             Op::Store => self.store(inst)?,
             Op::CopyMemory => self.copy_memory(inst)?,
             Op::CopyMemorySized => self.copy_memory_sized(inst)?,
-            Op::AccessChain => self.access_chain(inst, false, false)?,
-            Op::InBoundsAccessChain => self.access_chain(inst, false, true)?,
-            Op::PtrAccessChain => self.access_chain(inst, true, false)?,
-            Op::InBoundsPtrAccessChain => self.access_chain(inst, true, true)?,
+            Op::AccessChain => self.typed_chain(inst, false, false)?,
+            Op::InBoundsAccessChain => self.typed_chain(inst, false, true)?,
+            Op::PtrAccessChain => self.typed_chain(inst, true, false)?,
+            Op::InBoundsPtrAccessChain => self.typed_chain(inst, true, true)?,
+            Op::UntypedAccessChainKHR => self.untyped_chain(inst, false, false)?,
+            Op::UntypedInBoundsAccessChainKHR => self.untyped_chain(inst, false, true)?,
+            Op::UntypedPtrAccessChainKHR => self.untyped_chain(inst, true, false)?,
+            Op::UntypedInBoundsPtrAccessChainKHR => self.untyped_chain(inst, true, true)?,
+            Op::UntypedPrefetchKHR => self.untyped_prefetch(inst)?,
             Op::PtrDiff => {
                 let a = self.pointer(inst, inst.operands[0])?;
                 let b = self.pointer(inst, inst.operands[1])?;
@@ -81,11 +87,19 @@ impl FunctionTranslator<'_, '_> {
     fn private_variable(&mut self, inst: &Inst<'_>) -> Result<()> {
         let ty = self.unit.result_type(inst)?;
         let class = self.unit.storage_class(inst, inst.operands[0])?;
+        let untyped = inst.op() == Op::UntypedVariableKHR;
+        let mut rest = inst.operands[1..].iter().copied();
         let pointee = match self.unit.type_of_id(inst, ty)?.kind {
             Kind::Pointer {
                 class: StorageClass::Function,
                 pointee: Some(pointee),
-            } if class == StorageClass::Function => pointee,
+            } if class == StorageClass::Function && !untyped => pointee,
+            Kind::Pointer {
+                class: StorageClass::Function,
+                pointee: None,
+            } if class == StorageClass::Function && untyped => rest
+                .next()
+                .ok_or_else(|| self.error(inst, "the data type is missing"))?,
             _ => {
                 return Err(self.error(
                     inst,
@@ -95,17 +109,21 @@ impl FunctionTranslator<'_, '_> {
         };
         // "Universal Validation Rules": all variables of a function are in its first block.
         if self.block != self.func.entry() {
-            return Err(self.error(inst, "a variable outside the function's first block"));
+            return Err(self
+                .error(inst, "a variable outside the function's first block")
+                .under(UNIVERSAL));
         }
         let info = self.unit.type_of_id(inst, pointee)?;
         if info.size > MAX_PRIVATE {
-            return Err(self.error(
-                inst,
-                format!(
-                    "a private variable of {} bytes is too large: {MAX_PRIVATE} is the most",
-                    info.size
-                ),
-            ));
+            return Err(self
+                .error(
+                    inst,
+                    format!(
+                        "a private variable of {} bytes is too large: {MAX_PRIVATE} is the most",
+                        info.size
+                    ),
+                )
+                .under(Rule::Limit));
         }
         let align = self.unit.aligned(self.unit.result(inst)?, info.align);
         let (size, natural, leaves) = (info.size, info.align, info.leaves);
@@ -117,7 +135,7 @@ impl FunctionTranslator<'_, '_> {
             &[],
             Type::PTR,
         );
-        if let Some(&init) = inst.operands.get(1) {
+        if let Some(init) = rest.next() {
             let (of_init, value) = self.unit.constant(inst, init)?;
             if !self.unit.same_type(*of_init, pointee) {
                 return Err(self.error(inst, "the initialiser's type is not the variable's"));
@@ -152,23 +170,26 @@ impl FunctionTranslator<'_, '_> {
         let Some((&bits, mut rest)) = words.split_first() else {
             return Ok((access, words));
         };
-        let mask = MemoryAccess::from_bits(bits)
-            .ok_or_else(|| self.error(inst, format!("unknown memory operands {bits:#x}")))?;
+        let mask = MemoryAccess::from_bits(bits).ok_or_else(|| {
+            self.error(inst, format!("unknown memory operands {bits:#x}"))
+                .under(MEMORY_OPERANDS)
+        })?;
         access.volatile = mask.contains(MemoryAccess::VOLATILE);
         access.nontemporal = mask.contains(MemoryAccess::NONTEMPORAL);
         let mut operand = || {
-            let (&word, left) = rest
-                .split_first()
-                .ok_or_else(|| self.error(inst, "wrong word count: a memory operand is missing"))?;
+            let (&word, left) = rest.split_first().ok_or_else(|| {
+                self.error(inst, "wrong word count: a memory operand is missing")
+                    .under(MEMORY_OPERANDS)
+            })?;
             rest = left;
             Ok(word)
         };
         if mask.contains(MemoryAccess::ALIGNED) {
             let align = operand()?;
             if !align.is_power_of_two() {
-                return Err(
-                    self.error(inst, format!("the alignment {align} is not a power of two"))
-                );
+                return Err(self
+                    .error(inst, format!("the alignment {align} is not a power of two"))
+                    .under(MEMORY_OPERANDS));
             }
             // No type asks for more, and claims beyond that are not always kept.
             access.align = Some(align.min(128));
@@ -189,7 +210,9 @@ impl FunctionTranslator<'_, '_> {
     fn one_access(&self, inst: &Inst<'_>, words: &[u32]) -> Result<Access> {
         match self.access(inst, words)? {
             (access, []) => Ok(access),
-            _ => Err(self.error(inst, "wrong word count: too many memory operands")),
+            _ => Err(self
+                .error(inst, "wrong word count: too many memory operands")
+                .under(MEMORY_OPERANDS)),
         }
     }
 
@@ -219,6 +242,8 @@ impl FunctionTranslator<'_, '_> {
     fn check_pointee(&self, inst: &Inst<'_>, pointee: Option<Id>, ty: Id) -> Result<()> {
         match pointee {
             Some(pointee) if self.unit.same_type(pointee, ty) => Ok(()),
+            // An untyped pointer points to what is accessed.
+            None => Ok(()),
             _ => Err(self.error(
                 inst,
                 format!(
@@ -260,12 +285,12 @@ impl FunctionTranslator<'_, '_> {
     fn copy_memory(&mut self, inst: &Inst<'_>) -> Result<()> {
         let to = self.pointer(inst, inst.operands[0])?;
         let from = self.pointer(inst, inst.operands[1])?;
-        let (Some(pointee), Some(of_target)) = (from.pointee, to.pointee) else {
-            return Err(self.error(inst, "the pointers do not point to the same type"));
+        let pointee = match (from.pointee, to.pointee) {
+            (Some(a), Some(b)) if self.unit.same_type(a, b) => a,
+            // One of them may be untyped.
+            (Some(pointee), None) | (None, Some(pointee)) => pointee,
+            _ => return Err(self.error(inst, "the pointers do not point to the same type")),
         };
-        if !self.unit.same_type(pointee, of_target) {
-            return Err(self.error(inst, "the pointers do not point to the same type"));
-        }
         let (first, rest) = self.access(inst, &inst.operands[2..])?;
         let second = match rest {
             [] => first,
@@ -323,18 +348,18 @@ impl FunctionTranslator<'_, '_> {
         // An in-bounds offset is within an object, so the product cannot overflow.
         let wrap = Wrap {
             nsw: in_bounds,
-            nuw: false,
+            ..Wrap::default()
         };
         let mut f = self.b();
         let bytes = f.val(IrOp::Binary(BinOp::IMul, wrap), &[index, stride], Type::I64);
         f.ptr_add(address, bytes)
     }
 
-    /// The four access chains. Constant steps are summed and added last, so that the variable part of the
+    /// The four access chains of typed pointers. Constant steps are summed and added last, so that the variable part of the
     /// address of neighbouring members is one value.
-    fn access_chain(&mut self, inst: &Inst<'_>, has_element: bool, in_bounds: bool) -> Result<()> {
+    fn typed_chain(&mut self, inst: &Inst<'_>, has_element: bool, in_bounds: bool) -> Result<()> {
         let base = inst.operands[0];
-        let mut indices = &inst.operands[1..];
+        let indices = &inst.operands[1..];
         if let Bound::BuiltIn {
             variable,
             component,
@@ -343,9 +368,31 @@ impl FunctionTranslator<'_, '_> {
             return self.builtin_chain(inst, variable, component, has_element);
         }
         let pointer = self.pointer(inst, base)?;
-        let mut of = pointer
+        let of = pointer
             .pointee
             .ok_or_else(|| self.error(inst, "the base points to no type"))?;
+        self.chain(inst, pointer, of, indices, has_element, in_bounds)
+    }
+
+    /// The four that say what the base points to.
+    fn untyped_chain(&mut self, inst: &Inst<'_>, has_element: bool, in_bounds: bool) -> Result<()> {
+        let &[of, base, ref indices @ ..] = inst.operands else {
+            return Err(self.error(inst, "wrong word count: an operand is missing"));
+        };
+        self.unit.type_of_id(inst, of)?;
+        let pointer = self.pointer(inst, base)?;
+        self.chain(inst, pointer, of, indices, has_element, in_bounds)
+    }
+
+    fn chain(
+        &mut self,
+        inst: &Inst<'_>,
+        pointer: Pointer,
+        mut of: Id,
+        mut indices: &[Id],
+        has_element: bool,
+        in_bounds: bool,
+    ) -> Result<()> {
         let result = self.unit.result_type(inst)?;
         match self.unit.type_of_id(inst, result)?.kind {
             Kind::Pointer { class, .. } if super::types::space_of(class) == Some(pointer.space) => {
@@ -445,7 +492,9 @@ impl FunctionTranslator<'_, '_> {
                 .and_then(|&id| self.unit.integer_constant(id))
                 == Some(0);
             if !zero {
-                return Err(self.error(inst, "an element beyond a built-in variable"));
+                return Err(self
+                    .error(inst, "an element beyond a built-in variable")
+                    .under(BUILT_IN_VARIABLES));
             }
             indices = &indices[1..];
         }

@@ -6,9 +6,11 @@
 //!       -> link.rs       imports become what another module exports
 //!       -> translate.rs  from each kernel (kernel_info.rs), every function and global that it reaches
 //!       -> function.rs   blocks (cfg.rs), phis, values (operands.rs); one handler an instruction, by family:
-//!                        arithmetic.rs, conversion.rs, composite.rs, memory.rs, builtin_variables.rs,
-//!                        atomics.rs, control.rs, ext_inst.rs, vector_memory.rs
+//!                        arithmetic.rs, conversion.rs, composite.rs, memory.rs, generic_pointers.rs, builtin_variables.rs,
+//!                        atomics.rs, control.rs, groups.rs, ext_inst.rs, vector_memory.rs, extensions.rs
 //! ```
+//!
+//! Refusals are made in report.rs, by the rules of rules.rs.
 //!
 //! What flows in: modules of SPIR-V 1.0 to 1.6 for the OpenCL environment, specialization constants.
 //! What flows out: an [`ir::Module`] at [`ir::Stage::Translated`], or a [`Diagnostic`] that names the
@@ -29,18 +31,26 @@ mod control;
 mod conversion;
 mod decode;
 mod ext_inst;
+mod extensions;
+mod float_modes;
 mod function;
+mod generic_pointers;
+mod groups;
 mod kernel_info;
 mod link;
 mod memory;
 mod module;
 mod operands;
+mod report;
+mod rules;
 mod spec;
 mod translate;
 mod types;
 mod vector_memory;
 
-pub use capabilities::{Support, supported_capabilities, supported_extensions};
+pub use capabilities::{
+    Support, capabilities, supported_capabilities, supported_extensions, supported_instruction_sets,
+};
 pub use spec::spec_constants;
 
 use crate::program::SpecConstants;

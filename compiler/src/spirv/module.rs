@@ -3,12 +3,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rspirv::spirv::{AddressingModel, Decoration, ExecutionModel, MemoryModel, Op, StorageClass};
+use rspirv::spirv::{
+    AddressingModel, Capability, Decoration, ExecutionModel, MemoryModel, Op, StorageClass,
+};
 use smallvec::SmallVec;
 
 use super::capabilities;
 use super::constants::Const;
 use super::decode::{Binary, Id, Inst, Result, literal_string, literal_string_words};
+use super::rules::{BUILT_IN_VARIABLES, LOGICAL_LAYOUT, Rule, UNIVERSAL};
 use super::types::{Kind, Shape, TypeInfo};
 use crate::Diagnostic;
 use crate::program::SpecConstants;
@@ -62,6 +65,8 @@ pub(super) struct Unit<'a> {
     /// Each result's type.
     pub value_types: Vec<Option<Id>>,
     decorations: HashMap<Id, SmallVec<[Applied<'a>; 2]>>,
+    /// What the decoration `Offset` says of a structure's member.
+    pub member_offsets: HashMap<(Id, u32), u32>,
     pub strings: HashMap<Id, String>,
     pub ext_sets: HashMap<Id, ExtSet>,
     pub variables: HashMap<Id, Variable<'a>>,
@@ -69,6 +74,8 @@ pub(super) struct Unit<'a> {
     pub entry_points: Vec<EntryPoint<'a>>,
     /// Execution modes by function.
     pub modes: HashMap<Id, Vec<Inst<'a>>>,
+    /// The modules that declare `FloatControls2`.
+    pub float_controls2: HashSet<u32>,
     /// What an imported id stands for.
     pub links: HashMap<Id, Id>,
 }
@@ -101,12 +108,14 @@ impl<'a> Unit<'a> {
             constants: vec![None; count],
             value_types,
             decorations: HashMap::new(),
+            member_offsets: HashMap::new(),
             strings: HashMap::new(),
             ext_sets: HashMap::new(),
             variables: HashMap::new(),
             functions: HashMap::new(),
             entry_points: Vec::new(),
             modes: HashMap::new(),
+            float_controls2: HashSet::new(),
             links: HashMap::new(),
         }
     }
@@ -148,12 +157,22 @@ impl<'a> Unit<'a> {
         for inst in insts {
             let words = inst.operands;
             match inst.op() {
-                Op::Capability | Op::Extension => capabilities::check(self.binary, inst)?,
+                Op::Capability | Op::Extension => {
+                    capabilities::check(self.binary, inst)?;
+                    if inst.op() == Op::Capability && words[0] == Capability::FloatControls2 as u32
+                    {
+                        self.float_controls2.insert(inst.module);
+                    }
+                }
                 Op::ExtInstImport => {
                     let name = literal_string(words).unwrap_or_default();
                     let set = match name.as_str() {
                         "OpenCL.std" => ExtSet::OpenClStd,
-                        name if name.contains("DebugInfo") || name.starts_with("NonSemantic.") => {
+                        // The last is the debug information of LLVM's translator before there was a standard one.
+                        name if name.contains("DebugInfo")
+                            || name.starts_with("NonSemantic.")
+                            || name == "SPIRV.debug" =>
+                        {
                             ExtSet::Ignored
                         }
                         _ => ExtSet::Unknown(name),
@@ -171,7 +190,9 @@ impl<'a> Unit<'a> {
                         return Err(self.error(inst, "the memory model is not OpenCL"));
                     }
                     if !memory_models.insert(inst.module) {
-                        return Err(self.error(inst, "there is a second memory model"));
+                        return Err(self
+                            .error(inst, "there is a second memory model")
+                            .under(LOGICAL_LAYOUT));
                     }
                 }
                 Op::EntryPoint => {
@@ -179,10 +200,15 @@ impl<'a> Unit<'a> {
                         return Err(self.error(inst, "the execution model is not Kernel"));
                     }
                     let name = literal_string(&words[2..]).unwrap_or_default();
-                    if self.entry_points.iter().any(|e| e.name == name) {
-                        return Err(
-                            self.error(inst, format!("there is a second kernel named {name:?}"))
-                        );
+                    if let Some(first) = self.entry_points.iter().find(|e| e.name == name) {
+                        let first = first.inst.module;
+                        let mut message = format!("there is a second kernel named {name:?}");
+                        if first != inst.module {
+                            let own = inst.module;
+                            message +=
+                                &format!(": one is in module {first}, another in module {own}");
+                        }
+                        return Err(self.error(inst, message).under(UNIVERSAL));
                     }
                     self.entry_points.push(EntryPoint {
                         inst: *inst,
@@ -206,6 +232,11 @@ impl<'a> Unit<'a> {
                             .push((decoration, &words[2..]));
                     }
                 }
+                Op::MemberDecorate if words[2] == Decoration::Offset as u32 => {
+                    if let Some(&offset) = words.get(3) {
+                        self.member_offsets.insert((words[0], words[1]), offset);
+                    }
+                }
                 Op::GroupDecorate => {
                     let group: SmallVec<[Applied<'a>; 2]> =
                         self.decorations.get(&words[0]).cloned().unwrap_or_default();
@@ -226,7 +257,7 @@ impl<'a> Unit<'a> {
             }
         }
         if (0..self.binary.module_count()).any(|module| !memory_models.contains(&module)) {
-            return Err(Diagnostic::new("the module has no OpMemoryModel"));
+            return Err(Diagnostic::new("the module has no OpMemoryModel").under(LOGICAL_LAYOUT));
         }
         Ok(())
     }
@@ -238,8 +269,9 @@ impl<'a> Unit<'a> {
             at += 1;
             match inst.op() {
                 op if op.is_type() || op == Op::TypeForwardPointer => self.define_type(inst)?,
-                op if op.is_constant() || op == Op::Undef => self.define_constant(inst)?,
-                Op::Variable => self.define_variable(inst)?,
+                op if op.is_constant() => self.define_constant(inst)?,
+                Op::Undef | Op::ConstantPipeStorage => self.define_constant(inst)?,
+                Op::Variable | Op::UntypedVariableKHR => self.define_variable(inst)?,
                 Op::Function => at = self.define_function(insts, at - 1)?,
                 Op::Nop
                 | Op::Source
@@ -270,13 +302,13 @@ impl<'a> Unit<'a> {
                 | Op::AliasScopeDeclINTEL
                 | Op::AliasScopeListDeclINTEL => {}
                 // Debug information; anything else is refused where a function uses it.
-                Op::ExtInst
+                Op::ExtInst | Op::ExtInstWithForwardRefsKHR
                     if inst.operands.first().and_then(|set| self.ext_sets.get(set))
                         == Some(&ExtSet::Ignored) => {}
                 _ => {
-                    return Err(
-                        self.error(inst, "this instruction is not allowed outside functions")
-                    );
+                    return Err(self
+                        .error(inst, "this instruction is not allowed outside functions")
+                        .under(LOGICAL_LAYOUT));
                 }
             }
         }
@@ -286,11 +318,19 @@ impl<'a> Unit<'a> {
     fn define_variable(&mut self, inst: &Inst<'a>) -> Result<()> {
         let ty = self.result_type(inst)?;
         let class = self.storage_class(inst, inst.operands[0])?;
+        let untyped = inst.op() == Op::UntypedVariableKHR;
+        let mut rest = inst.operands[1..].iter().copied();
         let pointee = match self.type_of_id(inst, ty)?.kind {
             Kind::Pointer {
                 class: of_type,
                 pointee: Some(pointee),
-            } if of_type == class => pointee,
+            } if of_type == class && !untyped => pointee,
+            Kind::Pointer {
+                class: of_type,
+                pointee: None,
+            } if of_type == class && untyped => rest
+                .next()
+                .ok_or_else(|| self.error(inst, "the data type is missing"))?,
             _ => {
                 return Err(self.error(
                     inst,
@@ -303,9 +343,17 @@ impl<'a> Unit<'a> {
             inst: *inst,
             class,
             pointee,
-            init: inst.operands.get(1).copied(),
+            init: rest.next(),
         };
         let result = self.result(inst)?;
+        if self.has_decoration(result, Decoration::BuiltIn) && class != StorageClass::Input {
+            return Err(self
+                .error(
+                    inst,
+                    format!("a built-in variable is in storage class {class:?}, not Input"),
+                )
+                .under(BUILT_IN_VARIABLES));
+        }
         self.variables.insert(result, variable);
         // In initialisers the variable is its address.
         self.constants[result as usize] = Some((
@@ -341,12 +389,16 @@ impl<'a> Unit<'a> {
         let mut end = at + 1;
         loop {
             let Some(next) = insts.get(end).filter(|i| i.module == inst.module) else {
-                return Err(self.error(&inst, "the function has no OpFunctionEnd"));
+                return Err(self
+                    .error(&inst, "the function has no OpFunctionEnd")
+                    .under(LOGICAL_LAYOUT));
             };
             match next.op() {
                 Op::FunctionEnd => break,
                 Op::Function => {
-                    return Err(self.error(next, "a function begins inside another"));
+                    return Err(self
+                        .error(next, "a function begins inside another")
+                        .under(LOGICAL_LAYOUT));
                 }
                 Op::FunctionParameter if begin.is_none() => {
                     let ty = self.result_type(next)?;
@@ -371,7 +423,9 @@ impl<'a> Unit<'a> {
                 Op::Line | Op::NoLine | Op::Nop if begin.is_none() => {}
                 Op::Label if begin.is_none() => begin = Some(end),
                 _ if begin.is_none() => {
-                    return Err(self.error(next, "expected a label at the start of the function"));
+                    return Err(self
+                        .error(next, "expected a label at the start of the function")
+                        .under(LOGICAL_LAYOUT));
                 }
                 _ => {}
             }
@@ -400,20 +454,26 @@ impl<'a> Unit<'a> {
     fn check_entry_points(&self) -> Result<()> {
         for entry in &self.entry_points {
             let Some(def) = self.functions.get(&entry.func) else {
-                return Err(self.error(
-                    &entry.inst,
-                    format!("{} is not a function", self.binary.describe(entry.func)),
-                ));
+                return Err(self
+                    .error(
+                        &entry.inst,
+                        format!("{} is not a function", self.binary.describe(entry.func)),
+                    )
+                    .under(UNIVERSAL));
             };
             if def.body.is_empty() {
-                return Err(self.error(
-                    &entry.inst,
-                    format!("the kernel {:?} has no body", entry.name),
-                ));
+                return Err(self
+                    .error(
+                        &entry.inst,
+                        format!("the kernel {:?} has no body", entry.name),
+                    )
+                    .under(UNIVERSAL));
             }
             let result = self.type_of_id(&def.inst, def.result)?;
             if !matches!(result.kind, Kind::Void) {
-                return Err(self.error(&def.inst, "a kernel must return void"));
+                return Err(self
+                    .error(&def.inst, "a kernel must return void")
+                    .under(Rule::Env("Kernel Return Types")));
             }
         }
         Ok(())

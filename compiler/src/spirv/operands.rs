@@ -6,6 +6,7 @@ use smallvec::{SmallVec, smallvec};
 use super::constants::Const;
 use super::decode::{Id, Inst, Result};
 use super::function::{Bound, Definition, FunctionTranslator, Pointer, Values};
+use super::rules::{BUILT_IN_VARIABLES, Rule, UNIVERSAL};
 use super::translate::VariablePlace;
 use super::types::{Kind, space_of};
 use crate::ir::{ConvertOp, Op as IrOp, Rounding, Type, Value};
@@ -19,6 +20,7 @@ impl FunctionTranslator<'_, '_> {
                 inst,
                 format!("{} is not a value", self.unit.binary.describe(id)),
             )
+            .under(UNIVERSAL)
         })
     }
 
@@ -73,19 +75,22 @@ impl FunctionTranslator<'_, '_> {
                 self.unit.binary.describe(id)
             ),
         )
+        .under(UNIVERSAL)
     }
 
     /// The leaves of an operand.
     pub(super) fn values(&mut self, inst: &Inst<'_>, id: Id) -> Result<Values> {
         match self.bound(inst, id)? {
             Bound::Values(values) => Ok(values),
-            Bound::BuiltIn { variable, .. } => Err(self.error(
-                inst,
-                format!(
-                    "the built-in variable {} is used other than by loading it",
-                    self.unit.binary.describe(variable)
-                ),
-            )),
+            Bound::BuiltIn { variable, .. } => Err(self
+                .error(
+                    inst,
+                    format!(
+                        "the built-in variable {} is used other than by loading it",
+                        self.unit.binary.describe(variable)
+                    ),
+                )
+                .under(BUILT_IN_VARIABLES)),
         }
     }
 
@@ -191,10 +196,12 @@ impl FunctionTranslator<'_, '_> {
         match self.unit.type_of_id(inst, ty)?.kind {
             Kind::Pointer { class, pointee } => match space_of(class) {
                 Some(space) => Ok((space, pointee)),
-                None => Err(self.error(
-                    inst,
-                    format!("pointers to storage class {class:?} are not supported"),
-                )),
+                None => Err(self
+                    .error(
+                        inst,
+                        format!("pointers to storage class {class:?} are not supported"),
+                    )
+                    .under(Rule::Spirv("Storage Class"))),
             },
             _ => Err(self.error(
                 inst,
@@ -351,9 +358,6 @@ impl FunctionTranslator<'_, '_> {
                     }
                     _ => return Err(self.error(inst, "a composite constant of no composite type")),
                 }
-            }
-            (Const::Other, _) => {
-                return Err(self.error(inst, "constant samplers and pipes are not supported yet"));
             }
             _ => return Err(self.error(inst, "this constant cannot be used here")),
         }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use half::f16;
 use rspirv::spirv::{Decoration, Op};
 use smallvec::SmallVec;
 
@@ -10,7 +9,7 @@ use super::constants::{Const, sign_extend};
 use super::decode::{Binary, Id, Inst, Result};
 use super::module::Unit;
 use super::types::Kind;
-use crate::ir::{Scalar, Type};
+use crate::ir::{ConvertOp, Rounding, Scalar, Type, eval};
 use crate::program::SpecConstantInfo;
 
 /// Lists the specialization constants that a module declares, in order, without checking anything else.
@@ -52,19 +51,11 @@ pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>> {
 }
 
 fn to_float(bits: u64, scalar: Scalar) -> f64 {
-    match scalar {
-        Scalar::F16 => f16::from_bits(bits as u16).to_f64(),
-        Scalar::F32 => f64::from(f32::from_bits(bits as u32)),
-        _ => f64::from_bits(bits),
-    }
+    eval::to_f64(scalar, bits)
 }
 
 fn from_float(value: f64, scalar: Scalar) -> u64 {
-    match scalar {
-        Scalar::F16 => u64::from(f16::from_f64(value).to_bits()),
-        Scalar::F32 => u64::from((value as f32).to_bits()),
-        _ => value.to_bits(),
-    }
+    eval::from_f64(scalar, value)
 }
 
 /// One lane of an operation whose operands have the type of the first; `None` when the operation
@@ -83,7 +74,7 @@ fn fold_lane(op: Op, operand: Scalar, result: Scalar, args: &[u64]) -> Option<u6
         Op::UConvert if int => a,
         Op::FConvert if float && result.is_float() => from_float(fa, result),
         Op::QuantizeToF16 if operand == Scalar::F32 => {
-            from_float(f16::from_f64(fa).to_f64(), result)
+            from_float(to_float(from_float(fa, Scalar::F16), Scalar::F16), result)
         }
         // Out of range is undefined; clamped here as everywhere.
         Op::ConvertFToS if float && result.is_int() => {
@@ -91,9 +82,12 @@ fn fold_lane(op: Op, operand: Scalar, result: Scalar, args: &[u64]) -> Option<u6
             (fa as i64).clamp(-half - 1, half) as u64
         }
         Op::ConvertFToU if float && result.is_int() => (fa as u64).min(result.mask()),
-        // Through f64, whose rounding of 64-bit integers a narrower type would repeat: accepted for constants.
-        Op::ConvertSToF if int && result.is_float() => from_float(sa as f64, result),
-        Op::ConvertUToF if int && result.is_float() => from_float(a as f64, result),
+        Op::ConvertSToF if int && result.is_float() => {
+            eval::convert(ConvertOp::SToF, Rounding::NearestEven, operand, result, a)
+        }
+        Op::ConvertUToF if int && result.is_float() => {
+            eval::convert(ConvertOp::UToF, Rounding::NearestEven, operand, result, a)
+        }
         Op::SNegate if int => sa.wrapping_neg() as u64,
         Op::Not if int => !a,
         Op::IAdd if int => a.wrapping_add(b),
@@ -191,7 +185,28 @@ impl Unit<'_> {
             Op::AccessChain
             | Op::InBoundsAccessChain
             | Op::PtrAccessChain
-            | Op::InBoundsPtrAccessChain => self.fold_access_chain(inst, op, args),
+            | Op::InBoundsPtrAccessChain => {
+                let (ty, _) = self.constant(inst, args[0])?;
+                let Kind::Pointer {
+                    pointee: Some(pointee),
+                    ..
+                } = self.type_of_id(inst, *ty)?.kind
+                else {
+                    return Err(self.error(inst, "the base is not a pointer to a type"));
+                };
+                let element = matches!(op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
+                self.fold_access_chain(inst, pointee, args[0], &args[1..], element)
+            }
+            Op::UntypedAccessChainKHR
+            | Op::UntypedInBoundsAccessChainKHR
+            | Op::UntypedPtrAccessChainKHR
+            | Op::UntypedInBoundsPtrAccessChainKHR => {
+                let element = matches!(
+                    op,
+                    Op::UntypedPtrAccessChainKHR | Op::UntypedInBoundsPtrAccessChainKHR
+                );
+                self.fold_access_chain(inst, args[0], args[1], &args[2..], element)
+            }
             Op::CompositeExtract => {
                 let (mut of, mut value) = self.constant(inst, args[0])?.clone();
                 let (last, path) = match args[1..].split_last() {
@@ -483,29 +498,31 @@ impl Unit<'_> {
     }
 
     /// The address of a part of a module-scope variable.
-    fn fold_access_chain(&self, inst: &Inst<'_>, op: Op, args: &[Id]) -> Result<Const> {
-        let (ty, base) = self.constant(inst, args[0])?;
+    fn fold_access_chain(
+        &self,
+        inst: &Inst<'_>,
+        mut of: Id,
+        base: Id,
+        mut indices: &[Id],
+        has_element: bool,
+    ) -> Result<Const> {
+        let (ty, base) = self.constant(inst, base)?;
+        if !matches!(self.type_of_id(inst, *ty)?.kind, Kind::Pointer { .. }) {
+            return Err(self.error(inst, "the base is not a pointer"));
+        }
         let (variable, mut addend) = match base {
             Const::Address { variable, addend } => (Some(*variable), *addend),
             Const::Null => (None, 0),
-            _ => return Err(self.error(inst, "the base is not the address of a variable")),
+            Const::Lanes(bits) => (None, bits[0] as i64),
+            Const::Composite(_) => return Err(self.error(inst, "the base is not an address")),
         };
-        let Kind::Pointer {
-            pointee: Some(pointee),
-            ..
-        } = self.type_of_id(inst, *ty)?.kind
-        else {
-            return Err(self.error(inst, "the base is not a pointer"));
-        };
-        let mut of = pointee;
-        let mut indices = &args[1..];
         let wrong = |id: Id| {
             self.error(
                 inst,
                 format!("the index {} is not an integer", self.binary.describe(id)),
             )
         };
-        if matches!(op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain) {
+        if has_element {
             let (&element, rest) = indices
                 .split_first()
                 .ok_or_else(|| self.error(inst, "the element index is missing"))?;

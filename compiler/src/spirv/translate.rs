@@ -10,12 +10,14 @@ use smallvec::SmallVec;
 
 use super::constants::{Const, Image};
 use super::decode::{Id, Inst, Result};
+use super::float_modes::FloatModes;
 use super::function::translate_function;
 use super::module::Unit;
+use super::rules::{LINKAGE, Rule, VALIDATION};
 use crate::AddressSpace;
 use crate::ir::{
     FuncId, Function, Global, GlobalId, GlobalInit, LocalVar, Module, Op as IrOp, Relocation,
-    SourceLoc, Type,
+    Scope, SourceLoc, Type,
 };
 
 /// Largest module-scope object.
@@ -33,8 +35,10 @@ pub(super) enum VariablePlace {
 #[derive(Default)]
 pub(super) struct Translator<'a> {
     pub module: Module,
-    functions: HashMap<Id, FuncId>,
+    functions: HashMap<(Id, FloatModes), FuncId>,
     queue: Vec<(Id, FuncId)>,
+    /// Of the entry point being translated.
+    pub modes: FloatModes,
     globals: HashMap<Id, GlobalId>,
     global_queue: Vec<(Id, GlobalId)>,
     locals: HashMap<Id, LocalVar>,
@@ -58,6 +62,7 @@ impl<'a> Translator<'a> {
     /// Translates everything the entry points reach.
     pub fn run(&mut self, unit: &Unit<'a>) -> Result<()> {
         for entry in &unit.entry_points {
+            self.modes = unit.float_modes(entry.func)?;
             let func = self.function(unit, &entry.inst, entry.func)?;
             let kernel = unit.kernel(entry, func)?;
             self.module.kernels.push(kernel);
@@ -91,7 +96,7 @@ impl<'a> Translator<'a> {
     /// The IR function of a SPIR-V function with a body, declared on first use.
     pub fn function(&mut self, unit: &Unit<'a>, inst: &Inst<'_>, id: Id) -> Result<FuncId> {
         let id = unit.linked(id);
-        if let Some(&func) = self.functions.get(&id) {
+        if let Some(&func) = self.functions.get(&(id, self.modes)) {
             return Ok(func);
         }
         let Some(def) = unit.functions.get(&id) else {
@@ -102,22 +107,24 @@ impl<'a> Translator<'a> {
         };
         if def.body.is_empty() {
             let name = unit.linkage(id).map(|(name, _)| name);
-            return Err(unit.error(
-                inst,
-                match name {
-                    Some(name) => {
-                        format!("the function {name:?} is imported, but nothing exports it")
-                    }
-                    None => format!("the function {} has no body", unit.binary.describe(id)),
-                },
-            ));
+            return Err(match name {
+                Some(name) => unit
+                    .error(inst, unit.missing("function", &name, &def.inst))
+                    .under(LINKAGE),
+                None => unit.error(
+                    inst,
+                    format!("the function {} has no body", unit.binary.describe(id)),
+                ),
+            });
         }
         let mut params: Vec<Type> = Vec::new();
         for param in &def.params {
             let ty = unit.result_type(param)?;
             params.extend(unit.leaves(param, ty)?.iter().map(|leaf| leaf.ty));
             if params.len() > 4096 {
-                return Err(unit.error(&def.inst, "the function has too many parameters"));
+                return Err(unit
+                    .error(&def.inst, "the function has too many parameters")
+                    .under(Rule::Limit));
             }
         }
         let results: Vec<Type> = unit
@@ -139,7 +146,7 @@ impl<'a> Translator<'a> {
             .module
             .functions
             .push(Function::new(name, &params, &results));
-        self.functions.insert(id, func);
+        self.functions.insert((id, self.modes), func);
         self.queue.push((id, func));
         Ok(func)
     }
@@ -178,10 +185,12 @@ impl<'a> Translator<'a> {
         let info = unit.type_of_id(&variable.inst, variable.pointee)?;
         let (size, align) = (info.size, unit.aligned(id, info.align));
         if size > MAX_OBJECT {
-            return Err(unit.error(
-                &variable.inst,
-                format!("a variable of {size} bytes is too large: {MAX_OBJECT} is the most"),
-            ));
+            return Err(unit
+                .error(
+                    &variable.inst,
+                    format!("a variable of {size} bytes is too large: {MAX_OBJECT} is the most"),
+                )
+                .under(Rule::Limit));
         }
         let name = unit.binary.name(id).unwrap_or("variable");
         let space = match variable.class {
@@ -197,10 +206,12 @@ impl<'a> Translator<'a> {
             StorageClass::CrossWorkgroup => AddressSpace::Global,
             StorageClass::UniformConstant => AddressSpace::Constant,
             class => {
-                return Err(unit.error(
-                    &variable.inst,
-                    format!("variables of storage class {class:?} are not supported"),
-                ));
+                return Err(unit
+                    .error(
+                        &variable.inst,
+                        format!("variables of storage class {class:?} are not supported"),
+                    )
+                    .under(Rule::Spirv("Storage Class")));
             }
         };
         if let Some(&global) = self.globals.get(&id) {
@@ -209,10 +220,8 @@ impl<'a> Translator<'a> {
         if let Some((import, kind)) = unit.linkage(id)
             && kind == rspirv::spirv::LinkageType::Import as u32
         {
-            return Err(unit.error(
-                &variable.inst,
-                format!("the variable {import:?} is imported, but nothing exports it"),
-            ));
+            let message = unit.missing("variable", &import, &variable.inst);
+            return Err(unit.error(&variable.inst, message).under(LINKAGE));
         }
         let name = self.unique(name);
         let global = self.module.globals.push(Global {
@@ -282,10 +291,12 @@ impl<'a> Translator<'a> {
         let size = self.module.globals[global].size;
         self.initialized += size;
         if self.initialized > MAX_INITIALIZED {
-            return Err(unit.error(
-                inst,
-                format!("the initialisers take more than {MAX_INITIALIZED} bytes"),
-            ));
+            return Err(unit
+                .error(
+                    inst,
+                    format!("the initialisers take more than {MAX_INITIALIZED} bytes"),
+                )
+                .under(Rule::Limit));
         }
         let mut image = Image {
             bytes: vec![0; size as usize],
@@ -346,13 +357,15 @@ impl<'a> Translator<'a> {
                 let (_, callee, inst) = &self.calls[call];
                 match state[*callee] {
                     State::Open => {
-                        return Err(unit.error(
-                            inst,
-                            format!(
-                                "the function {:?} calls itself, directly or through others",
-                                self.module.functions[*callee].name
-                            ),
-                        ));
+                        return Err(unit
+                            .error(
+                                inst,
+                                format!(
+                                    "the function {:?} calls itself, directly or through others",
+                                    self.module.functions[*callee].name
+                                ),
+                            )
+                            .under(VALIDATION));
                     }
                     State::New => {
                         state[*callee] = State::Open;
@@ -388,7 +401,11 @@ fn own_reach(func: &Function) -> Reach {
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
             match func.insts[inst].op {
-                IrOp::Barrier(_) => reach.has_barrier = true,
+                IrOp::Barrier(_)
+                | IrOp::Collective {
+                    scope: Scope::WorkGroup,
+                    ..
+                } => reach.has_barrier = true,
                 IrOp::Alloca { size, .. } => reach.private_bytes += u64::from(size),
                 _ => {}
             }

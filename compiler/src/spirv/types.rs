@@ -4,10 +4,11 @@
 //! room of four, structures as in C unless decorated `CPacked`. An aggregate as an SSA value is the list of its
 //! leaves: the scalars, vectors and pointers in it, in order.
 
-use rspirv::spirv::{Decoration, Op, StorageClass};
+use rspirv::spirv::{Decoration, Dim, ImageFormat, Op, StorageClass};
 
 use super::decode::{Id, Inst, Result};
 use super::module::Unit;
+use super::rules::{Rule, UNIVERSAL, UNIVERSAL_LIMITS, VALIDATION};
 use crate::AddressSpace;
 use crate::ir::{Scalar, Type};
 
@@ -25,7 +26,7 @@ pub(super) enum Kind {
     Value(Type),
     Pointer {
         class: StorageClass,
-        /// `None` for a forward declaration.
+        /// `None` for a forward declaration, and for an untyped pointer.
         pointee: Option<Id>,
     },
     Array {
@@ -132,7 +133,9 @@ impl TypeInfo {
 pub(super) fn space_of(class: StorageClass) -> Option<AddressSpace> {
     Some(match class {
         StorageClass::Function | StorageClass::Private => AddressSpace::Private,
-        StorageClass::CrossWorkgroup => AddressSpace::Global,
+        StorageClass::CrossWorkgroup
+        | StorageClass::DeviceOnlyALTERA
+        | StorageClass::HostOnlyALTERA => AddressSpace::Global,
         StorageClass::UniformConstant => AddressSpace::Constant,
         StorageClass::Workgroup => AddressSpace::Local,
         StorageClass::Generic => AddressSpace::Generic,
@@ -168,8 +171,16 @@ impl Unit<'_> {
                             format!("integers of {} bits are not supported", words[0]),
                         )
                     })?;
-                if words[1] > 1 {
-                    return Err(self.error(inst, "the signedness is neither 0 nor 1"));
+                if words[1] != 0 {
+                    return Err(self
+                        .error(
+                            inst,
+                            format!(
+                                "the signedness is {}: OpenCL's integers have none, it must be 0",
+                                words[1]
+                            ),
+                        )
+                        .under(VALIDATION));
                 }
                 let ty = Type::new(scalar, 1);
                 TypeInfo::leaf(Kind::Value(ty), ty)
@@ -223,6 +234,12 @@ impl Unit<'_> {
                         ),
                     )
                 })?;
+                let stride = self.decoration(self.result(inst)?, Decoration::ArrayStride);
+                if let Some(&[stride]) = stride
+                    && u64::from(stride) != size
+                {
+                    return Err(self.layout_error(inst, "ArrayStride", stride, size));
+                }
                 let total = size.checked_mul(length).filter(|&s| s <= MAX_SIZE);
                 TypeInfo {
                     kind: Kind::Array {
@@ -238,6 +255,16 @@ impl Unit<'_> {
                 }
             }
             Op::TypeStruct => self.struct_type(inst)?,
+            Op::TypeUntypedPointerKHR => {
+                let class = self.storage_class(inst, words[0])?;
+                TypeInfo::leaf(
+                    Kind::Pointer {
+                        class,
+                        pointee: None,
+                    },
+                    Type::PTR,
+                )
+            }
             Op::TypePointer => {
                 let class = self.storage_class(inst, words[0])?;
                 TypeInfo::leaf(
@@ -279,6 +306,9 @@ impl Unit<'_> {
             | Op::TypeSampledImage
             | Op::TypeNamedBarrier
             | Op::TypeOpaque) => {
+                if op == Op::TypeImage {
+                    self.check_image_type(inst)?;
+                }
                 let access = match op {
                     Op::TypeImage => words.get(7).copied(),
                     Op::TypePipe => words.first().copied(),
@@ -286,13 +316,19 @@ impl Unit<'_> {
                 };
                 TypeInfo::leaf(Kind::Handle { op, access }, Type::I64)
             }
-            _ => return Err(self.error(inst, "this type is not supported")),
+            _ => {
+                return Err(self
+                    .error(inst, "this type is not supported")
+                    .under(Rule::Env("Supported Types")));
+            }
         };
         if info.depth > MAX_DEPTH {
-            return Err(self.error(
-                inst,
-                format!("aggregates are nested deeper than {MAX_DEPTH} levels"),
-            ));
+            return Err(self
+                .error(
+                    inst,
+                    format!("aggregates are nested deeper than {MAX_DEPTH} levels"),
+                )
+                .under(UNIVERSAL_LIMITS));
         }
         let result = self.result(inst)?;
         self.set_type(result, info);
@@ -336,6 +372,11 @@ impl Unit<'_> {
                 size = size.next_multiple_of(u64::from(info.align));
                 align = align.max(info.align);
             }
+            if let Some(&offset) = self.member_offsets.get(&(result, offsets.len() as u32))
+                && u64::from(offset) != size
+            {
+                return Err(self.layout_error(inst, "Offset", offset, size));
+            }
             offsets.push(size);
             first_leaves.push(leaves);
             size += info.size;
@@ -359,8 +400,66 @@ impl Unit<'_> {
         })
     }
 
+    /// Decorations that lay out memory, which are not OpenCL's, may say what is so anyway.
+    fn layout_error(
+        &self,
+        inst: &Inst<'_>,
+        decoration: &str,
+        said: u32,
+        natural: u64,
+    ) -> crate::Diagnostic {
+        self.error(
+            inst,
+            format!("the decoration {decoration} says {said} bytes, where OpenCL has {natural}"),
+        )
+        .under(Rule::Env("Alignment of Types"))
+    }
+
+    /// What OpenCL's images are.
+    fn check_image_type(&self, inst: &Inst<'_>) -> Result<()> {
+        let &[
+            sampled_type,
+            dim,
+            depth,
+            arrayed,
+            multisampled,
+            sampled,
+            format,
+            ref access @ ..,
+        ] = inst.operands
+        else {
+            return Err(self.error(inst, "wrong word count: an operand is missing"));
+        };
+        let texel = &self.type_of_id(inst, sampled_type)?.kind;
+        let dim = Dim::from_u32(dim);
+        let wrong = if !matches!(texel, Kind::Void) {
+            "the sampled type is not void"
+        } else if !matches!(
+            dim,
+            Some(Dim::Dim1D | Dim::Dim2D | Dim::Dim3D | Dim::DimBuffer)
+        ) {
+            "the dimensionality is not 1D, 2D, 3D or Buffer"
+        } else if depth > 1 || depth == 1 && dim != Some(Dim::Dim2D) {
+            "a depth image is not 2D"
+        } else if arrayed > 1 || arrayed == 1 && !matches!(dim, Some(Dim::Dim1D | Dim::Dim2D)) {
+            "an array of images is neither 1D nor 2D"
+        } else if multisampled != 0 {
+            "the image has several samples"
+        } else if sampled != 0 {
+            "whether the image is sampled must be left open (0)"
+        } else if format != ImageFormat::Unknown as u32 {
+            "the image format is not Unknown"
+        } else if access.is_empty() {
+            "the access qualifier is missing"
+        } else {
+            return Ok(());
+        };
+        Err(self.error(inst, wrong).under(VALIDATION))
+    }
+
     fn too_large(&self, inst: &Inst<'_>) -> crate::Diagnostic {
         self.error(inst, format!("the type is larger than {MAX_SIZE} bytes"))
+            .under(Rule::Limit)
     }
 
     pub(super) fn storage_class(&self, inst: &Inst<'_>, word: u32) -> Result<StorageClass> {
@@ -378,6 +477,7 @@ impl Unit<'_> {
                     self.binary.describe(id)
                 ),
             )
+            .under(UNIVERSAL)
         })
     }
 
@@ -422,7 +522,7 @@ impl Unit<'_> {
                     "a value of {} scalars and vectors is too large to be handled as one: {MAX_LEAVES} are allowed",
                     info.leaves
                 ),
-            ));
+            ).under(Rule::Limit));
         }
         let mut out = Vec::with_capacity(info.leaves as usize);
         self.push_leaves(id, 0, &mut out);

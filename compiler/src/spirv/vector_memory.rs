@@ -7,7 +7,8 @@ use rspirv::spirv::OpenclStd100Op as Std;
 
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
-use crate::ir::{BinOp, ConvertOp, Mem, Op as IrOp, Rounding, Scalar, Type, Value};
+use super::rules::REQUIRED;
+use crate::ir::{BinOp, ConvertOp, Mem, Op as IrOp, Scalar, Type, Value};
 
 impl FunctionTranslator<'_, '_> {
     pub(super) fn vector_memory(&mut self, op: Std, inst: &Inst<'_>, args: &[u32]) -> Result<()> {
@@ -51,20 +52,24 @@ impl FunctionTranslator<'_, '_> {
                 let half = self.ty(value).with_scalar(Scalar::F16);
                 let rounding = match args.get(3) {
                     Some(&mode) => self.rounding_mode(inst, mode)?,
-                    None => Rounding::NearestEven,
+                    None => self.out.modes.rounding(Scalar::F16),
                 };
                 let aligned = matches!(op, Std::vstorea_halfn | Std::vstorea_halfn_r);
                 let (address, mem) = self.place(inst, args[1], args[2], half, aligned)?;
                 let value = if self.ty(value) == half {
                     value
                 } else {
-                    self.b()
-                        .val(IrOp::Convert(ConvertOp::FToF, rounding), &[value], half)
+                    let value = self.flushed(value);
+                    let op = IrOp::Convert(ConvertOp::FToF, rounding);
+                    let value = self.b().val(op, &[value], half);
+                    self.flushed(value)
                 };
                 self.b().store(mem, address, value);
                 Ok(())
             }
-            _ => Err(self.error(inst, "this function is not supported yet")),
+            _ => Err(self
+                .error(inst, "this function is not supported yet")
+                .under(REQUIRED)),
         }
     }
 

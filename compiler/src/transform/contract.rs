@@ -2,7 +2,7 @@
 //!
 //! Where the program allows it (no `ContractionOff`, or `-cl-mad-enable`), a product whose only use is a sum or
 //! difference becomes part of a fused multiply-add: `a * b - c` is `fma(a, b, -c)` and `c - a * b` is
-//! `fma(-a, b, c)`, negation being exact. Halves are left alone: their `fma` costs more than it saves. Linear.
+//! `fma(-a, b, c)`, negation being exact. Operations marked `strict` stay apart. Halves are left alone: their `fma` costs more than it saves. Linear.
 
 use cranelift_entity::SecondaryMap;
 use smallvec::{SmallVec, smallvec};
@@ -39,7 +39,9 @@ pub fn run(func: &mut Function) -> bool {
 fn product(func: &Function, value: Value, uses: &SecondaryMap<Value, u32>) -> Option<[Value; 2]> {
     let data = &func.insts[func.def_inst(value)?];
     match data.op {
-        Op::Binary(BinOp::FMul, _) if uses[value] == 1 => Some([data.args[0], data.args[1]]),
+        Op::Binary(BinOp::FMul, wrap) if uses[value] == 1 && !wrap.strict => {
+            Some([data.args[0], data.args[1]])
+        }
         _ => None,
     }
 }
@@ -52,9 +54,12 @@ fn contract(
     out: &mut Vec<Inst>,
 ) -> bool {
     let data = &func.insts[inst];
-    let Op::Binary(op @ (BinOp::FAdd | BinOp::FSub), _) = data.op else {
+    let Op::Binary(op @ (BinOp::FAdd | BinOp::FSub), wrap) = data.op else {
         return false;
     };
+    if wrap.strict {
+        return false;
+    }
     let (x, y) = (data.args[0], data.args[1]);
     if func.ty(x).scalar == Scalar::F16 {
         return false;

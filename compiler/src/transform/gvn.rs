@@ -255,6 +255,7 @@ impl Pass<'_> {
             let both = Wrap {
                 nsw: a.nsw && b.nsw,
                 nuw: a.nuw && b.nuw,
+                strict: a.strict || b.strict,
             };
             self.func.insts[kept].op = Op::Binary(op, both);
         }
@@ -285,8 +286,10 @@ impl Pass<'_> {
         // Lanes of a strided or scattered store may overlap, and then the last one wins.
         let overlaps = ty.lanes > 1
             && if self.func.ty(data.args[0]).is_scalar() {
-                let bytes = i64::from(ty.scalar.bytes()) * (data.args.len() as i64 - 1);
-                mem.stride != 0 && mem.stride.abs() < bytes
+                let bytes = u64::from(ty.scalar.bytes()) * (data.args.len() as u64 - 1);
+                // A huge stride comes round: twice 2^63 is no distance at all.
+                let apart = |lanes: i64| mem.stride.wrapping_mul(lanes).unsigned_abs();
+                mem.stride != 0 && (1..i64::from(ty.lanes)).any(|lanes| apart(lanes) < bytes)
             } else {
                 true
             };

@@ -26,6 +26,8 @@ pub(super) fn rewrite(f: &mut Folder, inst: Inst) -> Option<Rewrite> {
     let ty = f.func.ty(data.results[0]);
     match data.op.clone() {
         Op::Unary(op) => unary(f.func, op, args[0]),
+        // What is to stay as it is must not become an operation that need not.
+        Op::Binary(_, wrap) if wrap.strict => None,
         Op::Binary(op, _) if op.is_float() => float_binary(f, op, args[0], args[1], ty),
         Op::Binary(op, wrap) => int_binary(f, op, wrap, args[0], args[1], ty),
         Op::Fma => fma(f.func, &args),
@@ -212,7 +214,10 @@ fn int_binary(
         BinOp::ISub => {
             let negated = f.constant(ty, c.wrapping_neg());
             let nsw = wrap.nsw && c != (mask ^ (mask >> 1));
-            let wrap = Wrap { nsw, nuw: false };
+            let wrap = Wrap {
+                nsw,
+                ..Wrap::default()
+            };
             return op(Op::Binary(BinOp::IAdd, wrap), &[a, negated]);
         }
         _ => {}
@@ -233,7 +238,11 @@ fn int_binary(
             let fits = (signed(sum) < 0) == (signed(c) < 0);
             let nsw = wrap.nsw && inner_wrap.nsw && same_way && fits;
             let sum = f.constant(ty, sum);
-            op(Op::Binary(BinOp::IAdd, Wrap { nsw, nuw: false }), &[x, sum])
+            let wrap = Wrap {
+                nsw,
+                ..Wrap::default()
+            };
+            op(Op::Binary(BinOp::IAdd, wrap), &[x, sum])
         }
         (BinOp::IMul, BinOp::IMul) => {
             let product = f.constant(ty, d.wrapping_mul(c));
@@ -709,6 +718,7 @@ fn widen_sum(f: &mut Folder, operation: ConvertOp, x: Value, ty: Type) -> Option
     let wrap = Wrap {
         nsw: true,
         nuw: operation == ConvertOp::ZExt,
+        strict: false,
     };
     op(Op::Binary(BinOp::IAdd, wrap), &[wide, c])
 }

@@ -124,7 +124,7 @@ fn convert(
 /// Whether doing the operation where the program does not costs next to nothing.
 fn is_cheap(op: &Op) -> bool {
     match op {
-        Op::Builtin(_) | Op::Routine(..) | Op::Unary(UnOp::Sqrt) => false,
+        Op::Builtin(_) | Op::Routine(..) | Op::Rounded(..) | Op::Unary(UnOp::Sqrt) => false,
         Op::Binary(op, _) => !matches!(
             op,
             BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem | BinOp::FDiv | BinOp::FRem

@@ -126,6 +126,7 @@ fn is_expensive(op: &Op) -> bool {
         op,
         Op::Builtin(_)
             | Op::Routine(..)
+            | Op::Rounded(..)
             | Op::Unary(UnOp::Sqrt)
             | Op::Binary(
                 BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem | BinOp::FDiv | BinOp::FRem,

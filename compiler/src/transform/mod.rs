@@ -17,7 +17,7 @@
 //! | [`dce`] | what nothing needs |
 //! | [`builtins`] | built-ins that are not lane-wise |
 //! | [`scalarize`] | one lane for each value |
-//! | [`spaces`] | generic accesses to the address space they are known to be in |
+//! | [`spaces`] | generic accesses to the address space they are known to be in, questions about it answered |
 //! | [`unroll`] | short loops as straight lines |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
 //! | [`licm`] | invariant code and loads out of loops |
@@ -73,7 +73,10 @@ pub fn prepare_kernel(
     let params = scalarize::run(&mut func, &kernel.params);
     check(&func, Stage::Scalarized, "scalarize");
     promote_all(&mut func, Stage::Scalarized);
-    spaces::run(&mut func, module, &kernel.info, &params);
+    if spaces::run(&mut func, module, &kernel.info, &params) {
+        // Private objects may have been memory only for the sake of the question.
+        promote_all(&mut func, Stage::Scalarized);
+    }
     rounds(&mut func, Stage::Scalarized);
     for _ in 0..UNROLL_ROUNDS {
         if !unroll::run(&mut func) {

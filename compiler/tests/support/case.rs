@@ -23,6 +23,8 @@ pub struct Case<'a> {
     pub kernel: usize,
     pub range: NdRange,
     pub args: Vec<Arg>,
+    /// Work-items of a sub-group, if it matters.
+    pub sub_group_size: Option<u8>,
     program: OnceCell<Result<Program, String>>,
 }
 
@@ -50,6 +52,7 @@ impl<'a> Case<'a> {
             kernel,
             range,
             args,
+            sub_group_size: None,
             program: OnceCell::new(),
         }
     }

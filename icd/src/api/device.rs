@@ -3,7 +3,9 @@
 use std::ffi::CString;
 use std::sync::{Arc, LazyLock};
 
-use brolga_compiler::spirv::{supported_capabilities, supported_extensions};
+use brolga_compiler::spirv::{
+    supported_capabilities, supported_extensions, supported_instruction_sets,
+};
 use brolga_runtime::device::Device as RuntimeDevice;
 use brolga_runtime::event::timestamp;
 use brolga_runtime::platform::Platform as RuntimePlatform;
@@ -15,6 +17,11 @@ use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::Answer;
+
+// cl_ext_float_atomics, "New API Enums".
+const CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4231;
+const CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4232;
+const CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4233;
 
 /// `cl_device_id`
 pub struct Device {
@@ -194,7 +201,7 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         CL_DEVICE_NUMERIC_VERSION => answer.value(d.numeric_version),
         CL_DEVICE_OPENCL_C_VERSION => answer.string(d.opencl_c_version),
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => answer.names(d.opencl_c_all_versions()),
-        CL_DEVICE_OPENCL_C_FEATURES => answer.names(d.opencl_c_features()),
+        CL_DEVICE_OPENCL_C_FEATURES => answer.names(&d.opencl_c_features()),
         // cl_khr_extended_versioning asks for the version by number; the core query replaced it.
         CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => answer.value(opencl_c_numeric_version(d)),
         CL_DEVICE_EXTENSIONS => answer.string(&d.extensions),
@@ -204,7 +211,11 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         // The format demands a date; this one says that no version has been passed.
         CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => answer.string("v0000-01-01-00"),
         CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS => {
-            static SETS: LazyLock<Vec<CString>> = LazyLock::new(|| vec![c"OpenCL.std".into()]);
+            static SETS: LazyLock<Vec<CString>> = LazyLock::new(|| {
+                supported_instruction_sets()
+                    .filter_map(|name| CString::new(name).ok())
+                    .collect()
+            });
             answer.static_strings(&SETS)
         }
         CL_DEVICE_SPIRV_EXTENSIONS => {
@@ -245,8 +256,23 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         | CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => answer.value(NONE),
         CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => answer.value(d.atomic_memory_capabilities),
         CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => answer.value(d.atomic_fence_capabilities),
+        CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT => answer.value(d.half_fp_atomic_capabilities),
+        CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT => {
+            answer.value(d.single_fp_atomic_capabilities)
+        }
+        CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT => {
+            answer.value(d.double_fp_atomic_capabilities)
+        }
         CL_DEVICE_MAX_NUM_SUB_GROUPS => answer.value(d.max_num_sub_groups),
         CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => answer.boolean(false),
+        CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR => answer.value(
+            CL_DEVICE_KERNEL_CLOCK_SCOPE_DEVICE_KHR
+                | CL_DEVICE_KERNEL_CLOCK_SCOPE_WORK_GROUP_KHR
+                | CL_DEVICE_KERNEL_CLOCK_SCOPE_SUB_GROUP_KHR,
+        ),
+        CL_DEVICE_SUB_GROUP_SIZES_INTEL => {
+            answer.array(&brolga_compiler::SUB_GROUP_SIZES.map(|size| size as usize))
+        }
         CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT => {
             answer.boolean(d.non_uniform_work_group_support)
         }
@@ -274,7 +300,7 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
 fn spirv_capabilities(device: &RuntimeDevice) -> Vec<cl_uint> {
     supported_capabilities()
         .filter(|(_, name)| name != "Float16" || device.half_fp_config != 0)
-        .map(|(capability, _)| capability as cl_uint)
+        .map(|(number, _)| number)
         .collect()
 }
 

@@ -90,8 +90,14 @@ impl DeviceFeatures {
     /// Preprocessor lines to put before a source, as a system header so that they draw no warnings,
     /// ending with a line marker that starts the source itself as `name`.
     ///
-    /// `queries` are functions of a dimension to keep in bounds, with their values outside.
-    pub(super) fn prelude(&self, std: ClStd, queries: &[(&str, u32)], name: &str) -> String {
+    /// `queries` are functions of a dimension to keep in bounds, with their values outside; `definitions` are others.
+    pub(super) fn prelude(
+        &self,
+        std: ClStd,
+        queries: &[(&str, u32)],
+        definitions: &str,
+        name: &str,
+    ) -> String {
         let mut text = "# 1 \"brolga.h\" 1 3\n".to_owned();
         for macro_name in HEADER_MACROS {
             if !self.has(macro_name) {
@@ -106,6 +112,9 @@ impl DeviceFeatures {
             for macro_name in &self.features {
                 let _ = writeln!(text, "#ifndef {macro_name}\n#define {macro_name} 1\n#endif");
             }
+        }
+        if self.has("cl_khr_select_fprounding_mode") {
+            text.push_str("#define __ROUNDING_MODE__ rte\n");
         }
         if !self.has("__opencl_c_images") {
             text.push_str("#undef __IMAGE_SUPPORT__\n");
@@ -135,6 +144,7 @@ impl DeviceFeatures {
                  #define {query} __brolga_{query}"
             );
         }
+        text.push_str(definitions);
         let _ = writeln!(text, "# 1 \"{name}\" 2");
         text
     }

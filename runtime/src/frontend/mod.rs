@@ -3,6 +3,8 @@
 //! ```text
 //! option string -> options.rs   the standard build options, parsed and checked
 //! source        -> route.rs     which compiler translates this source exactly
+//!               -> atomics.rs   definitions of functions that clang 22 does not know
+//!               -> rounding.rs  selected rounding modes, for the sources that have them
 //!               -> clang.rs     command lines, run by process.rs (source, headers and results in memory)
 //!               -> module.rs   is what came out the SPIR-V that was meant?
 //!               -> arg_info.rs  argument types for clGetKernelArgInfo, added to the module
@@ -16,12 +18,15 @@
 //! Open [`compile_for`] below first.
 
 mod arg_info;
+mod atomics;
 mod cache;
 mod clang;
 mod features;
+mod groups;
 mod module;
 pub mod options;
 mod process;
+mod rounding;
 mod route;
 mod tools;
 
@@ -105,7 +110,10 @@ fn compile_cached(
             Err(error) => return Output::failed(error.failure, error.log),
         }
     }
-    let way = route::choose(&request);
+    let way = match route::choose(&request) {
+        Ok(way) => way,
+        Err(missing) => return Output::failed(Failure::CompileError, missing),
+    };
     let key = cache::Key::new(&request);
     if let Some((spirv, log)) = cache.and_then(|cache| cache.load(&key)) {
         return Output {
@@ -114,7 +122,12 @@ fn compile_cached(
             error: None,
         };
     }
-    match clang::translate(&request, way) {
+    let translated = if rounding::is_selected(&request) {
+        rounding::translate(&request)
+    } else {
+        clang::translate(&request, way)
+    };
+    match translated {
         Ok((mut spirv, log)) => {
             arg_info::add(&request, way, &mut spirv);
             if let Some(cache) = cache {

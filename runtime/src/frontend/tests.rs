@@ -126,7 +126,7 @@ fn definitions_and_versions_are_what_the_options_say() {
             "-cl-std=CL3.0",
         ),
         (
-            "!defined(cl_khr_subgroup_rotate) && !defined(__opencl_c_pipes)",
+            "!defined(cl_khr_subgroup_named_barrier) && !defined(__opencl_c_pipes)",
             "-cl-std=CL3.0",
         ),
         ("defined(__FAST_RELAXED_MATH__)", "-cl-fast-relaxed-math"),
@@ -255,6 +255,257 @@ fn what_clang_22_mistranslates_is_translated_right() {
     }
 }
 
+/// The atomic instructions and memory barriers of the first function that has any: opcode, scope, semantics.
+fn atomic_instructions(words: &[u32]) -> Vec<(u32, Option<u32>, Option<u32>)> {
+    const FUNCTION_END: u32 = 56;
+    let constant = |id: u32| {
+        module::instructions(words).find_map(|(opcode, inst)| match (opcode, inst) {
+            (43, &[_, result, value]) if result == id => Some(value),
+            (46, &[_, result]) if result == id => Some(0),
+            _ => None,
+        })
+    };
+    let mut found = Vec::new();
+    for (opcode, inst) in module::instructions(words) {
+        let scope_at = match opcode {
+            225 => 0,
+            228 | 319 => 1,
+            227 | 229..=242 | 318 | 5614 | 5615 | 6035 => 3,
+            FUNCTION_END if !found.is_empty() => break,
+            _ => continue,
+        };
+        found.push((
+            opcode,
+            constant(inst[scope_at]),
+            constant(inst[scope_at + 1]),
+        ));
+    }
+    found
+}
+
+#[test]
+fn atomic_functions_become_the_instructions_they_stand_for() {
+    let mut device = crate::features::for_compiler();
+    device.extensions.push("cl_khr_fp16".to_owned());
+    for size in ["load_store", "add", "min_max"] {
+        for space in ["global", "local"] {
+            let name = format!("__opencl_c_ext_fp16_{space}_atomic_{size}");
+            device.features.push(name);
+        }
+    }
+    // OpenCL C Specification, "Atomic Functions": without explicit arguments they are sequentially consistent, for the
+    // device. SPIR-V Specification: scopes are 0 CrossDevice, 1 Device, 2 Workgroup; semantics 2 Acquire, 4 Release, 8 AcquireRelease,
+    // 16 SequentiallyConsistent; opcodes from "Atomic Instructions".
+    let cases: &[(&str, u32, u32, u32)] = &[
+        ("*o = atomic_load(P)", 227, 1, 16),
+        (
+            "*o = atomic_load_explicit(P, memory_order_acquire)",
+            227,
+            1,
+            2,
+        ),
+        (
+            "*o = atomic_load_explicit(P, memory_order_relaxed, memory_scope_work_group)",
+            227,
+            2,
+            0,
+        ),
+        ("atomic_store(P, v)", 228, 1, 16),
+        (
+            "atomic_store_explicit(P, v, memory_order_release, memory_scope_all_svm_devices)",
+            228,
+            0,
+            4,
+        ),
+        ("*o = atomic_exchange(P, v)", 229, 1, 16),
+        (
+            "*o = atomic_exchange_explicit(P, v, memory_order_acq_rel, memory_scope_work_group)",
+            229,
+            2,
+            8,
+        ),
+        (
+            "*o = atomic_fetch_add_explicit(P, v, memory_order_relaxed)",
+            1,
+            1,
+            0,
+        ),
+        ("*o = atomic_fetch_sub(P, v)", 2, 1, 16),
+        (
+            "*o = atomic_fetch_min_explicit(P, v, memory_order_seq_cst, memory_scope_all_svm_devices)",
+            3,
+            0,
+            16,
+        ),
+        ("*o = atomic_fetch_max(P, v)", 4, 1, 16),
+        (
+            "*o = atomic_fetch_or_explicit(P, v, memory_order_acquire, memory_scope_device)",
+            241,
+            1,
+            2,
+        ),
+        ("*o = atomic_fetch_and(P, v)", 240, 1, 16),
+        (
+            "*o = atomic_fetch_xor_explicit(P, v, memory_order_relaxed)",
+            242,
+            1,
+            0,
+        ),
+    ];
+    // Types, with their opcodes for add, sub, min and max.
+    for (ty, arithmetic) in [
+        ("int", [234, 235, 236, 238]),
+        ("uint", [234, 235, 237, 239]),
+        ("long", [234, 235, 236, 238]),
+        ("ulong", [234, 235, 237, 239]),
+        ("float", [6035, 6035, 5614, 5615]),
+        ("double", [6035, 6035, 5614, 5615]),
+        ("half", [6035, 6035, 5614, 5615]),
+    ] {
+        let bitwise = arithmetic[0] == 234;
+        let cases: Vec<_> = cases
+            .iter()
+            .filter(|(_, opcode, ..)| bitwise || !(240..=242).contains(opcode))
+            .collect();
+        let expected: Vec<_> = cases
+            .iter()
+            .map(|(_, opcode, scope, semantics)| {
+                let arithmetic = arithmetic.get((*opcode as usize).wrapping_sub(1));
+                (
+                    *arithmetic.unwrap_or(opcode),
+                    Some(*scope),
+                    Some(*semantics),
+                )
+            })
+            .collect();
+        for space in ["global", "local", ""] {
+            let pointer = match space {
+                "" => format!("volatile atomic_{ty} *P = c ? (volatile atomic_{ty} *)g : l;"),
+                "local" => format!("volatile local atomic_{ty} *P = l;"),
+                _ => format!("volatile global atomic_{ty} *P = g;"),
+            };
+            let calls: String = cases
+                .iter()
+                .map(|(call, ..)| format!("{call}; o++;\n"))
+                .collect();
+            // The second goes through clang 15, whose translator does not know sums in half precision.
+            let ways = if ty == "half" {
+                &[""][..]
+            } else {
+                &["", "c = any(c);"]
+            };
+            for other in ways {
+                let source = format!(
+                    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n\
+                     kernel void k(volatile global atomic_{ty} *g, volatile local atomic_{ty} *l, {ty} v, int c, global {ty} *o) {{\n\
+                     {other} {pointer}\n{calls}}}"
+                );
+                let options = options::parse("-cl-std=CL3.0").unwrap();
+                let output = compile_cached(&source, &[], &options, &device, None);
+                let words = output
+                    .spirv
+                    .unwrap_or_else(|| panic!("{source}: {}", output.log));
+                validate(&words, &source);
+                assert_eq!(atomic_instructions(&words), expected, "{source}");
+            }
+        }
+    }
+}
+
+#[test]
+fn other_atomic_functions_and_fences_become_instructions_too() {
+    for (statement, opcode, scope, semantics) in [
+        (
+            "int e = 1; *o = atomic_compare_exchange_strong(a, &e, 2)",
+            230,
+            1,
+            16,
+        ),
+        (
+            "int e = 1; *o = atomic_compare_exchange_weak_explicit(a, &e, 2, memory_order_acq_rel, memory_order_acquire, memory_scope_work_group)",
+            230,
+            2,
+            8,
+        ),
+        (
+            "float e = 1; *o = atomic_compare_exchange_strong_explicit((volatile global atomic_float *)a, &e, 2, memory_order_release, memory_order_relaxed)",
+            230,
+            1,
+            4,
+        ),
+        (
+            "*o = atomic_flag_test_and_set_explicit(f, memory_order_acquire, memory_scope_work_group)",
+            318,
+            2,
+            2,
+        ),
+        ("*o = atomic_flag_test_and_set(f)", 318, 1, 16),
+        (
+            "atomic_flag_clear_explicit(f, memory_order_release)",
+            319,
+            1,
+            4,
+        ),
+        (
+            "atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)",
+            225,
+            1,
+            0x308,
+        ),
+        (
+            "atomic_work_item_fence(CLK_IMAGE_MEM_FENCE, memory_order_acq_rel, memory_scope_work_item)",
+            225,
+            4,
+            0x808,
+        ),
+        ("*o = atomic_add(p, 3)", 234, 1, 0),
+        ("*o = atomic_min(p, 3)", 236, 1, 0),
+        ("*o = atomic_max((volatile global uint *)p, 3)", 239, 1, 0),
+        ("*o = atomic_xchg(p, 3)", 229, 1, 0),
+        (
+            "*o = atomic_xchg((volatile global float *)p, 3.0f)",
+            229,
+            1,
+            0,
+        ),
+        ("*o = atomic_cmpxchg(p, 3, 4)", 230, 1, 0),
+        ("*o = atom_sub((volatile global long *)p, 3)", 235, 1, 0),
+        ("*o = atom_xor((volatile global ulong *)p, 3)", 242, 1, 0),
+        (
+            "*o = atom_cmpxchg((volatile global ulong *)p, 3, 4)",
+            230,
+            1,
+            0,
+        ),
+        ("write_mem_fence(CLK_LOCAL_MEM_FENCE)", 225, 2, 0x104),
+    ] {
+        let source = format!(
+            "kernel void k(volatile global atomic_int *a, volatile global atomic_flag *f, volatile global int *p, global int *o) {{ {statement}; }}"
+        );
+        let (words, log) = module(&source, "-cl-std=CL3.0");
+        assert_eq!(log, "", "{source}");
+        assert_eq!(
+            atomic_instructions(&words),
+            [(opcode, Some(scope), Some(semantics))],
+            "{source}"
+        );
+    }
+    // Orders and scopes that only the launch knows.
+    let source = "kernel void k(volatile global atomic_int *a, int order, int scope, global int *o) {
+        int e = 3; *o = atomic_compare_exchange_strong_explicit(a, &e, 2, order, order, scope) + atomic_fetch_add_explicit(a, 1, order, scope);
+        atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, order, scope); }";
+    let (words, _) = module(source, "-cl-std=CL3.0");
+    let found = atomic_instructions(&words);
+    assert_eq!(found.len(), 3);
+    assert!(found.iter().all(|f| f.1.is_none() && f.2.is_none()));
+    // Programs for OpenCL C 1.x may use the later names for their own functions.
+    module(
+        "int atomic_fetch_max(volatile global int *p, int v) { return atomic_max(p, v); }
+         kernel void k(volatile global int *p) { atomic_fetch_max(p, 3); atom_inc(p); }",
+        "-cl-std=CL1.2",
+    );
+}
+
 /// What the device may offer one day translates today, so that offering it is a row in the device's table.
 #[test]
 fn optional_features_translate_once_they_are_in_the_table() {
@@ -305,6 +556,15 @@ fn optional_features_translate_once_they_are_in_the_table() {
         "kernel void k(global char4 *a, global uint *b) { *b = dot(*a, *a) + dot_4x8packed_uu_uint(*b, 7u) + dot_acc_sat(*a, *a, 3); }",
         "kernel void k(global int *o) { o[0] = work_group_all(o[1]) + work_group_broadcast(o[2], 1) + work_group_reduce_add(o[3]) \
            + work_group_scan_exclusive_max(o[4]); }",
+        "kernel void k(global int *o, global float *f) { o[0] = work_group_reduce_mul(o[1]) + work_group_scan_inclusive_xor(o[2]) \
+           + work_group_scan_exclusive_logical_or(o[3]); f[0] = work_group_reduce_mul(f[1]); }",
+        "kernel void k(global int *o, global uchar *c) { o[0] = work_group_reduce_and(o[1]) + work_group_reduce_logical_xor(convert_int(c[0])); }",
+        "kernel __attribute__((intel_reqd_sub_group_size(8))) void k(global uint *o, global ushort *s) { o[0] = intel_sub_group_shuffle(o[1], 3) \
+           + intel_sub_group_shuffle_down(o[1], o[2], 1); s[0] = intel_sub_group_reduce_add(s[1]); \
+           intel_sub_group_block_write_us4(s, intel_sub_group_block_read_us4(s + 32)); }",
+        "kernel void k(global ulong *o, global uchar *c) { c[0] = intel_sub_group_broadcast(c[1], 2); \
+           intel_sub_group_block_write_ul2(o, intel_sub_group_block_read_ul2(o + 32)); intel_sub_group_block_write_uc(c, intel_sub_group_block_read_uc(c + 32)); }",
+        "kernel void k(global ulong *o, global uint2 *p) { o[0] = clock_read_device() + clock_read_work_group(); p[0] = clock_read_hilo_sub_group(); }",
         "global int g = 3; global int *global gp = &g; kernel void k(global int *o) { o[0] = g++; *gp = o[1]; }",
         "kernel void k(global atomic_int *a, global int *o) { int e = 3; o[2] = atomic_compare_exchange_strong(a, &e, 4); o[3] = e; \
            o[5] = atomic_fetch_max(a, 3) + atomic_exchange(a, 4) + atomic_flag_test_and_set((global atomic_flag *)a); }",
@@ -415,6 +675,26 @@ fn options_reach_the_compiler() {
     ] {
         let (_, log) = module(source, options);
         assert_eq!(log, "", "{options}");
+    }
+}
+
+#[test]
+fn debug_information_is_source_lines() {
+    const OP_LINE: u32 = 8;
+    let source = "kernel void k(global int *a) {\n  int x = a[1];\n\n  a[0] = x / 3;\n}";
+    let lines = |options: &str| -> Vec<u32> {
+        let (words, _) = module(source, options);
+        validate(&words, source);
+        let lines = module::instructions(&words).filter(|(opcode, _)| *opcode == OP_LINE);
+        lines.map(|(_, inst)| inst[1]).collect()
+    };
+    assert_eq!(lines(""), []);
+    let with = lines("-g");
+    // The machine may have clang 22 only, which writes none.
+    if super::tools::Tools::find().is_ok_and(|tools| tools.bitcode.is_some()) {
+        assert!(with.contains(&2) && with.contains(&4), "{with:?}");
+        let strings = strings(&module(source, "-g").0);
+        assert!(strings.iter().any(|text| text.ends_with("kernel.cl")));
     }
 }
 

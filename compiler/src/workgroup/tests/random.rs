@@ -315,7 +315,7 @@ impl Generator<'_> {
                 BinOp::IAdd,
                 Wrap {
                     nsw: true,
-                    nuw: false,
+                    ..Wrap::default()
                 },
             ),
             &[counter, one],

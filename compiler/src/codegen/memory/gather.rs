@@ -1,0 +1,287 @@
+//! Accesses with an address for each lane.
+
+use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
+use smallvec::{SmallVec, smallvec};
+
+use super::super::function::Gen;
+use super::super::lanes::LaneOperand;
+use super::super::parts::{Parts, Repr, lane_type, part_count, part_type};
+use super::{Layout, flags};
+use crate::ir::{Mem, Op, Scalar, Type, Value};
+
+/// What inactive lanes of a gather read: large enough for the widest access (16 elements of 8 bytes).
+#[repr(align(16))]
+struct Zeros([u8; 128]);
+static ZEROS: Zeros = Zeros([0; 128]);
+
+impl Gen<'_> {
+    /// Each lane's address as a CLIF scalar; inactive lanes get `elsewhere`.
+    pub(super) fn lane_addresses(
+        &mut self,
+        address: Value,
+        mask: Option<Value>,
+        elsewhere: impl FnOnce(&mut Self) -> clif::Value,
+    ) -> Vec<clif::Value> {
+        let ty = self.func.ty(address);
+        if mask.is_none()
+            && let Some(indexed) = self.indexed(address)
+        {
+            let mut word = None;
+            let at = |lane| self.indexed_address(&indexed, lane, &mut word);
+            return (0..ty.lanes).map(at).collect();
+        }
+        let mut parts = self.parts(address);
+        if let Some(mask) = mask {
+            let mask = self.mask(mask, 64);
+            let elsewhere = elsewhere(self);
+            let elsewhere = self.b.ins().splat(types::I64X2, elsewhere);
+            parts = parts
+                .iter()
+                .zip(&mask)
+                .map(|(&p, &m)| self.blend(m, p, elsewhere))
+                .collect();
+        }
+        (0..ty.lanes)
+            .map(|l| self.b.ins().extractlane(parts[usize::from(l / 2)], l % 2))
+            .collect()
+    }
+
+    /// A gather. Addresses computed from ids alone are often consecutive although no analysis can tell (`t % n`,
+    /// clamped neighbours): those are compared at run time, and loaded as vectors when they are.
+    pub(super) fn gather(
+        &mut self,
+        mem: &Mem,
+        address: Value,
+        mask: Option<Value>,
+        layout: Layout,
+    ) -> Vec<Repr> {
+        let ty = Type::new(layout.scalar, layout.lanes);
+        let dense = layout.side_by_side();
+        if !dense.is_dense() || !self.is_computed(address) {
+            let parts = self.gather_parts(address, mask, layout);
+            return parts.into_iter().map(|p| self.loaded(p, ty)).collect();
+        }
+        let (base, consecutive) = self.consecutive(address, mask, dense.stride);
+        let (fast, slow, done) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        let count = part_count(layout.lanes, layout.scalar.bits());
+        let params: Vec<clif::Value> = (0..count * layout.elements)
+            .map(|_| self.b.append_block_param(done, part_type(layout.scalar)))
+            .collect();
+        self.b.ins().brif(consecutive, fast, &[], slow, &[]);
+        let known = self.known.clone();
+        for (block, at_once) in [(fast, true), (slow, false)] {
+            self.b.switch_to_block(block);
+            let parts = if at_once {
+                self.load_strided_parts(mem, base, dense)
+            } else {
+                self.gather_parts(address, mask, layout)
+            };
+            let parts: Vec<clif::BlockArg> = parts.iter().flatten().map(|&p| p.into()).collect();
+            self.b.ins().jump(done, &parts);
+            self.known = known.clone();
+        }
+        self.b.switch_to_block(done);
+        params
+            .chunks(count)
+            .map(|parts| Repr::Vector(parts.into()))
+            .collect()
+    }
+
+    /// Whether an address follows from ids, constants and uniform values by arithmetic, so that
+    /// neighbouring lanes may well have neighbouring addresses. Looks at a bounded number of instructions.
+    pub(super) fn is_computed(&self, address: Value) -> bool {
+        let mut todo: SmallVec<[Value; 16]> = smallvec![address];
+        let mut seen: SmallVec<[Value; 64]> = smallvec![];
+        while let Some(value) = todo.pop() {
+            if self.func.ty(value).lanes == 1 || seen.contains(&value) {
+                continue;
+            }
+            seen.push(value);
+            let Some(inst) = self.func.def_inst(value) else {
+                return false;
+            };
+            let data = &self.func.insts[inst];
+            if seen.len() > 64 || !data.op.is_pure() || matches!(data.op, Op::Routine(..)) {
+                return false;
+            }
+            todo.extend(data.args.iter().copied());
+        }
+        true
+    }
+
+    /// The first lane's address, and whether every lane is active and lane l's is `l * stride` bytes further.
+    pub(super) fn consecutive(
+        &mut self,
+        address: Value,
+        mask: Option<Value>,
+        stride: i64,
+    ) -> (clif::Value, clif::Value) {
+        let key = (address, mask, stride);
+        if let Some(&known) = self.known.consecutive.get(&key) {
+            return known;
+        }
+        let found = self.ask_consecutive(address, mask, stride);
+        self.known.consecutive.insert(key, found);
+        found
+    }
+
+    pub(super) fn ask_consecutive(
+        &mut self,
+        address: Value,
+        mask: Option<Value>,
+        stride: i64,
+    ) -> (clif::Value, clif::Value) {
+        let lanes = self.func.ty(address).lanes;
+        let parts = self.parts(address);
+        let base = self.b.ins().extractlane(parts[0], 0);
+        let first = self.b.ins().splat(types::I64X2, base);
+        let offsets: Vec<u64> = (0..i64::from(lanes))
+            .map(|l| l.wrapping_mul(stride) as u64)
+            .collect();
+        let offsets = self.constant_lanes(Type::new(Scalar::I64, lanes), &offsets);
+        let mut same: Option<clif::Value> = None;
+        for (&part, &offset) in parts.iter().zip(&offsets) {
+            let start = self.b.ins().isub(part, offset);
+            let equal = self.b.ins().icmp(IntCC::Equal, start, first);
+            same = Some(match same {
+                None => equal,
+                Some(others) => self.b.ins().band(others, equal),
+            });
+        }
+        let same = same.expect("at least one part");
+        let bits = self.b.ins().vhigh_bits(types::I32, same);
+        let together = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 3);
+        let Some(mask) = mask else {
+            return (base, together);
+        };
+        let active = self.mask_bits(mask);
+        let all = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::Equal, active, (1i64 << lanes) - 1);
+        (base, self.b.ins().band(together, all))
+    }
+
+    pub(super) fn gather_parts(
+        &mut self,
+        address: Value,
+        mask: Option<Value>,
+        layout: Layout,
+    ) -> Vec<Parts> {
+        let zeros = std::ptr::from_ref(&ZEROS.0) as u64;
+        let addresses = self.lane_addresses(address, mask, |g| {
+            g.b.ins().iconst(types::I64, zeros as i64)
+        });
+        let ty = Type::new(layout.scalar, layout.lanes);
+        if layout.lane_is_vector() {
+            let vectors: Parts = addresses
+                .iter()
+                .map(|&at| self.b.ins().load(part_type(layout.scalar), flags(), at, 0))
+                .collect();
+            return self.deinterleave(&vectors, layout);
+        }
+        (0..layout.elements)
+            .map(|k| {
+                let offset = k as i32 * layout.size() as i32;
+                let lanes: Vec<clif::Value> = addresses
+                    .iter()
+                    .map(|&at| {
+                        self.b
+                            .ins()
+                            .load(lane_type(layout.scalar), flags(), at, offset)
+                    })
+                    .collect();
+                self.vector_of(ty, &lanes)
+            })
+            .collect()
+    }
+
+    pub(super) fn scatter(
+        &mut self,
+        address: Value,
+        values: &[Value],
+        mask: Option<Value>,
+        layout: Layout,
+    ) {
+        let parts: Vec<Parts> = values
+            .iter()
+            .map(|&v| self.stored_parts(v, layout.lanes))
+            .collect();
+        if self.func.ty(address).lanes == 1 {
+            // Every active lane stores to one address; the highest is last.
+            let at = self.scalar(address);
+            let operands: Vec<LaneOperand> = values.iter().map(|&v| self.spill(v)).collect();
+            let bits = self.active_bits(mask, layout.lanes);
+            self.for_set_bits(bits, |g, lane| {
+                for (k, &operand) in operands.iter().enumerate() {
+                    let v = g.operand(operand, lane);
+                    g.b.ins()
+                        .store(flags(), v, at, k as i32 * layout.size() as i32);
+                }
+            });
+            return;
+        }
+        let dense = layout.side_by_side();
+        let worthwhile =
+            layout.elements == 1 || dense.is_dense() && layout.elements.is_power_of_two();
+        if !worthwhile || !self.is_computed(address) {
+            self.scatter_parts(address, &parts, mask, layout);
+            return;
+        }
+        let (base, consecutive) = self.consecutive(address, mask, dense.stride);
+        let (fast, slow, done) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        self.b.ins().brif(consecutive, fast, &[], slow, &[]);
+        let known = self.known.clone();
+        self.b.switch_to_block(fast);
+        self.store_strided_parts(base, &parts, dense);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(slow);
+        self.scatter_parts(address, &parts, mask, layout);
+        self.known = known;
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+    }
+
+    pub(super) fn scatter_parts(
+        &mut self,
+        address: Value,
+        parts: &[Parts],
+        mask: Option<Value>,
+        layout: Layout,
+    ) {
+        let size = layout.size() as u32 * layout.elements as u32;
+        let addresses = self.lane_addresses(address, mask, |g| {
+            let slot = g.stack_slot(size);
+            g.b.ins().stack_addr(types::I64, slot, 0)
+        });
+        let vectors = if layout.lane_is_vector() {
+            Some(self.interleave(parts, layout.lanes.into(), layout.scalar.bits()))
+        } else {
+            None
+        };
+        let per = (128 / layout.scalar.bits().max(8)) as u8;
+        for (l, &at) in addresses.iter().enumerate() {
+            if let Some(vectors) = &vectors {
+                self.b.ins().store(flags(), vectors[l], at, 0);
+                continue;
+            }
+            for (k, parts) in parts.iter().enumerate() {
+                let v = self
+                    .b
+                    .ins()
+                    .extractlane(parts[l / usize::from(per)], l as u8 % per);
+                self.b
+                    .ins()
+                    .store(flags(), v, at, k as i32 * layout.size() as i32);
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Loads, stores, copies and atomics.
+//!
+//! Of vectors, by shape: elements that lie end to end are loaded as vectors and taken apart with
+//! shuffles; others are accessed lane by lane. Lanes that a mask leaves out touch no memory of the
+//! program: consecutive accesses take the vector path when every lane is active and otherwise loop
+//! over the active ones; gathers and scatters redirect inactive lanes to memory of our own.
+//!
+//! - `mod.rs`: which way an access goes; scalar accesses.
+//! - `strided.rs`: one address and a distance between lanes.
+//! - `gather.rs`: an address for each lane. `indexed.rs`: those that are made of a uniform one and an index.
+//! - `shuffle.rs`: from vectors as they lie in memory to one for each element, and back.
+//! - `copy.rs`: copies of bytes.
+//! - `atomic.rs`: atomics, lane by lane, and fences. `combine.rs`: those that all lanes do at once.
+
+mod atomic;
+mod combine;
+mod copy;
+mod gather;
+mod indexed;
+mod shuffle;
+mod strided;
+
+use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
+
+use super::function::Gen;
+use super::parts::{Parts, Repr, lane_type};
+use crate::ir::{Inst, Mem, Scalar, Type, Value};
+
+fn flags() -> clif::MemFlagsData {
+    clif::MemFlagsData::new()
+        .with_notrap()
+        .with_endianness(clif::Endianness::Little)
+}
+
+/// How many-lane data lies in memory.
+#[derive(Clone, Copy)]
+struct Layout {
+    lanes: u8,
+    /// Elements per lane.
+    elements: usize,
+    scalar: Scalar,
+    /// Bytes from one lane to the next.
+    stride: i64,
+}
+
+impl Layout {
+    fn size(self) -> i64 {
+        i64::from(self.scalar.bytes())
+    }
+
+    /// Where element `k` of lane `l` is. A program may compute any stride, and run where it overflows.
+    fn at(self, l: i64, k: i64) -> i64 {
+        l.wrapping_mul(self.stride).wrapping_add(k * self.size())
+    }
+
+    /// Lanes lie end to end, as a length that vectors and one smaller access hold.
+    fn is_dense(self) -> bool {
+        let bytes = self.size() * self.elements as i64 * i64::from(self.lanes);
+        self.stride == self.size() * self.elements as i64
+            && self.scalar != Scalar::I1
+            && (self.elements.is_power_of_two() || self.elements == 3)
+            && (self.elements == 1 || bytes >= 8)
+            && (bytes % 16 == 0 || (bytes % 16).count_ones() == 1)
+    }
+
+    /// The same data with lanes end to end.
+    fn side_by_side(self) -> Layout {
+        Layout {
+            stride: self.size() * self.elements as i64,
+            ..self
+        }
+    }
+
+    /// A lane's elements are exactly one vector.
+    fn lane_is_vector(self) -> bool {
+        self.elements > 1
+            && self.scalar != Scalar::I1
+            && self.elements.is_power_of_two()
+            && self.size() * self.elements as i64 == 16
+            && i64::from(self.lanes) * self.size() >= 16
+    }
+}
+
+impl Gen<'_> {
+    pub fn load(&mut self, mem: &Mem, inst: Inst) {
+        let data = &self.func.insts[inst];
+        let results = data.results.clone();
+        let (address, mask) = (data.args[0], mem.masked.then(|| data.args[1]));
+        let ty = self.func.ty(results[0]);
+        let layout = Layout {
+            lanes: ty.lanes,
+            elements: results.len(),
+            scalar: ty.scalar,
+            stride: mem.stride,
+        };
+        let reprs = if ty.lanes == 1 {
+            self.load_scalars(address, mask, layout)
+        } else if self.func.ty(address).lanes == 1 {
+            self.load_strided(mem, address, mask, layout)
+        } else {
+            self.gather(mem, address, mask, layout)
+        };
+        for (&result, repr) in results.iter().zip(reprs) {
+            self.values[result] = repr;
+        }
+    }
+
+    fn load_scalars(&mut self, address: Value, mask: Option<Value>, layout: Layout) -> Vec<Repr> {
+        let address = self.scalar(address);
+        let ty = lane_type(layout.scalar);
+        let body = |g: &mut Self| -> Vec<clif::Value> {
+            (0..layout.elements)
+                .map(|k| {
+                    g.b.ins()
+                        .load(ty, flags(), address, k as i32 * layout.size() as i32)
+                })
+                .collect()
+        };
+        let values = match mask {
+            None => body(self),
+            Some(mask) => {
+                let mask = self.scalar(mask);
+                self.if_set(mask, &vec![ty; layout.elements], body)
+            }
+        };
+        values.into_iter().map(Repr::Scalar).collect()
+    }
+
+    /// Truth values are bytes in memory.
+    fn loaded(&mut self, parts: Parts, ty: Type) -> Repr {
+        if ty.scalar != Scalar::I1 {
+            return Repr::Vector(parts);
+        }
+        let zero = self.zero(types::I8X16);
+        Repr::Mask(
+            8,
+            parts
+                .iter()
+                .map(|&p| self.b.ins().icmp(IntCC::NotEqual, p, zero))
+                .collect(),
+        )
+    }
+
+    pub fn store(&mut self, mem: &Mem, args: &[Value]) {
+        let (mask, args) = if mem.masked {
+            let (mask, rest) = args.split_last().expect("a mask");
+            (Some(*mask), rest)
+        } else {
+            (None, args)
+        };
+        let (address, values) = (args[0], &args[1..]);
+        let scalar = self.func.ty(values[0]).scalar;
+        let lanes = args
+            .iter()
+            .map(|&v| self.func.ty(v).lanes)
+            .max()
+            .expect("an address");
+        let layout = Layout {
+            lanes,
+            elements: values.len(),
+            scalar,
+            stride: mem.stride,
+        };
+        if lanes == 1 {
+            self.store_scalars(address, values, mask, layout);
+        } else if self.func.ty(address).lanes == 1 && mem.stride != 0 {
+            self.store_strided(address, values, mask, layout);
+        } else {
+            self.scatter(address, values, mask, layout);
+        }
+    }
+
+    fn store_scalars(
+        &mut self,
+        address: Value,
+        values: &[Value],
+        mask: Option<Value>,
+        layout: Layout,
+    ) {
+        let address = self.scalar(address);
+        let values: Vec<clif::Value> = values.iter().map(|&v| self.scalar(v)).collect();
+        let body = |g: &mut Self| {
+            for (k, &v) in values.iter().enumerate() {
+                g.b.ins()
+                    .store(flags(), v, address, k as i32 * layout.size() as i32);
+            }
+            Vec::new()
+        };
+        match mask {
+            None => drop(body(self)),
+            Some(mask) => {
+                let mask = self.scalar(mask);
+                self.if_set(mask, &[], body);
+            }
+        }
+    }
+
+    /// The parts of a value as it is stored: truth values as bytes of 0 and 1, scalars in every lane.
+    fn stored_parts(&mut self, value: Value, lanes: u8) -> Parts {
+        if self.func.ty(value).scalar == Scalar::I1 && self.func.ty(value).lanes > 1 {
+            let one = self.b.ins().iconst(types::I8, 1);
+            let ones = self.b.ins().splat(types::I8X16, one);
+            let mask = self.mask(value, 8);
+            return mask.iter().map(|&m| self.b.ins().band(m, ones)).collect();
+        }
+        match self.splat_if_scalar(value, lanes) {
+            Repr::Vector(parts) => parts,
+            other => unreachable!("{value} is {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Instructions of extensions that are families of their own: bfloat16 conversions, integer functions, split barriers,
+//! fences of arithmetic, casts between kinds of global memory.
+
+use rspirv::spirv::Op;
+
+use super::control::Elements;
+use super::decode::{Inst, Result};
+use super::function::FunctionTranslator;
+use super::rules::{Rule, VALIDATION};
+use crate::ir::{
+    BinOp, Builtin, ConvertOp, Fence, FloatCC, Op as IrOp, Order, Scalar, Scope, Type, UnOp, Value,
+    Wrap,
+};
+
+/// `SPV_INTEL_shader_integer_functions2`: what is one operation.
+fn integer_binary(op: Op) -> Option<IrOp> {
+    let binary = |op| IrOp::Binary(op, Wrap::default());
+    Some(match op {
+        Op::IAddSatINTEL => binary(BinOp::SAddSat),
+        Op::UAddSatINTEL => binary(BinOp::UAddSat),
+        Op::ISubSatINTEL => binary(BinOp::SSubSat),
+        Op::USubSatINTEL => binary(BinOp::USubSat),
+        Op::IAverageINTEL => IrOp::Builtin(Builtin::SHadd),
+        Op::UAverageINTEL => IrOp::Builtin(Builtin::UHadd),
+        Op::IAverageRoundedINTEL => IrOp::Builtin(Builtin::SRhadd),
+        Op::UAverageRoundedINTEL => IrOp::Builtin(Builtin::URhadd),
+        _ => return None,
+    })
+}
+
+impl FunctionTranslator<'_, '_> {
+    /// Translates an instruction of these; false when it is another.
+    pub(super) fn extension(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
+        let words = inst.operands;
+        if let Some(ir) = integer_binary(op) {
+            let a = self.integer(inst, words[0])?;
+            let b = self.typed(inst, words[1], self.ty(a))?;
+            let ty = self.ty(a);
+            let value = self.b().val(ir, &[a, b], ty);
+            self.define(inst, value)?;
+            return Ok(true);
+        }
+        let value = match op {
+            // A hint, as `OpLoopMerge` has them.
+            Op::LoopControlINTEL => return Ok(true),
+            Op::ControlBarrierArriveINTEL | Op::ControlBarrierWaitINTEL => {
+                self.split_barrier(op, inst)?;
+                return Ok(true);
+            }
+            Op::UntypedGroupAsyncCopyKHR => {
+                self.untyped_async_copy(inst)?;
+                return Ok(true);
+            }
+            Op::FPGARegALTERA => {
+                let values = self.values(inst, words[0])?;
+                self.define_values(inst, values)?;
+                return Ok(true);
+            }
+            Op::ArithmeticFenceEXT => self.arithmetic_fence(inst)?,
+            // All global memory is one memory.
+            Op::PtrCastToCrossWorkgroupALTERA | Op::CrossWorkgroupCastToPtrALTERA => {
+                self.pointer(inst, words[0])?.address
+            }
+            Op::ConvertFToBF16INTEL => self.narrow_to_bfloat16(inst)?,
+            Op::ConvertBF16ToFINTEL => self.widen_bfloat16(inst)?,
+            Op::UCountLeadingZerosINTEL | Op::UCountTrailingZerosINTEL => {
+                let a = self.integer(inst, words[0])?;
+                let count = match op {
+                    Op::UCountLeadingZerosINTEL => UnOp::Clz,
+                    _ => UnOp::Ctz,
+                };
+                self.b().unary(count, a)
+            }
+            Op::AbsISubINTEL | Op::AbsUSubINTEL => {
+                let a = self.integer(inst, words[0])?;
+                let b = self.typed(inst, words[1], self.ty(a))?;
+                let (least, most) = match op {
+                    Op::AbsISubINTEL => (BinOp::SMin, BinOp::SMax),
+                    _ => (BinOp::UMin, BinOp::UMax),
+                };
+                let mut f = self.b();
+                let (least, most) = (f.binary(least, a, b), f.binary(most, a, b));
+                f.binary(BinOp::ISub, most, least)
+            }
+            Op::IMul32x16INTEL | Op::UMul32x16INTEL => {
+                let a = self.integer(inst, words[0])?;
+                let ty = self.ty(a);
+                let b = self.typed(inst, words[1], ty)?;
+                if ty.scalar != Scalar::I32 {
+                    return Err(self.error(inst, "the operands are not 32-bit integers"));
+                }
+                let short = ty.with_scalar(Scalar::I16);
+                let extend = match op {
+                    Op::IMul32x16INTEL => ConvertOp::SExt,
+                    _ => ConvertOp::ZExt,
+                };
+                let mut f = self.b();
+                let low = f.convert(ConvertOp::Trunc, b, short);
+                let b = f.convert(extend, low, ty);
+                f.binary(BinOp::IMul, a, b)
+            }
+            _ => return Ok(false),
+        };
+        self.define(inst, value)?;
+        Ok(true)
+    }
+
+    /// What is before and after is not made one operation: a sum that stays as it is, and is its operand.
+    fn arithmetic_fence(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let value = self.float(inst, inst.operands[0])?;
+        let ty = self.ty(value);
+        let nothing = self.fconst(ty, -0.0);
+        let strict = Wrap {
+            strict: true,
+            ..Wrap::default()
+        };
+        let add = IrOp::Binary(BinOp::FAdd, strict);
+        Ok(self.b().val(add, &[value, nothing], ty))
+    }
+
+    /// `SPV_INTEL_bfloat16_conversion`: the upper half of a float, rounded to the nearest even; a NaN stays one.
+    fn narrow_to_bfloat16(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let value = self.float(inst, inst.operands[0])?;
+        let ty = self.ty(value);
+        if ty.scalar != Scalar::F32 {
+            return Err(self.error(inst, "the operand is not a 32-bit float"));
+        }
+        let int = ty.with_scalar(Scalar::I32);
+        let [sixteen, one, almost_half, quiet] =
+            [16, 1, 0x7fff, 0x40].map(|bits| self.iconst(int, bits));
+        let mut f = self.b();
+        let bits = f.bitcast(value, int);
+        let upper = f.binary(BinOp::LShr, bits, sixteen);
+        let odd = f.binary(BinOp::And, upper, one);
+        let ties = f.binary(BinOp::IAdd, almost_half, odd);
+        let sum = f.binary(BinOp::IAdd, bits, ties);
+        let rounded = f.binary(BinOp::LShr, sum, sixteen);
+        let is_nan = f.fcmp(FloatCC::Uno, value, value);
+        let nan = f.binary(BinOp::Or, upper, quiet);
+        let result = f.select(is_nan, nan, rounded);
+        Ok(f.convert(ConvertOp::Trunc, result, ty.with_scalar(Scalar::I16)))
+    }
+
+    fn widen_bfloat16(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let value = self.integer(inst, inst.operands[0])?;
+        let ty = self.ty(value);
+        if ty.scalar != Scalar::I16 {
+            return Err(self.error(inst, "the operand is not a 16-bit integer"));
+        }
+        let int = ty.with_scalar(Scalar::I32);
+        let sixteen = self.iconst(int, 16);
+        let mut f = self.b();
+        let wide = f.convert(ConvertOp::ZExt, value, int);
+        let bits = f.binary(BinOp::Shl, wide, sixteen);
+        Ok(f.bitcast(bits, ty.with_scalar(Scalar::F32)))
+    }
+
+    /// Work-items may go on after they arrive, but need not: all of them meet where they wait.
+    fn split_barrier(&mut self, op: Op, inst: &Inst<'_>) -> Result<()> {
+        let words = inst.operands;
+        let scope = self.scope(inst, words[0])?;
+        self.scope(inst, words[1])?;
+        self.semantics(inst, words[2])?;
+        if scope != Scope::WorkGroup {
+            let message = format!("a split barrier of scope {} is not supported", scope.name());
+            return Err(self.error(inst, message).under(VALIDATION));
+        }
+        if op == Op::ControlBarrierWaitINTEL {
+            let fence = Fence {
+                scope: Scope::WorkGroup,
+                order: Order::AcqRel,
+                local: true,
+                global: true,
+            };
+            self.b().ins(IrOp::Barrier(fence), &[], &[]);
+        }
+        Ok(())
+    }
+
+    /// As `OpGroupAsyncCopy`, of elements of so many bytes.
+    fn untyped_async_copy(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let words = inst.operands;
+        self.group_scope(inst, words[0])?;
+        let to = self.pointer(inst, words[1])?;
+        let from = self.pointer(inst, words[2])?;
+        let size = self.unit.integer_constant(words[3]);
+        let count = self.size_value(inst, words[4])?;
+        let stride = self.size_value(inst, words[5])?;
+        let event = self.typed(inst, words[6], Type::I64)?;
+        // As wide as divides the element.
+        let ty = size.and_then(|size| {
+            let width = 1 << size.trailing_zeros().min(3);
+            let lanes = u8::try_from(size / width).ok()?;
+            let vector = matches!(lanes, 1 | 2 | 3 | 4 | 8 | 16);
+            vector.then_some(Type::new(Scalar::int(8 * width as u32)?, lanes))
+        });
+        let (Some(ty), Some(size)) = (ty, size) else {
+            let message = "the bytes of an element are not a constant that is a vector's size";
+            return Err(self.error(inst, message).under(Rule::Limit));
+        };
+        let elements = Elements { ty, size, align: 1 };
+        self.copy_elements(&to, &from, count, stride, elements);
+        self.define(inst, event)
+    }
+
+    /// `OpUntypedPrefetchKHR`: a hint, with a pointer.
+    pub(super) fn untyped_prefetch(&mut self, inst: &Inst<'_>) -> Result<()> {
+        self.pointer(inst, inst.operands[0])?;
+        let bytes = self.integer(inst, inst.operands[1])?;
+        if self.ty(bytes) == Type::I32 || self.ty(bytes) == Type::I64 {
+            Ok(())
+        } else {
+            Err(self.error(inst, "the number of bytes is not a scalar integer"))
+        }
+    }
+}
