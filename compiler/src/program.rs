@@ -263,6 +263,7 @@ impl Program {
         transform::cleanup(&mut code.function);
         self.dump.write("vec", name, || code.function.to_string());
         lower::legalize::run(&mut code.function);
+        lower::narrow::run(&mut code.function, key);
         let clif = codegen::translate(&code.function, self.globals.addresses())?;
         self.dump
             .write("clif", name, || clif.function.display().to_string());

@@ -1,8 +1,9 @@
 //! From what OpenCL says to what the machine has.
 //!
-//! Three passes, all over functions at any lane count: [`collectives::expand`] turns what work-items do together into
+//! Four passes, all over functions at any lane count: [`collectives::expand`] turns what work-items do together into
 //! operations on lanes, [`builtins::expand`] built-in functions into arithmetic (clean-up passes then share and hoist
-//! it), [`legalize::run`], last before `codegen`, turns arithmetic that the machine lacks into arithmetic that it has.
+//! it), [`legalize::run`] turns arithmetic that the machine lacks into arithmetic that it has, and [`narrow::run`], last before
+//! `codegen`, does in 16 bits what is done in 32 without need.
 //!
 //! - `emit.rs`: how a pass replays a block. Open it first.
 //! - `math.rs`: `brolga-mathlib`'s number traits for values being built.
@@ -15,4 +16,5 @@ mod emit;
 mod half;
 pub mod legalize;
 mod math;
+pub mod narrow;
 mod rounding;

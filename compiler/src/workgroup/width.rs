@@ -10,7 +10,7 @@ use super::extensions::spell_out;
 use super::subgroups::uses_sub_groups;
 use crate::LaunchKey;
 use crate::analysis::{Across, Cfg, LoopData, Shape, Shapes, max_pressure};
-use crate::ir::{Function, Op, Scalar, SourceLoc, Type, Value};
+use crate::ir::{BinOp, ConvertOp, Function, Inst, Op, Scalar, SourceLoc, Type, Value};
 
 /// The size of sub-groups in kernels that do not require another. One for all, so that what an application has learnt
 /// from one kernel holds for the next, and that of most kernels, with two registers for a 32-bit value.
@@ -57,6 +57,24 @@ fn is_computed(kernel: &Function, address: Value) -> bool {
     true
 }
 
+/// Whether an instruction extends an index of up to 32 bits to 64, or scales one that has been.
+fn is_scaled_index(kernel: &Function, inst: Inst) -> bool {
+    let data = &kernel.insts[inst];
+    match data.op {
+        Op::Convert(ConvertOp::ZExt | ConvertOp::SExt, _) => {
+            kernel.ty(data.results[0]).scalar == Scalar::I64
+        }
+        Op::Binary(BinOp::IMul | BinOp::Shl, _) => {
+            kernel.as_const(data.args[1]).is_some()
+                && kernel
+                    .def_inst(data.args[0])
+                    .is_some_and(|inst| matches!(kernel.insts[inst].op, Op::Convert(..)))
+                && kernel.ty(data.results[0]).scalar == Scalar::I64
+        }
+        _ => false,
+    }
+}
+
 /// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage), and why.
 pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
     let mut kernel = kernel.clone();
@@ -81,7 +99,8 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
         uniform_groups: true,
     };
     let shapes = Shapes::guessing(kernel, &cfg, &key, Across::Chunk(8));
-    // Varying instructions by the bytes of their data; addresses that need a vector count as 8.
+    // Varying instructions by the bytes of their data. What only makes an address of an index does not count: gathers
+    // take the index apart.
     let mut counts = [0u32; 4];
     let (mut gain, mut loss) = (0u64, 0u64);
     let mut gathers = false;
@@ -100,10 +119,13 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
                     };
                     loss += u64::from(weight) * cost;
                 }
+                Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) => gathers = true,
                 _ if data.results.iter().any(|&r| varying(r)) => gain += u64::from(weight) * GAIN,
                 _ => {}
             }
-            if matches!(data.op, Op::ICmp(_) | Op::FCmp(_)) {
+            if matches!(data.op, Op::ICmp(_) | Op::FCmp(_) | Op::PtrAdd)
+                || is_scaled_index(kernel, inst)
+            {
                 continue;
             }
             let mut count = |ty: Type| {

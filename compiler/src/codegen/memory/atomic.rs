@@ -77,12 +77,19 @@ impl Gen<'_> {
             };
         }
         if mask.is_none() && lanes <= 8 {
-            let values: Vec<Option<clif::Value>> = (0..lanes)
-                .map(|l| {
-                    let args: Vec<clif::Value> = args.iter().map(|&a| self.lane(a, l)).collect();
-                    f(self, &args)
-                })
-                .collect();
+            let (&address, operands) = args.split_first().expect("an address");
+            let indexed = self.indexed(address);
+            let mut word = None;
+            let mut values: Vec<Option<clif::Value>> = Vec::new();
+            for l in 0..lanes {
+                let at = match &indexed {
+                    Some(indexed) => self.indexed_address(indexed, l, &mut word),
+                    None => self.lane(address, l),
+                };
+                let operands = operands.iter().map(|&a| self.lane(a, l));
+                let args: Vec<clif::Value> = [at].into_iter().chain(operands).collect();
+                values.push(f(self, &args));
+            }
             let values: Option<Vec<clif::Value>> = values.into_iter().collect();
             return match (values, result) {
                 (Some(values), Some(ty)) => Repr::Vector(self.vector_of(ty, &values)),
