@@ -42,6 +42,6 @@ pub use kernel_info::{
     AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers,
 };
 pub use program::{
-    BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, SpecConstantInfo, SpecConstants,
-    spec_constants,
+    BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, SUB_GROUP_SIZES, SpecConstantInfo,
+    SpecConstants, spec_constants,
 };

@@ -99,6 +99,7 @@ impl KernelSource for NativeKernels {
     fn launch_key(&self, _kernel: usize, _range: &NdRange) -> LaunchKey {
         // One function serves every launch.
         LaunchKey {
+            width: 1,
             linear: false,
             full_chunks: false,
             zero_offset: false,

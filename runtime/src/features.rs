@@ -30,6 +30,7 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Device, "cl_khr_byte_addressable_store", 1, 0),
     row(Device, "cl_khr_create_command_queue", 1, 0),
     row(Device, "cl_khr_expect_assume", 1, 0),
+    row(Device, "cl_khr_extended_bit_ops", 1, 0),
     row(Device, "cl_khr_fp16", 1, 0),
     row(Device, "cl_khr_fp64", 1, 0),
     row(Device, "cl_khr_global_int32_base_atomics", 1, 0),
@@ -37,6 +38,7 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Device, "cl_khr_il_program", 1, 0),
     row(Device, "cl_khr_int64_base_atomics", 1, 0),
     row(Device, "cl_khr_int64_extended_atomics", 1, 0),
+    row(Device, "cl_khr_integer_dot_product", 2, 0),
     row(Device, "cl_khr_local_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_local_int32_extended_atomics", 1, 0),
     row(Device, "cl_khr_select_fprounding_mode", 1, 0),
@@ -58,7 +60,8 @@ const OPENCL_C_FEATURES: &[NameVersion] = &[
     NameVersion::new("__opencl_c_program_scope_global_variables", 3, 0, 0),
 ];
 
-/// Optional features that an extension of OpenCL C adds: `cl_ext_float_atomics`, "New OpenCL C Feature Names".
+/// Optional features that an extension of OpenCL C adds: `cl_ext_float_atomics`, "New OpenCL C Feature Names";
+/// `cl_khr_integer_dot_product`.
 const EXTENSION_FEATURES: &[&str] = &[
     "__opencl_c_ext_fp32_global_atomic_add",
     "__opencl_c_ext_fp32_global_atomic_min_max",
@@ -68,6 +71,8 @@ const EXTENSION_FEATURES: &[&str] = &[
     "__opencl_c_ext_fp64_global_atomic_min_max",
     "__opencl_c_ext_fp64_local_atomic_add",
     "__opencl_c_ext_fp64_local_atomic_min_max",
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed",
 ];
 
 /// Those that are there if the device has half precision.

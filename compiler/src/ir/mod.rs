@@ -30,6 +30,7 @@
 
 pub mod builder;
 pub mod builtin;
+pub mod collective;
 pub mod eval;
 pub mod function;
 pub mod interp;
@@ -45,6 +46,7 @@ use cranelift_entity::entity_impl;
 
 pub use builder::Builder;
 pub use builtin::Builtin;
+pub use collective::Collective;
 pub use function::{
     BlockCall, BlockData, Function, InstData, LocalVar, Slot, SourceLoc, Terminator, ValueDef,
 };

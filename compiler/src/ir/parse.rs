@@ -15,10 +15,10 @@ use cranelift_entity::EntityRef;
 use smallvec::SmallVec;
 
 use super::{
-    Arith, Atomic, AtomicOp, BinOp, Block, BlockCall, Builtin, ConvertOp, DimQuery, Fence, FloatCC,
-    FuncId, Function, Global, GlobalId, GlobalInit, Inst, IntCC, Kernel, KernelRole, LocalId,
-    LocalVar, Mem, Module, Op, Order, ParamSource, Query, Relocation, Rounding, Scope, Slot,
-    SlotId, SourceLoc, Terminator, Type, UnOp, Value, Wrap, eval,
+    Arith, Atomic, AtomicOp, BinOp, Block, BlockCall, Builtin, Collective, ConvertOp, DimQuery,
+    Fence, FloatCC, FuncId, Function, Global, GlobalId, GlobalInit, Inst, IntCC, Kernel,
+    KernelRole, LocalId, LocalVar, Mem, Module, Op, Order, ParamSource, Query, Relocation,
+    Rounding, Scope, Slot, SlotId, SourceLoc, Terminator, Type, UnOp, Value, Wrap, eval,
 };
 use crate::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers};
 
@@ -280,6 +280,7 @@ fn kernel(line: &str) -> Result<Kernel, String> {
             work_group_size_hint: None,
             vec_type_hint: None,
             required_sub_group_size: None,
+            required_num_sub_groups: None,
             local_mem_size: 0,
             private_mem_size: 0,
             has_barrier: false,
@@ -756,6 +757,17 @@ fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Result<Op, Strin
         "atomic_store" => Op::AtomicStore(atomic(&parts)?),
         "fence" => Op::Fence(fence(&parts)?),
         "barrier" => Op::Barrier(fence(&parts)?),
+        "collective" => {
+            let scope = Scope::from_name(part(0)?).ok_or_else(unknown)?;
+            let (what, used) = collective(tail(1)).ok_or_else(unknown)?;
+            let [masked] = flags(tail(1 + used), ["masked"])?;
+            Op::Collective {
+                what,
+                scope,
+                masked,
+            }
+        }
+        "clock" => Op::Clock,
         "dim_query" => Op::DimQuery(
             DimQuery::from_name(part(0)?).ok_or_else(unknown)?,
             number(part(1)?)?,
@@ -769,9 +781,12 @@ fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Result<Op, Strin
         }
         "context_load" => Op::ContextLoad(SlotId::new(after::<usize>("slot", first()?)?)),
         "context_store" => Op::ContextStore(SlotId::new(after::<usize>("slot", first()?)?)),
+        "carry" => Op::Carry,
         "lane_ids" => Op::LaneIds,
         "any_true" => Op::AnyTrue,
         "all_true" => Op::AllTrue,
+        "mask_bits" => Op::MaskBits,
+        "permute" => Op::Permute,
         "routine" => {
             let name = part(0)?;
             let mut all = brolga_mathlib::Routine::ALL.into_iter();
@@ -829,6 +844,32 @@ fn atomic(parts: &[&str]) -> Result<Atomic, String> {
         scope: Scope::from_name(scope).ok_or_else(|| format!("unknown scope {scope}"))?,
         order: Order::from_name(order).ok_or_else(|| format!("unknown order {order}"))?,
         masked,
+    })
+}
+
+/// `cluster.iadd.4`, and how many words that was.
+fn collective(parts: &[&str]) -> Option<(Collective, usize)> {
+    let (&name, rest) = parts.split_first()?;
+    let op = || BinOp::from_name(rest.first()?);
+    Some(match name {
+        "reduce" => (Collective::Reduce(op()?), 2),
+        "inclusive" => (Collective::Inclusive(op()?), 2),
+        "exclusive" => (Collective::Exclusive(op()?), 2),
+        "cluster" => (Collective::Cluster(op()?, rest.get(1)?.parse().ok()?), 3),
+        _ => {
+            let plain = [
+                Collective::Sync,
+                Collective::Elect,
+                Collective::All,
+                Collective::Any,
+                Collective::AllEqual,
+                Collective::Ballot,
+                Collective::Broadcast,
+                Collective::BroadcastFirst,
+                Collective::Shuffle,
+            ];
+            (plain.into_iter().find(|what| what.name() == name)?, 1)
+        }
     })
 }
 

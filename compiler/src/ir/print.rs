@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::{
-    Atomic, BlockCall, Fence, Function, GlobalInit, Inst, KernelRole, Mem, Module, Op, Terminator,
-    Value, Wrap,
+    Atomic, BlockCall, Collective, Fence, Function, GlobalInit, Inst, KernelRole, Mem, Module, Op,
+    Terminator, Value, Wrap,
 };
 use crate::AddressSpace;
 
@@ -136,6 +136,21 @@ impl Display for Op {
             Op::AtomicStore(atomic) => write!(f, "atomic_store.{atomic}"),
             Op::Fence(fence) => write!(f, "fence.{fence}"),
             Op::Barrier(fence) => write!(f, "barrier.{fence}"),
+            Op::Collective {
+                what,
+                scope,
+                masked: m,
+            } => {
+                write!(f, "collective.{}.{}", scope.name(), what.name())?;
+                if let Some(op) = what.op() {
+                    write!(f, ".{}", op.name())?;
+                }
+                if let Collective::Cluster(_, size) = what {
+                    write!(f, ".{size}")?;
+                }
+                f.write_str(masked(*m))
+            }
+            Op::Clock => f.write_str("clock"),
             Op::DimQuery(query, dim) => write!(f, "dim_query.{}.{dim}", query.name()),
             Op::Query(query) => write!(f, "query.{}", query.name()),
             Op::Call(func) => write!(f, "call {func}"),
@@ -143,9 +158,12 @@ impl Display for Op {
             Op::Printf { masked: m } => write!(f, "printf{}", masked(*m)),
             Op::ContextLoad(slot) => write!(f, "context_load {slot}"),
             Op::ContextStore(slot) => write!(f, "context_store {slot}"),
+            Op::Carry => f.write_str("carry"),
             Op::LaneIds => f.write_str("lane_ids"),
             Op::AnyTrue => f.write_str("any_true"),
             Op::AllTrue => f.write_str("all_true"),
+            Op::MaskBits => f.write_str("mask_bits"),
+            Op::Permute => f.write_str("permute"),
             Op::Routine(routine, format) => write!(f, "routine.{routine:?}.{format:?}"),
         }
     }

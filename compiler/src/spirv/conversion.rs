@@ -94,7 +94,9 @@ impl FunctionTranslator<'_, '_> {
                 format!("the result type {to} does not fit the conversion"),
             ));
         }
+        let value = self.flushed(value);
         let result = self.b().val(IrOp::Convert(op, rounding), &[value], to);
+        let result = self.flushed(result);
         self.define(inst, result)
     }
 

@@ -42,6 +42,7 @@ impl<'a> Unit<'a> {
                 work_group_size_hint: None,
                 vec_type_hint: None,
                 required_sub_group_size: None,
+                required_num_sub_groups: None,
                 local_mem_size: 0,
                 private_mem_size: 0,
                 has_barrier: false,
@@ -337,16 +338,23 @@ impl<'a> Unit<'a> {
             ExecutionMode::SubgroupSize => info.required_sub_group_size = Some(one(literals)?),
             ExecutionMode::Initializer => kernel.role = KernelRole::Initializer,
             ExecutionMode::Finalizer => kernel.role = KernelRole::Finalizer,
+            ExecutionMode::SubgroupsPerWorkgroup => {
+                info.required_num_sub_groups = Some(one(literals)?);
+            }
+            ExecutionMode::SubgroupsPerWorkgroupId => {
+                info.required_num_sub_groups = Some(one(&constants(literals)?)?);
+            }
             ExecutionMode::ContractionOff => kernel.contract = false,
             // What is done anyway, or hints.
             ExecutionMode::DenormPreserve
             | ExecutionMode::SignedZeroInfNanPreserve
             | ExecutionMode::RoundingModeRTE
             // `float_modes.rs` sees to these.
+            | ExecutionMode::DenormFlushToZero
             | ExecutionMode::RoundingModeRTZ
+            | ExecutionMode::RoundingModeRTPINTEL
+            | ExecutionMode::RoundingModeRTNINTEL
             | ExecutionMode::FPFastMathDefault
-            | ExecutionMode::SubgroupsPerWorkgroup
-            | ExecutionMode::SubgroupsPerWorkgroupId
             | ExecutionMode::MaxWorkgroupSizeINTEL
             | ExecutionMode::MaxWorkDimINTEL
             | ExecutionMode::NoGlobalOffsetINTEL

@@ -168,7 +168,11 @@ impl<'a> Unit<'a> {
                     let name = literal_string(words).unwrap_or_default();
                     let set = match name.as_str() {
                         "OpenCL.std" => ExtSet::OpenClStd,
-                        name if name.contains("DebugInfo") || name.starts_with("NonSemantic.") => {
+                        // The last is the debug information of LLVM's translator before there was a standard one.
+                        name if name.contains("DebugInfo")
+                            || name.starts_with("NonSemantic.")
+                            || name == "SPIRV.debug" =>
+                        {
                             ExtSet::Ignored
                         }
                         _ => ExtSet::Unknown(name),

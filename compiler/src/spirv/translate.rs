@@ -17,7 +17,7 @@ use super::rules::{LINKAGE, Rule, VALIDATION};
 use crate::AddressSpace;
 use crate::ir::{
     FuncId, Function, Global, GlobalId, GlobalInit, LocalVar, Module, Op as IrOp, Relocation,
-    SourceLoc, Type,
+    Scope, SourceLoc, Type,
 };
 
 /// Largest module-scope object.
@@ -47,7 +47,6 @@ pub(super) struct Translator<'a> {
     locations: HashMap<String, SourceLoc>,
     /// Who calls whom, and where.
     pub calls: Vec<(FuncId, FuncId, Inst<'a>)>,
-    pub has_arithmetic_fence: bool,
     initialized: u64,
 }
 
@@ -402,7 +401,11 @@ fn own_reach(func: &Function) -> Reach {
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
             match func.insts[inst].op {
-                IrOp::Barrier(_) => reach.has_barrier = true,
+                IrOp::Barrier(_)
+                | IrOp::Collective {
+                    scope: Scope::WorkGroup,
+                    ..
+                } => reach.has_barrier = true,
                 IrOp::Alloca { size, .. } => reach.private_bytes += u64::from(size),
                 _ => {}
             }

@@ -118,7 +118,11 @@ fn run_in(module: &Module, test: &Test, run: &Run, engine: Engine) -> Result<(),
     if !engine.wanted(&test.engines) {
         return Ok(());
     }
-    let case = Case::new(module, kernel, run.range, run.args.clone());
+    if !engine.has_sub_groups(run.sub_group_size) {
+        return Ok(());
+    }
+    let mut case = Case::new(module, kernel, run.range, run.args.clone());
+    case.sub_group_size = run.sub_group_size;
     let outcome = engine.run(&case, BUDGET)?;
     let buffer_of = |arg: usize| {
         let before = &run.args[..arg];

@@ -196,8 +196,6 @@ static const query program_queries[] = {
     S(CL_PROGRAM_SOURCE),
     Q(CL_PROGRAM_BINARY_SIZES, size_t),
     Q(CL_PROGRAM_BINARIES, unsigned char *),
-    Q(CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, cl_bool),
-    Q(CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, cl_bool),
 };
 
 static cl_mem mem;

@@ -1,4 +1,4 @@
-//! Atomics and fences. `docs/memory-model.md` argues why what is emitted here is enough.
+//! Atomics and fences. The crate's `docs/memory-model.md` argues why what is emitted here is enough.
 //!
 //! Work-group and private memory is touched by one thread only, so that plain accesses are atomic there. Everywhere else a
 //! read-modify-write is a locked instruction, or a compare-and-swap loop where there is none.

@@ -10,9 +10,10 @@
 //! - `gather.rs`: an address for each lane.
 //! - `shuffle.rs`: from vectors as they lie in memory to one for each element, and back.
 //! - `copy.rs`: copies of bytes.
-//! - `atomic.rs`: atomics, lane by lane, and fences.
+//! - `atomic.rs`: atomics, lane by lane, and fences. `combine.rs`: those that all lanes do at once.
 
 mod atomic;
+mod combine;
 mod copy;
 mod gather;
 mod shuffle;

@@ -31,6 +31,7 @@ mod values;
 use regions::{Cut, cut};
 use slots::{Node, Way};
 
+use super::collectives::is_collective;
 use super::{Region, Remark, Split};
 use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{
@@ -74,7 +75,10 @@ fn whole(kernel: &Function) -> Split {
             vector: None,
             guard: None,
             masked: None,
+            partial: None,
+            masked_for_all: false,
         }],
+        carry: None,
         remarks: Vec::new(),
     }
 }
@@ -173,6 +177,7 @@ impl<'a> Splitter<'a> {
         self.find_exits();
         self.find_early_returns();
         self.place_private_arrays();
+        let carry = self.place_carry();
         self.note_uses();
         self.assign_slots();
         let mut regions = Vec::new();
@@ -186,6 +191,8 @@ impl<'a> Splitter<'a> {
                     vector: None,
                     guard: None,
                     masked: None,
+                    partial: None,
+                    masked_for_all: false,
                 });
             }
         }
@@ -196,6 +203,7 @@ impl<'a> Splitter<'a> {
         }
         let saved = self.table.values().filter(|slot| slot.bytes == 0).count();
         let arrays = self.table.len() - saved;
+        let saved = saved - usize::from(carry.is_some());
         self.remarks.push(Remark::new(
             SourceLoc::default(),
             format!(
@@ -206,8 +214,24 @@ impl<'a> Splitter<'a> {
         Ok(Split {
             skeleton,
             regions,
+            carry,
             remarks: self.remarks,
         })
+    }
+
+    /// The slot of the carry; its first element is for the whole group.
+    fn place_carry(&mut self) -> Option<SlotId> {
+        let blocks = self.func.layout.iter();
+        let mut insts = blocks.flat_map(|&block| &self.func.blocks[block].insts);
+        insts
+            .any(|&inst| is_collective(&self.func.insts[inst].op))
+            .then(|| {
+                self.table.push(Slot {
+                    ty: Type::I64,
+                    bytes: 0,
+                    align: 0,
+                })
+            })
     }
 
     fn owner(&self, block: Block) -> Block {
