@@ -336,14 +336,14 @@ impl<'a> Unit<'a> {
                 info.vec_type_hint = Some(source.map_or(name, str::to_owned));
             }
             ExecutionMode::SubgroupSize => info.required_sub_group_size = Some(one(literals)?),
-            ExecutionMode::Initializer => kernel.role = KernelRole::Initializer,
-            ExecutionMode::Finalizer => kernel.role = KernelRole::Finalizer,
             ExecutionMode::SubgroupsPerWorkgroup => {
                 info.required_num_sub_groups = Some(one(literals)?);
             }
             ExecutionMode::SubgroupsPerWorkgroupId => {
                 info.required_num_sub_groups = Some(one(&constants(literals)?)?);
             }
+            ExecutionMode::Initializer => kernel.role = KernelRole::Initializer,
+            ExecutionMode::Finalizer => kernel.role = KernelRole::Finalizer,
             ExecutionMode::ContractionOff => kernel.contract = false,
             // What is done anyway, or hints.
             ExecutionMode::DenormPreserve

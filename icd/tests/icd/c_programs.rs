@@ -2,6 +2,12 @@
 
 use crate::support;
 
+/// Atomics of many threads, the host's among them.
+#[test]
+fn atomics() {
+    support::c_program("atomics.c");
+}
+
 /// Every entry point with null, zero, too large and wrongly typed arguments.
 #[test]
 fn bad_arguments() {
