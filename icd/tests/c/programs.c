@@ -1,12 +1,12 @@
 /* Separate compilation and linking, and program-scope variables, as an application sees them. */
 #include "check.h"
 
-static const char *header = "extern global int counter;\nint step(int by);\n";
+static const char *header = "extern global int counter;\nint advance(int by);\n";
 static const char *user = "#include \"shared/counter.h\"\n"
-                          "kernel void count(global int *out) { step(2); out[0] = counter; }\n";
+                          "kernel void count(global int *out) { advance(2); out[0] = counter; }\n";
 static const char *library = "#include \"shared/counter.h\"\n"
                              "int counter = 40;\n"
-                             "int step(int by) { return counter += by; }\n";
+                             "int advance(int by) { return counter += by; }\n";
 
 static cl_program source(const char *text) {
     cl_int err = 0;
@@ -88,7 +88,7 @@ int main(void) {
     /* What is missing is named, and there is a program to ask. */
     cl_program alone = clLinkProgram(context, 0, NULL, "", 1, programs, NULL, NULL, &err);
     STATUS(CL_LINK_PROGRAM_FAILURE, err);
-    TRUE(alone != NULL && (log_has(alone, "\"counter\"") || log_has(alone, "\"step\"")));
+    TRUE(alone != NULL && (log_has(alone, "\"counter\"") || log_has(alone, "\"advance\"")));
     cl_program twice[3] = {programs[0], programs[1], programs[1]};
     cl_program failed = clLinkProgram(context, 0, NULL, "", 3, twice, NULL, NULL, &err);
     STATUS(CL_LINK_PROGRAM_FAILURE, err);
