@@ -37,6 +37,7 @@ pub mod workgroup;
 
 pub use abi::{KernelFn, Launch, PrintfFn, PrintfScalar};
 pub use diagnostic::Diagnostic;
+pub use ir::KernelRole;
 pub use kernel_info::{
     AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers,
 };

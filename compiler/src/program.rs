@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::abi::{KernelFn, SCRATCH_ALIGN};
 use crate::dump::Dump;
-use crate::ir::{FuncId, Function, Module, Op, ParamSource};
+use crate::ir::{FuncId, Function, KernelRole, Module, Op, ParamSource};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
 use crate::workgroup::Remark;
@@ -155,6 +155,15 @@ impl Program {
     /// The kernels, in the order of the modules' entry points.
     pub fn kernels(&self) -> &[KernelInfo] {
         &self.kernels
+    }
+
+    /// The kernels, as indices into [`Program::kernels`], that run before all others, or when the program goes.
+    pub fn kernels_with_role(&self, role: KernelRole) -> Vec<usize> {
+        let kernels = self.module.kernels.iter().enumerate();
+        kernels
+            .filter(|(_, kernel)| kernel.role == role)
+            .map(|(index, _)| index)
+            .collect()
     }
 
     /// Bytes of module-scope variables in global memory.

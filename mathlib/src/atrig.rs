@@ -3,11 +3,23 @@
 //! Each is a multiple of pi/4 plus a small angle from an odd polynomial; the `pi` forms differ only
 //! in how the two are put together.
 
-use crate::bits::{infinity, is_negative, poly2, sign_bit, xor_sign};
+use crate::bits::{infinity, is_negative, poly, poly2, sign_bit, xor_sign};
 use crate::constants::{INVERSE_PI, PI_4};
-use crate::number::Float;
+use crate::number::{Float, Format};
 
-/// (atan(t)/t - 1)/t^2 in t^2 for |t| <= tan(pi/8), relative error of the angle 2^-28.5, 2^-58.5.
+/// (atan(t)/t - 1)/t^2 in t^2 for |t| <= 1, relative error of the angle 2^-25.8.
+const ATAN_TO_1_F32: [f64; 8] = [
+    -0.33333152532577515,
+    0.19993767142295837,
+    -0.14211003482341766,
+    0.10665785521268845,
+    -0.07551723718643188,
+    0.043205857276916504,
+    -0.01636413298547268,
+    0.0029197228141129017,
+];
+
+/// The same for |t| <= tan(pi/8), relative error of the angle 2^-28.5, 2^-58.5.
 const ATAN_F32: [f64; 5] = [
     -0.3333331346511841,
     0.1999843418598175,
@@ -69,6 +81,15 @@ impl<F: Float> Angle<F> {
         self.eighths.fma(PI_4.high(self.rest), rest)
     }
 
+    /// The angle to the right becomes that to the left where x is negative.
+    fn mirrored(self, x: F) -> Angle<F> {
+        let left = is_negative(x);
+        Angle {
+            eighths: F::select(left, x.lit(4.0) - self.eighths, self.eighths),
+            rest: F::select(left, -self.rest, self.rest),
+        }
+    }
+
     /// As a multiple of pi.
     fn half_turns(self) -> F {
         let high = self.rest * INVERSE_PI.high(self.rest);
@@ -77,8 +98,24 @@ impl<F: Float> Angle<F> {
     }
 }
 
-/// The angle of the point (den, num), neither negative, not both zero or both infinite.
-fn first_quadrant<F: Float>(num: F, den: F) -> Angle<F> {
+/// The angle of the point (den, num), neither negative, not both zero or both infinite: by one polynomial up to
+/// the diagonal, mirrored beyond. Neither overflows nor loses bits of small numbers.
+fn below_diagonal<F: Float>(num: F, den: F, series: &[f64]) -> Angle<F> {
+    let steep = num.gt(den);
+    let n = F::select(steep, den, num);
+    let d = F::select(steep, num, den);
+    let t = n / d;
+    let z = t * t;
+    let rest = t.fma(z * poly(z, series), t);
+    Angle {
+        eighths: F::select(steep, num.lit(2.0), num.lit(0.0)),
+        rest: F::select(steep, -rest, rest),
+    }
+}
+
+/// The same by a short polynomial around 0, pi/4 and pi/2, for numbers whose sum and multiples neither overflow nor
+/// lose bits.
+fn in_octants<F: Float>(num: F, den: F) -> Angle<F> {
     let middle = num.gt(den * num.lit(0.414_213_562_373_095));
     let steep = num.gt(den * num.lit(2.414_213_562_373_095));
     // atan(v) = pi/4 + atan((v - 1)/(v + 1)) = pi/2 + atan(-1/v).
@@ -97,13 +134,13 @@ fn first_quadrant<F: Float>(num: F, den: F) -> Angle<F> {
 
 /// The arc tangent, radians.
 pub fn atan<F: Float>(x: F) -> F {
-    let angle = first_quadrant(x.abs(), x.lit(1.0));
+    let angle = in_octants(x.abs(), x.lit(1.0));
     xor_sign(angle.radians(), sign_bit(x))
 }
 
 /// The arc tangent over pi.
 pub fn atanpi<F: Float>(x: F) -> F {
-    let angle = first_quadrant(x.abs(), x.lit(1.0));
+    let angle = in_octants(x.abs(), x.lit(1.0));
     xor_sign(angle.half_turns(), sign_bit(x))
 }
 
@@ -112,27 +149,33 @@ fn upper_half<F: Float>(y: F, x: F) -> Angle<F> {
     let one = x.lit(1.0);
     let zero = x.lit(0.0);
     let (num, den) = (y.abs(), x.abs());
-    // So that the sum and the multiples in the first quadrant neither overflow nor lose bits.
-    let large = x.lit2(2f64.powi(125), 2f64.powi(1021));
-    let tiny = x.lit2(2f64.powi(-122), 2f64.powi(-1018));
-    let down = F::select(num.gt(large) | den.gt(large), x.lit(0.125), one);
-    let scale = F::select(den.lt(tiny), x.lit2(2f64.powi(30), 2f64.powi(60)), down);
+    // (infinity, infinity) has the angle of (1, 1).
     let both_infinite = num.eq(infinity(x)) & den.eq(infinity(x));
-    let num = F::select(both_infinite, one, num * scale);
-    let den = F::select(both_infinite, one, den * scale);
+    let num = F::select(both_infinite, one, num);
+    let den = F::select(both_infinite, one, den);
     // (0, 0) has the angle of (1, 0).
     let den = F::select(num.eq(zero) & den.eq(zero), one, den);
-    let angle = first_quadrant(num, den);
-    let left = is_negative(x);
-    Angle {
-        eighths: F::select(left, x.lit(4.0) - angle.eighths, angle.eighths),
-        rest: F::select(left, -angle.rest, angle.rest),
-    }
+    let angle = match x.format() {
+        Format::F32 => below_diagonal(num, den, &ATAN_TO_1_F32),
+        Format::F64 => {
+            let large = x.lit(2f64.powi(1021));
+            let tiny = x.lit(2f64.powi(-1018));
+            let down = F::select(num.gt(large) | den.gt(large), x.lit(0.125), one);
+            let scale = F::select(den.lt(tiny), x.lit(2f64.powi(60)), down);
+            in_octants(num * scale, den * scale)
+        }
+    };
+    angle.mirrored(x)
 }
 
 /// The angle of the point (x, y), radians, from -pi to pi.
 pub fn atan2<F: Float>(y: F, x: F) -> F {
     xor_sign(upper_half(y, x).radians(), sign_bit(y))
+}
+
+/// The angle of (x, num) from 0 to pi by a series of one's own; den is |x|, or 1 where both are zero.
+pub(crate) fn below_diagonal_angle<F: Float>(num: F, den: F, series: &[f64], x: F) -> F {
+    below_diagonal(num, den, series).mirrored(x).radians()
 }
 
 /// The angle of the point (x, y) over pi.

@@ -11,9 +11,12 @@ fn magic<F: Float>(x: F) -> F {
 /// `x * scale` rounded to the nearest integer, ties to even, as a float and as a signed integer,
 /// with one rounding. For `|x * scale| < 2^22` (`float`) or `2^51` (`double`); otherwise both are
 /// arbitrary (the float is a NaN for a NaN).
+///
+/// The integer is right in its low 22 or 51 bits only, which is all that quadrants and [`pow2`] look at, also
+/// of its half.
 pub fn round_scaled<F: Float>(x: F, scale: F) -> (F, F::Int) {
     let t = x.fma(scale, magic(x));
-    (t - magic(x), t.to_bits() - magic(x).to_bits())
+    (t - magic(x), t.to_bits())
 }
 
 /// A float with an integer value of magnitude below 2^22 (`float`) or 2^51 (`double`) as a signed
@@ -28,7 +31,7 @@ pub fn from_int<F: Float>(like: F, i: F::Int) -> F {
     F::from_bits(i + magic(like).to_bits()) - magic(like)
 }
 
-/// 2^n for an exponent of a normal number.
+/// 2^n for an exponent of a normal number. Only the low bits of n count, as many as the exponent has, and one more.
 pub fn pow2<F: Float>(like: F, n: F::Int) -> F {
     let bias = n.ilit(i64::from(like.format().bias()));
     F::from_bits((n + bias).shl(like.format().mantissa_bits()))
@@ -99,16 +102,31 @@ pub fn poly2<F: Float>(x: F, single: &[f64], double: &[f64]) -> F {
 /// `x = m * 2^e`. Denormals included. Zero, infinity, NaN and negative numbers give arbitrary
 /// finite or non-finite results; their lanes are to be overridden.
 pub fn split<F: Float>(x: F) -> (F, F::Int) {
-    let format = x.format();
-    let width = format.mantissa_bits();
     let tiny = x.lt(min_normal(x));
-    let up = i64::from(width) + 1;
+    let up = i64::from(x.format().mantissa_bits()) + 1;
     let x = F::select(tiny, x * x.lit2(16_777_216.0, 9_007_199_254_740_992.0), x);
+    let (m, e) = split_normal(x);
+    (m, F::Int::select(tiny, e - e.ilit(up), e))
+}
+
+/// [`split`] of a normal number; denormals give arbitrary results, too.
+pub fn split_normal<F: Float>(x: F) -> (F, F::Int) {
+    let width = x.format().mantissa_bits();
     // The encoding of sqrt(1/2): subtracting it makes the exponent field change at sqrt(1/2).
     let root = x.lit(std::f64::consts::FRAC_1_SQRT_2).to_bits();
-    let offset = x.to_bits() - root;
-    let e = offset.sar(width);
-    let m = F::from_bits(x.to_bits() - e.shl(width));
-    let e = F::Int::select(tiny, e - e.ilit(up), e);
-    (m, e)
+    let e = (x.to_bits() - root).sar(width);
+    (F::from_bits(x.to_bits() - e.shl(width)), e)
+}
+
+/// Set in lanes that are not positive normal numbers: zero, denormals, negative ones, infinity and NaN.
+pub fn not_positive_normal<F: Float>(x: F) -> F::Mask {
+    let format = x.format();
+    let width = format.mantissa_bits();
+    // Moved so that the encodings wanted are the smallest signed integers.
+    let bottom = 1u64 << (format.bits() - 1);
+    let start = bottom - (1 << width);
+    let exponents = (bottom >> width) - 2;
+    let last = bottom + (exponents << width) - 1;
+    let bits = x.to_bits();
+    (bits + bits.lit(start)).sgt(bits.lit(last))
 }

@@ -128,7 +128,8 @@ macro_rules! evaluate {
 
 macro_rules! functions {
     ($($variant:ident $name:literal $signature:ident $f:path, $half:expr, $single:expr, $double:expr;)*) => {
-        /// A built-in function, named as in the OpenCL.std extended instruction set.
+        /// A built-in function, named as in the OpenCL.std extended instruction set. What is `relaxed_` is none of
+        /// its instructions: it stands in for one where the program allows it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)] // The specification says what they are.
         pub enum Func {
@@ -304,6 +305,11 @@ functions! {
     NativeSin "native_sin" Unary relaxed::native_sin, Absent, Any, Absent;
     NativeSqrt "native_sqrt" Unary Float::sqrt, Absent, Any, Absent;
     NativeTan "native_tan" Unary relaxed::native_tan, Absent, Any, Absent;
+
+    RelaxedAtan2 "relaxed_atan2" Binary relaxed::relaxed_atan2, Absent, Ulp(8192.0), Absent;
+    RelaxedPow "relaxed_pow" Binary relaxed::relaxed_pow, Absent, Ulp(8192.0), Absent;
+    RelaxedPown "relaxed_pown" WithInt relaxed::relaxed_pown, Absent, Ulp(8192.0), Absent;
+    RelaxedRootn "relaxed_rootn" WithInt relaxed::relaxed_rootn, Absent, Ulp(8192.0), Absent;
 
     Fclamp "fclamp" Ternary common::fclamp, Correct, Correct, Correct;
     Degrees "degrees" Unary common::degrees, Ulp(2.0), Ulp(2.0), Ulp(2.0);

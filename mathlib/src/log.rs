@@ -5,21 +5,20 @@
 //! that f itself enters exactly; for `float` a polynomial in f, which needs no division. The
 //! coefficients are minimax fits of our own.
 
-use crate::bits::{from_int, infinity, nan, poly, pow2, split};
+use crate::bits::{from_int, infinity, nan, not_positive_normal, poly, pow2, split, split_normal};
 use crate::constants::{LN_2, LOG2_E, LOG10_2, LOG10_E, Pair};
 use crate::number::{Float, Format, Int};
+use crate::routine::Routine;
 
-/// (log(1 + f) - f + f^2/2) / f^3; log(1 + f) then has relative error 2^-28.3.
-const LOG_F32: [f64; 9] = [
-    0.3333331346511841,
-    -0.25000008940696716,
-    0.2000211924314499,
-    -0.1666799634695053,
-    0.14219552278518677,
-    -0.1240558847784996,
-    0.11888161301612854,
-    -0.11675652116537094,
-    0.06746642291545868,
+/// (log(1 + f) - f + f^2/2) / f^3; log(1 + f) then has relative error 2^-24.9.
+const LOG_F32: [f64; 7] = [
+    0.3333390951156616,
+    -0.2500133514404297,
+    0.199631005525589,
+    -0.16577652096748352,
+    0.14914508163928986,
+    -0.14266932010650635,
+    0.08700401335954666,
 ];
 
 /// (log(1 + f)/s - 2) / s^2 in s^2, relative error of the logarithm 2^-61.5.
@@ -51,13 +50,6 @@ fn log1p_tail<F: Float>(f: F) -> F {
     }
 }
 
-/// The results for 0, infinity, negative numbers and NaN, over `r` for the others.
-fn edges<F: Float>(x: F, r: F) -> F {
-    let r = F::select(x.eq(infinity(x)), x, r);
-    let r = F::select(x.eq(x.lit(0.0)), -infinity(x), r);
-    F::select(x.ge(x.lit(0.0)), r, nan(x))
-}
-
 /// e ln(2) + log(1 + f).
 fn assemble<F: Float>(e: F::Int, f: F) -> F {
     let e = from_int(f, e);
@@ -65,28 +57,60 @@ fn assemble<F: Float>(e: F::Int, f: F) -> F {
     e.fma(LN_2.high(f), f + tail)
 }
 
+/// Which logarithm.
+#[derive(Clone, Copy)]
+pub(crate) enum Base {
+    E,
+    Two,
+    Ten,
+}
+
+/// The logarithm of m 2^e, for m in [sqrt(1/2), sqrt(2)].
+fn of_parts<F: Float>(base: Base, m: F, e: F::Int) -> F {
+    let f = m - m.lit(1.0);
+    match base {
+        Base::E => assemble(e, f),
+        Base::Two => {
+            let (high, low) = in_base(f, &LOG2_E);
+            (from_int(f, e) + high) + low
+        }
+        Base::Ten => {
+            let (high, low) = in_base(f, &LOG10_E);
+            let e = from_int(f, e);
+            let low = e.fma(LOG10_2.low(f), low);
+            e.fma(LOG10_2.high(f), high) + low
+        }
+    }
+}
+
+/// Any logarithm of any number: what the routines are.
+pub(crate) fn of_any<F: Float>(base: Base, x: F) -> F {
+    let (m, e) = split(x);
+    let r = of_parts(base, m, e);
+    let r = F::select(x.eq(infinity(x)), x, r);
+    let r = F::select(x.eq(x.lit(0.0)), -infinity(x), r);
+    F::select(x.ge(x.lit(0.0)), r, nan(x))
+}
+
+/// A logarithm of a positive normal number, the routine for others.
+fn of_normal<F: Float>(base: Base, x: F, routine: Routine) -> F {
+    let (m, e) = split_normal(x);
+    x.rare1(not_positive_normal(x), of_parts(base, m, e), routine)
+}
+
 /// The natural logarithm.
 pub fn log<F: Float>(x: F) -> F {
-    let (m, e) = split(x);
-    edges(x, assemble(e, m - x.lit(1.0)))
+    of_normal(Base::E, x, Routine::Log)
 }
 
 /// The base-2 logarithm.
 pub fn log2<F: Float>(x: F) -> F {
-    let (m, e) = split(x);
-    let f = m - x.lit(1.0);
-    let (high, low) = in_base(f, &LOG2_E);
-    edges(x, (from_int(x, e) + high) + low)
+    of_normal(Base::Two, x, Routine::Log2)
 }
 
 /// The base-10 logarithm.
 pub fn log10<F: Float>(x: F) -> F {
-    let (m, e) = split(x);
-    let f = m - x.lit(1.0);
-    let (high, low) = in_base(f, &LOG10_E);
-    let e = from_int(x, e);
-    let low = e.fma(LOG10_2.low(x), low);
-    edges(x, e.fma(LOG10_2.high(x), high) + low)
+    of_normal(Base::Ten, x, Routine::Log10)
 }
 
 /// log(1 + f) times a constant, as a sum of two. The product with f is exact, as it may cancel
@@ -98,9 +122,9 @@ fn in_base<F: Float>(f: F, factor: &Pair) -> (F, F) {
     (high, log1p_tail(f).fma(factor.high(f), low))
 }
 
-/// log(u + c) + extra ln(2), where |c| is below an ulp of u > 0.
+/// log(u + c) + extra ln(2), where |c| is below an ulp of a normal u > 0.
 pub(crate) fn log_sum<F: Float>(u: F, c: F, extra: F::Int) -> F {
-    let (m, e) = split(u);
+    let (m, e) = split_normal(u);
     // Beyond some point c has no effect, and at the end 2^-e no encoding.
     let huge = u.gt(u.lit2(2f64.powi(100), 2f64.powi(1000)));
     let inverse = F::select(huge, u.lit(0.0), pow2(u, e.lit(0) - e));

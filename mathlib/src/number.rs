@@ -148,14 +148,14 @@ pub trait Float:
     fn rare1(self, mask: Self::Mask, fast: Self, r: Routine) -> Self;
     /// `r(self, y)` in lanes where `mask` is set, else `fast`.
     fn rare2(self, y: Self, mask: Self::Mask, fast: Self, r: Routine) -> Self;
+    /// `r(self, y)` in lanes where `mask` is set, else `fast`, for a routine with an integer result.
+    fn rare2_int(self, y: Self, mask: Self::Mask, fast: Self::Int, r: Routine) -> Self::Int;
     /// `r(self)` in every lane.
     fn call1(self, r: Routine) -> Self;
     /// `r(self, y)` in every lane.
     fn call2(self, y: Self, r: Routine) -> Self;
     /// `r(self)` in every lane, for a routine with an integer result.
     fn call1_int(self, r: Routine) -> Self::Int;
-    /// `r(self, y)` in every lane, for a routine with an integer result.
-    fn call2_int(self, y: Self, r: Routine) -> Self::Int;
 
     /// Not ordered equal: unordered or different.
     fn ne(self, rhs: Self) -> Self::Mask {
@@ -272,6 +272,13 @@ macro_rules! plain {
             fn rare2(self, y: Self, mask: bool, fast: Self, r: Routine) -> Self {
                 if mask { self.call2(y, r) } else { fast }
             }
+            fn rare2_int(self, y: Self, mask: bool, fast: Self::Int, r: Routine) -> Self::Int {
+                match r.target(Format::$format) {
+                    Target::$i2(f) if mask => Wrapping(f(self, y) as $uint),
+                    Target::$i2(_) => fast,
+                    _ => unreachable!("{r:?} is not an integer of two {:?}", Format::$format),
+                }
+            }
             fn call1(self, r: Routine) -> Self {
                 match r.target(Format::$format) {
                     Target::$f1(f) => f(self),
@@ -288,12 +295,6 @@ macro_rules! plain {
                 match r.target(Format::$format) {
                     Target::$i1(f) => Wrapping(f(self) as $uint),
                     _ => unreachable!("{r:?} is not an integer of one {:?}", Format::$format),
-                }
-            }
-            fn call2_int(self, y: Self, r: Routine) -> Self::Int {
-                match r.target(Format::$format) {
-                    Target::$i2(f) => Wrapping(f(self, y) as $uint),
-                    _ => unreachable!("{r:?} is not an integer of two {:?}", Format::$format),
                 }
             }
         }

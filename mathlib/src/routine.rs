@@ -5,7 +5,7 @@
 //! a code generator may call it for all lanes when one lane needs it, and select.
 
 use crate::number::Format;
-use crate::scalar::{gamma, rem, trig};
+use crate::scalar::{gamma, log, rem, trig};
 
 /// Where a routine is and what it takes. All are C ABI functions of scalars, pure, never
 /// unwinding; integer results have the width of the float.
@@ -75,6 +75,12 @@ pub enum Routine {
     CosLarge,
     /// Tangent of an argument beyond the inline reduction.
     TanLarge,
+    /// The natural logarithm of what is not a positive normal number.
+    Log,
+    /// The base-2 logarithm, likewise.
+    Log2,
+    /// The base-10 logarithm, likewise.
+    Log10,
     /// `fmod` with a quotient too large for one division.
     Fmod,
     /// `remainder`, likewise.
@@ -91,10 +97,13 @@ pub enum Routine {
 
 impl Routine {
     /// Every routine.
-    pub const ALL: [Routine; 9] = [
+    pub const ALL: [Routine; 12] = [
         Routine::SinLarge,
         Routine::CosLarge,
         Routine::TanLarge,
+        Routine::Log,
+        Routine::Log2,
+        Routine::Log10,
         Routine::Fmod,
         Routine::Remainder,
         Routine::RemquoQuotient,
@@ -119,6 +128,9 @@ impl Routine {
             SinLarge "sin_large",
             CosLarge "cos_large",
             TanLarge "tan_large",
+            Log "log",
+            Log2 "log2",
+            Log10 "log10",
             Fmod "fmod",
             Remainder "remainder",
             RemquoQuotient "remquo_quotient",
@@ -138,6 +150,9 @@ impl Routine {
             Routine::SinLarge => format.pick(F32ToF32(trig::sin_f32), F64ToF64(trig::sin_f64)),
             Routine::CosLarge => format.pick(F32ToF32(trig::cos_f32), F64ToF64(trig::cos_f64)),
             Routine::TanLarge => format.pick(F32ToF32(trig::tan_f32), F64ToF64(trig::tan_f64)),
+            Routine::Log => format.pick(F32ToF32(log::log_f32), F64ToF64(log::log_f64)),
+            Routine::Log2 => format.pick(F32ToF32(log::log2_f32), F64ToF64(log::log2_f64)),
+            Routine::Log10 => format.pick(F32ToF32(log::log10_f32), F64ToF64(log::log10_f64)),
             Routine::Fmod => format.pick(F32F32ToF32(rem::fmod_f32), F64F64ToF64(rem::fmod_f64)),
             Routine::Remainder => format.pick(
                 F32F32ToF32(rem::remainder_f32),

@@ -2,9 +2,10 @@
 //!
 //! The argument is reduced by multiples of pi/2 (Cody and Waite, with fused multiply-adds) up to a
 //! limit, beyond which a [`Routine`] takes over. Both the sine and the cosine of the rest are
-//! evaluated and the quadrant selects, as lanes differ in their quadrant.
+//! evaluated and the quadrant selects, as lanes differ in their quadrant. The sine and the cosine of a `float` are
+//! reduced by multiples of pi instead, where one polynomial is enough.
 
-use crate::bits::{copysign, poly2, round_scaled, sign_bit, to_int, xor_sign};
+use crate::bits::{clamp, copysign, poly, poly2, round_scaled, sign_bit, to_int, xor_sign};
 use crate::constants::PI;
 use crate::number::{Float, Format, Int};
 use crate::routine::Routine;
@@ -54,6 +55,21 @@ const PI_2_F64: [f64; 3] = [
     -1.4973849048591698e-33,
 ];
 
+/// (sin(r)/r - 1)/r^2 in r^2 for |r| <= pi/2; the sine then has relative error 2^-27.2.
+const HALF_WAVE: [f64; 4] = [
+    -0.16666659712791443,
+    0.00833306834101677,
+    -0.00019809666264336556,
+    2.6057839477289235e-06,
+];
+
+/// pi as the sum of three values of `float`, all positive, so that -0 keeps its sign.
+const PI_F32: [f64; 3] = [
+    3.141592502593994,
+    1.5099578831723193e-07,
+    1.078060505991553e-14,
+];
+
 /// Sine and cosine of r + low, for |r| <= 0.81 and low below an ulp of r. Without `low`, the sine
 /// of -0 is -0.
 pub(crate) fn kernel<F: Float>(r: F, low: Option<F>) -> (F, F) {
@@ -61,20 +77,22 @@ pub(crate) fn kernel<F: Float>(r: F, low: Option<F>) -> (F, F) {
     // The fused addition of +0 keeps the sign of a zero r in the sine below.
     let s = z.fma(poly2(z, &SIN_F32, &SIN_F64), r.lit(0.0));
     let one = r.lit(1.0);
-    let half = z * r.lit(0.5);
-    let w = one - half;
-    let square = z * z;
     let c = poly2(z, &COS_F32, &COS_F64);
-    let rounding = (one - w) - half;
     match low {
-        None => (r.fma(s, r), w + square.fma(c, rounding)),
-        Some(low) => (r + r.fma(s, low), w + square.fma(c, rounding - r * low)),
+        None => (r.fma(s, r), z.fma(z.fma(c, r.lit(-0.5)), one)),
+        Some(low) => {
+            let half = z * r.lit(0.5);
+            let w = one - half;
+            let square = z * z;
+            let rounding = (one - w) - half;
+            (r + r.fma(s, low), w + square.fma(c, rounding - r * low))
+        }
     }
 }
 
-/// The largest argument that [`reduce`] takes.
-fn limit<F: Float>(x: F) -> F {
-    x.lit2(131_072.0, 1_073_741_824.0)
+/// Whether x is more than [`reduce`] takes.
+pub(crate) fn beyond_limit<F: Float>(x: F) -> F::Mask {
+    x.abs().gt(x.lit2(131_072.0, 1_073_741_824.0))
 }
 
 /// The quadrant and the rest of x by pi/2, the rest as a sum of two for `double`.
@@ -129,25 +147,61 @@ pub(crate) fn tan_in<F: Float>(quadrant: F::Int, (s, c): (F, F)) -> F {
     xor_sign(quotient, as_sign(s, quadrant, 0))
 }
 
+/// (-1)^k sin(x - shift pi), where k is `shift` rounded up, for `float`. The first difference is exact, or rounded when it
+/// is large, as in [`reduce`].
+fn half_wave<F: Float>(x: F, shift: F, k: F::Int) -> F {
+    let r = PI_F32.iter().fold(x, |r, &part| shift.fma(x.lit(-part), r));
+    let z = r * r;
+    // The fused addition of +0 keeps the sign of a zero.
+    let s = z.fma(poly(z, &HALF_WAVE), x.lit(0.0));
+    // Rounding might lead beyond 1, and programs into the root of a negative number.
+    let sine = clamp(r.fma(s, r), -1.0, 1.0);
+    xor_sign(sine, as_sign(x, k, 0))
+}
+
+/// The sine of a `float` of at most 2^17; beyond, anything from -1 to 1.
+pub(crate) fn sin_short<F: Float>(x: F) -> F {
+    let (kf, k) = round_scaled(x, x.lit(std::f64::consts::FRAC_1_PI));
+    half_wave(x, kf, k)
+}
+
+/// The cosine of a `float` of at most 2^17, (-1)^k sin(x - (k - 1/2) pi); beyond, anything from -1 to 1.
+pub(crate) fn cos_short<F: Float>(x: F) -> F {
+    let half = x.lit(0.5);
+    let turned = x.fma(x.lit(std::f64::consts::FRAC_1_PI), half);
+    let (kf, k) = round_scaled(turned, x.lit(1.0));
+    half_wave(x, kf - half, k)
+}
+
 /// The sine of x, radians.
 pub fn sin<F: Float>(x: F) -> F {
-    let (q, r, low) = reduce(x);
-    let fast = sin_in(q, kernel(r, low));
-    x.rare1(x.abs().gt(limit(x)), keep_zero(x, fast), Routine::SinLarge)
+    let fast = match x.format() {
+        Format::F32 => sin_short(x),
+        Format::F64 => {
+            let (q, r, low) = reduce(x);
+            keep_zero(x, sin_in(q, kernel(r, low)))
+        }
+    };
+    x.rare1(beyond_limit(x), fast, Routine::SinLarge)
 }
 
 /// The cosine of x, radians.
 pub fn cos<F: Float>(x: F) -> F {
-    let (q, r, low) = reduce(x);
-    let fast = cos_in(q, kernel(r, low));
-    x.rare1(x.abs().gt(limit(x)), fast, Routine::CosLarge)
+    let fast = match x.format() {
+        Format::F32 => cos_short(x),
+        Format::F64 => {
+            let (q, r, low) = reduce(x);
+            cos_in(q, kernel(r, low))
+        }
+    };
+    x.rare1(beyond_limit(x), fast, Routine::CosLarge)
 }
 
 /// Sine and cosine of x, radians.
 pub fn sincos<F: Float>(x: F) -> (F, F) {
     let (q, r, low) = reduce(x);
     let both = kernel(r, low);
-    let large = x.abs().gt(limit(x));
+    let large = beyond_limit(x);
     (
         x.rare1(large, keep_zero(x, sin_in(q, both)), Routine::SinLarge),
         x.rare1(large, cos_in(q, both), Routine::CosLarge),
@@ -158,7 +212,7 @@ pub fn sincos<F: Float>(x: F) -> (F, F) {
 pub fn tan<F: Float>(x: F) -> F {
     let (q, r, low) = reduce(x);
     let fast = tan_in(q, kernel(r, low));
-    x.rare1(x.abs().gt(limit(x)), keep_zero(x, fast), Routine::TanLarge)
+    x.rare1(beyond_limit(x), keep_zero(x, fast), Routine::TanLarge)
 }
 
 /// Restores -0 where the kernel ran with a low part.
@@ -180,8 +234,13 @@ fn reduce_pi<F: Float>(x: F) -> (F, F::Int, F) {
 /// The kernel of pi * r.
 fn kernel_pi<F: Float>(r: F) -> (F, F) {
     let high = r * PI.high(r);
-    let low = r.fma(PI.low(r), r.fma(PI.high(r), -high));
-    kernel(high, Some(low))
+    match r.format() {
+        Format::F32 => kernel(high, None),
+        Format::F64 => {
+            let low = r.fma(PI.low(r), r.fma(PI.high(r), -high));
+            kernel(high, Some(low))
+        }
+    }
 }
 
 /// sin(pi x).

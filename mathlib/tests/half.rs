@@ -4,7 +4,7 @@ mod support;
 
 use brolga_mathlib::{Accuracy, Func, eval_f16};
 use half::f16;
-use support::{Random, UNARY};
+use support::{BINARY, Random, UNARY};
 
 /// The error in ulp of `half`.
 fn error(got: f16, reference: f64) -> f64 {
@@ -43,6 +43,30 @@ fn unary_functions_at_every_encoding() {
                 error <= bound,
                 "{}({x:e}): error {error} ulp",
                 u.func.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn binary_functions() {
+    let mut random = Random(37);
+    for b in BINARY {
+        let Accuracy::Ulp(bound) = b.func.accuracy()[0] else {
+            continue;
+        };
+        for _ in 0..200_000 {
+            let bits = random.next();
+            let (x, y) = (
+                f16::from_bits(bits as u16),
+                f16::from_bits((bits >> 16) as u16),
+            );
+            let reference = (b.double)(x.to_f64(), y.to_f64());
+            let error = error(eval_f16(b.func, &[x, y]), reference);
+            assert!(
+                error <= bound,
+                "{}({x:e}, {y:e}): error {error} ulp",
+                b.func.name()
             );
         }
     }

@@ -168,11 +168,18 @@ macro_rules! float_lanes {
                 };
                 Lanes(self.0.map(|x| Wrapping(f(x) as $uint)))
             }
-            fn call2_int(self, y: Self, r: Routine) -> Self::Int {
+            fn rare2_int(
+                self,
+                y: Self,
+                mask: Lanes<bool>,
+                fast: Self::Int,
+                r: Routine,
+            ) -> Self::Int {
                 let Target::$i2(f) = r.target(self.format()) else {
                     panic!("{r:?}")
                 };
-                zip(self, y, |x, y| Wrapping(f(x, y) as $uint))
+                let slow = zip(self, y, |x, y| Wrapping(f(x, y) as $uint));
+                select(mask, slow, fast)
             }
         }
     };

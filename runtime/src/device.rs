@@ -189,8 +189,9 @@ impl Device {
             preferred_work_group_size_multiple: 8,
             non_uniform_work_group_support: true,
             generic_address_space_support: true,
-            work_group_collective_functions_support: false,
-            max_num_sub_groups: 0,
+            work_group_collective_functions_support: true,
+            // Sub-groups of one work-item, in the worst case.
+            max_num_sub_groups: MAX_WORK_GROUP_SIZE as u32,
             max_global_variable_size: MAX_GLOBAL_VARIABLE_SIZE,
             image_support: false,
             pipe_support: false,

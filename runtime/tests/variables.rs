@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use brolga_runtime::{Buffer, ClError, Context, HostPtr, Program, Queue};
@@ -185,4 +187,94 @@ fn linked_modules_share_variables() {
         &[&reader, &wrong],
         "\"shared\" is imported by module 0 with another type than module 1 exports it with",
     );
+}
+
+/// A module whose initializer adds 41 to a variable, and whose finalizer stores 7 where the kernel was told to.
+const ROLES: &str = r#"
+OpCapability Kernel
+OpCapability Addresses
+OpCapability Int64
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %begin "begin"
+OpEntryPoint Kernel %end "end"
+OpEntryPoint Kernel %k "k"
+OpExecutionMode %begin Initializer
+OpExecutionMode %end Finalizer
+%void = OpTypeVoid
+%uint = OpTypeInt 32 0
+%pointer = OpTypePointer CrossWorkgroup %uint
+%place = OpTypePointer CrossWorkgroup %pointer
+%role_t = OpTypeFunction %void
+%kernel_t = OpTypeFunction %void %pointer
+%one = OpConstant %uint 1
+%seven = OpConstant %uint 7
+%more = OpConstant %uint 41
+%null = OpConstantNull %pointer
+%state = OpVariable %pointer CrossWorkgroup %one
+%where = OpVariable %place CrossWorkgroup %null
+%begin = OpFunction %void None %role_t
+%b0 = OpLabel
+%old = OpLoad %uint %state
+%new = OpIAdd %uint %old %more
+OpStore %state %new
+OpReturn
+OpFunctionEnd
+%end = OpFunction %void None %role_t
+%e0 = OpLabel
+%target = OpLoad %pointer %where
+OpStore %target %seven
+OpReturn
+OpFunctionEnd
+%k = OpFunction %void None %kernel_t
+%out = OpFunctionParameter %pointer
+%k0 = OpLabel
+%value = OpLoad %uint %state
+OpStore %out %value
+OpStore %where %out
+OpReturn
+OpFunctionEnd
+"#;
+
+#[test]
+fn initializers_run_first_and_finalizers_last() {
+    let context = context();
+    let queue = queue(&context);
+    let program = Program::from_il(&context, &assemble(ROLES)).unwrap();
+    assert!(program.scope_ctors_and_dtors().is_err());
+    program.build("", None).unwrap();
+    assert_eq!(program.scope_ctors_and_dtors(), Ok((true, true)));
+    let out = Buffer::new(&context, 0, 4, HostPtr::null(), Vec::new()).unwrap();
+    let kernel = program.kernel("k").unwrap();
+    kernel.set_arg_buffer(0, Some(&out)).unwrap();
+    for _ in 0..2 {
+        queue
+            .enqueue_nd_range(&kernel, 1, None, Some(&[1]), None, &[])
+            .unwrap();
+        assert_eq!(words(&queue, &out), [42]);
+    }
+    drop(program);
+    assert_eq!(words(&queue, &out), [42]);
+    drop(kernel);
+    assert_eq!(words(&queue, &out), [7]);
+
+    let plain = Program::from_source(&context, SOURCE.to_owned()).unwrap();
+    if plain.build("-cl-std=CL3.0", None).is_ok() {
+        assert_eq!(plain.scope_ctors_and_dtors(), Ok((false, false)));
+    }
+}
+
+/// The module that `spirv-as` makes of a text.
+fn assemble(text: &str) -> Vec<u8> {
+    let mut child = Command::new("spirv-as")
+        .args(["-o", "-", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this test needs spirv-as (package spirv-tools)");
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(text.as_bytes()).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    output.stdout
 }

@@ -16,7 +16,7 @@ mod atomics;
 use std::fmt::Write as _;
 
 use brolga_compiler::ir::{Arith, BinOp, Builtin, FloatCC, IntCC, Scalar, Type, UnOp, eval};
-use brolga_mathlib::{Func, Signature};
+use brolga_mathlib::{Accuracy, Func, Signature};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -546,9 +546,9 @@ impl Generator {
         let all: Vec<(Builtin, Func)> = Builtin::ALL
             .iter()
             .filter_map(|&b| Some((b, Func::from_name(b.name())?)))
-            .filter(|(b, _)| {
-                let relaxed = b.name().starts_with("half_") || b.name().starts_with("native_");
-                b.is_lane_wise() && (!relaxed || ty.scalar == Scalar::F32)
+            .filter(|(b, f)| {
+                let float_only = f.accuracy()[0] == Accuracy::Absent;
+                b.is_lane_wise() && (!float_only || ty.scalar == Scalar::F32)
             })
             .collect();
         let (builtin, func) = self.pick(&all);

@@ -88,6 +88,13 @@ builtins! {
     NativePowr = "native_powr" / 1, NativeRecip = "native_recip" / 1, NativeRsqrt = "native_rsqrt" / 1, NativeSin = "native_sin" / 1,
     NativeSqrt = "native_sqrt" / 1, NativeTan = "native_tan" / 1,
 
+    /// What stands in for a function where the program allows relaxed bounds.
+    RelaxedAtan2 = "relaxed_atan2" / 1, RelaxedPow = "relaxed_pow" / 1,
+    /// `x, i32`.
+    RelaxedPown = "relaxed_pown" / 1,
+    /// `x, i32`.
+    RelaxedRootn = "relaxed_rootn" / 1,
+
     Degrees = "degrees" / 1,
     /// `min(max(x, lo), hi)` of floats.
     FClamp = "fclamp" / 1,

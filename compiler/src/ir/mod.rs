@@ -50,7 +50,7 @@ pub use collective::Collective;
 pub use function::{
     BlockCall, BlockData, Function, InstData, LocalVar, Slot, SourceLoc, Terminator, ValueDef,
 };
-pub use module::{Global, GlobalInit, Kernel, Module, ParamSource, Relocation};
+pub use module::{Global, GlobalInit, Kernel, KernelRole, Module, ParamSource, Relocation};
 pub use op::{
     Arith, Atomic, AtomicOp, BinOp, ConvertOp, DimQuery, Fence, FloatCC, IntCC, Mem, Op, Order,
     Query, Rounding, Scope, UnOp, Wrap,

@@ -16,9 +16,9 @@ use smallvec::SmallVec;
 
 use super::{
     Arith, Atomic, AtomicOp, BinOp, Block, BlockCall, Builtin, Collective, ConvertOp, DimQuery,
-    Fence, FloatCC, FuncId, Function, Global, GlobalId, GlobalInit, Inst, IntCC, Kernel, LocalId,
-    LocalVar, Mem, Module, Op, Order, ParamSource, Query, Relocation, Rounding, Scope, Slot,
-    SlotId, SourceLoc, Terminator, Type, UnOp, Value, Wrap, eval,
+    Fence, FloatCC, FuncId, Function, Global, GlobalId, GlobalInit, Inst, IntCC, Kernel,
+    KernelRole, LocalId, LocalVar, Mem, Module, Op, Order, ParamSource, Query, Relocation,
+    Rounding, Scope, Slot, SlotId, SourceLoc, Terminator, Type, UnOp, Value, Wrap, eval,
 };
 use crate::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers};
 
@@ -243,7 +243,7 @@ fn global(line: &str, index: usize) -> Result<Global, String> {
     })
 }
 
-/// `kernel "name" @0 (value 0, local 8) contract`
+/// `kernel "name" @0 (value 0, local 8) contract initializer`
 fn kernel(line: &str) -> Result<Kernel, String> {
     let (name, rest) = quoted(&line["kernel".len()..])?;
     let (id, rest) = rest.split_once('(').ok_or("expected `(`")?;
@@ -262,11 +262,15 @@ fn kernel(line: &str) -> Result<Kernel, String> {
             })
         })
         .collect::<Result<_, String>>()?;
-    let contract = match flags.trim() {
-        "" => false,
-        "contract" => true,
-        other => return Err(format!("unknown kernel flag {other}")),
-    };
+    let (mut contract, mut role) = (false, KernelRole::Ordinary);
+    for flag in flags.split_whitespace() {
+        match flag {
+            "contract" => contract = true,
+            "initializer" => role = KernelRole::Initializer,
+            "finalizer" => role = KernelRole::Finalizer,
+            other => return Err(format!("unknown kernel flag {other}")),
+        }
+    }
     Ok(Kernel {
         info: KernelInfo {
             name,
@@ -285,6 +289,7 @@ fn kernel(line: &str) -> Result<Kernel, String> {
         func: FuncId::from_u32(after("@", id)?),
         params,
         contract,
+        role,
     })
 }
 

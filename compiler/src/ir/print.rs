@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::{
-    Atomic, BlockCall, Collective, Fence, Function, GlobalInit, Inst, Mem, Module, Op, Terminator,
-    Value, Wrap,
+    Atomic, BlockCall, Collective, Fence, Function, GlobalInit, Inst, KernelRole, Mem, Module, Op,
+    Terminator, Value, Wrap,
 };
 use crate::AddressSpace;
 
@@ -329,10 +329,15 @@ impl Display for Module {
                     .collect();
                 writeln!(
                     f,
-                    "kernel {:?} {id} ({}){}",
+                    "kernel {:?} {id} ({}){}{}",
                     kernel.info.name,
                     params.join(", "),
-                    if kernel.contract { " contract" } else { "" }
+                    if kernel.contract { " contract" } else { "" },
+                    match kernel.role {
+                        KernelRole::Ordinary => "",
+                        KernelRole::Initializer => " initializer",
+                        KernelRole::Finalizer => " finalizer",
+                    }
                 )?;
             }
             write!(f, "{func}")?;

@@ -251,6 +251,12 @@ impl<'s> Float for FloatValue<'s> {
     fn le(self, rhs: Self) -> MaskValue<'s> {
         self.0.compare(Op::FCmp(FloatCC::Ole), rhs.0)
     }
+    fn is_nan(self) -> MaskValue<'s> {
+        self.unordered(self)
+    }
+    fn unordered(self, rhs: Self) -> MaskValue<'s> {
+        self.0.compare(Op::FCmp(FloatCC::Uno), rhs.0)
+    }
     fn select(mask: MaskValue<'s>, a: Self, b: Self) -> Self {
         FloatValue(Emitted::choose(mask, a.0, b.0))
     }
@@ -282,7 +288,14 @@ impl<'s> Float for FloatValue<'s> {
     fn call1_int(self, r: Routine) -> IntValue<'s> {
         IntValue(self.routine(None, self.mask_lit(true), r, self.int_type()))
     }
-    fn call2_int(self, y: Self, r: Routine) -> IntValue<'s> {
-        IntValue(self.routine(Some(y), self.mask_lit(true), r, self.int_type()))
+    fn rare2_int(
+        self,
+        y: Self,
+        mask: MaskValue<'s>,
+        fast: IntValue<'s>,
+        r: Routine,
+    ) -> IntValue<'s> {
+        let slow = IntValue(self.routine(Some(y), mask, r, self.int_type()));
+        Int::select(mask, slow, fast)
     }
 }

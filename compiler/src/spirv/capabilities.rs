@@ -4,6 +4,19 @@
 //! refused, and device queries are made of them. Rows come from "Required Capabilities" and "OpenCL Extensions" of the
 //! OpenCL SPIR-V Environment Specification, and from what the compilers that write SPIR-V for OpenCL C and SYCL may declare.
 //!
+//! What is not declared by a capability of its own is listed where it is read:
+//!
+//! - versions 1.0 to 1.6, of either byte order: `decode.rs`;
+//! - the addressing model Physical64, the memory model OpenCL, the execution model Kernel: `module.rs`;
+//! - execution modes: `kernel_info.rs`, `float_modes.rs`; one that is not there is refused by name;
+//! - built-in variables: `builtin_variables.rs`, likewise;
+//! - storage classes: `types.rs`;
+//! - decorations: `CPacked`, `Alignment`, `AlignmentId`, `BuiltIn`, `LinkageAttributes`, `SpecId`, `FPRoundingMode`,
+//!   `SaturatedConversion`, `NoSignedWrap`, `NoUnsignedWrap`, `FPFastMathMode` (of its flags, `AllowContract`), `NoContraction`,
+//!   and `FuncParamAttr` with `ByVal` change what is translated. `Offset` and `ArrayStride` must say what is so anyway.
+//!   All others are hints, and so is any that is unknown: what would change the meaning of a module has a capability
+//!   that is refused.
+//!
 //! A module that uses what it did not declare is not refused for that alone, nor for declaring a capability without the
 //! extension or version that brings it: nothing here depends on it, and producers forget.
 
@@ -48,7 +61,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Int16, Full),
     (Capability::Int8, Full),
     (Capability::GenericPointer, Full),
-    (Capability::SubgroupDispatch, Parts("device enqueue")),
+    (Capability::SubgroupDispatch, Full),
     (Capability::Groups, Full),
     (Capability::ImageBasic, Parts(IMAGES)),
     (Capability::ImageReadWrite, Parts(IMAGES)),
@@ -71,6 +84,11 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::GroupNonUniformClustered, Full),
     (Capability::GroupNonUniformRotateKHR, Full),
     (Capability::GroupUniformArithmeticKHR, Full),
+    (Capability::SubgroupBallotKHR, Full),
+    (Capability::SubgroupVoteKHR, Full),
+    (Capability::SubgroupShuffleINTEL, Full),
+    (Capability::SubgroupBufferBlockIOINTEL, Full),
+    (Capability::ShaderClockKHR, Full),
     (Capability::ExpectAssumeKHR, Full),
     (Capability::BitInstructions, Full),
     (Capability::DotProduct, Full),
@@ -132,7 +150,6 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::BlockingPipesALTERA, Refused(FPGA_ONLY)),
     (Capability::TaskSequenceALTERA, Refused(FPGA_ONLY)),
     // What producers may ask for by an option of their own.
-    (Capability::ShaderClockKHR, Full),
     (
         Capability::FunctionPointersINTEL,
         Refused("functions have no addresses"),
@@ -218,10 +235,6 @@ const CAPABILITIES: &[(Capability, Support)] = &[
         Capability::SubgroupMatrixMultiplyAccumulateINTEL,
         Refused("there are no matrix instructions"),
     ),
-    (Capability::SubgroupBallotKHR, Full),
-    (Capability::SubgroupVoteKHR, Full),
-    (Capability::SubgroupShuffleINTEL, Full),
-    (Capability::SubgroupBufferBlockIOINTEL, Full),
     (
         Capability::SubgroupBufferPrefetchINTEL,
         Refused("there are no sub-group instructions yet"),
@@ -293,6 +306,8 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_KHR_uniform_group_instructions", Full),
     ("SPV_KHR_shader_ballot", Full),
     ("SPV_KHR_subgroup_vote", Full),
+    ("SPV_KHR_shader_clock", Full),
+    ("SPV_INTEL_subgroups", Full),
     ("SPV_EXT_shader_atomic_float_add", Full),
     ("SPV_EXT_shader_atomic_float_min_max", Full),
     ("SPV_EXT_shader_atomic_float16_add", Full),
@@ -339,7 +354,6 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_INTEL_fpga_memory_attributes", FPGA),
     ("SPV_INTEL_fpga_reg", FPGA),
     ("SPV_INTEL_global_variable_fpga_decorations", FPGA),
-    ("SPV_KHR_shader_clock", Full),
     ("SPV_KHR_bfloat16", Refused("floats are IEEE 754's")),
     (
         "SPV_KHR_cooperative_matrix",
@@ -361,7 +375,6 @@ const EXTENSIONS: &[(&str, Support)] = &[
         "SPV_INTEL_arbitrary_precision_integers",
         Refused("integers have 8, 16, 32 or 64 bits"),
     ),
-    ("SPV_INTEL_subgroups", Full),
     (
         "SPV_INTEL_masked_gather_scatter",
         Refused("there are no vectors of pointers"),

@@ -164,12 +164,13 @@ impl FunctionTranslator<'_, '_> {
         f.select(subnormal, zero, value)
     }
 
-    /// Whether the instruction must stay as it is: `FPFastMathMode` or `FPFastMathDefault` without `AllowContract`.
+    /// Whether the instruction must stay as it is: `NoContraction`, or `FPFastMathMode` or `FPFastMathDefault` without
+    /// `AllowContract`.
     fn is_strict(&self, inst: &Inst<'_>, scalar: Scalar) -> bool {
-        let words = inst
-            .result
-            .and_then(|id| self.unit.decoration(id, Decoration::FPFastMathMode));
+        let decoration = |what| inst.result.and_then(|id| self.unit.decoration(id, what));
+        let words = decoration(Decoration::FPFastMathMode);
         match words {
+            _ if decoration(Decoration::NoContraction).is_some() => true,
             // Before SPV_KHR_float_controls2 the bit did not exist, and its absence says nothing.
             Some(&[flags]) if self.unit.float_controls2.contains(&inst.module) => {
                 !allows_contraction(flags)

@@ -28,7 +28,9 @@ impl<'a> Unit<'a> {
         let mut exports: HashMap<String, Export> = HashMap::new();
         let mut imports: Vec<(Inst<'a>, Id, String)> = Vec::new();
         for inst in insts {
-            let (Op::Function | Op::Variable, Some(id)) = (inst.op(), inst.result) else {
+            let (Op::Function | Op::Variable | Op::UntypedVariableKHR, Some(id)) =
+                (inst.op(), inst.result)
+            else {
                 continue;
             };
             // Built-in variables are declared as imports by some writers.

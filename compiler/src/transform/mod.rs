@@ -17,6 +17,7 @@
 //! | [`dce`] | what nothing needs |
 //! | [`builtins`] | built-ins that are not lane-wise |
 //! | [`scalarize`] | one lane for each value |
+//! | [`fast_math`] | what the build options allow arithmetic |
 //! | [`spaces`] | generic accesses to the address space they are known to be in, questions about it answered |
 //! | [`unroll`] | short loops as straight lines |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
@@ -29,6 +30,7 @@
 pub mod builtins;
 pub mod contract;
 pub mod dce;
+pub mod fast_math;
 pub mod fold;
 pub mod group_accesses;
 pub mod gvn;
@@ -73,6 +75,8 @@ pub fn prepare_kernel(
     let params = scalarize::run(&mut func, &kernel.params);
     check(&func, Stage::Scalarized, "scalarize");
     promote_all(&mut func, Stage::Scalarized);
+    fast_math::run(&mut func, options);
+    check(&func, Stage::Scalarized, "fast_math");
     if spaces::run(&mut func, module, &kernel.info, &params) {
         // Private objects may have been memory only for the sake of the question.
         promote_all(&mut func, Stage::Scalarized);

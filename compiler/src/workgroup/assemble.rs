@@ -577,36 +577,6 @@ impl Assembler<'_> {
         }
     }
 
-    /// Whether addresses are in private memory (the barrier context: `split` puts all private objects there whose
-    /// addresses may be asked about), in work-group memory, or in neither. Both lie in scratch memory, one after the other.
-    fn in_space(&mut self, space: AddressSpace, address: Value) -> Value {
-        let (_, per_item) = context_layout(&self.split.skeleton);
-        let per_item = self.i64(per_item);
-        let context_bytes = self.binary(BinOp::IMul, self.launch.items, per_item);
-        let (context, scratch) = (self.launch.context, self.launch.scratch);
-        let mut b = self.b();
-        let [context, scratch] = [context, scratch].map(|ptr| b.bitcast(ptr, Type::I64));
-        let local_bytes = b.binary(BinOp::ISub, context, scratch);
-        let (base, bytes, condition) = match space {
-            AddressSpace::Local => (scratch, local_bytes, IntCC::Ult),
-            AddressSpace::Private => (context, context_bytes, IntCC::Ult),
-            _ => {
-                let all = b.binary(BinOp::IAdd, local_bytes, context_bytes);
-                (scratch, all, IntCC::Uge)
-            }
-        };
-        let ty = b.ty(address).with_scalar(Scalar::I64);
-        let spread = |b: &mut Builder<'_>, value: Value| match ty.lanes {
-            1 => value,
-            lanes => b.splat(value, lanes),
-        };
-        let address = b.bitcast(address, ty);
-        let base = spread(&mut b, base);
-        let bytes = spread(&mut b, bytes);
-        let offset = b.binary(BinOp::ISub, address, base);
-        b.icmp(condition, offset, bytes)
-    }
-
     /// Where the carry is.
     fn carry(&mut self, ty: Type) -> (Value, Mem) {
         let slot = self.split.carry.expect("collectives have a carry");
@@ -642,6 +612,36 @@ impl Assembler<'_> {
         b.store(mem, address, carry);
         // A reduction's result is the carry after all have run.
         vec![result.unwrap_or(carry)]
+    }
+
+    /// Whether addresses are in private memory (the barrier context: `split` puts all private objects there whose
+    /// addresses may be asked about), in work-group memory, or in neither. Both lie in scratch memory, one after the other.
+    fn in_space(&mut self, space: AddressSpace, address: Value) -> Value {
+        let (_, per_item) = context_layout(&self.split.skeleton);
+        let per_item = self.i64(per_item);
+        let context_bytes = self.binary(BinOp::IMul, self.launch.items, per_item);
+        let (context, scratch) = (self.launch.context, self.launch.scratch);
+        let mut b = self.b();
+        let [context, scratch] = [context, scratch].map(|ptr| b.bitcast(ptr, Type::I64));
+        let local_bytes = b.binary(BinOp::ISub, context, scratch);
+        let (base, bytes, condition) = match space {
+            AddressSpace::Local => (scratch, local_bytes, IntCC::Ult),
+            AddressSpace::Private => (context, context_bytes, IntCC::Ult),
+            _ => {
+                let all = b.binary(BinOp::IAdd, local_bytes, context_bytes);
+                (scratch, all, IntCC::Uge)
+            }
+        };
+        let ty = b.ty(address).with_scalar(Scalar::I64);
+        let spread = |b: &mut Builder<'_>, value: Value| match ty.lanes {
+            1 => value,
+            lanes => b.splat(value, lanes),
+        };
+        let address = b.bitcast(address, ty);
+        let base = spread(&mut b, base);
+        let bytes = spread(&mut b, bytes);
+        let offset = b.binary(BinOp::ISub, address, base);
+        b.icmp(condition, offset, bytes)
     }
 
     fn dim_query(&mut self, query: DimQuery, d: usize, place: Option<Place>) -> Value {

@@ -1,5 +1,5 @@
 //! Correctly rounded references (CORE-MATH) and the measure of an error in ulp, shared by the
-//! accuracy tests and the table of `examples/ulp_table.rs`.
+//! accuracy tests and the table that the compiler's example `math_table` makes.
 
 // Each test uses its part.
 #![allow(dead_code)]
@@ -118,7 +118,8 @@ pub fn error_f64(got: f64, reference: f64) -> f64 {
     error(got, reference, 1024, -1022, 52)
 }
 
-fn error(got: f64, reference: f64, overflow: i32, min_exponent: i32, width: i32) -> f64 {
+/// The error of `got` in ulp of the format with these exponents and this many stored significand bits.
+pub fn error(got: f64, reference: f64, overflow: i32, min_exponent: i32, width: i32) -> f64 {
     if got.is_nan() || reference.is_nan() {
         return if got.is_nan() && reference.is_nan() {
             0.0

@@ -8,7 +8,7 @@ use super::options::ClStd;
 use super::process::{self, Finished};
 use super::route::{self, Way};
 use super::tools::Tools;
-use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, module};
+use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, groups, module};
 
 /// One source and everything that its translation depends on.
 pub(super) struct Request<'a> {
@@ -49,9 +49,13 @@ impl Error {
 }
 
 /// SPIR-V extensions that functions of OpenCL C extensions need.
-const SPIRV_EXTENSIONS: &str = "+SPV_KHR_bit_instructions,+SPV_KHR_subgroup_rotate,+SPV_KHR_integer_dot_product,\
+const SPIRV_EXTENSIONS: &str = "+SPV_KHR_bit_instructions,+SPV_KHR_subgroup_rotate,+SPV_KHR_uniform_group_instructions,\
+     +SPV_INTEL_subgroups,+SPV_KHR_integer_dot_product,\
      +SPV_EXT_shader_atomic_float_add,+SPV_EXT_shader_atomic_float_min_max,+SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,\
      +SPV_KHR_float_controls";
+
+/// The same, that llvm-spirv does not know.
+const NEWER_EXTENSIONS: &str = "+SPV_EXT_shader_atomic_float16_add,+SPV_KHR_shader_clock";
 
 /// Where embedded headers appear to be. Nothing is there: the compiler sees it through an overlay.
 const HEADER_ROOT: &str = "/brolga-embedded-headers";
@@ -223,8 +227,7 @@ fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
     };
     let mut command =
         CommandLine::new(request, Way::Direct).map_err(|e| Error::not_started("clang", &e))?;
-    // llvm-spirv does not know the last.
-    let extensions = format!("-spirv-ext={SPIRV_EXTENSIONS},+SPV_EXT_shader_atomic_float16_add");
+    let extensions = format!("-spirv-ext={SPIRV_EXTENSIONS},{NEWER_EXTENSIONS}");
     for argument in ["-O1", "-c", "-mllvm", &extensions] {
         command.push(argument);
     }
@@ -367,7 +370,16 @@ impl CommandLine {
         ] {
             command.push(argument);
         }
-        if way == Way::Bitcode {
+        // clang does not know these; its headers declare their functions if the macros are there before them.
+        let extensions = request.features.extensions.iter();
+        for name in extensions.filter(|name| name.starts_with("cl_intel_")) {
+            command.push(format!("-D{name}=1"));
+        }
+        if groups::uses_intel_functions(request) {
+            // In the full header alone.
+            command.push("-cl-no-stdinc");
+        }
+        if way == Way::Bitcode || groups::uses_intel_functions(request) {
             command.push("-Xclang");
             command.push("-finclude-default-header");
         }
@@ -459,7 +471,8 @@ impl CommandLine {
         };
         let std = request.options.cl_std;
         let features = request.features;
-        let mut input = features.prelude(std, &queries, &definitions, SOURCE_NAME);
+        let declarations = groups::declarations(request) + &definitions;
+        let mut input = features.prelude(std, &queries, &declarations, SOURCE_NAME);
         // A byte order mark is allowed at the start of a file only.
         input.push_str(request.source.trim_start_matches('\u{feff}'));
         let mut done = process::run(clang, &self.arguments, input.as_bytes())

@@ -22,6 +22,7 @@ mod atomics;
 mod cache;
 mod clang;
 mod features;
+mod groups;
 mod module;
 pub mod options;
 mod process;

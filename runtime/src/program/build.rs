@@ -180,7 +180,7 @@ impl Program {
             };
             return Ok((product, log));
         }
-        match link_object(&object) {
+        match link_object(&self.context, &object) {
             Ok(executable) => {
                 let product = Product {
                     object,

@@ -270,6 +270,13 @@ impl Program {
             .collect())
     }
 
+    /// `CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT` and `CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT`. Errors:
+    /// `CL_INVALID_PROGRAM_EXECUTABLE`.
+    pub fn scope_ctors_and_dtors(&self) -> CLResult<(bool, bool)> {
+        let executable = self.executable()?;
+        Ok((executable.has_initializers, executable.has_finalizers()))
+    }
+
     /// `clCreateKernel`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_KERNEL_NAME`.
     pub fn kernel(self: &Arc<Self>, name: &str) -> CLResult<Arc<Kernel>> {
         let executable = self.executable()?;

@@ -50,7 +50,10 @@ impl Gen<'_> {
         } else {
             (None, data.args.as_slice())
         };
-        let result = data.results.first().map(|&r| self.func.ty(r));
+        // Without a use for the results they are not put together, and cheaper instructions do.
+        let result = data.results.first().copied();
+        let result = result.filter(|&r| self.is_used(r));
+        let result = result.map(|r| self.func.ty(r));
         let lanes = args
             .iter()
             .chain(&data.results)
@@ -65,7 +68,10 @@ impl Gen<'_> {
                     let mask = self.scalar(mask);
                     let ty: Vec<clif::Type> =
                         result.iter().map(|ty| lane_type(ty.scalar)).collect();
-                    let values = self.if_set(mask, &ty, |g| f(g, &args).into_iter().collect());
+                    let values = self.if_set(mask, &ty, |g| {
+                        let value = f(g, &args);
+                        value.into_iter().take(ty.len()).collect()
+                    });
                     values.first().map_or(Repr::None, |&v| Repr::Scalar(v))
                 }
             };

@@ -53,6 +53,12 @@ fn used_values(func: &Function) -> SecondaryMap<Value, bool> {
 }
 
 impl Gen<'_> {
+    /// Whether anything has the value as an operand.
+    pub fn is_used(&mut self, value: Value) -> bool {
+        let func = self.func;
+        self.used.get_or_insert_with(|| used_values(func))[value]
+    }
+
     /// Emits the instruction that way; false if it does not go that way.
     pub fn combined_rmw(&mut self, inst: Inst, op: AtomicOp, atomic: &Atomic) -> bool {
         let func = self.func;
@@ -63,8 +69,7 @@ impl Gen<'_> {
         if ty.lanes == 1 || func.ty(address).lanes > 1 {
             return false;
         }
-        let used = self.used.get_or_insert_with(|| used_values(func));
-        if used[result] {
+        if self.is_used(result) {
             return false;
         }
         let address = self.scalar(address);
