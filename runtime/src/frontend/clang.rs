@@ -370,16 +370,12 @@ impl CommandLine {
         ] {
             command.push(argument);
         }
-        // clang does not know these; its headers declare their functions if the macros are there before them.
+        // clang does not know these; with them its headers declare sub-groups' functions in every OpenCL C.
         let extensions = request.features.extensions.iter();
         for name in extensions.filter(|name| name.starts_with("cl_intel_")) {
             command.push(format!("-D{name}=1"));
         }
-        if groups::uses_intel_functions(request) {
-            // In the full header alone.
-            command.push("-cl-no-stdinc");
-        }
-        if way == Way::Bitcode || groups::uses_intel_functions(request) {
+        if way == Way::Bitcode {
             command.push("-Xclang");
             command.push("-finclude-default-header");
         }

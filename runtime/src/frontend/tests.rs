@@ -564,7 +564,7 @@ fn optional_features_translate_once_they_are_in_the_table() {
            intel_sub_group_block_write_us4(s, intel_sub_group_block_read_us4(s + 32)); }",
         "kernel void k(global ulong *o, global uchar *c) { c[0] = intel_sub_group_broadcast(c[1], 2); \
            intel_sub_group_block_write_ul2(o, intel_sub_group_block_read_ul2(o + 32)); intel_sub_group_block_write_uc(c, intel_sub_group_block_read_uc(c + 32)); }",
-        "kernel void k(global ulong *o, global uint2 *p) { o[0] = clock_read_device() + clock_read_work_group(); p[0] = clock_read_hilo_sub_group(); }",
+        "kernel void k(global ulong *o, global uint2 *p) { o[0] = clock_read_device(); p[0] = clock_read_hilo_sub_group(); }",
         "global int g = 3; global int *global gp = &g; kernel void k(global int *o) { o[0] = g++; *gp = o[1]; }",
         "kernel void k(global atomic_int *a, global int *o) { int e = 3; o[2] = atomic_compare_exchange_strong(a, &e, 4); o[3] = e; \
            o[5] = atomic_fetch_max(a, 3) + atomic_exchange(a, 4) + atomic_flag_test_and_set((global atomic_flag *)a); }",
