@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use crate::abi::{KernelFn, SCRATCH_ALIGN};
 use crate::dump::Dump;
 use crate::ir::{FuncId, Function, Module, Op, ParamSource};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
+use crate::times::{Stopwatch, Times};
 use crate::workgroup::Remark;
 use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, spirv, transform, workgroup};
 
@@ -86,6 +88,7 @@ struct Prepared {
     width: u8,
     /// Why that width.
     remarks: Vec<String>,
+    time: Duration,
 }
 
 /// A checked program: SPIR-V translated to IR, ready for kernels to be compiled.
@@ -161,6 +164,7 @@ impl Program {
     }
 
     fn prepare(&self, kernel: usize) -> Result<Prepared, Diagnostic> {
+        let mut watch = Stopwatch::start();
         let (function, params) = transform::prepare_kernel(&self.module, kernel, &self.options)?;
         self.dump
             .write("ir", &self.kernels[kernel].name, || function.to_string());
@@ -176,6 +180,7 @@ impl Program {
             params,
             width,
             remarks,
+            time: watch.lap(),
         })
     }
 
@@ -189,6 +194,14 @@ impl Program {
             Some(place) => format!("{place}: {remark}"),
             None => remark.to_string(),
         }
+    }
+
+    /// Instructions of `kernel` once it is inlined and optimised, for one work-item; 0 for one that cannot be.
+    pub fn instructions(&self, kernel: usize) -> usize {
+        self.prepared(kernel).map_or(0, |p| {
+            let blocks = p.function.layout.iter();
+            blocks.map(|&b| p.function.blocks[b].insts.len()).sum()
+        })
     }
 
     /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for; 1 for a kernel that cannot be.
@@ -229,7 +242,9 @@ impl Program {
     ) -> Result<CompiledKernel, Diagnostic> {
         let prepared = self.prepared(kernel)?;
         let name = &self.kernels[kernel].name;
+        let mut watch = Stopwatch::start();
         let mut code = workgroup::build(&prepared.function, &prepared.params, width, key)?;
+        let vectorize = watch.lap();
         self.dump.write("wg", name, || code.split.to_string());
         lower::builtins::expand(&mut code.function);
         transform::cleanup(&mut code.function);
@@ -238,7 +253,14 @@ impl Program {
         let clif = codegen::translate(&code.function, self.globals.addresses())?;
         self.dump
             .write("clif", name, || clif.function.display().to_string());
+        let lower = watch.lap();
         let machine = Code::compile(clif, self.dump.wants("asm"))?;
+        let times = Times {
+            prepare: prepared.time,
+            vectorize,
+            lower,
+            machine: watch.lap(),
+        };
         self.dump.write("asm", name, || {
             machine.listing().unwrap_or_default().to_owned()
         });
@@ -252,6 +274,7 @@ impl Program {
             for remark in &remarks {
                 eprintln!("brolga: kernel `{name}`: {remark}");
             }
+            eprintln!("brolga: kernel `{name}`: compiled in {times}");
         }
         Ok(CompiledKernel {
             code: machine,
@@ -259,6 +282,7 @@ impl Program {
             width: u32::from(width),
             context_bytes_per_item: code.context_bytes_per_item,
             remarks,
+            times,
         })
     }
 }
@@ -308,6 +332,7 @@ pub struct CompiledKernel {
     width: u32,
     context_bytes_per_item: u64,
     remarks: Vec<String>,
+    times: Times,
 }
 
 impl CompiledKernel {
@@ -335,6 +360,11 @@ impl CompiledKernel {
             .product::<u64>()
             .next_multiple_of(u64::from(self.width));
         local_mem_size.next_multiple_of(SCRATCH_ALIGN) + items * self.context_bytes_per_item
+    }
+
+    /// How long each stage of compiling it took.
+    pub fn times(&self) -> &Times {
+        &self.times
     }
 
     /// How the kernel was vectorized and why, for the user to read.
