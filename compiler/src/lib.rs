@@ -31,6 +31,7 @@ pub mod kernel_info;
 pub mod lower;
 pub mod program;
 pub mod spirv;
+pub mod times;
 pub mod transform;
 pub mod vectorize;
 pub mod workgroup;
@@ -45,3 +46,4 @@ pub use program::{
     BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, SUB_GROUP_SIZES, SpecConstantInfo,
     SpecConstants, spec_constants,
 };
+pub use times::Times;

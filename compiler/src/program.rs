@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use crate::abi::{KernelFn, SCRATCH_ALIGN};
 use crate::dump::Dump;
 use crate::ir::{FuncId, Function, KernelRole, Module, Op, ParamSource};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
+use crate::times::{Stopwatch, Times};
 use crate::workgroup::Remark;
 use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, spirv, transform, workgroup};
 
@@ -93,6 +95,7 @@ struct Prepared {
     fixed_width: bool,
     /// Why that width.
     remarks: Vec<String>,
+    time: Duration,
 }
 
 /// A checked program: SPIR-V translated to IR, ready for kernels to be compiled.
@@ -183,6 +186,7 @@ impl Program {
     }
 
     fn prepare(&self, kernel: usize) -> Result<Prepared, Diagnostic> {
+        let mut watch = Stopwatch::start();
         let (function, params) = transform::prepare_kernel(&self.module, kernel, &self.options)?;
         self.dump
             .write("ir", &self.kernels[kernel].name, || function.to_string());
@@ -207,6 +211,7 @@ impl Program {
             width,
             fixed_width,
             remarks,
+            time: watch.lap(),
         })
     }
 
@@ -220,6 +225,14 @@ impl Program {
             Some(place) => format!("{place}: {remark}"),
             None => remark.to_string(),
         }
+    }
+
+    /// Instructions of `kernel` once it is inlined and optimised, for one work-item; 0 for one that cannot be.
+    pub fn instructions(&self, kernel: usize) -> usize {
+        self.prepared(kernel).map_or(0, |p| {
+            let blocks = p.function.layout.iter();
+            blocks.map(|&b| p.function.blocks[b].insts.len()).sum()
+        })
     }
 
     /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for unless work-groups are too
@@ -256,7 +269,9 @@ impl Program {
     pub fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<CompiledKernel, Diagnostic> {
         let prepared = self.prepared(kernel)?;
         let name = &self.kernels[kernel].name;
+        let mut watch = Stopwatch::start();
         let mut code = workgroup::build(&prepared.function, &prepared.params, key)?;
+        let vectorize = watch.lap();
         self.dump.write("wg", name, || code.split.to_string());
         lower::collectives::expand(&mut code.function);
         lower::builtins::expand(&mut code.function);
@@ -267,7 +282,14 @@ impl Program {
         let clif = codegen::translate(&code.function, self.globals.addresses())?;
         self.dump
             .write("clif", name, || clif.function.display().to_string());
+        let lower = watch.lap();
         let machine = Code::compile(clif, self.dump.wants("asm"))?;
+        let times = Times {
+            prepare: prepared.time,
+            vectorize,
+            lower,
+            machine: watch.lap(),
+        };
         self.dump.write("asm", name, || {
             machine.listing().unwrap_or_default().to_owned()
         });
@@ -281,6 +303,7 @@ impl Program {
             for remark in &remarks {
                 eprintln!("brolga: kernel `{name}`: {remark}");
             }
+            eprintln!("brolga: kernel `{name}`: compiled in {times}");
         }
         Ok(CompiledKernel {
             code: machine,
@@ -288,6 +311,7 @@ impl Program {
             width: u32::from(key.width),
             context_bytes_per_item: code.context_bytes_per_item,
             remarks,
+            times,
         })
     }
 }
@@ -337,6 +361,7 @@ pub struct CompiledKernel {
     width: u32,
     context_bytes_per_item: u64,
     remarks: Vec<String>,
+    times: Times,
 }
 
 impl CompiledKernel {
@@ -364,6 +389,11 @@ impl CompiledKernel {
             .product::<u64>()
             .next_multiple_of(u64::from(self.width));
         local_mem_size.next_multiple_of(SCRATCH_ALIGN) + items * self.context_bytes_per_item
+    }
+
+    /// How long each stage of compiling it took.
+    pub fn times(&self) -> &Times {
+        &self.times
     }
 
     /// How the kernel was vectorized and why, for the user to read.

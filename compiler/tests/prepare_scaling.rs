@@ -1,4 +1,4 @@
-//! Preparing a kernel takes time in proportion to its length, whatever its shape, and no stack.
+//! Preparing a kernel takes time in proportion to its length, whatever its shape, and no stack; so does making vector code of it.
 //!
 //! Each shape is made at two sizes, one eight times the other. Linear passes take about eight times as long,
 //! quadratic ones sixty-four times; the bound between leaves room for noise. Run with `--ignored --nocapture` for a table at
@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use brolga_compiler::ir::parse;
 use brolga_compiler::transform::prepare_kernel;
+use brolga_compiler::{LaunchKey, Program};
 
 /// A kernel of about `n` instructions.
 type Shape = fn(usize) -> String;
@@ -295,6 +296,54 @@ fn time_grows_with_length() {
         let ratio = large.as_secs_f64() / small.as_secs_f64();
         assert!(
             ratio < 36.0,
+            "{name}: {small:?} becomes {large:?}, {ratio:.0} times as long"
+        );
+    }
+}
+
+/// Time of everything after preparing but Cranelift's, for eight work-items at a time.
+fn time_of_vector_code(text: &str, runs: usize) -> Duration {
+    let program = Program::from_module(parse::module(text).unwrap(), &Default::default()).unwrap();
+    let key = LaunchKey {
+        linear: true,
+        full_chunks: true,
+        zero_offset: true,
+        small_ids: true,
+        uniform_groups: true,
+    };
+    let once = || {
+        let code = program.compile_at(0, &key, 8).unwrap();
+        code.times().vectorize + code.times().lower
+    };
+    (0..runs).map(|_| once()).min().unwrap()
+}
+
+/// A shape whose number differs between work-items, and with it what its branches do.
+fn divergent(text: &str) -> String {
+    text.replace(
+        "block0(v0: ptr, v1: i32):\n",
+        "block0(v0: ptr, same: i32):\ngid: i64 = dim_query.global_id.0\nlow: i32 = convert.trunc gid\n\
+         v1: i32 = iadd same, low\n",
+    )
+}
+
+#[test]
+fn time_of_vector_code_grows_with_length() {
+    let shapes = SHAPES.iter().filter(|(name, _)| {
+        // Those with control flow that masks are made of.
+        [
+            "one variable, many branches",
+            "deep conditions",
+            "a large switch",
+        ]
+        .contains(name)
+    });
+    for (name, shape) in shapes {
+        let small = time_of_vector_code(&divergent(&shape(600)), 3);
+        let large = time_of_vector_code(&divergent(&shape(4800)), 2);
+        let ratio = large.as_secs_f64() / small.as_secs_f64();
+        assert!(
+            ratio < 32.0,
             "{name}: {small:?} becomes {large:?}, {ratio:.0} times as long"
         );
     }

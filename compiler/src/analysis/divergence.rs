@@ -9,13 +9,18 @@
 //! labels flow along forward edges in reverse post-order; a block that two different labels reach is a join and goes
 //! on with itself as label; when one block is all that is left to visit, everyone has met. An edge
 //! that leaves a loop around `d` before that makes the loop divergent, and its exits then act as the targets of
-//! one more branch, in the loop around it. Cost: the blocks between `d` and the meeting point, for each `d`.
+//! one more branch, in the loop around it.
+//!
+//! Where all paths from a block `b` on meet again without leaving the iteration, and nothing comes to what is between but by way of
+//! `b`, all of it has one label, so the label goes to the meeting point at once. That makes nests and chains
+//! cheap. Cost otherwise: the blocks between `d` and the meeting point, for each `d`.
 
 use std::collections::BTreeMap;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
 
+use super::dominators::{NONE, semi_nca};
 use super::{DominatorTree, Loop, LoopForest};
 use crate::ir::{Block, Function, Value, ValueDef};
 
@@ -30,6 +35,8 @@ pub struct Cfg {
     pub preds: SecondaryMap<Block, SmallVec<[Block; 4]>>,
     /// The block that defines a value.
     pub def_block: SecondaryMap<Value, Option<Block>>,
+    /// Where all that comes to a block meets again, if nothing comes to what is between but by way of the block.
+    meets: SecondaryMap<Block, Option<Block>>,
 }
 
 impl Cfg {
@@ -52,14 +59,91 @@ impl Cfg {
                 def_block[value] = Some(block);
             }
         }
-        Cfg {
+        let mut cfg = Cfg {
             dominators,
             loops,
             order,
             position,
             preds: func.predecessors(),
             def_block,
+            meets: SecondaryMap::new(),
+        };
+        cfg.meets = cfg.meeting_points(func);
+        cfg
+    }
+
+    /// See [`Cfg::meets`].
+    ///
+    /// Taken are immediate post-dominators in the graph in which the end of an iteration leads to the loop's exits instead of its
+    /// header. The blocks between `b` and its own, `p`, are dominated by `b` if none of them has an
+    /// immediate dominator that is less deep in the dominator tree than `b`: on a path from `b`, the first block that `b` does not
+    /// dominate would have one above `b`. The least depth of those is found from the ends upwards: between `b` and `p` are, for each
+    /// successor of `b`, the chain of immediate post-dominators from there to `p`, and what is between its links.
+    fn meeting_points(&self, func: &Function) -> SecondaryMap<Block, Option<Block>> {
+        let mut meets = SecondaryMap::new();
+        if !self.loops.irreducible.is_empty() {
+            return meets;
         }
+        // Besides blocks: an exit of the function, and for each loop the end of an iteration.
+        let exit = func.blocks.len() as u32;
+        let nodes = func.blocks.len() + 1 + self.loops.loops.len();
+        let end = |id: Loop| exit + 1 + id.as_u32();
+        let mut succs: Vec<SmallVec<[u32; 2]>> = vec![SmallVec::new(); nodes];
+        for &block in &self.order {
+            let to = &mut succs[block.index()];
+            to.extend(
+                func.successors(block)
+                    .map(|succ| match self.loops.innermost(succ) {
+                        Some(id) if self.is_back_edge(block, succ) => end(id),
+                        _ => succ.as_u32(),
+                    }),
+            );
+            if to.is_empty() {
+                to.push(exit);
+            }
+        }
+        for (id, data) in &self.loops.loops {
+            succs[end(id) as usize].extend(data.exits.iter().map(|&(_, target)| target.as_u32()));
+        }
+        let edges = succs.iter().enumerate();
+        let reversed: Vec<(u32, u32)> = edges
+            .flat_map(|(from, to)| to.iter().map(move |&to| (to, from as u32)))
+            .collect();
+        let ipdom = semi_nca(nodes, exit, &reversed);
+        let depth = |block: Option<Block>| block.map_or(0, |b| self.dominators.depth(b));
+        // The least depth of the immediate dominators of what is between a node and its immediate post-dominator.
+        let mut least = vec![u32::MAX; nodes];
+        for node in post_order(func.entry().as_u32(), &succs) {
+            let stop = ipdom[node as usize];
+            if stop == NONE {
+                continue;
+            }
+            let mut bound = u32::MAX;
+            for &succ in &succs[node as usize] {
+                let mut at = succ;
+                while at != stop && at != NONE {
+                    bound = bound.min(least[at as usize]);
+                    if at < exit {
+                        bound = bound.min(depth(self.dominators.idom(Block::from_u32(at))));
+                    } else if node < exit && at > exit {
+                        let id = Loop::from_u32(at - exit - 1);
+                        if self.loops.contains(id, Block::from_u32(node)) {
+                            // More comes to the exits than from here.
+                            bound = 0;
+                        }
+                    }
+                    at = ipdom[at as usize];
+                }
+            }
+            least[node as usize] = bound;
+            if node < exit && stop < exit {
+                let block = Block::from_u32(node);
+                if bound >= self.dominators.depth(block) {
+                    meets[block] = Some(Block::from_u32(stop));
+                }
+            }
+        }
+        meets
     }
 
     /// Whether an edge goes back to the header of a loop.
@@ -76,6 +160,29 @@ impl Cfg {
             Some(id)
         })
     }
+}
+
+/// The nodes of a graph without cycles, each after all that it leads to.
+fn post_order(root: u32, succs: &[SmallVec<[u32; 2]>]) -> Vec<u32> {
+    let mut seen = vec![false; succs.len()];
+    seen[root as usize] = true;
+    let mut stack = vec![(root, 0)];
+    let mut order = Vec::new();
+    while let Some((node, next)) = stack.last_mut() {
+        match succs[*node as usize].get(*next) {
+            Some(&succ) => {
+                *next += 1;
+                if !std::mem::replace(&mut seen[succ as usize], true) {
+                    stack.push((succ, 0));
+                }
+            }
+            None => {
+                order.push(*node);
+                stack.pop();
+            }
+        }
+    }
+    order
 }
 
 /// The joins and divergent loops found so far; grows with every branch told to [`Divergence::part`].
@@ -156,7 +263,10 @@ impl Divergence {
             if pending.is_empty() && !apart {
                 break;
             }
-            for succ in func.successors(block) {
+            let outside = |to: Block| around.is_some_and(|id| !cfg.loops.contains(id, to));
+            let shortcut = cfg.meets[block].filter(|&to| !outside(to));
+            let all = shortcut.is_none().then(|| func.successors(block));
+            for succ in shortcut.into_iter().chain(all.into_iter().flatten()) {
                 visit(
                     &mut self.joins,
                     &mut pending,

@@ -9,6 +9,8 @@
 //! steps over loops found before as a whole, so the cost is near linear: blocks plus jumps, times the nesting
 //! only for the lists of blocks.
 
+use std::collections::HashSet;
+
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
 
 use super::DominatorTree;
@@ -27,8 +29,6 @@ pub struct LoopData {
     pub parent: Option<Loop>,
     /// 1 for an outermost loop.
     pub depth: u32,
-    /// Every block of the loop and of those in it, in reverse post-order; the header first.
-    pub blocks: Vec<Block>,
     /// The blocks that jump back to the header; one entry per jump.
     pub latches: Vec<Block>,
     /// Jumps out: from a block of the loop, to one outside.
@@ -43,6 +43,8 @@ pub struct LoopForest {
     /// Jumps that close a cycle without a dominating header, as from and to.
     pub irreducible: Vec<(Block, Block)>,
     innermost: SecondaryMap<Block, PackedOption<Loop>>,
+    /// In reverse post-order.
+    position: SecondaryMap<Block, u32>,
 }
 
 impl LoopForest {
@@ -57,6 +59,7 @@ impl LoopForest {
             loops: PrimaryMap::new(),
             irreducible: Vec::new(),
             innermost: SecondaryMap::with_capacity(func.blocks.len()),
+            position: SecondaryMap::new(),
         };
         for &block in &order {
             for succ in func.successors(block) {
@@ -65,6 +68,8 @@ impl LoopForest {
                 }
             }
         }
+        // For each loop, one around it or itself: the way to the outermost, shortened when it is walked.
+        let mut up: PrimaryMap<Loop, Loop> = PrimaryMap::new();
         for &header in dominators.preorder().iter().rev() {
             let latches: Vec<Block> = preds[header]
                 .iter()
@@ -72,7 +77,7 @@ impl LoopForest {
                 .filter(|&pred| dominators.dominates(header, pred))
                 .collect();
             if !latches.is_empty() {
-                forest.discover(header, latches, dominators, &preds);
+                forest.discover(header, latches, dominators, &preds, &mut up);
             }
         }
         // Inner loops came first, so parents are complete from the back.
@@ -84,11 +89,6 @@ impl LoopForest {
             forest.loops[id].depth = depth + 1;
         }
         for &block in &order {
-            let mut around = forest.innermost(block);
-            while let Some(id) = around {
-                forest.loops[id].blocks.push(block);
-                around = forest.loops[id].parent;
-            }
             for succ in func.successors(block) {
                 let mut left = forest.innermost(block);
                 while let Some(id) = left.filter(|&id| !forest.contains(id, succ)) {
@@ -97,6 +97,7 @@ impl LoopForest {
                 }
             }
         }
+        forest.position = position;
         forest
     }
 
@@ -107,26 +108,31 @@ impl LoopForest {
         latches: Vec<Block>,
         dominators: &DominatorTree,
         preds: &SecondaryMap<Block, smallvec::SmallVec<[Block; 4]>>,
+        up: &mut PrimaryMap<Loop, Loop>,
     ) {
         let id = self.loops.push(LoopData {
             header,
             parent: None,
             depth: 0,
-            blocks: Vec::new(),
             latches: latches.clone(),
             exits: Vec::new(),
         });
+        up.push(id);
         let mut work = latches;
         while let Some(block) = work.pop() {
-            // The outermost loop found so far around the block, by climbing.
-            let mut outer = self.innermost(block);
-            while let Some(up) = outer.and_then(|o| self.loops[o].parent) {
-                outer = Some(up);
-            }
+            // The outermost loop found so far around the block.
+            let outer = self.innermost(block).map(|mut at| {
+                while up[at] != at {
+                    up[at] = up[up[at]];
+                    at = up[at];
+                }
+                at
+            });
             let entry = match outer {
                 Some(outer) if outer == id => continue,
                 Some(outer) => {
                     self.loops[outer].parent = Some(id);
+                    up[outer] = id;
                     self.loops[outer].header
                 }
                 None => {
@@ -167,6 +173,26 @@ impl LoopForest {
             around = self.loops[inner].parent;
         }
         false
+    }
+
+    /// Every block of the loop and of those in it, in reverse post-order, the header first; `None` if they are more than `max`.
+    pub fn blocks(&self, func: &Function, id: Loop, max: usize) -> Option<Vec<Block>> {
+        let mut found = vec![self.loops[id].header];
+        let mut seen: HashSet<Block> = HashSet::from_iter(found.iter().copied());
+        let mut next = 0;
+        while next < found.len() {
+            if found.len() > max {
+                return None;
+            }
+            for succ in func.successors(found[next]) {
+                if self.contains(id, succ) && seen.insert(succ) {
+                    found.push(succ);
+                }
+            }
+            next += 1;
+        }
+        found.sort_by_key(|&block| self.position[block]);
+        Some(found)
     }
 
     /// The only block outside the loop that jumps to its header, if it jumps nowhere else.
@@ -210,8 +236,9 @@ mod tests {
         let inner = forest.innermost(b(2)).unwrap();
         let outer = forest.innermost(b(1)).unwrap();
         assert_eq!(forest.loops[inner].parent, Some(outer));
-        assert_eq!(forest.loops[inner].blocks, [b(2)]);
-        assert_eq!(forest.loops[outer].blocks, [b(1), b(2), b(3)]);
+        assert_eq!(forest.blocks(&func, inner, 1), Some(vec![b(2)]));
+        assert_eq!(forest.blocks(&func, outer, 3), Some(vec![b(1), b(2), b(3)]));
+        assert_eq!(forest.blocks(&func, outer, 2), None);
         assert_eq!(forest.loops[outer].latches, [b(3)]);
         assert_eq!(forest.loops[outer].exits, [(b(3), b(4))]);
         assert_eq!(forest.loops[inner].exits, [(b(2), b(3))]);

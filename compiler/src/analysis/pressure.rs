@@ -4,9 +4,9 @@
 //! loop that the definition is not in, to the end of the outermost such loop: an interval, as linear-scan register
 //! allocation has them. Where control flow leaves an interval the count is too high. Cost: linear, times the depth of loops.
 
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 
-use super::Cfg;
+use super::{Cfg, Loop};
 use crate::ir::{Block, Function, Value};
 
 /// The largest sum, over all points of a function, of the weights of the values that live there.
@@ -19,23 +19,36 @@ pub fn max_pressure(func: &Function, cfg: &Cfg, weight: impl Fn(Value) -> u64) -
         points += func.blocks[block].insts.len() + 2;
     }
     let end_of = |block: Block| starts[block] + func.blocks[block].insts.len() + 1;
-    let loop_end: Vec<usize> = cfg
-        .loops
-        .loops
-        .values()
-        .map(|data| data.blocks.iter().map(|&b| end_of(b)).max().unwrap_or(0))
-        .collect();
+    let loops = &cfg.loops.loops;
+    let mut loop_end: SecondaryMap<Loop, usize> = SecondaryMap::with_capacity(loops.len());
+    for &block in &cfg.order {
+        if let Some(id) = cfg.loops.innermost(block) {
+            loop_end[id] = loop_end[id].max(end_of(block));
+        }
+    }
+    // Inner loops come before the loops around them.
+    for (id, data) in loops {
+        if let Some(parent) = data.parent {
+            loop_end[parent] = loop_end[parent].max(loop_end[id]);
+        }
+    }
     let mut first: SecondaryMap<Value, usize> = SecondaryMap::with_capacity(func.values.len());
     let mut last: SecondaryMap<Value, usize> = SecondaryMap::with_capacity(func.values.len());
     let mut used = |value: Value, block: Block, at: usize| {
         let mut until = at;
         let mut around = cfg.loops.innermost(block);
+        let mut defined = cfg.def_block[value].and_then(|def| cfg.loops.innermost(def));
         while let Some(id) = around {
-            if cfg.def_block[value].is_some_and(|def| cfg.loops.contains(id, def)) {
+            while let Some(inner) = defined
+                && loops[inner].depth > loops[id].depth
+            {
+                defined = loops[inner].parent;
+            }
+            if defined == Some(id) {
                 break;
             }
-            until = until.max(loop_end[id.index()]);
-            around = cfg.loops.loops[id].parent;
+            until = until.max(loop_end[id]);
+            around = loops[id].parent;
         }
         last[value] = last[value].max(until);
     };

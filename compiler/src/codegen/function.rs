@@ -7,10 +7,11 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_entity::{PrimaryMap, SecondaryMap, packed_option::ReservedValue};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch};
 
-use super::Translated;
+use super::frame::Frame;
 use super::parts::{
     Parts, Repr, default_mask_bits, int_part_type, lane_type, part_count, part_type,
 };
+use super::{Allocator, Lifetimes, Translated};
 use crate::Diagnostic;
 use crate::ir::{Block, BlockCall, Function, GlobalId, Inst, Op, Scalar, Terminator, Type, Value};
 
@@ -33,6 +34,7 @@ pub struct Gen<'a> {
     pub values: SecondaryMap<Value, Repr>,
     /// What has been computed on the way, in the current block.
     pub known: Known,
+    pub frame: Frame,
     /// The lane width of masks in block parameters.
     pub param_mask_bits: u32,
     pub pool: Pool,
@@ -89,7 +91,7 @@ pub fn translate(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
 ) -> Result<Translated, Diagnostic> {
-    let isa = super::host_isa()?;
+    let isa = super::host_isa(Allocator::Backtracking)?;
     let call_conv = isa.default_call_conv();
     let mut signature = clif::Signature::new(call_conv);
     for &param in func.params() {
@@ -110,6 +112,7 @@ pub fn translate(
         globals,
         values: SecondaryMap::new(),
         known: Known::default(),
+        frame: Frame::new(func)?,
         param_mask_bits: default_mask_bits(func),
         pool: Pool::new(func),
         // Set before anything is translated.
@@ -128,7 +131,50 @@ pub fn translate(
     Ok(Translated {
         function: out,
         constants,
+        allocator: Allocator::suited_to(lifetimes(func)),
     })
+}
+
+/// Looks at how long values live, in the order in which they are translated. A loop's values live through all of
+/// it, which is left out: what counts is the order of magnitude.
+fn lifetimes(func: &Function) -> Lifetimes {
+    let mut lives: SecondaryMap<Value, (u32, u32)> = SecondaryMap::with_capacity(func.values.len());
+    let mut at = 0;
+    for block in func.reverse_post_order() {
+        for &param in &func.blocks[block].params {
+            lives[param] = (at, at);
+        }
+        let insts = &func.blocks[block].insts;
+        for data in insts.iter().map(|&inst| &func.insts[inst]) {
+            at += 1;
+            for &arg in &data.args {
+                lives[arg].1 = at;
+            }
+            // Constants and addresses of variables are made where they are used.
+            if !matches!(
+                data.op,
+                Op::Const(_) | Op::GlobalAddr(_) | Op::Alloca { .. }
+            ) {
+                for &result in &data.results {
+                    lives[result] = (at, at);
+                }
+            }
+        }
+        at += 1;
+        func.blocks[block]
+            .term
+            .for_each_value(|value| lives[value].1 = at);
+    }
+    let parts = |ty: Type| part_count(ty.lanes, ty.scalar.bits());
+    let sum = lives
+        .iter()
+        .filter(|(_, (start, end))| *start > 0 && end > start)
+        .map(|(value, (start, end))| (end - start) as usize * parts(func.ty(value)))
+        .sum();
+    Lifetimes {
+        instructions: at as usize,
+        sum,
+    }
 }
 
 impl Gen<'_> {
@@ -144,11 +190,13 @@ impl Gen<'_> {
         }
         for &block in &order {
             self.known = Known::default();
+            self.forget_frame();
             let clif_block = self.blocks[block].expect("reachable");
             self.b.switch_to_block(clif_block);
             if block == func.entry() {
                 let base = self.pool.vectors.as_ptr() as u64;
                 self.pool_base = self.b.ins().iconst(types::I64, base as i64);
+                self.make_frame();
             }
             for &inst in &func.blocks[block].insts {
                 self.inst(inst)?;
@@ -197,6 +245,7 @@ impl Gen<'_> {
     }
 
     fn terminator(&mut self, term: &Terminator) {
+        term.for_each_value(|value| self.use_frame(value));
         match term {
             Terminator::Br(call) => {
                 let (block, args) = self.target(call);
@@ -261,6 +310,12 @@ impl Gen<'_> {
         self.slots_taken = 0;
         let data = &self.func.insts[inst];
         let args = data.args.as_slice();
+        if data.results.first().is_some_and(|&r| self.in_frame(r)) {
+            return Ok(());
+        }
+        for &arg in args {
+            self.use_frame(arg);
+        }
         let result = data.results.first().map(|&r| self.func.ty(r));
         let ty = || result.expect("an instruction with a result");
         let repr = match &data.op {
@@ -270,22 +325,6 @@ impl Gen<'_> {
                     .ins()
                     .iconst(types::I64, self.globals[*global] as i64),
             ),
-            Op::Alloca { size, align } => {
-                // Frames are aligned to 16 bytes whatever their slots ask for; more takes room to move in.
-                let align = align.next_power_of_two().max(16);
-                let room = align - 16;
-                let data = clif::StackSlotData::new(
-                    clif::StackSlotKind::ExplicitSlot,
-                    (*size).max(1) + room,
-                    4,
-                );
-                let slot = self.b.create_sized_stack_slot(data);
-                let start = self.b.ins().stack_addr(types::I64, slot, room as i32);
-                Repr::Scalar(match room {
-                    0 => start,
-                    _ => self.b.ins().band_imm_s(start, -i64::from(align)),
-                })
-            }
             Op::Unary(op) => self.unary(*op, args[0]),
             Op::Binary(op, _) => self.binary(*op, args[0], args[1]),
             Op::Fma => self.lanewise(args, |g, v| g.b.ins().fma(v[0], v[1], v[2])),

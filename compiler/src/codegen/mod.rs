@@ -7,6 +7,7 @@
 //!
 //! - `parts.rs`: what an IR value is in CLIF; masks and their element widths.
 //! - `function.rs`: blocks, terminators, dispatch on operations. Open it first.
+//! - `frame.rs`: where private variables are.
 //! - `arith.rs`, `convert.rs`: lane-wise operations.
 //! - `memory/`: loads, stores, atomics, by shape.
 //! - `lanes.rs`: what is done lane by lane: loops over the set bits of a mask, calls.
@@ -15,6 +16,7 @@
 
 mod arith;
 mod convert;
+mod frame;
 mod function;
 mod host;
 mod lanes;
@@ -39,6 +41,41 @@ pub struct Translated {
     pub function: clif::Function,
     /// To be kept, unmoved and unchanged, as long as the code.
     pub constants: Box<[u128]>,
+    pub allocator: Allocator,
+}
+
+/// How registers are allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allocator {
+    /// For good code. Takes time in proportion to [`Lifetimes::sum`], about 50 ns for each.
+    Backtracking,
+    /// In linear time. The code moves values to and from memory more often.
+    SinglePass,
+}
+
+/// For how long the values of a function live.
+#[derive(Clone, Copy, Debug)]
+struct Lifetimes {
+    instructions: usize,
+    /// The instructions that each value lives for, added up.
+    sum: usize,
+}
+
+impl Allocator {
+    /// With more values than this alive at once, on average, most are in memory whoever allocates registers.
+    const CROWD: usize = 512;
+
+    /// More takes seconds.
+    const PATIENCE: usize = 64_000_000;
+
+    fn suited_to(lifetimes: Lifetimes) -> Allocator {
+        let crowd = lifetimes.sum / lifetimes.instructions.max(1);
+        if crowd > Allocator::CROWD || lifetimes.sum > Allocator::PATIENCE {
+            Allocator::SinglePass
+        } else {
+            Allocator::Backtracking
+        }
+    }
 }
 
 /// Translates a function. `globals` are the addresses of the module-scope objects.
@@ -50,14 +87,20 @@ pub fn translate(
 }
 
 /// The machine that code is generated for: this one, with every instruction it has.
-pub fn host_isa() -> Result<Arc<dyn TargetIsa>, Diagnostic> {
-    static ISA: OnceLock<Result<Arc<dyn TargetIsa>, String>> = OnceLock::new();
+pub fn host_isa(allocator: Allocator) -> Result<Arc<dyn TargetIsa>, Diagnostic> {
+    type Isa = OnceLock<Result<Arc<dyn TargetIsa>, String>>;
+    static ISAS: [Isa; 2] = [OnceLock::new(), OnceLock::new()];
+    let (isa, algorithm) = match allocator {
+        Allocator::Backtracking => (&ISAS[0], "backtracking"),
+        Allocator::SinglePass => (&ISAS[1], "single_pass"),
+    };
     let make = || {
         let mut flags = settings::builder();
         for (name, value) in [
             // Our own passes have folded, numbered and hoisted; Cranelift's would hoist constants
             // into registers that loops need.
             ("opt_level", "none"),
+            ("regalloc_algorithm", algorithm),
             ("is_pic", "false"),
             ("use_colocated_libcalls", "false"),
             ("enable_probestack", "true"),
@@ -78,7 +121,7 @@ pub fn host_isa() -> Result<Arc<dyn TargetIsa>, Diagnostic> {
             .finish(settings::Flags::new(flags))
             .map_err(|e| e.to_string())
     };
-    ISA.get_or_init(make)
+    isa.get_or_init(make)
         .clone()
         .map_err(|why| Diagnostic::new(format!("this machine cannot be generated code for: {why}")))
 }

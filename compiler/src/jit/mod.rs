@@ -39,11 +39,12 @@ impl std::fmt::Debug for Code {
 impl Code {
     /// Compiles a function. With `listing`, keeps the machine code's text.
     pub fn compile(translated: Translated, listing: bool) -> Result<Code, Diagnostic> {
-        let isa = host_isa()?;
         let Translated {
             function,
             constants,
+            allocator,
         } = translated;
+        let isa = host_isa(allocator)?;
         let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
         let failed = |what: &str, why: String| Diagnostic::new(format!("{what}: {why}"));
         let id = module

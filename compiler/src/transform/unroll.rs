@@ -118,17 +118,19 @@ fn plan(
         .copied()
         .filter(|&pred| !forest.contains(id, pred));
     let before: SmallVec<[Block; 4]> = before.collect();
-    let counters = Counters::new(func, forest, id, latch, &before, *cond)?;
+    // Each block but one weighs something.
+    let blocks = forest.blocks(func, id, WEIGHT + 1)?;
+    let counters = Counters::new(func, &blocks, latch, &before, *cond)?;
     let trips = counters.trips(func, *cond, leaves_if)?;
     let iterations = if test == latch { trips } else { trips - 1 };
     if iterations > TRIPS {
         return None;
     }
     let limit = WEIGHT / iterations.max(1);
-    let weight = body_weight(func, &data.blocks, &counters, limit)? * iterations;
+    let weight = body_weight(func, &blocks, &counters, limit)? * iterations;
     Some(Plan {
         header: data.header,
-        blocks: data.blocks.clone(),
+        blocks,
         before,
         test,
         stay: stay.clone(),
@@ -149,13 +151,11 @@ struct Counters {
 impl Counters {
     fn new(
         func: &Function,
-        forest: &LoopForest,
-        id: Loop,
+        blocks: &[Block],
         latch: Block,
         before: &[Block],
         cond: Value,
     ) -> Option<Counters> {
-        let data = &forest.loops[id];
         let mut params: SmallVec<[(Value, u64, Value); 4]> = smallvec![];
         let mut seen: SmallVec<[Value; TEST]> = smallvec![];
         let mut wanted: SmallVec<[Inst; TEST]> = smallvec![];
@@ -169,7 +169,7 @@ impl Counters {
                 return None;
             }
             match func.values[value].def {
-                ValueDef::Param(block, n) if block == data.header => {
+                ValueDef::Param(block, n) if block == blocks[0] => {
                     let n = usize::from(n);
                     let first = first_value(func, before, block, n)?;
                     let next = jumps(func, latch, block).next()?.args[n];
@@ -183,7 +183,7 @@ impl Counters {
                 _ => return None,
             }
         }
-        let all = data.blocks.iter().flat_map(|&b| &func.blocks[b].insts);
+        let all = blocks.iter().flat_map(|&b| &func.blocks[b].insts);
         let insts: Vec<Inst> = all.copied().filter(|inst| wanted.contains(inst)).collect();
         // An instruction outside the loop is not a constant, or it would have been folded.
         (insts.len() == wanted.len()).then_some(Counters { params, insts })

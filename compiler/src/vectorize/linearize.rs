@@ -18,9 +18,9 @@
 //! runs only while some lane is active (`nonempty`); if control alone does not see to it, the block begins with a test of its mask
 //! that jumps to the next pending block. When nothing is pending, all lanes of the iteration are here.
 //!
-//! Cost: linear in instructions, plus at each join of the new graph the number of variables waiting there.
+//! Cost: linear in instructions, plus at each join of the new graph the number of variables that differ there (`state.rs`).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
@@ -28,7 +28,8 @@ use smallvec::SmallVec;
 use super::Asked;
 use super::canonical::is_worth_skipping;
 use super::order::{Order, waits_at};
-use super::variables::{State, Var};
+use super::state::{State, Waiting, WaitingSets};
+use super::variables::Var;
 use crate::analysis::{Cfg, Loop, Shape, Shapes};
 use crate::ir::{
     BinOp, Block, BlockCall, Builder, Function, Op, Scalar, SourceLoc, Terminator, Type, UnOp,
@@ -89,6 +90,9 @@ pub(super) struct Linearizer<'a> {
     pub(super) widened: HashMap<Value, Value>,
     pub(super) outs: HashMap<(Value, Loop), Value>,
 
+    /// The variables, by number, and the number of each.
+    pub(super) vars: Vec<Var>,
+    pub(super) numbers: HashMap<Var, u32>,
     /// What was assigned on the way to the current block and belongs to blocks to come.
     pub(super) state: State,
     pub(super) masks: SecondaryMap<Block, Option<Mask>>,
@@ -96,7 +100,8 @@ pub(super) struct Linearizer<'a> {
     pub(super) entries: SecondaryMap<Block, PackedOption<Block>>,
     pub(super) incoming: SecondaryMap<Block, Vec<usize>>,
     pub(super) edges: Vec<Option<Incoming>>,
-    pub(super) pending: SecondaryMap<Block, BTreeSet<u32>>,
+    pub(super) waiting: WaitingSets,
+    pub(super) pending: SecondaryMap<Block, Waiting>,
     pub(super) frames: HashMap<Loop, LoopFrame>,
     /// For each divergent loop, what is used after it.
     pub(super) live_out: HashMap<Loop, Vec<Value>>,
@@ -135,12 +140,15 @@ pub(super) fn linearize<'a>(
         vectors: SecondaryMap::with_capacity(src.values.len()),
         widened: HashMap::new(),
         outs: HashMap::new(),
-        state: State::new(),
+        vars: Vec::new(),
+        numbers: HashMap::new(),
+        state: State::default(),
         masks: SecondaryMap::new(),
         nonempty: SecondaryMap::new(),
         entries: SecondaryMap::new(),
         incoming: SecondaryMap::new(),
         edges: Vec::new(),
+        waiting: WaitingSets::default(),
         pending: SecondaryMap::new(),
         frames: HashMap::new(),
         live_out: HashMap::new(),
@@ -223,10 +231,13 @@ impl Linearizer<'_> {
         let pending = std::mem::take(&mut self.pending[block]);
         let mask = match self.order.same_mask[block] {
             Some(other) => self.masks[other].unwrap_or(Mask::Full),
-            None => match state.remove(&Var::Mask(block)) {
-                Some(mask) => mask,
-                None => Mask::Of(self.read(&State::new(), Var::Mask(block), to)),
-            },
+            None => {
+                let number = self.number(Var::Mask(block));
+                match state.remove(number) {
+                    Some(mask) => mask,
+                    None => Mask::Of(self.read(&State::default(), Var::Mask(block), to)),
+                }
+            }
         };
         let known = mask == Mask::Full
             || pending.is_empty()
@@ -239,9 +250,10 @@ impl Linearizer<'_> {
         let mut params = Vec::new();
         for i in 0..self.src.blocks[block].params.len() {
             let var = Var::Param(block, i as u16);
-            let value = match state.remove(&var) {
+            let number = self.number(var);
+            let value = match state.remove(number) {
                 Some(Mask::Of(value)) => value,
-                _ => self.read(&State::new(), var, to),
+                _ => self.read(&State::default(), var, to),
             };
             params.push(value);
         }
@@ -254,7 +266,7 @@ impl Linearizer<'_> {
             && !known
             && (header.is_some() || is_worth_skipping(self.src, block))
         {
-            self.guard(lanes, &state, &pending);
+            self.guard(lanes, &state, pending);
             self.nonempty[block] = true;
         }
         match header {
@@ -272,11 +284,11 @@ impl Linearizer<'_> {
     }
 
     /// Goes on in a new block if any of `lanes` is active, to the next pending block otherwise.
-    fn guard(&mut self, lanes: Value, state: &State, pending: &BTreeSet<u32>) {
+    fn guard(&mut self, lanes: Value, state: &State, pending: Waiting) {
         let any = self.builder().val(Op::AnyTrue, &[lanes], Type::I1);
         let body = self.out.add_block();
         let from = self.to;
-        let skip = self.jump_to(pending.clone(), from, 1, state.clone(), false);
+        let skip = self.jump_to(pending, from, 1, state.clone(), false);
         self.builder().cond_br(any, body, &[], skip, &[]);
         self.to = body;
     }
@@ -285,15 +297,15 @@ impl Linearizer<'_> {
     /// edge that the caller is about to make as jump number `jump` of `from`.
     fn jump_to(
         &mut self,
-        mut targets: BTreeSet<u32>,
+        targets: Waiting,
         from: Block,
         jump: usize,
         state: State,
         nonempty: bool,
     ) -> Block {
-        let first = targets.pop_first().expect("control goes somewhere");
+        let (first, others) = self.waiting.split(targets).expect("control goes somewhere");
         let next = self.order.blocks[first as usize];
-        self.pending[next].extend(targets);
+        self.pending[next] = self.waiting.union(self.pending[next], others);
         self.incoming[next].push(self.edges.len());
         self.edges.push(Some(Incoming {
             from,
@@ -347,7 +359,8 @@ impl Linearizer<'_> {
             args.push(self.read(state, var, before));
             let ty = self.var_type(var);
             let param = self.out.add_param(header, ty);
-            state.insert(var, Mask::Of(param));
+            let number = self.number(var);
+            state.insert(number, Mask::Of(param));
         }
         self.builder().br(header, &args);
         self.to = header;
@@ -384,11 +397,10 @@ impl Linearizer<'_> {
             }
             Terminator::Unreachable => unreachable!("canonical code returns"),
             Terminator::Br(call) => {
-                let mut targets = pending;
                 let direct = target(call);
-                targets.insert(direct);
+                let targets = self.waiting.with(pending, direct);
                 // Another block may come first; the lanes then are not where control is.
-                let nonempty = nonempty && targets.first() == Some(&direct);
+                let nonempty = nonempty && self.comes_first(targets, direct);
                 self.assign(&mut state, call, self.mask);
                 let from = self.to;
                 let next = self.jump_to(targets, from, 0, state, nonempty);
@@ -396,8 +408,9 @@ impl Linearizer<'_> {
             }
             Terminator::CondBr { cond, then, els } if self.shapes.branches[block] => {
                 self.note_branch(*cond);
-                let mut targets = pending;
-                targets.extend([target(then), target(els)]);
+                let (then_at, els_at) = (target(then), target(els));
+                let targets = self.waiting.with(pending, then_at);
+                let targets = self.waiting.with(targets, els_at);
                 let cond = self.vector(*cond);
                 let not = self.builder().unary(UnOp::Not, cond);
                 let (yes, no) = match self.mask {
@@ -429,10 +442,9 @@ impl Linearizer<'_> {
                 let from = self.to;
                 let mut next = Vec::new();
                 for ((jump, direct), state) in indices.into_iter().enumerate().zip(states) {
-                    let mut targets = pending.clone();
-                    targets.insert(direct);
+                    let targets = self.waiting.with(pending, direct);
                     let nonempty = nonempty
-                        && targets.first() == Some(&direct)
+                        && self.comes_first(targets, direct)
                         && self.order.blocks[direct as usize] == calls[jump].block;
                     next.push(self.jump_to(targets, from, jump, state, nonempty));
                 }
@@ -453,7 +465,7 @@ impl Linearizer<'_> {
     }
 
     /// Ends a latch: around again, and for a divergent loop out to what is pending when no lane is left.
-    fn close_loop(&mut self, id: Loop, state: State, pending: BTreeSet<u32>) {
+    fn close_loop(&mut self, id: Loop, state: State, pending: Waiting) {
         let data = &self.cfg.loops.loops[id];
         let frame = self.frames.remove(&id).expect("the header came first");
         let mut args = Vec::new();
@@ -498,10 +510,15 @@ impl Linearizer<'_> {
         let mut targets = pending;
         for &(_, exit) in &data.exits {
             let to = waits_at(self.cfg, self.shapes, data.parent, exit);
-            targets.insert(self.order.index[to]);
+            targets = self.waiting.with(targets, self.order.index[to]);
         }
         let next = self.jump_to(targets, from, 1, state, false);
         self.builder().cond_br(any, frame.header, &args, next, &[]);
+    }
+
+    /// Whether a block is the next of `targets`.
+    fn comes_first(&self, targets: Waiting, block: u32) -> bool {
+        matches!(self.waiting.split(targets), Some((first, _)) if first == block)
     }
 
     fn note_branch(&mut self, cond: Value) {

@@ -6,7 +6,7 @@
 //! for the l-th; a work-item query stands for the first one.
 //!
 //! Open `linearize.rs` first: it drives the rest, and turns divergent control flow into masks; `variables.rs`
-//! is what flows along its edges, `answers.rs` what a guard answers. `order.rs` decides
+//! is what flows along its edges (kept in `state.rs`), `answers.rs` what a guard answers. `order.rs` decides
 //! in which order blocks are visited and which masks are equal; `emit.rs` widens one instruction; `canonical.rs`
 //! prepares control flow.
 
@@ -15,6 +15,7 @@ pub(crate) mod canonical;
 mod emit;
 mod linearize;
 mod order;
+mod state;
 mod variables;
 
 use std::collections::BTreeSet;

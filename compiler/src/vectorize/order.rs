@@ -5,7 +5,8 @@
 //! loop's exits. Where it leaves several loops, uniform ones first, the innermost divergent loop's latch is meant.
 //!
 //! The order is a pre-order walk of the waiting graph's dominator tree that visits siblings in reverse
-//! post-order, those inside more of the parent's loops first. It has the properties that partial linearization
+//! post-order, those inside more of the parent's loops first. Of siblings that may come in either order the one with fewer blocks
+//! below it comes first: few masks wait then, whatever the depth, and a chain of `else if` is run case by case. It has the properties that partial linearization
 //! (Moll & Hack, "Partial Control-Flow Linearization", PLDI 2018, section 4) asks for: topological but for
 //! back edges; the blocks that a block dominates follow it without a gap; so do the blocks of a divergent loop.
 //!
@@ -60,10 +61,8 @@ fn visit(func: &Function, cfg: &Cfg, shapes: &Shapes) -> Vec<Block> {
     let mut succs: Vec<Vec<u32>> = vec![Vec::new(); count];
     let mut edges = Vec::new();
     let mut add = |from: Block, to: Block| {
-        if !succs[from.index()].contains(&to.as_u32()) {
-            succs[from.index()].push(to.as_u32());
-            edges.push((from.as_u32(), to.as_u32()));
-        }
+        succs[from.index()].push(to.as_u32());
+        edges.push((from.as_u32(), to.as_u32()));
     };
     for &block in &cfg.order {
         for succ in func.successors(block) {
@@ -82,7 +81,6 @@ fn visit(func: &Function, cfg: &Cfg, shapes: &Shapes) -> Vec<Block> {
     }
     let root = func.entry().as_u32();
     let idom = semi_nca(count, root, &edges);
-    let position = reverse_post_order(root, &succs);
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); count];
     for &block in &cfg.order {
         let up = idom[block.index()];
@@ -90,6 +88,13 @@ fn visit(func: &Function, cfg: &Cfg, shapes: &Shapes) -> Vec<Block> {
             children[up as usize].push(block.as_u32());
         }
     }
+    // Who is visited first comes last.
+    let place = intervals(root, &idom);
+    let below = |node: u32| place[node as usize].1 - place[node as usize].0;
+    for succs in &mut succs {
+        succs.sort_by_key(|&succ| std::cmp::Reverse(below(succ)));
+    }
+    let position = reverse_post_order(root, &succs);
     let mut order = Vec::with_capacity(cfg.order.len());
     let mut stack = vec![root];
     while let Some(node) = stack.pop() {

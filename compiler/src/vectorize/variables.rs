@@ -1,23 +1,29 @@
 //! The variables of linearization: what flows along the edges of the new graph.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::linearize::{Linearizer, Mask};
+use super::state::State;
 use crate::analysis::{Loop, Shape};
 use crate::ir::{BinOp, Block, BlockCall, Builder, Scalar, Type, Value};
 
 /// See `linearize.rs`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Var {
     Mask(Block),
     Param(Block, u16),
     Out(Value, Loop),
 }
 
-/// Variables that have a value; the others do not matter (a mask: is empty). `Mask::Full` is for masks only.
-pub(super) type State = BTreeMap<Var, Mask>;
-
 impl Linearizer<'_> {
+    /// The number that states know a variable by.
+    pub(super) fn number(&mut self, var: Var) -> u32 {
+        *self.numbers.entry(var).or_insert_with(|| {
+            self.vars.push(var);
+            self.vars.len() as u32 - 1
+        })
+    }
+
     pub(super) fn find_live_outs(&mut self) {
         let mut needed: BTreeSet<(Loop, Value)> = BTreeSet::new();
         let mut todo = Vec::new();
@@ -58,11 +64,13 @@ impl Linearizer<'_> {
         self.cfg.def_block[value].is_some_and(|def| self.cfg.dominators.dominates(def, block))
     }
 
-    /// The value that a variable has in a state, at the end of block `at`.
+    /// The value that a variable has in a state, at the end of block `at`. One that has none does not matter (a mask: is empty);
+    /// `Mask::Full` is for masks only.
     pub(super) fn read(&mut self, state: &State, var: Var, at: Block) -> Value {
         let ty = self.var_type(var);
-        match state.get(&var) {
-            Some(&Mask::Of(value)) => value,
+        let number = self.number(var);
+        match state.get(number) {
+            Some(Mask::Of(value)) => value,
             Some(Mask::Full) => Builder::new(&mut self.out, at).iconst(ty, 1),
             None => Builder::new(&mut self.out, at).iconst(ty, 0),
         }
@@ -91,26 +99,27 @@ impl Linearizer<'_> {
             Var::Out(..) => true,
         };
         let mut edges: Vec<(Block, usize, State)> = Vec::new();
-        let mut vars: BTreeSet<Var> = BTreeSet::new();
+        let mut differing: BTreeSet<Var> = BTreeSet::new();
         for id in incoming {
             if let Some(edge) = self.edges[id].as_mut() {
                 let state = std::mem::take(&mut edge.state);
-                vars.extend(state.keys().filter(|var| live(var)));
+                if let Some((_, _, first)) = edges.first() {
+                    first.differences(&state, |number| {
+                        let var = self.vars[number as usize];
+                        if live(&var) {
+                            differing.insert(var);
+                        }
+                    });
+                }
                 edges.push((edge.from, edge.jump, state));
             }
         }
-        let mut merged = State::new();
-        for var in vars {
-            let first = edges[0].2.get(&var).copied();
-            if let Some(value) = first
-                && edges.iter().all(|edge| edge.2.get(&var) == Some(&value))
-            {
-                merged.insert(var, value);
-                continue;
-            }
+        let mut merged = edges.first().map_or_else(State::default, |e| e.2.clone());
+        for var in differing {
             let ty = self.var_type(var);
             let param = self.out.add_param(self.to, ty);
-            merged.insert(var, Mask::Of(param));
+            let number = self.number(var);
+            merged.insert(number, Mask::Of(param));
             for (from, jump, state) in &edges {
                 let value = self.read(state, var, *from);
                 self.push_arg(*from, *jump, value);
@@ -170,32 +179,35 @@ impl Linearizer<'_> {
                 }
                 _ => self.scalar(arg),
             };
-            state.insert(var, Mask::Of(value));
+            let number = self.number(var);
+            state.insert(number, Mask::Of(value));
         }
         for var in outs {
             if let Var::Out(value, _) = var {
                 let new = self.vector(value);
                 let new = self.blend(state, var, new, mask);
-                state.insert(var, Mask::Of(new));
+                let number = self.number(var);
+                state.insert(number, Mask::Of(new));
             }
         }
         if self.has_own_mask(block) {
-            let var = Var::Mask(block);
-            let new = match (state.get(&var), mask) {
-                (Some(&Mask::Of(old)), Mask::Of(more)) if join && old != more => {
+            let number = self.number(Var::Mask(block));
+            let new = match (state.get(number), mask) {
+                (Some(Mask::Of(old)), Mask::Of(more)) if join && old != more => {
                     Mask::Of(self.builder().binary(BinOp::Or, old, more))
                 }
                 (Some(Mask::Full), _) if join => Mask::Full,
                 _ => mask,
             };
-            state.insert(var, new);
+            state.insert(number, new);
         }
     }
 
     /// `new` in the lanes of `mask`, what the variable had before elsewhere.
     fn blend(&mut self, state: &State, var: Var, new: Value, mask: Mask) -> Value {
-        match (state.get(&var), mask) {
-            (Some(&Mask::Of(old)), Mask::Of(lanes)) if old != new => {
+        let number = self.number(var);
+        match (state.get(number), mask) {
+            (Some(Mask::Of(old)), Mask::Of(lanes)) if old != new => {
                 self.builder().select(lanes, new, old)
             }
             _ => new,
