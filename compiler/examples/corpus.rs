@@ -12,20 +12,26 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use brolga_compiler::times::Stopwatch;
-use brolga_compiler::{LaunchKey, Program};
+use brolga_compiler::{NdRange, Program};
 
 /// A module that takes longer than this hangs.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
 
-/// The key that most launches have, and the one that allows everything.
-fn keys() -> [LaunchKey; 2] {
-    [true, false].map(|usual| LaunchKey {
-        linear: usual,
-        full_chunks: usual,
-        zero_offset: usual,
-        small_ids: usual,
-        uniform_groups: usual,
-    })
+/// A launch like most, and one that nothing can be taken for granted of.
+fn ranges() -> [NdRange; 2] {
+    let usual = NdRange {
+        work_dim: 1,
+        global_offset: [0; 3],
+        global_size: [1024, 1, 1],
+        local_size: [64, 1, 1],
+    };
+    let general = NdRange {
+        work_dim: 3,
+        global_offset: [1 << 40, 1, 1],
+        global_size: [1001, 5, 5],
+        local_size: [33, 2, 2],
+    };
+    [usual, general]
 }
 
 fn main() -> ExitCode {
@@ -124,7 +130,8 @@ fn one(path: &Path) -> ExitCode {
     println!("translate\t{}", watch.lap().as_secs_f64() * 1e3);
     for (index, info) in program.kernels().iter().enumerate() {
         println!("begin\t{}", info.name);
-        let codes = keys().map(|key| program.compile(index, &key));
+        let codes =
+            ranges().map(|range| program.compile(index, &program.launch_key(index, &range)));
         match codes {
             [Ok(usual), Ok(general)] => {
                 let ms = |time: Duration| time.as_secs_f64() * 1e3;
