@@ -305,6 +305,7 @@ fn time_grows_with_length() {
 fn time_of_vector_code(text: &str, runs: usize) -> Duration {
     let program = Program::from_module(parse::module(text).unwrap(), &Default::default()).unwrap();
     let key = LaunchKey {
+        width: 8,
         linear: true,
         full_chunks: true,
         zero_offset: true,
@@ -312,7 +313,7 @@ fn time_of_vector_code(text: &str, runs: usize) -> Duration {
         uniform_groups: true,
     };
     let once = || {
-        let code = program.compile_at(0, &key, 8).unwrap();
+        let code = program.compile(0, &key).unwrap();
         code.times().vectorize + code.times().lower
     };
     (0..runs).map(|_| once()).min().unwrap()
