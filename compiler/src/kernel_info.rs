@@ -71,6 +71,8 @@ pub struct KernelInfo {
     /// `vec_type_hint` as written in OpenCL C.
     pub vec_type_hint: Option<String>,
     pub required_sub_group_size: Option<u32>,
+    /// Sub-groups that a work-group must have.
+    pub required_num_sub_groups: Option<u32>,
     /// Bytes of work-group memory of the kernel's own variables.
     pub local_mem_size: u64,
     /// Bytes of private memory one work-item uses, as far as known.

@@ -37,10 +37,11 @@ pub mod workgroup;
 
 pub use abi::{KernelFn, Launch, PrintfFn, PrintfScalar};
 pub use diagnostic::Diagnostic;
+pub use ir::KernelRole;
 pub use kernel_info::{
     AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers,
 };
 pub use program::{
-    BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, SpecConstantInfo, SpecConstants,
-    spec_constants,
+    BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, SUB_GROUP_SIZES, SpecConstantInfo,
+    SpecConstants, spec_constants,
 };

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::abi::{KernelFn, SCRATCH_ALIGN};
 use crate::dump::Dump;
-use crate::ir::{FuncId, Function, Module, Op, ParamSource};
+use crate::ir::{FuncId, Function, KernelRole, Module, Op, ParamSource};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
 use crate::workgroup::Remark;
@@ -62,12 +62,17 @@ pub const SMALL_IDS: u64 = 1 << 28;
 /// Bound on the work-items of a work-group, in any dimension and in all.
 pub const MAX_LOCAL_SIZE: u64 = 1 << 16;
 
+/// The sizes of sub-groups that a kernel may require.
+pub const SUB_GROUP_SIZES: [u32; 3] = [4, 8, 16];
+
 /// What generated code is specialised for; equal keys share code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LaunchKey {
+    /// Work-items per vector: the kernel's width, or less where work-groups are too short for it.
+    pub width: u8,
     /// Work-items are laid out along x alone (`local_size` is 1 in y and z).
     pub linear: bool,
-    /// Every work-group's x size is a multiple of the vector width, so there is no partial chunk.
+    /// Every work-group's x size is a multiple of the width, so there is no partial chunk.
     pub full_chunks: bool,
     /// The global offset is zero in every dimension.
     pub zero_offset: bool,
@@ -84,6 +89,8 @@ struct Prepared {
     params: Vec<ParamSource>,
     /// Work-items per vector.
     width: u8,
+    /// Every launch has that width: it is asked for, or the size of sub-groups that an application may have asked about.
+    fixed_width: bool,
     /// Why that width.
     remarks: Vec<String>,
 }
@@ -126,9 +133,15 @@ impl Program {
             .map(|kernel| {
                 let mut info = kernel.info.clone();
                 info.local_mem_size = local_mem_size(&module, kernel.func);
-                info
+                match info.required_sub_group_size {
+                    Some(size) if !SUB_GROUP_SIZES.contains(&size) => Err(Diagnostic::new(format!(
+                        "the kernel {:?} requires sub-groups of {size} work-items; there are those of {SUB_GROUP_SIZES:?}",
+                        info.name
+                    ))),
+                    _ => Ok(info),
+                }
             })
-            .collect();
+            .collect::<Result<_, _>>()?;
         Ok(Program {
             globals: Arc::new(Globals::new(&module.globals)?),
             prepared: module.kernels.iter().map(|_| OnceLock::new()).collect(),
@@ -142,6 +155,15 @@ impl Program {
     /// The kernels, in the order of the modules' entry points.
     pub fn kernels(&self) -> &[KernelInfo] {
         &self.kernels
+    }
+
+    /// The kernels, as indices into [`Program::kernels`], that run before all others, or when the program goes.
+    pub fn kernels_with_role(&self, role: KernelRole) -> Vec<usize> {
+        let kernels = self.module.kernels.iter().enumerate();
+        kernels
+            .filter(|(_, kernel)| kernel.role == role)
+            .map(|(index, _)| index)
+            .collect()
     }
 
     /// Bytes of module-scope variables in global memory.
@@ -164,9 +186,17 @@ impl Program {
         let (function, params) = transform::prepare_kernel(&self.module, kernel, &self.options)?;
         self.dump
             .write("ir", &self.kernels[kernel].name, || function.to_string());
-        let (width, remarks) = match forced_width() {
-            Some(width) => (width, vec![format!("width {width}, as BROLGA_WIDTH says")]),
-            None => {
+        let required = self.kernels[kernel].required_sub_group_size;
+        let forced = forced_width();
+        let fixed_width =
+            required.is_some() || forced.is_some() || workgroup::uses_sub_groups(&function);
+        let (width, remarks) = match (required, forced) {
+            (Some(size), _) => {
+                let remark = format!("runs {size} work-items at a time: the sub-group it requires");
+                (size as u8, vec![remark])
+            }
+            (None, Some(width)) => (width, vec![format!("width {width}, as BROLGA_WIDTH says")]),
+            (None, None) => {
                 let (width, remarks) = workgroup::choose_width(&function);
                 (width, remarks.iter().map(|r| self.remark_text(r)).collect())
             }
@@ -175,6 +205,7 @@ impl Program {
             function,
             params,
             width,
+            fixed_width,
             remarks,
         })
     }
@@ -191,19 +222,26 @@ impl Program {
         }
     }
 
-    /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for; 1 for a kernel that cannot be.
+    /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for unless work-groups are too
+    /// short for it, which is the largest size of its sub-groups; 1 for a kernel that cannot be.
     pub fn width(&self, kernel: usize) -> u32 {
         self.prepared(kernel).map_or(1, |p| u32::from(p.width))
     }
 
     /// The key of a launch of `kernel`.
     pub fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey {
-        let width = u64::from(self.width(kernel));
+        let width = match self.prepared(kernel) {
+            Ok(prepared) if prepared.fixed_width => prepared.width,
+            Ok(prepared) => workgroup::launch_width(prepared.width, range.local_size[0]),
+            Err(_) => 1,
+        };
+        let whole = |size: u64| size.is_multiple_of(u64::from(width));
         let uniform = (0..3).all(|d| range.global_size[d].is_multiple_of(range.local_size[d]));
         let last_x = range.global_size[0] % range.local_size[0];
         LaunchKey {
+            width,
             linear: range.local_size[1] == 1 && range.local_size[2] == 1,
-            full_chunks: range.local_size[0].is_multiple_of(width) && last_x.is_multiple_of(width),
+            full_chunks: whole(range.local_size[0]) && whole(last_x),
             zero_offset: range.global_offset == [0; 3],
             small_ids: (0..3).all(|d| {
                 range.global_offset[d]
@@ -217,24 +255,15 @@ impl Program {
     /// Compiles `kernel` for one launch key. Takes about a millisecond; holds no lock. The caller caches the result.
     pub fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<CompiledKernel, Diagnostic> {
         let prepared = self.prepared(kernel)?;
-        self.compile_at(kernel, key, prepared.width)
-    }
-
-    /// [`Program::compile`] at a vector width of the caller's.
-    pub fn compile_at(
-        &self,
-        kernel: usize,
-        key: &LaunchKey,
-        width: u8,
-    ) -> Result<CompiledKernel, Diagnostic> {
-        let prepared = self.prepared(kernel)?;
         let name = &self.kernels[kernel].name;
-        let mut code = workgroup::build(&prepared.function, &prepared.params, width, key)?;
+        let mut code = workgroup::build(&prepared.function, &prepared.params, key)?;
         self.dump.write("wg", name, || code.split.to_string());
+        lower::collectives::expand(&mut code.function);
         lower::builtins::expand(&mut code.function);
         transform::cleanup(&mut code.function);
         self.dump.write("vec", name, || code.function.to_string());
         lower::legalize::run(&mut code.function);
+        lower::narrow::run(&mut code.function, key);
         let clif = codegen::translate(&code.function, self.globals.addresses())?;
         self.dump
             .write("clif", name, || clif.function.display().to_string());
@@ -256,7 +285,7 @@ impl Program {
         Ok(CompiledKernel {
             code: machine,
             _globals: self.globals.clone(),
-            width: u32::from(width),
+            width: u32::from(key.width),
             context_bytes_per_item: code.context_bytes_per_item,
             remarks,
         })

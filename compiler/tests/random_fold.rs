@@ -6,8 +6,8 @@
 
 use brolga_compiler::ir::interp::{Interpreter, Memory, Options};
 use brolga_compiler::ir::{
-    BinOp, Builder, ConvertOp, FloatCC, Function, IntCC, Module, Op, Rounding, Scalar, Stage, Type,
-    UnOp, Value, Wrap, eval, verify::verify,
+    Arith, BinOp, Builder, ConvertOp, FloatCC, Function, IntCC, Module, Op, Rounding, Scalar,
+    Stage, Type, UnOp, Value, Wrap, eval, verify::verify,
 };
 use brolga_compiler::transform::{dce, fold, gvn};
 use rand::{Rng, SeedableRng};
@@ -114,6 +114,12 @@ fn step(b: &mut Builder, rng: &mut ChaCha8Rng, values: &[Value]) -> Value {
         3 => {
             let ops = &UnOp::ALL[..UnOp::FNeg as usize];
             b.unary(ops[pick(rng, ops.len())], x)
+        }
+        4 if scalar.is_float() && rng.random_bool(0.5) => {
+            let op = Arith::ALL[pick(rng, Arith::ALL.len())];
+            // The first one is to nearest, which the plain operations do.
+            let rounding = Rounding::ALL[1 + pick(rng, 3)];
+            b.val(Op::Rounded(op, rounding), &[x, y, z][..op.operands()], ty)
         }
         4 if scalar.is_float() => b.val(Op::Fma, &[x, y, z], ty),
         _ => {

@@ -204,6 +204,91 @@ fn specialization() {
     );
 }
 
+/// A module of no kernels that declares one thing.
+fn declaring(declaration: &[u32]) -> Vec<u32> {
+    let mut words = vec![spirv_magic(), 0x0001_0600, 0, 10, 0];
+    // `OpCapability` of Addresses, Linkage and Kernel; `OpMemoryModel Physical64 OpenCL` comes last.
+    for capability in [4, 5, 6] {
+        words.extend([2 << 16 | 17, capability]);
+    }
+    words.extend_from_slice(declaration);
+    words.extend([3 << 16 | 14, 2, 2]);
+    words
+}
+
+fn spirv_magic() -> u32 {
+    0x0723_0203
+}
+
+/// An instruction with a string at its end.
+fn with_string(opcode: u32, operands: &[u32], text: &str) -> Vec<u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize((text.len() / 4 + 1) * 4, 0);
+    let text = bytes
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    let operands: Vec<u32> = operands.iter().copied().chain(text).collect();
+    let count = operands.len() as u32 + 1;
+    std::iter::once(count << 16 | opcode)
+        .chain(operands)
+        .collect()
+}
+
+/// "cl_khr_spirv_queries": what the queries list is valid to declare. What has a row but no support is refused by name.
+#[test]
+fn declarations() {
+    for (number, name, support) in spirv::capabilities() {
+        let outcome = translate(&[&declaring(&[2 << 16 | 17, number])]);
+        match (support, outcome) {
+            (spirv::Support::Full | spirv::Support::Parts(_), outcome) => {
+                assert!(outcome.is_ok(), "{name}: {outcome:?}");
+            }
+            (spirv::Support::Refused(why), outcome) => {
+                let error = outcome.expect_err(&name).to_string();
+                let expected = format!("the capability {name} is not supported: {why} [");
+                assert!(error.contains(&expected), "{error}");
+            }
+        }
+    }
+    for name in spirv::supported_extensions() {
+        let outcome = translate(&[&declaring(&with_string(10, &[], name))]);
+        assert!(outcome.is_ok(), "{name}: {outcome:?}");
+    }
+    for name in spirv::supported_instruction_sets() {
+        let outcome = translate(&[&declaring(&with_string(11, &[1], name))]);
+        assert!(outcome.is_ok(), "{name}: {outcome:?}");
+    }
+}
+
+/// A specialization constant of each type and width takes as many bytes, of the host's value.
+#[test]
+fn specialization_of_every_kind() {
+    let words = file("accept/spec_constant_kinds.spvasm");
+    let infos = spirv::spec_constants(&words).expect("listed");
+    let sizes: Vec<usize> = infos.iter().map(|info| info.size).collect();
+    assert_eq!(sizes, [1, 1, 2, 4, 8, 2, 4, 8]);
+    let values: [(&[u8], &str); 8] = [
+        (&[1], "const 0xab01"),
+        (&[0x91], "const 0x91"),
+        (&[0x34, 0x92], "const 0x9234"),
+        (&[0x78, 0x56, 0x34, 0x93], "const 0x93345678"),
+        (&[1, 2, 3, 4, 5, 6, 7, 8], "const 0x807060504030201"),
+        (&[0, 0x3e], "const 0x3e00"),
+        (&[0, 0, 0x40, 0x3f], "const 0x3f400000"),
+        (&[0, 0, 0, 0, 0, 0, 0xe8, 0x3f], "const 0x3fe8000000000000"),
+    ];
+    let plain = translate(&[&words]).expect("accepted").to_string();
+    for (info, (bytes, expected)) in infos.iter().zip(values) {
+        let spec = SpecConstants::from([(info.spec_id, bytes.to_vec())]);
+        let ir = spirv::translate(&[&words], &spec, &Default::default());
+        let ir = ir.expect("accepted").to_string();
+        assert!(
+            ir.contains(expected) && !plain.contains(expected),
+            "{expected} in {ir}"
+        );
+    }
+}
+
 #[test]
 fn linking() {
     let (user, library) = (file("link/user.spvasm"), file("link/library.spvasm"));
@@ -224,7 +309,7 @@ fn linking() {
         .expect_err("refused")
         .to_string();
     assert!(
-        error.contains("is exported a second time [module 2: Op"),
+        error.contains("is exported a second time: by module 1, and by module 2 [module 2: Op"),
         "{error}"
     );
     // A library alone has no kernels.

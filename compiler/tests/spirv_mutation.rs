@@ -1,6 +1,6 @@
 //! Mutated SPIR-V: whatever the words say, translation gives valid IR or a diagnostic, and never panics.
 //!
-//! Starts from the modules of `tests/spirv/accept` (or of the folder of `.spv` files that `BROLGA_CORPUS` names) and
+//! Starts from the modules of `tests/spirv/accept` and of the file tests in `tests/files/spirv` (or of the folder of `.spv` files that `BROLGA_CORPUS` names) and
 //! changes a few words, operands or instructions of one of them. `BROLGA_COUNT` says how many modules to make,
 //! `BROLGA_SEED` which; a failure prints the seed that makes it alone.
 
@@ -154,6 +154,7 @@ fn mutants_never_panic() {
         Ok(folder) => spirv_files::binaries(Path::new(&folder)),
         Err(_) => spirv_files::assembly("accept")
             .into_iter()
+            .chain(spirv_files::assembly("../files/spirv"))
             .map(|file| spirv_files::assemble(&file))
             .collect(),
     };

@@ -110,6 +110,10 @@ const ALL_FP_ATOMICS: u64 = 0b111 | 0b111 << 16;
 /// Work-items in a work-group at most, in each dimension and altogether.
 pub(crate) const MAX_WORK_GROUP_SIZE: usize = 4096;
 
+/// Bytes of a program-scope variable at most, and of all of them at best. It is ordinary memory; the compiler
+/// takes initialisers of this much.
+const MAX_GLOBAL_VARIABLE_SIZE: usize = 64 << 20;
+
 impl Device {
     /// Looks at the machine.
     pub(crate) fn detect() -> Device {
@@ -185,9 +189,10 @@ impl Device {
             preferred_work_group_size_multiple: 8,
             non_uniform_work_group_support: true,
             generic_address_space_support: true,
-            work_group_collective_functions_support: false,
-            max_num_sub_groups: 0,
-            max_global_variable_size: 0,
+            work_group_collective_functions_support: true,
+            // Sub-groups of one work-item, in the worst case.
+            max_num_sub_groups: MAX_WORK_GROUP_SIZE as u32,
+            max_global_variable_size: MAX_GLOBAL_VARIABLE_SIZE,
             image_support: false,
             pipe_support: false,
             name: topology.name.clone(),

@@ -12,14 +12,27 @@ use std::sync::{Arc, OnceLock};
 
 use brolga_compiler::abi::SCRATCH_ALIGN;
 use brolga_compiler::{
-    CompiledKernel, Diagnostic, KernelFn, KernelInfo, LaunchKey, NdRange, Program,
+    CompiledKernel, Diagnostic, KernelFn, KernelInfo, KernelRole, LaunchKey, NdRange, Program,
 };
 use parking_lot::Mutex;
+
+use crate::context::Context;
+use crate::launch::LaunchWork;
 
 /// Something that describes kernels and makes code for them: the compiler's [`Program`], or native
 /// functions ([`NativeKernels`]).
 pub trait KernelSource: Send + Sync {
     fn kernels(&self) -> &[KernelInfo];
+
+    /// The kernels that run before all others, or when the program goes.
+    fn kernels_with_role(&self, _role: KernelRole) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// Bytes of program-scope variables in the global address space.
+    fn global_variable_size(&self) -> u64 {
+        0
+    }
 
     /// Work-items per vector of `kernel`'s code.
     fn width(&self, kernel: usize) -> u32;
@@ -34,6 +47,14 @@ pub trait KernelSource: Send + Sync {
 impl KernelSource for Program {
     fn kernels(&self) -> &[KernelInfo] {
         Program::kernels(self)
+    }
+
+    fn kernels_with_role(&self, role: KernelRole) -> Vec<usize> {
+        Program::kernels_with_role(self, role)
+    }
+
+    fn global_variable_size(&self) -> u64 {
+        Program::global_variable_size(self)
     }
 
     fn width(&self, kernel: usize) -> u32 {
@@ -78,6 +99,7 @@ impl KernelSource for NativeKernels {
     fn launch_key(&self, _kernel: usize, _range: &NdRange) -> LaunchKey {
         // One function serves every launch.
         LaunchKey {
+            width: 1,
             linear: false,
             full_chunks: false,
             zero_offset: false,
@@ -175,6 +197,10 @@ pub struct Executable {
     pub(crate) allows_non_uniform: bool,
     /// Whether `clGetKernelArgInfo` has something to say.
     pub(crate) has_arg_info: bool,
+    /// Whether kernels ran before all others.
+    pub(crate) has_initializers: bool,
+    /// What to run at the end.
+    finalizers: Vec<LaunchWork>,
 }
 
 impl Executable {
@@ -189,11 +215,60 @@ impl Executable {
             code,
             allows_non_uniform,
             has_arg_info,
+            has_initializers: false,
+            finalizers: Vec::new(),
         }
+    }
+
+    /// Runs the initializers, in their order, and makes the finalizers ready. Errors are for the build log.
+    pub(crate) fn initialize(&mut self, context: &Arc<Context>) -> Result<(), String> {
+        let initializers = self.source.kernels_with_role(KernelRole::Initializer);
+        self.has_initializers = !initializers.is_empty();
+        for kernel in initializers {
+            let work = self.single_item(context, kernel)?;
+            work.run(0, 1)
+                .map_err(|error| format!("error: an initializer could not run: {error}\n"))?;
+            work.finish(0);
+        }
+        for kernel in self.source.kernels_with_role(KernelRole::Finalizer) {
+            let work = self.single_item(context, kernel)?;
+            self.finalizers.push(work);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn has_finalizers(&self) -> bool {
+        !self.finalizers.is_empty()
+    }
+
+    /// A launch of one work-item of a kernel without arguments.
+    fn single_item(&self, context: &Arc<Context>, kernel: usize) -> Result<LaunchWork, String> {
+        let range = NdRange {
+            work_dim: 1,
+            global_offset: [0; 3],
+            global_size: [1; 3],
+            local_size: [1; 3],
+        };
+        let code = self
+            .code(kernel, &range)
+            .map_err(|error| format!("{error}\n"))?;
+        let local_mem_size = self.kernels()[kernel].local_mem_size;
+        Ok(LaunchWork::new(
+            context,
+            code,
+            Vec::new(),
+            range,
+            local_mem_size,
+        ))
     }
 
     pub(crate) fn kernels(&self) -> &[KernelInfo] {
         self.source.kernels()
+    }
+
+    /// `CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE`
+    pub(crate) fn global_variable_size(&self) -> usize {
+        usize::try_from(self.source.global_variable_size()).unwrap_or(usize::MAX)
     }
 
     pub(crate) fn width(&self, kernel: usize) -> u32 {
@@ -206,6 +281,17 @@ impl Executable {
         let cell = Arc::clone(self.code[kernel].lock().entry(key).or_default());
         cell.get_or_init(|| self.source.compile(kernel, &key).map(Arc::new))
             .clone()
+    }
+}
+
+impl Drop for Executable {
+    fn drop(&mut self) {
+        for work in &self.finalizers {
+            // There is nobody left to tell of an error.
+            if work.run(0, 1).is_ok() {
+                work.finish(0);
+            }
+        }
     }
 }
 

@@ -21,14 +21,22 @@ const fn row(scope: Scope, name: &'static str, major: u32, minor: u32) -> (Scope
     (scope, NameVersion::new(name, major, minor, 0))
 }
 
-/// Extensions. OpenCL Extension Specification, "Extensions Overview".
+/// Extensions. OpenCL Extension Specification, "Extensions Overview". Sub-groups are a feature of the core; `cl_khr_subgroups`
+/// would promise that the sub-groups of a work-group make progress independently of each other.
+// `cl_khr_spirv_extended_debug_info` would be served as well, but the CTS does not count it among the extensions of Khronos.
 const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Platform, "cl_khr_icd", 2, 0),
     row(Platform, "cl_khr_extended_versioning", 1, 0),
     row(Device, "cl_ext_float_atomics", 1, 0),
+    row(Device, "cl_intel_required_subgroup_size", 1, 0),
+    row(Device, "cl_intel_subgroups", 1, 0),
+    row(Device, "cl_intel_subgroups_char", 1, 0),
+    row(Device, "cl_intel_subgroups_long", 1, 0),
+    row(Device, "cl_intel_subgroups_short", 1, 0),
     row(Device, "cl_khr_byte_addressable_store", 1, 0),
     row(Device, "cl_khr_create_command_queue", 1, 0),
     row(Device, "cl_khr_expect_assume", 1, 0),
+    row(Device, "cl_khr_extended_bit_ops", 1, 0),
     row(Device, "cl_khr_fp16", 1, 0),
     row(Device, "cl_khr_fp64", 1, 0),
     row(Device, "cl_khr_global_int32_base_atomics", 1, 0),
@@ -36,14 +44,24 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Device, "cl_khr_il_program", 1, 0),
     row(Device, "cl_khr_int64_base_atomics", 1, 0),
     row(Device, "cl_khr_int64_extended_atomics", 1, 0),
+    row(Device, "cl_khr_integer_dot_product", 2, 0),
+    row(Device, "cl_khr_kernel_clock", 1, 0),
     row(Device, "cl_khr_local_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_local_int32_extended_atomics", 1, 0),
     row(Device, "cl_khr_select_fprounding_mode", 1, 0),
-    row(Device, "cl_khr_spirv_extended_debug_info", 1, 0),
     row(Device, "cl_khr_spirv_linkonce_odr", 1, 0),
     row(Device, "cl_khr_spirv_no_integer_wrap_decoration", 1, 0),
     row(Device, "cl_khr_spirv_queries", 1, 0),
+    row(Device, "cl_khr_subgroup_ballot", 1, 0),
+    row(Device, "cl_khr_subgroup_clustered_reduce", 1, 0),
+    row(Device, "cl_khr_subgroup_extended_types", 1, 0),
+    row(Device, "cl_khr_subgroup_non_uniform_arithmetic", 1, 0),
+    row(Device, "cl_khr_subgroup_non_uniform_vote", 1, 0),
+    row(Device, "cl_khr_subgroup_rotate", 1, 0),
+    row(Device, "cl_khr_subgroup_shuffle", 1, 0),
+    row(Device, "cl_khr_subgroup_shuffle_relative", 1, 0),
     row(Device, "cl_khr_suggested_local_work_size", 1, 0),
+    row(Device, "cl_khr_work_group_uniform_arithmetic", 1, 0),
 ];
 
 /// Optional features of OpenCL C 3.0. OpenCL C Specification, "Features".
@@ -55,9 +73,16 @@ const OPENCL_C_FEATURES: &[NameVersion] = &[
     NameVersion::new("__opencl_c_fp64", 3, 0, 0),
     NameVersion::new("__opencl_c_generic_address_space", 3, 0, 0),
     NameVersion::new("__opencl_c_int64", 3, 0, 0),
+    NameVersion::new("__opencl_c_kernel_clock_scope_device", 3, 0, 0),
+    NameVersion::new("__opencl_c_kernel_clock_scope_sub_group", 3, 0, 0),
+    NameVersion::new("__opencl_c_kernel_clock_scope_work_group", 3, 0, 0),
+    NameVersion::new("__opencl_c_program_scope_global_variables", 3, 0, 0),
+    NameVersion::new("__opencl_c_subgroups", 3, 0, 0),
+    NameVersion::new("__opencl_c_work_group_collective_functions", 3, 0, 0),
 ];
 
-/// Optional features that an extension of OpenCL C adds: `cl_ext_float_atomics`, "New OpenCL C Feature Names".
+/// Optional features that an extension of OpenCL C adds: `cl_ext_float_atomics`, "New OpenCL C Feature Names";
+/// `cl_khr_integer_dot_product`.
 const EXTENSION_FEATURES: &[&str] = &[
     "__opencl_c_ext_fp32_global_atomic_add",
     "__opencl_c_ext_fp32_global_atomic_min_max",
@@ -67,6 +92,8 @@ const EXTENSION_FEATURES: &[&str] = &[
     "__opencl_c_ext_fp64_global_atomic_min_max",
     "__opencl_c_ext_fp64_local_atomic_add",
     "__opencl_c_ext_fp64_local_atomic_min_max",
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed",
 ];
 
 /// Those that are there if the device has half precision.

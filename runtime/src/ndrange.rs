@@ -67,7 +67,11 @@ pub(crate) fn check(
         Some(sizes) => full(Some(sizes), 1),
         None if is_empty => return Ok(None),
         // "The work-group size to be used for kernel can also be specified in the program source."
-        None => required.unwrap_or_else(|| choose_local_size(limits, global_size)),
+        None => match (required, limits.info.required_num_sub_groups) {
+            (Some(required), _) => required,
+            (None, Some(count)) => [u64::from(count) * u64::from(limits.width), 1, 1],
+            (None, None) => choose_local_size(limits, global_size),
+        },
     };
     check_local_size(limits, required, local_size)?;
     if is_empty {
@@ -114,6 +118,17 @@ fn check_local_size(limits: &Limits, required: Option<[u64; 3]>, size: [u64; 3])
     if required.is_some_and(|required| required != size) {
         return Err(ClError::INVALID_WORK_GROUP_SIZE);
     }
+    // CL_INVALID_WORK_GROUP_SIZE if local_work_size is not consistent with the required number of sub-groups for kernel in
+    // the program source.
+    let sub_groups = size
+        .iter()
+        .product::<u64>()
+        .div_ceil(u64::from(limits.width));
+    if let Some(required) = limits.info.required_num_sub_groups
+        && sub_groups != u64::from(required)
+    {
+        return Err(ClError::INVALID_WORK_GROUP_SIZE);
+    }
     Ok(())
 }
 
@@ -142,7 +157,7 @@ pub(crate) fn choose_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
     [x, y, z]
 }
 
-/// The largest divisor of `size` up to `limit`, multiples of `step` preferred unless they are much smaller.
+/// The largest divisor of `size` up to `limit`, multiples of `step` (a power of two) preferred, then of its half, and so on.
 fn divisor(size: u64, limit: u64, step: u64) -> u64 {
     let limit = limit.clamp(1, size);
     let largest = |step: u64| {
@@ -151,10 +166,8 @@ fn divisor(size: u64, limit: u64, step: u64) -> u64 {
             .map(|n| n * step)
             .find(|d| size.is_multiple_of(*d))
     };
-    match largest(step) {
-        Some(multiple) => multiple,
-        None => largest(1).unwrap_or(1),
-    }
+    let halves = std::iter::successors(Some(step), |step| (*step > 1).then_some(step / 2));
+    halves.filter_map(largest).next().unwrap_or(1)
 }
 
 /// How many groups there are in each dimension.
@@ -175,6 +188,7 @@ mod tests {
             work_group_size_hint: None,
             vec_type_hint: None,
             required_sub_group_size: None,
+            required_num_sub_groups: None,
             local_mem_size: 0,
             private_mem_size: 0,
             has_barrier: false,

@@ -12,8 +12,8 @@ use rand_chacha::ChaCha8Rng;
 use rspirv::binary::Assemble;
 use rspirv::dr::{Builder, InsertPoint, Instruction, Operand};
 use rspirv::spirv::{
-    AddressingModel, BuiltIn, Capability, Decoration, ExecutionModel, FunctionControl, LoopControl,
-    MemoryModel, Op, SelectionControl, StorageClass, Word,
+    AddressingModel, BuiltIn, Capability, Decoration, ExecutionModel, FPRoundingMode,
+    FunctionControl, LoopControl, MemoryModel, Op, SelectionControl, StorageClass, Word,
 };
 
 use crate::kernels::{self, Verdict};
@@ -61,6 +61,7 @@ pub fn module(seed: u64) -> Vec<u32> {
         Capability::Int8,
         Capability::Int16,
         Capability::Int64,
+        Capability::Float16,
         Capability::Float64,
         Capability::Vector16,
     ] {
@@ -78,7 +79,7 @@ pub fn module(seed: u64) -> Vec<u32> {
             lanes: 1,
         });
     }
-    for bits in [32, 64] {
+    for bits in [16, 32, 64] {
         let id = b.type_float(bits, None);
         types.push(Ty {
             id,
@@ -182,6 +183,9 @@ impl Build {
             .find(|t| t.bits == scalar.bits && t.float == ty.float && t.lanes == 1)
             .map_or(ty.id, |t| t.id);
         let low = match (ty.float, ty.bits) {
+            (true, 16) => half::f16::from_f32(bits as i32 as f32 * 0.25)
+                .to_bits()
+                .into(),
             (true, 32) => (bits as i32 as f32 * 0.25).to_bits(),
             (false, 8) => bits as u32 & 0xff,
             (false, 16) => bits as u32 & 0xffff,
@@ -229,8 +233,25 @@ impl Build {
             (false, false) => self.pick(&[Op::UConvert, Op::SConvert]),
         };
         let id = self.of(op, ty.id, &[value]);
+        if from.float || ty.float {
+            self.decorate_rounding(id);
+        }
         self.values.push((ty, id));
         id
+    }
+
+    /// Gives some results a rounding mode.
+    fn decorate_rounding(&mut self, id: Word) {
+        if self.rng.random_bool(0.3) {
+            let mode = self.pick(&[
+                FPRoundingMode::RTE,
+                FPRoundingMode::RTZ,
+                FPRoundingMode::RTP,
+                FPRoundingMode::RTN,
+            ]);
+            let operand = [Operand::FPRoundingMode(mode)];
+            self.b.decorate(id, Decoration::FPRoundingMode, operand);
+        }
     }
 
     fn compare(&mut self, ty: Ty) -> Word {
@@ -273,7 +294,9 @@ impl Build {
         let id = match self.rng.random_range(0..8) {
             0..=3 if ty.float => {
                 let op = self.pick(&[Op::FAdd, Op::FSub, Op::FMul, Op::FDiv]);
-                self.of(op, ty.id, &[a, b])
+                let id = self.of(op, ty.id, &[a, b]);
+                self.decorate_rounding(id);
+                id
             }
             0..=3 => {
                 let op = self.pick(&[

@@ -1,7 +1,7 @@
 //! Random kernels made to be vectorized, as file tests without expectations.
 //!
 //! A kernel reads two input buffers at consecutive, strided, reversed, uniform and arbitrary indexes, stores to places
-//! of its own in two output buffers, keeps private arrays, counts with atomics whose order does not matter, and meets its
+//! of its own in two output buffers, exchanges values in sub-groups, keeps private arrays, counts with atomics whose order does not matter, and meets its
 //! group at barriers in uniform control flow. In between it does every pure operation on every type under
 //! divergent and uniform branches, loops and switches.
 //!
@@ -9,9 +9,13 @@
 //! leave the result to the engine is kept out: every index is masked, every loop counts, and a float goes to
 //! memory, to its bits or to a sign only with its NaNs made one ([`Generator::canonical`]).
 
+// Beside this file, also for who includes it by its path.
+#[path = "atomics.rs"]
+mod atomics;
+
 use std::fmt::Write as _;
 
-use brolga_compiler::ir::{AtomicOp, BinOp, Builtin, FloatCC, IntCC, Scalar, Type, UnOp};
+use brolga_compiler::ir::{Arith, BinOp, Builtin, FloatCC, IntCC, Scalar, Type, UnOp, eval};
 use brolga_mathlib::{Accuracy, Func, Signature};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -34,8 +38,6 @@ const INPUTS: u64 = 64;
 const OWN: u64 = 4;
 /// Elements of a private array.
 const PRIVATE: u64 = 8;
-/// Counters for atomics.
-const COUNTERS: u64 = 8;
 
 /// The file test with this number: always the same.
 pub fn test(seed: u64) -> String {
@@ -146,6 +148,8 @@ struct Generator {
     /// Private arrays: address and element type.
     arrays: Vec<(usize, Scalar)>,
     barriers: bool,
+    /// Work-items of a sub-group, in kernels that use them.
+    sub_groups: Option<u8>,
     global_id: usize,
     /// Linear id in the ND-range, for places of its own.
     linear: usize,
@@ -169,6 +173,9 @@ impl Generator {
             interleaved: [rng.random_bool(0.5), rng.random_bool(0.5)],
             vectors: rng.random_bool(0.3),
             barriers: rng.random_bool(0.4),
+            sub_groups: rng
+                .random_bool(0.3)
+                .then(|| [1, 2, 4, 8, 16][rng.random_range(0..5)]),
             fuel: rng.random_range(10..60),
             rng,
             range,
@@ -247,11 +254,10 @@ impl Generator {
             4 => 1 << (scalar.bits() - 1),
             _ => {
                 let value = f64::from(self.rng.random_range(-40..40)) * 0.25;
-                match scalar {
-                    Scalar::F16 => u64::from(half::f16::from_f64(value).to_bits()),
-                    Scalar::F32 => u64::from((value as f32).to_bits()),
-                    Scalar::F64 => value.to_bits(),
-                    _ => value as i64 as u64,
+                if scalar.is_float() {
+                    eval::from_f64(scalar, value)
+                } else {
+                    value as i64 as u64
                 }
             }
         };
@@ -428,6 +434,14 @@ impl Generator {
                     .collect();
                 let op = self.pick(&ops);
                 self.emit(ty, op.name(), &[a]);
+            }
+            9 if float && self.chance(0.6) => {
+                let op = self.pick(Arith::ALL);
+                let mode = self.pick(&["rtz", "rtp", "rtn"]);
+                let operands: Vec<usize> = std::iter::once(a)
+                    .chain((1..op.operands()).map(|_| self.value(ty)))
+                    .collect();
+                self.emit(ty, &format!("rounded.{}.{mode}", op.name()), &operands);
             }
             9 if float => {
                 let (b, c) = (self.value(ty), self.value(ty));
@@ -761,37 +775,6 @@ impl Generator {
         }
     }
 
-    /// An atomic whose result nobody looks at; each counter has one operation of its own.
-    fn atomic(&mut self) {
-        let ops = [
-            AtomicOp::Add,
-            AtomicOp::Sub,
-            AtomicOp::And,
-            AtomicOp::Or,
-            AtomicOp::Xor,
-            AtomicOp::SMin,
-            AtomicOp::UMax,
-            AtomicOp::Add,
-        ];
-        let at = self.rng.random_range(0..ops.len());
-        let index = if at == 0 && self.chance(0.5) {
-            // The first and the last are both sums: an address that varies.
-            let n = self.value(Type::I32);
-            let one = self.masked(n, 2);
-            let seven = self.number(Type::I64, 7);
-            self.emit(Type::I64, "imul", &[one, seven])
-        } else {
-            self.number(Type::I64, at as u64)
-        };
-        let value = self.value(Type::I32);
-        let address = self.element(4, index, 4);
-        let id = self.fresh();
-        self.line(&format!(
-            "v{id}: i32 = atomic_rmw.{}.global.device.relaxed v{address}, v{value}",
-            ops[at].name()
-        ));
-    }
-
     /// Work-items of a group exchange values through work-group memory.
     fn exchange(&mut self) {
         let scalar = self.scalar();
@@ -830,6 +813,101 @@ impl Generator {
         self.load(ty, "local", size, theirs, uniform);
     }
 
+    /// The work-items of a sub-group that are here do something together.
+    fn sub_group(&mut self) {
+        let number = |this: &mut Self| {
+            let n = this.value(Type::I32);
+            let most = this.number(Type::I32, 17);
+            this.emit(Type::I32, "urem", &[n, most])
+        };
+        let what = |name: &str| format!("collective.subgroup.{name}");
+        match self.rng.random_range(0..10) {
+            0 => self.line("collective.subgroup.sync"),
+            1 => {
+                self.emit_as(Type::I1, &what("elect"), &[], false);
+            }
+            2 => {
+                let cond = self.condition(false);
+                let name = self.pick(&["all", "any"]);
+                self.emit_as(Type::I1, &what(name), &[cond], false);
+            }
+            3 => {
+                let cond = self.condition(false);
+                self.emit_as(Type::I64, &what("ballot"), &[cond], false);
+            }
+            4 => {
+                let scalar = self.scalar();
+                let value = self.value(Type::new(scalar, 1));
+                self.emit_as(Type::I1, &what("all_equal"), &[value], false);
+            }
+            5 => {
+                let ty = self.ty();
+                let value = self.value(ty);
+                self.emit_as(ty, &what("broadcast_first"), &[value], false);
+            }
+            6 | 7 => {
+                let ty = self.ty();
+                let (value, number) = (self.value(ty), number(self));
+                let name = self.pick(&["shuffle", "shuffle", "broadcast"]);
+                self.emit_as(ty, &what(name), &[value, number], false);
+            }
+            _ => {
+                let name = self.pick(&["reduce", "inclusive", "exclusive", "cluster"]);
+                let size = match name {
+                    "cluster" => self.pick(&[".1", ".2", ".4", ".16"]),
+                    _ => "",
+                };
+                let (ty, op) = self.combination();
+                let value = self.value(ty);
+                let op = what(&format!("{name}.{op}{size}"));
+                self.emit_as(ty, &op, &[value], false);
+            }
+        }
+    }
+
+    /// A type and an operation that combines values of it.
+    fn combination(&mut self) -> (Type, &'static str) {
+        let ty = self.ty();
+        let ops: Vec<&str> = BinOp::ALL
+            .iter()
+            .filter(|op| op.is_associative() && op.is_float() == ty.scalar.is_float())
+            .map(|op| op.name())
+            .collect();
+        (ty, self.pick(&ops))
+    }
+
+    /// The work-items of a group do something together.
+    fn work_group(&mut self) {
+        let what = |name: &str| format!("collective.workgroup.{name}");
+        match self.rng.random_range(0..5) {
+            0 => {
+                let cond = self.condition(false);
+                let name = self.pick(&["all", "any"]);
+                self.emit_as(Type::I1, &what(name), &[cond], true);
+            }
+            1 => {
+                let ty = self.ty();
+                let value = self.value(ty);
+                // The same number for all.
+                let n = self.uniform(Type::I32);
+                let most = self.number(Type::I32, 40);
+                let number = self.emit(Type::I32, "urem", &[n, most]);
+                self.emit_as(ty, &what("broadcast"), &[value, number], true);
+            }
+            _ => {
+                let name = self.pick(&["reduce", "inclusive", "exclusive"]);
+                let (ty, op) = self.combination();
+                let value = self.value(ty);
+                self.emit_as(
+                    ty,
+                    &what(&format!("{name}.{op}")),
+                    &[value],
+                    name == "reduce",
+                );
+            }
+        }
+    }
+
     fn new_block(&mut self) -> usize {
         self.next_block += 1;
         self.next_block - 1
@@ -857,6 +935,10 @@ impl Generator {
             return;
         }
         self.fuel -= 1;
+        if self.sub_groups.is_some() && self.chance(0.15) {
+            self.sub_group();
+            return;
+        }
         match self.rng.random_range(0..37) {
             0..=9 => self.expression(),
             10..=13 => self.load_input(),
@@ -889,6 +971,7 @@ impl Generator {
                 }
             }
             21 => self.atomic(),
+            22 if self.barriers && self.together && self.chance(0.5) => self.work_group(),
             22 | 23 if self.barriers && self.together => self.exchange(),
             22..=25 if depth < 4 => self.branch(depth),
             26..=28 if depth < 3 => self.repeat(depth),
@@ -1341,6 +1424,13 @@ impl Generator {
         if self.chance(0.3) {
             self.emit_as(Type::I64, "query.work_dim", &[], true);
         }
+        if self.sub_groups.is_some() {
+            for name in ["id", "local_id", "size"] {
+                let wide = self.emit_as(Type::I64, &format!("query.subgroup_{name}"), &[], false);
+                self.emit(Type::I32, "convert.trunc.rte", &[wide]);
+            }
+            self.emit_as(Type::I64, "query.num_subgroups", &[], true);
+        }
         if self.barriers {
             self.local_linear = self.emit_as(Type::I64, "query.local_linear_id", &[], false);
             let [x, y, z] = [0, 1, 2]
@@ -1411,13 +1501,17 @@ impl Generator {
             format!("buffer {b} random {INPUTS} {}", seed + 1),
             format!("buffer {c} random {} {}", items * OWN, seed + 2),
             format!("buffer {d} random {} {}", items * OWN, seed + 3),
-            format!("buffer i32 zero {COUNTERS}"),
+            atomics::buffer(),
             format!("value i32 {n}"),
             format!("local {local}"),
             format!("value {a} {bits:#x}"),
             format!("buffer i32 zero {items}"),
         ];
         let args: String = args.iter().map(|arg| format!("; arg: {arg}\n")).collect();
+        let sub_groups = match self.sub_groups {
+            Some(size) => format!("; subgroup: {size}\n"),
+            None => String::new(),
+        };
         let types = format!("ptr, ptr, ptr, ptr, ptr, i32, ptr, {given}, ptr");
         let params: Vec<String> = types
             .split(", ")
@@ -1425,7 +1519,7 @@ impl Generator {
             .map(|(i, ty)| format!("v{i}: {ty}"))
             .collect();
         format!(
-            "; seed {seed}\n; run:\n{}{args}\
+            "; seed {seed}\n; run:\n{}{sub_groups}{args}\
              global @g0 \"format\" constant size 3 align 1 = 0x256400\n\
              kernel \"k\" @0 (value 0, value 8, value 16, value 24, value 32, value 40, local 48, value 56, value 64)\n\
              func \"k\" ({types}) -> () {{\n  local l0 \"tile\" size {local} align 8\nblock0({}):\n{}}}\n",

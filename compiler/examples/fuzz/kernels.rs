@@ -27,7 +27,8 @@ pub enum Verdict {
 pub fn judge(text: &str, checked: bool) -> Verdict {
     match prepare(text) {
         Ok((module, run)) => {
-            let case = Case::new(&module, 0, run.range, run.args);
+            let mut case = Case::new(&module, 0, run.range, run.args);
+            case.sub_group_size = run.sub_group_size;
             compare(&case, checked)
         }
         Err(why) => Verdict::Invalid(why),
@@ -59,6 +60,9 @@ pub fn compare(case: &Case<'_>, checked: bool) -> Verdict {
         Err(why) => return Verdict::Invalid(why),
     };
     for &engine in &Engine::ALL[1..] {
+        if !engine.has_sub_groups(case.sub_group_size) {
+            continue;
+        }
         let result = catch_unwind(AssertUnwindSafe(|| engine.run(case, 10 * BUDGET)));
         let why = match result {
             Ok(Ok(outcome)) if outcome == expected => continue,
@@ -104,7 +108,8 @@ fn first_difference(case: &Case<'_>, expected: &Outcome, got: &Outcome) -> Strin
 /// The file test with what the interpreter computes as its expectation.
 pub fn with_expectations(text: &str) -> Option<String> {
     let (module, run) = prepare(text).ok()?;
-    let case = Case::new(&module, 0, run.range, run.args);
+    let mut case = Case::new(&module, 0, run.range, run.args);
+    case.sub_group_size = run.sub_group_size;
     let outcome = Engine::Translated.run(&case, BUDGET).ok()?;
     let mut lines = String::new();
     let buffers = case

@@ -109,7 +109,11 @@ fn mutate(words: &mut Vec<u32>, corpus: &[Vec<u32>], rng: &mut ChaCha8Rng) {
         11 => {
             // Another opcode with the same operands.
             let at = pick(rng).start;
-            let opcode = rng.random_range(0..400);
+            let opcode = if rng.random_bool(0.7) {
+                rng.random_range(0..404)
+            } else {
+                EXTENDED[rng.random_range(0..EXTENDED.len())]
+            };
             words[at] = words[at] & 0xffff_0000 | opcode;
         }
         12 => {
@@ -145,6 +149,31 @@ const ALIKE: &[&[u32]] = &[
     &[117, 120, 121, 122, 123, 124],
     // Read-modify-write.
     &[229, 234, 235, 236, 237, 238, 239, 240, 241, 242],
+    // Access chains, typed and not.
+    &[65, 66, 67, 70],
+    &[4419, 4420, 4423, 4424],
+    // Copies; SPV_KHR_poison_freeze, SPV_EXT_arithmetic_fence, SPV_INTEL_fpga_reg.
+    &[83, 400, 5159, 6145, 5949],
+    // SPV_INTEL_shader_integer_functions2, of one operand and of two.
+    &[5585, 5586, 200, 204, 205],
+    &[
+        5587, 5588, 5589, 5590, 5591, 5592, 5593, 5594, 5595, 5596, 5597, 5598, 128, 132,
+    ],
+    // Barriers, whole and split.
+    &[224, 6142, 6143],
+    // Integer dot products, without and with an accumulator.
+    &[4450, 4451, 4452],
+    &[4453, 4454, 4455],
+    // Pointers to kinds of global memory.
+    &[83, 124, 5934, 5938],
+    // Composite constants.
+    &[44, 51, 6091, 6092],
+];
+
+/// Opcodes of extensions that are read.
+const EXTENDED: &[u32] = &[
+    4417, 4418, 4419, 4420, 4423, 4424, 4426, 4433, 4434, 4461, 4462, 4463, 5158, 5159, 5587, 5589,
+    5593, 5597, 5818, 5887, 5934, 5938, 5949, 6090, 6091, 6092, 6096, 6116, 6117, 6142, 6143, 6145,
 ];
 
 const CONSTANT: u32 = 43;
@@ -243,7 +272,7 @@ pub fn survives(words: &[u32]) -> Result<Fate, String> {
         };
         for kernel in 0..program.kernels().len() {
             for width in [1, 8] {
-                let _ = program.compile_at(kernel, &launch_key(&range, width), width);
+                let _ = program.compile(kernel, &launch_key(&range, width));
             }
         }
         Ok(Fate::Compiled)

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
-use brolga_compiler::{BuildOptions, CompiledKernel, NdRange, Program, ir};
+use brolga_compiler::{BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, ir};
 use brolga_mathlib::{Func, Signature};
 
 use super::Type;
@@ -51,9 +51,12 @@ impl Kernel {
         let module = ir::parse::module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let program = Program::from_module(module, &BuildOptions::default())
             .unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let key = program.launch_key(0, &range());
+        let key = LaunchKey {
+            width,
+            ..program.launch_key(0, &range())
+        };
         let code = program
-            .compile_at(0, &key, width)
+            .compile(0, &key)
             .unwrap_or_else(|e| panic!("{e}\n{text}"));
         let scratch = code.scratch_size(range().local_size, 0) as usize;
         let buffers = |count: usize| (0..count).map(|_| Buffer([0; ELEMENTS * 8])).collect();

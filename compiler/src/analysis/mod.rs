@@ -4,16 +4,18 @@
 //! nothing, and whoever changes the function computes it again. Open [`dominators`] first (dominators and
 //! post-dominators), then [`loops`] (the loop forest built on them). What vectorization rests on is [`shape`]
 //! (how a value varies over work-items), with [`range`] (bounds of integers) and [`divergence`]
-//! (where work-items that parted meet again) under it.
+//! (where work-items that parted meet again) under it. [`pressure`] counts values that live at once.
 
 pub mod divergence;
 pub mod dominators;
 pub mod loops;
+pub mod pressure;
 pub mod range;
 pub mod shape;
 
 pub use divergence::Cfg;
 pub use dominators::{DominatorTree, PostDominatorTree};
 pub use loops::{Loop, LoopData, LoopForest};
+pub use pressure::max_pressure;
 pub use range::Ranges;
 pub use shape::{Across, Shape, Shapes};

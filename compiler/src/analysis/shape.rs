@@ -4,8 +4,9 @@
 //!
 //! - *uniform*: `v[l] = v[0]`;
 //! - *affine* with stride c: `v[l] = v[0] + c * l`, exactly, modulo 2^bits;
-//! - *guarded*: affine provided that each of a few extensions in its history did not wrap between the lanes, and
-//!   that each of a few clamps (`min`, `max`) did nothing, which a comparison at run time can tell ([`Guards`]);
+//! - *guarded*: affine provided that each of a few extensions in its history did not wrap between the lanes,
+//!   that each of a few clamps (`min`, `max`) did nothing, and that the quotients of a few divisions are the same in all
+//!   lanes, which a comparison at run time can tell ([`Guards`]);
 //! - *varying*: anything.
 //!
 //! Asked [`Across::Group`], "lanes" are all work-items of the work-group in any order, ids vary and nothing is affine.
@@ -27,7 +28,8 @@ use super::divergence::Divergence;
 use super::{Cfg, Ranges};
 use crate::LaunchKey;
 use crate::ir::{
-    BinOp, Block, ConvertOp, DimQuery, Function, Inst, IntCC, Op, Query, Scalar, Terminator, Value,
+    BinOp, Block, ConvertOp, DimQuery, Function, Inst, IntCC, Op, Query, Scalar, Scope, Terminator,
+    Value,
 };
 
 /// Which work-items are compared.
@@ -47,36 +49,54 @@ pub enum Shape {
     Uniform,
     /// With this stride, sign-extended from the value's width; never 0.
     Affine(i64),
-    /// Affine with this stride if these extensions did not wrap and these clamps did nothing.
+    /// Affine with this stride if what these guards stand for holds. The stride is 0 only if quotients were guessed to be
+    /// uniform ([`Shapes::guessing`]).
     Guarded(i64, Guards),
     Varying,
 }
 
-/// One or two results of `sext` or `zext` that must not wrap between lanes, or of `min` or `max` that must be the
-/// operand that is not uniform.
+/// One to three results of `sext` or `zext` that must not wrap between lanes, of `min` or `max` that must be the
+/// operand that is not uniform, or of divisions or remainders whose quotient must be uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guards {
-    pub first: Value,
-    pub second: Option<Value>,
+    first: Value,
+    rest: [Option<Value>; 2],
 }
 
 impl Guards {
-    fn merge(self, other: Guards) -> Option<Guards> {
-        let mut all = vec![self.first];
-        let rest = [self.second, Some(other.first), other.second];
-        for value in rest.into_iter().flatten() {
-            if !all.contains(&value) {
-                all.push(value);
-            }
+    fn one(first: Value) -> Guards {
+        Guards {
+            first,
+            rest: [None; 2],
         }
-        (all.len() <= 2).then(|| Guards {
-            first: all[0],
-            second: all.get(1).copied(),
+    }
+
+    /// `None` if there are too many.
+    fn merge(self, other: Guards) -> Option<Guards> {
+        let mut all = self;
+        for value in other.iter() {
+            if self.iter().any(|have| have == value) {
+                continue;
+            }
+            let room = all.rest.iter_mut().find(|place| place.is_none())?;
+            *room = Some(value);
+        }
+        Some(all)
+    }
+
+    /// Those that `keep` says.
+    fn filtered(self, keep: impl Fn(Value) -> bool) -> Option<Guards> {
+        let mut left = self.iter().filter(|&guard| keep(guard));
+        Some(Guards {
+            first: left.next()?,
+            rest: [left.next(), left.next()],
         })
     }
 
     pub fn iter(self) -> impl Iterator<Item = Value> {
-        [Some(self.first), self.second].into_iter().flatten()
+        [Some(self.first), self.rest[0], self.rest[1]]
+            .into_iter()
+            .flatten()
     }
 }
 
@@ -99,9 +119,7 @@ impl Shape {
         let shift = 64 - bits;
         let stride = (stride << shift) >> shift;
         match guards {
-            // A guarded zero stride is not known to be uniform.
-            Some(guards) if stride != 0 => Shape::Guarded(stride, guards),
-            Some(_) => Shape::Varying,
+            Some(guards) => Shape::Guarded(stride, guards),
             None if stride == 0 => Shape::Uniform,
             None => Shape::Affine(stride),
         }
@@ -132,6 +150,8 @@ enum Exact {
 pub struct Shapes {
     across: Across,
     linear: bool,
+    /// Whether quotients may be guarded.
+    guess: bool,
     shapes: SecondaryMap<Value, Shape>,
     /// Comparisons that hold in all lanes if they do in the first and the last, and in none if in neither.
     monotone: SecondaryMap<Value, bool>,
@@ -156,7 +176,13 @@ impl Shapes {
         across: Across,
         trusted: &BTreeSet<Value>,
     ) -> Shapes {
-        Shapes::find(func, cfg, key, across, trusted, |_| false)
+        Shapes::find(func, cfg, key, across, (trusted, false), |_| false)
+    }
+
+    /// The same, guessing that quotients of affine and uniform numbers are the same in all lanes: guarded, not varying. What
+    /// is found so is not for making code with, but for finding out what guards are worth asking about.
+    pub fn guessing(func: &Function, cfg: &Cfg, key: &LaunchKey, across: Across) -> Shapes {
+        Shapes::find(func, cfg, key, across, (&BTreeSet::new(), true), |_| false)
     }
 
     /// The same, given that lanes agree at the branches that end some blocks, whatever their conditions.
@@ -167,7 +193,7 @@ impl Shapes {
         across: Across,
         agree: impl Fn(Block) -> bool,
     ) -> Shapes {
-        Shapes::find(func, cfg, key, across, &BTreeSet::new(), agree)
+        Shapes::find(func, cfg, key, across, (&BTreeSet::new(), false), agree)
     }
 
     fn find(
@@ -175,11 +201,12 @@ impl Shapes {
         cfg: &Cfg,
         key: &LaunchKey,
         across: Across,
-        trusted: &BTreeSet<Value>,
+        (trusted, guess): (&BTreeSet<Value>, bool),
         agree: impl Fn(Block) -> bool,
     ) -> Shapes {
         let mut shapes = Shapes {
             across,
+            guess,
             linear: key.linear,
             shapes: SecondaryMap::with_default(Shape::Unknown),
             monotone: SecondaryMap::new(),
@@ -349,8 +376,25 @@ impl Shapes {
         match &data.op {
             Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) | Op::AtomicLoad(_) => return Shape::Varying,
             Op::Load(mem) if mem.volatile => return Shape::Varying,
+            Op::Clock => {
+                return match self.across {
+                    Across::Group => Shape::Varying,
+                    Across::Chunk(_) => Shape::Uniform,
+                };
+            }
             // Its value is 0 wherever it succeeds.
             Op::Printf { .. } => return Shape::Uniform,
+            Op::Collective { what, scope, .. } => {
+                let same = match self.across {
+                    Across::Group => *scope == Scope::WorkGroup,
+                    Across::Chunk(_) => true,
+                };
+                return if same && what.is_uniform() {
+                    Shape::Uniform
+                } else {
+                    Shape::Varying
+                };
+            }
             Op::DimQuery(query, dim) => return self.dim_query(*query, *dim, exact.width),
             Op::Query(query) => return self.query(*query, exact.width),
             Op::Alloca { size, align } => {
@@ -397,6 +441,9 @@ impl Shapes {
         {
             return self.clamp(func, exact, inst, signed, &args);
         }
+        if let Op::Binary(BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem, _) = data.op {
+            return self.divide(func, exact, inst, &args);
+        }
         exact.note(func, inst, self);
         shape
     }
@@ -426,11 +473,42 @@ impl Shapes {
         if exact.of(func, self, data.args[varying], signed) != Exact::Always || guards.is_some() {
             return Shape::Varying;
         }
-        let own = Guards {
-            first: result,
-            second: None,
+        Shape::new(stride, Some(Guards::one(result)), bits)
+    }
+
+    /// The shape of a quotient or remainder of a number that is affine by one that is uniform: where all lanes have the same
+    /// quotient, as in all but one chunk of a row, 0 and that of the number.
+    fn divide(
+        &mut self,
+        func: &Function,
+        exact: &Exactness<'_>,
+        inst: Inst,
+        args: &[Shape],
+    ) -> Shape {
+        let data = &func.insts[inst];
+        let result = data.results[0];
+        let Op::Binary(op, _) = data.op else {
+            return Shape::Varying;
         };
-        Shape::new(stride, Some(own), bits)
+        let (Shape::Affine(stride), true) = (args[0], args[1].is_uniform()) else {
+            return Shape::Varying;
+        };
+        let bits = func.ty(result).scalar.bits();
+        let stride = match op {
+            BinOp::UDiv | BinOp::SDiv => 0,
+            _ => stride,
+        };
+        if exact.trusted.contains(&result) {
+            return Shape::new(stride, None, bits);
+        }
+        // Not negative, and no lane wraps: the remainder of the first lane tells how many more have its quotient.
+        let countable = exact.of(func, self, data.args[0], false) == Exact::Always
+            && matches!(args[0], Shape::Affine(1..));
+        if self.guess && countable {
+            Shape::new(stride, Some(Guards::one(result)), bits)
+        } else {
+            Shape::Varying
+        }
     }
 
     /// The shape of `sext` or `zext` of a value that is not uniform.
@@ -459,10 +537,7 @@ impl Shapes {
                     return Shape::Varying;
                 }
                 self.promised[to] = sure == Exact::Active;
-                let own = Guards {
-                    first: to,
-                    second: None,
-                };
+                let own = Guards::one(to);
                 match guards.map_or(Some(own), |guards| guards.merge(own)) {
                     Some(guards) => Shape::new(stride, Some(guards), bits),
                     None => Shape::Varying,
@@ -550,7 +625,13 @@ fn linear(func: &Function, inst: Inst, args: &[Shape]) -> Option<Shape> {
         Op::Binary(BinOp::IMul, _) => match (constant(0), constant(1)) {
             (_, Some(k)) => scale(args[0], k),
             (Some(k), _) => scale(args[1], k),
-            _ => None,
+            // Uniform if a guard holds, times uniform.
+            _ => match (args[0], args[1]) {
+                (shape @ Shape::Guarded(0, _), other) | (other, shape @ Shape::Guarded(0, _)) => {
+                    other.is_uniform().then_some(shape)
+                }
+                _ => None,
+            },
         },
         Op::Binary(BinOp::Shl, _) => {
             let amount = constant(1)? & i64::from(bits - 1);
@@ -565,11 +646,7 @@ fn linear(func: &Function, inst: Inst, args: &[Shape]) -> Option<Shape> {
                 }
                 _ => true,
             };
-            let mut left = guards.into_iter().flat_map(Guards::iter).filter(shows);
-            let guards = left.next().map(|first| Guards {
-                first,
-                second: left.next(),
-            });
+            let guards = guards.and_then(|guards| guards.filtered(|guard| shows(&guard)));
             Some(Shape::new(stride, guards, bits))
         }
         Op::Convert(ConvertOp::Bitcast, _)

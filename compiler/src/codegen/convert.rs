@@ -11,8 +11,9 @@ impl Gen<'_> {
     pub fn convert(&mut self, op: ConvertOp, rounding: Rounding, arg: Value, to: Type) -> Repr {
         let from = self.func.ty(arg);
         debug_assert!(
-            matches!(op, ConvertOp::FToS | ConvertOp::FToU) || rounding == Rounding::NearestEven,
-            "`lower` expands directed rounding"
+            !matches!(op, ConvertOp::SToF | ConvertOp::UToF | ConvertOp::FToF)
+                || rounding == Rounding::NearestEven,
+            "`lower` expands directed rounding: {op:?} {rounding:?} {from:?} to {to:?}"
         );
         if to.lanes == 1 {
             let v = self.scalar(arg);

@@ -44,6 +44,8 @@ pub struct Gen<'a> {
     pub slots_taken: usize,
     pub call_conv: CallConv,
     pub x86: bool,
+    /// Which values have uses, once somebody has asked.
+    pub used: Option<SecondaryMap<Value, bool>>,
     blocks: SecondaryMap<Block, Option<clif::Block>>,
 }
 
@@ -116,6 +118,7 @@ pub fn translate(
         slots_taken: 0,
         call_conv,
         x86: matches!(isa.triple().architecture.to_string().as_str(), "x86_64"),
+        used: None,
         blocks: SecondaryMap::new(),
     };
     generator.function()?;
@@ -321,6 +324,7 @@ impl Gen<'_> {
                 self.mem_copy_dyn(args[0], args[1], args[2], masked.then(|| args[3]));
                 return Ok(());
             }
+            Op::AtomicRmw(op, atomic) if self.combined_rmw(inst, *op, atomic) => Repr::None,
             Op::AtomicRmw(op, atomic) => self.atomic(inst, atomic.masked, |g, v| {
                 g.atomic_rmw(*op, atomic, ty(), v)
             }),
@@ -370,6 +374,22 @@ impl Gen<'_> {
                     (1i64 << lanes) - 1,
                 ))
             }
+            Op::Clock => {
+                let clock = super::host::clock as *const () as usize;
+                let now = self.call(clock, &[], Some(types::I64));
+                Repr::Scalar(now.expect("a clock has a result"))
+            }
+            Op::MaskBits => {
+                let bits = self.active_bits(Some(args[0]), self.func.ty(args[0]).lanes);
+                Repr::Scalar(self.b.ins().uextend(types::I64, bits))
+            }
+            Op::Shuffle(mask) => self.shuffle_lanes(args[0], args[1], mask, ty()),
+            Op::ExtractDyn => {
+                let lanes = self.func.ty(args[0]).lanes;
+                let number = self.scalar(args[1]);
+                Repr::Scalar(self.extract_dyn(args[0], number, lanes))
+            }
+            Op::Permute => self.permute(args[0], args[1], ty()),
             Op::Routine(routine, format) => {
                 let (mask, args) = args.split_last().expect("a mask");
                 self.routine(routine.target(*format).address(), args, *mask, ty())

@@ -1,5 +1,8 @@
 //! The functions of this process that generated code calls, and codes shared with them.
 
+use std::sync::OnceLock;
+use std::time::Instant;
+
 use crate::abi::PrintfScalar;
 use crate::ir::{Arith, BinOp, Rounding, Scalar, eval};
 
@@ -16,6 +19,12 @@ pub fn printf_code(scalar: Scalar) -> u8 {
         Scalar::Ptr => PrintfScalar::Pointer,
     };
     code as u8
+}
+
+/// Nanoseconds since this was first asked.
+pub extern "C" fn clock() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 /// C `fmodf`.

@@ -10,6 +10,7 @@
 //! - `arith.rs`, `convert.rs`: lane-wise operations.
 //! - `memory/`: loads, stores, atomics, by shape.
 //! - `lanes.rs`: what is done lane by lane: loops over the set bits of a mask, calls.
+//! - `shuffle.rs`: lanes that move.
 //! - `host.rs`: the functions that generated code calls.
 
 mod arith;
@@ -19,6 +20,7 @@ mod host;
 mod lanes;
 mod memory;
 mod parts;
+mod shuffle;
 
 use std::sync::Arc;
 use std::sync::OnceLock;

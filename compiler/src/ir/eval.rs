@@ -329,6 +329,14 @@ pub fn pure(op: &Op, args: &[(Type, &[u64])], result: Type) -> Option<Lanes> {
         Op::LaneIds => each(&|i| i as u64 & result.scalar.mask()),
         Op::AnyTrue => SmallVec::from_elem(u64::from(arg(0).iter().any(|&bit| bit != 0)), 1),
         Op::AllTrue => SmallVec::from_elem(u64::from(arg(0).iter().all(|&bit| bit != 0)), 1),
+        Op::MaskBits => {
+            let bits = arg(0).iter().enumerate();
+            SmallVec::from_elem(bits.map(|(lane, &bit)| bit << lane).sum(), 1)
+        }
+        Op::Permute => each(&|i| {
+            let lane = usize::try_from(arg(1)[i]).unwrap_or(usize::MAX);
+            arg(0).get(lane).copied().unwrap_or(0)
+        }),
         _ => return None,
     })
 }

@@ -30,6 +30,7 @@
 
 pub mod builder;
 pub mod builtin;
+pub mod collective;
 pub mod eval;
 pub mod function;
 pub mod interp;
@@ -45,10 +46,11 @@ use cranelift_entity::entity_impl;
 
 pub use builder::Builder;
 pub use builtin::Builtin;
+pub use collective::Collective;
 pub use function::{
     BlockCall, BlockData, Function, InstData, LocalVar, Slot, SourceLoc, Terminator, ValueDef,
 };
-pub use module::{Global, GlobalInit, Kernel, Module, ParamSource, Relocation};
+pub use module::{Global, GlobalInit, Kernel, KernelRole, Module, ParamSource, Relocation};
 pub use op::{
     Arith, Atomic, AtomicOp, BinOp, ConvertOp, DimQuery, Fence, FloatCC, IntCC, Mem, Op, Order,
     Query, Rounding, Scope, UnOp, Wrap,

@@ -47,6 +47,18 @@ pub enum ParamSource {
     Local { offset: u32 },
 }
 
+/// Who launches a kernel, and when ("Execution Mode": `Initializer`, `Finalizer`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KernelRole {
+    /// The application, whenever it likes.
+    #[default]
+    Ordinary,
+    /// The runtime, before any other kernel of the program: one work-item.
+    Initializer,
+    /// The runtime, when the program goes: one work-item.
+    Finalizer,
+}
+
 /// A kernel: a function whose parameters come from the argument block.
 #[derive(Clone, Debug)]
 pub struct Kernel {
@@ -56,6 +68,7 @@ pub struct Kernel {
     pub params: Vec<ParamSource>,
     /// Whether `a * b + c` may be rounded once (no `ContractionOff`).
     pub contract: bool,
+    pub role: KernelRole,
 }
 
 /// A translated module.

@@ -3,7 +3,7 @@
 //! An operation is everything about an instruction but its operands and results. Each enum that is
 //! spelled in the text form is made with `named!`, so that printer and parser share one table.
 
-use super::{FuncId, GlobalId, LocalId, SlotId};
+use super::{Collective, FuncId, GlobalId, LocalId, SlotId};
 use crate::AddressSpace;
 
 /// Declares a field-less enum together with its text names, `ALL` and `from_name`.
@@ -284,6 +284,26 @@ impl BinOp {
         self >= BinOp::FAdd
     }
 
+    /// Whether a group's values can be combined with it.
+    pub fn is_associative(self) -> bool {
+        matches!(
+            self,
+            BinOp::IAdd
+                | BinOp::IMul
+                | BinOp::And
+                | BinOp::Or
+                | BinOp::Xor
+                | BinOp::SMin
+                | BinOp::SMax
+                | BinOp::UMin
+                | BinOp::UMax
+                | BinOp::FAdd
+                | BinOp::FMul
+                | BinOp::FMin
+                | BinOp::FMax
+        )
+    }
+
     /// Whether its operands can be exchanged. `FMin` and `FMax` cannot: they tell NaNs and zeros apart.
     pub fn is_commutative(self) -> bool {
         matches!(
@@ -467,6 +487,9 @@ pub enum Op {
 
     /// `ptr, i64 -> ptr`: address plus bytes.
     PtrAdd,
+    /// `ptr -> i1`, lane-wise: whether the pointer points into an object of this address space: private, local, or
+    /// global, which is everything else.
+    InSpace(AddressSpace),
     /// `ptr [, mask] -> T...`: as many results as consecutive elements, all of one type.
     Load(Mem),
     /// `ptr, T... [, mask]`: consecutive elements.
@@ -493,6 +516,15 @@ pub enum Op {
 
     /// Every work-item of the group arrives before any leaves.
     Barrier(Fence),
+    /// What the work-items of a sub-group or work-group do together; operands and result by [`Collective`], then
+    /// after `vectorize` perhaps a mask. There, operands have many lanes, and so has the result unless it is the same in all.
+    Collective {
+        what: Collective,
+        scope: Scope,
+        masked: bool,
+    },
+    /// `() -> i64`: nanoseconds since some time before, never less than read earlier. After `vectorize` read once for all.
+    Clock,
     /// `() -> i64`
     DimQuery(DimQuery, u8),
     /// `() -> i64`
@@ -509,12 +541,19 @@ pub enum Op {
     ContextLoad(SlotId),
     /// `T`: sets it.
     ContextStore(SlotId),
+    /// `() -> T`: what the collectives of the work-group that came last have combined. Made and used up by `workgroup`.
+    Carry,
     /// `() -> T`: 0, 1, .. in the lanes. After `vectorize`.
     LaneIds,
     /// `i1 x W -> i1`: whether any lane is set. After `vectorize`.
     AnyTrue,
     /// `i1 x W -> i1`: whether every lane is set. After `vectorize`.
     AllTrue,
+    /// `i1 x W -> i64`: bit `l` is lane `l`. After `vectorize`.
+    MaskBits,
+    /// `T, i32 x W -> T`: lane `l` is the lane that the second operand's lane `l` says; 0 when there is none.
+    /// After `vectorize`.
+    Permute,
     /// `T... , mask -> T` (or the integer of `T`'s width): a scalar routine of `brolga-mathlib`, called for each
     /// lane whose mask bit is set; 0 elsewhere. Pure. Made by `lower`.
     Routine(brolga_mathlib::Routine, brolga_mathlib::Format),
@@ -535,6 +574,10 @@ impl Op {
             | Op::AtomicStore(_)
             | Op::Fence(_)
             | Op::Barrier(_)
+            // Later is another time.
+            | Op::Clock
+            // Who takes part depends on where it is.
+            | Op::Collective { .. }
             | Op::Call(_)
             | Op::Printf { .. }
             | Op::ContextStore(_) => true,

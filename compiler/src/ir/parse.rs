@@ -15,10 +15,10 @@ use cranelift_entity::EntityRef;
 use smallvec::SmallVec;
 
 use super::{
-    Arith, Atomic, AtomicOp, BinOp, Block, BlockCall, Builtin, ConvertOp, DimQuery, Fence, FloatCC,
-    FuncId, Function, Global, GlobalId, GlobalInit, Inst, IntCC, Kernel, LocalId, LocalVar, Mem,
-    Module, Op, Order, ParamSource, Query, Relocation, Rounding, Scope, Slot, SlotId, SourceLoc,
-    Terminator, Type, UnOp, Value, Wrap, eval,
+    Arith, Atomic, AtomicOp, BinOp, Block, BlockCall, Builtin, Collective, ConvertOp, DimQuery,
+    Fence, FloatCC, FuncId, Function, Global, GlobalId, GlobalInit, Inst, IntCC, Kernel,
+    KernelRole, LocalId, LocalVar, Mem, Module, Op, Order, ParamSource, Query, Relocation,
+    Rounding, Scope, Slot, SlotId, SourceLoc, Terminator, Type, UnOp, Value, Wrap, eval,
 };
 use crate::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers};
 
@@ -243,7 +243,7 @@ fn global(line: &str, index: usize) -> Result<Global, String> {
     })
 }
 
-/// `kernel "name" @0 (value 0, local 8) contract`
+/// `kernel "name" @0 (value 0, local 8) contract initializer`
 fn kernel(line: &str) -> Result<Kernel, String> {
     let (name, rest) = quoted(&line["kernel".len()..])?;
     let (id, rest) = rest.split_once('(').ok_or("expected `(`")?;
@@ -262,11 +262,15 @@ fn kernel(line: &str) -> Result<Kernel, String> {
             })
         })
         .collect::<Result<_, String>>()?;
-    let contract = match flags.trim() {
-        "" => false,
-        "contract" => true,
-        other => return Err(format!("unknown kernel flag {other}")),
-    };
+    let (mut contract, mut role) = (false, KernelRole::Ordinary);
+    for flag in flags.split_whitespace() {
+        match flag {
+            "contract" => contract = true,
+            "initializer" => role = KernelRole::Initializer,
+            "finalizer" => role = KernelRole::Finalizer,
+            other => return Err(format!("unknown kernel flag {other}")),
+        }
+    }
     Ok(Kernel {
         info: KernelInfo {
             name,
@@ -276,6 +280,7 @@ fn kernel(line: &str) -> Result<Kernel, String> {
             work_group_size_hint: None,
             vec_type_hint: None,
             required_sub_group_size: None,
+            required_num_sub_groups: None,
             local_mem_size: 0,
             private_mem_size: 0,
             has_barrier: false,
@@ -284,6 +289,7 @@ fn kernel(line: &str) -> Result<Kernel, String> {
         func: FuncId::from_u32(after("@", id)?),
         params,
         contract,
+        role,
     })
 }
 
@@ -723,6 +729,7 @@ fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Result<Op, Strin
         "insert_dyn" => Op::InsertDyn,
         "shuffle" => Op::Shuffle(parts.iter().map(|l| number(l)).collect::<Result<_, _>>()?),
         "ptr_add" => Op::PtrAdd,
+        "in_space" => Op::InSpace(space(part(0)?)?),
         "load" => Op::Load(mem(&parts)?),
         "store" => Op::Store(mem(&parts)?),
         "mem_copy" => {
@@ -750,6 +757,17 @@ fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Result<Op, Strin
         "atomic_store" => Op::AtomicStore(atomic(&parts)?),
         "fence" => Op::Fence(fence(&parts)?),
         "barrier" => Op::Barrier(fence(&parts)?),
+        "collective" => {
+            let scope = Scope::from_name(part(0)?).ok_or_else(unknown)?;
+            let (what, used) = collective(tail(1)).ok_or_else(unknown)?;
+            let [masked] = flags(tail(1 + used), ["masked"])?;
+            Op::Collective {
+                what,
+                scope,
+                masked,
+            }
+        }
+        "clock" => Op::Clock,
         "dim_query" => Op::DimQuery(
             DimQuery::from_name(part(0)?).ok_or_else(unknown)?,
             number(part(1)?)?,
@@ -763,9 +781,12 @@ fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Result<Op, Strin
         }
         "context_load" => Op::ContextLoad(SlotId::new(after::<usize>("slot", first()?)?)),
         "context_store" => Op::ContextStore(SlotId::new(after::<usize>("slot", first()?)?)),
+        "carry" => Op::Carry,
         "lane_ids" => Op::LaneIds,
         "any_true" => Op::AnyTrue,
         "all_true" => Op::AllTrue,
+        "mask_bits" => Op::MaskBits,
+        "permute" => Op::Permute,
         "routine" => {
             let name = part(0)?;
             let mut all = brolga_mathlib::Routine::ALL.into_iter();
@@ -823,6 +844,32 @@ fn atomic(parts: &[&str]) -> Result<Atomic, String> {
         scope: Scope::from_name(scope).ok_or_else(|| format!("unknown scope {scope}"))?,
         order: Order::from_name(order).ok_or_else(|| format!("unknown order {order}"))?,
         masked,
+    })
+}
+
+/// `cluster.iadd.4`, and how many words that was.
+fn collective(parts: &[&str]) -> Option<(Collective, usize)> {
+    let (&name, rest) = parts.split_first()?;
+    let op = || BinOp::from_name(rest.first()?);
+    Some(match name {
+        "reduce" => (Collective::Reduce(op()?), 2),
+        "inclusive" => (Collective::Inclusive(op()?), 2),
+        "exclusive" => (Collective::Exclusive(op()?), 2),
+        "cluster" => (Collective::Cluster(op()?, rest.get(1)?.parse().ok()?), 3),
+        _ => {
+            let plain = [
+                Collective::Sync,
+                Collective::Elect,
+                Collective::All,
+                Collective::Any,
+                Collective::AllEqual,
+                Collective::Ballot,
+                Collective::Broadcast,
+                Collective::BroadcastFirst,
+                Collective::Shuffle,
+            ];
+            (plain.into_iter().find(|what| what.name() == name)?, 1)
+        }
     })
 }
 

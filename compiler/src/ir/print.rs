@@ -3,7 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::{
-    Atomic, BlockCall, Fence, Function, GlobalInit, Inst, Mem, Module, Op, Terminator, Value, Wrap,
+    Atomic, BlockCall, Collective, Fence, Function, GlobalInit, Inst, KernelRole, Mem, Module, Op,
+    Terminator, Value, Wrap,
 };
 use crate::AddressSpace;
 
@@ -112,6 +113,7 @@ impl Display for Op {
                 mask.iter().try_for_each(|lane| write!(f, ".{lane}"))
             }
             Op::PtrAdd => f.write_str("ptr_add"),
+            Op::InSpace(space) => write!(f, "in_space.{}", space_name(*space)),
             Op::Load(mem) => write!(f, "load.{mem}"),
             Op::Store(mem) => write!(f, "store.{mem}"),
             Op::MemCopy {
@@ -134,6 +136,21 @@ impl Display for Op {
             Op::AtomicStore(atomic) => write!(f, "atomic_store.{atomic}"),
             Op::Fence(fence) => write!(f, "fence.{fence}"),
             Op::Barrier(fence) => write!(f, "barrier.{fence}"),
+            Op::Collective {
+                what,
+                scope,
+                masked: m,
+            } => {
+                write!(f, "collective.{}.{}", scope.name(), what.name())?;
+                if let Some(op) = what.op() {
+                    write!(f, ".{}", op.name())?;
+                }
+                if let Collective::Cluster(_, size) = what {
+                    write!(f, ".{size}")?;
+                }
+                f.write_str(masked(*m))
+            }
+            Op::Clock => f.write_str("clock"),
             Op::DimQuery(query, dim) => write!(f, "dim_query.{}.{dim}", query.name()),
             Op::Query(query) => write!(f, "query.{}", query.name()),
             Op::Call(func) => write!(f, "call {func}"),
@@ -141,9 +158,12 @@ impl Display for Op {
             Op::Printf { masked: m } => write!(f, "printf{}", masked(*m)),
             Op::ContextLoad(slot) => write!(f, "context_load {slot}"),
             Op::ContextStore(slot) => write!(f, "context_store {slot}"),
+            Op::Carry => f.write_str("carry"),
             Op::LaneIds => f.write_str("lane_ids"),
             Op::AnyTrue => f.write_str("any_true"),
             Op::AllTrue => f.write_str("all_true"),
+            Op::MaskBits => f.write_str("mask_bits"),
+            Op::Permute => f.write_str("permute"),
             Op::Routine(routine, format) => write!(f, "routine.{routine:?}.{format:?}"),
         }
     }
@@ -309,10 +329,15 @@ impl Display for Module {
                     .collect();
                 writeln!(
                     f,
-                    "kernel {:?} {id} ({}){}",
+                    "kernel {:?} {id} ({}){}{}",
                     kernel.info.name,
                     params.join(", "),
-                    if kernel.contract { " contract" } else { "" }
+                    if kernel.contract { " contract" } else { "" },
+                    match kernel.role {
+                        KernelRole::Ordinary => "",
+                        KernelRole::Initializer => " initializer",
+                        KernelRole::Finalizer => " finalizer",
+                    }
                 )?;
             }
             write!(f, "{func}")?;

@@ -7,9 +7,10 @@
 use cranelift_entity::SecondaryMap;
 
 use super::{
-    AtomicOp, BinOp, Block, BlockCall, ConvertOp, Function, Inst, Mem, Module, Op, Rounding,
-    Scalar, Stage, Terminator, Type, UnOp, Value, ValueDef,
+    AtomicOp, BinOp, Block, BlockCall, Collective, ConvertOp, Function, Inst, Mem, Module, Op,
+    Rounding, Scalar, Scope, Stage, Terminator, Type, UnOp, Value, ValueDef,
 };
+use crate::AddressSpace;
 use crate::analysis::DominatorTree;
 
 /// Checks a function. With a module, entities that it names are checked too. The error says what is wrong with
@@ -267,6 +268,7 @@ impl Verifier<'_> {
             | Op::AtomicCmpXchg(atomic)
             | Op::AtomicLoad(atomic)
             | Op::AtomicStore(atomic) => atomic.masked,
+            Op::Collective { masked, .. } => *masked,
             _ => false,
         };
         ensure!(
@@ -282,10 +284,10 @@ impl Verifier<'_> {
                 block == self.func.entry(),
                 "private memory is allocated in the entry block only"
             ),
-            Op::LaneIds | Op::AnyTrue | Op::AllTrue => {
+            Op::LaneIds | Op::AnyTrue | Op::AllTrue | Op::MaskBits | Op::Permute => {
                 ensure!(!early, "lane operations belong to vectorized code");
             }
-            Op::ContextLoad(_) | Op::ContextStore(_) => ensure!(
+            Op::ContextLoad(_) | Op::ContextStore(_) | Op::Carry => ensure!(
                 self.stage >= Stage::Scalarized,
                 "barrier contexts belong to scalarized code"
             ),
@@ -531,6 +533,18 @@ impl Verifier<'_> {
                     "an address plus an i64",
                 )
             }
+            Op::InSpace(space) => {
+                counts(1, 1)?;
+                is(
+                    args[0].scalar == Scalar::Ptr
+                        && results[0] == args[0].with_scalar(Scalar::I1)
+                        && matches!(
+                            space,
+                            AddressSpace::Private | AddressSpace::Local | AddressSpace::Global
+                        ),
+                    "a pointer is asked whether it is private, local or global",
+                )
+            }
             Op::Load(mem) => {
                 let mask = unmasked(mem.masked, 1)?;
                 self.check_access(mem, data.args[0], &results, mask)
@@ -599,6 +613,18 @@ impl Verifier<'_> {
                 self.check_atomic(args[0], args[1], atomic.masked, mask)
             }
             Op::Fence(_) | Op::Barrier(_) => counts(0, 0),
+            Op::Collective {
+                what,
+                scope,
+                masked,
+            } => {
+                is(
+                    matches!(scope, Scope::SubGroup | Scope::WorkGroup),
+                    "sub-groups and work-groups have collectives",
+                )?;
+                let mask = unmasked(*masked, what.operands())?;
+                self.check_collective(*what, &args[..what.operands()], &results, mask)
+            }
             Op::DimQuery(_, dim) => {
                 counts(0, 1)?;
                 is(*dim < 3, "there are three dimensions")?;
@@ -606,6 +632,10 @@ impl Verifier<'_> {
                     results[0].scalar == Scalar::I64,
                     "a work-item query is an i64",
                 )
+            }
+            Op::Clock => {
+                counts(0, 1)?;
+                is(results[0] == Type::I64, "a clock gives an i64")
             }
             Op::Query(_) => {
                 counts(0, 1)?;
@@ -660,9 +690,24 @@ impl Verifier<'_> {
                 counts(1, 0)?;
                 is(func.slots.is_valid(*slot), "the slot does not exist")
             }
+            Op::Carry => counts(0, 1),
             Op::LaneIds => {
                 counts(0, 1)?;
                 is(results[0].scalar.is_int(), "lane numbers are integers")
+            }
+            Op::MaskBits => {
+                counts(1, 1)?;
+                is(
+                    args[0].scalar == Scalar::I1 && results[0] == Type::I64,
+                    "a mask gives an i64",
+                )
+            }
+            Op::Permute => {
+                counts(2, 1)?;
+                is(
+                    args[0] == results[0] && args[1] == args[0].with_scalar(Scalar::I32),
+                    "a permutation takes an i32 for each lane",
+                )
             }
             Op::AnyTrue | Op::AllTrue => {
                 counts(1, 1)?;
@@ -694,6 +739,78 @@ impl Verifier<'_> {
                 )
             }
         }
+    }
+
+    fn check_collective(
+        &self,
+        what: Collective,
+        args: &[Type],
+        results: &[Type],
+        mask: Option<Value>,
+    ) -> Result<(), String> {
+        let expected = usize::from(what != Collective::Sync);
+        ensure!(results.len() == expected, "expected {expected} results");
+        let Some(&result) = results.first() else {
+            return Ok(());
+        };
+        let vectorized = self.stage == Stage::Vectorized;
+        // Of one work-item, or of as many as there are lanes.
+        let width = match (vectorized, args.first(), mask) {
+            (true, Some(ty), _) => ty.lanes,
+            (true, None, Some(mask)) => self.func.ty(mask).lanes,
+            _ => result.lanes,
+        };
+        if let Some(mask) = mask {
+            let ty = self.func.ty(mask);
+            ensure!(
+                ty == Type::new(Scalar::I1, width),
+                "expected a mask of {width} lanes, not {ty}"
+            );
+        }
+        if vectorized && what.is_uniform() {
+            ensure!(result.is_scalar(), "the result is the same in all lanes");
+        }
+        if let Some(op) = what.op() {
+            let scalar = args[0].scalar;
+            ensure!(
+                op.is_associative() && binary_takes(op, scalar),
+                "the operation does not take this type"
+            );
+        }
+        if let Collective::Cluster(_, size) = what {
+            ensure!(size.is_power_of_two(), "a cluster's size is a power of two");
+        }
+        match what {
+            Collective::Sync => {}
+            Collective::Elect => ensure!(result.scalar == Scalar::I1, "a truth value"),
+            Collective::All | Collective::Any => ensure!(
+                result == Type::I1 && args[0].scalar == Scalar::I1,
+                "a vote is on truth values"
+            ),
+            Collective::AllEqual => {
+                ensure!(result == Type::I1, "a comparison gives a truth value");
+                ensure!(
+                    vectorized || args[0].is_scalar(),
+                    "values of one lane are compared"
+                );
+            }
+            Collective::Ballot => ensure!(
+                result == Type::I64 && args[0].scalar == Scalar::I1,
+                "a ballot is on truth values and gives an i64"
+            ),
+            _ => ensure!(
+                result.scalar == args[0].scalar
+                    && (result.lanes == args[0].lanes || vectorized && result.is_scalar()),
+                "the result has the operand's type"
+            ),
+        }
+        if let Some(&number) = args.get(1) {
+            ensure!(
+                number.scalar == Scalar::I32 && (number.lanes == width || number.is_scalar()),
+                "a work-item's number is an i32"
+            );
+        }
+        Ok(())
     }
 
     fn check_atomic(

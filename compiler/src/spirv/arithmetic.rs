@@ -4,6 +4,7 @@ use rspirv::spirv::{Decoration, Op};
 use smallvec::{SmallVec, smallvec};
 
 use super::decode::{Inst, Result};
+use super::float_modes::stored_bits;
 use super::function::{FunctionTranslator, Values};
 use crate::ir::{
     Arith, BinOp, Builtin, ConvertOp, FloatCC, IntCC, Op as IrOp, Scalar, Type, UnOp, Value, Wrap,
@@ -100,8 +101,10 @@ impl FunctionTranslator<'_, '_> {
             let value = match arith(op) {
                 Some(op) => self.float_arithmetic(inst, op, &[a, b])?,
                 None => {
+                    let (a, b) = (self.flushed(a), self.flushed(b));
                     let (ty, wrap) = (self.ty(a), self.wrap(inst));
-                    self.b().val(IrOp::Binary(op, wrap), &[a, b], ty)
+                    let value = self.b().val(IrOp::Binary(op, wrap), &[a, b], ty);
+                    self.flushed(value)
                 }
             };
             self.define(inst, value)?;
@@ -121,6 +124,7 @@ impl FunctionTranslator<'_, '_> {
         if let Some(cc) = float_compare(op) {
             let a = self.float(inst, inst.operands[0])?;
             let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+            let (a, b) = (self.flushed(a), self.flushed(b));
             let value = self.b().fcmp(cc, a, b);
             self.define(inst, value)?;
             return Ok(true);
@@ -166,6 +170,7 @@ impl FunctionTranslator<'_, '_> {
             Op::FMod => {
                 let a = self.float(inst, inst.operands[0])?;
                 let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+                let (a, b) = (self.flushed(a), self.flushed(b));
                 let ty = self.ty(a);
                 let (zero, izero) = (
                     self.iconst(ty, 0),
@@ -180,7 +185,8 @@ impl FunctionTranslator<'_, '_> {
                 let nonzero = f.fcmp(FloatCC::One, rem, zero);
                 let fix = f.binary(BinOp::And, differ, nonzero);
                 let sum = self.float_arithmetic(inst, Arith::FAdd, &[rem, b])?;
-                self.b().select(fix, sum, rem)
+                let value = self.b().select(fix, sum, rem);
+                self.flushed(value)
             }
             Op::FmaKHR => {
                 let a = self.float(inst, inst.operands[0])?;
@@ -198,8 +204,10 @@ impl FunctionTranslator<'_, '_> {
             Op::Dot => {
                 let a = self.float(inst, inst.operands[0])?;
                 let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+                let (a, b) = (self.flushed(a), self.flushed(b));
                 let ty = self.ty(a).lane();
-                self.b().val(IrOp::Builtin(Builtin::Dot), &[a, b], ty)
+                let value = self.b().val(IrOp::Builtin(Builtin::Dot), &[a, b], ty);
+                self.flushed(value)
             }
             Op::IAddCarry | Op::ISubBorrow | Op::UMulExtended | Op::SMulExtended => {
                 self.extended(op, inst)?;
@@ -428,12 +436,7 @@ impl FunctionTranslator<'_, '_> {
             Op::IsFinite => self.b().fcmp(FloatCC::Olt, magnitude, infinity),
             _ => {
                 // The smallest normal number has an exponent of 1 and no fraction.
-                let mantissa = match ty.scalar {
-                    Scalar::F16 => 10,
-                    Scalar::F32 => 23,
-                    _ => 52,
-                };
-                let smallest = self.iconst(ty, 1 << mantissa);
+                let smallest = self.iconst(ty, 1 << stored_bits(ty.scalar));
                 let mut f = self.b();
                 let finite = f.fcmp(FloatCC::Olt, magnitude, infinity);
                 let normal = f.fcmp(FloatCC::Oge, magnitude, smallest);

@@ -7,11 +7,9 @@ use rspirv::spirv::{MemorySemantics, Op, Scope as SpirvScope};
 
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
+use super::rules::{Rule, VALIDATION};
 use crate::AddressSpace;
 use crate::ir::{Atomic, AtomicOp, IntCC, Op as IrOp, Order, Scalar, Scope, Type, Value};
-
-/// Where the rules are that OpenCL adds.
-const RULES: &str = "OpenCL SPIR-V Environment Specification, \"Validation Rules\"";
 
 /// What types an instruction works on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -93,8 +91,7 @@ impl FunctionTranslator<'_, '_> {
                     return Err(self.error(
                         inst,
                         format!(
-                            "the semantics when unequal are {}, but nothing is written then (SPIR-V Specification, \
-                             \"OpAtomicCompareExchange\")",
+                            "the semantics when unequal are {}, but nothing is written then",
                             unequal.name()
                         ),
                     ));
@@ -138,7 +135,7 @@ impl FunctionTranslator<'_, '_> {
                     return Err(self.error(
                         inst,
                         format!(
-                            "the semantics are {}, but nothing is read (SPIR-V Specification, \"OpAtomicFlagClear\")",
+                            "the semantics are {}, but nothing is read",
                             atomic.order.name()
                         ),
                     ));
@@ -163,17 +160,15 @@ impl FunctionTranslator<'_, '_> {
         let words = inst.operands;
         let pointer = self.pointer(inst, words[0])?;
         if pointer.space == AddressSpace::Constant {
-            return Err(self.error(
-                inst,
-                format!("an atomic on constant memory ({RULES}, on Atomic Instructions)"),
-            ));
+            return Err(self
+                .error(inst, "an atomic on constant memory")
+                .under(VALIDATION));
         }
         let scope = self.scope(inst, words[1])?;
         if scope == Scope::WorkItem {
-            return Err(self.error(
-                inst,
-                format!("an atomic of scope Invocation ({RULES}, on Atomic Instructions)"),
-            ));
+            return Err(self
+                .error(inst, "an atomic of scope Invocation")
+                .under(VALIDATION));
         }
         let atomic = Atomic {
             space: pointer.space,
@@ -193,12 +188,12 @@ impl FunctionTranslator<'_, '_> {
             Takes::Anything => "32 and 64-bit integers and floating-point numbers",
             Takes::Floats => "floating-point numbers",
         };
-        Err(self.error(
-            inst,
-            format!(
-                "the type is {ty}, where {what} are supported ({RULES}, on Atomic Instructions)"
-            ),
-        ))
+        Err(self
+            .error(
+                inst,
+                format!("the type is {ty}, where {what} are supported"),
+            )
+            .under(VALIDATION))
     }
 
     fn atomic_value(&mut self, inst: &Inst<'_>, id: Id, takes: Takes) -> Result<Value> {
@@ -220,14 +215,12 @@ impl FunctionTranslator<'_, '_> {
             Some(SpirvScope::Workgroup) => Ok(Scope::WorkGroup),
             Some(SpirvScope::Subgroup) => Ok(Scope::SubGroup),
             Some(SpirvScope::Invocation) => Ok(Scope::WorkItem),
-            Some(other) => Err(self.error(
-                inst,
-                format!("the scope {other:?} is not one of OpenCL's ({RULES})"),
-            )),
-            None => Err(self.error(
-                inst,
-                format!("the scope {number} is unknown (SPIR-V Specification, \"Scope <id>\")"),
-            )),
+            Some(other) => Err(self
+                .error(inst, format!("the scope {other:?} is not one of OpenCL's"))
+                .under(VALIDATION)),
+            None => Err(self
+                .error(inst, format!("the scope {number} is unknown"))
+                .under(Rule::Spirv("Scope <id>"))),
         }
     }
 
@@ -240,12 +233,9 @@ impl FunctionTranslator<'_, '_> {
                 | MemorySemantics::CROSS_WORKGROUP_MEMORY);
         };
         let wrong = |what: &str| {
-            Err(self.error(
-                inst,
-                format!(
-                    "memory semantics {bits:#x} {what} (SPIR-V Specification, \"Memory Semantics <id>\")"
-                ),
-            ))
+            Err(self
+                .error(inst, format!("memory semantics {bits:#x} {what}"))
+                .under(Rule::Spirv("Memory Semantics <id>")))
         };
         let known = u32::try_from(bits)
             .ok()

@@ -70,6 +70,12 @@ impl FunctionTranslator<'_, '_> {
         let Some(builtin) = builtin else {
             return Err(self.error(inst, "an unknown built-in variable"));
         };
+        if ty == Type::new(Scalar::I32, 4)
+            && component.is_none()
+            && let Some(value) = self.sub_group_mask(builtin)
+        {
+            return self.define(inst, value);
+        }
         if let Some(query) = dim_query(builtin) {
             let value = match (component, ty.lanes) {
                 (Some(component), 1) => self.dimension(query, component, ty),

@@ -4,6 +4,19 @@
 //! refused, and device queries are made of them. Rows come from "Required Capabilities" and "OpenCL Extensions" of the
 //! OpenCL SPIR-V Environment Specification, and from what the compilers that write SPIR-V for OpenCL C and SYCL may declare.
 //!
+//! What is not declared by a capability of its own is listed where it is read:
+//!
+//! - versions 1.0 to 1.6, of either byte order: `decode.rs`;
+//! - the addressing model Physical64, the memory model OpenCL, the execution model Kernel: `module.rs`;
+//! - execution modes: `kernel_info.rs`, `float_modes.rs`; one that is not there is refused by name;
+//! - built-in variables: `builtin_variables.rs`, likewise;
+//! - storage classes: `types.rs`;
+//! - decorations: `CPacked`, `Alignment`, `AlignmentId`, `BuiltIn`, `LinkageAttributes`, `SpecId`, `FPRoundingMode`,
+//!   `SaturatedConversion`, `NoSignedWrap`, `NoUnsignedWrap`, `FPFastMathMode` (of its flags, `AllowContract`), `NoContraction`,
+//!   and `FuncParamAttr` with `ByVal` change what is translated. `Offset` and `ArrayStride` must say what is so anyway.
+//!   All others are hints, and so is any that is unknown: what would change the meaning of a module has a capability
+//!   that is refused.
+//!
 //! A module that uses what it did not declare is not refused for that alone, nor for declaring a capability without the
 //! extension or version that brings it: nothing here depends on it, and producers forget.
 
@@ -28,13 +41,14 @@ use Support::{Full, Parts, Refused};
 
 const IMAGES: &str = "image instructions";
 const PIPES: &str = "pipe instructions";
-const SUB_GROUPS: &str = "sub-group instructions";
 /// Decorations and modes that ask for a shape of circuit, and do not change what a kernel computes.
 const FPGA: Support = Full;
 const FPGA_ONLY: &str = "it drives hardware that this device does not have";
 
 const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Matrix, Parts("matrix types")),
+    // LLVM's translator declares it for `OpBitReverse`, as SPIR-V asked before SPV_KHR_bit_instructions.
+    (Capability::Shader, Parts("everything for shaders")),
     (Capability::Addresses, Full),
     (Capability::Linkage, Full),
     (Capability::Kernel, Full),
@@ -47,11 +61,8 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Int16, Full),
     (Capability::Int8, Full),
     (Capability::GenericPointer, Full),
-    (Capability::SubgroupDispatch, Parts("device enqueue")),
-    (
-        Capability::Groups,
-        Parts("collective instructions but async copies"),
-    ),
+    (Capability::SubgroupDispatch, Full),
+    (Capability::Groups, Full),
     (Capability::ImageBasic, Parts(IMAGES)),
     (Capability::ImageReadWrite, Parts(IMAGES)),
     (Capability::ImageMipmap, Parts(IMAGES)),
@@ -64,21 +75,20 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::PipeStorage, Parts(PIPES)),
     (Capability::DeviceEnqueue, Parts("device enqueue")),
     (Capability::NamedBarrier, Parts("named barriers")),
-    (Capability::GroupNonUniform, Parts(SUB_GROUPS)),
-    (Capability::GroupNonUniformVote, Parts(SUB_GROUPS)),
-    (Capability::GroupNonUniformArithmetic, Parts(SUB_GROUPS)),
-    (Capability::GroupNonUniformBallot, Parts(SUB_GROUPS)),
-    (Capability::GroupNonUniformShuffle, Parts(SUB_GROUPS)),
-    (
-        Capability::GroupNonUniformShuffleRelative,
-        Parts(SUB_GROUPS),
-    ),
-    (Capability::GroupNonUniformClustered, Parts(SUB_GROUPS)),
-    (Capability::GroupNonUniformRotateKHR, Parts(SUB_GROUPS)),
-    (
-        Capability::GroupUniformArithmeticKHR,
-        Parts("collective instructions"),
-    ),
+    (Capability::GroupNonUniform, Full),
+    (Capability::GroupNonUniformVote, Full),
+    (Capability::GroupNonUniformArithmetic, Full),
+    (Capability::GroupNonUniformBallot, Full),
+    (Capability::GroupNonUniformShuffle, Full),
+    (Capability::GroupNonUniformShuffleRelative, Full),
+    (Capability::GroupNonUniformClustered, Full),
+    (Capability::GroupNonUniformRotateKHR, Full),
+    (Capability::GroupUniformArithmeticKHR, Full),
+    (Capability::SubgroupBallotKHR, Full),
+    (Capability::SubgroupVoteKHR, Full),
+    (Capability::SubgroupShuffleINTEL, Full),
+    (Capability::SubgroupBufferBlockIOINTEL, Full),
+    (Capability::ShaderClockKHR, Full),
     (Capability::ExpectAssumeKHR, Full),
     (Capability::BitInstructions, Full),
     (Capability::DotProduct, Full),
@@ -93,13 +103,10 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::AtomicFloat64MinMaxEXT, Full),
     // Modes of these are accepted where they ask for what is done anyway.
     (Capability::DenormPreserve, Full),
+    (Capability::DenormFlushToZero, Full),
     (Capability::SignedZeroInfNanPreserve, Full),
     (Capability::RoundingModeRTE, Full),
     (Capability::RoundingModeRTZ, Full),
-    (
-        Capability::DenormFlushToZero,
-        Refused("subnormal numbers are kept"),
-    ),
     (Capability::FloatControls2, Full),
     (Capability::FMAKHR, Full),
     (Capability::UntypedPointersKHR, Full),
@@ -110,6 +117,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::LongCompositesINTEL, Full),
     (Capability::IntegerFunctions2INTEL, Full),
     (Capability::USMStorageClassesALTERA, Full),
+    (Capability::RoundToInfinityINTEL, Full),
     // Hints that need not be followed.
     (Capability::UniformDecoration, Full),
     (Capability::FPFastMathModeINTEL, Full),
@@ -142,10 +150,6 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::BlockingPipesALTERA, Refused(FPGA_ONLY)),
     (Capability::TaskSequenceALTERA, Refused(FPGA_ONLY)),
     // What producers may ask for by an option of their own.
-    (
-        Capability::ShaderClockKHR,
-        Refused("there is no kernel clock yet"),
-    ),
     (
         Capability::FunctionPointersINTEL,
         Refused("functions have no addresses"),
@@ -196,16 +200,12 @@ const CAPABILITIES: &[(Capability, Support)] = &[
         Refused("floats are IEEE 754's"),
     ),
     (
-        Capability::RoundToInfinityINTEL,
-        Refused("arithmetic rounds to the nearest even number"),
-    ),
-    (
         Capability::FloatingPointModeINTEL,
         Refused("floats are IEEE 754's"),
     ),
     (
         Capability::FunctionFloatControlINTEL,
-        Refused("arithmetic rounds to the nearest even number"),
+        Refused("functions have the modes of their kernels"),
     ),
     (
         Capability::TernaryBitwiseFunctionINTEL,
@@ -234,14 +234,6 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (
         Capability::SubgroupMatrixMultiplyAccumulateINTEL,
         Refused("there are no matrix instructions"),
-    ),
-    (
-        Capability::SubgroupShuffleINTEL,
-        Refused("there are no sub-group instructions yet"),
-    ),
-    (
-        Capability::SubgroupBufferBlockIOINTEL,
-        Refused("there are no sub-group instructions yet"),
     ),
     (
         Capability::SubgroupBufferPrefetchINTEL,
@@ -291,11 +283,8 @@ const NEWER_CAPABILITIES: &[(u32, &str, Support)] = &[
         "PredicatedIOINTEL",
         Refused("predicated accesses are not translated yet"),
     ),
-    (
-        6265,
-        "RoundedDivideSqrtINTEL",
-        Refused("arithmetic rounds to the nearest even number"),
-    ),
+    // Whatever is not a function of the library is rounded correctly, and in any direction.
+    (6265, "RoundedDivideSqrtINTEL", Full),
 ];
 
 const EXTENSIONS: &[(&str, Support)] = &[
@@ -313,12 +302,12 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_KHR_poison_freeze", Full),
     // Addresses are values here anyway.
     ("SPV_KHR_variable_pointers", Full),
-    ("SPV_KHR_subgroup_rotate", Parts(SUB_GROUPS)),
-    (
-        "SPV_KHR_uniform_group_instructions",
-        Parts("collective instructions"),
-    ),
-    ("SPV_KHR_shader_ballot", Parts(SUB_GROUPS)),
+    ("SPV_KHR_subgroup_rotate", Full),
+    ("SPV_KHR_uniform_group_instructions", Full),
+    ("SPV_KHR_shader_ballot", Full),
+    ("SPV_KHR_subgroup_vote", Full),
+    ("SPV_KHR_shader_clock", Full),
+    ("SPV_INTEL_subgroups", Full),
     ("SPV_EXT_shader_atomic_float_add", Full),
     ("SPV_EXT_shader_atomic_float_min_max", Full),
     ("SPV_EXT_shader_atomic_float16_add", Full),
@@ -331,6 +320,8 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_GOOGLE_decorate_string", Full),
     ("SPV_GOOGLE_user_type", Full),
     ("SPV_INTEL_optnone", Full),
+    // What is not served of it has capabilities of its own.
+    ("SPV_INTEL_float_controls2", Full),
     ("SPV_INTEL_fp_fast_math_mode", Full),
     ("SPV_INTEL_kernel_attributes", Full),
     ("SPV_INTEL_memory_access_aliasing", Full),
@@ -345,6 +336,7 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_INTEL_long_constant_composite", Full),
     ("SPV_INTEL_maximum_registers", Full),
     ("SPV_INTEL_non_constant_addrspace_printf", Full),
+    ("SPV_INTEL_rounded_divide_sqrt", Full),
     ("SPV_INTEL_runtime_aligned", Full),
     ("SPV_INTEL_shader_integer_functions2", Full),
     ("SPV_INTEL_split_barrier", Full),
@@ -362,10 +354,6 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_INTEL_fpga_memory_attributes", FPGA),
     ("SPV_INTEL_fpga_reg", FPGA),
     ("SPV_INTEL_global_variable_fpga_decorations", FPGA),
-    (
-        "SPV_KHR_shader_clock",
-        Refused("there is no kernel clock yet"),
-    ),
     ("SPV_KHR_bfloat16", Refused("floats are IEEE 754's")),
     (
         "SPV_KHR_cooperative_matrix",
@@ -386,14 +374,6 @@ const EXTENSIONS: &[(&str, Support)] = &[
     (
         "SPV_INTEL_arbitrary_precision_integers",
         Refused("integers have 8, 16, 32 or 64 bits"),
-    ),
-    (
-        "SPV_INTEL_subgroups",
-        Refused("there are no sub-group instructions yet"),
-    ),
-    (
-        "SPV_INTEL_float_controls2",
-        Refused("arithmetic rounds to the nearest even number"),
     ),
     (
         "SPV_INTEL_masked_gather_scatter",
@@ -490,8 +470,6 @@ pub(super) fn check(binary: &Binary, inst: &Inst<'_>) -> Result<()> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use rspirv::grammar::INSTRUCTION_TABLE;
-
     use super::*;
 
     #[test]
@@ -505,23 +483,154 @@ mod tests {
     /// "SPIR-V Extensions": a capability that only an extension brings is of use only with that extension's name.
     #[test]
     fn extension_of_each_capability_is_served() {
-        let served = |names: &[&str]| {
-            names
+        const BROUGHT_BY: &[(Capability, &str)] = &[
+            (Capability::ExpectAssumeKHR, "SPV_KHR_expect_assume"),
+            (Capability::BitInstructions, "SPV_KHR_bit_instructions"),
+            (
+                Capability::AtomicFloat16AddEXT,
+                "SPV_EXT_shader_atomic_float16_add",
+            ),
+            (
+                Capability::AtomicFloat32AddEXT,
+                "SPV_EXT_shader_atomic_float_add",
+            ),
+            (
+                Capability::AtomicFloat64AddEXT,
+                "SPV_EXT_shader_atomic_float_add",
+            ),
+            (
+                Capability::AtomicFloat16MinMaxEXT,
+                "SPV_EXT_shader_atomic_float_min_max",
+            ),
+            (
+                Capability::AtomicFloat32MinMaxEXT,
+                "SPV_EXT_shader_atomic_float_min_max",
+            ),
+            (
+                Capability::AtomicFloat64MinMaxEXT,
+                "SPV_EXT_shader_atomic_float_min_max",
+            ),
+            (Capability::FloatControls2, "SPV_KHR_float_controls2"),
+            (Capability::FMAKHR, "SPV_KHR_fma"),
+            (Capability::UntypedPointersKHR, "SPV_KHR_untyped_pointers"),
+            (
+                Capability::ReplicatedCompositesEXT,
+                "SPV_EXT_replicated_composites",
+            ),
+            (Capability::ArithmeticFenceEXT, "SPV_EXT_arithmetic_fence"),
+            (Capability::SplitBarrierINTEL, "SPV_INTEL_split_barrier"),
+            (
+                Capability::BFloat16ConversionINTEL,
+                "SPV_INTEL_bfloat16_conversion",
+            ),
+            (Capability::LongCompositesINTEL, "SPV_INTEL_long_composites"),
+            (
+                Capability::IntegerFunctions2INTEL,
+                "SPV_INTEL_shader_integer_functions2",
+            ),
+            (
+                Capability::USMStorageClassesALTERA,
+                "SPV_INTEL_usm_storage_classes",
+            ),
+            (
+                Capability::RoundToInfinityINTEL,
+                "SPV_INTEL_float_controls2",
+            ),
+            (
+                Capability::FPFastMathModeINTEL,
+                "SPV_INTEL_fp_fast_math_mode",
+            ),
+            (
+                Capability::KernelAttributesINTEL,
+                "SPV_INTEL_kernel_attributes",
+            ),
+            (Capability::OptNoneEXT, "SPV_INTEL_optnone"),
+            (
+                Capability::MemoryAccessAliasingINTEL,
+                "SPV_INTEL_memory_access_aliasing",
+            ),
+            (
+                Capability::UnstructuredLoopControlsINTEL,
+                "SPV_INTEL_unstructured_loop_controls",
+            ),
+            (Capability::CacheControlsINTEL, "SPV_INTEL_cache_controls"),
+            (
+                Capability::RegisterLimitsINTEL,
+                "SPV_INTEL_maximum_registers",
+            ),
+            (Capability::FPMaxErrorINTEL, "SPV_INTEL_fp_max_error"),
+            (
+                Capability::RuntimeAlignedAttributeALTERA,
+                "SPV_INTEL_runtime_aligned",
+            ),
+            (
+                Capability::GlobalVariableHostAccessINTEL,
+                "SPV_INTEL_global_variable_host_access",
+            ),
+            (Capability::DebugInfoModuleINTEL, "SPV_INTEL_debug_module"),
+            (Capability::LoopFuseALTERA, "SPV_INTEL_loop_fuse"),
+            (
+                Capability::FPGAMemoryAttributesALTERA,
+                "SPV_INTEL_fpga_memory_attributes",
+            ),
+            (
+                Capability::FPGALoopControlsALTERA,
+                "SPV_INTEL_fpga_loop_controls",
+            ),
+            (
+                Capability::FPGAMemoryAccessesALTERA,
+                "SPV_INTEL_fpga_memory_accesses",
+            ),
+            (
+                Capability::FPGAClusterAttributesALTERA,
+                "SPV_INTEL_fpga_cluster_attributes",
+            ),
+            (
+                Capability::FPGAClusterAttributesV2ALTERA,
+                "SPV_INTEL_fpga_cluster_attributes",
+            ),
+            (
+                Capability::FPGADSPControlALTERA,
+                "SPV_INTEL_fpga_dsp_control",
+            ),
+            (
+                Capability::FPGAInvocationPipeliningAttributesALTERA,
+                "SPV_INTEL_fpga_invocation_pipelining_attributes",
+            ),
+            (
+                Capability::FPGABufferLocationALTERA,
+                "SPV_INTEL_fpga_buffer_location",
+            ),
+            (
+                Capability::FPGALatencyControlALTERA,
+                "SPV_INTEL_fpga_latency_control",
+            ),
+            (
+                Capability::FPGAArgumentInterfacesALTERA,
+                "SPV_INTEL_fpga_argument_interfaces",
+            ),
+            (
+                Capability::FPGAKernelAttributesINTEL,
+                "SPV_INTEL_kernel_attributes",
+            ),
+            (
+                Capability::FPGAKernelAttributesv2INTEL,
+                "SPV_INTEL_kernel_attributes",
+            ),
+            (
+                Capability::GlobalVariableFPGADecorationsALTERA,
+                "SPV_INTEL_global_variable_fpga_decorations",
+            ),
+            (Capability::FPGARegALTERA, "SPV_INTEL_fpga_reg"),
+        ];
+        for (number, name, _) in capabilities().filter(|row| row.2 == Full) {
+            let row = BROUGHT_BY
                 .iter()
-                .any(|name| supported_extensions().any(|known| known == *name))
-        };
-        for inst in INSTRUCTION_TABLE.iter() {
-            let (&[capability], [_, ..]) = (inst.capabilities, inst.extensions) else {
-                continue;
-            };
-            let full = CAPABILITIES
-                .iter()
-                .any(|&(known, support)| known == capability && support == Full);
-            if full {
+                .find(|(capability, _)| *capability as u32 == number);
+            if let Some((_, extension)) = row {
                 assert!(
-                    served(inst.extensions),
-                    "Op{} of {capability:?}",
-                    inst.opname
+                    supported_extensions().any(|known| known == *extension),
+                    "{name} without {extension}"
                 );
             }
         }

@@ -6,14 +6,22 @@ use rspirv::spirv::{MemorySemantics, Op};
 use smallvec::SmallVec;
 
 use super::decode::{Id, Inst, Result};
-use super::function::{FunctionTranslator, Values};
+use super::function::{FunctionTranslator, Pointer, Values};
 use super::rules::{REQUIRED, VALIDATION};
 use super::types::Kind;
 use crate::AddressSpace;
 use crate::ir::{
-    BinOp, BlockCall, DimQuery, Fence, IntCC, Mem, Op as IrOp, Order, Query, Scope, Terminator,
-    Type, Value,
+    BinOp, BlockCall, Collective, DimQuery, Fence, IntCC, Mem, Op as IrOp, Order, Query, Scalar,
+    Scope, Terminator, Type, Value,
 };
+
+/// What a group's copy copies.
+pub(super) struct Elements {
+    pub ty: Type,
+    /// Bytes from one to the next.
+    pub size: u64,
+    pub align: u32,
+}
 
 impl FunctionTranslator<'_, '_> {
     fn jump(&self, inst: &Inst<'_>, label: Id) -> Result<BlockCall> {
@@ -142,7 +150,7 @@ impl FunctionTranslator<'_, '_> {
         self.define_values(inst, values)
     }
 
-    /// Translates barriers, fences and group copies; false for other instructions.
+    /// Translates barriers, fences, group copies and clocks; false for other instructions.
     pub(super) fn synchronization(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
         let words = inst.operands;
         match op {
@@ -152,15 +160,23 @@ impl FunctionTranslator<'_, '_> {
                     Scope::WorkGroup => {
                         self.b().ins(IrOp::Barrier(fence), &[], &[]);
                     }
-                    // The work-items of a sub-group are the lanes of a vector, which go together.
                     Scope::SubGroup => {
+                        let together = IrOp::Collective {
+                            what: Collective::Sync,
+                            scope: Scope::SubGroup,
+                            masked: false,
+                        };
+                        self.b().ins(together, &[], &[]);
                         self.b().ins(IrOp::Fence(fence), &[], &[]);
                     }
                     scope => {
                         return Err(self
                             .error(
                                 inst,
-                                format!("a barrier of scope {} is not supported", scope.name()),
+                                format!(
+                                    "a barrier of scope {}: Scope for Execution is Workgroup or Subgroup",
+                                    scope.name()
+                                ),
                             )
                             .under(VALIDATION));
                     }
@@ -170,6 +186,7 @@ impl FunctionTranslator<'_, '_> {
                 let fence = self.fence(inst, words[0], words[1])?;
                 self.b().ins(IrOp::Fence(fence), &[], &[]);
             }
+            Op::ReadClockKHR => self.read_clock(inst)?,
             Op::GroupAsyncCopy => self.async_copy(inst)?,
             Op::GroupWaitEvents => {
                 self.group_scope(inst, words[0])?;
@@ -188,7 +205,23 @@ impl FunctionTranslator<'_, '_> {
         Ok(true)
     }
 
-    fn execution_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<Scope> {
+    /// "OpReadClockKHR": one clock serves every scope. A result of two components has the low half first.
+    fn read_clock(&mut self, inst: &Inst<'_>) -> Result<()> {
+        match self.execution_scope(inst, inst.operands[0])? {
+            Scope::Device | Scope::WorkGroup | Scope::SubGroup => {}
+            scope => {
+                return Err(self.error(inst, format!("a clock of scope {}", scope.name())));
+            }
+        }
+        let ty = self.result_ir(inst)?;
+        let mut now = self.b().val(IrOp::Clock, &[], Type::I64);
+        if ty != Type::I64 {
+            now = self.b().bitcast(now, Type::new(Scalar::I32, 2));
+        }
+        self.define(inst, now)
+    }
+
+    pub(super) fn execution_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<Scope> {
         if self.unit.integer_constant(id).is_none() {
             return Err(self
                 .error(inst, "the execution scope is not a constant")
@@ -197,7 +230,7 @@ impl FunctionTranslator<'_, '_> {
         self.scope(inst, id)
     }
 
-    fn group_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<()> {
+    pub(super) fn group_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<()> {
         match self.execution_scope(inst, id)? {
             Scope::WorkGroup => Ok(()),
             scope => Err(self
@@ -257,8 +290,26 @@ impl FunctionTranslator<'_, '_> {
         if ty.lanes == 3 {
             ty.lanes = 4;
         }
-        let (size, align) = (self.iconst(Type::I64, info.size), info.align);
+        let elements = Elements {
+            ty,
+            size: info.size,
+            align: info.align,
+        };
+        self.copy_elements(&to, &from, count, stride, elements);
+        self.define(inst, event)
+    }
 
+    /// The loop of a group's copy.
+    pub(super) fn copy_elements(
+        &mut self,
+        to: &Pointer,
+        from: &Pointer,
+        count: Value,
+        stride: Value,
+        elements: Elements,
+    ) {
+        let Elements { ty, size, align } = elements;
+        let size = self.iconst(Type::I64, size);
         let mut f = self.b();
         let first = f.val(IrOp::Query(Query::LocalLinearId), &[], Type::I64);
         let [x, y, z] =
@@ -292,6 +343,5 @@ impl FunctionTranslator<'_, '_> {
         f.br(head, &[next]);
 
         self.block = done;
-        self.define(inst, event)
     }
 }

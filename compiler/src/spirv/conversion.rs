@@ -68,16 +68,6 @@ impl FunctionTranslator<'_, '_> {
                 let pointer = self.b().bitcast(bits, Type::PTR);
                 self.define(inst, pointer)?;
             }
-            // Every address space is a range of one address space, so these keep the address.
-            Op::PtrCastToGeneric | Op::GenericCastToPtr => {
-                match self.bound(inst, inst.operands[0])? {
-                    bound @ Bound::BuiltIn { .. } => self.bind(inst, bound)?,
-                    Bound::Values(_) => {
-                        let value = self.typed(inst, inst.operands[0], Type::PTR)?;
-                        self.define(inst, value)?;
-                    }
-                }
-            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -104,7 +94,9 @@ impl FunctionTranslator<'_, '_> {
                 format!("the result type {to} does not fit the conversion"),
             ));
         }
+        let value = self.flushed(value);
         let result = self.b().val(IrOp::Convert(op, rounding), &[value], to);
+        let result = self.flushed(result);
         self.define(inst, result)
     }
 

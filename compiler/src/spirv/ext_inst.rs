@@ -195,6 +195,7 @@ impl FunctionTranslator<'_, '_> {
                 return Err(self.error(inst, "the vectors do not have 3 or 4 components"));
             }
             let value = self.b().val(ir, &values, ty);
+            let value = self.flushed(value);
             return self.define(inst, value);
         }
         let value = match op {
@@ -329,6 +330,9 @@ impl FunctionTranslator<'_, '_> {
                 values.push(exponent);
             }
         }
+        for value in &mut values {
+            *value = self.flushed(*value);
+        }
         let result = match shape {
             Shape::Reduce(_) => ty.lane(),
             _ => ty,
@@ -348,8 +352,12 @@ impl FunctionTranslator<'_, '_> {
         let pointer = self.pointer(inst, pointer)?;
         let ir = self.builtin(inst, op)?;
         let first = self.ty(args[0]);
-        let made = self.b().ins(ir, args, &[first, second]);
-        let results: Values = self.func.insts[made].results.iter().copied().collect();
+        let args: Values = args.iter().map(|&arg| self.flushed(arg)).collect();
+        let made = self.b().ins(ir, &args, &[first, second]);
+        let mut results: Values = self.func.insts[made].results.iter().copied().collect();
+        for result in &mut results {
+            *result = self.flushed(*result);
+        }
         let align = super::types::size_of(second) as u32;
         self.b()
             .store(Mem::new(pointer.space, align), pointer.address, results[1]);

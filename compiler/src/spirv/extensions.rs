@@ -3,16 +3,18 @@
 
 use rspirv::spirv::Op;
 
+use super::control::Elements;
 use super::decode::{Inst, Result};
 use super::function::FunctionTranslator;
-use super::rules::VALIDATION;
+use super::rules::{Rule, VALIDATION};
 use crate::ir::{
     BinOp, Builtin, ConvertOp, Fence, FloatCC, Op as IrOp, Order, Scalar, Scope, Type, UnOp, Value,
+    Wrap,
 };
 
 /// `SPV_INTEL_shader_integer_functions2`: what is one operation.
 fn integer_binary(op: Op) -> Option<IrOp> {
-    let binary = |op| IrOp::Binary(op, crate::ir::Wrap::default());
+    let binary = |op| IrOp::Binary(op, Wrap::default());
     Some(match op {
         Op::IAddSatINTEL => binary(BinOp::SAddSat),
         Op::UAddSatINTEL => binary(BinOp::UAddSat),
@@ -45,15 +47,16 @@ impl FunctionTranslator<'_, '_> {
                 self.split_barrier(op, inst)?;
                 return Ok(true);
             }
+            Op::UntypedGroupAsyncCopyKHR => {
+                self.untyped_async_copy(inst)?;
+                return Ok(true);
+            }
             Op::FPGARegALTERA => {
                 let values = self.values(inst, words[0])?;
                 self.define_values(inst, values)?;
                 return Ok(true);
             }
-            Op::ArithmeticFenceEXT => {
-                self.out.has_arithmetic_fence = true;
-                self.float(inst, words[0])?
-            }
+            Op::ArithmeticFenceEXT => self.arithmetic_fence(inst)?,
             // All global memory is one memory.
             Op::PtrCastToCrossWorkgroupALTERA | Op::CrossWorkgroupCastToPtrALTERA => {
                 self.pointer(inst, words[0])?.address
@@ -100,6 +103,19 @@ impl FunctionTranslator<'_, '_> {
         };
         self.define(inst, value)?;
         Ok(true)
+    }
+
+    /// What is before and after is not made one operation: a sum that stays as it is, and is its operand.
+    fn arithmetic_fence(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let value = self.float(inst, inst.operands[0])?;
+        let ty = self.ty(value);
+        let nothing = self.fconst(ty, -0.0);
+        let strict = Wrap {
+            strict: true,
+            ..Wrap::default()
+        };
+        let add = IrOp::Binary(BinOp::FAdd, strict);
+        Ok(self.b().val(add, &[value, nothing], ty))
     }
 
     /// `SPV_INTEL_bfloat16_conversion`: the upper half of a float, rounded to the nearest even; a NaN stays one.
@@ -159,6 +175,32 @@ impl FunctionTranslator<'_, '_> {
             self.b().ins(IrOp::Barrier(fence), &[], &[]);
         }
         Ok(())
+    }
+
+    /// As `OpGroupAsyncCopy`, of elements of so many bytes.
+    fn untyped_async_copy(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let words = inst.operands;
+        self.group_scope(inst, words[0])?;
+        let to = self.pointer(inst, words[1])?;
+        let from = self.pointer(inst, words[2])?;
+        let size = self.unit.integer_constant(words[3]);
+        let count = self.size_value(inst, words[4])?;
+        let stride = self.size_value(inst, words[5])?;
+        let event = self.typed(inst, words[6], Type::I64)?;
+        // As wide as divides the element.
+        let ty = size.and_then(|size| {
+            let width = 1 << size.trailing_zeros().min(3);
+            let lanes = u8::try_from(size / width).ok()?;
+            let vector = matches!(lanes, 1 | 2 | 3 | 4 | 8 | 16);
+            vector.then_some(Type::new(Scalar::int(8 * width as u32)?, lanes))
+        });
+        let (Some(ty), Some(size)) = (ty, size) else {
+            let message = "the bytes of an element are not a constant that is a vector's size";
+            return Err(self.error(inst, message).under(Rule::Limit));
+        };
+        let elements = Elements { ty, size, align: 1 };
+        self.copy_elements(&to, &from, count, stride, elements);
+        self.define(inst, event)
     }
 
     /// `OpUntypedPrefetchKHR`: a hint, with a pointer.

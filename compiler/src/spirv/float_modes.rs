@@ -1,21 +1,25 @@
-//! How floating-point arithmetic rounds, and whether it may be contracted: execution modes of the entry point,
-//! and decorations, which come first.
+//! How floating-point arithmetic rounds, what it does with subnormal numbers, and whether it may be contracted:
+//! execution modes of the entry point, and decorations, which come first.
 //!
 //! The modes of an entry point reach everything that it calls (SPV_KHR_float_controls, SPV_KHR_float_controls2), so a
 //! function is translated once for each set of modes that it is called under.
 
 use rspirv::spirv::{Decoration, ExecutionMode, FPFastMathMode, FPRoundingMode};
 
+use smallvec::SmallVec;
+
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
 use super::module::Unit;
-use crate::ir::{Arith, BinOp, Op as IrOp, Rounding, Scalar, Type, Value, Wrap};
+use crate::ir::{Arith, BinOp, FloatCC, Op as IrOp, Rounding, Scalar, Type, UnOp, Value, Wrap};
 
 /// The modes of one floating-point type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct Mode {
-    /// `RoundingModeRTZ`
-    toward_zero: bool,
+    /// `RoundingModeRTZ`, and `RoundingModeRTPINTEL` and `RoundingModeRTNINTEL` of SPV_INTEL_float_controls2.
+    rounding: Option<Rounding>,
+    /// `DenormFlushToZero`
+    flush: bool,
     /// `FPFastMathDefault` without `AllowContract`
     strict: bool,
 }
@@ -31,11 +35,7 @@ impl FloatModes {
 
     /// The rounding of arithmetic and conversions that do not say theirs.
     pub fn rounding(self, scalar: Scalar) -> Rounding {
-        if self.of(scalar).toward_zero {
-            Rounding::Zero
-        } else {
-            Rounding::NearestEven
-        }
+        self.of(scalar).rounding.unwrap_or(Rounding::NearestEven)
     }
 }
 
@@ -57,13 +57,24 @@ impl Unit<'_> {
                 continue;
             };
             let mode = ExecutionMode::from_u32(*number);
+            let direction = match mode {
+                Some(ExecutionMode::RoundingModeRTE) => Some(Rounding::NearestEven),
+                Some(ExecutionMode::RoundingModeRTZ) => Some(Rounding::Zero),
+                Some(ExecutionMode::RoundingModeRTPINTEL) => Some(Rounding::Up),
+                Some(ExecutionMode::RoundingModeRTNINTEL) => Some(Rounding::Down),
+                _ => None,
+            };
             match (mode, operands) {
-                (Some(ExecutionMode::RoundingModeRTZ), &[width]) => {
-                    let at = Scalar::float(width).and_then(position);
-                    let at = at.ok_or_else(|| {
-                        self.error(inst, format!("no floating-point type has {width} bits"))
-                    })?;
-                    modes.0[at].toward_zero = true;
+                (_, &[width]) if direction.is_some() => {
+                    let at = self.float_position(inst, width)?;
+                    let before = std::mem::replace(&mut modes.0[at].rounding, direction);
+                    if before.is_some() && before != direction {
+                        let what = "a second rounding mode for this entry point and width";
+                        return Err(self.error(inst, what));
+                    }
+                }
+                (Some(ExecutionMode::DenormFlushToZero), &[width]) => {
+                    modes.0[self.float_position(inst, width)?].flush = true;
                 }
                 (Some(ExecutionMode::FPFastMathDefault), &[ty, flags]) => {
                     let scalar = self.type_of_id(inst, ty)?.ir().map(|ty| ty.scalar);
@@ -77,13 +88,31 @@ impl Unit<'_> {
                     })?;
                     modes.0[at].strict = !allows_contraction(flags as u32);
                 }
-                (Some(ExecutionMode::RoundingModeRTZ | ExecutionMode::FPFastMathDefault), _) => {
+                (Some(ExecutionMode::DenormFlushToZero | ExecutionMode::FPFastMathDefault), _) => {
+                    return Err(self.error(inst, "wrong word count of an execution mode"));
+                }
+                _ if direction.is_some() => {
                     return Err(self.error(inst, "wrong word count of an execution mode"));
                 }
                 _ => {}
             }
         }
         Ok(modes)
+    }
+
+    fn float_position(&self, inst: &Inst<'_>, width: u32) -> Result<usize> {
+        Scalar::float(width)
+            .and_then(position)
+            .ok_or_else(|| self.error(inst, format!("no floating-point type has {width} bits")))
+    }
+}
+
+/// Bits of the significand in the encoding; the encoding of the smallest normal number is the bit above them.
+pub(super) fn stored_bits(scalar: Scalar) -> u32 {
+    match scalar {
+        Scalar::F16 => 10,
+        Scalar::F32 => 23,
+        _ => 52,
     }
 }
 
@@ -120,12 +149,28 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    /// Whether the instruction must stay as it is: `FPFastMathMode` or `FPFastMathDefault` without `AllowContract`.
+    /// An operand or result of arithmetic: under `DenormFlushToZero`, with zeros of their signs for subnormal numbers.
+    pub(super) fn flushed(&mut self, value: Value) -> Value {
+        let ty = self.ty(value);
+        if !self.out.modes.of(ty.scalar).flush {
+            return value;
+        }
+        let smallest = self.iconst(ty, 1 << stored_bits(ty.scalar));
+        let zero = self.iconst(ty, 0);
+        let mut f = self.b();
+        let magnitude = f.unary(UnOp::FAbs, value);
+        let subnormal = f.fcmp(FloatCC::Olt, magnitude, smallest);
+        let zero = f.binary(BinOp::CopySign, zero, value);
+        f.select(subnormal, zero, value)
+    }
+
+    /// Whether the instruction must stay as it is: `NoContraction`, or `FPFastMathMode` or `FPFastMathDefault` without
+    /// `AllowContract`.
     fn is_strict(&self, inst: &Inst<'_>, scalar: Scalar) -> bool {
-        let words = inst
-            .result
-            .and_then(|id| self.unit.decoration(id, Decoration::FPFastMathMode));
+        let decoration = |what| inst.result.and_then(|id| self.unit.decoration(id, what));
+        let words = decoration(Decoration::FPFastMathMode);
         match words {
+            _ if decoration(Decoration::NoContraction).is_some() => true,
             // Before SPV_KHR_float_controls2 the bit did not exist, and its absence says nothing.
             Some(&[flags]) if self.unit.float_controls2.contains(&inst.module) => {
                 !allows_contraction(flags)
@@ -141,6 +186,7 @@ impl FunctionTranslator<'_, '_> {
         op: Arith,
         args: &[Value],
     ) -> Result<Value> {
+        let args: SmallVec<[Value; 3]> = args.iter().map(|&arg| self.flushed(arg)).collect();
         let ty: Type = self.ty(args[0]);
         let rounding = self.rounding(inst, ty.scalar)?;
         let wrap = Wrap {
@@ -154,9 +200,10 @@ impl FunctionTranslator<'_, '_> {
             Arith::FSub => plain(BinOp::FSub),
             Arith::FMul => plain(BinOp::FMul),
             Arith::FDiv => plain(BinOp::FDiv),
-            Arith::Sqrt => IrOp::Unary(crate::ir::UnOp::Sqrt),
+            Arith::Sqrt => IrOp::Unary(UnOp::Sqrt),
             Arith::Fma => IrOp::Fma,
         };
-        Ok(self.b().val(op, args, ty))
+        let value = self.b().val(op, &args, ty);
+        Ok(self.flushed(value))
     }
 }

@@ -183,7 +183,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
             self.heads[index] = Some(block);
             for inst in self.cfg.blocks[index].insts {
                 match inst.op() {
-                    Op::Line | Op::NoLine => {}
+                    _ if self.unit.is_debug_information(inst) => {}
                     Op::Phi if index == 0 => {
                         return Err(self
                             .error(inst, "the entry block has no predecessors")
@@ -224,7 +224,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
         let mut after_phis = false;
         for inst in insts {
             match inst.op() {
-                Op::Line | Op::NoLine => self.line(inst),
+                _ if self.unit.is_debug_information(inst) => self.line(inst),
                 Op::Phi if after_phis => {
                     return Err(self
                         .error(inst, "a phi comes after another instruction of its block")
@@ -269,7 +269,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
             let insts = self.cfg.blocks[index].insts;
             for inst in insts {
                 match inst.op() {
-                    Op::Line | Op::NoLine => continue,
+                    _ if self.unit.is_debug_information(inst) => continue,
                     Op::Phi => self.pass_phi(inst, index)?,
                     _ => break,
                 }
@@ -424,10 +424,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
             Op::ExtInst | Op::ExtInstWithForwardRefsKHR => {
                 match self.unit.ext_sets.get(&inst.operands[0]) {
                     Some(ExtSet::OpenClStd) => self.opencl_std(inst),
-                    Some(ExtSet::Ignored) => {
-                        self.line(inst);
-                        Ok(())
-                    }
+                    Some(ExtSet::Ignored) => Ok(()),
                     Some(ExtSet::Unknown(name)) => Err(self
                         .error(
                             inst,
@@ -448,8 +445,10 @@ impl<'a> FunctionTranslator<'_, 'a> {
             op if self.conversion(op, inst)? => Ok(()),
             op if self.composite(op, inst)? => Ok(()),
             op if self.memory(op, inst)? => Ok(()),
+            op if self.generic_pointer(op, inst)? => Ok(()),
             op if self.atomic(op, inst)? => Ok(()),
             op if self.synchronization(op, inst)? => Ok(()),
+            op if self.group(op, inst)? => Ok(()),
             op if self.extension(op, inst)? => Ok(()),
             op if op.is_type() || op.is_constant() => Err(self
                 .error(inst, "this instruction is not allowed in a function")
@@ -491,6 +490,18 @@ impl<'a> FunctionTranslator<'_, 'a> {
 }
 
 impl Unit<'_> {
+    /// Whether an instruction is of debug information or of another set without meaning. These may come
+    /// between phis ("OpPhi").
+    fn is_debug_information(&self, inst: &Inst<'_>) -> bool {
+        match inst.op() {
+            Op::Line | Op::NoLine => true,
+            Op::ExtInst | Op::ExtInstWithForwardRefsKHR => {
+                self.ext_sets.get(&inst.operands[0]) == Some(&ExtSet::Ignored)
+            }
+            _ => false,
+        }
+    }
+
     /// The type that a pointer parameter decorated `ByVal` points to.
     pub(super) fn by_value(&self, param: &Inst<'_>) -> Result<Option<Id>> {
         let id = self.result(param)?;

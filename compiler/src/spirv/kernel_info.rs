@@ -10,9 +10,9 @@ use rspirv::spirv::{
 
 use super::decode::{Id, Inst, Result};
 use super::module::{EntryPoint, Unit};
-use super::rules::{KERNEL_ARGUMENTS, Rule};
+use super::rules::{EXECUTION_MODES, KERNEL_ARGUMENTS, Rule};
 use super::types::Kind;
-use crate::ir::{FuncId, Kernel, ParamSource, Scalar, Type};
+use crate::ir::{FuncId, Kernel, KernelRole, ParamSource, Scalar, Type};
 use crate::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers};
 
 /// `ArithmeticPoisonKHR`, which the grammar's table does not have: no value of ours is poison.
@@ -42,6 +42,7 @@ impl<'a> Unit<'a> {
                 work_group_size_hint: None,
                 vec_type_hint: None,
                 required_sub_group_size: None,
+                required_num_sub_groups: None,
                 local_mem_size: 0,
                 private_mem_size: 0,
                 has_barrier: false,
@@ -50,10 +51,19 @@ impl<'a> Unit<'a> {
             func,
             params: Vec::new(),
             contract: true,
+            role: KernelRole::Ordinary,
         };
         self.arguments(entry, &mut kernel)?;
         for mode in self.modes.get(&entry.func).map_or(&[][..], Vec::as_slice) {
             self.execution_mode(mode, &mut kernel)?;
+        }
+        if kernel.role != KernelRole::Ordinary && !kernel.params.is_empty() {
+            return Err(self
+                .error(
+                    &entry.inst,
+                    "an initializer or finalizer takes no arguments",
+                )
+                .under(EXECUTION_MODES));
         }
         kernel.info.attributes = attributes(&kernel.info);
         Ok(kernel)
@@ -326,16 +336,25 @@ impl<'a> Unit<'a> {
                 info.vec_type_hint = Some(source.map_or(name, str::to_owned));
             }
             ExecutionMode::SubgroupSize => info.required_sub_group_size = Some(one(literals)?),
+            ExecutionMode::SubgroupsPerWorkgroup => {
+                info.required_num_sub_groups = Some(one(literals)?);
+            }
+            ExecutionMode::SubgroupsPerWorkgroupId => {
+                info.required_num_sub_groups = Some(one(&constants(literals)?)?);
+            }
+            ExecutionMode::Initializer => kernel.role = KernelRole::Initializer,
+            ExecutionMode::Finalizer => kernel.role = KernelRole::Finalizer,
             ExecutionMode::ContractionOff => kernel.contract = false,
             // What is done anyway, or hints.
             ExecutionMode::DenormPreserve
             | ExecutionMode::SignedZeroInfNanPreserve
             | ExecutionMode::RoundingModeRTE
             // `float_modes.rs` sees to these.
+            | ExecutionMode::DenormFlushToZero
             | ExecutionMode::RoundingModeRTZ
+            | ExecutionMode::RoundingModeRTPINTEL
+            | ExecutionMode::RoundingModeRTNINTEL
             | ExecutionMode::FPFastMathDefault
-            | ExecutionMode::SubgroupsPerWorkgroup
-            | ExecutionMode::SubgroupsPerWorkgroupId
             | ExecutionMode::MaxWorkgroupSizeINTEL
             | ExecutionMode::MaxWorkDimINTEL
             | ExecutionMode::NoGlobalOffsetINTEL

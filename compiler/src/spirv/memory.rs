@@ -379,6 +379,7 @@ impl FunctionTranslator<'_, '_> {
         let &[of, base, ref indices @ ..] = inst.operands else {
             return Err(self.error(inst, "wrong word count: an operand is missing"));
         };
+        self.unit.type_of_id(inst, of)?;
         let pointer = self.pointer(inst, base)?;
         self.chain(inst, pointer, of, indices, has_element, in_bounds)
     }

@@ -6,8 +6,8 @@
 //!       -> link.rs       imports become what another module exports
 //!       -> translate.rs  from each kernel (kernel_info.rs), every function and global that it reaches
 //!       -> function.rs   blocks (cfg.rs), phis, values (operands.rs); one handler an instruction, by family:
-//!                        arithmetic.rs, conversion.rs, composite.rs, memory.rs, builtin_variables.rs,
-//!                        atomics.rs, control.rs, ext_inst.rs, vector_memory.rs, extensions.rs
+//!                        arithmetic.rs, conversion.rs, composite.rs, memory.rs, generic_pointers.rs, builtin_variables.rs,
+//!                        atomics.rs, control.rs, groups.rs, ext_inst.rs, vector_memory.rs, extensions.rs
 //! ```
 //!
 //! Refusals are made in report.rs, by the rules of rules.rs.
@@ -34,6 +34,8 @@ mod ext_inst;
 mod extensions;
 mod float_modes;
 mod function;
+mod generic_pointers;
+mod groups;
 mod kernel_info;
 mod link;
 mod memory;
@@ -69,13 +71,6 @@ pub fn translate(
     let mut translator = translate::Translator::default();
     translator.run(&unit)?;
     let mut module = translator.module;
-    if translator.has_arithmetic_fence {
-        // "OpArithmeticFenceEXT": what is on both sides of it is not one operation.
-        for kernel in &mut module.kernels {
-            kernel.contract = false;
-        }
-        return Ok(module);
-    }
     // These options ask for contraction, whatever the module says.
     if options.mad_enable || options.unsafe_math || options.fast_relaxed_math {
         for kernel in &mut module.kernels {

@@ -168,7 +168,11 @@ impl<'a> Unit<'a> {
                     let name = literal_string(words).unwrap_or_default();
                     let set = match name.as_str() {
                         "OpenCL.std" => ExtSet::OpenClStd,
-                        name if name.contains("DebugInfo") || name.starts_with("NonSemantic.") => {
+                        // The last is the debug information of LLVM's translator before there was a standard one.
+                        name if name.contains("DebugInfo")
+                            || name.starts_with("NonSemantic.")
+                            || name == "SPIRV.debug" =>
+                        {
                             ExtSet::Ignored
                         }
                         _ => ExtSet::Unknown(name),
@@ -196,10 +200,15 @@ impl<'a> Unit<'a> {
                         return Err(self.error(inst, "the execution model is not Kernel"));
                     }
                     let name = literal_string(&words[2..]).unwrap_or_default();
-                    if self.entry_points.iter().any(|e| e.name == name) {
-                        return Err(self
-                            .error(inst, format!("there is a second kernel named {name:?}"))
-                            .under(UNIVERSAL));
+                    if let Some(first) = self.entry_points.iter().find(|e| e.name == name) {
+                        let first = first.inst.module;
+                        let mut message = format!("there is a second kernel named {name:?}");
+                        if first != inst.module {
+                            let own = inst.module;
+                            message +=
+                                &format!(": one is in module {first}, another in module {own}");
+                        }
+                        return Err(self.error(inst, message).under(UNIVERSAL));
                     }
                     self.entry_points.push(EntryPoint {
                         inst: *inst,

@@ -18,7 +18,7 @@ const DEBUG_NO_LINE: u32 = 104;
 /// What an instruction says of the source of those after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// `file:line`
+    /// `file:line`, or the file alone
     Is(String),
     Unknown,
 }
@@ -131,7 +131,12 @@ impl Binary {
     }
 
     fn position(&self, file: Option<String>, line: u64) -> String {
-        format!("{}:{line}", file.as_deref().unwrap_or("source"))
+        let file = file.as_deref().unwrap_or("source");
+        match line {
+            // What a compiler made of no line in particular.
+            0 => file.to_string(),
+            line => format!("{file}:{line}"),
+        }
     }
 
     fn string(&self, id: Id) -> Option<String> {

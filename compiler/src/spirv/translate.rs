@@ -17,7 +17,7 @@ use super::rules::{LINKAGE, Rule, VALIDATION};
 use crate::AddressSpace;
 use crate::ir::{
     FuncId, Function, Global, GlobalId, GlobalInit, LocalVar, Module, Op as IrOp, Relocation,
-    SourceLoc, Type,
+    Scope, SourceLoc, Type,
 };
 
 /// Largest module-scope object.
@@ -47,7 +47,6 @@ pub(super) struct Translator<'a> {
     locations: HashMap<String, SourceLoc>,
     /// Who calls whom, and where.
     pub calls: Vec<(FuncId, FuncId, Inst<'a>)>,
-    pub has_arithmetic_fence: bool,
     initialized: u64,
 }
 
@@ -110,10 +109,7 @@ impl<'a> Translator<'a> {
             let name = unit.linkage(id).map(|(name, _)| name);
             return Err(match name {
                 Some(name) => unit
-                    .error(
-                        inst,
-                        format!("the function {name:?} is imported, but nothing exports it"),
-                    )
+                    .error(inst, unit.missing("function", &name, &def.inst))
                     .under(LINKAGE),
                 None => unit.error(
                     inst,
@@ -224,12 +220,8 @@ impl<'a> Translator<'a> {
         if let Some((import, kind)) = unit.linkage(id)
             && kind == rspirv::spirv::LinkageType::Import as u32
         {
-            return Err(unit
-                .error(
-                    &variable.inst,
-                    format!("the variable {import:?} is imported, but nothing exports it"),
-                )
-                .under(LINKAGE));
+            let message = unit.missing("variable", &import, &variable.inst);
+            return Err(unit.error(&variable.inst, message).under(LINKAGE));
         }
         let name = self.unique(name);
         let global = self.module.globals.push(Global {
@@ -409,7 +401,11 @@ fn own_reach(func: &Function) -> Reach {
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
             match func.insts[inst].op {
-                IrOp::Barrier(_) => reach.has_barrier = true,
+                IrOp::Barrier(_)
+                | IrOp::Collective {
+                    scope: Scope::WorkGroup,
+                    ..
+                } => reach.has_barrier = true,
                 IrOp::Alloca { size, .. } => reach.private_bytes += u64::from(size),
                 _ => {}
             }

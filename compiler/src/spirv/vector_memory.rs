@@ -59,8 +59,10 @@ impl FunctionTranslator<'_, '_> {
                 let value = if self.ty(value) == half {
                     value
                 } else {
-                    self.b()
-                        .val(IrOp::Convert(ConvertOp::FToF, rounding), &[value], half)
+                    let value = self.flushed(value);
+                    let op = IrOp::Convert(ConvertOp::FToF, rounding);
+                    let value = self.b().val(op, &[value], half);
+                    self.flushed(value)
                 };
                 self.b().store(mem, address, value);
                 Ok(())

@@ -48,6 +48,7 @@ pub fn run(func: &mut Function) -> bool {
     }
     let cfg = Cfg::new(func);
     let key = LaunchKey {
+        width: LANES,
         linear: true,
         full_chunks: true,
         zero_offset: true,

@@ -26,6 +26,8 @@ pub(super) fn rewrite(f: &mut Folder, inst: Inst) -> Option<Rewrite> {
     let ty = f.func.ty(data.results[0]);
     match data.op.clone() {
         Op::Unary(op) => unary(f.func, op, args[0]),
+        // What is to stay as it is must not become an operation that need not.
+        Op::Binary(_, wrap) if wrap.strict => None,
         Op::Binary(op, _) if op.is_float() => float_binary(f, op, args[0], args[1], ty),
         Op::Binary(op, wrap) => int_binary(f, op, wrap, args[0], args[1], ty),
         Op::Fma => fma(f.func, &args),

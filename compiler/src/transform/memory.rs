@@ -5,7 +5,7 @@
 //! while a kernel runs. `printf` reads its strings from there and writes nothing that a kernel can read.
 
 use crate::AddressSpace;
-use crate::ir::{Atomic, Mem, Op};
+use crate::ir::{Atomic, Collective, Mem, Op};
 
 /// A set of address spaces, [`AddressSpace::Generic`] being one of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +41,7 @@ impl Spaces {
             | Op::AtomicLoad(Atomic { space, .. })
             | Op::AtomicStore(Atomic { space, .. }) => Spaces::meeting(*space).with(Spaces::SHARED),
             Op::Barrier(_) | Op::Fence(_) => Spaces::SHARED,
+            Op::Collective { what, .. } if *what == Collective::Sync => Spaces::SHARED,
             Op::MemCopy { .. } | Op::MemCopyDyn { .. } | Op::Call(_) => Spaces::WRITABLE,
             _ => Spaces::NONE,
         }

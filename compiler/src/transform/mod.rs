@@ -18,7 +18,7 @@
 //! | [`builtins`] | built-ins that are not lane-wise |
 //! | [`scalarize`] | one lane for each value |
 //! | [`fast_math`] | what the build options allow arithmetic |
-//! | [`spaces`] | generic accesses to the address space they are known to be in |
+//! | [`spaces`] | generic accesses to the address space they are known to be in, questions about it answered |
 //! | [`unroll`] | short loops as straight lines |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
 //! | [`licm`] | invariant code and loads out of loops |
@@ -77,7 +77,10 @@ pub fn prepare_kernel(
     promote_all(&mut func, Stage::Scalarized);
     fast_math::run(&mut func, options);
     check(&func, Stage::Scalarized, "fast_math");
-    spaces::run(&mut func, module, &kernel.info, &params);
+    if spaces::run(&mut func, module, &kernel.info, &params) {
+        // Private objects may have been memory only for the sake of the question.
+        promote_all(&mut func, Stage::Scalarized);
+    }
     rounds(&mut func, Stage::Scalarized);
     for _ in 0..UNROLL_ROUNDS {
         if !unroll::run(&mut func) {

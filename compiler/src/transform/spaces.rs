@@ -16,7 +16,8 @@ use crate::{AddressSpace, ArgKind, KernelInfo};
 /// What is known of a pointer; a value without an entry is not a pointer, or not yet reached.
 type Spaces = SecondaryMap<Value, Option<AddressSpace>>;
 
-/// Narrows the accesses of a kernel's function. Returns whether any was.
+/// Narrows the accesses of a kernel's function, and decides what it asks about the spaces of pointers. Returns whether any
+/// question was decided.
 pub fn run(
     func: &mut Function,
     module: &Module,
@@ -29,14 +30,15 @@ pub fn run(
     }
     let order = func.reverse_post_order();
     while walk(func, module, &order, &mut spaces) {}
-    let mut changed = false;
+    let mut decided = false;
     for &block in &order {
         for index in 0..func.blocks[block].insts.len() {
             let inst = func.blocks[block].insts[index];
-            changed |= narrow(func, inst, &spaces);
+            narrow(func, inst, &spaces);
+            decided |= decide(func, inst, &spaces);
         }
     }
-    changed
+    decided
 }
 
 fn argument_space(info: &KernelInfo, source: &ParamSource) -> AddressSpace {
@@ -93,7 +95,7 @@ fn walk(func: &Function, module: &Module, order: &[Block], spaces: &mut Spaces) 
     changed
 }
 
-fn narrow(func: &mut Function, inst: Inst, spaces: &Spaces) -> bool {
+fn narrow(func: &mut Function, inst: Inst, spaces: &Spaces) {
     let data = &mut func.insts[inst];
     let space = match &mut data.op {
         Op::Load(mem) | Op::Store(mem) => &mut mem.space,
@@ -101,15 +103,29 @@ fn narrow(func: &mut Function, inst: Inst, spaces: &Spaces) -> bool {
         | Op::AtomicCmpXchg(atomic)
         | Op::AtomicLoad(atomic)
         | Op::AtomicStore(atomic) => &mut atomic.space,
-        _ => return false,
+        _ => return,
     };
     match spaces[data.args[0]] {
-        Some(known) if *space == AddressSpace::Generic && known != AddressSpace::Generic => {
-            *space = known;
-            true
-        }
-        _ => false,
+        Some(known) if *space == AddressSpace::Generic => *space = known,
+        _ => {}
     }
+}
+
+/// Replaces a question about a pointer whose space is known by its answer.
+fn decide(func: &mut Function, inst: Inst, spaces: &Spaces) -> bool {
+    let data = &mut func.insts[inst];
+    let Op::InSpace(asked) = data.op else {
+        return false;
+    };
+    let known = match spaces[data.args[0]] {
+        None | Some(AddressSpace::Generic) => return false,
+        // Global is what is neither private nor local.
+        Some(AddressSpace::Constant) => AddressSpace::Global,
+        Some(known) => known,
+    };
+    data.op = Op::Const(u64::from(known == asked));
+    data.args.clear();
+    true
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! What a guard's results say of all lanes ([`Asked`]).
 //!
 //! A comparison of ids with uniform values changes at most once over the lanes, so the first and the last lane tell
-//! about all of them; whether a number wraps, its first lane and its stride do.
+//! about all of them; whether a number wraps, its first lane and its stride do; whether a quotient changes, the first
+//! lane's remainder and the stride do.
 
 use super::Asked;
 use super::linearize::Linearizer;
@@ -25,6 +26,7 @@ impl Linearizer<'_> {
             Some(Asked::All) => self.bound(value, true),
             Some(Asked::Any) => self.bound(value, false),
             Some(Asked::NoWrap { signed }) => self.no_wrap(value, *signed),
+            Some(Asked::SameQuotient) => self.same_quotient(value),
         }
     }
 
@@ -96,6 +98,33 @@ impl Linearizer<'_> {
             Op::Convert(op, _) => self.no_wrap(data.args[0], op == ConvertOp::SExt),
             _ => unreachable!("guards extend or clamp"),
         }
+    }
+
+    /// Whether the quotient that belongs to a remainder is the same in all lanes. The number that is divided is affine with
+    /// a stride that is not negative; neither it nor any lane's is negative or wraps.
+    fn same_quotient(&mut self, remainder: Value) -> Value {
+        let inst = self.src.def_inst(remainder).expect("a remainder");
+        let data = &self.src.insts[inst];
+        let (&Op::Binary(op, _), &[number, divisor]) = (&data.op, &data.args[..]) else {
+            unreachable!("a remainder has two operands")
+        };
+        let reach = match self.shapes.of(number) {
+            Shape::Affine(stride) => stride as u64 * (u64::from(self.width) - 1),
+            _ => 0,
+        };
+        let (number, divisor) = (self.scalar(number), self.scalar(divisor));
+        let mut b = self.builder();
+        // At most the number, so that the sum is at most its last lane. The remainder by 0 is 0, by a negative number
+        // not negative: then the comparison fails.
+        let first = b.binary(op, number, divisor);
+        let reach = b.iconst(b.ty(number), reach);
+        let last = b.binary(BinOp::IAdd, first, reach);
+        let cc = if op == BinOp::SRem {
+            IntCC::Slt
+        } else {
+            IntCC::Ult
+        };
+        b.icmp(cc, last, divisor)
     }
 
     /// Whether an affine number goes from the first lane to the last without wrapping.

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::linearize::{Linearizer, Mask};
 use crate::analysis::{Shape, shape::Guards};
-use crate::ir::{BinOp, Inst, Mem, Op, Scalar, SourceLoc, Type, Value};
+use crate::ir::{BinOp, Collective, Inst, Mem, Op, Scalar, Scope, SourceLoc, Type, Value};
 
 impl Linearizer<'_> {
     /// The shape of a value for a use in the current block.
@@ -171,6 +171,7 @@ impl Linearizer<'_> {
                 self.atomic(inst)
             }
             Op::Printf { .. } => self.printf(inst),
+            Op::Collective { what, scope, .. } => self.collective(inst, what, scope),
             Op::ContextStore(slot) => {
                 let mut value = self.vector(data.args[0]);
                 if let Mask::Of(lanes) = self.mask {
@@ -273,7 +274,7 @@ impl Linearizer<'_> {
                 let address = self.scalar(ptr);
                 access(self, address, stride)
             }
-            Shape::Guarded(stride, guards) => {
+            Shape::Guarded(stride, guards) if stride != 0 => {
                 let checks = self.checks(guards);
                 let address = self.scalar(ptr);
                 match checks {
@@ -381,6 +382,28 @@ impl Linearizer<'_> {
         }
         args.extend(self.mask_arg());
         let new = self.make(inst, op, &args, self.width);
+        self.define_all(inst, &new);
+    }
+
+    /// The lanes are the sub-group, those of the mask the ones that take part.
+    fn collective(&mut self, inst: Inst, what: Collective, scope: Scope) {
+        let data = &self.src.insts[inst];
+        let mut args = Vec::new();
+        for (i, &arg) in data.args.iter().enumerate() {
+            args.push(if i == 1 && self.shape(arg).is_uniform() {
+                self.scalar(arg)
+            } else {
+                self.vector(arg)
+            });
+        }
+        args.extend(self.mask_arg());
+        let op = Op::Collective {
+            what,
+            scope,
+            masked: self.mask != Mask::Full,
+        };
+        let lanes = if what.is_uniform() { 1 } else { self.width };
+        let new = self.make(inst, op, &args, lanes);
         self.define_all(inst, &new);
     }
 

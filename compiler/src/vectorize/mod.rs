@@ -35,6 +35,8 @@ pub enum Asked {
     Any,
     /// Whether a number, affine, goes from the first lane to the last without wrapping.
     NoWrap { signed: bool },
+    /// For a remainder: whether the quotient of the same division is the same in all lanes.
+    SameQuotient,
 }
 
 /// Makes the function for `width` work-items. `Err` says why only a width of 1 will do.
@@ -58,14 +60,16 @@ pub fn vectorize_trusting(
     widen(func, key, width, &[], trusted)
 }
 
-/// The same of a function whose results are to answer `asked`.
+/// The same of a function whose results are to answer `asked`. Where a guard in `trusted` does not hold, other answers are
+/// of no use.
 pub fn vectorize_guard(
     func: &Function,
     key: &LaunchKey,
     width: u8,
     asked: &[Asked],
+    trusted: &BTreeSet<Value>,
 ) -> Result<Vectorized, String> {
-    widen(func, key, width, asked, &BTreeSet::new())
+    widen(func, key, width, asked, trusted)
 }
 
 fn widen(

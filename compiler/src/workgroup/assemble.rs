@@ -17,11 +17,13 @@
 
 use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
 
+use super::collectives::{Carried, is_collective};
 use super::local::{context_layout, local_layout, slot_align, slot_bytes};
-use super::{Region, Split};
+use super::{Layout, Region, Split};
+use crate::ir::collective::neutral;
 use crate::ir::{
-    BinOp, Block, Builder, DimQuery, Function, Inst, IntCC, Mem, Op, ParamSource, Query, SlotId,
-    Terminator, Type, Value,
+    BinOp, Block, Builder, DimQuery, Function, Inst, IntCC, Mem, Op, ParamSource, Query, Scalar,
+    SlotId, Terminator, Type, Value,
 };
 use crate::{AddressSpace, Launch, LaunchKey, abi};
 
@@ -56,14 +58,15 @@ struct Place {
     /// Local linear id of the row's first one.
     row: Value,
     lanes: u8,
-    /// The first work-item in x that belongs to no full chunk.
-    full_end: Value,
+    /// Whether not all lanes are work-items.
+    partial: bool,
 }
 
 struct Assembler<'a> {
     key: &'a LaunchKey,
     split: &'a Split,
     width: u8,
+    layout: Layout,
     out: Function,
     block: Block,
     launch: LaunchValues,
@@ -79,6 +82,7 @@ pub(super) fn assemble(
     params: &[ParamSource],
     width: u8,
     key: &LaunchKey,
+    layout: Layout,
 ) -> Function {
     let mut out = Function::new(name, &[Type::PTR, Type::PTR, Type::I64, Type::I64], &[]);
     out.locals = split.skeleton.locals.clone();
@@ -106,6 +110,7 @@ pub(super) fn assemble(
         key,
         split,
         width,
+        layout,
         block: entry,
         launch,
         group: None,
@@ -292,7 +297,7 @@ impl Assembler<'_> {
         let results = region.scalar.results.clone();
         let state: Vec<Value> = results.iter().map(|&ty| self.b().iconst(ty, 0)).collect();
         let zero = self.i64(0);
-        if self.key.linear {
+        if self.key.linear || self.layout == Layout::Flat {
             return self.row(region, args, [zero; 3], zero, &state);
         }
         let bounds = |d: usize| (zero, group.size[d], 1);
@@ -315,17 +320,20 @@ impl Assembler<'_> {
         row: Value,
         state: &[Value],
     ) -> Vec<Value> {
-        let size = self.group_values().size[0];
+        let size = match self.layout {
+            Layout::Rows => self.group_values().size[0],
+            Layout::Flat => self.group_items(),
+        };
         let start = id[0];
+        let place = |x: Value, lanes: u8| Place {
+            id: [x, id[1], id[2]],
+            row,
+            lanes,
+            partial: false,
+        };
         let Some(vector) = &region.vector else {
             return self.for_each((start, size, 1), false, state, |this, x, state| {
-                let place = Place {
-                    id: [x, id[1], id[2]],
-                    row,
-                    lanes: 1,
-                    full_end: start,
-                };
-                this.items(&region.scalar, args, place, state)
+                this.items(&region.scalar, args, place(x, 1), state)
             });
         };
         let step = u64::from(self.width);
@@ -334,12 +342,6 @@ impl Assembler<'_> {
         } else {
             let mask = self.i64(!(step - 1));
             self.binary(BinOp::And, size, mask)
-        };
-        let place = |x: Value, lanes: u8| Place {
-            id: [x, id[1], id[2]],
-            row,
-            lanes,
-            full_end: end,
         };
         if let Some(guard) = &region.guard {
             return self.guarded_row(region, (guard, vector), args, (start, size), place, state);
@@ -350,6 +352,16 @@ impl Assembler<'_> {
         });
         if self.key.full_chunks {
             return state;
+        }
+        if let Some(partial) = &region.partial {
+            let step = u64::from(self.width);
+            return self.for_each((end, size, step), true, &state, |this, x, state| {
+                let place = Place {
+                    partial: true,
+                    ..place(x, this.width)
+                };
+                this.items(partial, args, place, state)
+            });
         }
         self.for_each((end, size, 1), true, &state, |this, x, state| {
             this.items(&region.scalar, args, place(x, 1), state)
@@ -398,7 +410,10 @@ impl Assembler<'_> {
         let mut b = self.b();
         let no_wrap = answers[2..].iter().copied();
         match no_wrap.reduce(|a, c| b.binary(BinOp::And, a, c)) {
-            Some(no_wrap) => b.cond_br(no_wrap, sound, &[], slow, &[]),
+            Some(no_wrap) => {
+                let unsound = if region.masked_for_all { not_all } else { slow };
+                b.cond_br(no_wrap, sound, &[], unsound, &[]);
+            }
             None => b.br(sound, &[]),
         }
         self.block = sound;
@@ -441,7 +456,7 @@ impl Assembler<'_> {
             return results;
         }
         let zero = self.i64(0);
-        let item = self.binary(BinOp::IAdd, place.row, place.id[0]);
+        let item = self.item(place);
         let first = self.b().icmp(IntCC::Eq, item, zero);
         results
             .iter()
@@ -529,6 +544,12 @@ impl Assembler<'_> {
                 self.context_store(body, *slot, args[0], place);
                 Vec::new()
             }
+            Op::Carry => {
+                let ty = body.ty(data.results[0]);
+                let (address, mem) = self.carry(ty);
+                vec![self.b().load(mem, address, ty)]
+            }
+            op if is_collective(op) => self.collective(op, &args, place),
             Op::Alloca { .. } => {
                 let new = self
                     .out
@@ -537,6 +558,7 @@ impl Assembler<'_> {
                 self.out.blocks[entry].insts.insert(0, new);
                 self.out.insts[new].results.to_vec()
             }
+            Op::InSpace(space) => vec![self.in_space(*space, args[0])],
             Op::Call(region) => {
                 let split = self.split;
                 self.run(&split.regions[region.index()], &args)
@@ -553,6 +575,73 @@ impl Assembler<'_> {
         for (&old, new) in data.results.iter().zip(results) {
             map[old] = new.into();
         }
+    }
+
+    /// Where the carry is.
+    fn carry(&mut self, ty: Type) -> (Value, Mem) {
+        let slot = self.split.carry.expect("collectives have a carry");
+        let before = self.i64(self.slots[slot.index()]);
+        let array = self.binary(BinOp::IMul, self.launch.items, before);
+        let base = self.launch.context;
+        let address = self.b().ptr_add(base, array);
+        (address, Mem::new(AddressSpace::Private, ty.scalar.bytes()))
+    }
+
+    /// A collective of the work-group for the work-items at a place.
+    fn collective(&mut self, op: &Op, args: &[Value], place: Option<Place>) -> Vec<Value> {
+        let &Op::Collective { what, masked, .. } = op else {
+            unreachable!("it is a collective")
+        };
+        let with = what.op().expect("what is left combines");
+        let ty = self.out.ty(args[0]).lane();
+        let (address, mem) = self.carry(ty);
+        let item = self.item(place.expect("work-items take part"));
+        let zero = self.i64(0);
+        let mut b = self.b();
+        let first = b.icmp(IntCC::Eq, item, zero);
+        let before = b.load(mem, address, ty);
+        let nothing = b.iconst(ty, neutral(with, ty.scalar));
+        let carry = b.select(first, nothing, before);
+        let carried = Carried {
+            what,
+            value: args[0],
+            mask: masked.then(|| args[1]),
+            carry,
+        };
+        let (carry, result) = carried.emit(&mut b);
+        b.store(mem, address, carry);
+        // A reduction's result is the carry after all have run.
+        vec![result.unwrap_or(carry)]
+    }
+
+    /// Whether addresses are in private memory (the barrier context: `split` puts all private objects there whose
+    /// addresses may be asked about), in work-group memory, or in neither. Both lie in scratch memory, one after the other.
+    fn in_space(&mut self, space: AddressSpace, address: Value) -> Value {
+        let (_, per_item) = context_layout(&self.split.skeleton);
+        let per_item = self.i64(per_item);
+        let context_bytes = self.binary(BinOp::IMul, self.launch.items, per_item);
+        let (context, scratch) = (self.launch.context, self.launch.scratch);
+        let mut b = self.b();
+        let [context, scratch] = [context, scratch].map(|ptr| b.bitcast(ptr, Type::I64));
+        let local_bytes = b.binary(BinOp::ISub, context, scratch);
+        let (base, bytes, condition) = match space {
+            AddressSpace::Local => (scratch, local_bytes, IntCC::Ult),
+            AddressSpace::Private => (context, context_bytes, IntCC::Ult),
+            _ => {
+                let all = b.binary(BinOp::IAdd, local_bytes, context_bytes);
+                (scratch, all, IntCC::Uge)
+            }
+        };
+        let ty = b.ty(address).with_scalar(Scalar::I64);
+        let spread = |b: &mut Builder<'_>, value: Value| match ty.lanes {
+            1 => value,
+            lanes => b.splat(value, lanes),
+        };
+        let address = b.bitcast(address, ty);
+        let base = spread(&mut b, base);
+        let bytes = spread(&mut b, bytes);
+        let offset = b.binary(BinOp::ISub, address, base);
+        b.icmp(condition, offset, bytes)
     }
 
     fn dim_query(&mut self, query: DimQuery, d: usize, place: Option<Place>) -> Value {
@@ -577,7 +666,6 @@ impl Assembler<'_> {
     }
 
     fn query(&mut self, query: Query, place: Option<Place>) -> Value {
-        let group = self.group_values();
         let width = u64::from(self.width);
         match query {
             Query::WorkDim => self.launch.work_dim,
@@ -598,53 +686,52 @@ impl Assembler<'_> {
                 }
                 sum.expect("three dimensions")
             }
-            Query::LocalLinearId => {
-                let place = place.expect("work-items have ids");
-                self.binary(BinOp::IAdd, place.row, place.id[0])
-            }
+            Query::LocalLinearId => self.item(place.expect("work-items have ids")),
             Query::SubGroupMaxSize => self.i64(width),
             Query::SubGroupSize => {
                 let place = place.expect("work-items have ids");
-                if place.lanes > 1 || self.width == 1 {
-                    self.i64(width)
-                } else {
-                    // The rest of the row is one smaller sub-group.
-                    self.binary(BinOp::ISub, group.size[0], place.full_end)
+                if self.width == 1 || place.lanes > 1 && !place.partial {
+                    return self.i64(width);
                 }
+                // The last one may be smaller.
+                let item = self.item(place);
+                let mask = self.i64(!(width - 1));
+                let first = self.binary(BinOp::And, item, mask);
+                let items = self.group_items();
+                let left = self.binary(BinOp::ISub, items, first);
+                let most = self.i64(width);
+                self.binary(BinOp::UMin, left, most)
             }
             Query::SubGroupLocalId => {
                 let place = place.expect("work-items have ids");
-                if place.lanes > 1 || self.width == 1 {
-                    self.i64(0)
-                } else {
-                    self.binary(BinOp::ISub, place.id[0], place.full_end)
-                }
+                let item = self.item(place);
+                let mask = self.i64(width - 1);
+                self.binary(BinOp::And, item, mask)
             }
             Query::NumSubGroups => {
-                let rows = self.binary(BinOp::IMul, group.size[1], group.size[2]);
-                let each = self.chunks();
-                self.binary(BinOp::IMul, rows, each)
+                let items = self.group_items();
+                let up = round_up(&mut self.b(), items, width);
+                let shift = self.i64(u64::from(width.trailing_zeros()));
+                self.binary(BinOp::LShr, up, shift)
             }
             Query::SubGroupId => {
-                let place = place.expect("work-items have ids");
-                let rows = self.binary(BinOp::IMul, place.id[2], group.size[1]);
-                let rows = self.binary(BinOp::IAdd, rows, place.id[1]);
-                let each = self.chunks();
-                let before = self.binary(BinOp::IMul, rows, each);
+                let item = self.item(place.expect("work-items have ids"));
                 let shift = self.i64(u64::from(width.trailing_zeros()));
-                let here = self.binary(BinOp::LShr, place.id[0], shift);
-                self.binary(BinOp::IAdd, before, here)
+                self.binary(BinOp::LShr, item, shift)
             }
         }
     }
 
-    /// Sub-groups in a row.
-    fn chunks(&mut self) -> Value {
-        let size = self.group_values().size[0];
-        let width = u64::from(self.width);
-        let shift = self.i64(u64::from(width.trailing_zeros()));
-        let up = round_up(&mut self.b(), size, width);
-        self.binary(BinOp::LShr, up, shift)
+    /// The local linear id of the first of these work-items.
+    fn item(&mut self, place: Place) -> Value {
+        self.binary(BinOp::IAdd, place.row, place.id[0])
+    }
+
+    /// The work-items of this group.
+    fn group_items(&mut self) -> Value {
+        let size = self.group_values().size;
+        let plane = self.binary(BinOp::IMul, size[0], size[1]);
+        self.binary(BinOp::IMul, plane, size[2])
     }
 
     /// The address of the first of these work-items' element of a slot.
@@ -655,7 +742,7 @@ impl Assembler<'_> {
         let base = self.launch.context;
         let base = self.b().ptr_add(base, array);
         let bytes = self.i64(slot_bytes(body, slot));
-        let item = self.binary(BinOp::IAdd, place.row, place.id[0]);
+        let item = self.item(place);
         let offset = self.binary(BinOp::IMul, item, bytes);
         self.b().ptr_add(base, offset)
     }

@@ -1,10 +1,12 @@
 //! What is asked of a chunk before it runs as vectors.
 //!
 //! Vector code is better for knowing that the whole chunk passes the region's bounds checks (`bounds.rs`), and that index arithmetic of
-//! 32 bits does not wrap between its work-items before it is extended to 64, nor is clamped ([`Shape::Guarded`]), so that they access neighbouring elements. Both can be
+//! 32 bits does not wrap between its work-items before it is extended to 64, nor is clamped, nor crosses a multiple of what it is divided
+//! by ([`Shape::Guarded`]), so that they access neighbouring elements. All this can be
 //! computed once for a chunk, if from ids and uniform values alone. So they make up a function of their own, the *guard*, and the vector
 //! code is made on the assumption that it holds. Where it does not, which is at the edges of the range or hardly ever, work-items
-//! run one by one, or with masks. Cost: linear.
+//! run one by one, or with masks. Quotients often differ in a chunk (small divisors), so then it runs as vectors made without the
+//! assumption. Cost: linear.
 
 use std::collections::BTreeSet;
 
@@ -22,10 +24,14 @@ pub(super) struct Checks {
     pub guard: Function,
     /// What is asked of the guard's results.
     pub asked: Vec<Asked>,
+    /// The guard's divisions whose quotients are asked about: other answers hold if theirs do.
+    pub asked_first: BTreeSet<Value>,
     /// The region for work-items that pass.
     pub inside: Function,
-    /// The whole region, if those that do not pass have more to do than to end.
+    /// The whole region, if those that do not pass have more to do than to end, or guards may well fail.
     pub masked: Option<Function>,
+    /// Whether it is for chunks of which guards fail, too.
+    pub masked_for_all: bool,
     /// What [`Shape::Guarded`] is guarded by and holds if the guard says so.
     pub trusted: BTreeSet<Value>,
 }
@@ -44,25 +50,28 @@ pub(super) fn split_checks(region: &Function, key: &LaunchKey, width: u8) -> Opt
     if !cfg.loops.irreducible.is_empty() {
         return None;
     }
-    let shapes = Shapes::new(&whole, &cfg, key, Across::Chunk(width));
+    let shapes = Shapes::guessing(&whole, &cfg, key, Across::Chunk(width));
     let bounds = find_bounds(&whole, &cfg, &shapes);
     let trusted = early_guards(&whole, &cfg, &shapes);
     if bounds.is_none() && trusted.is_empty() {
         return None;
     }
     let bounds = bounds.unwrap_or_default();
-    let (guard, asked) = make_guard(&whole, &bounds, &trusted, &shapes);
+    let (guard, asked, asked_first) = make_guard(&whole, &bounds, &trusted, &shapes);
     let mut inside = whole.clone();
     for step in bounds.steps {
         inside.blocks[step.block].term = Terminator::Br(step.onward);
     }
     inside.layout = inside.reverse_post_order();
     canonical::forward_parameters(&mut inside);
+    let masked_for_all = trusted.iter().any(|&guard| is_division(&whole, guard));
     Some(Checks {
         guard,
         asked,
+        asked_first,
         inside,
-        masked: bounds.outside.then_some(whole),
+        masked: (bounds.outside || masked_for_all).then_some(whole),
+        masked_for_all,
         trusted,
     })
 }
@@ -85,6 +94,14 @@ fn early_guards(func: &Function, cfg: &Cfg, shapes: &Shapes) -> BTreeSet<Value> 
         }
     }
     found
+}
+
+fn is_division(func: &Function, guard: Value) -> bool {
+    use BinOp::{SDiv, SRem, UDiv, URem};
+    matches!(
+        func.def_op(guard),
+        Some(Op::Binary(UDiv | SDiv | URem | SRem, _))
+    )
 }
 
 /// Whether a value follows from ids and uniform values by a few pure operations.
@@ -113,9 +130,10 @@ fn make_guard(
     bounds: &Bounds,
     trusted: &BTreeSet<Value>,
     shapes: &Shapes,
-) -> (Function, Vec<Asked>) {
+) -> (Function, Vec<Asked>, BTreeSet<Value>) {
     // Guards with one operand are asked once.
     let mut operands: BTreeSet<(Value, bool)> = BTreeSet::new();
+    let mut divisions: BTreeSet<(Value, Value, bool)> = BTreeSet::new();
     let mut clamps: Vec<Value> = Vec::new();
     for &guard in trusted {
         let inst = func.def_inst(guard).expect("guards are instructions");
@@ -124,12 +142,17 @@ fn make_guard(
             Op::Convert(op, _) => {
                 operands.insert((data.args[0], op == ConvertOp::SExt));
             }
+            Op::Binary(op, _) if is_division(func, guard) => {
+                let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
+                divisions.insert((data.args[0], data.args[1], signed));
+            }
             _ => clamps.push(guard),
         }
     }
     let params: Vec<Type> = func.params().iter().map(|&p| func.ty(p)).collect();
     let mut results = vec![Type::I1; 2];
     results.extend(operands.iter().map(|&(value, _)| func.ty(value)));
+    results.extend(divisions.iter().map(|&(value, ..)| func.ty(value)));
     results.extend(clamps.iter().map(|_| Type::I1));
     let mut out = Function::new(format!("{}.guard", func.name), &params, &results);
     out.locals = func.locals.clone();
@@ -165,11 +188,17 @@ fn make_guard(
         values.push(copy.value(&mut b, value));
         asked.push(Asked::NoWrap { signed });
     }
+    for (value, divisor, signed) in divisions {
+        let (value, divisor) = (copy.value(&mut b, value), copy.value(&mut b, divisor));
+        let op = if signed { BinOp::SRem } else { BinOp::URem };
+        values.push(b.binary(op, value, divisor));
+        asked.push(Asked::SameQuotient);
+    }
     for clamp in clamps {
         let inst = func.def_inst(clamp).expect("guards are instructions");
         let data = &func.insts[inst];
         let Op::Binary(op, _) = data.op else {
-            unreachable!("guards extend or clamp")
+            unreachable!("guards extend, divide or clamp")
         };
         // The bound is the operand that is uniform.
         let (value, bound) = if shapes.of(data.args[0]).is_uniform() {
@@ -182,7 +211,10 @@ fn make_guard(
         asked.push(Asked::All);
     }
     b.ret(&values);
-    (out, asked)
+    let copied = |&&guard: &&Value| is_division(func, guard);
+    let asked_first = trusted.iter().filter(copied);
+    let asked_first = asked_first.filter_map(|&guard| copy.map[guard].expand());
+    (out, asked, asked_first.collect())
 }
 
 /// Copies what values are computed from.

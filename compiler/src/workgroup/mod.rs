@@ -8,25 +8,29 @@
 //! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
 //! ([`crate::vectorize`]); `assemble.rs` wraps regions in loops over work-items and the skeleton in a loop over
 //! work-groups. `checks.rs` and `bounds.rs` keep
-//! rare cases from slowing down vector code; `local.rs` lays out scratch memory; `width.rs` chooses how wide.
+//! rare cases from slowing down vector code; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width.rs` chooses how wide.
 
 mod assemble;
 mod bounds;
 mod checks;
+mod collectives;
 mod extensions;
 mod local;
 mod split;
+mod subgroups;
 mod width;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::ir::{Function, ParamSource, SourceLoc};
+use crate::ir::{Function, ParamSource, SlotId, SourceLoc};
 use crate::transform::dce;
 use crate::vectorize::{vectorize, vectorize_guard, vectorize_trusting};
 use crate::{Diagnostic, LaunchKey};
 
 pub use local::local_layout;
-pub use width::choose_width;
+pub use subgroups::uses_sub_groups;
+pub use width::{choose_width, launch_width};
 
 /// Something a user may want to know about how a kernel is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +66,10 @@ pub struct Region {
     pub guard: Option<Function>,
     /// For a chunk of which not all pass the bounds checks, instead of running its work-items one by one.
     pub masked: Option<Function>,
+    /// For the work-group's last chunk, when it is not whole and its work-items have something to do together.
+    pub partial: Option<Function>,
+    /// Whether `masked` is also for a chunk whose values may wrap.
+    pub masked_for_all: bool,
 }
 
 /// A kernel cut at its barriers.
@@ -70,6 +78,8 @@ pub struct Split {
     /// The kernel for the whole work-group; region n is function @n to it.
     pub skeleton: Function,
     pub regions: Vec<Region>,
+    /// Where the carry of work-group collectives is, if there are any.
+    pub carry: Option<SlotId>,
     pub remarks: Vec<Remark>,
 }
 
@@ -90,9 +100,24 @@ impl fmt::Display for Split {
                     "\n; region @{i}, vectorized for chunks that fail bounds checks\n{masked}"
                 )?;
             }
+            if let Some(partial) = &region.partial {
+                write!(
+                    f,
+                    "\n; region @{i}, vectorized for a partial chunk\n{partial}"
+                )?;
+            }
         }
         Ok(())
     }
+}
+
+/// In which order work-items run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Row by row; a chunk is of one row.
+    Rows,
+    /// By local linear id, which all ids have been computed from ([`subgroups::flatten`]).
+    Flat,
 }
 
 /// The code that runs work-groups of a kernel.
@@ -100,7 +125,7 @@ impl fmt::Display for Split {
 pub struct WorkGroupCode {
     /// `(launch: ptr, scratch: ptr, begin: i64, end: i64)`
     pub function: Function,
-    /// Work-items per vector: the width asked for, or 1.
+    /// Work-items per vector: the key's width, or 1.
     pub width: u8,
     /// Bytes of barrier context for each work-item.
     pub context_bytes_per_item: u64,
@@ -109,23 +134,36 @@ pub struct WorkGroupCode {
     pub split: Split,
 }
 
-/// Makes the code for launches with `key`, `width` work-items at a time (a power of two up to 16).
+/// Makes the code for launches with `key`, which says how many work-items at a time (a power of two up to 16).
 ///
 /// `params` has an entry for each parameter of `kernel`. A kernel that cannot be vectorized gets a width of 1 and a remark.
 pub fn build(
     kernel: &Function,
     params: &[ParamSource],
-    width: u8,
     key: &LaunchKey,
 ) -> Result<WorkGroupCode, Diagnostic> {
     let mut kernel = kernel.clone();
+    collectives::cut(&mut kernel);
+    let layout = if subgroups::uses_sub_groups(&kernel) && !key.linear && !key.full_chunks {
+        subgroups::flatten(&mut kernel);
+        Layout::Flat
+    } else {
+        Layout::Rows
+    };
     extensions::spell_out(&mut kernel);
     let kernel = &kernel;
     let mut split = split::split(kernel, key)?;
     let mut remarks = std::mem::take(&mut split.remarks);
-    let mut width = width;
+    let mut width = key.width;
     for region in &mut split.regions {
         if let Err(reason) = widen(region, key, width, &mut remarks) {
+            if subgroups::uses_sub_groups(kernel) {
+                // The size of its sub-groups has been told.
+                return Err(Diagnostic::new(format!(
+                    "the kernel {:?} uses sub-groups of {width} work-items but {reason}",
+                    kernel.name
+                )));
+            }
             remarks.push(Remark::new(
                 SourceLoc::default(),
                 format!("runs one work-item at a time: {reason}"),
@@ -137,10 +175,11 @@ pub fn build(
     if width == 1 {
         for region in &mut split.regions {
             (region.vector, region.guard, region.masked) = (None, None, None);
+            region.partial = None;
         }
     }
-    // A key promises full chunks of the width asked for, a multiple of any it falls back to.
-    let function = assemble::assemble(&kernel.name, &split, params, width, key);
+    // A key promises full chunks of its width, a multiple of any it falls back to.
+    let function = assemble::assemble(&kernel.name, &split, params, width, key, layout);
     let (_, context_bytes_per_item) = local::context_layout(&split.skeleton);
     Ok(WorkGroupCode {
         function,
@@ -158,15 +197,40 @@ fn widen(
     width: u8,
     remarks: &mut Vec<Remark>,
 ) -> Result<(), String> {
+    if width > 1 && subgroups::work_together(&region.scalar) {
+        let code = vectorize(&region.scalar, key, width)?;
+        if !key.full_chunks {
+            let some = subgroups::for_existing(&region.scalar);
+            region.partial = Some(vectorize(&some, key, width)?.function);
+        }
+        region.vector = Some(code.function);
+        let found = code.remarks.into_iter();
+        remarks.extend(found.map(|(loc, text)| Remark::new(loc, text)));
+        return Ok(());
+    }
     let code = match checks::split_checks(&region.scalar, key, width) {
         None => vectorize(&region.scalar, key, width)?,
         Some(checks) => {
             let trusted = &checks.trusted;
             if let Some(whole) = &checks.masked {
-                let code = vectorize_trusting(whole, key, width, trusted)?;
+                let none = BTreeSet::new();
+                let holds = if checks.masked_for_all {
+                    &none
+                } else {
+                    trusted
+                };
+                let code = vectorize_trusting(whole, key, width, holds)?;
                 region.masked = Some(code.function);
+                region.masked_for_all = checks.masked_for_all;
             }
-            let mut guard = vectorize_guard(&checks.guard, key, width, &checks.asked)?.function;
+            let mut guard = vectorize_guard(
+                &checks.guard,
+                key,
+                width,
+                &checks.asked,
+                &checks.asked_first,
+            )?
+            .function;
             // What the answers are not computed from would be shared with the code that follows.
             dce::run(&mut guard);
             region.guard = Some(guard);

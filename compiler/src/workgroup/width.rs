@@ -1,14 +1,20 @@
 //! How many work-items to run at a time.
 //!
-//! Vectors are 128 bits wide in hardware, and two per value hide latencies, so the width is as many of the
-//! kernel's typical data type as 256 bits hold; one register's worth when many values are live, so that they
-//! stay in registers.
+//! Vectors are 128 bits wide in hardware. Four per value share the cost of loops, addresses and checks among most items and
+//! keep most memory accesses in flight; two are better when so many values live at once that four of
+//! each would be spilled, or when memory is gathered, which takes lanes apart.
+//! A launch whose work-groups are short in x gets less ([`launch_width`]).
 
 use super::Remark;
 use super::extensions::spell_out;
+use super::subgroups::uses_sub_groups;
 use crate::LaunchKey;
-use crate::analysis::{Across, Cfg, Shape, Shapes};
-use crate::ir::{Function, Op, Scalar, SourceLoc, Type, Value};
+use crate::analysis::{Across, Cfg, LoopData, Shape, Shapes, max_pressure};
+use crate::ir::{BinOp, ConvertOp, Function, Inst, Op, Scalar, SourceLoc, Type, Value};
+
+/// The size of sub-groups in kernels that do not require another. One for all, so that what an application has learnt
+/// from one kernel holds for the next, and that of most kernels, with two registers for a 32-bit value.
+const SUB_GROUP: u8 = 8;
 
 // What running 8 work-items together costs or saves, in instructions, against one after another.
 
@@ -18,6 +24,12 @@ const GAIN: u64 = 6;
 const GATHER: u64 = 35;
 /// Lost by one whose addresses are compared at run time and are usually consecutive.
 const PROBED: u64 = 8;
+
+/// Bytes of an item's values that may live at once when 16 items run together.
+const FOUR_PARTS_LIVE: u64 = 36;
+/// Built-in functions, each some 50 instructions, in a kernel that runs 16 items together: in longer code there is little
+/// overhead to share, and it takes twice as long to compile.
+const FOUR_PARTS_BUILTINS: usize = 4;
 
 /// Whether an address follows from ids and uniform values by arithmetic alone: code generation then asks at
 /// run time whether lanes are consecutive. Looks at a bounded number of instructions.
@@ -45,23 +57,53 @@ fn is_computed(kernel: &Function, address: Value) -> bool {
     true
 }
 
+/// Whether an instruction extends an index of up to 32 bits to 64, or scales one that has been.
+fn is_scaled_index(kernel: &Function, inst: Inst) -> bool {
+    let data = &kernel.insts[inst];
+    match data.op {
+        Op::Convert(ConvertOp::ZExt | ConvertOp::SExt, _) => {
+            kernel.ty(data.results[0]).scalar == Scalar::I64
+        }
+        Op::Binary(BinOp::IMul | BinOp::Shl, _) => {
+            kernel.as_const(data.args[1]).is_some()
+                && kernel
+                    .def_inst(data.args[0])
+                    .is_some_and(|inst| matches!(kernel.insts[inst].op, Op::Convert(..)))
+                && kernel.ty(data.results[0]).scalar == Scalar::I64
+        }
+        _ => false,
+    }
+}
+
 /// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage), and why.
 pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
     let mut kernel = kernel.clone();
     spell_out(&mut kernel);
     let kernel = &kernel;
     let cfg = Cfg::new(kernel);
+    if uses_sub_groups(kernel) {
+        let endless = |data: &LoopData| data.exits.is_empty();
+        if !cfg.loops.irreducible.is_empty() || cfg.loops.loops.values().any(endless) {
+            let why = "runs 1 work-item at a time: a loop has several entries or no way out";
+            return (1, vec![Remark::new(SourceLoc::default(), why)]);
+        }
+        let why = format!("runs {SUB_GROUP} work-items at a time: its sub-groups");
+        return (SUB_GROUP, vec![Remark::new(SourceLoc::default(), why)]);
+    }
     let key = LaunchKey {
+        width: 8,
         linear: true,
         full_chunks: true,
         zero_offset: true,
         small_ids: true,
         uniform_groups: true,
     };
-    let shapes = Shapes::new(kernel, &cfg, &key, Across::Chunk(8));
-    // Varying instructions by the bytes of their data; addresses that need a vector count as 8.
+    let shapes = Shapes::guessing(kernel, &cfg, &key, Across::Chunk(8));
+    // Varying instructions by the bytes of their data. What only makes an address of an index does not count: gathers
+    // take the index apart.
     let mut counts = [0u32; 4];
     let (mut gain, mut loss) = (0u64, 0u64);
+    let mut gathers = false;
     for &block in &cfg.order {
         let weight = 4u32.saturating_pow(cfg.loops.depth(block).min(4));
         for &inst in &kernel.blocks[block].insts {
@@ -69,6 +111,7 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
             let varying = |v: Value| shapes.of(v) == Shape::Varying;
             match data.op {
                 Op::Load(_) | Op::Store(_) if varying(data.args[0]) => {
+                    gathers = true;
                     let cost = if is_computed(kernel, data.args[0]) {
                         PROBED
                     } else {
@@ -76,10 +119,13 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
                     };
                     loss += u64::from(weight) * cost;
                 }
+                Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) => gathers = true,
                 _ if data.results.iter().any(|&r| varying(r)) => gain += u64::from(weight) * GAIN,
                 _ => {}
             }
-            if matches!(data.op, Op::ICmp(_) | Op::FCmp(_)) {
+            if matches!(data.op, Op::ICmp(_) | Op::FCmp(_) | Op::PtrAdd)
+                || is_scaled_index(kernel, inst)
+            {
                 continue;
             }
             let mut count = |ty: Type| {
@@ -104,12 +150,30 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
         return (1, vec![Remark::new(SourceLoc::default(), why)]);
     }
     let total: u32 = counts.iter().fold(0, |sum, &n| sum.saturating_add(n));
+    let four_parts = || {
+        let bytes = |v: Value| match shapes.of(v) {
+            Shape::Varying if kernel.ty(v).scalar != Scalar::I1 => {
+                u64::from(kernel.ty(v).scalar.bytes())
+            }
+            _ => 0,
+        };
+        let insts = cfg
+            .order
+            .iter()
+            .flat_map(|&block| &kernel.blocks[block].insts);
+        let builtins = insts.filter(|&&inst| matches!(kernel.insts[inst].op, Op::Builtin(..)));
+        !gathers
+            && builtins.count() <= FOUR_PARTS_BUILTINS
+            && max_pressure(kernel, &cfg, bytes) <= FOUR_PARTS_LIVE
+    };
     let (width, why) = if counts[3] > total / 4 {
         (4, "mostly 64-bit values")
+    } else if (counts[2] > 0 || total == 0) && !four_parts() {
+        (8, "32-bit values, many at once or gathered")
     } else if counts[2] > 0 || total == 0 {
-        (8, "32-bit values")
+        (16, "32-bit values")
     } else if counts[1] > 0 {
-        (8, "16-bit values")
+        (16, "16-bit values")
     } else {
         (16, "8-bit values")
     };
@@ -118,4 +182,42 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
         format!("runs {width} work-items at a time: {why}"),
     );
     (width, vec![remark])
+}
+
+/// The width for a launch of a kernel whose own is `width`, in work-groups of `size` work-items in x: less where much of
+/// a group would be left over from whole chunks and run one by one.
+pub fn launch_width(width: u8, size: u64) -> u8 {
+    // About what a chunk costs: its loop and addresses, and a part for every four lanes at least. An item on its own
+    // costs as much as a narrow chunk.
+    let cost = |w: u8| {
+        let w = u64::from(w);
+        (size / w).saturating_mul(w.max(4) + 4) + (size % w) * 8
+    };
+    let narrower = (0..=width.trailing_zeros()).map(|n| 1 << n);
+    narrower.min_by_key(|&w| (cost(w), w)).unwrap_or(width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::launch_width;
+
+    #[test]
+    fn short_groups_get_narrow_vectors() {
+        for (size, expected) in [
+            (1, 1),
+            (2, 2),
+            (4, 4),
+            (8, 8),
+            (12, 4),
+            (16, 16),
+            (24, 8),
+            (100, 16),
+            (256, 16),
+            (1 << 16, 16),
+        ] {
+            assert_eq!(launch_width(16, size), expected, "groups of {size}");
+        }
+        assert_eq!(launch_width(8, 256), 8);
+        assert_eq!(launch_width(1, 256), 1);
+    }
 }

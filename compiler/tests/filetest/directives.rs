@@ -24,6 +24,8 @@ pub struct Run {
     pub kernel: Option<String>,
     pub range: NdRange,
     pub args: Vec<Arg>,
+    /// Work-items of a sub-group, if it matters.
+    pub sub_group_size: Option<u8>,
     pub expects: Vec<Expect>,
     /// Sorted.
     pub printf: Vec<String>,
@@ -48,6 +50,7 @@ impl Run {
                 local_size: [1; 3],
             },
             args: Vec::new(),
+            sub_group_size: None,
             expects: Vec::new(),
             printf: Vec::new(),
         }
@@ -125,7 +128,9 @@ pub fn parse(text: &str) -> Result<Test, String> {
             }
             _ => {}
         }
-        let known = ["global", "local", "offset", "arg", "expect", "printf"];
+        let known = [
+            "global", "local", "offset", "subgroup", "arg", "expect", "printf",
+        ];
         if !known.contains(&word) {
             continue;
         }
@@ -141,6 +146,13 @@ pub fn parse(text: &str) -> Result<Test, String> {
             }
             "local" => run.range.local_size = triple(rest, 1).map_err(at)?.0,
             "offset" => run.range.global_offset = triple(rest, 0).map_err(at)?.0,
+            "subgroup" => {
+                let size: u8 = rest.parse().map_err(|_| at(rest.into()))?;
+                if !matches!(size, 1 | 2 | 4 | 8 | 16) {
+                    return Err(at(format!("no engine has sub-groups of {size}")));
+                }
+                run.sub_group_size = Some(size);
+            }
             "arg" => run.args.push(argument(rest).map_err(at)?),
             "expect" => run.expects.push(data::expect(rest).map_err(at)?),
             _ => {

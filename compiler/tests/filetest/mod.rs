@@ -7,8 +7,9 @@
 pub mod data;
 pub mod directives;
 
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use brolga_compiler::ir::{Module, parse, verify};
 use brolga_compiler::{BuildOptions, SpecConstants, spirv};
@@ -60,26 +61,42 @@ fn load(path: &Path, text: &str) -> Result<Module, String> {
         verify::verify_module(&module)?;
         return Ok(module);
     }
-    let words = assemble(path)?;
-    let module = spirv::translate(&[&words], &SpecConstants::new(), &BuildOptions::default())
+    let modules: Vec<Vec<u32>> = assemble(text)?;
+    let modules: Vec<&[u32]> = modules.iter().map(Vec::as_slice).collect();
+    let module = spirv::translate(&modules, &SpecConstants::new(), &BuildOptions::default())
         .map_err(|e| e.to_string())?;
     verify::verify_module(&module)?;
     Ok(module)
 }
 
-/// Assembles a `.spvasm` file with `spirv-as`, for the version of SPIR-V its comments name, else 1.4.
-fn assemble(path: &Path) -> Result<Vec<u32>, String> {
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+/// Assembles the modules of a `.spvasm` file with `spirv-as`, for the version of SPIR-V its comments name, else 1.4.
+fn assemble(text: &str) -> Result<Vec<Vec<u32>>, String> {
     let version = text
         .lines()
         .find_map(|line| line.strip_prefix("; spirv:"))
         .map_or("1.4", str::trim);
-    let output = Command::new("spirv-as")
+    text.split("\n; module:")
+        .map(|module| assemble_module(module, version))
+        .collect()
+}
+
+fn assemble_module(text: &str, version: &str) -> Result<Vec<u32>, String> {
+    let failed = |e: std::io::Error| format!("spirv-as (package spirv-tools) cannot be run: {e}");
+    let mut child = Command::new("spirv-as")
         .args(["--target-env", &format!("spv{version}")])
-        .args(["--preserve-numeric-ids", "-o", "-"])
-        .arg(path)
-        .output()
-        .map_err(|e| format!("spirv-as (package spirv-tools) cannot be run: {e}"))?;
+        .args(["--preserve-numeric-ids", "-o", "-", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut stdin = child.stdin.take().expect("it is piped");
+    // It reads all before it writes. What follows the split is the rest of a comment.
+    stdin
+        .write_all(format!(";{text}").as_bytes())
+        .map_err(failed)?;
+    drop(stdin);
+    let output = child.wait_with_output().map_err(failed)?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
@@ -101,7 +118,11 @@ fn run_in(module: &Module, test: &Test, run: &Run, engine: Engine) -> Result<(),
     if !engine.wanted(&test.engines) {
         return Ok(());
     }
-    let case = Case::new(module, kernel, run.range, run.args.clone());
+    if !engine.has_sub_groups(run.sub_group_size) {
+        return Ok(());
+    }
+    let mut case = Case::new(module, kernel, run.range, run.args.clone());
+    case.sub_group_size = run.sub_group_size;
     let outcome = engine.run(&case, BUDGET)?;
     let buffer_of = |arg: usize| {
         let before = &run.args[..arg];

@@ -23,6 +23,8 @@ pub struct Case<'a> {
     pub kernel: usize,
     pub range: NdRange,
     pub args: Vec<Arg>,
+    /// Work-items of a sub-group, if it matters.
+    pub sub_group_size: Option<u8>,
     program: OnceCell<Result<Program, String>>,
 }
 
@@ -50,6 +52,7 @@ impl<'a> Case<'a> {
             kernel,
             range,
             args,
+            sub_group_size: None,
             program: OnceCell::new(),
         }
     }
@@ -166,11 +169,12 @@ pub fn lane_text(scalar: Scalar, bits: u64) -> String {
 
 /// The key of a launch for code of a width that the caller chooses.
 pub fn launch_key(range: &NdRange, width: u8) -> LaunchKey {
-    let width = u64::from(width);
+    let whole = |size: u64| size.is_multiple_of(u64::from(width));
     let last = range.global_size[0] % range.local_size[0];
     LaunchKey {
+        width,
         linear: range.local_size[1] == 1 && range.local_size[2] == 1,
-        full_chunks: range.local_size[0].is_multiple_of(width) && last.is_multiple_of(width),
+        full_chunks: whole(range.local_size[0]) && whole(last),
         zero_offset: range.global_offset == [0; 3],
         small_ids: (0..3).all(|d| range.global_offset[d] + range.global_size[d] <= 1 << 31),
         uniform_groups: (0..3).all(|d| range.global_size[d].is_multiple_of(range.local_size[d])),

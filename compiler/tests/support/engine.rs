@@ -51,6 +51,14 @@ impl Engine {
                 .any(|n| *n == name || n == "w" && name.starts_with('w'))
     }
 
+    /// Whether it runs sub-groups of this size, if that matters.
+    pub fn has_sub_groups(self, size: Option<u8>) -> bool {
+        match self {
+            Engine::Generated(width) => size.is_none_or(|size| size == width),
+            _ => true,
+        }
+    }
+
     /// Runs a case. `budget` is the number of instructions an interpreter may run.
     ///
     /// # Errors
@@ -96,7 +104,8 @@ pub fn print(module: &Module, stage: &str) -> Result<String, String> {
                 local_size: [16, 1, 1],
             };
             let key = launch_key(&range, 8);
-            let mut code = workgroup::build(&func, &params, 8, &key).map_err(|e| e.to_string())?;
+            let mut code = workgroup::build(&func, &params, &key).map_err(|e| e.to_string())?;
+            lower::collectives::expand(&mut code.function);
             lower::builtins::expand(&mut code.function);
             transform::cleanup(&mut code.function);
             Ok(code.function.to_string())
@@ -132,7 +141,7 @@ fn interpret(
         range: case.range,
         args: &block.bytes,
         local_mem_size: block.local_mem_size,
-        sub_group_size: 1,
+        sub_group_size: u64::from(case.sub_group_size.unwrap_or(1)),
     };
     interp
         .run_function(func, params, &launch)

@@ -100,7 +100,7 @@ pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
     let program = case.program()?;
     let key = launch_key(&case.range, width);
     let compiled = program
-        .compile_at(case.kernel, &key, width)
+        .compile(case.kernel, &key)
         .map_err(|e| e.to_string())?;
     let mut buffers: Vec<Host> = case
         .args

@@ -265,6 +265,14 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         }
         CL_DEVICE_MAX_NUM_SUB_GROUPS => answer.value(d.max_num_sub_groups),
         CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => answer.boolean(false),
+        CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR => answer.value(
+            CL_DEVICE_KERNEL_CLOCK_SCOPE_DEVICE_KHR
+                | CL_DEVICE_KERNEL_CLOCK_SCOPE_WORK_GROUP_KHR
+                | CL_DEVICE_KERNEL_CLOCK_SCOPE_SUB_GROUP_KHR,
+        ),
+        CL_DEVICE_SUB_GROUP_SIZES_INTEL => {
+            answer.array(&brolga_compiler::SUB_GROUP_SIZES.map(|size| size as usize))
+        }
         CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT => {
             answer.boolean(d.non_uniform_work_group_support)
         }

@@ -128,6 +128,8 @@ pub fn get_work_group_info(
             answer.value(kernel.runtime.preferred_multiple())
         }
         CL_KERNEL_PRIVATE_MEM_SIZE => answer.value(info.private_mem_size),
+        // > Returns the amount of memory, in bytes, used for spills of registers (cl_intel_required_subgroup_size): caches hold them here.
+        CL_KERNEL_SPILL_MEM_SIZE_INTEL => answer.value(0 as cl_ulong),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }
@@ -150,10 +152,13 @@ pub fn get_sub_group_info(
         ClError::INVALID_OPERATION,
     )?;
     let sub_group_size = kernel.runtime.preferred_multiple();
+    let info = kernel.runtime.info();
     match name {
+        // > Returns the maximum sub-group size for this kernel. All sub-groups must be the same size, while the last
+        // > sub-group in any work-group could be the same or smaller size.
         CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
-            let items: usize = local_size(input_size, input)?.iter().product();
-            answer.value(sub_group_size.min(items))
+            local_size(input_size, input)?;
+            answer.value(sub_group_size)
         }
         CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => {
             let items: usize = local_size(input_size, input)?.iter().product();
@@ -176,7 +181,14 @@ pub fn get_sub_group_info(
         CL_KERNEL_MAX_NUM_SUB_GROUPS => {
             answer.value(kernel.runtime.work_group_size().div_ceil(sub_group_size))
         }
-        CL_KERNEL_COMPILE_NUM_SUB_GROUPS => answer.value(0usize),
+        // > If the sub-group count is not specified, then 0 is returned.
+        CL_KERNEL_COMPILE_NUM_SUB_GROUPS => {
+            answer.value(info.required_num_sub_groups.unwrap_or(0) as usize)
+        }
+        // > Returns the required sub-group size specified by the kernel via intel_reqd_sub_group_size, or 0 (cl_intel_required_subgroup_size).
+        CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {
+            answer.value(info.required_sub_group_size.unwrap_or(0) as usize)
+        }
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }

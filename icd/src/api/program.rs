@@ -219,13 +219,13 @@ pub fn get_info(program: RawHandle, name: cl_program_info, answer: Answer) -> CL
             let binary = runtime.binary();
             answer.blobs(&vec![binary.as_slice(); per_device])
         }
-        // > CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS or CL_PROGRAM_KERNEL_NAMES and a
-        // > successful program executable has not been built for at least one device in the list of devices.
+        // > CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_KERNEL_NAMES,
+        // > CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, or CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT and a successful program
+        // > executable has not been built for at least one device in the list of devices associated with program.
         CL_PROGRAM_NUM_KERNELS => answer.value(runtime.kernel_names()?.len()),
         CL_PROGRAM_KERNEL_NAMES => answer.string(&runtime.kernel_names()?.join(";")),
-        CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => {
-            answer.boolean(false)
-        }
+        CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT => answer.boolean(runtime.scope_ctors_and_dtors()?.0),
+        CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => answer.boolean(runtime.scope_ctors_and_dtors()?.1),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }

@@ -2,6 +2,12 @@
 
 use crate::support;
 
+/// Atomics of many threads, the host's among them.
+#[test]
+fn atomics() {
+    support::c_program("atomics.c");
+}
+
 /// Every entry point with null, zero, too large and wrongly typed arguments.
 #[test]
 fn bad_arguments() {
@@ -18,4 +24,10 @@ fn memory_and_events() {
 #[test]
 fn queries() {
     support::c_program("queries.c");
+}
+
+/// Programs are compiled apart and linked; their variables are initialised once, and kept.
+#[test]
+fn programs() {
+    support::c_program("programs.c");
 }

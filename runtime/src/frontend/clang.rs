@@ -8,7 +8,7 @@ use super::options::ClStd;
 use super::process::{self, Finished};
 use super::route::{self, Way};
 use super::tools::Tools;
-use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, module};
+use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, groups, module};
 
 /// One source and everything that its translation depends on.
 pub(super) struct Request<'a> {
@@ -49,9 +49,13 @@ impl Error {
 }
 
 /// SPIR-V extensions that functions of OpenCL C extensions need.
-const SPIRV_EXTENSIONS: &str = "+SPV_KHR_bit_instructions,+SPV_KHR_subgroup_rotate,+SPV_KHR_integer_dot_product,\
+const SPIRV_EXTENSIONS: &str = "+SPV_KHR_bit_instructions,+SPV_KHR_subgroup_rotate,+SPV_KHR_uniform_group_instructions,\
+     +SPV_INTEL_subgroups,+SPV_KHR_integer_dot_product,\
      +SPV_EXT_shader_atomic_float_add,+SPV_EXT_shader_atomic_float_min_max,+SPV_KHR_expect_assume,+SPV_KHR_no_integer_wrap_decoration,\
      +SPV_KHR_float_controls";
+
+/// The same, that llvm-spirv does not know.
+const NEWER_EXTENSIONS: &str = "+SPV_EXT_shader_atomic_float16_add,+SPV_KHR_shader_clock";
 
 /// Where embedded headers appear to be. Nothing is there: the compiler sees it through an overlay.
 const HEADER_ROOT: &str = "/brolga-embedded-headers";
@@ -143,7 +147,17 @@ pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String
     if way == Way::Bitcode {
         // What clang 15 or its translator stops at may still be within clang 22's reach, if what it gives looks right.
         return match bitcode(request) {
-            Err(first) if first.recoverable && request.tools.direct.is_some() => {
+            Err(mut first) if request.tools.direct.is_none() && is_unknown(&first.error.log) => {
+                first.error.log.push_str(
+                    "note: clang-22 is not installed; it knows functions that clang-15 and llvm-spirv-15 do not\n",
+                );
+                Err(first.error)
+            }
+            Err(first)
+                if first.recoverable
+                    && request.tools.direct.is_some()
+                    && route::mistranslated(request).is_none() =>
+            {
                 let second = direct(request);
                 let sound = second
                     .as_ref()
@@ -156,11 +170,12 @@ pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String
     let first = direct(request);
     let why = match &first {
         Ok((words, _)) => match module::suspicion(words) {
-            None => return first,
-            Some(why) => why,
+            // Of a source without functions clang 22 loses the variables.
+            None if module::has_functions(words) => return first,
+            why => why,
         },
         // The source may be wrong, or clang 22 may not know a function that clang 15 does.
-        Err(_) => String::new(),
+        Err(_) => None,
     };
     if request.tools.bitcode.is_some() {
         match bitcode(request) {
@@ -172,11 +187,24 @@ pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String
             Err(_) => {}
         }
     }
-    first.and_then(|_| {
-        Err(Error::compile(format!(
+    match why {
+        None => first,
+        Some(why) => Err(Error::compile(format!(
             "{SOURCE_NAME}: error: the compiler produced {why}; installing clang-15 and llvm-spirv-15 may help\n"
-        )))
-    })
+        ))),
+    }
+}
+
+/// Whether a compiler stopped at a name that it does not know, or the translator at something in the bitcode.
+fn is_unknown(log: &str) -> bool {
+    [
+        "implicit declaration of function",
+        "undeclared identifier",
+        "unknown type name",
+        "lib/SPIRV/",
+    ]
+    .iter()
+    .any(|sign| log.contains(sign))
 }
 
 fn broke_down(log: &str) -> bool {
@@ -191,7 +219,7 @@ fn broke_down(log: &str) -> bool {
 
 /// clang 22 alone, optimised.
 ///
-/// `-O1`, not more: it promotes, folds, hoists and simplifies, but neither threads jumps, unrolls nor vectorizes, so that the control
+/// `-O1`, not less: without optimisation clang 22 emits invalid structure accesses. Not more: it promotes, folds, hoists and simplifies, but neither threads jumps, unrolls nor vectorizes, so that the control
 /// flow stays as the programmer wrote it. Turning work-items into vectors is our compiler's business.
 fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
     let Some(clang) = &request.tools.direct else {
@@ -199,14 +227,8 @@ fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
     };
     let mut command =
         CommandLine::new(request, Way::Direct).map_err(|e| Error::not_started("clang", &e))?;
-    let optimisation = if request.options.compiler.opt_disable {
-        "-O0"
-    } else {
-        "-O1"
-    };
-    // llvm-spirv does not know the last.
-    let extensions = format!("-spirv-ext={SPIRV_EXTENSIONS},+SPV_EXT_shader_atomic_float16_add");
-    for argument in [optimisation, "-c", "-mllvm", &extensions] {
+    let extensions = format!("-spirv-ext={SPIRV_EXTENSIONS},{NEWER_EXTENSIONS}");
+    for argument in ["-O1", "-c", "-mllvm", &extensions] {
         command.push(argument);
     }
     let done = command.run(clang, request)?;
@@ -265,6 +287,11 @@ fn bitcode_with(request: &Request, more: &[&str]) -> Result<(Vec<u32>, String), 
     for argument in ["-O0", "-c", "-emit-llvm"].iter().chain(more) {
         command.push(*argument);
     }
+    if request.options.debug_info {
+        // The build log and remarks name files relative to the current directory.
+        command.push("-gline-tables-only");
+        command.push("-fdebug-compilation-dir=.");
+    }
     let compiled = command.run(clang, request).map_err(fatal)?;
     if !compiled.success || compiled.stdout.is_empty() {
         return Err(recoverable(explain(compiled.stderr)));
@@ -274,7 +301,12 @@ fn bitcode_with(request: &Request, more: &[&str]) -> Result<(Vec<u32>, String), 
     let done = process::run(translator, arguments, &compiled.stdout)
         .map_err(|e| fatal(Error::not_started("llvm-spirv", &e)))?;
     match module::words(&done.stdout) {
-        Some(words) if done.success => Ok((words, compiled.stderr)),
+        Some(mut words) if done.success => {
+            if request.options.debug_info {
+                module::without_debug_sets(&mut words);
+            }
+            Ok((words, compiled.stderr))
+        }
         _ => Err(recoverable(format!(
             "{}{}",
             compiled.stderr,
@@ -337,6 +369,11 @@ impl CommandLine {
             "-fno-discard-value-names",
         ] {
             command.push(argument);
+        }
+        // clang does not know these; with them its headers declare sub-groups' functions in every OpenCL C.
+        let extensions = request.features.extensions.iter();
+        for name in extensions.filter(|name| name.starts_with("cl_intel_")) {
+            command.push(format!("-D{name}=1"));
         }
         if way == Way::Bitcode {
             command.push("-Xclang");
@@ -430,7 +467,8 @@ impl CommandLine {
         };
         let std = request.options.cl_std;
         let features = request.features;
-        let mut input = features.prelude(std, &queries, &definitions, SOURCE_NAME);
+        let declarations = groups::declarations(request) + &definitions;
+        let mut input = features.prelude(std, &queries, &declarations, SOURCE_NAME);
         // A byte order mark is allowed at the start of a file only.
         input.push_str(request.source.trim_start_matches('\u{feff}'));
         let mut done = process::run(clang, &self.arguments, input.as_bytes())

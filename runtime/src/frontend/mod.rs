@@ -22,6 +22,7 @@ mod atomics;
 mod cache;
 mod clang;
 mod features;
+mod groups;
 mod module;
 pub mod options;
 mod process;
@@ -109,7 +110,10 @@ fn compile_cached(
             Err(error) => return Output::failed(error.failure, error.log),
         }
     }
-    let way = route::choose(&request);
+    let way = match route::choose(&request) {
+        Ok(way) => way,
+        Err(missing) => return Output::failed(Failure::CompileError, missing),
+    };
     let key = cache::Key::new(&request);
     if let Some((spirv, log)) = cache.and_then(|cache| cache.load(&key)) {
         return Output {

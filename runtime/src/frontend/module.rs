@@ -7,6 +7,9 @@ use std::collections::HashMap;
 
 /// Opcodes and numbers from the SPIR-V Specification, "Instructions".
 mod op {
+    pub const NAME: u32 = 5;
+    pub const EXT_INST_IMPORT: u32 = 11;
+    pub const EXT_INST: u32 = 12;
     pub const TYPE_BOOL: u32 = 20;
     pub const TYPE_INT: u32 = 21;
     pub const TYPE_FLOAT: u32 = 22;
@@ -14,6 +17,7 @@ mod op {
     pub const FIRST_TYPE: u32 = 19;
     pub const LAST_TYPE: u32 = 39;
     pub const SPEC_CONSTANT_OP: u32 = 52;
+    pub const FUNCTION: u32 = 54;
     pub const DECORATE: u32 = 71;
     pub const LINKAGE_ATTRIBUTES: u32 = 41;
     pub const IMPORT: u32 = 1;
@@ -92,6 +96,24 @@ pub(super) fn name_kernels_plainly(words: &mut Vec<u32>) {
     *words = out;
 }
 
+/// Takes out what is of debug information sets. Source lines (`OpLine`) stay; they are what the compiler reads, and the
+/// translator's other debug instructions are not all valid.
+pub(super) fn without_debug_sets(words: &mut Vec<u32>) {
+    let mut out = words[..5.min(words.len())].to_vec();
+    let mut sets = Vec::new();
+    for (opcode, inst) in instructions(words) {
+        match (opcode, inst) {
+            (op::EXT_INST_IMPORT, [set, name @ ..]) if string(name).contains("DebugInfo") => {
+                sets.push(*set);
+            }
+            (op::EXT_INST, [_, _, set, ..]) if sets.contains(set) => {}
+            (op::NAME, [target, ..]) if sets.contains(target) => {}
+            _ => push(&mut out, opcode, inst),
+        }
+    }
+    *words = out;
+}
+
 /// Appends an instruction; one too long for the 16 bits of its word count is left out.
 pub(super) fn push(out: &mut Vec<u32>, opcode: u32, operands: &[u32]) {
     if let Ok(count) = u16::try_from(operands.len() + 1) {
@@ -112,6 +134,11 @@ pub(super) fn literal(text: &str) -> impl Iterator<Item = u32> {
             bytes[4 * i + 3],
         ])
     })
+}
+
+/// Whether there is any function.
+pub(super) fn has_functions(words: &[u32]) -> bool {
+    instructions(words).any(|(opcode, _)| opcode == op::FUNCTION)
 }
 
 /// Why the module cannot be what the source says, if that shows.
@@ -154,7 +181,7 @@ pub(super) fn suspicion(words: &[u32]) -> Option<String> {
                     && inst.last() == Some(&op::IMPORT) =>
             {
                 let name = string(&inst[2..]);
-                if name.starts_with("_Z") {
+                if name.starts_with("_Z") || name.starts_with("__to_") {
                     return Some(format!("the undefined function {name}"));
                 }
             }

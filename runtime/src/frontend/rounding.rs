@@ -240,11 +240,11 @@ fn apply(words: &mut Vec<u32>) {
         match (opcode, inst) {
             (op::LINE, [file, ..]) => mode = modes.get(file).copied().unwrap_or(0),
             (op::NO_LINE | op::LABEL | op::FUNCTION_END, _) => mode = 0,
-            (opcode, [_, result, ..]) if mode != 0 && op::ROUNDED.contains(&opcode) => {
-                if !decorated.contains(result) {
-                    let operands = [*result, op::FP_ROUNDING_MODE, mode as u32];
-                    push(&mut decorations, op::DECORATE, &operands);
-                }
+            (opcode, [_, result, ..])
+                if mode != 0 && op::ROUNDED.contains(&opcode) && !decorated.contains(result) =>
+            {
+                let operands = [*result, op::FP_ROUNDING_MODE, mode as u32];
+                push(&mut decorations, op::DECORATE, &operands);
             }
             _ => {}
         }

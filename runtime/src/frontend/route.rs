@@ -6,6 +6,7 @@
 //! does not know come out as calls of undefined functions; `module` finds those (and the invalid
 //! modules) in its output, and the other way is taken then.
 
+use super::SOURCE_NAME;
 use super::clang::Request;
 
 /// A way from OpenCL C to SPIR-V.
@@ -49,6 +50,23 @@ const BITCODE_ONLY: &[&str] = &[
     "write_image*",
     // The back end crashes.
     "enqueue_kernel",
+    // Unknown to clang 22: calls of the undefined functions __to_global and so on.
+    "to_global",
+    "to_local",
+    "to_private",
+];
+
+/// Of [`BITCODE_ONLY`], what may be tried with clang 22 where there is no other way: what comes out is right, or shows that it is not.
+const NOTICED: &[&str] = &[
+    "any",
+    "all",
+    "async_work_group_copy",
+    "async_work_group_strided_copy",
+    "printf",
+    "enqueue_kernel",
+    "to_global",
+    "to_local",
+    "to_private",
 ];
 
 /// Whether the tokens that are compiled are not (all) in the text: it includes files from disk or pastes tokens together.
@@ -66,22 +84,36 @@ pub(super) fn needs_preprocessing(request: &Request) -> bool {
     })
 }
 
-/// Chooses the way for a request, preprocessed if [`needs_preprocessing`] says so.
-pub(super) fn choose(request: &Request) -> Way {
+/// Chooses the way for a request, preprocessed if [`needs_preprocessing`] says so. The error says what must be
+/// installed.
+pub(super) fn choose(request: &Request) -> Result<Way, String> {
     let tools = request.tools;
     if tools.bitcode.is_none() {
-        return Way::Direct;
+        return match mistranslated(request) {
+            None => Ok(Way::Direct),
+            Some(name) => Err(format!(
+                "{SOURCE_NAME}: error: '{name}' needs clang-15 and llvm-spirv-15, which are not installed (or \
+                 BROLGA_CLANG_BITCODE and BROLGA_LLVM_SPIRV set to their paths): clang-22 mistranslates it\n"
+            )),
+        };
     }
-    if tools.direct.is_none() || request.options.compiler.opt_disable {
+    let way = if tools.direct.is_none()
         // Without optimisation clang 22 emits structure accesses that the validator rejects.
-        return Way::Bitcode;
-    }
-    let suspicious = texts(request).any(|text| mentions_bitcode_only(text).is_some());
-    if suspicious {
+        || request.options.compiler.opt_disable
+        // It writes no source lines.
+        || request.options.debug_info
+        || texts(request).any(|text| tokens(text, BITCODE_ONLY).next().is_some())
+    {
         Way::Bitcode
     } else {
         Way::Direct
-    }
+    };
+    Ok(way)
+}
+
+/// A token that clang 22 would mistranslate without a trace.
+pub(super) fn mistranslated(request: &Request) -> Option<&'static str> {
+    texts(request).find_map(|text| tokens(text, BITCODE_ONLY).find(|name| !NOTICED.contains(name)))
 }
 
 /// Queries whose argument is a dimension.
@@ -140,14 +172,18 @@ pub(super) fn mentions(request: &Request, word: &str) -> bool {
     texts(request).any(|text| text.contains(word))
 }
 
-/// The first token of [`BITCODE_ONLY`] in `text`, comments and literals aside.
-pub(super) fn mentions_bitcode_only(text: &str) -> Option<&'static str> {
+/// The patterns that tokens in `text` match, comments and literals aside.
+fn tokens<'a>(
+    text: &str,
+    patterns: &'a [&'static str],
+) -> impl Iterator<Item = &'static str> + use<'a> {
     let text = strip_comments(text);
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.split(|c| !is_word(c))
+    let found: Vec<&'static str> = text
+        .split(|c| !is_word(c))
         .filter(|token| token.starts_with(|c: char| c.is_ascii_alphabetic()))
-        .find_map(|token| {
-            BITCODE_ONLY
+        .filter_map(|token| {
+            patterns
                 .iter()
                 .find(|pattern| match pattern.strip_suffix('*') {
                     Some(prefix) => token.starts_with(prefix),
@@ -155,6 +191,8 @@ pub(super) fn mentions_bitcode_only(text: &str) -> Option<&'static str> {
                 })
         })
         .copied()
+        .collect();
+    found.into_iter()
 }
 
 /// The text without comments, with string and character literals emptied and continued lines joined.
@@ -213,22 +251,63 @@ fn strip_comments(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{options, tools::Tools};
     use super::*;
+
+    fn first(text: &str) -> Option<&'static str> {
+        tokens(text, BITCODE_ONLY).next()
+    }
 
     #[test]
     fn comments_and_literals_do_not_count() {
-        assert_eq!(
-            mentions_bitcode_only("x = \"printf\"; // any\n/* all\n */ y"),
-            None
+        assert_eq!(first("x = \"printf\"; // any\n/* all\n */ y"), None);
+        assert_eq!(first("many(all_of_it)"), None);
+        assert_eq!(first("#define C convert_\\\nint4"), Some("convert_int*"));
+        assert_eq!(first("a/b; any(x)"), Some("any"));
+        assert_eq!(first("convert_float4(x)"), None);
+        assert_eq!(first("'\\'' printf"), Some("printf"));
+    }
+
+    #[test]
+    fn what_must_not_go_to_clang_22_asks_for_clang_15() {
+        let path = || std::path::PathBuf::from("/somewhere");
+        let tools = |direct: bool, bitcode: bool| Tools {
+            direct: direct.then(path),
+            bitcode: bitcode.then(|| (path(), path())),
+        };
+        let way = |source: &str, options: &str, tools: &Tools| {
+            let options = options::parse(options).unwrap();
+            choose(&Request {
+                source,
+                headers: &[],
+                options: &options,
+                features: &crate::features::for_compiler(),
+                tools,
+                preprocessed: None,
+            })
+        };
+        let (both, only_22, only_15) = (tools(true, true), tools(true, false), tools(false, true));
+        let (plain, converting, asking) = ("x + 1", "convert_int(s)", "any(x)");
+        for options in ["", "-g", "-cl-opt-disable"] {
+            assert_eq!(way(plain, options, &only_22), Ok(Way::Direct));
+            assert_eq!(way(plain, options, &only_15), Ok(Way::Bitcode));
+        }
+        assert_eq!(way(plain, "", &both), Ok(Way::Direct));
+        assert_eq!(way(plain, "-g", &both), Ok(Way::Bitcode));
+        assert_eq!(way(plain, "-cl-opt-disable", &both), Ok(Way::Bitcode));
+        assert_eq!(way(plain, "-D F=convert_int", &both), Ok(Way::Bitcode));
+        assert_eq!(way(converting, "", &both), Ok(Way::Bitcode));
+        assert_eq!(way(asking, "", &only_22), Ok(Way::Direct));
+        let error = way(converting, "", &only_22).unwrap_err();
+        assert!(
+            error.contains("'convert_int*' needs clang-15 and llvm-spirv-15"),
+            "{error}"
         );
-        assert_eq!(mentions_bitcode_only("many(all_of_it)"), None);
-        assert_eq!(
-            mentions_bitcode_only("#define C convert_\\\nint4"),
-            Some("convert_int*")
-        );
-        assert_eq!(mentions_bitcode_only("a/b; any(x)"), Some("any"));
-        assert_eq!(mentions_bitcode_only("convert_float4(x)"), None);
-        assert_eq!(mentions_bitcode_only("'\\'' printf"), Some("printf"));
+    }
+
+    #[test]
+    fn what_is_noticed_is_listed_twice() {
+        assert!(NOTICED.iter().all(|name| BITCODE_ONLY.contains(name)));
     }
 
     #[test]

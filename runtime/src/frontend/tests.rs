@@ -126,7 +126,7 @@ fn definitions_and_versions_are_what_the_options_say() {
             "-cl-std=CL3.0",
         ),
         (
-            "!defined(cl_khr_subgroup_rotate) && !defined(__opencl_c_pipes)",
+            "!defined(cl_khr_subgroup_named_barrier) && !defined(__opencl_c_pipes)",
             "-cl-std=CL3.0",
         ),
         ("defined(__FAST_RELAXED_MATH__)", "-cl-fast-relaxed-math"),
@@ -556,6 +556,15 @@ fn optional_features_translate_once_they_are_in_the_table() {
         "kernel void k(global char4 *a, global uint *b) { *b = dot(*a, *a) + dot_4x8packed_uu_uint(*b, 7u) + dot_acc_sat(*a, *a, 3); }",
         "kernel void k(global int *o) { o[0] = work_group_all(o[1]) + work_group_broadcast(o[2], 1) + work_group_reduce_add(o[3]) \
            + work_group_scan_exclusive_max(o[4]); }",
+        "kernel void k(global int *o, global float *f) { o[0] = work_group_reduce_mul(o[1]) + work_group_scan_inclusive_xor(o[2]) \
+           + work_group_scan_exclusive_logical_or(o[3]); f[0] = work_group_reduce_mul(f[1]); }",
+        "kernel void k(global int *o, global uchar *c) { o[0] = work_group_reduce_and(o[1]) + work_group_reduce_logical_xor(convert_int(c[0])); }",
+        "kernel __attribute__((intel_reqd_sub_group_size(8))) void k(global uint *o, global ushort *s) { o[0] = intel_sub_group_shuffle(o[1], 3) \
+           + intel_sub_group_shuffle_down(o[1], o[2], 1); s[0] = intel_sub_group_reduce_add(s[1]); \
+           intel_sub_group_block_write_us4(s, intel_sub_group_block_read_us4(s + 32)); }",
+        "kernel void k(global ulong *o, global uchar *c) { c[0] = intel_sub_group_broadcast(c[1], 2); \
+           intel_sub_group_block_write_ul2(o, intel_sub_group_block_read_ul2(o + 32)); intel_sub_group_block_write_uc(c, intel_sub_group_block_read_uc(c + 32)); }",
+        "kernel void k(global ulong *o, global uint2 *p) { o[0] = clock_read_device(); p[0] = clock_read_hilo_sub_group(); }",
         "global int g = 3; global int *global gp = &g; kernel void k(global int *o) { o[0] = g++; *gp = o[1]; }",
         "kernel void k(global atomic_int *a, global int *o) { int e = 3; o[2] = atomic_compare_exchange_strong(a, &e, 4); o[3] = e; \
            o[5] = atomic_fetch_max(a, 3) + atomic_exchange(a, 4) + atomic_flag_test_and_set((global atomic_flag *)a); }",
@@ -666,6 +675,26 @@ fn options_reach_the_compiler() {
     ] {
         let (_, log) = module(source, options);
         assert_eq!(log, "", "{options}");
+    }
+}
+
+#[test]
+fn debug_information_is_source_lines() {
+    const OP_LINE: u32 = 8;
+    let source = "kernel void k(global int *a) {\n  int x = a[1];\n\n  a[0] = x / 3;\n}";
+    let lines = |options: &str| -> Vec<u32> {
+        let (words, _) = module(source, options);
+        validate(&words, source);
+        let lines = module::instructions(&words).filter(|(opcode, _)| *opcode == OP_LINE);
+        lines.map(|(_, inst)| inst[1]).collect()
+    };
+    assert_eq!(lines(""), []);
+    let with = lines("-g");
+    // The machine may have clang 22 only, which writes none.
+    if super::tools::Tools::find().is_ok_and(|tools| tools.bitcode.is_some()) {
+        assert!(with.contains(&2) && with.contains(&4), "{with:?}");
+        let strings = strings(&module(source, "-g").0);
+        assert!(strings.iter().any(|text| text.ends_with("kernel.cl")));
     }
 }
 

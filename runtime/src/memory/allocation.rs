@@ -4,7 +4,7 @@
 //! `long16`). Blocks of a page or more are page aligned, and large ones come from `mmap` with transparent huge
 //! pages asked for, so that streaming kernels do not wait for the TLB and untouched pages cost nothing.
 
-use std::alloc::{Layout, alloc, dealloc};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicUsize;
@@ -67,7 +67,7 @@ unsafe impl Send for Allocation {}
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// Allocates `size` bytes (at least 1 is reserved) aligned to `align`, a power of two, or more.
+    /// Allocates `size` bytes (at least 1 is reserved), all zero, aligned to `align`, a power of two, or more.
     /// `None` when there is no memory.
     pub fn new(size: usize, align: usize) -> Option<Allocation> {
         debug_assert!(align.is_power_of_two());
@@ -79,7 +79,7 @@ impl Allocation {
         let size = size.max(1).checked_next_multiple_of(MIN_ALIGN)?;
         let layout = Layout::from_size_align(size, align).ok()?;
         // SAFETY: the layout's size is not zero.
-        let pointer = NonNull::new(unsafe { alloc(layout) })?;
+        let pointer = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         Some(Allocation {
             pointer,
             source: Source::Heap(layout),

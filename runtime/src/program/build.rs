@@ -7,6 +7,7 @@ use brolga_compiler::SpecConstants;
 use opencl_sys::*;
 
 use super::link::link_object;
+use super::spirv::specialised;
 use super::{BuildCallback, BuildInfo, Object, Origin, Program, State};
 use crate::error::{CLResult, ClError};
 use crate::executable::Executable;
@@ -154,8 +155,7 @@ impl Program {
             }
             (Origin::Il { words, .. }, None) => {
                 let object = Object {
-                    modules: vec![Arc::clone(words)],
-                    spec,
+                    modules: vec![specialised(words, &spec)],
                     compiler: options.compiler.clone(),
                     options: text.to_owned(),
                     // A program created with clCreateProgramWithIL supports non-uniform work-groups when it is built
@@ -180,7 +180,7 @@ impl Program {
             };
             return Ok((product, log));
         }
-        match link_object(&object) {
+        match link_object(&self.context, &object) {
             Ok(executable) => {
                 let product = Product {
                     object,
@@ -204,6 +204,10 @@ impl Program {
                 state.info.log = log;
                 state.info.binary_type = product.binary_type;
                 state.object = Some(product.object);
+                state.info.global_variable_total_size = product
+                    .executable
+                    .as_ref()
+                    .map_or(0, |executable| executable.global_variable_size());
                 state.executable = product.executable;
                 state.info.status = CL_BUILD_SUCCESS;
                 Ok(())
@@ -237,7 +241,6 @@ fn compile_source(
         (Some(words), None) => {
             let object = Object {
                 modules: vec![Arc::new(words)],
-                spec: SpecConstants::new(),
                 compiler: options.compiler.clone(),
                 options: text.to_owned(),
                 // The program must be compiled for OpenCL C 2.0 or newer and without -cl-uniform-work-group-size

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brolga_compiler::BuildOptions;
+use brolga_compiler::{BuildOptions, SpecConstants};
 use opencl_sys::*;
 
 use super::build::{BuildError, Product, in_background};
@@ -38,7 +38,8 @@ impl Program {
             let product = if options.create_library {
                 Ok((None, CL_PROGRAM_BINARY_TYPE_LIBRARY))
             } else {
-                link_object(&object).map(|code| (Some(code), CL_PROGRAM_BINARY_TYPE_EXECUTABLE))
+                link_object(&linked.context, &object)
+                    .map(|code| (Some(code), CL_PROGRAM_BINARY_TYPE_EXECUTABLE))
             };
             linked.conclude(match product {
                 Ok((executable, binary_type)) => Ok((
@@ -70,18 +71,25 @@ impl Program {
 }
 
 /// Has the compiler check and translate an object. The error is a log.
-pub(super) fn link_object(object: &Object) -> Result<Arc<Executable>, String> {
+pub(super) fn link_object(
+    context: &Arc<Context>,
+    object: &Object,
+) -> Result<Arc<Executable>, String> {
     let modules: Vec<&[u32]> = object
         .modules
         .iter()
         .map(|words| words.as_slice())
         .collect();
-    match brolga_compiler::Program::from_spirv(&modules, &object.spec, &object.compiler) {
-        Ok(program) => Ok(Arc::new(Executable::new(
-            Box::new(program),
-            object.allows_non_uniform,
-            object.has_arg_info,
-        ))),
+    match brolga_compiler::Program::from_spirv(&modules, &SpecConstants::new(), &object.compiler) {
+        Ok(program) => {
+            let mut executable = Executable::new(
+                Box::new(program),
+                object.allows_non_uniform,
+                object.has_arg_info,
+            );
+            executable.initialize(context)?;
+            Ok(Arc::new(executable))
+        }
         Err(diagnostic) => Err(format!("{diagnostic}\n")),
     }
 }
@@ -98,6 +106,10 @@ fn link_inputs(
     }
     // CL_INVALID_LINKER_OPTIONS if the linker options specified by options are invalid.
     let options = options::parse(text).map_err(|_| ClError::INVALID_LINKER_OPTIONS)?;
+    // "-enable-link-options: [...] This option must be specified with the create-library option" ("Library Linking Options").
+    if options.enable_link_options && !options.create_library {
+        return Err(ClError::INVALID_LINKER_OPTIONS);
+    }
     let mut object = Object {
         allows_non_uniform: true,
         has_arg_info: true,
@@ -122,7 +134,6 @@ fn link_inputs(
             .filter(|_| linkable)
             .ok_or(ClError::INVALID_OPERATION)?;
         object.modules.extend(part.modules.iter().cloned());
-        object.spec.extend(part.spec.clone());
         // All input programs must support non-uniform work-groups ("Executing Kernels").
         object.allows_non_uniform &= part.allows_non_uniform;
         object.has_arg_info &= part.has_arg_info;

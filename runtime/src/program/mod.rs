@@ -16,7 +16,7 @@ use brolga_compiler::{BuildOptions, SpecConstantInfo, SpecConstants, spec_consta
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use self::spirv::{specialised, spirv_words};
+use self::spirv::spirv_words;
 use crate::binary::{self, BinaryType, ProgramBinary};
 use crate::context::Context;
 use crate::device::Device;
@@ -62,8 +62,8 @@ enum Origin {
 /// A compiled program: what a linker takes.
 #[derive(Clone, Debug, Default)]
 struct Object {
+    /// Specialization constants have been written into them, since each module numbers its own.
     modules: Vec<Arc<Vec<u32>>>,
-    spec: SpecConstants,
     compiler: BuildOptions,
     /// The text that all the rest was made with, for the binary.
     options: String,
@@ -154,7 +154,6 @@ impl Program {
             has_arg_info: options.kernel_arg_info,
             compiler: options.compiler,
             options: binary.options,
-            spec: SpecConstants::new(),
         });
         Ok(Program::create(context, Origin::Binary, state))
     }
@@ -171,13 +170,10 @@ impl Program {
         let Some(object) = &state.object else {
             return Vec::new();
         };
-        let modules = object.modules.iter();
         binary::encode(&ProgramBinary {
             binary_type,
             options: object.options.clone(),
-            modules: modules
-                .map(|words| specialised(words, &object.spec))
-                .collect(),
+            modules: object.modules.iter().map(|words| words.to_vec()).collect(),
         })
     }
 
@@ -272,6 +268,13 @@ impl Program {
             .iter()
             .map(|kernel| kernel.name.clone())
             .collect())
+    }
+
+    /// `CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT` and `CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT`. Errors:
+    /// `CL_INVALID_PROGRAM_EXECUTABLE`.
+    pub fn scope_ctors_and_dtors(&self) -> CLResult<(bool, bool)> {
+        let executable = self.executable()?;
+        Ok((executable.has_initializers, executable.has_finalizers()))
     }
 
     /// `clCreateKernel`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_KERNEL_NAME`.

@@ -1,6 +1,7 @@
 //! SPIR-V modules as words: recognised, and specialised in place. What they mean is for the compiler to judge.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use brolga_compiler::SpecConstants;
 
@@ -35,7 +36,10 @@ pub(super) fn spirv_words(bytes: &[u8]) -> Option<Vec<u32>> {
 
 /// The module with the values of specialization constants written into it as their defaults, so that it means the same
 /// without them. The module has been through [`spirv_words`].
-pub(super) fn specialised(words: &[u32], spec: &SpecConstants) -> Vec<u32> {
+pub(super) fn specialised(words: &Arc<Vec<u32>>, spec: &SpecConstants) -> Arc<Vec<u32>> {
+    if spec.is_empty() {
+        return Arc::clone(words);
+    }
     const HEADER: usize = 5;
     const OP_SPEC_CONSTANT_TRUE: u32 = 48;
     const OP_SPEC_CONSTANT_FALSE: u32 = 49;
@@ -43,9 +47,6 @@ pub(super) fn specialised(words: &[u32], spec: &SpecConstants) -> Vec<u32> {
     const OP_DECORATE: u32 = 71;
     const DECORATION_SPEC_ID: u32 = 1;
     let mut words = words.to_vec();
-    if spec.is_empty() {
-        return words;
-    }
     // Decorations come before the constants they decorate (SPIR-V, "Logical Layout of a Module").
     let mut values = HashMap::new();
     let mut at = HEADER;
@@ -84,7 +85,7 @@ pub(super) fn specialised(words: &[u32], spec: &SpecConstants) -> Vec<u32> {
         }
         at += length;
     }
-    words
+    Arc::new(words)
 }
 
 #[cfg(test)]
@@ -113,10 +114,11 @@ mod tests {
         let mut spec = SpecConstants::new();
         spec.insert(10, vec![9, 1]);
         spec.insert(11, vec![0]);
-        let mut expected = module.clone();
+        let module = Arc::new(module);
+        let mut expected = module.to_vec();
         expected[5 + 12 + 3] = 0x109;
         expected[5 + 12 + 4] = 3 << 16 | 49;
-        assert_eq!(specialised(&module, &spec), expected);
+        assert_eq!(*specialised(&module, &spec), expected);
         spec.insert(12, vec![1, 2, 3, 4, 5, 6, 7, 8]);
         let result = specialised(&module, &spec);
         let end = result.len();

@@ -81,6 +81,7 @@ fn kernel_info(name: &str, args: Vec<ArgInfo>) -> KernelInfo {
         work_group_size_hint: None,
         vec_type_hint: None,
         required_sub_group_size: None,
+        required_num_sub_groups: None,
         local_mem_size: 100,
         private_mem_size: 0,
         has_barrier: false,

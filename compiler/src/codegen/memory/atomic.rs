@@ -1,4 +1,4 @@
-//! Atomics and fences. `docs/memory-model.md` argues why what is emitted here is enough.
+//! Atomics and fences. The crate's `docs/memory-model.md` argues why what is emitted here is enough.
 //!
 //! Work-group and private memory is touched by one thread only, so that plain accesses are atomic there. Everywhere else a
 //! read-modify-write is a locked instruction, or a compare-and-swap loop where there is none.
@@ -50,7 +50,10 @@ impl Gen<'_> {
         } else {
             (None, data.args.as_slice())
         };
-        let result = data.results.first().map(|&r| self.func.ty(r));
+        // Without a use for the results they are not put together, and cheaper instructions do.
+        let result = data.results.first().copied();
+        let result = result.filter(|&r| self.is_used(r));
+        let result = result.map(|r| self.func.ty(r));
         let lanes = args
             .iter()
             .chain(&data.results)
@@ -65,18 +68,28 @@ impl Gen<'_> {
                     let mask = self.scalar(mask);
                     let ty: Vec<clif::Type> =
                         result.iter().map(|ty| lane_type(ty.scalar)).collect();
-                    let values = self.if_set(mask, &ty, |g| f(g, &args).into_iter().collect());
+                    let values = self.if_set(mask, &ty, |g| {
+                        let value = f(g, &args);
+                        value.into_iter().take(ty.len()).collect()
+                    });
                     values.first().map_or(Repr::None, |&v| Repr::Scalar(v))
                 }
             };
         }
         if mask.is_none() && lanes <= 8 {
-            let values: Vec<Option<clif::Value>> = (0..lanes)
-                .map(|l| {
-                    let args: Vec<clif::Value> = args.iter().map(|&a| self.lane(a, l)).collect();
-                    f(self, &args)
-                })
-                .collect();
+            let (&address, operands) = args.split_first().expect("an address");
+            let indexed = self.indexed(address);
+            let mut word = None;
+            let mut values: Vec<Option<clif::Value>> = Vec::new();
+            for l in 0..lanes {
+                let at = match &indexed {
+                    Some(indexed) => self.indexed_address(indexed, l, &mut word),
+                    None => self.lane(address, l),
+                };
+                let operands = operands.iter().map(|&a| self.lane(a, l));
+                let args: Vec<clif::Value> = [at].into_iter().chain(operands).collect();
+                values.push(f(self, &args));
+            }
             let values: Option<Vec<clif::Value>> = values.into_iter().collect();
             return match (values, result) {
                 (Some(values), Some(ty)) => Repr::Vector(self.vector_of(ty, &values)),

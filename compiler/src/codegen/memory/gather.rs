@@ -23,6 +23,13 @@ impl Gen<'_> {
         elsewhere: impl FnOnce(&mut Self) -> clif::Value,
     ) -> Vec<clif::Value> {
         let ty = self.func.ty(address);
+        if mask.is_none()
+            && let Some(indexed) = self.indexed(address)
+        {
+            let mut word = None;
+            let at = |lane| self.indexed_address(&indexed, lane, &mut word);
+            return (0..ty.lanes).map(at).collect();
+        }
         let mut parts = self.parts(address);
         if let Some(mask) = mask {
             let mask = self.mask(mask, 64);

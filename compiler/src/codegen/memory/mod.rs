@@ -7,14 +7,16 @@
 //!
 //! - `mod.rs`: which way an access goes; scalar accesses.
 //! - `strided.rs`: one address and a distance between lanes.
-//! - `gather.rs`: an address for each lane.
+//! - `gather.rs`: an address for each lane. `indexed.rs`: those that are made of a uniform one and an index.
 //! - `shuffle.rs`: from vectors as they lie in memory to one for each element, and back.
 //! - `copy.rs`: copies of bytes.
-//! - `atomic.rs`: atomics, lane by lane, and fences.
+//! - `atomic.rs`: atomics, lane by lane, and fences. `combine.rs`: those that all lanes do at once.
 
 mod atomic;
+mod combine;
 mod copy;
 mod gather;
+mod indexed;
 mod shuffle;
 mod strided;
 

@@ -8,14 +8,49 @@ use smallvec::SmallVec;
 
 use super::ndrange::WorkItem;
 use super::{Error, Interpreter, MAX_DEPTH, PrintfArg, PrintfCall, SegmentId, builtin};
+use crate::AddressSpace;
+use crate::analysis::{DominatorTree, Loop, LoopForest};
+use crate::ir::collective::{Grouping, evaluate};
 use crate::ir::eval::{self, Lanes};
-use crate::ir::{Block, BlockCall, FuncId, Function, Inst, Op, Scalar, Terminator, Type, Value};
+use crate::ir::{
+    Block, BlockCall, Collective, FuncId, Function, Inst, InstData, Op, Scalar, Scope, Terminator,
+    Type, Value,
+};
 
-/// Where in a frame the lanes of each value are.
+/// Where in a frame the lanes of each value are, and where blocks are if it matters who is where.
 #[derive(Debug)]
 pub(super) struct Layout {
     offsets: SecondaryMap<Value, u32>,
     total: usize,
+    nest: Option<Nest>,
+}
+
+/// In which order work-items that parted go on, so that they meet again.
+#[derive(Debug)]
+struct Nest {
+    loops: LoopForest,
+    /// Place in reverse post-order.
+    places: SecondaryMap<Block, u32>,
+}
+
+impl Nest {
+    /// For functions with a collective, or that may call one with it.
+    fn new(func: &Function) -> Option<Nest> {
+        let matters =
+            |inst: &Inst| matches!(func.insts[*inst].op, Op::Collective { .. } | Op::Call(_));
+        let mut blocks = func.layout.iter();
+        if !blocks.any(|&block| func.blocks[block].insts.iter().any(matters)) {
+            return None;
+        }
+        let mut places = SecondaryMap::new();
+        for (place, block) in func.reverse_post_order().into_iter().enumerate() {
+            places[block] = place as u32;
+        }
+        Some(Nest {
+            loops: LoopForest::new(func, &DominatorTree::new(func)),
+            places,
+        })
+    }
 }
 
 impl Layout {
@@ -29,6 +64,7 @@ impl Layout {
         Rc::new(Layout {
             offsets,
             total: total as usize,
+            nest: Nest::new(func),
         })
     }
 }
@@ -44,17 +80,53 @@ pub(super) struct Frame<'f> {
     block: Block,
     next: usize,
     private: SmallVec<[SegmentId; 2]>,
+    /// The loops around `block`, outermost first, and how often each has gone round; if it matters.
+    around: SmallVec<[(Loop, u32); 2]>,
 }
 
 impl<'f> Frame<'f> {
     fn new(func: &'f Function, layout: Rc<Layout>) -> Frame<'f> {
-        Frame {
+        let mut frame = Frame {
             func,
             lanes: vec![0; layout.total],
             layout,
             block: func.entry(),
             next: 0,
             private: SmallVec::new(),
+            around: SmallVec::new(),
+        };
+        frame.go_to(func.entry());
+        frame
+    }
+
+    fn go_to(&mut self, block: Block) {
+        self.block = block;
+        self.next = 0;
+        let Some(Nest { loops, .. }) = &self.layout.nest else {
+            return;
+        };
+        while let Some(&(id, _)) = self.around.last()
+            && !loops.contains(id, block)
+        {
+            self.around.pop();
+        }
+        if let Some(id) = loops.innermost(block)
+            && loops.loops[id].header == block
+        {
+            match self.around.last_mut() {
+                Some((top, rounds)) if *top == id => *rounds += 1,
+                _ => self.around.push((id, 0)),
+            }
+        }
+    }
+
+    /// Adds where the frame is to a place: see [`Item::place`].
+    fn place(&self, place: &mut Vec<u32>) {
+        if let Some(nest) = &self.layout.nest {
+            for &(id, rounds) in &self.around {
+                place.extend([nest.places[nest.loops.loops[id].header], rounds]);
+            }
+            place.extend([nest.places[self.block], self.next as u32]);
         }
     }
 
@@ -95,8 +167,7 @@ impl<'f> Frame<'f> {
         for (&param, lanes) in func.blocks[call.block].params.iter().zip(&args) {
             self.set(param, lanes);
         }
-        self.block = call.block;
-        self.next = 0;
+        self.go_to(call.block);
     }
 }
 
@@ -109,8 +180,18 @@ pub(super) struct Item<'f> {
 pub(super) enum Stop {
     /// It returned these results.
     Finished(Vec<Lanes>),
-    /// It is at this barrier, how deep in calls, and goes on after it.
+    /// It is at this barrier or collective of the work-group, how deep in calls, and goes on after it.
     Barrier((usize, Inst)),
+    /// It is at a collective of its sub-group and goes on after it.
+    SubGroup,
+}
+
+/// A collective that work-items are at.
+pub(super) struct Meeting {
+    pub what: Collective,
+    pub scope: Scope,
+    /// The type of its first operand.
+    pub ty: Type,
 }
 
 impl<'f> Item<'f> {
@@ -137,6 +218,64 @@ impl<'f> Item<'f> {
         Ok(Item {
             frames: vec![frame],
         })
+    }
+}
+
+impl Item<'_> {
+    /// Where it is. Work-items in the same iterations of the same loops have equal places at one instruction; of two
+    /// that differ the lesser goes first, since it may still come to where the other is, but not the reverse. Loops are
+    /// where their header is, then by how often they went round.
+    pub fn place(&self) -> Vec<u32> {
+        let mut place = Vec::new();
+        for frame in &self.frames {
+            frame.place(&mut place);
+        }
+        place
+    }
+
+    fn last_inst(&self) -> Option<(&Frame<'_>, &InstData)> {
+        let frame = self.frames.last()?;
+        let func = frame.func;
+        let inst = func.blocks[frame.block]
+            .insts
+            .get(frame.next.checked_sub(1)?)?;
+        Some((frame, &func.insts[*inst]))
+    }
+
+    /// The collective that it has come to.
+    pub fn meeting(&self) -> Option<Meeting> {
+        let (frame, data) = self.last_inst()?;
+        let Op::Collective { what, scope, .. } = data.op else {
+            return None;
+        };
+        Some(Meeting {
+            what,
+            scope,
+            ty: data.args.first().map_or(Type::I1, |&arg| frame.ty(arg)),
+        })
+    }
+
+    /// What it brings there: its value and its number.
+    pub fn brings(&self) -> (Lanes, u64) {
+        let Some((frame, data)) = self.last_inst() else {
+            return (Lanes::new(), 0);
+        };
+        let value = data
+            .args
+            .first()
+            .map(|&arg| Lanes::from_slice(frame.get(arg)));
+        let number = data.args.get(1).map_or(0, |&arg| frame.get(arg)[0]);
+        (value.unwrap_or_default(), number)
+    }
+
+    /// What it takes from there.
+    pub fn takes(&mut self, lanes: &[u64]) {
+        let result = self
+            .last_inst()
+            .and_then(|(_, data)| data.results.first().copied());
+        if let (Some(result), Some(frame)) = (result, self.frames.last_mut()) {
+            frame.set(result, lanes);
+        }
     }
 }
 
@@ -170,6 +309,12 @@ impl<'m> Interpreter<'m> {
             frame.next += 1;
             match &func.insts[inst].op {
                 Op::Barrier(_) => return Ok(Stop::Barrier((depth, inst))),
+                Op::Collective { scope, .. } if work.is_some() => {
+                    return Ok(match scope {
+                        Scope::SubGroup => Stop::SubGroup,
+                        _ => Stop::Barrier((depth, inst)),
+                    });
+                }
                 Op::Call(callee) => {
                     let callee = *callee;
                     let next = self
@@ -303,14 +448,26 @@ impl<'m> Interpreter<'m> {
                     .ok_or_else(|| Error::new("there is no such work-group variable here"))?;
                 Lanes::from_elem(address, 1)
             }
+            // Time passes with every instruction.
+            Op::Clock => Lanes::from_elem(self.options.budget - self.budget, 1),
             Op::Alloca { size, align } => {
                 let name = format!("private memory of {inst}");
                 let track = self.checks.enabled;
-                let id =
-                    self.memory
-                        .add_uninitialised(&name, *size as usize, u64::from(*align), track);
+                let id = self.memory.add_uninitialised(
+                    &name,
+                    AddressSpace::Private,
+                    *size as usize,
+                    u64::from(*align),
+                    track,
+                );
                 frame.private.push(id);
                 Lanes::from_elem(self.memory.base(id), 1)
+            }
+            Op::InSpace(space) => {
+                let addresses = frame.get(data.args[0]).iter();
+                addresses
+                    .map(|&address| u64::from(self.memory.space(address) == *space))
+                    .collect()
             }
             Op::DimQuery(query, dim) => {
                 let work = work.ok_or_else(|| Error::new("a work-item query, but no work-item"))?;
@@ -347,8 +504,12 @@ impl<'m> Interpreter<'m> {
                 self.printf(frame, inst, *masked);
                 result(lanes_of(0))
             }
+            Op::Collective { what, .. } => match collective(frame, *what, data) {
+                Some(lanes) => lanes,
+                None => return Ok(()),
+            },
             Op::Fence(_) => return Ok(()),
-            Op::ContextLoad(_) | Op::ContextStore(_) => {
+            Op::ContextLoad(_) | Op::ContextStore(_) | Op::Carry => {
                 return Err(Error::new("there is no barrier context here"));
             }
             Op::Load(_)
@@ -403,6 +564,42 @@ impl<'m> Interpreter<'m> {
             self.printf.push(call);
         }
     }
+}
+
+/// A collective of vectorized code: the lanes are the work-items. `None` if it has no result.
+fn collective(frame: &Frame<'_>, what: Collective, data: &InstData) -> Option<Lanes> {
+    let result = frame.ty(*data.results.first()?);
+    let operand = |n: usize| (n < what.operands()).then(|| frame.get(data.args[n]));
+    let mask = data.args.get(what.operands()).map(|&mask| frame.get(mask));
+    let width = [operand(0), mask]
+        .into_iter()
+        .flatten()
+        .map(<[u64]>::len)
+        .next()
+        .unwrap_or(usize::from(result.lanes));
+    let spread = |lanes: Option<&[u64]>, missing: u64| -> Vec<u64> {
+        (0..width)
+            .map(|l| lanes.map_or(missing, |lanes| lanes[l % lanes.len()]))
+            .collect()
+    };
+    let active: Vec<bool> = spread(mask, 1).iter().map(|&bit| bit != 0).collect();
+    let scalar = data
+        .args
+        .first()
+        .map_or(Scalar::I1, |&arg| frame.ty(arg).scalar);
+    let results = evaluate(
+        what,
+        scalar,
+        Grouping::Tree(width),
+        &active,
+        &spread(operand(0), 0),
+        &spread(operand(1), 0),
+    );
+    if result.is_scalar() {
+        let first = active.iter().position(|&a| a).unwrap_or(0);
+        return Some(Lanes::from_elem(results[first], 1));
+    }
+    Some(Lanes::from_vec(results))
 }
 
 /// Says where an error happened.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Error;
+use crate::AddressSpace;
 
 /// Where addresses that the caller does not choose start: above every address a process can have, so that segments
 /// with real addresses and assigned ones do not meet.
@@ -18,6 +19,7 @@ pub struct SegmentId(u64);
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
     name: String,
+    space: AddressSpace,
     bytes: Vec<u8>,
     read_only: bool,
     /// For each byte whether it was ever written; empty when all are.
@@ -78,6 +80,7 @@ impl Memory {
     fn insert(&mut self, base: u64, name: &str, bytes: Vec<u8>) -> SegmentId {
         let segment = Segment {
             name: name.to_string(),
+            space: AddressSpace::Global,
             bytes,
             read_only: false,
             written: Vec::new(),
@@ -86,19 +89,29 @@ impl Memory {
         SegmentId(base)
     }
 
-    /// Adds a segment of which nothing is written yet. It reads as `fill` where that is tolerated.
+    /// Adds a segment of private or work-group memory, of which nothing is written yet. It reads as zeros where
+    /// that is tolerated.
     pub(super) fn add_uninitialised(
         &mut self,
         name: &str,
+        space: AddressSpace,
         size: usize,
         align: u64,
         track: bool,
     ) -> SegmentId {
         let id = self.add(name, vec![0; size], align);
+        let segment = self.segment_mut(id);
+        segment.space = space;
         if track {
-            self.segment_mut(id).written = vec![false; size];
+            segment.written = vec![false; size];
         }
         id
+    }
+
+    /// The address space of what is at an address: global, unless it is known to be another.
+    pub(super) fn space(&self, address: u64) -> AddressSpace {
+        self.find(address, 1)
+            .map_or(AddressSpace::Global, |(_, segment, _)| segment.space)
     }
 
     pub(super) fn set_read_only(&mut self, id: SegmentId) {

@@ -14,7 +14,7 @@
 //! - `exec.rs`: frames and control flow, one work-item until it ends or reaches a barrier. Open it first.
 //! - `access.rs`: instructions that touch memory, by lanes, masks and strides.
 //! - `builtin.rs`: `OpenCL.std` built-ins on constant lanes; the constant folder uses it too.
-//! - `ndrange.rs`: groups, work-items, barriers.
+//! - `ndrange.rs`: groups, work-items, barriers. `together.rs`: collectives.
 
 mod access;
 pub mod builtin;
@@ -22,6 +22,7 @@ mod checks;
 mod exec;
 mod memory;
 mod ndrange;
+mod together;
 
 #[cfg(test)]
 mod tests;
@@ -177,7 +178,9 @@ impl<'m> Interpreter<'m> {
         let mut item = exec::Item::new(func, exec::Layout::new(func), args)?;
         match self.resume(&mut item, None)? {
             exec::Stop::Finished(results) => Ok(results),
-            exec::Stop::Barrier(_) => Err(Error::new("a barrier in a plain function")),
+            exec::Stop::Barrier(_) | exec::Stop::SubGroup => {
+                Err(Error::new("a barrier in a plain function"))
+            }
         }
     }
 }

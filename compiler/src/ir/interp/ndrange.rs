@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::checks::Stamp;
 use super::exec::{Item, Layout, Stop};
 use super::{Error, Interpreter, SegmentId};
-use crate::NdRange;
 use crate::abi::SCRATCH_ALIGN;
 use crate::ir::eval::Lanes;
 use crate::ir::{DimQuery, FuncId, Function, LocalId, Module, Op, ParamSource, Query, Type};
 use crate::workgroup::local_layout;
+use crate::{AddressSpace, NdRange};
 
 /// What one kernel is run with.
 #[derive(Clone, Copy, Debug)]
@@ -27,10 +26,10 @@ pub struct Launch<'a> {
 pub(super) struct WorkItem<'a> {
     range: &'a NdRange,
     group: [u64; 3],
-    local: [u64; 3],
+    pub local: [u64; 3],
     /// Of this group.
     local_size: [u64; 3],
-    sub_group_size: u64,
+    pub sub_group_size: u64,
     /// Base of work-group memory.
     local_base: u64,
     locals: &'a Locals,
@@ -126,6 +125,15 @@ impl Locals {
     }
 }
 
+/// A work-item of a group that runs.
+pub(super) struct Member<'f> {
+    pub local: [u64; 3],
+    pub linear: u64,
+    pub item: Item<'f>,
+    /// Where it last stopped.
+    pub stop: Option<Stop>,
+}
+
 /// Every point of a box, x fastest.
 fn points(size: [u64; 3]) -> impl Iterator<Item = [u64; 3]> {
     (0..size[2])
@@ -161,6 +169,7 @@ impl<'m> Interpreter<'m> {
         for (linear, group) in points(groups).enumerate() {
             let local = self.memory.add_uninitialised(
                 "work-group memory",
+                AddressSpace::Local,
                 usize::try_from(local_size).unwrap_or(usize::MAX),
                 SCRATCH_ALIGN,
                 self.checks.enabled,
@@ -237,29 +246,42 @@ impl<'m> Interpreter<'m> {
         let layout = Layout::new(func);
         let mut waiting = Vec::new();
         for local in points(first.local_size) {
-            waiting.push((local, Item::new(func, layout.clone(), args)?));
+            let item = Item::new(func, layout.clone(), args)?;
+            let (linear, stop) = (waiting.len() as u64, None);
+            waiting.push(Member {
+                local,
+                linear,
+                item,
+                stop,
+            });
         }
         let mut work = first;
         let mut epoch = 0;
         while !waiting.is_empty() {
-            let mut arrived = Vec::with_capacity(waiting.len());
-            let mut place = None;
             let started = waiting.len();
-            for (local, mut item) in waiting {
-                work.local = local;
-                self.checks.now = Some(Stamp {
-                    group,
-                    epoch,
-                    item: work.linear() as u32,
-                });
+            let mut arrived = Vec::with_capacity(started);
+            let mut place = None;
+            let mut rest = waiting.into_iter().peekable();
+            while let Some(member) = rest.next() {
+                let number = member.linear / work.sub_group_size;
+                let mut together = vec![member];
+                while let Some(next) =
+                    rest.next_if(|next| next.linear / work.sub_group_size == number)
+                {
+                    together.push(next);
+                }
+                self.run_sub_group(&mut together, &mut work, (group, epoch))?;
                 // A barrier lets go when every work-item that has not ended is there.
-                if let Stop::Barrier(at) = self.resume(&mut item, Some(&work))? {
-                    if self.checks.enabled && *place.get_or_insert(at) != at {
-                        return Err(Error::new("work-items of a group wait at two barriers"));
+                for member in together {
+                    if let Some(Stop::Barrier(at)) = member.stop {
+                        if self.checks.enabled && *place.get_or_insert(at) != at {
+                            return Err(Error::new("work-items of a group wait at two barriers"));
+                        }
+                        arrived.push(member);
                     }
-                    arrived.push((local, item));
                 }
             }
+            self.meet_all(&mut arrived)?;
             if self.checks.enabled && !arrived.is_empty() && arrived.len() != started {
                 return Err(Error::new(
                     "some work-items of a group ended while others wait at a barrier",

@@ -31,6 +31,7 @@ mod values;
 use regions::{Cut, cut};
 use slots::{Node, Way};
 
+use super::collectives::is_collective;
 use super::{Region, Remark, Split};
 use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{
@@ -59,6 +60,9 @@ fn whole(kernel: &Function) -> Split {
     let params: Vec<Type> = kernel.params().iter().map(|&p| kernel.ty(p)).collect();
     let mut skeleton = Function::new(kernel.name.clone(), &params, &[]);
     skeleton.locals = kernel.locals.clone();
+    let mut region = kernel.clone();
+    keep_private_objects(&mut region);
+    skeleton.slots = region.slots.clone();
     let args = skeleton.params().to_vec();
     let entry = skeleton.entry();
     let mut b = Builder::new(&mut skeleton, entry);
@@ -67,12 +71,42 @@ fn whole(kernel: &Function) -> Split {
     Split {
         skeleton,
         regions: vec![Region {
-            scalar: kernel.clone(),
+            scalar: region,
             vector: None,
             guard: None,
             masked: None,
+            partial: None,
+            masked_for_all: false,
         }],
+        carry: None,
         remarks: Vec::new(),
+    }
+}
+
+/// Where a kernel asks whether pointers are private, makes its private objects slots: what is in the context is known to be
+/// private, what is on the stack is not. In kernels with barriers, [`Splitter::place_private_arrays`] sees to that.
+fn keep_private_objects(kernel: &mut Function) {
+    let asks = kernel.layout.iter().any(|&block| {
+        let mut insts = kernel.blocks[block].insts.iter();
+        insts.any(|&inst| matches!(kernel.insts[inst].op, Op::InSpace(_)))
+    });
+    if !asks {
+        return;
+    }
+    for inst in kernel.blocks[kernel.entry()].insts.clone() {
+        if let Op::Alloca { size, align } = kernel.insts[inst].op {
+            let slot = kernel.slots.push(array_slot(size, align));
+            kernel.insts[inst].op = Op::ContextLoad(slot);
+        }
+    }
+}
+
+/// A slot for a private object.
+fn array_slot(size: u32, align: u32) -> Slot {
+    Slot {
+        ty: Type::PTR,
+        bytes: size.next_multiple_of(align),
+        align,
     }
 }
 
@@ -143,6 +177,7 @@ impl<'a> Splitter<'a> {
         self.find_exits();
         self.find_early_returns();
         self.place_private_arrays();
+        let carry = self.place_carry();
         self.note_uses();
         self.assign_slots();
         let mut regions = Vec::new();
@@ -156,6 +191,8 @@ impl<'a> Splitter<'a> {
                     vector: None,
                     guard: None,
                     masked: None,
+                    partial: None,
+                    masked_for_all: false,
                 });
             }
         }
@@ -166,6 +203,7 @@ impl<'a> Splitter<'a> {
         }
         let saved = self.table.values().filter(|slot| slot.bytes == 0).count();
         let arrays = self.table.len() - saved;
+        let saved = saved - usize::from(carry.is_some());
         self.remarks.push(Remark::new(
             SourceLoc::default(),
             format!(
@@ -176,8 +214,24 @@ impl<'a> Splitter<'a> {
         Ok(Split {
             skeleton,
             regions,
+            carry,
             remarks: self.remarks,
         })
+    }
+
+    /// The slot of the carry; its first element is for the whole group.
+    fn place_carry(&mut self) -> Option<SlotId> {
+        let blocks = self.func.layout.iter();
+        let mut insts = blocks.flat_map(|&block| &self.func.blocks[block].insts);
+        insts
+            .any(|&inst| is_collective(&self.func.insts[inst].op))
+            .then(|| {
+                self.table.push(Slot {
+                    ty: Type::I64,
+                    bytes: 0,
+                    align: 0,
+                })
+            })
     }
 
     fn owner(&self, block: Block) -> Block {

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use cranelift_entity::SecondaryMap;
 
 use super::slots::{Crossing, Crossings, Node};
-use super::{CHEAP, Remark, Splitter};
+use super::{CHEAP, Remark, Splitter, array_slot};
 use crate::analysis::Shape;
-use crate::ir::{BinOp, Block, ConvertOp, Inst, Op, Query, Slot, Terminator, Type, Value};
+use crate::ir::{BinOp, Block, ConvertOp, Inst, Op, Query, Terminator, Value};
 
 impl Splitter<'_> {
     /// Private arrays that are used in several regions, or in one that runs several times, become slots.
@@ -47,11 +47,7 @@ impl Splitter<'_> {
             }
             let once = homes.len() <= 1 && homes.iter().all(|&home| !self.repeats(home));
             if escapes || !once {
-                let slot = self.table.push(Slot {
-                    ty: Type::PTR,
-                    bytes: size.next_multiple_of(align),
-                    align,
-                });
+                let slot = self.table.push(array_slot(size, align));
                 self.arrays.insert(array, slot);
             }
         }

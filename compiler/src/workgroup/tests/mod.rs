@@ -22,13 +22,13 @@ pub fn range(global: [u64; 3], local: [u64; 3], offset: [u64; 3]) -> NdRange {
 }
 
 /// The key of a launch; `exact` says all that is true of it, otherwise nothing is promised.
-fn key(range: &NdRange, width: u64, exact: bool) -> LaunchKey {
+fn key(range: &NdRange, width: u8, exact: bool) -> LaunchKey {
     let rest = range.global_size[0] % range.local_size[0];
+    let whole = |size: u64| size.is_multiple_of(u64::from(width));
     LaunchKey {
+        width,
         linear: exact && range.local_size[1] * range.local_size[2] == 1,
-        full_chunks: exact
-            && range.local_size[0].is_multiple_of(width)
-            && rest.is_multiple_of(width),
+        full_chunks: exact && whole(range.local_size[0]) && whole(rest),
         zero_offset: exact && range.global_offset == [0; 3],
         small_ids: exact
             && (0..3).all(|d| range.global_offset[d] + range.global_size[d] <= SMALL_IDS),
@@ -110,8 +110,8 @@ fn assembled(
     exact: bool,
 ) -> Result<(Vec<Vec<u32>>, super::WorkGroupCode), String> {
     let kernel = &module.kernels[0];
-    let key = key(range, u64::from(width), exact);
-    let code = super::build(&module.functions[kernel.func], &kernel.params, width, &key)
+    let key = key(range, width, exact);
+    let code = super::build(&module.functions[kernel.func], &kernel.params, &key)
         .map_err(|e| e.to_string())?;
     let fail = |message: String| {
         format!(

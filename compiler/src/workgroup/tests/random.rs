@@ -485,9 +485,7 @@ fn time_of_large_kernels() {
                 let range = range([64, 1, 1], [16, 1, 1], [0; 3]);
                 let key = super::key(&range, width, false);
                 let start = std::time::Instant::now();
-                let code =
-                    crate::workgroup::build(func, &module.kernels[0].params, width as u8, &key)
-                        .unwrap();
+                let code = crate::workgroup::build(func, &module.kernels[0].params, &key).unwrap();
                 println!(
                     "barriers {barriers}: {count} instructions, {} blocks, width {width}: {:?}, {} out",
                     func.layout.len(),

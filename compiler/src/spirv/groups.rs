@@ -1,0 +1,591 @@
+//! What work-items of a group do together: votes, broadcasts, ballots, shuffles, reductions and scans, block
+//! reads and writes.
+
+use rspirv::spirv::{BuiltIn, GroupOperation, Op};
+
+use super::decode::{Id, Inst, Result};
+use super::function::FunctionTranslator;
+use crate::ir::{
+    BinOp, Collective, ConvertOp, DimQuery, IntCC, Mem, Op as IrOp, Query, Scalar, Scope, Type,
+    UnOp, Value,
+};
+
+/// What the values of a group are combined with, for instructions that combine.
+fn combines(op: Op) -> Option<BinOp> {
+    Some(match op {
+        Op::GroupIAdd | Op::GroupNonUniformIAdd => BinOp::IAdd,
+        Op::GroupFAdd | Op::GroupNonUniformFAdd => BinOp::FAdd,
+        Op::GroupIMulKHR | Op::GroupNonUniformIMul => BinOp::IMul,
+        Op::GroupFMulKHR | Op::GroupNonUniformFMul => BinOp::FMul,
+        Op::GroupSMin | Op::GroupNonUniformSMin => BinOp::SMin,
+        Op::GroupUMin | Op::GroupNonUniformUMin => BinOp::UMin,
+        Op::GroupFMin | Op::GroupNonUniformFMin => BinOp::FMin,
+        Op::GroupSMax | Op::GroupNonUniformSMax => BinOp::SMax,
+        Op::GroupUMax | Op::GroupNonUniformUMax => BinOp::UMax,
+        Op::GroupFMax | Op::GroupNonUniformFMax => BinOp::FMax,
+        Op::GroupBitwiseAndKHR
+        | Op::GroupLogicalAndKHR
+        | Op::GroupNonUniformBitwiseAnd
+        | Op::GroupNonUniformLogicalAnd => BinOp::And,
+        Op::GroupBitwiseOrKHR
+        | Op::GroupLogicalOrKHR
+        | Op::GroupNonUniformBitwiseOr
+        | Op::GroupNonUniformLogicalOr => BinOp::Or,
+        Op::GroupBitwiseXorKHR
+        | Op::GroupLogicalXorKHR
+        | Op::GroupNonUniformBitwiseXor
+        | Op::GroupNonUniformLogicalXor => BinOp::Xor,
+        _ => return None,
+    })
+}
+
+/// Whether an instruction's values must be truth values.
+fn is_logical(op: Op) -> bool {
+    matches!(
+        op,
+        Op::GroupLogicalAndKHR
+            | Op::GroupLogicalOrKHR
+            | Op::GroupLogicalXorKHR
+            | Op::GroupNonUniformLogicalAnd
+            | Op::GroupNonUniformLogicalOr
+            | Op::GroupNonUniformLogicalXor
+    )
+}
+
+/// The largest sub-group that a ballot has bits for is larger than any that there is.
+const MOST: u32 = 64;
+
+impl FunctionTranslator<'_, '_> {
+    /// Translates an instruction of this family; false when it is of another.
+    pub(super) fn group(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
+        let words = inst.operands;
+        if let Some(with) = combines(op) {
+            self.combine(op, with, inst)?;
+            return Ok(true);
+        }
+        let sub = Scope::SubGroup;
+        let value = match op {
+            Op::GroupAll | Op::GroupAny => {
+                let scope = self.collective_scope(inst, words[0])?;
+                let what = match op {
+                    Op::GroupAll => Collective::All,
+                    _ => Collective::Any,
+                };
+                self.vote(inst, what, scope, words[1])?
+            }
+            Op::GroupNonUniformAll | Op::GroupNonUniformAny => {
+                self.sub_group_scope(inst, words[0])?;
+                let what = match op {
+                    Op::GroupNonUniformAll => Collective::All,
+                    _ => Collective::Any,
+                };
+                self.vote(inst, what, sub, words[1])?
+            }
+            Op::SubgroupAllKHR => self.vote(inst, Collective::All, sub, words[0])?,
+            Op::SubgroupAnyKHR => self.vote(inst, Collective::Any, sub, words[0])?,
+            Op::GroupNonUniformAllEqual => {
+                self.sub_group_scope(inst, words[0])?;
+                self.all_equal(inst, words[1])?
+            }
+            Op::SubgroupAllEqualKHR => self.all_equal(inst, words[0])?,
+            Op::GroupNonUniformElect => {
+                self.sub_group_scope(inst, words[0])?;
+                self.collective(Collective::Elect, sub, &[], Type::I1)
+            }
+            Op::GroupBroadcast => self.group_broadcast(inst)?,
+            Op::GroupNonUniformBroadcast => {
+                self.sub_group_scope(inst, words[0])?;
+                self.numbered(inst, Collective::Broadcast, words[1], words[2])?
+            }
+            Op::SubgroupReadInvocationKHR => {
+                self.numbered(inst, Collective::Broadcast, words[0], words[1])?
+            }
+            Op::GroupNonUniformBroadcastFirst => {
+                self.sub_group_scope(inst, words[0])?;
+                let value = self.value(inst, words[1])?;
+                let ty = self.ty(value);
+                self.collective(Collective::BroadcastFirst, sub, &[value], ty)
+            }
+            Op::SubgroupFirstInvocationKHR => {
+                let value = self.value(inst, words[0])?;
+                let ty = self.ty(value);
+                self.collective(Collective::BroadcastFirst, sub, &[value], ty)
+            }
+            Op::GroupNonUniformShuffle => {
+                self.sub_group_scope(inst, words[0])?;
+                self.numbered(inst, Collective::Shuffle, words[1], words[2])?
+            }
+            Op::SubgroupShuffleINTEL => {
+                self.numbered(inst, Collective::Shuffle, words[0], words[1])?
+            }
+            Op::GroupNonUniformShuffleXor => {
+                self.sub_group_scope(inst, words[0])?;
+                self.relative(inst, BinOp::Xor, words[1], words[2])?
+            }
+            Op::SubgroupShuffleXorINTEL => self.relative(inst, BinOp::Xor, words[0], words[1])?,
+            Op::GroupNonUniformShuffleUp => {
+                self.sub_group_scope(inst, words[0])?;
+                self.relative(inst, BinOp::ISub, words[1], words[2])?
+            }
+            Op::GroupNonUniformShuffleDown => {
+                self.sub_group_scope(inst, words[0])?;
+                self.relative(inst, BinOp::IAdd, words[1], words[2])?
+            }
+            Op::SubgroupShuffleDownINTEL | Op::SubgroupShuffleUpINTEL => {
+                self.two_source_shuffle(op, inst)?
+            }
+            Op::GroupNonUniformRotateKHR => self.rotate(inst)?,
+            Op::GroupNonUniformBallot => {
+                self.sub_group_scope(inst, words[0])?;
+                self.ballot(inst, words[1])?
+            }
+            Op::SubgroupBallotKHR => self.ballot(inst, words[0])?,
+            Op::GroupNonUniformInverseBallot => {
+                self.sub_group_scope(inst, words[0])?;
+                let ballot = self.ballot_operand(inst, words[1])?;
+                let bit = self.sub_group_query(Query::SubGroupLocalId);
+                self.ballot_bit(ballot, bit)
+            }
+            Op::GroupNonUniformBallotBitExtract => {
+                self.sub_group_scope(inst, words[0])?;
+                let ballot = self.ballot_operand(inst, words[1])?;
+                let bit = self.number(inst, words[2])?;
+                self.ballot_bit(ballot, bit)
+            }
+            Op::GroupNonUniformBallotBitCount => {
+                self.sub_group_scope(inst, words[0])?;
+                let bits = self.ballot_bits(inst, words[2])?;
+                let counted = match GroupOperation::from_u32(words[1]) {
+                    Some(GroupOperation::Reduce) => self.mask_of(BuiltInMask::All),
+                    Some(GroupOperation::InclusiveScan) => self.mask_of(BuiltInMask::Le),
+                    Some(GroupOperation::ExclusiveScan) => self.mask_of(BuiltInMask::Lt),
+                    _ => return Err(self.error(inst, "an unknown group operation")),
+                };
+                let mut b = self.b();
+                let bits = b.binary(BinOp::And, bits, counted);
+                let count = b.unary(UnOp::PopCount, bits);
+                self.resized_result(inst, count)?
+            }
+            Op::GroupNonUniformBallotFindLSB | Op::GroupNonUniformBallotFindMSB => {
+                self.sub_group_scope(inst, words[0])?;
+                let bits = self.ballot_bits(inst, words[1])?;
+                let all = self.mask_of(BuiltInMask::All);
+                let last = self.iconst(Type::I64, 63);
+                let mut b = self.b();
+                let bits = b.binary(BinOp::And, bits, all);
+                let found = match op {
+                    Op::GroupNonUniformBallotFindLSB => b.unary(UnOp::Ctz, bits),
+                    _ => {
+                        let above = b.unary(UnOp::Clz, bits);
+                        b.binary(BinOp::ISub, last, above)
+                    }
+                };
+                self.resized_result(inst, found)?
+            }
+            Op::SubgroupBlockReadINTEL => self.block_read(inst)?,
+            Op::SubgroupBlockWriteINTEL => {
+                self.block_write(inst)?;
+                return Ok(true);
+            }
+            _ => return Ok(false),
+        };
+        self.define(inst, value)?;
+        Ok(true)
+    }
+
+    fn collective(&mut self, what: Collective, scope: Scope, args: &[Value], ty: Type) -> Value {
+        let op = IrOp::Collective {
+            what,
+            scope,
+            masked: false,
+        };
+        self.b().val(op, args, ty)
+    }
+
+    /// The execution scope: a sub-group or work-group.
+    fn collective_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<Scope> {
+        match self.execution_scope(inst, id)? {
+            scope @ (Scope::SubGroup | Scope::WorkGroup) => Ok(scope),
+            scope => Err(self.error(
+                inst,
+                format!(
+                    "Op{} of scope {} is not a work-group's or sub-group's",
+                    inst.class.opname,
+                    scope.name()
+                ),
+            )),
+        }
+    }
+
+    fn sub_group_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<()> {
+        match self.execution_scope(inst, id)? {
+            Scope::SubGroup => Ok(()),
+            scope => Err(self.error(
+                inst,
+                format!(
+                    "Op{} of scope {}, expected a sub-group's",
+                    inst.class.opname,
+                    scope.name()
+                ),
+            )),
+        }
+    }
+
+    fn vote(
+        &mut self,
+        inst: &Inst<'_>,
+        what: Collective,
+        scope: Scope,
+        predicate: Id,
+    ) -> Result<Value> {
+        let predicate = self.typed(inst, predicate, Type::I1)?;
+        Ok(self.collective(what, scope, &[predicate], Type::I1))
+    }
+
+    /// Vectors are equal when their components are.
+    fn all_equal(&mut self, inst: &Inst<'_>, value: Id) -> Result<Value> {
+        let value = self.value(inst, value)?;
+        let ty = self.ty(value);
+        let mut all = None;
+        for lane in 0..ty.lanes {
+            let one = match ty.lanes {
+                1 => value,
+                _ => self.b().extract(value, lane),
+            };
+            let same = self.collective(Collective::AllEqual, Scope::SubGroup, &[one], Type::I1);
+            all = Some(match all {
+                None => same,
+                Some(before) => self.b().binary(BinOp::And, before, same),
+            });
+        }
+        Ok(all.expect("a type has a lane"))
+    }
+
+    /// A scalar integer as the `i32` that numbers a work-item.
+    fn number(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
+        let value = self.size_value(inst, id)?;
+        Ok(self.resize(value, Scalar::I32))
+    }
+
+    fn numbered(
+        &mut self,
+        inst: &Inst<'_>,
+        what: Collective,
+        value: Id,
+        number: Id,
+    ) -> Result<Value> {
+        let value = self.value(inst, value)?;
+        let number = self.number(inst, number)?;
+        let ty = self.ty(value);
+        Ok(self.collective(what, Scope::SubGroup, &[value, number], ty))
+    }
+
+    /// A query of sub-groups as an `i32`.
+    fn sub_group_query(&mut self, query: Query) -> Value {
+        let value = self.b().val(IrOp::Query(query), &[], Type::I64);
+        self.resize(value, Scalar::I32)
+    }
+
+    /// A shuffle from a work-item so far away.
+    fn relative(&mut self, inst: &Inst<'_>, op: BinOp, value: Id, by: Id) -> Result<Value> {
+        let value = self.value(inst, value)?;
+        let by = self.number(inst, by)?;
+        let here = self.sub_group_query(Query::SubGroupLocalId);
+        let number = self.b().binary(op, here, by);
+        let ty = self.ty(value);
+        Ok(self.collective(Collective::Shuffle, Scope::SubGroup, &[value, number], ty))
+    }
+
+    /// "OpSubgroupShuffleDownINTEL": what lies beyond the current values is in the next ones. And the reverse.
+    fn two_source_shuffle(&mut self, op: Op, inst: &Inst<'_>) -> Result<Value> {
+        let words = inst.operands;
+        let low = self.value(inst, words[0])?;
+        let ty = self.ty(low);
+        let high = self.typed(inst, words[1], ty)?;
+        let delta = self.number(inst, words[2])?;
+        let here = self.sub_group_query(Query::SubGroupLocalId);
+        let size = self.sub_group_query(Query::SubGroupMaxSize);
+        // Counted from the beginning of `low`; `high` follows it.
+        let number = match op {
+            Op::SubgroupShuffleDownINTEL => self.b().binary(BinOp::IAdd, here, delta),
+            _ => {
+                let from = self.b().binary(BinOp::IAdd, here, size);
+                self.b().binary(BinOp::ISub, from, delta)
+            }
+        };
+        let shuffle = Collective::Shuffle;
+        let from_low = self.collective(shuffle, Scope::SubGroup, &[low, number], ty);
+        let above = self.b().binary(BinOp::ISub, number, size);
+        let from_high = self.collective(shuffle, Scope::SubGroup, &[high, above], ty);
+        let mut b = self.b();
+        let in_low = b.icmp(IntCC::Ult, number, size);
+        Ok(b.select(in_low, from_low, from_high))
+    }
+
+    fn rotate(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let words = inst.operands;
+        self.sub_group_scope(inst, words[0])?;
+        let value = self.value(inst, words[1])?;
+        let delta = self.number(inst, words[2])?;
+        let here = self.sub_group_query(Query::SubGroupLocalId);
+        let size = match words.get(3) {
+            Some(&id) => {
+                let size = self.cluster_size(inst, id)?;
+                self.iconst(Type::I32, u64::from(size))
+            }
+            None => self.sub_group_query(Query::SubGroupMaxSize),
+        };
+        let one = self.iconst(Type::I32, 1);
+        let mut b = self.b();
+        let low = b.binary(BinOp::ISub, size, one);
+        let high = b.unary(UnOp::Not, low);
+        let around = b.binary(BinOp::IAdd, here, delta);
+        let around = b.binary(BinOp::And, around, low);
+        let start = b.binary(BinOp::And, here, high);
+        let number = b.binary(BinOp::Or, start, around);
+        let ty = self.ty(value);
+        Ok(self.collective(Collective::Shuffle, Scope::SubGroup, &[value, number], ty))
+    }
+
+    /// A cluster's size: a constant power of two; more than the largest sub-group is all of it.
+    fn cluster_size(&mut self, inst: &Inst<'_>, id: Id) -> Result<u8> {
+        match self.unit.integer_constant(id) {
+            Some(size) if size.is_power_of_two() => Ok(size.min(u64::from(MOST)) as u8),
+            _ => Err(self.error(inst, "the cluster size is not a constant power of two")),
+        }
+    }
+
+    fn combine(&mut self, op: Op, with: BinOp, inst: &Inst<'_>) -> Result<()> {
+        let words = inst.operands;
+        let non_uniform = inst.class.opname.starts_with("GroupNonUniform");
+        let scope = if non_uniform {
+            self.sub_group_scope(inst, words[0])?;
+            Scope::SubGroup
+        } else {
+            self.collective_scope(inst, words[0])?
+        };
+        let value = self.value(inst, words[2])?;
+        let ty = self.ty(value);
+        let fits = match ty.scalar {
+            Scalar::I1 => is_logical(op),
+            scalar if scalar.is_int() => !with.is_float() && !is_logical(op),
+            scalar => scalar.is_float() && with.is_float(),
+        };
+        if !fits {
+            return Err(self.error(inst, format!("the value has type {ty}, which does not fit")));
+        }
+        let what = match GroupOperation::from_u32(words[1]) {
+            Some(GroupOperation::Reduce) => Collective::Reduce(with),
+            Some(GroupOperation::InclusiveScan) => Collective::Inclusive(with),
+            Some(GroupOperation::ExclusiveScan) => Collective::Exclusive(with),
+            Some(GroupOperation::ClusteredReduce) if non_uniform => match words.get(3) {
+                Some(&size) => Collective::Cluster(with, self.cluster_size(inst, size)?),
+                None => return Err(self.error(inst, "a clustered reduction without cluster size")),
+            },
+            _ => return Err(self.error(inst, "the group operation is not supported here")),
+        };
+        let value = self.collective(what, scope, &[value], ty);
+        self.define(inst, value)
+    }
+
+    /// "OpGroupBroadcast": the work-item is named by its id in the sub-group, or by up to three in the work-group.
+    fn group_broadcast(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let words = inst.operands;
+        let scope = self.collective_scope(inst, words[0])?;
+        let value = self.value(inst, words[1])?;
+        let ids = self.integer(inst, words[2])?;
+        let lanes = self.ty(ids).lanes;
+        if lanes > 3 || lanes > 1 && scope == Scope::SubGroup {
+            return Err(self.error(inst, format!("an id of {lanes} components")));
+        }
+        let id = |this: &mut Self, d: u8| {
+            let id = match lanes {
+                1 => ids,
+                _ => this.b().extract(ids, d),
+            };
+            this.resize(id, Scalar::I32)
+        };
+        // Linear, as in "get_local_linear_id".
+        let mut number = id(self, lanes - 1);
+        for d in (0..lanes - 1).rev() {
+            let size = IrOp::DimQuery(DimQuery::LocalSize, d);
+            let size = self.b().val(size, &[], Type::I64);
+            let size = self.resize(size, Scalar::I32);
+            let here = id(self, d);
+            let rows = self.b().binary(BinOp::IMul, number, size);
+            number = self.b().binary(BinOp::IAdd, rows, here);
+        }
+        let ty = self.ty(value);
+        Ok(self.collective(Collective::Broadcast, scope, &[value, number], ty))
+    }
+
+    fn ballot(&mut self, inst: &Inst<'_>, predicate: Id) -> Result<Value> {
+        let predicate = self.typed(inst, predicate, Type::I1)?;
+        let bits = self.collective(Collective::Ballot, Scope::SubGroup, &[predicate], Type::I64);
+        Ok(self.wide_mask(bits))
+    }
+
+    /// The four words of a ballot from its low 64 bits.
+    fn wide_mask(&mut self, bits: Value) -> Value {
+        let shift = self.iconst(Type::I64, 32);
+        let zero = self.iconst(Type::I32, 0);
+        let mut b = self.b();
+        let low = b.convert(ConvertOp::Trunc, bits, Type::I32);
+        let high = b.binary(BinOp::LShr, bits, shift);
+        let high = b.convert(ConvertOp::Trunc, high, Type::I32);
+        self.build(&[low, high, zero, zero])
+    }
+
+    fn ballot_operand(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
+        self.typed(inst, id, Type::new(Scalar::I32, 4))
+    }
+
+    /// The low 64 bits of a ballot.
+    fn ballot_bits(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
+        let ballot = self.ballot_operand(inst, id)?;
+        let shift = self.iconst(Type::I64, 32);
+        let mut b = self.b();
+        let (low, high) = (b.extract(ballot, 0), b.extract(ballot, 1));
+        let low = b.convert(ConvertOp::ZExt, low, Type::I64);
+        let high = b.convert(ConvertOp::ZExt, high, Type::I64);
+        let high = b.binary(BinOp::Shl, high, shift);
+        Ok(b.binary(BinOp::Or, low, high))
+    }
+
+    /// A bit of a ballot.
+    fn ballot_bit(&mut self, ballot: Value, bit: Value) -> Value {
+        let five = self.iconst(Type::I32, 5);
+        let mut b = self.b();
+        let word = b.binary(BinOp::LShr, bit, five);
+        let word = b.val(IrOp::ExtractDyn, &[ballot, word], Type::I32);
+        // The amount counts modulo the width.
+        let word = b.binary(BinOp::LShr, word, bit);
+        b.convert(ConvertOp::Trunc, word, Type::I1)
+    }
+
+    fn resized_result(&mut self, inst: &Inst<'_>, value: Value) -> Result<Value> {
+        let ty = self.result_ir(inst)?;
+        if !ty.is_scalar() || !ty.scalar.is_int() {
+            return Err(self.error(inst, format!("a result of type {ty}, expected an integer")));
+        }
+        Ok(self.resize(value, ty.scalar))
+    }
+
+    /// A mask of work-items of the sub-group as an `i64`.
+    fn mask_of(&mut self, mask: BuiltInMask) -> Value {
+        let here = self
+            .b()
+            .val(IrOp::Query(Query::SubGroupLocalId), &[], Type::I64);
+        let size = self
+            .b()
+            .val(IrOp::Query(Query::SubGroupMaxSize), &[], Type::I64);
+        let (zero, one) = (self.iconst(Type::I64, 0), self.iconst(Type::I64, 1));
+        let (ones, most) = (
+            self.iconst(Type::I64, u64::MAX),
+            self.iconst(Type::I64, u64::from(MOST)),
+        );
+        let mut b = self.b();
+        let own = b.binary(BinOp::Shl, one, here);
+        let below = b.binary(BinOp::ISub, own, one);
+        // The largest size may be all the bits that there are.
+        let free = b.binary(BinOp::ISub, most, size);
+        let all = b.binary(BinOp::LShr, ones, free);
+        match mask {
+            BuiltInMask::All => all,
+            BuiltInMask::Eq => own,
+            BuiltInMask::Lt => below,
+            BuiltInMask::Le => b.binary(BinOp::Or, below, own),
+            BuiltInMask::Ge => {
+                let above = b.binary(BinOp::ISub, zero, own);
+                b.binary(BinOp::And, above, all)
+            }
+            BuiltInMask::Gt => {
+                let from = b.binary(BinOp::ISub, zero, own);
+                let above = b.binary(BinOp::Xor, from, own);
+                b.binary(BinOp::And, above, all)
+            }
+        }
+    }
+
+    /// The value of a built-in variable that is a mask of the sub-group.
+    pub(super) fn sub_group_mask(&mut self, builtin: BuiltIn) -> Option<Value> {
+        let mask = match builtin {
+            BuiltIn::SubgroupEqMask => BuiltInMask::Eq,
+            BuiltIn::SubgroupGeMask => BuiltInMask::Ge,
+            BuiltIn::SubgroupGtMask => BuiltInMask::Gt,
+            BuiltIn::SubgroupLeMask => BuiltInMask::Le,
+            BuiltIn::SubgroupLtMask => BuiltInMask::Lt,
+            _ => return None,
+        };
+        let bits = self.mask_of(mask);
+        Some(self.wide_mask(bits))
+    }
+
+    /// The address of this work-item's first element of a block, and the bytes to its next one
+    /// ("OpSubgroupBlockReadINTEL": `p[local id]`, then `p[local id + largest size]` and so on).
+    fn block(&mut self, inst: &Inst<'_>, pointer: Id, ty: Type) -> Result<(Value, Value, Mem)> {
+        let pointer = self.pointer(inst, pointer)?;
+        if !ty.scalar.is_int() && !ty.scalar.is_float() {
+            return Err(self.error(inst, format!("a block of {ty}")));
+        }
+        let bytes = self.iconst(Type::I64, u64::from(ty.scalar.bytes()));
+        let here = self
+            .b()
+            .val(IrOp::Query(Query::SubGroupLocalId), &[], Type::I64);
+        let size = self
+            .b()
+            .val(IrOp::Query(Query::SubGroupMaxSize), &[], Type::I64);
+        // All work-items bring the same pointer, which no analysis may know.
+        let first = Collective::BroadcastFirst;
+        let base = self.collective(first, Scope::SubGroup, &[pointer.address], Type::PTR);
+        let mut b = self.b();
+        let offset = b.binary(BinOp::IMul, here, bytes);
+        let step = b.binary(BinOp::IMul, size, bytes);
+        let address = b.ptr_add(base, offset);
+        Ok((address, step, Mem::new(pointer.space, ty.scalar.bytes())))
+    }
+
+    fn block_read(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let ty = self.result_ir(inst)?;
+        let (mut address, step, mem) = self.block(inst, inst.operands[0], ty)?;
+        let mut lanes = Vec::new();
+        for lane in 0..ty.lanes {
+            if lane > 0 {
+                address = self.b().ptr_add(address, step);
+            }
+            lanes.push(self.b().load(mem, address, ty.lane()));
+        }
+        Ok(match lanes[..] {
+            [only] => only,
+            _ => self.build(&lanes),
+        })
+    }
+
+    fn block_write(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let data = self.value(inst, inst.operands[1])?;
+        let ty = self.ty(data);
+        let (mut address, step, mem) = self.block(inst, inst.operands[0], ty)?;
+        for lane in 0..ty.lanes {
+            if lane > 0 {
+                address = self.b().ptr_add(address, step);
+            }
+            let one = match ty.lanes {
+                1 => data,
+                _ => self.b().extract(data, lane),
+            };
+            self.b().store(mem, address, one);
+        }
+        Ok(())
+    }
+}
+
+/// Work-items by how their numbers compare with one's own.
+#[derive(Clone, Copy)]
+enum BuiltInMask {
+    All,
+    Eq,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+}

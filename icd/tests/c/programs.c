@@ -1,0 +1,134 @@
+/* Separate compilation and linking, and program-scope variables, as an application sees them. */
+#include "check.h"
+
+static const char *header = "extern global int counter;\nint advance(int by);\n";
+static const char *user = "#include \"shared/counter.h\"\n"
+                          "kernel void count(global int *out) { advance(2); out[0] = counter; }\n";
+static const char *library = "#include \"shared/counter.h\"\n"
+                             "int counter = 40;\n"
+                             "int advance(int by) { return counter += by; }\n";
+
+static cl_program source(const char *text) {
+    cl_int err = 0;
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    return program;
+}
+
+/* The build log has `text` in it. */
+static int log_has(cl_program program, const char *text) {
+    char log[4096] = "";
+    size_t size = 0;
+    STATUS(CL_SUCCESS, clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size));
+    if (size > sizeof log) {
+        return 0;
+    }
+    STATUS(CL_SUCCESS, clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log, NULL));
+    if (strstr(log, text) == NULL) {
+        printf("%s\n", log);
+        return 0;
+    }
+    return 1;
+}
+
+static cl_program_binary_type binary_type(cl_program program) {
+    cl_program_binary_type type = 0;
+    STATUS(CL_SUCCESS,
+           clGetProgramBuildInfo(program, device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, NULL));
+    return type;
+}
+
+static void run_counts(cl_program program, int first) {
+    cl_int err = 0;
+    cl_kernel kernel = clCreateKernel(program, "count", &err);
+    STATUS(CL_SUCCESS, err);
+    cl_mem out = clCreateBuffer(context, CL_MEM_READ_WRITE, 4, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clSetKernelArg(kernel, 0, sizeof out, &out));
+    for (int launch = 0; launch < 3; launch++) {
+        size_t one = 1;
+        int value = 0;
+        STATUS(CL_SUCCESS,
+               clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+        STATUS(CL_SUCCESS, clEnqueueReadBuffer(queue, out, CL_TRUE, 0, 4, &value, 0, NULL, NULL));
+        TRUE(value == first + 2 * launch);
+    }
+    clReleaseMemObject(out);
+    clReleaseKernel(kernel);
+}
+
+int main(void) {
+    setup();
+    cl_int err = 0;
+    size_t largest = 0;
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, sizeof largest,
+                                       &largest, NULL));
+    TRUE(largest >= 64 << 10);
+
+    cl_program programs[2] = {source(user), source(library)};
+    cl_program headers[1] = {source(header)};
+    const char *names[1] = {"shared/counter.h"};
+    cl_bool present = CL_TRUE;
+    STATUS(CL_INVALID_PROGRAM_EXECUTABLE,
+           clGetProgramInfo(programs[0], CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, sizeof present,
+                            &present, NULL));
+    STATUS(CL_INVALID_PROGRAM_EXECUTABLE,
+           clGetProgramInfo(programs[0], CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, sizeof present,
+                            &present, NULL));
+    for (int i = 0; i < 2; i++) {
+        err = clCompileProgram(programs[i], 0, NULL, "-cl-std=CL3.0", 1, headers, names, NULL, NULL);
+        if (err == CL_COMPILER_NOT_AVAILABLE) {
+            printf("no OpenCL C compiler\n");
+            return finish();
+        }
+        STATUS(CL_SUCCESS, err);
+        TRUE(binary_type(programs[i]) == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+    }
+
+    /* What is missing is named, and there is a program to ask. */
+    cl_program alone = clLinkProgram(context, 0, NULL, "", 1, programs, NULL, NULL, &err);
+    STATUS(CL_LINK_PROGRAM_FAILURE, err);
+    TRUE(alone != NULL && (log_has(alone, "\"counter\"") || log_has(alone, "\"advance\"")));
+    cl_program twice[3] = {programs[0], programs[1], programs[1]};
+    cl_program failed = clLinkProgram(context, 0, NULL, "", 3, twice, NULL, NULL, &err);
+    STATUS(CL_LINK_PROGRAM_FAILURE, err);
+    TRUE(failed != NULL && log_has(failed, "is exported a second time: by module 1, and by module 2"));
+
+    CREATED(CL_INVALID_LINKER_OPTIONS, clLinkProgram(context, 0, NULL, "-enable-link-options", 1,
+                                                     programs + 1, NULL, NULL, &err));
+    cl_program archive = clLinkProgram(context, 0, NULL, "-create-library -enable-link-options", 1,
+                                       programs + 1, NULL, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    TRUE(binary_type(archive) == CL_PROGRAM_BINARY_TYPE_LIBRARY);
+    cl_program parts[2] = {programs[0], archive};
+    cl_program linked[2];
+    linked[0] = clLinkProgram(context, 0, NULL, "", 2, parts, NULL, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    linked[1] = clLinkProgram(context, 0, NULL, "", 2, programs, NULL, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    for (int i = 0; i < 2; i++) {
+        size_t size = 0;
+        char kernels[16] = "";
+        STATUS(CL_SUCCESS,
+               clGetProgramBuildInfo(linked[i], device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE,
+                                     sizeof size, &size, NULL));
+        TRUE(size == 4);
+        STATUS(CL_SUCCESS, clGetProgramInfo(linked[i], CL_PROGRAM_KERNEL_NAMES, sizeof kernels,
+                                            kernels, NULL));
+        TRUE(strcmp(kernels, "count") == 0);
+        STATUS(CL_SUCCESS, clGetProgramInfo(linked[i], CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT,
+                                            sizeof present, &present, NULL));
+        TRUE(present == CL_FALSE);
+        /* Each program has a counter of its own. */
+        run_counts(linked[i], 42);
+    }
+    run_counts(linked[0], 48);
+
+    cl_program all[] = {programs[0], programs[1], headers[0], alone, failed, archive, linked[0], linked[1]};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        STATUS(CL_SUCCESS, clReleaseProgram(all[i]));
+    }
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    return finish();
+}
