@@ -47,7 +47,7 @@ pub struct Translated {
 /// How registers are allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allocator {
-    /// For good code. Takes time in proportion to [`Lifetimes::sum`], about 50 ns for each.
+    /// For good code. Takes time in proportion to `Lifetimes::sum`, about 50 ns for each.
     Backtracking,
     /// In linear time. The code moves values to and from memory more often.
     SinglePass,
