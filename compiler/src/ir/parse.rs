@@ -15,10 +15,10 @@ use cranelift_entity::EntityRef;
 use smallvec::SmallVec;
 
 use super::{
-    Arith, Atomic, AtomicOp, BinOp, Block, BlockCall, Builtin, Collective, ConvertOp, DimQuery, Fence, FloatCC,
-    FuncId, Function, Global, GlobalId, GlobalInit, Inst, IntCC, Kernel, LocalId, LocalVar, Mem,
-    Module, Op, Order, ParamSource, Query, Relocation, Rounding, Scope, Slot, SlotId, SourceLoc,
-    Terminator, Type, UnOp, Value, Wrap, eval,
+    Arith, Atomic, AtomicOp, BinOp, Block, BlockCall, Builtin, Collective, ConvertOp, DimQuery,
+    Fence, FloatCC, FuncId, Function, Global, GlobalId, GlobalInit, Inst, IntCC, Kernel, LocalId,
+    LocalVar, Mem, Module, Op, Order, ParamSource, Query, Relocation, Rounding, Scope, Slot,
+    SlotId, SourceLoc, Terminator, Type, UnOp, Value, Wrap, eval,
 };
 use crate::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers};
 

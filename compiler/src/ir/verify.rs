@@ -7,8 +7,8 @@
 use cranelift_entity::SecondaryMap;
 
 use super::{
-    AtomicOp, BinOp, Block, BlockCall, Collective, ConvertOp, Function, Inst, Mem, Module, Op, Rounding,
-    Scalar, Scope, Stage, Terminator, Type, UnOp, Value, ValueDef,
+    AtomicOp, BinOp, Block, BlockCall, Collective, ConvertOp, Function, Inst, Mem, Module, Op,
+    Rounding, Scalar, Scope, Stage, Terminator, Type, UnOp, Value, ValueDef,
 };
 use crate::AddressSpace;
 use crate::analysis::DominatorTree;
