@@ -139,11 +139,22 @@ impl Generator {
                 } else {
                     self.pick(&FLOAT)
                 };
+                // Memory may hold any NaN, and which of two remains is the engine's choice.
+                let value = self.never_nan(value, ty);
                 format!("atomic_rmw.{}.{promises} v{address}, v{value}", op.name())
             }
         };
         let id = self.fresh();
         self.line(&format!("v{id}: {ty} = {text}"));
         self.add(id, ty, false);
+    }
+
+    fn never_nan(&mut self, id: usize, ty: Type) -> usize {
+        if !ty.scalar.is_float() {
+            return id;
+        }
+        let ord = self.emit(ty.as_mask(), "fcmp.ord", &[id, id]);
+        let zero = self.number(ty, 0);
+        self.emit(ty, "select", &[ord, id, zero])
     }
 }

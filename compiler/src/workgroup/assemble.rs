@@ -599,7 +599,14 @@ impl Assembler<'_> {
         let zero = self.i64(0);
         let mut b = self.b();
         let first = b.icmp(IntCC::Eq, item, zero);
-        let before = b.load(mem, address, ty);
+        // Before the first work-item nothing is there that could be read as a truth value.
+        let before = if ty.scalar == Scalar::I1 {
+            let byte = b.load(mem, address, Type::I8);
+            let no = b.iconst(Type::I8, 0);
+            b.icmp(IntCC::Ne, byte, no)
+        } else {
+            b.load(mem, address, ty)
+        };
         let nothing = b.iconst(ty, neutral(with, ty.scalar));
         let carry = b.select(first, nothing, before);
         let carried = Carried {
