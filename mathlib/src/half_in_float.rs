@@ -23,7 +23,7 @@ use half::f16;
 /// If the arguments are not those of [`Func::signature`].
 pub fn eval_half<F: Float>(func: Func, like: F, args: &[Value<F>]) -> Results<F> {
     match (func, args) {
-        (Func::Fma, &[Value::Float(x), Value::Float(y), Value::Float(z)]) => {
+        (Func::Fma | Func::Mad, &[Value::Float(x), Value::Float(y), Value::Float(z)]) => {
             (Value::Float(fma_half(x, y, z)), None)
         }
         (Func::Nextafter, &[Value::Float(x), Value::Float(y)]) => {

@@ -1,7 +1,7 @@
 //! Built-ins that are not lane-wise, written out, before values lose their lanes.
 //!
 //! The geometric functions ("Geometric Functions" of the OpenCL C specification) and the shuffles become plain
-//! operations on lanes; `mad` becomes a fused multiply-add. Halves are computed in `float`.
+//! operations on lanes; `mad` becomes a fused multiply-add. Halves are computed in `float`, but for `mad`.
 //!
 //! `length`, `distance` and `normalize` must not overflow or underflow on the way. Each component is first multiplied by
 //! the power of two that brings the largest one near 1: exact, and what it pushes below the smallest
@@ -66,6 +66,9 @@ fn expand(b: &mut Builder, builtin: Builtin, args: &[Value], ty: Type) -> Lanes 
         Builtin::Shuffle2Dyn => return shuffle(b, &args[..2], args[2], ty),
         _ => {}
     }
+    if builtin == Builtin::Mad && ty.scalar == Scalar::F16 {
+        return half_multiply_add(b, args, ty);
+    }
     let x = components(b, args[0]);
     let y = args.get(1).map(|&y| components(b, y)).unwrap_or_default();
     let result: Lanes = match builtin {
@@ -119,6 +122,24 @@ fn components(b: &mut Builder, value: Value) -> Lanes {
 
 fn each(b: &mut Builder, op: BinOp, x: &[Value], y: &[Value]) -> Lanes {
     x.iter().zip(y).map(|(&x, &y)| b.binary(op, x, y)).collect()
+}
+
+/// `mad` of halves, rounded once: a fused sum in `float` would be rounded again to `half`, which "ULP Values for Math
+/// Instructions - Full Profile" does not allow.
+fn half_multiply_add(b: &mut Builder, args: &[Value], ty: Type) -> Lanes {
+    let lane = |b: &mut Builder, n: usize, i: u8| {
+        if ty.is_scalar() {
+            args[n]
+        } else {
+            b.extract(args[n], i)
+        }
+    };
+    (0..ty.lanes)
+        .map(|i| {
+            let (x, y, z) = (lane(b, 0, i), lane(b, 1, i), lane(b, 2, i));
+            b.fma(x, y, z)
+        })
+        .collect()
 }
 
 fn multiply_add(b: &mut Builder, x: Value, y: Value, z: Value) -> Value {

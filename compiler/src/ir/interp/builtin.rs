@@ -98,6 +98,15 @@ fn float(builtin: Builtin, args: &[(Scalar, u64)], results: &[Type]) -> Option<S
         (Builtin::NextAfter, Scalar::F16) => {
             return Some(SmallVec::from_elem(next_after(args[0].1, args[1].1), 1));
         }
+        // Rounded once, as `transform::builtins` writes it.
+        (Builtin::Mad, Scalar::F16) => {
+            let operands: SmallVec<[(Type, &[u64]); 3]> = args
+                .iter()
+                .map(|(_, bits)| (Type::F16, std::slice::from_ref(bits)))
+                .collect();
+            let sum = eval::pure(&Op::Fma, &operands, Type::F16)?;
+            return Some(SmallVec::from_slice(&sum));
+        }
         // What is below 1 in single precision may round to 1: the largest half below it instead.
         (Builtin::Fract, Scalar::F16) => {
             let single = [(
