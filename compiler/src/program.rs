@@ -84,6 +84,27 @@ pub struct LaunchKey {
     pub uniform_groups: bool,
 }
 
+impl LaunchKey {
+    /// What may be taken for granted of a launch, for code of `width` work-items a vector.
+    pub fn new(range: &NdRange, width: u8) -> LaunchKey {
+        let whole = |size: u64| size.is_multiple_of(u64::from(width));
+        let last_x = range.global_size[0] % range.local_size[0];
+        LaunchKey {
+            width,
+            linear: range.local_size[1] == 1 && range.local_size[2] == 1,
+            full_chunks: whole(range.local_size[0]) && whole(last_x),
+            zero_offset: range.global_offset == [0; 3],
+            small_ids: (0..3).all(|d| {
+                range.global_offset[d]
+                    .checked_add(range.global_size[d])
+                    .is_some_and(|end| end <= SMALL_IDS)
+            }),
+            uniform_groups: (0..3)
+                .all(|d| range.global_size[d].is_multiple_of(range.local_size[d])),
+        }
+    }
+}
+
 /// A kernel ready to be compiled for a launch: inlined, optimised, one lane a value.
 #[derive(Debug)]
 struct Prepared {
@@ -248,21 +269,7 @@ impl Program {
             Ok(prepared) => workgroup::launch_width(prepared.width, range.local_size[0]),
             Err(_) => 1,
         };
-        let whole = |size: u64| size.is_multiple_of(u64::from(width));
-        let uniform = (0..3).all(|d| range.global_size[d].is_multiple_of(range.local_size[d]));
-        let last_x = range.global_size[0] % range.local_size[0];
-        LaunchKey {
-            width,
-            linear: range.local_size[1] == 1 && range.local_size[2] == 1,
-            full_chunks: whole(range.local_size[0]) && whole(last_x),
-            zero_offset: range.global_offset == [0; 3],
-            small_ids: (0..3).all(|d| {
-                range.global_offset[d]
-                    .checked_add(range.global_size[d])
-                    .is_some_and(|end| end <= SMALL_IDS)
-            }),
-            uniform_groups: uniform,
-        }
+        LaunchKey::new(range, width)
     }
 
     /// Compiles `kernel` for one launch key. Takes about a millisecond; holds no lock. The caller caches the result.

@@ -3,15 +3,14 @@
 //! Each file runs in a process of its own, because generated code that is wrong may crash or never end.
 //! `cargo test -p brolga-compiler --test filetests -- words` runs the files whose path has one of the words.
 
-mod filetest;
-mod support;
-
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+
+use brolga_compiler_testing::{assembly, filetest};
 
 /// How long one file may take, on a machine busy with other things.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -87,7 +86,7 @@ fn main() -> ExitCode {
             }
         };
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    let root = assembly::tests("files");
     let words: Vec<&String> = args.iter().filter(|word| !word.starts_with('-')).collect();
     let mut files = Vec::new();
     collect(&root, &mut files);

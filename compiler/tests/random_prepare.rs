@@ -2,12 +2,11 @@
 //!
 //! `BROLGA_SEED` and `BROLGA_COUNT` choose which kernels and how many.
 
-mod random;
-
 use brolga_compiler::NdRange;
 use brolga_compiler::ir::interp::{Interpreter, Launch, Memory, Options};
 use brolga_compiler::ir::{Function, Module, ParamSource, Stage, parse, verify};
 use brolga_compiler::transform::{cleanup, prepare_kernel};
+use brolga_compiler_testing::kernels::private_memory;
 
 const ITEMS: u64 = 6;
 
@@ -15,8 +14,12 @@ const ITEMS: u64 = 6;
 fn run(module: &Module, func: &Function, params: &[ParamSource]) -> Result<Vec<u8>, String> {
     let mut memory = Memory::new();
     let pattern = |n: usize| (0..n).map(|i| (i * 37 % 251) as u8).collect::<Vec<u8>>();
-    let own = memory.add("own", pattern(ITEMS as usize * random::ITEM_BYTES), 128);
-    let input = memory.add("input", pattern(random::INPUT_BYTES + 32), 128);
+    let own = memory.add(
+        "own",
+        pattern(ITEMS as usize * private_memory::ITEM_BYTES),
+        128,
+    );
+    let input = memory.add("input", pattern(private_memory::INPUT_BYTES + 32), 128);
     let mut args = memory.base(own).to_le_bytes().to_vec();
     args.extend(memory.base(input).to_le_bytes());
     let options = Options {
@@ -32,7 +35,7 @@ fn run(module: &Module, func: &Function, params: &[ParamSource]) -> Result<Vec<u
             local_size: [4, 1, 1],
         },
         args: &args,
-        local_mem_size: 4 * random::MAX_GROUP as u64,
+        local_mem_size: 4 * private_memory::MAX_GROUP as u64,
         sub_group_size: 1,
     };
     interp
@@ -52,7 +55,7 @@ fn number(name: &str, default: u64) -> u64 {
 fn transforms_keep_the_meaning() {
     let first = number("BROLGA_SEED", 0);
     for seed in first..first + number("BROLGA_COUNT", 300) {
-        let text = random::module(seed);
+        let text = private_memory::module(seed);
         let module = parse::module(&text).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
         verify::verify_module(&module).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
         let kernel = &module.kernels[0];

@@ -1,29 +1,30 @@
 //! Modules as text files, translated: what is accepted gives valid IR with the `; CHECK:` lines in order; what is
 //! refused gives a diagnostic with the `; ERROR:` texts (at its start where a `^` precedes). Below them, modules that no assembler would write.
 
-use std::path::Path;
-
 use brolga_compiler::ir::Module;
 use brolga_compiler::ir::verify::verify_module;
 use brolga_compiler::{Diagnostic, SpecConstantInfo, SpecConstants, spirv};
-
-mod spirv_files;
+use brolga_compiler_testing::assembly::{assemble, directives, files, tests};
 
 fn translate(modules: &[&[u32]]) -> Result<Module, Diagnostic> {
     spirv::translate(modules, &SpecConstants::new(), &Default::default())
 }
 
+fn module(text: &str) -> Vec<u32> {
+    assemble(text, "1.5").unwrap_or_else(|why| panic!("{why}"))
+}
+
 fn file(path: &str) -> Vec<u32> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/spirv");
-    spirv_files::assemble(&root.join(path))
+    let text = std::fs::read_to_string(tests("spirv").join(path)).expect("readable");
+    module(&text)
 }
 
 #[test]
 fn accepted() {
     let mut failures = Vec::new();
-    for path in spirv_files::assembly("accept") {
+    for path in files(&tests("spirv/accept")) {
         let text = std::fs::read_to_string(&path).expect("readable");
-        let ir = match translate(&[&spirv_files::assemble(&path)]) {
+        let ir = match translate(&[&module(&text)]) {
             Ok(module) => {
                 if let Err(error) = verify_module(&module) {
                     failures.push(format!("{}: {error}\n{module}", path.display()));
@@ -36,7 +37,7 @@ fn accepted() {
             }
         };
         let mut rest = ir.as_str();
-        for check in spirv_files::directives(&text, "CHECK") {
+        for check in directives(&text, "CHECK") {
             match rest.find(&check) {
                 Some(at) => rest = &rest[at + check.len()..],
                 None => {
@@ -52,11 +53,11 @@ fn accepted() {
 #[test]
 fn refused() {
     let mut failures = Vec::new();
-    for path in spirv_files::assembly("reject") {
+    for path in files(&tests("spirv/reject")) {
         let text = std::fs::read_to_string(&path).expect("readable");
-        let expected = spirv_files::directives(&text, "ERROR");
+        let expected = directives(&text, "ERROR");
         assert!(!expected.is_empty(), "{}", path.display());
-        match translate(&[&spirv_files::assemble(&path)]) {
+        match translate(&[&module(&text)]) {
             Ok(_) => failures.push(format!("{}: accepted", path.display())),
             Err(error) => {
                 // What any refusal says: the rule, and the instruction where there is one to blame.

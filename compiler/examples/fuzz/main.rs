@@ -10,27 +10,9 @@
 //! endless loop is a finding like any other. A kernel on which the engines disagree is shrunk and written as a file test to
 //! `fuzz-failures/`; a module that the compiler did not survive is written there as it was.
 //!
-//! - `parent.rs`: children, time limits, findings. Open it first.
-//! - `generate.rs`: random kernels (others come from `tests/random`). `kernels.rs`: judging one. `shrink.rs`: making it small.
-//! - `mutate.rs`: mutated modules and what they must survive. `corpus.rs`: the modules that they start from.
-//!   `build.rs`: random valid ones, which every engine must run alike.
+//! - `parent.rs`: children, time limits, findings. Open it first. `shrink.rs`: making a kernel small.
+//! - What kernels and modules there are, and what is asked of them, is in `../../testing`, which the tests share.
 
-// Shared with the tests, which use more of it.
-#[allow(dead_code)]
-#[path = "../../tests/filetest/mod.rs"]
-mod filetest;
-#[allow(dead_code)]
-#[path = "../../tests/random/mod.rs"]
-mod random;
-#[allow(dead_code)]
-#[path = "../../tests/support/mod.rs"]
-mod support;
-
-mod build;
-mod corpus;
-mod generate;
-mod kernels;
-mod mutate;
 mod parent;
 mod shrink;
 
@@ -38,7 +20,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use brolga_compiler::{BuildOptions, spirv};
-use kernels::Verdict;
+use brolga_compiler_testing::judge::{self, Verdict};
+use brolga_compiler_testing::modules::{corpus, mutate, valid};
+use brolga_compiler_testing::{assembly, kernels};
 
 const USAGE: &str = "usage: fuzz kernels|spirv [--seed S] [--count N] [--jobs J]
        fuzz judge FILE.bir [--checked]
@@ -67,7 +51,7 @@ fn main() -> ExitCode {
         ["child-kernels", ..] => {
             for seed in seed..seed + count {
                 parent::announce(seed);
-                match kernels::judge(&generate::test(seed), false) {
+                match judge::judge(&kernels::test(seed), false) {
                     Verdict::Same => {}
                     Verdict::Differs(why) => parent::report(seed, &why),
                     Verdict::Invalid(why) => parent::report(seed, &format!("invalid: {why}")),
@@ -81,7 +65,7 @@ fn main() -> ExitCode {
                 parent::announce(seed);
                 let words = mutate::module(&corpus, seed);
                 let fate = if seed.is_multiple_of(mutate::BUILT) {
-                    build::judge(&words).map(|()| mutate::Fate::Compiled)
+                    valid::judge(&words).map(|()| mutate::Fate::Compiled)
                 } else {
                     mutate::survives(&words)
                 };
@@ -95,7 +79,7 @@ fn main() -> ExitCode {
         }
         ["judge", file, rest @ ..] => {
             let text = std::fs::read_to_string(file).expect("a readable file");
-            let verdict = kernels::judge(&text, rest.contains(&"--checked"));
+            let verdict = judge::judge(&text, rest.contains(&"--checked"));
             println!("{verdict:?}");
             match verdict {
                 Verdict::Same => ExitCode::SUCCESS,
@@ -105,10 +89,7 @@ fn main() -> ExitCode {
         }
         ["compile", file] => {
             let bytes = std::fs::read(file).expect("a readable file");
-            let words = bytes.chunks_exact(4);
-            let words: Vec<u32> = words
-                .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
-                .collect();
+            let words = assembly::words(&bytes);
             let options = BuildOptions::default();
             match spirv::translate(&[&words], &Default::default(), &options) {
                 Ok(module) => print!("{module}"),
@@ -123,7 +104,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["print", seed] => {
-            let text = generate::test(seed.parse().expect("a number"));
+            let text = kernels::test(seed.parse().expect("a number"));
             let _ = std::io::stdout().write_all(text.as_bytes());
             ExitCode::SUCCESS
         }

@@ -10,7 +10,10 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use crate::{DIFFERS, INVALID, corpus, generate, kernels, mutate, shrink};
+use brolga_compiler_testing::modules::{corpus, mutate};
+use brolga_compiler_testing::{judge, kernels};
+
+use crate::{DIFFERS, INVALID, shrink};
 
 /// How long one number may take on a machine busy with other things.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -212,7 +215,7 @@ fn keep(mode: &str, seed: u64) -> std::io::Result<PathBuf> {
         return Ok(path);
     }
     let path = folder.join(format!("{seed}.bir"));
-    let text = generate::test(seed);
+    let text = kernels::test(seed);
     std::fs::write(&path, &text)?;
     std::fs::write(&path, shrunk(&path, &text))?;
     Ok(path)
@@ -228,7 +231,7 @@ pub fn shrunk(path: &Path, text: &str) -> String {
         shrink::shrink(text, |text| outcome(&candidate, text) == first)
     };
     let _ = std::fs::remove_file(&candidate);
-    kernels::with_expectations(&small).unwrap_or(small)
+    judge::with_expectations(&small).unwrap_or(small)
 }
 
 /// How a child fared with a test.

@@ -4,10 +4,11 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
+use brolga_compiler::LaunchKey;
 use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
 use brolga_compiler::ir::Scalar;
 
-use super::case::{Arg, Case, Outcome, lane_text, launch_key};
+use super::case::{Arg, Case, Outcome, lane_text};
 
 /// As much memory as any alignment asks for.
 #[derive(Clone)]
@@ -98,7 +99,7 @@ unsafe extern "C" fn sink(
 /// If the kernel is refused, or a store went outside its buffer.
 pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
     let program = case.program()?;
-    let key = launch_key(&case.range, width);
+    let key = LaunchKey::new(&case.range, width);
     let compiled = program
         .compile(case.kernel, &key)
         .map_err(|e| e.to_string())?;

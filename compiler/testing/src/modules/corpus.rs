@@ -2,9 +2,9 @@
 //! assembled, and random valid ones.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::build;
+use super::valid;
+use crate::assembly;
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -30,21 +30,10 @@ const BUILT: u64 = 30;
 /// The assembled modules, in the order of their paths. Those that `spirv-as` refuses are left out.
 pub fn modules() -> Vec<Vec<u32>> {
     let mut files = Vec::new();
-    collect(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"),
-        &mut files,
-    );
+    collect(&assembly::tests(""), &mut files);
     let modules = files.iter().filter_map(|path| {
-        let output = Command::new("spirv-as")
-            .args(["--target-env", "spv1.4", "-o", "-"])
-            .arg(path)
-            .output()
-            .ok()?;
-        let words = output.stdout.chunks_exact(4);
-        let words: Vec<u32> = words
-            .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
-            .collect();
-        (output.status.success() && words.len() > 5).then_some(words)
+        let text = std::fs::read_to_string(path).ok()?;
+        assembly::assemble(&text, "1.4").ok()
     });
-    modules.chain((0..BUILT).map(build::module)).collect()
+    modules.chain((0..BUILT).map(valid::module)).collect()
 }

@@ -3,9 +3,9 @@
 use brolga_compiler::ir::interp::{Interpreter, Launch, Memory, Options};
 use brolga_compiler::ir::verify::verify;
 use brolga_compiler::ir::{Function, Module, ParamSource, Stage};
-use brolga_compiler::{BuildOptions, lower, transform, workgroup};
+use brolga_compiler::{BuildOptions, LaunchKey, lower, transform, workgroup};
 
-use super::case::{Arg, Case, Outcome, launch_key, printf_text};
+use super::case::{Arg, Case, Outcome, printf_text};
 use super::native;
 
 /// A way to run a kernel.
@@ -103,7 +103,7 @@ pub fn print(module: &Module, stage: &str) -> Result<String, String> {
                 global_size: [64, 1, 1],
                 local_size: [16, 1, 1],
             };
-            let key = launch_key(&range, 8);
+            let key = LaunchKey::new(&range, 8);
             let mut code = workgroup::build(&func, &params, &key).map_err(|e| e.to_string())?;
             lower::collectives::expand(&mut code.function);
             lower::builtins::expand(&mut code.function);

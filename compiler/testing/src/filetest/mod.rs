@@ -7,14 +7,13 @@
 pub mod data;
 pub mod directives;
 
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use brolga_compiler::ir::{Module, parse, verify};
 use brolga_compiler::{BuildOptions, SpecConstants, spirv};
 
-use crate::support::{Arg, Case, Engine, print};
+use crate::assembly;
+use crate::engines::{Arg, Case, Engine, print};
 use directives::{Check, Run, Test};
 
 /// Instructions that an interpreter may run for one launch.
@@ -76,34 +75,9 @@ fn assemble(text: &str) -> Result<Vec<Vec<u32>>, String> {
         .find_map(|line| line.strip_prefix("; spirv:"))
         .map_or("1.4", str::trim);
     text.split("\n; module:")
-        .map(|module| assemble_module(module, version))
+        // What follows the split is the rest of a comment.
+        .map(|module| assembly::assemble(&format!(";{module}"), version))
         .collect()
-}
-
-fn assemble_module(text: &str, version: &str) -> Result<Vec<u32>, String> {
-    let failed = |e: std::io::Error| format!("spirv-as (package spirv-tools) cannot be run: {e}");
-    let mut child = Command::new("spirv-as")
-        .args(["--target-env", &format!("spv{version}")])
-        .args(["--preserve-numeric-ids", "-o", "-", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
-    let mut stdin = child.stdin.take().expect("it is piped");
-    // It reads all before it writes. What follows the split is the rest of a comment.
-    stdin
-        .write_all(format!(";{text}").as_bytes())
-        .map_err(failed)?;
-    drop(stdin);
-    let output = child.wait_with_output().map_err(failed)?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    let words = output.stdout.chunks_exact(4);
-    Ok(words
-        .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
-        .collect())
 }
 
 fn run_in(module: &Module, test: &Test, run: &Run, engine: Engine) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use brolga_compiler::NdRange;
 
 use super::data::{self, Expect};
-use crate::support::Arg;
+use crate::engines::Arg;
 
 /// What a file asks for.
 #[derive(Debug, Default)]

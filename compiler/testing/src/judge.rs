@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use brolga_compiler::ir::{Module, parse, verify};
 
+use crate::engines::case::Outcome;
+use crate::engines::{Arg, Case, Engine};
 use crate::filetest::directives;
-use crate::support::case::Outcome;
-use crate::support::{Arg, Case, Engine};
 
 /// Instructions the interpreter may run for one launch.
 const BUDGET: u64 = 3_000_000;

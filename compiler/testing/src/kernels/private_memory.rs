@@ -13,6 +13,8 @@ use brolga_compiler::ir::{Scalar, Type};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::SCALARS;
+
 /// Bytes of the first buffer for each work-item.
 pub const ITEM_BYTES: usize = 128;
 /// Of those, the bytes that loads and stores in the middle of the kernel use; its last values go to the rest.
@@ -21,16 +23,6 @@ const COMMON_BYTES: u32 = 32;
 pub const INPUT_BYTES: usize = 64;
 /// Work-items of a group the kernel may be run with, at most.
 pub const MAX_GROUP: usize = 64;
-
-const SCALARS: [Scalar; 7] = [
-    Scalar::I8,
-    Scalar::I16,
-    Scalar::I32,
-    Scalar::I64,
-    Scalar::F16,
-    Scalar::F32,
-    Scalar::F64,
-];
 
 /// The text of a random module. Equal seeds give equal texts.
 pub fn module(seed: u64) -> String {
@@ -41,7 +33,7 @@ pub fn module(seed: u64) -> String {
     for id in 0..=helpers {
         let kernel = id == helpers;
         let mut g = Generator::new(rng.random(), &signatures, kernel);
-        let signature = g.function(id);
+        let signature = g.function();
         text += &g.finish(id, &signature);
         signatures.push(signature);
     }
@@ -555,13 +547,11 @@ impl<'a> Generator<'a> {
             "switch v{on}, default block{after}(v{default}), {}",
             list.join(", ")
         ));
-        for (i, &block) in cases.iter().enumerate() {
+        for &block in &cases {
             let scope = self.values.len();
             self.begin(block);
             self.statements(depth + 1);
             let value = self.value(ty);
-            // A case may fall through to nothing but the end: the IR has no order of cases.
-            let _ = i;
             self.line(&format!("br block{after}(v{value})"));
             self.values.truncate(scope);
         }
@@ -625,8 +615,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn function(&mut self, id: usize) -> Signature {
-        let _ = id;
+    fn function(&mut self) -> Signature {
         let count = if self.kernel {
             0
         } else {

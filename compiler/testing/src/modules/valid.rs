@@ -16,8 +16,8 @@ use rspirv::spirv::{
     FunctionControl, LoopControl, MemoryModel, Op, SelectionControl, StorageClass, Word,
 };
 
-use crate::kernels::{self, Verdict};
-use crate::support::{Arg, Case};
+use crate::engines::{Arg, Case};
+use crate::judge::{self, Verdict};
 
 /// Elements of the buffer read.
 const WORDS: u32 = 32;
@@ -126,7 +126,7 @@ pub fn judge(words: &[u32]) -> Result<(), String> {
     let options = BuildOptions::default();
     let translate = || reader::translate(&[words], &Default::default(), &options);
     let module = catch_unwind(AssertUnwindSafe(translate))
-        .map_err(|panic| format!("panicked: {}", kernels::panic_message(&*panic)))?
+        .map_err(|panic| format!("panicked: {}", judge::panic_message(&*panic)))?
         .map_err(|why| format!("a valid module was refused: {why}"))?;
     let range = NdRange {
         work_dim: 1,
@@ -139,7 +139,7 @@ pub fn judge(words: &[u32]) -> Result<(), String> {
         Arg::Buffer(input.collect()),
         Arg::Buffer(vec![0; 4 * ITEMS as usize]),
     ];
-    match kernels::compare(&Case::new(&module, 0, range, args), true) {
+    match judge::compare(&Case::new(&module, 0, range, args), true) {
         Verdict::Same => Ok(()),
         Verdict::Differs(why) | Verdict::Invalid(why) => Err(why),
     }

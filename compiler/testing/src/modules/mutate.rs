@@ -3,13 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use brolga_compiler::ir::verify;
-use brolga_compiler::{BuildOptions, NdRange, Program, SpecConstants, spec_constants, spirv};
+use brolga_compiler::{
+    BuildOptions, LaunchKey, NdRange, Program, SpecConstants, spec_constants, spirv,
+};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::build;
-use crate::kernels::panic_message;
-use crate::support::case::launch_key;
+use super::valid;
+use crate::judge::panic_message;
 
 /// Words of a module's header.
 const HEADER: usize = 5;
@@ -31,14 +32,14 @@ fn instructions(words: &[u32]) -> Vec<std::ops::Range<usize>> {
     ranges
 }
 
-/// One module in so many is a valid one of `build.rs`.
+/// One module in so many is a valid one of `valid.rs`.
 pub const BUILT: u64 = 50;
 
 /// The mutated module with this number, or a valid one.
 pub fn module(corpus: &[Vec<u32>], seed: u64) -> Vec<u32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     if seed.is_multiple_of(BUILT) || corpus.is_empty() {
-        return build::module(seed);
+        return valid::module(seed);
     }
     let mut words = corpus[rng.random_range(0..corpus.len())].clone();
     for _ in 0..1 << rng.random_range(0..4) {
@@ -272,7 +273,7 @@ pub fn survives(words: &[u32]) -> Result<Fate, String> {
         };
         for kernel in 0..program.kernels().len() {
             for width in [1, 8] {
-                let _ = program.compile(kernel, &launch_key(&range, width));
+                let _ = program.compile(kernel, &LaunchKey::new(&range, width));
             }
         }
         Ok(Fate::Compiled)

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use brolga_compiler::ir::interp::PrintfCall;
 use brolga_compiler::ir::{Module, ParamSource, Scalar};
-use brolga_compiler::{BuildOptions, LaunchKey, NdRange, Program};
+use brolga_compiler::{BuildOptions, NdRange, Program};
 
 /// An argument of a kernel.
 #[derive(Clone, Debug)]
@@ -164,19 +164,5 @@ pub fn lane_text(scalar: Scalar, bits: u64) -> String {
             }
         }
         scalar => brolga_compiler::ir::eval::signed(scalar, bits).to_string(),
-    }
-}
-
-/// The key of a launch for code of a width that the caller chooses.
-pub fn launch_key(range: &NdRange, width: u8) -> LaunchKey {
-    let whole = |size: u64| size.is_multiple_of(u64::from(width));
-    let last = range.global_size[0] % range.local_size[0];
-    LaunchKey {
-        width,
-        linear: range.local_size[1] == 1 && range.local_size[2] == 1,
-        full_chunks: whole(range.local_size[0]) && whole(last),
-        zero_offset: range.global_offset == [0; 3],
-        small_ids: (0..3).all(|d| range.global_offset[d] + range.global_size[d] <= 1 << 31),
-        uniform_groups: (0..3).all(|d| range.global_size[d].is_multiple_of(range.local_size[d])),
     }
 }

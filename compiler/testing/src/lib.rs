@@ -1,0 +1,17 @@
+//! What the compiler's tests and the `fuzz` example share.
+//!
+//! ```text
+//! file test (text) ---------> filetest/  --+
+//! a number -> kernels/ -> file test -------+--> engines/  every way to run a kernel --> the same outcome?
+//! a number -> modules/valid.rs -> SPIR-V --+              (judge.rs: for random ones)
+//! a number -> modules/mutate.rs -> SPIR-V that may be wrong --> refused or compiled, never a panic
+//! ```
+//!
+//! Open `engines/mod.rs` first. The tests are in `../tests`, with a page on the format of file tests.
+
+pub mod assembly;
+pub mod engines;
+pub mod filetest;
+pub mod judge;
+pub mod kernels;
+pub mod modules;
