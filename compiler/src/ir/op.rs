@@ -278,6 +278,27 @@ named! {
     }
 }
 
+impl AtomicOp {
+    /// What makes the value stored of the one before and the operand; `None` for an exchange.
+    pub fn binary(self) -> Option<BinOp> {
+        Some(match self {
+            AtomicOp::Exchange => return None,
+            AtomicOp::Add => BinOp::IAdd,
+            AtomicOp::Sub => BinOp::ISub,
+            AtomicOp::And => BinOp::And,
+            AtomicOp::Or => BinOp::Or,
+            AtomicOp::Xor => BinOp::Xor,
+            AtomicOp::SMin => BinOp::SMin,
+            AtomicOp::SMax => BinOp::SMax,
+            AtomicOp::UMin => BinOp::UMin,
+            AtomicOp::UMax => BinOp::UMax,
+            AtomicOp::FAdd => BinOp::FAdd,
+            AtomicOp::FMin => BinOp::FMin,
+            AtomicOp::FMax => BinOp::FMax,
+        })
+    }
+}
+
 impl BinOp {
     /// Whether it takes floating-point operands.
     pub fn is_float(self) -> bool {

@@ -159,20 +159,8 @@ impl Gen<'_> {
         old: clif::Value,
         value: clif::Value,
     ) -> clif::Value {
-        let op = match op {
-            AtomicOp::Exchange => return value,
-            AtomicOp::Add => BinOp::IAdd,
-            AtomicOp::Sub => BinOp::ISub,
-            AtomicOp::And => BinOp::And,
-            AtomicOp::Or => BinOp::Or,
-            AtomicOp::Xor => BinOp::Xor,
-            AtomicOp::SMin => BinOp::SMin,
-            AtomicOp::SMax => BinOp::SMax,
-            AtomicOp::UMin => BinOp::UMin,
-            AtomicOp::UMax => BinOp::UMax,
-            AtomicOp::FAdd => BinOp::FAdd,
-            AtomicOp::FMin => BinOp::FMin,
-            AtomicOp::FMax => BinOp::FMax,
+        let Some(op) = op.binary() else {
+            return value;
         };
         if scalar == Scalar::F16 {
             let function = match op {

@@ -8,32 +8,16 @@ use cranelift_entity::SecondaryMap;
 
 use super::super::function::Gen;
 use super::super::parts::{Repr, lane_type, part_type};
-use crate::ir::{Atomic, AtomicOp, BinOp, Function, Inst, Type, Value};
+use crate::ir::collective::neutral;
+use crate::ir::{Atomic, AtomicOp, BinOp, Function, Inst, Value};
 
 /// The integer operation that makes of two operands one with the effect of both, one after the other. It is commutative.
 fn both(op: AtomicOp) -> Option<BinOp> {
-    Some(match op {
-        AtomicOp::Add | AtomicOp::Sub => BinOp::IAdd,
-        AtomicOp::And => BinOp::And,
-        AtomicOp::Or => BinOp::Or,
-        AtomicOp::Xor => BinOp::Xor,
-        AtomicOp::SMin => BinOp::SMin,
-        AtomicOp::SMax => BinOp::SMax,
-        AtomicOp::UMin => BinOp::UMin,
-        AtomicOp::UMax => BinOp::UMax,
-        // Sums of floating-point numbers depend on the order, and the last to exchange wins.
-        AtomicOp::Exchange | AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => return None,
-    })
-}
-
-/// The operand that has no effect.
-fn neutral(op: BinOp, ty: Type) -> u64 {
-    let mask = ty.scalar.mask();
-    match op {
-        BinOp::And | BinOp::UMin => mask,
-        BinOp::SMin => mask >> 1,
-        BinOp::SMax => mask ^ (mask >> 1),
-        _ => 0,
+    match op.binary()? {
+        BinOp::ISub => Some(BinOp::IAdd),
+        // Sums of floating-point numbers depend on the order.
+        op if op.is_float() => None,
+        op => Some(op),
     }
 }
 
@@ -121,7 +105,7 @@ impl Gen<'_> {
             && matches!(self.values[mask], Repr::Mask(..))
         {
             let active = self.mask(mask, ty.scalar.bits());
-            let neutral = self.scalar_constant(neutral(op, ty), ty.scalar);
+            let neutral = self.scalar_constant(neutral(op, ty.scalar), ty.scalar);
             let neutral = self.b.ins().splat(part_type(ty.scalar), neutral);
             for (part, active) in parts.iter_mut().zip(active) {
                 *part = self.b.ins().bitselect(active, *part, neutral);

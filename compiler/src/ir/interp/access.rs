@@ -10,7 +10,7 @@ use super::checks::Kind;
 use super::exec::Frame;
 use super::{Error, Interpreter};
 use crate::ir::eval::{self, Lanes};
-use crate::ir::{AtomicOp, BinOp, Inst, Mem, Op, Scalar, Type, Value};
+use crate::ir::{Inst, Mem, Op, Scalar, Type, Value};
 
 /// The work-items of an access: how many, and the address and mask bit of each.
 struct Items<'a> {
@@ -43,25 +43,6 @@ fn from_bytes(bytes: &[u8]) -> u64 {
         .iter()
         .rev()
         .fold(0, |bits, &byte| bits << 8 | u64::from(byte))
-}
-
-/// The binary operation of a read-modify-write; `None` for an exchange.
-fn rmw_binary(op: AtomicOp) -> Option<BinOp> {
-    Some(match op {
-        AtomicOp::Exchange => return None,
-        AtomicOp::Add => BinOp::IAdd,
-        AtomicOp::Sub => BinOp::ISub,
-        AtomicOp::And => BinOp::And,
-        AtomicOp::Or => BinOp::Or,
-        AtomicOp::Xor => BinOp::Xor,
-        AtomicOp::SMin => BinOp::SMin,
-        AtomicOp::SMax => BinOp::SMax,
-        AtomicOp::UMin => BinOp::UMin,
-        AtomicOp::UMax => BinOp::UMax,
-        AtomicOp::FAdd => BinOp::FAdd,
-        AtomicOp::FMin => BinOp::FMin,
-        AtomicOp::FMax => BinOp::FMax,
-    })
 }
 
 impl Interpreter<'_> {
@@ -280,7 +261,7 @@ impl Interpreter<'_> {
                 .access("atomic", Kind::Atomic, segment, offset, size as usize)?;
             let old = from_bytes(self.memory.read("atomic", address, size)?);
             let new = match &data.op {
-                Op::AtomicRmw(op, _) => Some(match rmw_binary(*op) {
+                Op::AtomicRmw(op, _) => Some(match op.binary() {
                     Some(op) => eval::binary(op, ty.scalar, old, operand(1)),
                     None => operand(1),
                 }),
