@@ -156,30 +156,18 @@ impl FunctionTranslator<'_, '_> {
         match op {
             Op::ControlBarrier => {
                 let fence = self.fence(inst, words[1], words[2])?;
-                match self.execution_scope(inst, words[0])? {
-                    Scope::WorkGroup => {
-                        self.b().ins(IrOp::Barrier(fence), &[], &[]);
-                    }
-                    Scope::SubGroup => {
-                        let together = IrOp::Collective {
-                            what: Collective::Sync,
-                            scope: Scope::SubGroup,
-                            masked: false,
-                        };
-                        self.b().ins(together, &[], &[]);
-                        self.b().ins(IrOp::Fence(fence), &[], &[]);
-                    }
-                    scope => {
-                        return Err(self
-                            .error(
-                                inst,
-                                format!(
-                                    "a barrier of scope {}: Scope for Execution is Workgroup or Subgroup",
-                                    scope.name()
-                                ),
-                            )
-                            .under(VALIDATION));
-                    }
+                if self.execution_scope(inst, words[0], &[Scope::WorkGroup, Scope::SubGroup])?
+                    == Scope::WorkGroup
+                {
+                    self.b().ins(IrOp::Barrier(fence), &[], &[]);
+                } else {
+                    let together = IrOp::Collective {
+                        what: Collective::Sync,
+                        scope: Scope::SubGroup,
+                        masked: false,
+                    };
+                    self.b().ins(together, &[], &[]);
+                    self.b().ins(IrOp::Fence(fence), &[], &[]);
                 }
             }
             Op::MemoryBarrier => {
@@ -207,12 +195,8 @@ impl FunctionTranslator<'_, '_> {
 
     /// "OpReadClockKHR": one clock serves every scope. A result of two components has the low half first.
     fn read_clock(&mut self, inst: &Inst<'_>) -> Result<()> {
-        match self.execution_scope(inst, inst.operands[0])? {
-            Scope::Device | Scope::WorkGroup | Scope::SubGroup => {}
-            scope => {
-                return Err(self.error(inst, format!("a clock of scope {}", scope.name())));
-            }
-        }
+        let allowed = [Scope::Device, Scope::WorkGroup, Scope::SubGroup];
+        self.execution_scope(inst, inst.operands[0], &allowed)?;
         let ty = self.result_ir(inst)?;
         let mut now = self.b().val(IrOp::Clock, &[], Type::I64);
         if ty != Type::I64 {
@@ -221,34 +205,40 @@ impl FunctionTranslator<'_, '_> {
         self.define(inst, now)
     }
 
-    pub(super) fn execution_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<Scope> {
+    /// The execution scope, which is one of these.
+    pub(super) fn execution_scope(
+        &mut self,
+        inst: &Inst<'_>,
+        id: Id,
+        allowed: &[Scope],
+    ) -> Result<Scope> {
         if self.unit.integer_constant(id).is_none() {
             return Err(self
                 .error(inst, "the execution scope is not a constant")
                 .under(VALIDATION));
         }
-        self.scope(inst, id)
+        let scope = self.scope(inst, id)?;
+        if allowed.contains(&scope) {
+            return Ok(scope);
+        }
+        let names: Vec<&str> = allowed.iter().map(|scope| scope.name()).collect();
+        let message = format!(
+            "the execution scope is {}, where it may be {}",
+            scope.name(),
+            names.join(" or ")
+        );
+        Err(self.error(inst, message).under(VALIDATION))
     }
 
+    /// The execution scope of what only a work-group does together.
     pub(super) fn group_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<()> {
-        match self.execution_scope(inst, id)? {
-            Scope::WorkGroup => Ok(()),
-            scope => Err(self
-                .error(
-                    inst,
-                    format!(
-                        "Op{} of scope {} is not supported yet",
-                        inst.class.opname,
-                        scope.name()
-                    ),
-                )
-                .under(VALIDATION)),
-        }
+        self.execution_scope(inst, id, &[Scope::WorkGroup])?;
+        Ok(())
     }
 
     /// What a barrier orders. Images lie in global memory. A barrier with an order but no storage class is what LLVM's
     /// `fence` is translated to, which orders all memory.
-    fn fence(&mut self, inst: &Inst<'_>, scope: Id, semantics: Id) -> Result<Fence> {
+    pub(super) fn fence(&mut self, inst: &Inst<'_>, scope: Id, semantics: Id) -> Result<Fence> {
         let semantics = self.semantics(inst, semantics)?;
         let local = MemorySemantics::WORKGROUP_MEMORY;
         let global = MemorySemantics::CROSS_WORKGROUP_MEMORY | MemorySemantics::IMAGE_MEMORY;

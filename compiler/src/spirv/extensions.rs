@@ -6,11 +6,8 @@ use rspirv::spirv::Op;
 use super::control::Elements;
 use super::decode::{Inst, Result};
 use super::function::FunctionTranslator;
-use super::rules::{Rule, VALIDATION};
-use crate::ir::{
-    BinOp, Builtin, ConvertOp, Fence, FloatCC, Op as IrOp, Order, Scalar, Scope, Type, UnOp, Value,
-    Wrap,
-};
+use super::rules::Rule;
+use crate::ir::{BinOp, Builtin, ConvertOp, FloatCC, Op as IrOp, Scalar, Type, UnOp, Value, Wrap};
 
 /// `SPV_INTEL_shader_integer_functions2`: what is one operation.
 fn integer_binary(op: Op) -> Option<IrOp> {
@@ -155,25 +152,17 @@ impl FunctionTranslator<'_, '_> {
         Ok(f.bitcast(bits, ty.with_scalar(Scalar::F32)))
     }
 
-    /// Work-items may go on after they arrive, but need not: all of them meet where they wait.
+    /// Work-items may go on after they arrive, but need not: all of them meet where they wait. The two are fences of their own
+    /// memory scopes and semantics.
     fn split_barrier(&mut self, op: Op, inst: &Inst<'_>) -> Result<()> {
         let words = inst.operands;
-        let scope = self.scope(inst, words[0])?;
-        self.scope(inst, words[1])?;
-        self.semantics(inst, words[2])?;
-        if scope != Scope::WorkGroup {
-            let message = format!("a split barrier of scope {} is not supported", scope.name());
-            return Err(self.error(inst, message).under(VALIDATION));
-        }
-        if op == Op::ControlBarrierWaitINTEL {
-            let fence = Fence {
-                scope: Scope::WorkGroup,
-                order: Order::AcqRel,
-                local: true,
-                global: true,
-            };
-            self.b().ins(IrOp::Barrier(fence), &[], &[]);
-        }
+        self.group_scope(inst, words[0])?;
+        let fence = self.fence(inst, words[1], words[2])?;
+        let ir = match op {
+            Op::ControlBarrierArriveINTEL => IrOp::Fence(fence),
+            _ => IrOp::Barrier(fence),
+        };
+        self.b().ins(ir, &[], &[]);
         Ok(())
     }
 

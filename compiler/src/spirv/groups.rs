@@ -1,6 +1,7 @@
 //! What work-items of a group do together: votes, broadcasts, ballots, shuffles, reductions and scans, block
 //! reads and writes.
 
+use rspirv::grammar::OperandKind;
 use rspirv::spirv::{BuiltIn, GroupOperation, Op};
 
 use super::decode::{Id, Inst, Result};
@@ -52,110 +53,71 @@ fn is_logical(op: Op) -> bool {
     )
 }
 
+fn is_non_uniform(inst: &Inst<'_>) -> bool {
+    inst.class.opname.starts_with("GroupNonUniform")
+}
+
 /// The largest sub-group that a ballot has bits for is larger than any that there is.
 const MOST: u32 = 64;
 
 impl FunctionTranslator<'_, '_> {
     /// Translates an instruction of this family; false when it is of another.
     pub(super) fn group(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
-        let words = inst.operands;
+        let (scope, words) = self.group_operands(inst)?;
         if let Some(with) = combines(op) {
-            self.combine(op, with, inst)?;
+            let value = self.combine(op, with, inst, scope, words)?;
+            self.define(inst, value)?;
             return Ok(true);
         }
         let sub = Scope::SubGroup;
         let value = match op {
-            Op::GroupAll | Op::GroupAny => {
-                let scope = self.collective_scope(inst, words[0])?;
-                let what = match op {
-                    Op::GroupAll => Collective::All,
-                    _ => Collective::Any,
-                };
-                self.vote(inst, what, scope, words[1])?
+            Op::GroupAll | Op::GroupNonUniformAll | Op::SubgroupAllKHR => {
+                self.vote(inst, Collective::All, scope, words[0])?
             }
-            Op::GroupNonUniformAll | Op::GroupNonUniformAny => {
-                self.sub_group_scope(inst, words[0])?;
-                let what = match op {
-                    Op::GroupNonUniformAll => Collective::All,
-                    _ => Collective::Any,
-                };
-                self.vote(inst, what, sub, words[1])?
+            Op::GroupAny | Op::GroupNonUniformAny | Op::SubgroupAnyKHR => {
+                self.vote(inst, Collective::Any, scope, words[0])?
             }
-            Op::SubgroupAllKHR => self.vote(inst, Collective::All, sub, words[0])?,
-            Op::SubgroupAnyKHR => self.vote(inst, Collective::Any, sub, words[0])?,
-            Op::GroupNonUniformAllEqual => {
-                self.sub_group_scope(inst, words[0])?;
-                self.all_equal(inst, words[1])?
+            Op::GroupNonUniformAllEqual | Op::SubgroupAllEqualKHR => {
+                self.all_equal(inst, words[0])?
             }
-            Op::SubgroupAllEqualKHR => self.all_equal(inst, words[0])?,
-            Op::GroupNonUniformElect => {
-                self.sub_group_scope(inst, words[0])?;
-                self.collective(Collective::Elect, sub, &[], Type::I1)
-            }
-            Op::GroupBroadcast => self.group_broadcast(inst)?,
-            Op::GroupNonUniformBroadcast => {
-                self.sub_group_scope(inst, words[0])?;
-                self.numbered(inst, Collective::Broadcast, words[1], words[2])?
-            }
-            Op::SubgroupReadInvocationKHR => {
+            Op::GroupNonUniformElect => self.collective(Collective::Elect, sub, &[], Type::I1),
+            Op::GroupBroadcast => self.group_broadcast(inst, scope, words)?,
+            Op::GroupNonUniformBroadcast | Op::SubgroupReadInvocationKHR => {
                 self.numbered(inst, Collective::Broadcast, words[0], words[1])?
             }
-            Op::GroupNonUniformBroadcastFirst => {
-                self.sub_group_scope(inst, words[0])?;
-                let value = self.value(inst, words[1])?;
-                let ty = self.ty(value);
-                self.collective(Collective::BroadcastFirst, sub, &[value], ty)
-            }
-            Op::SubgroupFirstInvocationKHR => {
+            Op::GroupNonUniformBroadcastFirst | Op::SubgroupFirstInvocationKHR => {
                 let value = self.value(inst, words[0])?;
                 let ty = self.ty(value);
                 self.collective(Collective::BroadcastFirst, sub, &[value], ty)
             }
-            Op::GroupNonUniformShuffle => {
-                self.sub_group_scope(inst, words[0])?;
-                self.numbered(inst, Collective::Shuffle, words[1], words[2])?
-            }
-            Op::SubgroupShuffleINTEL => {
+            Op::GroupNonUniformShuffle | Op::SubgroupShuffleINTEL => {
                 self.numbered(inst, Collective::Shuffle, words[0], words[1])?
             }
-            Op::GroupNonUniformShuffleXor => {
-                self.sub_group_scope(inst, words[0])?;
-                self.relative(inst, BinOp::Xor, words[1], words[2])?
+            Op::GroupNonUniformShuffleXor | Op::SubgroupShuffleXorINTEL => {
+                self.relative(inst, BinOp::Xor, words[0], words[1])?
             }
-            Op::SubgroupShuffleXorINTEL => self.relative(inst, BinOp::Xor, words[0], words[1])?,
-            Op::GroupNonUniformShuffleUp => {
-                self.sub_group_scope(inst, words[0])?;
-                self.relative(inst, BinOp::ISub, words[1], words[2])?
-            }
+            Op::GroupNonUniformShuffleUp => self.relative(inst, BinOp::ISub, words[0], words[1])?,
             Op::GroupNonUniformShuffleDown => {
-                self.sub_group_scope(inst, words[0])?;
-                self.relative(inst, BinOp::IAdd, words[1], words[2])?
+                self.relative(inst, BinOp::IAdd, words[0], words[1])?
             }
             Op::SubgroupShuffleDownINTEL | Op::SubgroupShuffleUpINTEL => {
                 self.two_source_shuffle(op, inst)?
             }
-            Op::GroupNonUniformRotateKHR => self.rotate(inst)?,
-            Op::GroupNonUniformBallot => {
-                self.sub_group_scope(inst, words[0])?;
-                self.ballot(inst, words[1])?
-            }
-            Op::SubgroupBallotKHR => self.ballot(inst, words[0])?,
+            Op::GroupNonUniformRotateKHR => self.rotate(inst, words)?,
+            Op::GroupNonUniformBallot | Op::SubgroupBallotKHR => self.ballot(inst, words[0])?,
             Op::GroupNonUniformInverseBallot => {
-                self.sub_group_scope(inst, words[0])?;
-                let ballot = self.ballot_operand(inst, words[1])?;
+                let ballot = self.ballot_operand(inst, words[0])?;
                 let bit = self.sub_group_query(Query::SubGroupLocalId);
                 self.ballot_bit(ballot, bit)
             }
             Op::GroupNonUniformBallotBitExtract => {
-                self.sub_group_scope(inst, words[0])?;
-                let ballot = self.ballot_operand(inst, words[1])?;
-                let bit = self.number(inst, words[2])?;
+                let ballot = self.ballot_operand(inst, words[0])?;
+                let bit = self.number(inst, words[1])?;
                 self.ballot_bit(ballot, bit)
             }
             Op::GroupNonUniformBallotBitCount => {
-                self.sub_group_scope(inst, words[0])?;
-                let bits = self.ballot_bits(inst, words[2])?;
-                let counted = match GroupOperation::from_u32(words[1]) {
+                let bits = self.ballot_bits(inst, words[1])?;
+                let counted = match GroupOperation::from_u32(words[0]) {
                     Some(GroupOperation::Reduce) => self.mask_of(BuiltInMask::All),
                     Some(GroupOperation::InclusiveScan) => self.mask_of(BuiltInMask::Le),
                     Some(GroupOperation::ExclusiveScan) => self.mask_of(BuiltInMask::Lt),
@@ -167,8 +129,7 @@ impl FunctionTranslator<'_, '_> {
                 self.resized_result(inst, count)?
             }
             Op::GroupNonUniformBallotFindLSB | Op::GroupNonUniformBallotFindMSB => {
-                self.sub_group_scope(inst, words[0])?;
-                let bits = self.ballot_bits(inst, words[1])?;
+                let bits = self.ballot_bits(inst, words[0])?;
                 let all = self.mask_of(BuiltInMask::All);
                 let last = self.iconst(Type::I64, 63);
                 let mut b = self.b();
@@ -202,33 +163,24 @@ impl FunctionTranslator<'_, '_> {
         self.b().val(op, args, ty)
     }
 
-    /// The execution scope: a sub-group or work-group.
-    fn collective_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<Scope> {
-        match self.execution_scope(inst, id)? {
-            scope @ (Scope::SubGroup | Scope::WorkGroup) => Ok(scope),
-            scope => Err(self.error(
-                inst,
-                format!(
-                    "Op{} of scope {} is not a work-group's or sub-group's",
-                    inst.class.opname,
-                    scope.name()
-                ),
-            )),
+    /// Whose work-items an instruction brings together, and its operands after that. Instructions of extensions that do
+    /// not say are a sub-group's, as all the non-uniform ones must be.
+    fn group_operands<'w>(&mut self, inst: &Inst<'w>) -> Result<(Scope, &'w [Id])> {
+        let words = inst.operands;
+        let class = inst.class;
+        let says = class
+            .operands
+            .iter()
+            .any(|o| o.kind == OperandKind::IdScope);
+        if !says || !class.opname.starts_with("Group") {
+            return Ok((Scope::SubGroup, words));
         }
-    }
-
-    fn sub_group_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<()> {
-        match self.execution_scope(inst, id)? {
-            Scope::SubGroup => Ok(()),
-            scope => Err(self.error(
-                inst,
-                format!(
-                    "Op{} of scope {}, expected a sub-group's",
-                    inst.class.opname,
-                    scope.name()
-                ),
-            )),
-        }
+        let allowed: &[Scope] = match is_non_uniform(inst) {
+            true => &[Scope::SubGroup],
+            false => &[Scope::SubGroup, Scope::WorkGroup],
+        };
+        let scope = self.execution_scope(inst, words[0], allowed)?;
+        Ok((scope, &words[1..]))
     }
 
     fn vote(
@@ -322,13 +274,11 @@ impl FunctionTranslator<'_, '_> {
         Ok(b.select(in_low, from_low, from_high))
     }
 
-    fn rotate(&mut self, inst: &Inst<'_>) -> Result<Value> {
-        let words = inst.operands;
-        self.sub_group_scope(inst, words[0])?;
-        let value = self.value(inst, words[1])?;
-        let delta = self.number(inst, words[2])?;
+    fn rotate(&mut self, inst: &Inst<'_>, words: &[Id]) -> Result<Value> {
+        let value = self.value(inst, words[0])?;
+        let delta = self.number(inst, words[1])?;
         let here = self.sub_group_query(Query::SubGroupLocalId);
-        let size = match words.get(3) {
+        let size = match words.get(2) {
             Some(&id) => {
                 let size = self.cluster_size(inst, id)?;
                 self.iconst(Type::I32, u64::from(size))
@@ -355,16 +305,15 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    fn combine(&mut self, op: Op, with: BinOp, inst: &Inst<'_>) -> Result<()> {
-        let words = inst.operands;
-        let non_uniform = inst.class.opname.starts_with("GroupNonUniform");
-        let scope = if non_uniform {
-            self.sub_group_scope(inst, words[0])?;
-            Scope::SubGroup
-        } else {
-            self.collective_scope(inst, words[0])?
-        };
-        let value = self.value(inst, words[2])?;
+    fn combine(
+        &mut self,
+        op: Op,
+        with: BinOp,
+        inst: &Inst<'_>,
+        scope: Scope,
+        words: &[Id],
+    ) -> Result<Value> {
+        let value = self.value(inst, words[1])?;
         let ty = self.ty(value);
         let fits = match ty.scalar {
             Scalar::I1 => is_logical(op),
@@ -374,26 +323,23 @@ impl FunctionTranslator<'_, '_> {
         if !fits {
             return Err(self.error(inst, format!("the value has type {ty}, which does not fit")));
         }
-        let what = match GroupOperation::from_u32(words[1]) {
+        let what = match GroupOperation::from_u32(words[0]) {
             Some(GroupOperation::Reduce) => Collective::Reduce(with),
             Some(GroupOperation::InclusiveScan) => Collective::Inclusive(with),
             Some(GroupOperation::ExclusiveScan) => Collective::Exclusive(with),
-            Some(GroupOperation::ClusteredReduce) if non_uniform => match words.get(3) {
+            Some(GroupOperation::ClusteredReduce) if is_non_uniform(inst) => match words.get(2) {
                 Some(&size) => Collective::Cluster(with, self.cluster_size(inst, size)?),
                 None => return Err(self.error(inst, "a clustered reduction without cluster size")),
             },
             _ => return Err(self.error(inst, "the group operation is not supported here")),
         };
-        let value = self.collective(what, scope, &[value], ty);
-        self.define(inst, value)
+        Ok(self.collective(what, scope, &[value], ty))
     }
 
     /// "OpGroupBroadcast": the work-item is named by its id in the sub-group, or by up to three in the work-group.
-    fn group_broadcast(&mut self, inst: &Inst<'_>) -> Result<Value> {
-        let words = inst.operands;
-        let scope = self.collective_scope(inst, words[0])?;
-        let value = self.value(inst, words[1])?;
-        let ids = self.integer(inst, words[2])?;
+    fn group_broadcast(&mut self, inst: &Inst<'_>, scope: Scope, words: &[Id]) -> Result<Value> {
+        let value = self.value(inst, words[0])?;
+        let ids = self.integer(inst, words[1])?;
         let lanes = self.ty(ids).lanes;
         if lanes > 3 || lanes > 1 && scope == Scope::SubGroup {
             return Err(self.error(inst, format!("an id of {lanes} components")));
