@@ -8,7 +8,7 @@ use super::options::ClStd;
 use super::process::{self, Finished};
 use super::route::{self, Way};
 use super::tools::Tools;
-use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, groups, module};
+use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, dot, groups, module};
 
 /// One source and everything that its translation depends on.
 pub(super) struct Request<'a> {
@@ -327,7 +327,7 @@ fn explain(log: String) -> String {
 /// A clang command line, and the memory files it refers to.
 struct CommandLine {
     way: Way,
-    /// Whether what clang mistranslates is defined otherwise.
+    /// Whether what clang mistranslates or does not know is defined otherwise.
     define_functions: bool,
     arguments: Vec<String>,
     /// Open while the command runs.
@@ -461,14 +461,19 @@ impl CommandLine {
             self.push(argument);
         }
         let (queries, definitions) = match self.way {
-            Way::Bitcode => (route::unbounded_queries(request), String::new()),
-            Way::Direct if self.define_functions => (Vec::new(), atomics::definitions(request)),
-            Way::Direct => (Vec::new(), String::new()),
+            _ if !self.define_functions => (Vec::new(), String::new()),
+            Way::Bitcode => (
+                route::unbounded_queries(request),
+                groups::declarations(request) + &dot::definitions(request),
+            ),
+            Way::Direct => (
+                Vec::new(),
+                groups::declarations(request) + &atomics::definitions(request),
+            ),
         };
         let std = request.options.cl_std;
         let features = request.features;
-        let declarations = groups::declarations(request) + &definitions;
-        let mut input = features.prelude(std, &queries, &declarations, SOURCE_NAME);
+        let mut input = features.prelude(std, &queries, &definitions, SOURCE_NAME);
         // A byte order mark is allowed at the start of a file only.
         input.push_str(request.source.trim_start_matches('\u{feff}'));
         let mut done = process::run(clang, &self.arguments, input.as_bytes())

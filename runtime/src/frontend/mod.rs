@@ -3,7 +3,8 @@
 //! ```text
 //! option string -> options.rs   the standard build options, parsed and checked
 //! source        -> route.rs     which compiler translates this source exactly
-//!               -> atomics.rs   definitions of functions that clang 22 does not know
+//!               -> atomics.rs   definitions of functions that clang 22 does not know, dot.rs of those that clang 15 does not,
+//!                  groups.rs    of those that neither does
 //!               -> rounding.rs  selected rounding modes, for the sources that have them
 //!               -> clang.rs     command lines, run by process.rs (source, headers and results in memory)
 //!               -> module.rs   is what came out the SPIR-V that was meant?
@@ -21,6 +22,7 @@ mod arg_info;
 mod atomics;
 mod cache;
 mod clang;
+mod dot;
 mod features;
 mod groups;
 mod module;
