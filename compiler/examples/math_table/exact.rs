@@ -56,6 +56,8 @@ pub fn definition(name: &str) -> Option<Exact> {
             whole => [x - whole, whole],
         },
         "nextafter" => |ty, [x, y, _], _| [next(ty, x, y), 0.0],
+        "remainder" => |_, [x, y, _], _| [remquo(x, y)[0], 0.0],
+        "remquo" => |_, [x, y, _], _| remquo(x, y),
         "sign" => |_, [x, ..], _| match x {
             x if x == 0.0 || x.is_nan() => [0.0, 0.0],
             x => [x.signum(), 0.0],
@@ -80,6 +82,26 @@ pub fn defined(name: &str, [x, y, z]: [f64; 3]) -> bool {
         "smoothstep" => finite && x < y && (y - x) > 1e-3 && x.abs().max(y.abs()) < 1e3,
         _ => true,
     }
+}
+
+/// The remainder of x to the nearest multiple of y, and the low 31 bits of that multiple with its sign.
+fn remquo(x: f64, y: f64) -> [f64; 2] {
+    if !x.is_finite() || y == 0.0 || y.is_nan() {
+        return [f64::NAN, 0.0];
+    }
+    let (a, b) = (x.abs(), y.abs());
+    // Without multiples of the divisor that have no part in the bits wanted, so that the quotient is small enough for
+    // its rounding to undo those of the subtraction and the division.
+    let a = a % (b * exp2(32));
+    let rest = a % b;
+    let quotient = ((a - rest) / b).round() as i64;
+    // b - rest is exact, or else greater than rest.
+    let nearer = b - rest;
+    let up = i64::from(rest > nearer || (rest == nearer && quotient % 2 == 1));
+    let rest = if up == 1 { rest - b } else { rest };
+    let quotient = ((quotient + up) & 0x7fff_ffff) as f64;
+    let sign = 1f64.copysign(x) * 1f64.copysign(y);
+    [rest * 1f64.copysign(x), quotient * sign]
 }
 
 /// x - y, rounded to the type.

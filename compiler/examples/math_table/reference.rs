@@ -20,8 +20,7 @@ pub enum Reference {
     Exact(Exact),
 }
 
-/// The reference of a function, whatever its form; none for the few that only
-/// `mathlib/tests/exact.rs` tests.
+/// The reference of a function, whatever its form; none for `nan`, which only `mathlib/tests/exact.rs` tests.
 pub fn reference(func: Func) -> Option<Reference> {
     let name = plain_name(func);
     if let Some(u) = UNARY.iter().find(|u| u.func.name() == name) {
@@ -31,6 +30,7 @@ pub fn reference(func: Func) -> Option<Reference> {
         return Some(Reference::Binary(b.double));
     }
     Some(match name {
+        "lgamma_r" => Reference::Pair([cr::lgamma, gamma_sign]),
         "sincos" => Reference::Pair([cr::sin, cr::cos]),
         "powr" => Reference::Binary(powr),
         "pown" => Reference::WithInt(|x, n| (cr::pow(x, f64::from(n)), 0.0)),
@@ -60,6 +60,15 @@ pub fn plain_name(func: Func) -> &'static str {
         .iter()
         .find_map(|prefix| name.strip_prefix(prefix))
         .unwrap_or(name)
+}
+
+/// The sign of the gamma function, 0 where it has none ("OpExtInst lgamma_r": zero and negative integers).
+fn gamma_sign(x: f64) -> f64 {
+    match x.floor() {
+        floor if x == floor && x <= 0.0 => 0.0,
+        floor if x < 0.0 && floor % 2.0 != 0.0 => -1.0,
+        _ => 1.0,
+    }
 }
 
 /// x^y, with what has no limit undefined ("Additional Requirements Beyond ISO/IEC 9899:TC2").

@@ -1,5 +1,7 @@
 //! The largest error of a function, over all its arguments or very many.
 
+use std::fmt;
+
 use brolga_mathlib::{Accuracy, Func, Signature};
 use half::f16;
 
@@ -26,9 +28,45 @@ pub struct Found {
     pub of_rounded: bool,
     /// The arguments with that error.
     pub at: Vec<f64>,
-    /// How many arguments were tried.
-    pub count: u64,
-    pub all: bool,
+    pub tried: Tried,
+}
+
+/// Which arguments a sweep tries.
+#[derive(Clone, Copy)]
+pub enum Tried {
+    /// Every so many encodings of the one argument.
+    Every(u64),
+    /// So many, special and random.
+    Points(u64),
+}
+
+impl fmt::Display for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Tried::Every(1) => f.write_str("all"),
+            Tried::Every(stride) => write!(f, "every {stride}th"),
+            Tried::Points(points) => write!(f, "{:.0e}", *points as f64),
+        }
+    }
+}
+
+impl Tried {
+    fn of(func: Func, ty: Type, effort: Effort) -> Tried {
+        match (func.signature().arity(), ty) {
+            (1, Type::Half) => Tried::Every(1),
+            (1, Type::Float) => Tried::Every(effort.stride),
+            _ => Tried::Points(effort.points),
+        }
+    }
+
+    /// How many there are.
+    fn count(self, ty: Type) -> u64 {
+        match (self, ty) {
+            (Tried::Points(points), _) => points,
+            (Tried::Every(stride), Type::Half) => (1u64 << 16).div_ceil(stride),
+            (Tried::Every(stride), _) => (1u64 << 32).div_ceil(stride),
+        }
+    }
 }
 
 /// The arguments of one element.
@@ -42,19 +80,14 @@ struct Arguments {
 pub fn sweep(func: Func, ty: Type, effort: Effort) -> Option<Found> {
     let reference = reference(func)?;
     let mut kernel = Kernel::new(func, ty, 8);
-    let total = match (func.signature().arity(), ty) {
-        (1, Type::Half) => 1 << 16,
-        (1, Type::Float) => (1 << 32) / effort.stride,
-        _ => effort.points,
-    };
-    let mut source = Source::new(func, ty, effort);
+    let tried = Tried::of(func, ty, effort);
+    let total = tried.count(ty);
+    let mut source = Source::new(func, ty, tried);
     let mut found = Found {
         error: 0.0,
         of_rounded: ty == Type::Double,
         at: Vec::new(),
-        count: total,
-        all: func.signature().arity() == 1
-            && (ty == Type::Half || (ty == Type::Float && effort.stride == 1)),
+        tried,
     };
     let mut arguments = vec![Arguments::default(); ELEMENTS];
     let mut done = 0;
@@ -195,14 +228,14 @@ fn is_judged(func: Func, expected: f64) -> bool {
 fn has_two_results(func: Func) -> bool {
     matches!(
         func.signature(),
-        Signature::UnaryPair | Signature::UnaryAndInt
+        Signature::UnaryPair | Signature::UnaryAndInt | Signature::BinaryAndInt
     )
 }
 
 fn is_integer(func: Func, result: usize) -> bool {
     match func.signature() {
         Signature::ToInt => true,
-        Signature::UnaryAndInt => result == 1,
+        Signature::UnaryAndInt | Signature::BinaryAndInt => result == 1,
         _ => false,
     }
 }
@@ -216,18 +249,18 @@ fn is_relaxed(func: Func) -> bool {
 struct Source {
     func: Func,
     ty: Type,
-    stride: u64,
+    tried: Tried,
     index: u64,
     random: Random,
     special: Vec<f64>,
 }
 
 impl Source {
-    fn new(func: Func, ty: Type, effort: Effort) -> Source {
+    fn new(func: Func, ty: Type, tried: Tried) -> Source {
         Source {
             func,
             ty,
-            stride: effort.stride,
+            tried,
             index: 0,
             random: Random(1),
             special: special_values(),
@@ -249,14 +282,13 @@ impl Source {
         let unary = self.func.signature().arity() == 1;
         let mut args = Arguments::default();
         let special = self.special.len() as u64;
-        args.floats = match self.ty {
-            Type::Half if unary => [Self::any(self.ty, i & 0xffff), 0.0, 0.0],
-            Type::Float if unary => [Self::any(self.ty, i * self.stride), 0.0, 0.0],
+        args.floats = match (self.ty, self.tried) {
+            (ty, Tried::Every(stride)) => [Self::any(ty, i * stride), 0.0, 0.0],
             _ if i < special * special => {
                 let of = |n: u64| self.special[(n % special) as usize];
                 [of(i), of(i / special), of(i / 3)]
             }
-            Type::Double if unary => match i % 2 {
+            (Type::Double, _) if unary => match i % 2 {
                 0 => [f64::from_bits(self.random.next()), 0.0, 0.0],
                 _ => [self.random.with_exponent(-12, 11), 0.0, 0.0],
             },
