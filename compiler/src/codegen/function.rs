@@ -363,10 +363,12 @@ impl Gen<'_> {
                 self.mem_copy_dyn(args[0], args[1], args[2], masked.then(|| args[3]));
                 return Ok(());
             }
-            Op::AtomicRmw(op, atomic) if self.combined_rmw(inst, *op, atomic) => Repr::None,
-            Op::AtomicRmw(op, atomic) => self.atomic(inst, atomic.masked, |g, v| {
-                g.atomic_rmw(*op, atomic, ty(), v)
-            }),
+            Op::AtomicRmw(op, atomic) => match self.combined_rmw(inst, *op, atomic) {
+                Some(done) => done,
+                None => self.atomic(inst, atomic.masked, |g, v| {
+                    g.atomic_rmw(*op, atomic, ty(), v)
+                }),
+            },
             Op::AtomicCmpXchg(atomic) => {
                 self.atomic(inst, atomic.masked, |g, v| g.atomic_cmpxchg(atomic, v))
             }
