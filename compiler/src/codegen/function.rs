@@ -205,6 +205,13 @@ impl Gen<'_> {
                 self.make_frame();
             }
             for &inst in &func.blocks[block].insts {
+                let loc = func.insts[inst]
+                    .loc
+                    .0
+                    .map_or(clif::SourceLoc::default(), |n| {
+                        clif::SourceLoc::new(n.get() - 1)
+                    });
+                self.b.set_srcloc(loc);
                 self.inst(inst)?;
             }
             self.terminator(&func.blocks[block].term);
