@@ -27,14 +27,6 @@ pub(super) fn is_collective(op: &Op) -> bool {
     )
 }
 
-/// Whether a kernel has any.
-pub(super) fn has_any(kernel: &Function) -> bool {
-    kernel.layout.iter().any(|&block| {
-        let mut insts = kernel.blocks[block].insts.iter();
-        insts.any(|&inst| is_collective(&kernel.insts[inst].op))
-    })
-}
-
 /// Makes every collective of the work-group one that [`Carried`] knows, and ends blocks at them with a barrier.
 pub(super) fn cut(kernel: &mut Function) {
     for first in kernel.layout.clone() {

@@ -143,17 +143,18 @@ pub fn build(
     params: &[ParamSource],
     key: &LaunchKey,
 ) -> Result<WorkGroupCode, Diagnostic> {
-    let mut kernel = kernel.clone();
+    let original = kernel;
+    let mut kernel = original.clone();
     let mut remarks = Vec::new();
-    if !collectives::has_any(&kernel)
-        && let Some(loc) = split::parts_ways(&kernel, key)
-        && let Some(rewritten) = ways::take_turns(&kernel)
+    collectives::cut(&mut kernel);
+    if let Some(loc) = split::parts_ways(&kernel, key)
+        && let Some(rewritten) = ways::take_turns(original)
     {
         let text = "work-items may go different ways between barriers: where each goes on is kept for each";
         remarks.push(Remark::new(loc, text));
         kernel = rewritten;
+        collectives::cut(&mut kernel);
     }
-    collectives::cut(&mut kernel);
     let layout = if subgroups::uses_sub_groups(&kernel) && !key.linear && !key.full_chunks {
         subgroups::flatten(&mut kernel);
         Layout::Flat

@@ -17,6 +17,7 @@
 //!     go to again
 //! ```
 //!
+//! A collective of the work-group ends the code before it as a barrier does, and is done by all before those who are there go on.
 //! Code that several barriers lead to is there once for each. Values that live across barriers go by way of private
 //! variables, which become values again, all of them varying: that is what it costs.
 
@@ -24,10 +25,11 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
 
+use super::collectives::is_collective;
 use super::split::cut_at_barriers;
 use crate::AddressSpace;
 use crate::ir::{
-    BinOp, Block, BlockCall, Builder, Collective, ConvertOp, Fence, Function, IntCC, Mem, Op,
+    BinOp, Block, BlockCall, Builder, Collective, ConvertOp, Fence, Function, Inst, IntCC, Mem, Op,
     Query, Scope, SourceLoc, Terminator, Type, Value,
 };
 use crate::transform;
@@ -39,23 +41,24 @@ const CHEAP: u32 = 8;
 const MOST: usize = 20_000;
 const GROWTH: usize = 4;
 
-/// Rewrites a kernel that has barriers but no collectives of the work-group. `None` if it would become too large.
+/// Rewrites a kernel. `None` if it would become too large.
 pub(super) fn take_turns(kernel: &Function) -> Option<Function> {
     let mut func = kernel.clone();
     let barriers = cut_at_barriers(&mut func);
-    // Where code begins: at the entry, and after each barrier.
+    let before_collectives = cut_before_collectives(&mut func);
+    // Where code begins: at the entry, after each barrier, and with each collective.
     let mut starts = vec![func.entry()];
-    let mut number: BTreeMap<Block, usize> = BTreeMap::new();
+    let mut number: SecondaryMap<Block, Option<usize>> = SecondaryMap::new();
     for &block in &func.layout {
-        if barriers[block].is_some() {
-            number.insert(block, starts.len());
+        if barriers[block].is_some() || before_collectives[block] {
+            number[block] = Some(starts.len());
             starts.extend(func.successors(block));
         }
     }
     let cheap = cheap_values(&func);
     keep_in_variables(&mut func, &starts, &cheap);
     let turns = Turns {
-        pieces: starts.iter().map(|&s| piece(&func, s, &barriers)).collect(),
+        pieces: starts.iter().map(|&s| piece(&func, s, &number)).collect(),
         func: &func,
         barriers: &barriers,
         number,
@@ -66,7 +69,7 @@ pub(super) fn take_turns(kernel: &Function) -> Option<Function> {
     if after > MOST.max(before * GROWTH) {
         return None;
     }
-    let mut out = turns.assemble(&starts);
+    let mut out = turns.assemble();
     transform::promote_scalarized(&mut out);
     Some(out)
 }
@@ -75,19 +78,41 @@ fn size(func: &Function, blocks: &[Block]) -> usize {
     blocks.iter().map(|&b| func.blocks[b].insts.len()).sum()
 }
 
-/// The blocks that run from a start until a barrier or the end.
-fn piece(
-    func: &Function,
-    start: Block,
-    barriers: &SecondaryMap<Block, Option<Fence>>,
-) -> Vec<Block> {
+/// Begins a new block with each collective of the work-group; says which blocks come before one.
+fn cut_before_collectives(func: &mut Function) -> SecondaryMap<Block, bool> {
+    let mut cut = SecondaryMap::new();
+    for first in func.layout.clone() {
+        let mut block = first;
+        loop {
+            // One that a block begins with already has been cut off.
+            let from = usize::from(block != first);
+            let insts = func.blocks[block].insts.iter().enumerate().skip(from);
+            let at = insts
+                .map(|(at, &inst)| (at, is_collective(&func.insts[inst].op)))
+                .find_map(|(at, found)| found.then_some(at));
+            let Some(at) = at else { break };
+            let rest = func.blocks[block].insts.split_off(at);
+            let next = func.add_block();
+            func.blocks[next].insts = rest;
+            let jump = Terminator::Br(BlockCall::new(next, &[]));
+            func.blocks[next].term = std::mem::replace(&mut func.blocks[block].term, jump);
+            cut[block] = true;
+            block = next;
+        }
+    }
+    func.layout = func.reverse_post_order();
+    cut
+}
+
+/// The blocks that run from a start until the next turn or the end.
+fn piece(func: &Function, start: Block, number: &SecondaryMap<Block, Option<usize>>) -> Vec<Block> {
     let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
     seen[start] = true;
     let mut blocks = vec![start];
     let mut at = 0;
     while let Some(&block) = blocks.get(at) {
         at += 1;
-        if barriers[block].is_some() {
+        if number[block].is_some() {
             continue;
         }
         for next in func.successors(block) {
@@ -291,21 +316,22 @@ impl Variable {
 struct Turns<'a> {
     func: &'a Function,
     barriers: &'a SecondaryMap<Block, Option<Fence>>,
-    /// Which start a barrier's block leads to.
-    number: BTreeMap<Block, usize>,
+    /// Which turn a block that ends with one leads to.
+    number: SecondaryMap<Block, Option<usize>>,
     pieces: Vec<Vec<Block>>,
     cheap: &'a SecondaryMap<Value, bool>,
 }
 
+type Map = SecondaryMap<Value, PackedOption<Value>>;
+
 impl Turns<'_> {
-    fn assemble(&self, starts: &[Block]) -> Function {
+    fn assemble(&self) -> Function {
         let func = self.func;
         let params: Vec<Type> = func.params().iter().map(|&p| func.ty(p)).collect();
         let mut out = Function::new(func.name.clone(), &params, &[]);
         out.locals = func.locals.clone();
         out.slots = func.slots.clone();
-        let mut common: SecondaryMap<Value, PackedOption<Value>> =
-            SecondaryMap::with_capacity(func.values.len());
+        let mut common: Map = SecondaryMap::with_capacity(func.values.len());
         for (&old, &new) in func.params().iter().zip(out.params()) {
             common[old] = new.into();
         }
@@ -317,14 +343,13 @@ impl Turns<'_> {
                 common[data.results[0]] = new.into();
             }
         }
-        let end = starts.len() as u64;
         let mut b = Builder::new(&mut out, entry);
         let again = b.new_block(&[Type::I32]);
         let join = b.new_block(&[Type::I32]);
         b.switch_to(join);
         let first = b.param(join, 0);
         b.br(again, &[first]);
-        self.copy(&mut out, 0, entry, join, &common);
+        self.copy(&mut out, 0, (entry, join), 0, common.clone());
 
         let mut b = Builder::new(&mut out, again);
         let next = b.param(again, 0);
@@ -335,7 +360,8 @@ impl Turns<'_> {
         };
         let now = b.val(least, &[next], Type::I32);
         let done = b.new_block(&[]);
-        let tests: Vec<Block> = starts[1..].iter().map(|_| b.new_block(&[])).collect();
+        let turns = 1..self.pieces.len();
+        let tests: Vec<Block> = turns.map(|_| b.new_block(&[])).collect();
         let cases = tests.iter().enumerate();
         b.terminate(Terminator::Switch {
             value: now,
@@ -346,33 +372,51 @@ impl Turns<'_> {
         });
         b.switch_to(done);
         b.ret(&[]);
-        for (i, test) in tests.into_iter().enumerate() {
+        for (piece, test) in (1..).zip(tests) {
+            let mut map = common.clone();
+            let start = self.pieces[piece][0];
+            let insts = &func.blocks[start].insts;
+            let with = insts
+                .iter()
+                .position(|&inst| is_collective(&func.insts[inst].op))
+                .filter(|_| self.leads_to_collective(piece))
+                .map_or(0, |at| at + 1);
+            for &inst in &insts[..with] {
+                self.copy_inst(&mut out, inst, (test, test), &mut map);
+            }
             let mut b = Builder::new(&mut out, test);
-            let this = b.iconst(Type::I32, i as u64 + 1);
+            let this = b.iconst(Type::I32, piece as u64);
             let mine = b.icmp(IntCC::Eq, next, this);
             let (code, join) = (b.new_block(&[]), b.new_block(&[Type::I32]));
             b.cond_br(mine, code, &[], join, &[next]);
             b.switch_to(join);
             let next = b.param(join, 0);
             b.br(again, &[next]);
-            self.copy(&mut out, i + 1, code, join, &common);
+            self.copy(&mut out, piece, (code, join), with, map);
         }
-        debug_assert_eq!(end, self.pieces.len() as u64);
         out.layout = out.reverse_post_order();
         out
     }
 
-    /// Copies a piece to `start` and blocks of its own; it goes on at `join` with the number of the next one.
+    /// Whether a piece begins with a collective that ended the code before it.
+    fn leads_to_collective(&self, piece: usize) -> bool {
+        self.func
+            .layout
+            .iter()
+            .any(|&block| self.number[block] == Some(piece) && self.barriers[block].is_none())
+    }
+
+    /// Copies a piece, without its first so many instructions, to `start` and blocks of its own; it goes on at `join` with the number of
+    /// the next one.
     fn copy(
         &self,
         out: &mut Function,
         piece: usize,
-        start: Block,
-        join: Block,
-        common: &SecondaryMap<Value, PackedOption<Value>>,
+        (start, join): (Block, Block),
+        without: usize,
+        mut map: Map,
     ) {
         let func = self.func;
-        let mut map = common.clone();
         let mut blocks: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::new();
         let order: Vec<Block> = self.order(piece);
         for &block in &order {
@@ -390,24 +434,9 @@ impl Turns<'_> {
         }
         for &block in &order {
             let to = blocks[block].expect("just made");
-            for &inst in &func.blocks[block].insts {
-                let data = &func.insts[inst];
-                let is_made = matches!(data.op, Op::Alloca { .. });
-                if is_made || data.results.iter().any(|&result| self.cheap[result]) {
-                    continue;
-                }
-                let args: Vec<Value> = data
-                    .args
-                    .iter()
-                    .map(|&arg| self.value(out, start, &mut map, arg))
-                    .collect();
-                let types: Vec<Type> = data.results.iter().map(|&r| func.ty(r)).collect();
-                let mut b = Builder::new(out, to);
-                b.loc = data.loc;
-                let new = b.ins(data.op.clone(), &args, &types);
-                for (&old, &new) in data.results.iter().zip(&out.insts[new].results) {
-                    map[old] = new.into();
-                }
+            let skip = if block == order[0] { without } else { 0 };
+            for &inst in &func.blocks[block].insts[skip..] {
+                self.copy_inst(out, inst, (start, to), &mut map);
             }
             if let Some(fence) = self.barriers[block]
                 && fence.scope > Scope::WorkGroup
@@ -415,8 +444,8 @@ impl Turns<'_> {
                 Builder::new(out, to).ins(Op::Fence(fence), &[], &[]);
             }
             let mut term = func.blocks[block].term.clone();
-            let next = match (self.number.get(&block), &term) {
-                (Some(&next), _) => Some(next),
+            let next = match (self.number[block], &term) {
+                (Some(next), _) => Some(next),
                 (None, Terminator::Ret(_) | Terminator::Unreachable) => Some(self.pieces.len()),
                 _ => None,
             };
@@ -434,6 +463,34 @@ impl Turns<'_> {
         }
     }
 
+    /// Copies an instruction of the piece that begins at `start` to the end of a block.
+    fn copy_inst(
+        &self,
+        out: &mut Function,
+        inst: Inst,
+        (start, to): (Block, Block),
+        map: &mut Map,
+    ) {
+        let func = self.func;
+        let data = &func.insts[inst];
+        let is_made = matches!(data.op, Op::Alloca { .. });
+        if is_made || data.results.iter().any(|&result| self.cheap[result]) {
+            return;
+        }
+        let args: Vec<Value> = data
+            .args
+            .iter()
+            .map(|&arg| self.value(out, start, map, arg))
+            .collect();
+        let types: Vec<Type> = data.results.iter().map(|&r| func.ty(r)).collect();
+        let mut b = Builder::new(out, to);
+        b.loc = data.loc;
+        let new = b.ins(data.op.clone(), &args, &types);
+        for (&old, &new) in data.results.iter().zip(&out.insts[new].results) {
+            map[old] = new.into();
+        }
+    }
+
     /// The blocks of a piece, each after those that dominate it.
     fn order(&self, piece: usize) -> Vec<Block> {
         let blocks = &self.pieces[piece];
@@ -445,7 +502,7 @@ impl Turns<'_> {
                 order.push(block);
             } else if !std::mem::replace(&mut seen[block], true) {
                 stack.push((block, true));
-                if self.barriers[block].is_none() {
+                if self.number[block].is_none() {
                     stack.extend(self.func.successors(block).map(|next| (next, false)));
                 }
             }
@@ -455,13 +512,7 @@ impl Turns<'_> {
     }
 
     /// A value in the copy; cheap ones are computed at the start of the piece when first asked for.
-    fn value(
-        &self,
-        out: &mut Function,
-        start: Block,
-        map: &mut SecondaryMap<Value, PackedOption<Value>>,
-        value: Value,
-    ) -> Value {
+    fn value(&self, out: &mut Function, start: Block, map: &mut Map, value: Value) -> Value {
         if let Some(new) = map[value].expand() {
             return new;
         }
