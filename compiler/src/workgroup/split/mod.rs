@@ -149,6 +149,11 @@ struct Splitter<'a> {
     remarks: Vec<Remark>,
 }
 
+/// The ending of a noun after a number.
+fn plural(number: usize) -> &'static str {
+    if number == 1 { "" } else { "s" }
+}
+
 impl<'a> Splitter<'a> {
     fn new(cut: &'a Cut, key: &LaunchKey) -> Splitter<'a> {
         let func = &cut.func;
@@ -207,10 +212,22 @@ impl<'a> Splitter<'a> {
         self.remarks.push(Remark::new(
             SourceLoc::default(),
             format!(
-                "barriers make {} regions; {saved} values and {arrays} private arrays of each work-item are kept across them",
+                "barriers make {} regions; {saved} value{} and {arrays} private array{} of each work-item are kept across them",
                 regions.len(),
+                plural(saved),
+                plural(arrays),
             ),
         ));
+        for &value in &self.saved {
+            let def = self.func.def_inst(value);
+            let loc = def
+                .map(|inst| self.func.insts[inst].loc)
+                .unwrap_or_default();
+            if loc != SourceLoc::default() {
+                let text = format!("this {} is kept across a barrier", self.func.ty(value));
+                self.remarks.push(Remark::new(loc, text));
+            }
+        }
         Ok(Split {
             skeleton,
             regions,
