@@ -13,7 +13,7 @@ use cranelift_entity::PrimaryMap;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const WIDTHS: [u8; 5] = [1, 2, 4, 8, 16];
+const WIDTHS: [u8; 6] = [1, 2, 4, 8, 16, 32];
 /// How many times W lanes each operation is tried on.
 const ROUNDS: usize = 12;
 /// Bytes from one operand's lanes to the next's.

@@ -135,7 +135,7 @@ pub struct WorkGroupCode {
     pub split: Split,
 }
 
-/// Makes the code for launches with `key`, which says how many work-items at a time (a power of two up to 16).
+/// Makes the code for launches with `key`, which says how many work-items at a time (a power of two up to 32).
 ///
 /// `params` has an entry for each parameter of `kernel`. A kernel that cannot be vectorized gets a width of 1 and a remark.
 pub fn build(
