@@ -290,7 +290,8 @@ impl Program {
         self.dump
             .write("clif", name, || clif.function.display().to_string());
         let lower = watch.lap();
-        let machine = Code::compile(clif, self.dump.wants("asm"))?;
+        let listing = self.dump.wants("asm");
+        let machine = Code::compile(name, clif, &self.module.locations, listing)?;
         let times = Times {
             prepare: prepared.time,
             vectorize,

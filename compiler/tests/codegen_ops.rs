@@ -150,7 +150,7 @@ fn compile(op: &Op, args: &[Scalar], result: Scalar, width: u8, same: bool) -> C
     lower::legalize::run(&mut func);
     let clif =
         codegen::translate(&func, &PrimaryMap::new()).unwrap_or_else(|e| panic!("{op}: {e}"));
-    Code::compile(clif, false).unwrap_or_else(|e| panic!("{op}: {e}"))
+    Code::compile("test", clif, &[], false).unwrap_or_else(|e| panic!("{op}: {e}"))
 }
 
 fn check(op: Op, args: &[Scalar], result: Scalar) -> Result<(), String> {

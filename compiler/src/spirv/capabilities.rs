@@ -40,7 +40,6 @@ pub enum Support {
 use Support::{Full, Parts, Refused};
 
 const IMAGES: &str = "image instructions";
-const PIPES: &str = "pipe instructions";
 /// Decorations and modes that ask for a shape of circuit, and do not change what a kernel computes.
 const FPGA: Support = Full;
 const FPGA_ONLY: &str = "it drives hardware that this device does not have";
@@ -71,8 +70,8 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::ImageBuffer, Parts(IMAGES)),
     (Capability::SampledBuffer, Parts(IMAGES)),
     (Capability::LiteralSampler, Parts(IMAGES)),
-    (Capability::Pipes, Parts(PIPES)),
-    (Capability::PipeStorage, Parts(PIPES)),
+    (Capability::Pipes, Full),
+    (Capability::PipeStorage, Full),
     (Capability::DeviceEnqueue, Parts("device enqueue")),
     (Capability::NamedBarrier, Parts("named barriers")),
     (Capability::GroupNonUniform, Full),

@@ -16,7 +16,8 @@ use crate::ir::{Scalar, Type};
 pub(super) enum Const {
     /// The bits of each lane of a scalar or vector.
     Lanes(SmallVec<[u64; 2]>),
-    /// The address of a module-scope variable plus bytes; its type is a pointer or a 64-bit integer.
+    /// The address of a module-scope variable plus bytes; its type is a pointer or a 64-bit integer. Or of the pipe that a
+    /// constant of this id makes.
     Address { variable: Id, addend: i64 },
     /// The parts of a structure or array.
     Composite(Rc<[Const]>),
@@ -99,12 +100,18 @@ impl Unit<'_> {
                 self.composite(inst, ty, &vec![inst.operands[0]; count])?
             }
             Op::ConstantSampler => self.sampler(inst, ty)?,
-            // What is in it is for the instructions on it, none of which is served.
             Op::ConstantPipeStorage => match info.kind {
                 Kind::Handle {
                     op: Op::TypePipeStorage,
                     ..
-                } => Const::Null,
+                } => {
+                    let storage = self.pipe_storage(inst)?;
+                    self.pipe_storages.insert(result, storage);
+                    Const::Address {
+                        variable: result,
+                        addend: 0,
+                    }
+                }
                 _ => return Err(self.error(inst, "the result type is not pipe storage")),
             },
             Op::SpecConstantOp => self.fold(inst)?,

@@ -46,7 +46,10 @@ pub(super) fn cut(kernel: &Function) -> Cut {
     split_inner_exits(&mut func, &barriers, outer)
 }
 
-fn cut_at_barriers(func: &mut Function) -> SecondaryMap<Block, Option<Fence>> {
+/// Ends blocks at barriers, and says which.
+pub(in crate::workgroup) fn cut_at_barriers(
+    func: &mut Function,
+) -> SecondaryMap<Block, Option<Fence>> {
     let mut barriers = SecondaryMap::new();
     for first in func.layout.clone() {
         let mut block = first;

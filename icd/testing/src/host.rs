@@ -4,9 +4,6 @@
 //! Errors are strings that name the call: an example has nothing better to do than to print them. Objects are released
 //! when dropped. Only the functions in [`Functions`] are looked up, so any OpenCL 1.2 library will do.
 
-// Each example uses its part.
-#![allow(dead_code)]
-
 use std::ffi::{CStr, CString, c_void};
 use std::marker::PhantomData;
 use std::path::Path;

@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::host::Result;
-use crate::worker::ANSWER;
+use crate::host::{Cl, Platform, Result, Session};
+
+/// Starts an answer, as drivers may print to standard output too.
+const ANSWER: &str = "@answer ";
 
 /// A request that takes longer means that the driver hangs.
 const TIME_LIMIT: Duration = Duration::from_secs(180);
@@ -82,7 +84,28 @@ fn read_icd(path: &Path) -> Result<PathBuf> {
     ))
 }
 
-/// A process that has one driver loaded. Killed when dropped.
+/// The CPU device of the one driver that the loader of such a process finds.
+pub fn only_device() -> Result<(Platform, Session)> {
+    let platforms = Cl::open_loader()?.platforms()?;
+    platforms
+        .into_iter()
+        .find_map(|platform| Some((platform, platform.open_cpu().ok()?)))
+        .ok_or_else(|| "the driver has no CPU device".to_owned())
+}
+
+/// What such a process does: reads a request a line, answers with a line of JSON, until the input ends.
+pub fn serve(mut answer: impl FnMut(&Value) -> Result<Value>) -> Result<()> {
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|e| e.to_string())?;
+        let request: Value = serde_json::from_str(&line).map_err(|e| e.to_string())?;
+        let answer = answer(&request).unwrap_or_else(|error| json!({ "error": error }));
+        println!("\n{ANSWER}{answer}");
+        std::io::stdout().flush().map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+/// A process that has one driver loaded: this program, called with `--worker`. Killed when dropped.
 pub struct Process {
     child: Child,
     stdin: ChildStdin,
