@@ -1,6 +1,6 @@
 //! Cuts a kernel at its barriers into a skeleton and regions.
 //!
-//! `regions.rs` says which blocks make a region. `values.rs` decides what becomes of values, by where they are
+//! `regions.rs` says which blocks make a region, `shared.rs` sees to blocks that several would have. `values.rs` decides what becomes of values, by where they are
 //! used and whether all work-items of the group have the same (*uniform*; [`Across::Group`]):
 //!
 //! - used in their region only: nothing; the region's code computes them;
@@ -24,6 +24,7 @@ use cranelift_entity::SecondaryMap;
 mod body;
 mod early;
 mod regions;
+mod shared;
 mod skeleton;
 mod slots;
 mod values;
