@@ -16,10 +16,11 @@ use smallvec::SmallVec;
 
 use super::{
     Arith, Atomic, AtomicOp, BinOp, Block, BlockCall, Builtin, Collective, ConvertOp, DimQuery,
-    Fence, FloatCC, FuncId, Function, Global, GlobalId, GlobalInit, Inst, IntCC, Kernel,
+    Fence, FloatCC, FuncId, Function, Global, GlobalId, GlobalInit, Image, Inst, IntCC, Kernel,
     KernelRole, LocalId, LocalVar, Mem, Module, Op, Order, ParamSource, Query, Relocation,
     Rounding, Scope, Slot, SlotId, SourceLoc, Terminator, Type, UnOp, Value, Wrap, eval,
 };
+use crate::image::{Component, Field, Shape};
 use crate::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers};
 
 /// What was wrong with a text, and in which line (from 1).
@@ -755,6 +756,9 @@ fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Result<Op, Strin
         "atomic_cmpxchg" => Op::AtomicCmpXchg(atomic(&parts)?),
         "atomic_load" => Op::AtomicLoad(atomic(&parts)?),
         "atomic_store" => Op::AtomicStore(atomic(&parts)?),
+        "image_read" => Op::ImageRead(image(&parts)?),
+        "image_write" => Op::ImageWrite(image(&parts)?),
+        "image_query" => Op::ImageQuery(Field::from_name(part(0)?).ok_or_else(unknown)?),
         "fence" => Op::Fence(fence(&parts)?),
         "barrier" => Op::Barrier(fence(&parts)?),
         "collective" => {
@@ -843,6 +847,21 @@ fn atomic(parts: &[&str]) -> Result<Atomic, String> {
         space: space(space_word)?,
         scope: Scope::from_name(scope).ok_or_else(|| format!("unknown scope {scope}"))?,
         order: Order::from_name(order).ok_or_else(|| format!("unknown order {order}"))?,
+        masked,
+    })
+}
+
+/// `constant.2d.f32.masked`
+fn image(parts: &[&str]) -> Result<Image, String> {
+    let [space_word, shape, component, rest @ ..] = parts else {
+        return Err("an image needs an address space, a shape and components".into());
+    };
+    let [masked] = flags(rest, ["masked"])?;
+    Ok(Image {
+        space: space(space_word)?,
+        shape: Shape::from_name(shape).ok_or_else(|| format!("unknown shape {shape}"))?,
+        component: Component::from_name(component)
+            .ok_or_else(|| format!("unknown components {component}"))?,
         masked,
     })
 }

@@ -7,11 +7,12 @@
 use cranelift_entity::SecondaryMap;
 
 use super::{
-    AtomicOp, BinOp, Block, BlockCall, Collective, ConvertOp, Function, Inst, Mem, Module, Op,
-    Rounding, Scalar, Scope, Stage, Terminator, Type, UnOp, Value, ValueDef,
+    AtomicOp, BinOp, Block, BlockCall, Collective, ConvertOp, Function, Image, Inst, Mem, Module,
+    Op, Rounding, Scalar, Scope, Stage, Terminator, Type, UnOp, Value, ValueDef,
 };
 use crate::AddressSpace;
 use crate::analysis::DominatorTree;
+use crate::image::Component;
 
 /// Checks a function. With a module, entities that it names are checked too. The error says what is wrong with
 /// which instruction, and of which function.
@@ -269,6 +270,7 @@ impl Verifier<'_> {
             | Op::AtomicLoad(atomic)
             | Op::AtomicStore(atomic) => atomic.masked,
             Op::Collective { masked, .. } => *masked,
+            Op::ImageRead(image) | Op::ImageWrite(image) => image.masked,
             _ => false,
         };
         ensure!(
@@ -333,6 +335,44 @@ impl Verifier<'_> {
             ptr.is_scalar() || self.stage == Stage::Vectorized && ptr.lanes == lanes,
             "an address of {} lanes for data of {lanes}",
             ptr.lanes
+        );
+        Ok(())
+    }
+
+    /// The parts of an access to an image but for how many lanes they have.
+    fn check_image(
+        &self,
+        image: &Image,
+        ptr: Type,
+        (scalar, coordinates): (Scalar, &[Type]),
+        components: &[Type],
+    ) -> Result<(), String> {
+        ensure!(
+            ptr.scalar == Scalar::Ptr && coordinates.iter().all(|ty| ty.scalar == scalar),
+            "an image is a ptr and its coordinates have one type"
+        );
+        ensure!(
+            matches!(image.space, AddressSpace::Constant | AddressSpace::Global),
+            "images are in constant or global memory"
+        );
+        let expected = match image.component {
+            Component::F32 => Scalar::F32,
+            Component::F16 => Scalar::F16,
+            Component::Int | Component::Signed | Component::Unsigned => Scalar::I32,
+        };
+        ensure!(
+            matches!(components.len(), 1 | 4) && components.iter().all(|ty| ty.scalar == expected),
+            "a texel is one {0} or four, for {1}",
+            expected.name(),
+            image.component.name()
+        );
+        ensure!(
+            self.stage == Stage::Vectorized
+                || coordinates
+                    .iter()
+                    .chain(components)
+                    .all(|ty| ty.is_scalar()),
+            "an image is accessed for many work-items in vectorized code only"
         );
         Ok(())
     }
@@ -611,6 +651,57 @@ impl Verifier<'_> {
                 let mask = unmasked(atomic.masked, 2)?;
                 is(results.is_empty(), "a store has no results")?;
                 self.check_atomic(args[0], args[1], atomic.masked, mask)
+            }
+            Op::ImageRead(image) => {
+                let operands = 2 + image.shape.coordinates();
+                let mask = unmasked(image.masked, operands)?;
+                is(args[1].scalar == Scalar::I32, "a sampler is an i32")?;
+                let coordinates = args[2].scalar;
+                is(
+                    matches!(coordinates, Scalar::I32 | Scalar::F32),
+                    "coordinates are i32 or f32",
+                )?;
+                let coordinates = (coordinates, &args[2..operands]);
+                self.check_image(image, args[0], coordinates, &results)?;
+                let lanes = results[0].lanes;
+                is(
+                    results.iter().all(|ty| ty.lanes == lanes)
+                        && args[..operands]
+                            .iter()
+                            .all(|ty| ty.is_scalar() || ty.lanes == lanes),
+                    "operands have one lane or as many as the results",
+                )?;
+                self.check_mask(image.masked, mask, lanes)
+            }
+            Op::ImageWrite(image) => {
+                is(results.is_empty(), "a write has no results")?;
+                is(
+                    image.space == AddressSpace::Global,
+                    "what is written is not constant",
+                )?;
+                let operands = args.len().saturating_sub(usize::from(image.masked));
+                let first = 1 + image.shape.coordinates();
+                is(operands > first, "a write needs coordinates and components")?;
+                let mask = unmasked(image.masked, operands)?;
+                let coordinates = (Scalar::I32, &args[1..first]);
+                self.check_image(image, args[0], coordinates, &args[first..operands])?;
+                let lanes = args.iter().map(|ty| ty.lanes).max().unwrap_or(1);
+                is(
+                    args[..operands]
+                        .iter()
+                        .all(|ty| ty.is_scalar() || ty.lanes == lanes),
+                    "operands have one lane or as many as each other",
+                )?;
+                self.check_mask(image.masked, mask, lanes)
+            }
+            Op::ImageQuery(_) => {
+                counts(1, 1)?;
+                is(
+                    args[0].scalar == Scalar::Ptr
+                        && results[0] == args[0].with_scalar(Scalar::I32)
+                        && (args[0].is_scalar() || self.stage == Stage::Vectorized),
+                    "a field of an image is an i32",
+                )
             }
             Op::Fence(_) | Op::Barrier(_) => counts(0, 0),
             Op::Collective {
@@ -993,6 +1084,71 @@ mod tests {
             (
                 Vectorized,
                 "v4: f32x4 = load.global.align4.masked.stride4 v0, v3\nret",
+                "mask of 4 lanes",
+            ),
+            (
+                Translated,
+                "v4: f32 = image_read.constant.2d.f32 v0, v1, v2\nret",
+                "expected 4 operands",
+            ),
+            (
+                Translated,
+                "v4: f32 = image_read.constant.2d.f32 v0, v1, v1, v2\nret",
+                "coordinates have one type",
+            ),
+            (
+                Translated,
+                "v4: f32 = image_read.constant.1d.f32 v0, v2, v2\nret",
+                "a sampler is an i32",
+            ),
+            (
+                Translated,
+                "v4: f32 = image_read.constant.1d.int v0, v1, v2\nret",
+                "a texel is one i32 or four, for int",
+            ),
+            (
+                Translated,
+                "v4: f32, v5: f32 = image_read.constant.1d.f32 v0, v1, v2\nret",
+                "a texel is one f32 or four",
+            ),
+            (
+                Translated,
+                "v4: f32 = image_read.local.1d.f32 v0, v1, v2\nret",
+                "constant or global",
+            ),
+            (
+                Translated,
+                "v4: f32 = image_read.constant.1d.f32.masked v0, v1, v2, v3\nret",
+                "vectorized code",
+            ),
+            (
+                Translated,
+                "v4: f32x4 = image_read.constant.1d.f32 v0, v1, v2\nret",
+                "many work-items",
+            ),
+            (
+                Translated,
+                "image_write.constant.1d.f32 v0, v1, v2\nret",
+                "not constant",
+            ),
+            (
+                Translated,
+                "image_write.global.1d.f32 v0, v2, v2\nret",
+                "coordinates have one type",
+            ),
+            (
+                Translated,
+                "image_write.global.3d.f32 v0, v1, v1, v1\nret",
+                "coordinates and components",
+            ),
+            (
+                Translated,
+                "v4: i64 = image_query.width v0\nret",
+                "is an i32",
+            ),
+            (
+                Vectorized,
+                "v4: i32x4 = splat v1\nimage_write.global.1d.int.masked v0, v4, v1, v3\nret",
                 "mask of 4 lanes",
             ),
         ];

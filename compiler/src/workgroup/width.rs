@@ -119,7 +119,10 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
                     };
                     loss += u64::from(weight) * cost;
                 }
-                Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) => gathers = true,
+                // Calls, lane by lane.
+                Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) | Op::ImageRead(_) | Op::ImageWrite(_) => {
+                    gathers = true
+                }
                 _ if data.results.iter().any(|&r| varying(r)) => gain += u64::from(weight) * GAIN,
                 _ => {}
             }
