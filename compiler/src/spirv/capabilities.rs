@@ -39,7 +39,7 @@ pub enum Support {
 
 use Support::{Full, Parts, Refused};
 
-const IMAGES: &str = "image instructions";
+const MIPMAPS: &str = "levels of detail other than 0";
 const PIPES: &str = "pipe instructions";
 /// Decorations and modes that ask for a shape of circuit, and do not change what a kernel computes.
 const FPGA: Support = Full;
@@ -63,14 +63,14 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::GenericPointer, Full),
     (Capability::SubgroupDispatch, Full),
     (Capability::Groups, Full),
-    (Capability::ImageBasic, Parts(IMAGES)),
-    (Capability::ImageReadWrite, Parts(IMAGES)),
-    (Capability::ImageMipmap, Parts(IMAGES)),
-    (Capability::Image1D, Parts(IMAGES)),
-    (Capability::Sampled1D, Parts(IMAGES)),
-    (Capability::ImageBuffer, Parts(IMAGES)),
-    (Capability::SampledBuffer, Parts(IMAGES)),
-    (Capability::LiteralSampler, Parts(IMAGES)),
+    (Capability::ImageBasic, Full),
+    (Capability::ImageReadWrite, Full),
+    (Capability::ImageMipmap, Parts(MIPMAPS)),
+    (Capability::Image1D, Full),
+    (Capability::Sampled1D, Full),
+    (Capability::ImageBuffer, Full),
+    (Capability::SampledBuffer, Full),
+    (Capability::LiteralSampler, Full),
     (Capability::Pipes, Parts(PIPES)),
     (Capability::PipeStorage, Parts(PIPES)),
     (Capability::DeviceEnqueue, Parts("device enqueue")),
@@ -241,19 +241,19 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     ),
     (
         Capability::SubgroupImageBlockIOINTEL,
-        Refused("there are no image instructions yet"),
+        Refused("its instructions on images are not translated yet"),
     ),
     (
         Capability::SubgroupImageMediaBlockIOINTEL,
-        Refused("there are no image instructions yet"),
+        Refused("its instructions on images are not translated yet"),
     ),
     (
         Capability::Subgroup2DBlockIOINTEL,
-        Refused("there are no image instructions yet"),
+        Refused("its instructions on blocks of memory are not translated yet"),
     ),
     (
         Capability::BindlessImagesINTEL,
-        Refused("there are no image instructions yet"),
+        Refused("images are arguments, not numbers"),
     ),
     (
         Capability::SpecConditionalINTEL,
