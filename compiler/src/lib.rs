@@ -13,6 +13,8 @@
 //!   -> jit/        executable memory, symbols
 //! ```
 //!
+//! What reading and writing images means is in `image/`, which the interpreter and generated code call.
+//!
 //! What flows in: modules as words, specialization constants and build options ([`Program::from_spirv`]).
 //! What flows out: what a host needs to know of each kernel ([`KernelInfo`]) and, per launch
 //! shape, a function pointer ([`CompiledKernel`]) together with the memory it wants.
@@ -26,6 +28,7 @@ pub mod analysis;
 pub mod codegen;
 pub mod diagnostic;
 pub mod dump;
+pub mod image;
 pub mod ir;
 pub mod jit;
 pub mod kernel_info;

@@ -3,7 +3,9 @@
 
 use brolga_compiler::ir::Module;
 use brolga_compiler::ir::verify::verify_module;
-use brolga_compiler::{Diagnostic, SpecConstantInfo, SpecConstants, spirv};
+use brolga_compiler::{
+    AccessQualifier, ArgKind, Diagnostic, SpecConstantInfo, SpecConstants, spirv,
+};
 use brolga_compiler_testing::assembly::{assemble, directives, files, tests};
 
 fn translate(modules: &[&[u32]]) -> Result<Module, Diagnostic> {
@@ -316,4 +318,34 @@ fn linking() {
     // A library alone has no kernels.
     assert!(translate(&[&library]).expect("accepted").kernels.is_empty());
     assert!(translate(&[]).expect("accepted").kernels.is_empty());
+}
+
+/// "Kernel Arguments" and "Image-Related Data Types": what a host is told of images and samplers.
+#[test]
+fn arguments_that_are_images() {
+    let module = translate(&[&file("accept/opaque_types.spvasm")]).expect("accepted");
+    let args = &module.kernels[0].info.args;
+    let told: Vec<_> = args
+        .iter()
+        .map(|arg| {
+            let name = arg.type_name.as_deref().unwrap_or("?");
+            (arg.kind, arg.access, name, arg.offset, arg.size)
+        })
+        .collect();
+    let (only, none) = (AccessQualifier::ReadOnly, AccessQualifier::None);
+    let image = ArgKind::Image;
+    assert_eq!(
+        told[1..=9],
+        [
+            (image, only, "image2d_t", 8, 8),
+            (image, AccessQualifier::WriteOnly, "image2d_t", 16, 8),
+            (image, only, "image2d_array_t", 24, 8),
+            (image, only, "image2d_depth_t", 32, 8),
+            (image, only, "image1d_t", 40, 8),
+            (image, only, "image1d_array_t", 48, 8),
+            (image, only, "image1d_buffer_t", 56, 8),
+            (image, only, "image3d_t", 64, 8),
+            (ArgKind::Sampler, none, "sampler_t", 72, 8),
+        ]
+    );
 }

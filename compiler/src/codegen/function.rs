@@ -391,6 +391,15 @@ impl Gen<'_> {
             Op::AtomicStore(atomic) => {
                 self.atomic(inst, atomic.masked, |g, v| g.atomic_store(atomic, v))
             }
+            Op::ImageRead(image) => {
+                self.image_read(*image, inst);
+                return Ok(());
+            }
+            Op::ImageWrite(image) => {
+                self.image_write(*image, args);
+                return Ok(());
+            }
+            Op::ImageQuery(field) => self.image_query(*field, args[0], ty()),
             // One thread runs the whole work-group, so that its work-items are in order already.
             Op::Fence(fence) | Op::Barrier(fence) => {
                 self.fence(fence);

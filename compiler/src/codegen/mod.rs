@@ -12,6 +12,7 @@
 //! - `memory/`: loads, stores, atomics, by shape.
 //! - `lanes.rs`: what is done lane by lane: loops over the set bits of a mask, calls.
 //! - `shuffle.rs`: lanes that move.
+//! - `images.rs`: texels, by calls of `crate::image`.
 //! - `host.rs`: the functions that generated code calls.
 
 mod arith;
@@ -19,6 +20,7 @@ mod convert;
 mod frame;
 mod function;
 mod host;
+mod images;
 mod lanes;
 mod memory;
 mod parts;

@@ -52,8 +52,8 @@ pub use function::{
 };
 pub use module::{Global, GlobalInit, Kernel, KernelRole, Module, ParamSource, Relocation};
 pub use op::{
-    Arith, Atomic, AtomicOp, BinOp, ConvertOp, DimQuery, Fence, FloatCC, IntCC, Mem, Op, Order,
-    Query, Rounding, Scope, UnOp, Wrap,
+    Arith, Atomic, AtomicOp, BinOp, ConvertOp, DimQuery, Fence, FloatCC, Image, IntCC, Mem, Op,
+    Order, Query, Rounding, Scope, UnOp, Wrap,
 };
 pub use types::{Scalar, Type};
 

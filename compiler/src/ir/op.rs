@@ -5,6 +5,7 @@
 
 use super::{Collective, FuncId, GlobalId, LocalId, SlotId};
 use crate::AddressSpace;
+use crate::image::{Component, Field, Shape};
 
 /// Declares a field-less enum together with its text names, `ALL` and `from_name`.
 macro_rules! named {
@@ -29,6 +30,8 @@ macro_rules! named {
         }
     };
 }
+
+pub(crate) use named;
 
 named! {
     /// One operand, result of the same type.
@@ -453,6 +456,17 @@ pub struct Atomic {
     pub masked: bool,
 }
 
+/// An access to one texel of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Image {
+    /// Constant for images that are only read, which nothing writes while a kernel runs; else global.
+    pub space: AddressSpace,
+    pub shape: Shape,
+    pub component: Component,
+    /// The last operand is a mask of one bit a lane; lanes where it is clear touch no memory and read 0.
+    pub masked: bool,
+}
+
 /// A barrier or fence: which memory it orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fence {
@@ -532,6 +546,13 @@ pub enum Op {
     AtomicLoad(Atomic),
     /// `ptr, T [, mask]`
     AtomicStore(Atomic),
+    /// `image, sampler, coordinate... [, mask] -> component...`: what [`crate::image::read`] gives. The image is a ptr to a
+    /// [`crate::image::Descriptor`], the sampler an i32, coordinates are all i32 or all f32; there is one result or four, f32, f16 or i32.
+    ImageRead(Image),
+    /// `image, coordinate..., component... [, mask]`: what [`crate::image::write`] does. Coordinates are i32; there is one component or four.
+    ImageWrite(Image),
+    /// `image -> i32`: a field of the image's descriptor.
+    ImageQuery(Field),
     /// Orders memory without meeting other work-items.
     Fence(Fence),
 
@@ -593,6 +614,7 @@ impl Op {
             | Op::AtomicCmpXchg(_)
             | Op::AtomicLoad(_)
             | Op::AtomicStore(_)
+            | Op::ImageWrite(_)
             | Op::Fence(_)
             | Op::Barrier(_)
             // Later is another time.
@@ -608,7 +630,8 @@ impl Op {
 
     /// Whether the result depends on memory, so that two equal instructions may differ.
     pub fn reads_memory(&self) -> bool {
-        matches!(self, Op::Load(_) | Op::ContextLoad(_)) || self.has_side_effect()
+        matches!(self, Op::Load(_) | Op::ContextLoad(_) | Op::ImageRead(_))
+            || self.has_side_effect()
     }
 
     /// Whether two instructions with equal operands and result types always give equal results, and

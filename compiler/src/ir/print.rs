@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::{
-    Atomic, BlockCall, Collective, Fence, Function, GlobalInit, Inst, KernelRole, Mem, Module, Op,
-    Terminator, Value, Wrap,
+    Atomic, BlockCall, Collective, Fence, Function, GlobalInit, Image, Inst, KernelRole, Mem,
+    Module, Op, Terminator, Value, Wrap,
 };
 use crate::AddressSpace;
 
@@ -67,6 +67,19 @@ impl Display for Fence {
         } else {
             Ok(())
         }
+    }
+}
+
+impl Display for Image {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}.{}.{}{}",
+            space_name(self.space),
+            self.shape.name(),
+            self.component.name(),
+            if self.masked { ".masked" } else { "" }
+        )
     }
 }
 
@@ -134,6 +147,9 @@ impl Display for Op {
             Op::AtomicCmpXchg(atomic) => write!(f, "atomic_cmpxchg.{atomic}"),
             Op::AtomicLoad(atomic) => write!(f, "atomic_load.{atomic}"),
             Op::AtomicStore(atomic) => write!(f, "atomic_store.{atomic}"),
+            Op::ImageRead(image) => write!(f, "image_read.{image}"),
+            Op::ImageWrite(image) => write!(f, "image_write.{image}"),
+            Op::ImageQuery(field) => write!(f, "image_query.{}", field.name()),
             Op::Fence(fence) => write!(f, "fence.{fence}"),
             Op::Barrier(fence) => write!(f, "barrier.{fence}"),
             Op::Collective {

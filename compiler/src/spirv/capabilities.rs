@@ -39,7 +39,12 @@ pub enum Support {
 
 use Support::{Full, Parts, Refused};
 
+<<<<<<< HEAD
 const IMAGES: &str = "image instructions";
+=======
+const MIPMAPS: &str = "levels of detail other than 0";
+const PIPES: &str = "pipe instructions";
+>>>>>>> images
 /// Decorations and modes that ask for a shape of circuit, and do not change what a kernel computes.
 const FPGA: Support = Full;
 const FPGA_ONLY: &str = "it drives hardware that this device does not have";
@@ -62,6 +67,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::GenericPointer, Full),
     (Capability::SubgroupDispatch, Full),
     (Capability::Groups, Full),
+<<<<<<< HEAD
     (Capability::ImageBasic, Parts(IMAGES)),
     (Capability::ImageReadWrite, Parts(IMAGES)),
     (Capability::ImageMipmap, Parts(IMAGES)),
@@ -72,6 +78,18 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::LiteralSampler, Parts(IMAGES)),
     (Capability::Pipes, Full),
     (Capability::PipeStorage, Full),
+=======
+    (Capability::ImageBasic, Full),
+    (Capability::ImageReadWrite, Full),
+    (Capability::ImageMipmap, Parts(MIPMAPS)),
+    (Capability::Image1D, Full),
+    (Capability::Sampled1D, Full),
+    (Capability::ImageBuffer, Full),
+    (Capability::SampledBuffer, Full),
+    (Capability::LiteralSampler, Full),
+    (Capability::Pipes, Parts(PIPES)),
+    (Capability::PipeStorage, Parts(PIPES)),
+>>>>>>> images
     (Capability::DeviceEnqueue, Parts("device enqueue")),
     (Capability::NamedBarrier, Parts("named barriers")),
     (Capability::GroupNonUniform, Full),
@@ -237,19 +255,19 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     ),
     (
         Capability::SubgroupImageBlockIOINTEL,
-        Refused("there are no image instructions yet"),
+        Refused("its instructions on images are not translated yet"),
     ),
     (
         Capability::SubgroupImageMediaBlockIOINTEL,
-        Refused("there are no image instructions yet"),
+        Refused("its instructions on images are not translated yet"),
     ),
     (
         Capability::Subgroup2DBlockIOINTEL,
-        Refused("there are no image instructions yet"),
+        Refused("its instructions on blocks of memory are not translated yet"),
     ),
     (
         Capability::BindlessImagesINTEL,
-        Refused("there are no image instructions yet"),
+        Refused("images are arguments, not numbers"),
     ),
     (
         Capability::SpecConditionalINTEL,

@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
-use rspirv::spirv::{Decoration, Op};
+use rspirv::spirv::{Decoration, Op, SamplerAddressingMode};
 use smallvec::{SmallVec, smallvec};
 
 use super::decode::{CONSTANT_DATA, Id, Inst, Result, SPEC_CONSTANT_DATA};
 use super::module::Unit;
 use super::rules::{Rule, UNIVERSAL};
 use super::types::Kind;
+use crate::image::{Addressing, Sampler};
 use crate::ir::{Scalar, Type};
 
 /// The value of a constant of some type.
@@ -174,21 +175,28 @@ impl Unit<'_> {
         }
     }
 
-    /// A sampler as the number that OpenCL C's `CLK_` constants make of it: normalized coordinates in bit 0, the
-    /// addressing mode above, the filter from bit 4.
+    /// A sampler as the number that stands for it.
     fn sampler(&self, inst: &Inst<'_>, ty: Id) -> Result<Const> {
-        let Kind::Handle {
-            op: Op::TypeSampler,
-            ..
-        } = self.type_of_id(inst, ty)?.kind
-        else {
+        let Kind::Sampler = self.type_of_id(inst, ty)?.kind else {
             return Err(self.error(inst, "the result type is not a sampler"));
         };
-        let &[addressing @ 0..=4, normalized @ 0..=1, filter @ 0..=1] = inst.operands else {
+        let &[addressing, normalized @ 0..=1, filter @ 0..=1] = inst.operands else {
             return Err(self.error(inst, "an operand of the sampler is out of range"));
         };
-        let bits = normalized | addressing << 1 | (filter + 1) << 4;
-        Ok(Const::Lanes(smallvec![u64::from(bits)]))
+        let addressing = match SamplerAddressingMode::from_u32(addressing) {
+            Some(SamplerAddressingMode::None) => Addressing::None,
+            Some(SamplerAddressingMode::ClampToEdge) => Addressing::ClampToEdge,
+            Some(SamplerAddressingMode::Clamp) => Addressing::Clamp,
+            Some(SamplerAddressingMode::Repeat) => Addressing::Repeat,
+            Some(SamplerAddressingMode::RepeatMirrored) => Addressing::MirroredRepeat,
+            None => return Err(self.error(inst, "an operand of the sampler is out of range")),
+        };
+        let sampler = Sampler {
+            normalized: normalized == 1,
+            addressing,
+            linear: filter == 1,
+        };
+        Ok(Const::Lanes(smallvec![u64::from(sampler.bits())]))
     }
 
     /// The value the host set for a specialization constant, if it did.
@@ -379,7 +387,7 @@ impl Unit<'_> {
                 }
                 Ok(())
             }
-            (Const::Lanes(lanes), Kind::Pointer { .. } | Kind::Handle { .. }) => {
+            (Const::Lanes(lanes), Kind::Pointer { .. } | Kind::Sampler | Kind::Handle { .. }) => {
                 let at = offset as usize;
                 image.bytes[at..at + 8].copy_from_slice(&lanes[0].to_le_bytes());
                 Ok(())

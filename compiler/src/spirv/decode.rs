@@ -686,7 +686,6 @@ impl Walk<'_, '_, '_> {
             | OperandKind::ExecutionMode
             | OperandKind::LoopControl
             | OperandKind::MemoryAccess
-            | OperandKind::ImageOperands
             | OperandKind::TensorAddressingOperands
             | OperandKind::TensorOperands => {
                 self.literal()?;
@@ -696,6 +695,14 @@ impl Walk<'_, '_, '_> {
                     }
                 } else {
                     self.rest();
+                }
+                Ok(())
+            }
+            // Those of images are ids, all of them.
+            OperandKind::ImageOperands => {
+                self.literal()?;
+                while self.cursor.left() > 0 {
+                    self.used_id(false)?;
                 }
                 Ok(())
             }

@@ -115,10 +115,15 @@ impl<'a> Unit<'a> {
                             }
                         });
                     }
+                    Kind::Image(_) => kind = ArgKind::Image,
+                    Kind::Sampler => kind = ArgKind::Sampler,
+                    Kind::SampledImage(_) => {
+                        return Err(self
+                            .error(param, "a kernel's argument cannot be a sampled image")
+                            .under(KERNEL_ARGUMENTS));
+                    }
                     Kind::Handle { op, .. } => {
                         kind = match op {
-                            Op::TypeImage => ArgKind::Image,
-                            Op::TypeSampler => ArgKind::Sampler,
                             Op::TypePipe => ArgKind::Pipe,
                             Op::TypeQueue => ArgKind::DeviceQueue,
                             _ => {
@@ -182,20 +187,20 @@ impl<'a> Unit<'a> {
     }
 
     fn access(&self, param: &Inst<'_>, ty: Id, source: Option<&str>) -> Result<AccessQualifier> {
-        let Kind::Handle { op, access } = self.type_of_id(param, ty)?.kind else {
-            return Ok(AccessQualifier::None);
+        let (op, access) = match self.type_of_id(param, ty)?.kind {
+            Kind::Image(image) => return Ok(image.access),
+            Kind::Handle { op, access } => (op, access),
+            _ => return Ok(AccessQualifier::None),
         };
         Ok(match (op, access, source) {
-            (Op::TypeImage | Op::TypePipe, Some(access), _) => {
-                match SpirvAccess::from_u32(access) {
-                    Some(SpirvAccess::WriteOnly) => AccessQualifier::WriteOnly,
-                    Some(SpirvAccess::ReadWrite) => AccessQualifier::ReadWrite,
-                    _ => AccessQualifier::ReadOnly,
-                }
-            }
+            (Op::TypePipe, Some(access), _) => match SpirvAccess::from_u32(access) {
+                Some(SpirvAccess::WriteOnly) => AccessQualifier::WriteOnly,
+                Some(SpirvAccess::ReadWrite) => AccessQualifier::ReadWrite,
+                _ => AccessQualifier::ReadOnly,
+            },
             (_, _, Some("write_only")) => AccessQualifier::WriteOnly,
             (_, _, Some("read_write")) => AccessQualifier::ReadWrite,
-            (Op::TypeImage | Op::TypePipe, ..) => AccessQualifier::ReadOnly,
+            (Op::TypePipe, ..) => AccessQualifier::ReadOnly,
             _ => AccessQualifier::None,
         })
     }
@@ -264,10 +269,8 @@ impl<'a> Unit<'a> {
                     _ => None,
                 }
             }
-            Kind::Handle {
-                op: Op::TypeSampler,
-                ..
-            } => Some("sampler_t".to_string()),
+            Kind::Image(image) => Some(image.name()),
+            Kind::Sampler => Some("sampler_t".to_string()),
             Kind::Handle {
                 op: Op::TypeQueue, ..
             } => Some("queue_t".to_string()),

@@ -13,7 +13,7 @@ use super::constants::Const;
 use super::decode::{Binary, Id, Inst, Result, literal_string, literal_string_words};
 use super::pipes::PipeStorage;
 use super::rules::{BUILT_IN_VARIABLES, LOGICAL_LAYOUT, Rule, UNIVERSAL};
-use super::types::{Kind, Shape, TypeInfo};
+use super::types::{Form, Kind, TypeInfo};
 use crate::Diagnostic;
 use crate::program::SpecConstants;
 
@@ -60,7 +60,7 @@ pub(super) struct Unit<'a> {
     pub spec: &'a SpecConstants,
     pub types: Vec<Option<TypeInfo>>,
     /// [`TypeInfo`]'s canonical numbers.
-    pub shapes: HashMap<Shape, u32>,
+    pub forms: HashMap<Form, u32>,
     /// Each constant's type and value.
     pub constants: Vec<Option<(Id, Const)>>,
     /// Each result's type.
@@ -107,7 +107,7 @@ impl<'a> Unit<'a> {
             binary,
             spec,
             types: vec![None; count],
-            shapes: HashMap::new(),
+            forms: HashMap::new(),
             constants: vec![None; count],
             value_types,
             decorations: HashMap::new(),

@@ -4,13 +4,16 @@
 //! room of four, structures as in C unless decorated `CPacked`. An aggregate as an SSA value is the list of its
 //! leaves: the scalars, vectors and pointers in it, in order.
 
-use rspirv::spirv::{Decoration, Dim, ImageFormat, Op, StorageClass};
+use rspirv::spirv::{
+    AccessQualifier as SpirvAccess, Decoration, Dim, ImageFormat, Op, StorageClass,
+};
 
 use super::decode::{Id, Inst, Result};
 use super::module::Unit;
 use super::rules::{Rule, UNIVERSAL, UNIVERSAL_LIMITS, VALIDATION};
-use crate::AddressSpace;
+use crate::image::Shape;
 use crate::ir::{Scalar, Type};
+use crate::{AccessQualifier, AddressSpace};
 
 /// Largest aggregate that may be an SSA value, in leaves.
 pub(super) const MAX_LEAVES: u32 = 1024;
@@ -43,12 +46,41 @@ pub(super) enum Kind {
         result: Id,
         params: Box<[Id]>,
     },
+    /// Travels as the address of its descriptor.
+    Image(ImageType),
+    /// Travels as an `i32`, `crate::image::Sampler`, and takes 8 bytes in memory like every other object.
+    Sampler,
+    /// Travels as an image and a sampler.
+    SampledImage(ImageType),
     /// A handle that travels as an `i64`: an event, or an object whose instructions are refused.
     Handle {
         op: Op,
-        /// The access qualifier of an image or pipe.
+        /// The access qualifier of a pipe.
         access: Option<u32>,
     },
+}
+
+/// What a type of images says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ImageType {
+    pub shape: Shape,
+    /// A row of texels that is a buffer.
+    pub buffer: bool,
+    pub depth: bool,
+    pub access: AccessQualifier,
+}
+
+impl ImageType {
+    /// The name of the type in OpenCL C.
+    pub fn name(self) -> String {
+        format!(
+            "image{}d{}{}{}_t",
+            self.shape.dimensions(),
+            if self.buffer { "_buffer" } else { "" },
+            if self.shape.is_array() { "_array" } else { "" },
+            if self.depth { "_depth" } else { "" },
+        )
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -64,11 +96,14 @@ pub(super) struct TypeInfo {
     canonical: u32,
 }
 
-/// What a type's values are like: equal shapes, equal representation.
+/// What a type's values are like: equal forms, equal representation.
 #[derive(PartialEq, Eq, Hash)]
-pub(super) enum Shape {
+pub(super) enum Form {
     Void,
     Leaf(Type),
+    /// With its depth; whether it is a part of a sampled image.
+    Image(Shape, bool, bool),
+    Sampler,
     /// Canonical element, length.
     Array(u32, u64),
     /// Canonical members and their offsets, alignment.
@@ -122,7 +157,8 @@ impl TypeInfo {
     pub fn ir(&self) -> Option<Type> {
         match self.kind {
             Kind::Value(ty) => Some(ty),
-            Kind::Pointer { .. } => Some(Type::PTR),
+            Kind::Pointer { .. } | Kind::Image(_) => Some(Type::PTR),
+            Kind::Sampler => Some(Type::I32),
             Kind::Handle { .. } => Some(Type::I64),
             _ => None,
         }
@@ -295,22 +331,32 @@ impl Unit<'_> {
                     params: words[1..].into(),
                 })
             }
+            Op::TypeImage => TypeInfo::leaf(Kind::Image(self.image_type(inst)?), Type::PTR),
+            Op::TypeSampler => TypeInfo {
+                size: 8,
+                align: 8,
+                ..TypeInfo::leaf(Kind::Sampler, Type::I32)
+            },
+            Op::TypeSampledImage => match self.type_of_id(inst, words[0])?.kind {
+                Kind::Image(image) => TypeInfo {
+                    kind: Kind::SampledImage(image),
+                    size: 16,
+                    align: 8,
+                    leaves: 2,
+                    depth: 0,
+                    canonical: 0,
+                },
+                _ => return Err(self.error(inst, "the type of what is sampled is not an image")),
+            },
             op @ (Op::TypeEvent
             | Op::TypeDeviceEvent
             | Op::TypeReserveId
             | Op::TypeQueue
             | Op::TypePipe
             | Op::TypePipeStorage
-            | Op::TypeImage
-            | Op::TypeSampler
-            | Op::TypeSampledImage
             | Op::TypeNamedBarrier
             | Op::TypeOpaque) => {
-                if op == Op::TypeImage {
-                    self.check_image_type(inst)?;
-                }
                 let access = match op {
-                    Op::TypeImage => words.get(7).copied(),
                     Op::TypePipe => words.first().copied(),
                     _ => None,
                 };
@@ -337,9 +383,12 @@ impl Unit<'_> {
 
     fn set_type(&mut self, id: Id, mut info: TypeInfo) {
         let canonical = |id: Id| self.types[id as usize].as_ref().map_or(0, |t| t.canonical);
-        let shape = match (&info.kind, info.ir()) {
-            (_, Some(ty)) => Shape::Leaf(ty),
-            (Kind::Array { element, length }, _) => Shape::Array(canonical(*element), *length),
+        let form = match (&info.kind, info.ir()) {
+            (&Kind::Image(image), _) => Form::Image(image.shape, image.depth, false),
+            (&Kind::SampledImage(image), _) => Form::Image(image.shape, image.depth, true),
+            (Kind::Sampler, _) => Form::Sampler,
+            (_, Some(ty)) => Form::Leaf(ty),
+            (Kind::Array { element, length }, _) => Form::Array(canonical(*element), *length),
             (
                 Kind::Struct {
                     members, offsets, ..
@@ -347,13 +396,13 @@ impl Unit<'_> {
                 _,
             ) => {
                 let members = members.iter().map(|&member| canonical(member));
-                Shape::Struct(members.zip(offsets.iter().copied()).collect(), info.align)
+                Form::Struct(members.zip(offsets.iter().copied()).collect(), info.align)
             }
-            (Kind::Void, _) => Shape::Void,
-            _ => Shape::Function(id),
+            (Kind::Void, _) => Form::Void,
+            _ => Form::Function(id),
         };
-        let next = self.shapes.len() as u32;
-        info.canonical = *self.shapes.entry(shape).or_insert(next);
+        let next = self.forms.len() as u32;
+        info.canonical = *self.forms.entry(form).or_insert(next);
         self.types[id as usize] = Some(info);
     }
 
@@ -415,8 +464,8 @@ impl Unit<'_> {
         .under(Rule::Env("Alignment of Types"))
     }
 
-    /// What OpenCL's images are.
-    fn check_image_type(&self, inst: &Inst<'_>) -> Result<()> {
+    /// "Image-Related Data Types"
+    fn image_type(&self, inst: &Inst<'_>) -> Result<ImageType> {
         let &[
             sampled_type,
             dim,
@@ -432,6 +481,20 @@ impl Unit<'_> {
         };
         let texel = &self.type_of_id(inst, sampled_type)?.kind;
         let dim = Dim::from_u32(dim);
+        let shape = match (dim, arrayed) {
+            (Some(Dim::Dim1D | Dim::DimBuffer), 0) => Some(Shape::Dim1),
+            (Some(Dim::Dim1D), 1) => Some(Shape::Dim1Array),
+            (Some(Dim::Dim2D), 0) => Some(Shape::Dim2),
+            (Some(Dim::Dim2D), 1) => Some(Shape::Dim2Array),
+            (Some(Dim::Dim3D), 0) => Some(Shape::Dim3),
+            _ => None,
+        };
+        let qualifier = match access.first().copied().map(SpirvAccess::from_u32) {
+            Some(Some(SpirvAccess::ReadOnly)) => Some(AccessQualifier::ReadOnly),
+            Some(Some(SpirvAccess::WriteOnly)) => Some(AccessQualifier::WriteOnly),
+            Some(Some(SpirvAccess::ReadWrite)) => Some(AccessQualifier::ReadWrite),
+            _ => None,
+        };
         let wrong = if !matches!(texel, Kind::Void) {
             "the sampled type is not void"
         } else if !matches!(
@@ -441,8 +504,6 @@ impl Unit<'_> {
             "the dimensionality is not 1D, 2D, 3D or Buffer"
         } else if depth > 1 || depth == 1 && dim != Some(Dim::Dim2D) {
             "a depth image is not 2D"
-        } else if arrayed > 1 || arrayed == 1 && !matches!(dim, Some(Dim::Dim1D | Dim::Dim2D)) {
-            "an array of images is neither 1D nor 2D"
         } else if multisampled != 0 {
             "the image has several samples"
         } else if sampled != 0 {
@@ -452,7 +513,18 @@ impl Unit<'_> {
         } else if access.is_empty() {
             "the access qualifier is missing"
         } else {
-            return Ok(());
+            match (shape, qualifier) {
+                (None, _) => "an array of images is neither 1D nor 2D",
+                (_, None) => "the access qualifier is unknown",
+                (Some(shape), Some(access)) => {
+                    return Ok(ImageType {
+                        shape,
+                        buffer: dim == Some(Dim::DimBuffer),
+                        depth: depth == 1,
+                        access,
+                    });
+                }
+            }
         };
         Err(self.error(inst, wrong).under(VALIDATION))
     }
@@ -508,6 +580,16 @@ impl Unit<'_> {
                     self.push_leaves(member, base + offset, out);
                 }
             }
+            Kind::SampledImage(_) => out.extend([
+                Leaf {
+                    ty: Type::PTR,
+                    offset: base,
+                },
+                Leaf {
+                    ty: Type::I32,
+                    offset: base + 8,
+                },
+            ]),
             _ => {}
         }
     }

@@ -5,7 +5,7 @@
 //! and result types; address arithmetic is the same whether or not it is known not to overflow.
 //!
 //! Loads are numbered with the *epoch* of their address space, a number that changes whenever something may write
-//! there (`memory.rs`). A block with one predecessor goes on with that block's epochs, any
+//! there (`memory.rs`); so are reads of images. A block with one predecessor goes on with that block's epochs, any
 //! other starts fresh ones. A plain store also makes known what a load of the same place gives. Constant memory
 //! never changes, so its loads are like pure operations.
 //!
@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 use super::memory::Spaces;
 use crate::AddressSpace;
 use crate::analysis::DominatorTree;
-use crate::ir::{Block, Function, Inst, InstData, Mem, Op, Scalar, Type, Value, Wrap};
+use crate::ir::{Block, Function, Image, Inst, InstData, Mem, Op, Scalar, Type, Value, Wrap};
 
 /// Removes repeated computations. Returns whether there were any.
 pub fn run(func: &mut Function) -> bool {
@@ -206,9 +206,14 @@ impl Pass<'_> {
     fn known(&mut self, inst: Inst) -> bool {
         let data = &self.func.insts[inst];
         let epoch = match &data.op {
-            Op::Load(mem) if !mem.volatile => match mem.space {
+            Op::Load(Mem {
+                space,
+                volatile: false,
+                ..
+            })
+            | Op::ImageRead(Image { space, .. }) => match space {
                 AddressSpace::Constant => 0,
-                space => self.epochs[space as usize],
+                &space => self.epochs[space as usize],
             },
             op if op.is_pure() => 0,
             _ => {
@@ -370,6 +375,39 @@ mod tests {
             loads("cond_br v2, block2, block1\nblock2:\nbr block1\nblock1:"),
             2
         );
+    }
+
+    #[test]
+    fn a_texel_is_read_again_after_what_may_have_written_images() {
+        let reads = |space: &str, between: &str| {
+            let read = |n: u32| format!("v{n}: i32 = image_read.{space}.1d.int v0, v1, v1\n");
+            let body = format!(
+                "{}{between}\n{}v20: i32 = iadd v10, v11\n\
+                 atomic_store.local.device.relaxed v0, v20\nret",
+                read(10),
+                read(11),
+            );
+            numbered(&body).matches("= image_read").count()
+        };
+        let write = "image_write.global.1d.int v0, v1, v1";
+        assert_eq!(reads("constant", write), 1);
+        assert_eq!(reads("constant", "store.generic.align4 v0, v1"), 1);
+        assert_eq!(reads("global", ""), 1);
+        assert_eq!(reads("global", "store.local.align4 v0, v1"), 1);
+        assert_eq!(reads("global", write), 2);
+        assert_eq!(reads("global", "store.global.align4 v0, v1"), 2);
+        assert_eq!(reads("global", "barrier.workgroup.acqrel.global"), 2);
+        // And a write is one to all of global memory.
+        let text = numbered(
+            "v3: i32 = load.global.align4 v0\nimage_write.global.1d.int v0, v1, v3\n\
+             v4: i32 = load.global.align4 v0\nimage_write.global.1d.int v0, v1, v4\nret",
+        );
+        assert_eq!(text.matches("= load").count(), 2, "{text}");
+        let text = numbered(
+            "v3: i32 = image_query.width v0\nimage_write.global.1d.int v0, v1, v3\n\
+             v4: i32 = image_query.width v0\nimage_write.global.1d.int v0, v1, v4\nret",
+        );
+        assert_eq!(text.matches("image_query").count(), 1, "{text}");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! Since operands were visited (and moved) before, one walk is enough. What is expensive moves only from blocks that
 //! every iteration runs.
 //!
-//! A load moves too, when nothing in the loop may write the memory it reads and its block runs whenever the loop is entered: the
+//! A load, or a read of an image, moves too, when nothing in the loop may write the memory it reads and its block runs whenever the loop is entered: the
 //! block dominates every latch and every exit. So no memory is read that the program does not read.
 //!
 //! Cost: instructions times the loops each leaves.
@@ -14,7 +14,9 @@ use cranelift_entity::SecondaryMap;
 
 use super::memory::Spaces;
 use crate::analysis::{DominatorTree, Loop, LoopForest};
-use crate::ir::{BinOp, Block, BlockCall, Function, Inst, Op, Terminator, UnOp, Value, ValueDef};
+use crate::ir::{
+    BinOp, Block, BlockCall, Function, Image, Inst, Mem, Op, Terminator, UnOp, Value, ValueDef,
+};
 
 /// Moves what can be moved. Returns whether anything was.
 pub fn run(func: &mut Function) -> bool {
@@ -59,9 +61,13 @@ pub fn run(func: &mut Function) -> bool {
             while let Some(id) = around
                 && let Some(before) = preheader[id]
                 && match op {
-                    Op::Load(mem) => {
-                        !mem.volatile
-                            && !written[id].contains(mem.space)
+                    Op::Load(Mem {
+                        space,
+                        volatile: false,
+                        ..
+                    })
+                    | Op::ImageRead(Image { space, .. }) => {
+                        !written[id].contains(*space)
                             && runs_once(&dominators, &forest, id, to.unwrap_or(block))
                     }
                     op if is_expensive(op) => runs_always(&dominators, &forest, id, block),
@@ -268,6 +274,21 @@ mod tests {
         assert!(!behind("global.align4.volatile", "br block2"));
         // Left before it is read.
         assert!(!behind("global.align4", "cond_br v2, block2, block3"));
+    }
+
+    #[test]
+    fn a_texel_is_read_before_a_loop_that_does_not_write_it() {
+        let leaves = |space: &str, written: &str| {
+            let func = moved(&format!(
+                "br block1\nblock1:\nv3: i32 = image_read.{space}.1d.int v0, v1, v1\n\
+                 {written}, v3\ncond_br v2, block1, block2\nblock2:\nret"
+            ));
+            func.blocks[func.entry()].insts.len() == 1
+        };
+        let image = "image_write.global.1d.int v0, v1";
+        assert!(leaves("constant", image));
+        assert!(!leaves("global", image));
+        assert!(leaves("global", "store.local.align4 v0"));
     }
 
     #[test]

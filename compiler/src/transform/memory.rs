@@ -5,7 +5,7 @@
 //! while a kernel runs. `printf` reads its strings from there and writes nothing that a kernel can read.
 
 use crate::AddressSpace;
-use crate::ir::{Atomic, Collective, Mem, Op};
+use crate::ir::{Atomic, Collective, Image, Mem, Op};
 
 /// A set of address spaces, [`AddressSpace::Generic`] being one of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,9 @@ impl Spaces {
     /// Spaces such that an access there may be to memory that the operation writes.
     pub fn written_by(op: &Op) -> Spaces {
         match op {
-            Op::Store(Mem { space, .. }) => Spaces::meeting(*space),
+            Op::Store(Mem { space, .. }) | Op::ImageWrite(Image { space, .. }) => {
+                Spaces::meeting(*space)
+            }
             Op::AtomicRmw(_, Atomic { space, .. })
             | Op::AtomicCmpXchg(Atomic { space, .. })
             | Op::AtomicLoad(Atomic { space, .. })
@@ -50,7 +52,9 @@ impl Spaces {
     /// Spaces such that an access there may be to memory that the operation reads or writes.
     pub fn touched_by(op: &Op) -> Spaces {
         match op {
-            Op::Load(Mem { space, .. }) => Spaces::meeting(*space),
+            Op::Load(Mem { space, .. }) | Op::ImageRead(Image { space, .. }) => {
+                Spaces::meeting(*space)
+            }
             _ => Spaces::written_by(op),
         }
     }

@@ -281,7 +281,7 @@ fn body_weight(
             kinds.extend(data.results.iter().map(|&result| (result, kind)));
             if kind == Kind::Left {
                 weight += match data.op {
-                    Op::Builtin(_) => BUILTIN,
+                    Op::Builtin(_) | Op::ImageRead(_) | Op::ImageWrite(_) => BUILTIN,
                     _ => 1,
                 };
             }

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::linearize::{Linearizer, Mask};
 use crate::analysis::{Shape, shape::Guards};
-use crate::ir::{BinOp, Collective, Inst, Mem, Op, Scalar, Scope, SourceLoc, Type, Value};
+use crate::ir::{BinOp, Collective, Image, Inst, Mem, Op, Scalar, Scope, SourceLoc, Type, Value};
 
 impl Linearizer<'_> {
     /// The shape of a value for a use in the current block.
@@ -171,6 +171,10 @@ impl Linearizer<'_> {
                 self.atomic(inst)
             }
             Op::Printf { .. } => self.printf(inst),
+            Op::ImageRead(image) => self.image_read(inst, image),
+            Op::ImageWrite(image) => self.by_lane(inst, false, |masked| {
+                Op::ImageWrite(Image { masked, ..image })
+            }),
             Op::Collective { what, scope, .. } => self.collective(inst, what, scope),
             Op::ContextStore(slot) => {
                 let mut value = self.vector(data.args[0]);
@@ -360,6 +364,29 @@ impl Linearizer<'_> {
         let mut args: Vec<Value> = data.args.iter().map(|&v| self.vector(v)).collect();
         args.extend(self.mask_arg());
         self.make(inst, op(self.mask != Mask::Full), &args, self.width);
+    }
+
+    /// Once if everybody reads the same texel, else for each active lane; image and sampler are mostly the same for all.
+    fn image_read(&mut self, inst: Inst, mut image: Image) {
+        let data = &self.src.insts[inst];
+        if self.shapes.of(data.results[0]) != Shape::Varying {
+            let args: Vec<Value> = data.args.iter().map(|&v| self.scalar(v)).collect();
+            let new = self.make(inst, Op::ImageRead(image), &args, 1);
+            self.define_all(inst, &new);
+            return;
+        }
+        image.masked = self.mask != Mask::Full;
+        let mut args: Vec<Value> = Vec::new();
+        for &arg in &data.args {
+            args.push(if self.shape(arg).is_uniform() {
+                self.scalar(arg)
+            } else {
+                self.vector(arg)
+            });
+        }
+        args.extend(self.mask_arg());
+        let new = self.make(inst, Op::ImageRead(image), &args, self.width);
+        self.define_all(inst, &new);
     }
 
     fn atomic(&mut self, inst: Inst) {

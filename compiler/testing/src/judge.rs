@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use brolga_compiler::ir::{Module, parse, verify};
 
 use crate::engines::case::Outcome;
-use crate::engines::{Arg, Case, Engine};
+use crate::engines::{Case, Engine};
 use crate::filetest::directives;
 
 /// Instructions the interpreter may run for one launch.
@@ -87,7 +87,7 @@ fn first_difference(case: &Case<'_>, expected: &Outcome, got: &Outcome) -> Strin
         .args
         .iter()
         .enumerate()
-        .filter(|(_, arg)| matches!(arg, Arg::Buffer(_)));
+        .filter(|(_, arg)| arg.contents().is_some());
     for ((arg, _), (a, b)) in buffers.zip(expected.buffers.iter().zip(&got.buffers)) {
         if let Some(at) = a.iter().zip(b).position(|(a, b)| a != b) {
             let word = |bytes: &[u8]| {
@@ -116,10 +116,7 @@ pub fn with_expectations(text: &str) -> Option<String> {
         .args
         .iter()
         .enumerate()
-        .filter_map(|(i, arg)| match arg {
-            Arg::Buffer(before) => Some((i, before)),
-            _ => None,
-        });
+        .filter_map(|(i, arg)| Some((i, arg.contents()?)));
     for ((arg, before), after) in buffers.zip(&outcome.buffers) {
         if before != after {
             let bytes: Vec<String> = after.iter().map(|b| format!("0x{b:02x}")).collect();

@@ -296,10 +296,17 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
     }
 }
 
-/// The SPIR-V capabilities that the compiler serves and the device has the types for.
+/// The SPIR-V capabilities that the compiler serves and the device has the types and objects for.
 fn spirv_capabilities(device: &RuntimeDevice) -> Vec<cl_uint> {
+    // > ImageBasic: for devices supporting Images (where CL_DEVICE_IMAGE_SUPPORT is CL_TRUE)
+    let of_images = |name: &str| {
+        ["Image", "Sampled", "LiteralSampler"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    };
     supported_capabilities()
         .filter(|(_, name)| name != "Float16" || device.half_fp_config != 0)
+        .filter(|(_, name)| !of_images(name) || device.image_support)
         .map(|(number, _)| number)
         .collect()
 }

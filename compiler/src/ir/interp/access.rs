@@ -65,7 +65,13 @@ impl Interpreter<'_> {
     }
 
     /// Refuses what the checked mode refuses of a plain access.
-    fn check(&mut self, kind: Kind, address: u64, size: u64, align: u32) -> Result<(), Error> {
+    pub(super) fn check(
+        &mut self,
+        kind: Kind,
+        address: u64,
+        size: u64,
+        align: u32,
+    ) -> Result<(), Error> {
         if !self.checks.enabled {
             return Ok(());
         }

@@ -520,6 +520,9 @@ impl<'m> Interpreter<'m> {
             | Op::AtomicCmpXchg(_)
             | Op::AtomicLoad(_)
             | Op::AtomicStore(_) => return self.access(frame, inst),
+            Op::ImageRead(image) => return self.image_read(frame, inst, *image),
+            Op::ImageWrite(image) => return self.image_write(frame, inst, *image),
+            Op::ImageQuery(field) => return self.image_query(frame, inst, *field),
             op => eval::pure(op, &frame.typed(&data.args), func.ty(data.results[0]))
                 .ok_or_else(|| Error::new("the operation is not known"))?,
         };

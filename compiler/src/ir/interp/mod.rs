@@ -13,6 +13,7 @@
 //! - `checks.rs`: the checked mode: uninitialised reads, data races, divergent barriers.
 //! - `exec.rs`: frames and control flow, one work-item until it ends or reaches a barrier. Open it first.
 //! - `access.rs`: instructions that touch memory, by lanes, masks and strides.
+//! - `images.rs`: instructions on images.
 //! - `builtin.rs`: `OpenCL.std` built-ins on constant lanes; the constant folder uses it too.
 //! - `ndrange.rs`: groups, work-items, barriers. `together.rs`: collectives.
 
@@ -20,6 +21,7 @@ mod access;
 pub mod builtin;
 mod checks;
 mod exec;
+mod images;
 mod memory;
 mod ndrange;
 mod together;

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use brolga_compiler::image::{Descriptor, Extent, Format};
 use brolga_compiler::ir::interp::PrintfCall;
 use brolga_compiler::ir::{Module, ParamSource, Scalar};
 use brolga_compiler::{BuildOptions, NdRange, Program};
@@ -15,6 +16,42 @@ pub enum Arg {
     Value(Vec<u8>),
     /// Work-group memory of this many bytes.
     Local(u64),
+    /// An image; the argument is the address of its descriptor.
+    Image(Image),
+    /// The number of a sampler.
+    Sampler(u32),
+}
+
+/// An image with its texels.
+#[derive(Clone, Debug)]
+pub struct Image {
+    pub extent: Extent,
+    /// Bytes from one row to the next, and from one plane or layer to the next.
+    pub pitches: (u64, u64),
+    pub format: Format,
+    pub texels: Vec<u8>,
+}
+
+impl Arg {
+    /// The memory that a kernel reaches by way of the argument, as it is before.
+    pub fn contents(&self) -> Option<&[u8]> {
+        match self {
+            Arg::Buffer(bytes) => Some(bytes),
+            Arg::Image(image) => Some(&image.texels),
+            Arg::Value(_) | Arg::Local(_) | Arg::Sampler(_) => None,
+        }
+    }
+
+    /// What describes an image whose texels are at an address.
+    pub fn descriptor(&self, texels: u64) -> Option<[u8; Descriptor::SIZE]> {
+        match self {
+            Arg::Image(image) => {
+                let (extent, format) = (image.extent, image.format);
+                Some(Descriptor::new(texels, extent, image.pitches, format).to_bytes())
+            }
+            _ => None,
+        }
+    }
 }
 
 /// One launch of a kernel.
@@ -31,7 +68,7 @@ pub struct Case<'a> {
 /// What a launch left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The contents of each buffer argument, in order of the arguments.
+    /// The contents of each buffer or image, in order of the arguments.
     pub buffers: Vec<Vec<u8>>,
     /// The `printf` calls as text, sorted: work-items print in any order.
     pub printf: Vec<String>,
@@ -72,7 +109,7 @@ impl<'a> Case<'a> {
             .map_err(Clone::clone)
     }
 
-    /// The argument block, given the address of each buffer.
+    /// The argument block, given the address of each buffer or image's descriptor.
     ///
     /// # Errors
     /// If the arguments are not the kernel's.
@@ -91,7 +128,14 @@ impl<'a> Case<'a> {
         let mut addresses = addresses.iter();
         for (i, (arg, info)) in self.args.iter().zip(infos).enumerate() {
             let value = match arg {
-                Arg::Buffer(_) => addresses.next().expect("an address").to_le_bytes().to_vec(),
+                Arg::Buffer(_) | Arg::Image(_) => {
+                    addresses.next().expect("an address").to_le_bytes().to_vec()
+                }
+                // It takes as much as a handle in a kernel's signature, and is a number in the text form of the IR.
+                Arg::Sampler(bits) => {
+                    let bytes = u64::from(*bits).to_le_bytes();
+                    bytes[..bytes.len().min(info.size as usize)].to_vec()
+                }
                 Arg::Value(bytes) => bytes.clone(),
                 Arg::Local(size) => {
                     local = local.next_multiple_of(brolga_compiler::abi::SCRATCH_ALIGN);

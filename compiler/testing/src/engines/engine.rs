@@ -5,7 +5,7 @@ use brolga_compiler::ir::verify::verify;
 use brolga_compiler::ir::{Function, Module, ParamSource, Stage};
 use brolga_compiler::{BuildOptions, LaunchKey, lower, transform, workgroup};
 
-use super::case::{Arg, Case, Outcome, printf_text};
+use super::case::{Case, Outcome, printf_text};
 use super::native;
 
 /// A way to run a kernel.
@@ -130,12 +130,21 @@ fn interpret(
 ) -> Result<Outcome, String> {
     let mut memory = Memory::new();
     let mut segments = Vec::new();
+    let mut addresses = Vec::new();
     for (i, arg) in case.args.iter().enumerate() {
-        if let Arg::Buffer(bytes) = arg {
-            segments.push(memory.add(&format!("argument {i}"), bytes.clone(), 128));
+        let Some(contents) = arg.contents() else {
+            continue;
+        };
+        let segment = memory.add(&format!("argument {i}"), contents.to_vec(), 128);
+        segments.push(segment);
+        let mut address = memory.base(segment);
+        if let Some(descriptor) = arg.descriptor(address) {
+            let name = format!("descriptor of argument {i}");
+            let descriptor = memory.add(&name, descriptor.to_vec(), 8);
+            address = memory.base(descriptor);
         }
+        addresses.push(address);
     }
-    let addresses: Vec<u64> = segments.iter().map(|&s| memory.base(s)).collect();
     let block = case.block(&addresses)?;
     let mut interp = Interpreter::new(case.module, memory, options);
     let launch = Launch {

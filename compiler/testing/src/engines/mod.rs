@@ -10,5 +10,5 @@ pub mod case;
 pub mod engine;
 mod native;
 
-pub use case::{Arg, Case};
+pub use case::{Arg, Case, Image};
 pub use engine::{Engine, print};

@@ -6,9 +6,10 @@ use std::ffi::{CStr, c_char, c_void};
 
 use brolga_compiler::LaunchKey;
 use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
+use brolga_compiler::image::Descriptor;
 use brolga_compiler::ir::Scalar;
 
-use super::case::{Arg, Case, Outcome, lane_text};
+use super::case::{Case, Outcome, lane_text};
 
 /// As much memory as any alignment asks for.
 #[derive(Clone)]
@@ -103,15 +104,23 @@ pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
     let compiled = program
         .compile(case.kernel, &key)
         .map_err(|e| e.to_string())?;
-    let mut buffers: Vec<Host> = case
-        .args
-        .iter()
-        .filter_map(|arg| match arg {
-            Arg::Buffer(bytes) => Some(Host::new(bytes)),
-            _ => None,
-        })
-        .collect();
-    let addresses: Vec<u64> = buffers.iter_mut().map(|b| b.address() as u64).collect();
+    let mut buffers: Vec<Host> = Vec::new();
+    let mut descriptors: Vec<(Host, [u8; Descriptor::SIZE])> = Vec::new();
+    let mut addresses: Vec<u64> = Vec::new();
+    for arg in &case.args {
+        let Some(contents) = arg.contents() else {
+            continue;
+        };
+        let mut buffer = Host::new(contents);
+        let mut address = buffer.address() as u64;
+        buffers.push(buffer);
+        if let Some(bytes) = arg.descriptor(address) {
+            let mut descriptor = Host::new(&bytes);
+            address = descriptor.address() as u64;
+            descriptors.push((descriptor, bytes));
+        }
+        addresses.push(address);
+    }
     let block = case.block(&addresses)?;
     let mut args = Host::new(&block.bytes);
     let range = &case.range;
@@ -146,6 +155,11 @@ pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
         .map_err(|_| "a store outside scratch memory")?;
     args.bytes()
         .map_err(|_| "a store outside the argument block")?;
+    for (descriptor, before) in &descriptors {
+        if descriptor.bytes()? != before {
+            return Err("a store to a descriptor".into());
+        }
+    }
     printf.sort();
     Ok(Outcome {
         buffers: buffers

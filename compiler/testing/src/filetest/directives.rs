@@ -3,6 +3,7 @@
 use brolga_compiler::NdRange;
 
 use super::data::{self, Expect};
+use super::images;
 use crate::engines::Arg;
 
 /// What a file asks for.
@@ -173,7 +174,7 @@ pub fn parse(text: &str) -> Result<Test, String> {
     Ok(test)
 }
 
-/// `buffer i32 [..]`, `value f32 1.5`, `local 64`.
+/// `buffer i32 [..]`, `value f32 1.5`, `local 64`, `image 2d 4x2 rgba unorm_int8 i8 [..]`, `sampler clamp nearest`.
 fn argument(text: &str) -> Result<Arg, String> {
     let (kind, rest) = text
         .split_once(' ')
@@ -181,6 +182,8 @@ fn argument(text: &str) -> Result<Arg, String> {
     match kind {
         "buffer" => Ok(Arg::Buffer(data::bytes(rest)?)),
         "value" => Ok(Arg::Value(data::bytes(rest)?)),
+        "image" => images::image(rest).map(Arg::Image),
+        "sampler" => images::sampler(rest).map(Arg::Sampler),
         "local" => rest
             .trim()
             .parse()

@@ -1,11 +1,13 @@
 //! One test file: read its directives, run it in every engine, compare.
 //!
 //! - `directives.rs`: what the comments say. Open it first.
+//! - `images.rs`: images and samplers as arguments.
 //! - `data.rs`: typed contents of buffers, read, written and compared.
 //! - this file: loading and judging.
 
 pub mod data;
 pub mod directives;
+mod images;
 
 use std::path::Path;
 
@@ -100,23 +102,23 @@ fn run_in(module: &Module, test: &Test, run: &Run, engine: Engine) -> Result<(),
     let outcome = engine.run(&case, BUDGET)?;
     let buffer_of = |arg: usize| {
         let before = &run.args[..arg];
-        before
-            .iter()
-            .filter(|a| matches!(a, Arg::Buffer(_)))
-            .count()
+        before.iter().filter(|a| a.contents().is_some()).count()
     };
     for expect in &run.expects {
-        if !matches!(run.args.get(expect.arg), Some(Arg::Buffer(_))) {
-            return Err(format!("argument {} is not a buffer", expect.arg));
+        if run.args.get(expect.arg).and_then(Arg::contents).is_none() {
+            return Err(format!(
+                "argument {} is neither a buffer nor an image",
+                expect.arg
+            ));
         }
         let got = &outcome.buffers[buffer_of(expect.arg)];
         data::compare(expect, got).map_err(|why| format!("argument {}: {why}", expect.arg))?;
     }
     // Buffers without an expectation must not change: a stray store is a failure too.
-    for (arg, contents) in run.args.iter().enumerate() {
-        if let Arg::Buffer(before) = contents
+    for (arg, given) in run.args.iter().enumerate() {
+        if let Some(before) = given.contents()
             && !run.expects.iter().any(|e| e.arg == arg)
-            && *before != outcome.buffers[buffer_of(arg)]
+            && before != outcome.buffers[buffer_of(arg)]
         {
             return Err(format!("argument {arg} changed, but nothing is expected"));
         }

@@ -53,7 +53,7 @@ impl Generator {
     }
 
     pub(super) fn file(mut self, seed: u64) -> String {
-        // Parameters: inputs, outputs, counters, a number, work-group memory, a value, digests.
+        // Parameters: inputs, outputs, counters, a number, work-group memory, a value, digests, images.
         for _ in 0..5 {
             self.fresh();
         }
@@ -63,7 +63,9 @@ impl Generator {
         let given = self.fresh();
         let given_ty = Type::new(self.inputs[0], 1);
         self.add(given, given_ty, true);
-        self.fresh();
+        for _ in 0..3 {
+            self.fresh();
+        }
         for _ in 0..self.rng.random_range(0..3) {
             let scalar = self.scalar();
             let id = self.fresh();
@@ -119,12 +121,14 @@ impl Generator {
             format!("value {a} {bits:#x}"),
             format!("buffer i32 zero {items}"),
         ];
+        let args = args.into_iter().chain(self.image_arguments());
+        let args: Vec<String> = args.collect();
         let args: String = args.iter().map(|arg| format!("; arg: {arg}\n")).collect();
         let sub_groups = match self.sub_groups {
             Some(size) => format!("; subgroup: {size}\n"),
             None => String::new(),
         };
-        let types = format!("ptr, ptr, ptr, ptr, ptr, i32, ptr, {given}, ptr");
+        let types = format!("ptr, ptr, ptr, ptr, ptr, i32, ptr, {given}, ptr, ptr, ptr");
         let params: Vec<String> = types
             .split(", ")
             .enumerate()
@@ -133,7 +137,7 @@ impl Generator {
         format!(
             "; seed {seed}\n; run:\n{}{sub_groups}{args}\
              global @g0 \"format\" constant size 3 align 1 = 0x256400\n\
-             kernel \"k\" @0 (value 0, value 8, value 16, value 24, value 32, value 40, local 48, value 56, value 64)\n\
+             kernel \"k\" @0 (value 0, value 8, value 16, value 24, value 32, value 40, local 48, value 56, value 64, value 72, value 80)\n\
              func \"k\" ({types}) -> () {{\n  local l0 \"tile\" size {local} align 8\nblock0({}):\n{}}}\n",
             self.range.directives(),
             params.join(", "),

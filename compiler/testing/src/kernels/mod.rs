@@ -1,7 +1,7 @@
 //! Random kernels made to be vectorized, as file tests without expectations.
 //!
 //! A kernel reads two input buffers at consecutive, strided, reversed, uniform and arbitrary indexes, stores to places
-//! of its own in two output buffers, exchanges values in sub-groups, keeps private arrays, counts with atomics whose order does not matter, and meets its
+//! of its own in two output buffers, reads and writes images, exchanges values in sub-groups, keeps private arrays, counts with atomics whose order does not matter, and meets its
 //! group at barriers in uniform control flow. In between it does every pure operation on every type under
 //! divergent and uniform branches, loops and switches.
 //!
@@ -10,7 +10,8 @@
 //! memory, to its bits or to a sign only with its NaNs made one ([`Generator::canonical`]).
 //!
 //! - this file: the generator's state, and how it emits an instruction. `kernel.rs`: the frame of a kernel.
-//! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `atomics.rs`, `groups.rs`, `control.rs`: the kinds.
+//! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `images.rs`, `atomics.rs`, `groups.rs`, `control.rs`:
+//!   the kinds.
 //! - `values.rs`: operands. `range.rs`: launches.
 //! - `private_memory.rs`: a generator of other kernels, with calls and private memory of mixed types.
 
@@ -18,6 +19,7 @@ mod atomics;
 mod control;
 mod expressions;
 mod groups;
+mod images;
 mod kernel;
 mod memory;
 pub mod private_memory;
@@ -31,6 +33,7 @@ use brolga_compiler::ir::{Scalar, Type};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use images::Picture;
 use range::Range;
 
 const SCALARS: [Scalar; 7] = [
@@ -103,6 +106,9 @@ struct Generator {
     interleaved: [bool; 2],
     /// Private arrays: address and element type.
     arrays: Vec<(usize, Scalar)>,
+    /// What the first image is, in kernels that read images.
+    picture: Picture,
+    images: bool,
     barriers: bool,
     /// Work-items of a sub-group, in kernels that use them.
     sub_groups: Option<u8>,
@@ -128,6 +134,8 @@ impl Generator {
             palette,
             interleaved: [rng.random_bool(0.5), rng.random_bool(0.5)],
             vectors: rng.random_bool(0.3),
+            picture: Picture::new(&mut rng),
+            images: rng.random_bool(0.3),
             barriers: rng.random_bool(0.4),
             sub_groups: rng
                 .random_bool(0.3)

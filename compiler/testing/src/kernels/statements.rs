@@ -20,6 +20,10 @@ impl Generator {
             self.sub_group();
             return;
         }
+        if self.images && self.chance(0.15) {
+            self.image();
+            return;
+        }
         match self.rng.random_range(0..37) {
             0..=9 => self.expression(),
             10..=13 => self.load_input(),

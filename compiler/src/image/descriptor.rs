@@ -1,0 +1,199 @@
+//! What generated code is told of an image: the argument of a kernel is the address of one of these.
+
+use std::mem::offset_of;
+
+use super::{ChannelOrder, DataType, Format, Shape};
+use crate::ir::op::named;
+
+/// An image, as whoever runs a kernel describes it. It must not change while a kernel runs.
+///
+/// The texel at (x, y, z) is `texel_size` bytes at `data + x * texel_size + y * row_pitch + z * slice_pitch`; the layer
+/// `l` of an array is `slice_pitch` bytes after the one before it. Dimensions that an image does not have are 1, and
+/// their pitch is not looked at. A null pointer instead of a descriptor is an image without texels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Descriptor {
+    /// The address of the first texel. It need not be aligned.
+    pub data: u64,
+    /// Bytes from one row to the next.
+    pub row_pitch: u64,
+    /// Bytes from one plane to the next, and from one layer of an array to the next.
+    pub slice_pitch: u64,
+    /// In texels, as the next two.
+    pub width: u32,
+    pub height: u32,
+    pub depth: u32,
+    /// How many images an array has.
+    pub layers: u32,
+    /// `image_channel_order`, as the API numbers it (`CL_RGBA`).
+    pub order: u32,
+    /// `image_channel_data_type`, as the API numbers it (`CL_UNORM_INT8`).
+    pub data_type: u32,
+    /// Bytes.
+    pub texel_size: u32,
+    /// So that there are no bytes without a name.
+    pub reserved: u32,
+}
+
+/// How large an image is, in texels; see [`Descriptor`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    pub width: u32,
+    pub height: u32,
+    pub depth: u32,
+    pub layers: u32,
+}
+
+named! {
+    /// What a kernel can ask of an image.
+    pub enum Field {
+        Width = "width",
+        Height = "height",
+        Depth = "depth",
+        Layers = "layers",
+        Order = "order",
+        DataType = "data_type",
+    }
+}
+
+impl Field {
+    /// Where the answer is in a [`Descriptor`], in bytes. It takes four.
+    pub fn offset(self) -> usize {
+        match self {
+            Field::Width => offset_of!(Descriptor, width),
+            Field::Height => offset_of!(Descriptor, height),
+            Field::Depth => offset_of!(Descriptor, depth),
+            Field::Layers => offset_of!(Descriptor, layers),
+            Field::Order => offset_of!(Descriptor, order),
+            Field::DataType => offset_of!(Descriptor, data_type),
+        }
+    }
+}
+
+impl Descriptor {
+    /// Bytes that one takes.
+    pub const SIZE: usize = size_of::<Descriptor>();
+
+    /// An image without texels.
+    pub const NONE: Descriptor = Descriptor {
+        data: 0,
+        row_pitch: 0,
+        slice_pitch: 0,
+        width: 0,
+        height: 0,
+        depth: 0,
+        layers: 0,
+        order: 0,
+        data_type: 0,
+        texel_size: 0,
+        reserved: 0,
+    };
+
+    /// An image of a format. Pitches are bytes.
+    pub fn new(
+        data: u64,
+        extent: Extent,
+        (row_pitch, slice_pitch): (u64, u64),
+        format: Format,
+    ) -> Descriptor {
+        Descriptor {
+            data,
+            row_pitch,
+            slice_pitch,
+            width: extent.width,
+            height: extent.height,
+            depth: extent.depth,
+            layers: extent.layers,
+            order: format.order as u32,
+            data_type: format.data_type as u32,
+            texel_size: format.texel_size() as u32,
+            reserved: 0,
+        }
+    }
+
+    /// As it lies in memory.
+    pub fn to_bytes(&self) -> [u8; Descriptor::SIZE] {
+        let mut bytes = [0; Descriptor::SIZE];
+        let mut at = 0;
+        let mut put = |field: &[u8]| {
+            bytes[at..at + field.len()].copy_from_slice(field);
+            at += field.len();
+        };
+        for field in [self.data, self.row_pitch, self.slice_pitch] {
+            put(&field.to_le_bytes());
+        }
+        for field in [
+            self.width,
+            self.height,
+            self.depth,
+            self.layers,
+            self.order,
+            self.data_type,
+            self.texel_size,
+            self.reserved,
+        ] {
+            put(&field.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// The one that lies in memory as these bytes.
+    pub fn from_bytes(bytes: &[u8; Descriptor::SIZE]) -> Descriptor {
+        let bits = |at: usize, size: usize| {
+            let field = bytes[at..at + size].iter().rev();
+            field.fold(0, |bits, &byte| bits << 8 | u64::from(byte))
+        };
+        let word = |at| bits(at, 4) as u32;
+        Descriptor {
+            data: bits(offset_of!(Descriptor, data), 8),
+            row_pitch: bits(offset_of!(Descriptor, row_pitch), 8),
+            slice_pitch: bits(offset_of!(Descriptor, slice_pitch), 8),
+            width: word(offset_of!(Descriptor, width)),
+            height: word(offset_of!(Descriptor, height)),
+            depth: word(offset_of!(Descriptor, depth)),
+            layers: word(offset_of!(Descriptor, layers)),
+            order: word(offset_of!(Descriptor, order)),
+            data_type: word(offset_of!(Descriptor, data_type)),
+            texel_size: word(offset_of!(Descriptor, texel_size)),
+            reserved: word(offset_of!(Descriptor, reserved)),
+        }
+    }
+
+    /// The format, if it is one that there is.
+    pub(super) fn format(&self) -> Option<Format> {
+        Format::new(
+            ChannelOrder::from_number(self.order)?,
+            DataType::from_number(self.data_type)?,
+        )
+    }
+
+    /// How many texels there are along each of a picture's coordinates, then how many layers.
+    pub(super) fn sizes(&self, shape: Shape) -> [u32; 3] {
+        match shape {
+            Shape::Dim1 => [self.width, 1, 1],
+            Shape::Dim1Array => [self.width, self.layers, 1],
+            Shape::Dim2 => [self.width, self.height, 1],
+            Shape::Dim2Array => [self.width, self.height, self.layers],
+            Shape::Dim3 => [self.width, self.height, self.depth],
+        }
+    }
+
+    /// The address of the texel at coordinates of the shape, if there is one.
+    pub(super) fn address(&self, shape: Shape, at: [i64; 3]) -> Option<u64> {
+        let sizes = self.sizes(shape);
+        let inside = at
+            .iter()
+            .zip(sizes)
+            .all(|(&at, size)| (0..i64::from(size)).contains(&at));
+        let pitches = match shape {
+            Shape::Dim1Array => [u64::from(self.texel_size), self.slice_pitch, 0],
+            _ => [u64::from(self.texel_size), self.row_pitch, self.slice_pitch],
+        };
+        inside.then(|| {
+            let bytes = at.iter().zip(pitches);
+            bytes.fold(self.data, |sum, (&at, pitch)| {
+                sum.wrapping_add((at as u64).wrapping_mul(pitch))
+            })
+        })
+    }
+}

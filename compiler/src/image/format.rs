@@ -1,0 +1,334 @@
+//! Image formats: the bytes of a texel, and the components they stand for ("Image Format Descriptor" of the OpenCL API Specification).
+//!
+//! A texel is channels one after the other, each of the channel data type's size, or fields of bits of one number. The channel order
+//! says which component each channel is.
+
+use half::f16;
+
+use super::Component;
+use super::convert;
+
+/// Declares an enum of the API's numbers.
+macro_rules! numbers {
+    ($(#[$meta:meta])* $vis:vis enum $Enum:ident { $($(#[$vmeta:meta])* $Variant:ident = $number:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u32)]
+        $vis enum $Enum { $($(#[$vmeta])* $Variant = $number,)* }
+
+        impl $Enum {
+            /// Every variant, in declaration order.
+            pub const ALL: &'static [$Enum] = &[$($Enum::$Variant,)*];
+
+            /// The variant with the API's number.
+            pub fn from_number(number: u32) -> Option<$Enum> {
+                match number { $($number => Some($Enum::$Variant),)* _ => None }
+            }
+        }
+    };
+}
+
+numbers! {
+    /// `cl_channel_order`
+    pub enum ChannelOrder {
+        R = 0x10b0,
+        A = 0x10b1,
+        Rg = 0x10b2,
+        Ra = 0x10b3,
+        Rgb = 0x10b4,
+        Rgba = 0x10b5,
+        Bgra = 0x10b6,
+        Argb = 0x10b7,
+        Intensity = 0x10b8,
+        Luminance = 0x10b9,
+        Rx = 0x10ba,
+        Rgx = 0x10bb,
+        Rgbx = 0x10bc,
+        Depth = 0x10bd,
+        Srgb = 0x10bf,
+        Srgbx = 0x10c0,
+        Srgba = 0x10c1,
+        Sbgra = 0x10c2,
+        Abgr = 0x10c3,
+    }
+}
+
+numbers! {
+    /// `cl_channel_type`
+    pub enum DataType {
+        SnormInt8 = 0x10d0,
+        SnormInt16 = 0x10d1,
+        UnormInt8 = 0x10d2,
+        UnormInt16 = 0x10d3,
+        UnormShort565 = 0x10d4,
+        UnormShort555 = 0x10d5,
+        UnormInt101010 = 0x10d6,
+        SignedInt8 = 0x10d7,
+        SignedInt16 = 0x10d8,
+        SignedInt32 = 0x10d9,
+        UnsignedInt8 = 0x10da,
+        UnsignedInt16 = 0x10db,
+        UnsignedInt32 = 0x10dc,
+        HalfFloat = 0x10dd,
+        Float = 0x10de,
+        UnormInt101010_2 = 0x10e0,
+    }
+}
+
+/// A channel that is there and is nothing (`x`).
+const IGNORED: usize = 4;
+
+impl ChannelOrder {
+    /// The component of each channel: R, G, B, A are 0 to 3.
+    fn channels(self) -> &'static [usize] {
+        use ChannelOrder::*;
+        match self {
+            R | Intensity | Luminance | Depth => &[0],
+            A => &[3],
+            Rg => &[0, 1],
+            Ra => &[0, 3],
+            Rgb | Srgb => &[0, 1, 2],
+            Rgba | Srgba => &[0, 1, 2, 3],
+            Bgra | Sbgra => &[2, 1, 0, 3],
+            Argb => &[3, 0, 1, 2],
+            Abgr => &[3, 2, 1, 0],
+            Rx => &[0, IGNORED],
+            Rgx => &[0, 1, IGNORED],
+            Rgbx | Srgbx => &[0, 1, 2, IGNORED],
+        }
+    }
+
+    fn is_srgb(self) -> bool {
+        use ChannelOrder::*;
+        matches!(self, Srgb | Srgbx | Srgba | Sbgra)
+    }
+}
+
+/// A field of a packed texel: its lowest bit and how many there are.
+type Bits = (u32, u32);
+
+impl DataType {
+    /// Whether components are floating-point numbers for a kernel.
+    pub fn is_float(self) -> bool {
+        self.int_range().is_none()
+    }
+
+    /// Bytes of a channel; of the whole texel if it is packed.
+    fn bytes(self) -> usize {
+        use DataType::*;
+        match self {
+            SnormInt8 | UnormInt8 | SignedInt8 | UnsignedInt8 => 1,
+            SnormInt16 | UnormInt16 | SignedInt16 | UnsignedInt16 | HalfFloat | UnormShort565
+            | UnormShort555 => 2,
+            SignedInt32 | UnsignedInt32 | Float | UnormInt101010 | UnormInt101010_2 => 4,
+        }
+    }
+
+    /// Where the channels of a packed texel are.
+    fn fields(self) -> Option<&'static [Bits]> {
+        Some(match self {
+            DataType::UnormShort565 => &[(11, 5), (5, 6), (0, 5)],
+            DataType::UnormShort555 => &[(10, 5), (5, 5), (0, 5)],
+            DataType::UnormInt101010 => &[(20, 10), (10, 10), (0, 10)],
+            DataType::UnormInt101010_2 => &[(22, 10), (12, 10), (2, 10), (0, 2)],
+            _ => return None,
+        })
+    }
+
+    /// The least and greatest integer of those that are not normalized.
+    fn int_range(self) -> Option<(i64, i64)> {
+        Some(match self {
+            DataType::SignedInt8 => (i8::MIN.into(), i8::MAX.into()),
+            DataType::SignedInt16 => (i16::MIN.into(), i16::MAX.into()),
+            DataType::SignedInt32 => (i32::MIN.into(), i32::MAX.into()),
+            DataType::UnsignedInt8 => (0, u8::MAX.into()),
+            DataType::UnsignedInt16 => (0, u16::MAX.into()),
+            DataType::UnsignedInt32 => (0, u32::MAX.into()),
+            _ => return None,
+        })
+    }
+
+    /// The floating-point number that a channel's bits are; those of a packed texel have other ranges.
+    fn decode(self, bits: u32) -> f32 {
+        match self {
+            DataType::SnormInt8 => convert::from_snorm((bits as i8).into(), i8::MAX.into()),
+            DataType::SnormInt16 => convert::from_snorm((bits as i16).into(), i16::MAX.into()),
+            DataType::HalfFloat => f16::from_bits(bits as u16).to_f32(),
+            DataType::Float => f32::from_bits(bits),
+            _ => convert::from_unorm(bits, u32::MAX >> (32 - 8 * self.bytes())),
+        }
+    }
+
+    fn encode(self, value: f32) -> u32 {
+        match self {
+            // Converting to an integer type saturates, and a NaN is 0.
+            DataType::SnormInt8 => convert::to_snorm(value, i8::MAX.into()) as i8 as u32,
+            DataType::SnormInt16 => convert::to_snorm(value, i16::MAX.into()) as i16 as u32,
+            DataType::HalfFloat => f16::from_f32(value).to_bits().into(),
+            DataType::Float => value.to_bits(),
+            _ => convert::to_unorm(value, u32::MAX >> (32 - 8 * self.bytes())),
+        }
+    }
+}
+
+/// A channel order and a channel data type that go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    pub order: ChannelOrder,
+    pub data_type: DataType,
+}
+
+impl Format {
+    /// The format, if the order has the channels that a packed data type is of.
+    pub fn new(order: ChannelOrder, data_type: DataType) -> Option<Format> {
+        use ChannelOrder::{Rgb, Rgba, Rgbx};
+        let fits = match data_type.fields().map(<[_]>::len) {
+            None => true,
+            Some(3) => matches!(order, Rgb | Rgbx),
+            Some(_) => order == Rgba,
+        };
+        // "Conversion Rules for sRGBA and sBGRA Images" are of normalized 8-bit unsigned integers.
+        let linear = !order.is_srgb() || data_type == DataType::UnormInt8;
+        (fits && linear).then_some(Format { order, data_type })
+    }
+
+    /// Bytes of a texel, at most 16.
+    pub fn texel_size(self) -> usize {
+        match self.data_type.fields() {
+            Some(_) => self.data_type.bytes(),
+            None => self.data_type.bytes() * self.order.channels().len(),
+        }
+    }
+
+    /// "Determining the Border Color or Value" (OpenCL C Specification).
+    pub(super) fn border(self) -> [f32; 4] {
+        use ChannelOrder::*;
+        match self.order {
+            R | Rg | Rgb | Srgb | Luminance | Depth => [0.0, 0.0, 0.0, 1.0],
+            A | Intensity | Rx | Ra | Rgx | Rgbx | Srgbx | Argb | Bgra | Abgr | Rgba | Srgba
+            | Sbgra => [0.0; 4],
+        }
+    }
+
+    /// The bits of each channel and the component it is. `bytes` is a texel.
+    fn channels(self, bytes: &[u8; 16]) -> impl Iterator<Item = (usize, u32)> {
+        let size = self.data_type.bytes();
+        let word = move |at: usize| {
+            let channel = bytes[at..at + size].iter().rev();
+            channel.fold(0, |bits, &byte| bits << 8 | u32::from(byte))
+        };
+        let fields = self.data_type.fields();
+        let count = fields.map_or(4, <[_]>::len);
+        let channels = self.order.channels().iter().take(count).enumerate();
+        channels.map(move |(n, &component)| match fields {
+            Some(fields) => {
+                let (low, length) = fields[n];
+                (component, word(0) >> low & ((1 << length) - 1))
+            }
+            None => (component, word(n * size)),
+        })
+    }
+
+    /// Components from those that have a channel: "Mapping Image Data to Vector Components".
+    fn spread<N: Copy>(self, mut color: [N; 4]) -> [N; 4] {
+        match self.order {
+            ChannelOrder::Intensity => color = [color[0]; 4],
+            ChannelOrder::Luminance => (color[1], color[2]) = (color[0], color[0]),
+            _ => {}
+        }
+        color
+    }
+
+    /// The components of a texel.
+    pub(super) fn decode_float(self, bytes: &[u8; 16]) -> [f32; 4] {
+        let mut color = [0.0, 0.0, 0.0, 1.0];
+        for (n, (component, bits)) in self.channels(bytes).enumerate() {
+            if component == IGNORED {
+                continue;
+            }
+            color[component] = match self.data_type.fields() {
+                Some(fields) => convert::from_unorm(bits, (1 << fields[n].1) - 1),
+                None if self.order.is_srgb() && component < 3 => convert::from_srgb(bits as u8),
+                None => self.data_type.decode(bits),
+            };
+        }
+        self.spread(color)
+    }
+
+    /// The components of a texel of integers, extended to 32 bits.
+    pub(super) fn decode_int(self, bytes: &[u8; 16], component: Component) -> [u32; 4] {
+        let unused = 32 - 8 * self.data_type.bytes();
+        let signed = self.is_signed(component);
+        let mut color = [0, 0, 0, 1];
+        for (component, bits) in self.channels(bytes) {
+            if component != IGNORED {
+                color[component] = if signed {
+                    ((bits << unused) as i32 >> unused) as u32
+                } else {
+                    bits
+                };
+            }
+        }
+        self.spread(color)
+    }
+
+    /// Whether a kernel's integers are signed.
+    fn is_signed(self, component: Component) -> bool {
+        match component {
+            Component::Signed => true,
+            Component::Unsigned => false,
+            _ => self
+                .data_type
+                .int_range()
+                .is_some_and(|(least, _)| least < 0),
+        }
+    }
+
+    /// A texel of these components.
+    pub(super) fn encode_float(self, color: [f32; 4]) -> [u8; 16] {
+        if let Some(fields) = self.data_type.fields() {
+            let channels = self.order.channels().iter().zip(fields);
+            let word = channels.fold(0, |word, (&component, &(low, length))| {
+                word | convert::to_unorm(color[component], (1 << length) - 1) << low
+            });
+            return self.texel([word].into_iter());
+        }
+        self.texel(
+            self.order
+                .channels()
+                .iter()
+                .map(|&component| match color.get(component) {
+                    None => 0,
+                    Some(&value) if self.order.is_srgb() && component < 3 => {
+                        convert::to_srgb(value).into()
+                    }
+                    Some(&value) => self.data_type.encode(value),
+                }),
+        )
+    }
+
+    /// A texel of these components, which are 32-bit integers; "The conversions must be correctly saturated".
+    pub(super) fn encode_int(self, color: [u32; 4], component: Component) -> [u8; 16] {
+        let signed = self.is_signed(component);
+        let (least, most) = self.data_type.int_range().unwrap_or_default();
+        self.texel(self.order.channels().iter().map(|&component| {
+            let bits = color.get(component).copied().unwrap_or(0);
+            let value = if signed {
+                i64::from(bits as i32)
+            } else {
+                i64::from(bits)
+            };
+            value.max(least).min(most) as u32
+        }))
+    }
+
+    /// Words of the data type's size, end to end.
+    fn texel(self, words: impl Iterator<Item = u32>) -> [u8; 16] {
+        let size = self.data_type.bytes();
+        let mut bytes = [0; 16];
+        for (to, word) in bytes.chunks_mut(size).zip(words) {
+            to.copy_from_slice(&word.to_le_bytes()[..size]);
+        }
+        bytes
+    }
+}

@@ -1,0 +1,98 @@
+//! Images and samplers: what it means to read, write and ask about one.
+//!
+//! ```text
+//! a Descriptor, a Sampler, coordinates -> address.rs   which texels, and how much of each
+//!                                      -> format.rs    bytes of a texel to its components and back; convert.rs has the numbers
+//!                                      -> access.rs    the two together: `read` and `write`
+//! ```
+//!
+//! `descriptor.rs` is what whoever runs a kernel fills in; open it first. `sampler.rs` is the number that a sampler is.
+//!
+//! All of it is plain Rust without memory of its own: texels are fetched through [`Texels`]. The interpreter calls it
+//! with its own memory, generated code through `codegen/images.rs`, one lane at a time; both do the same operations in the
+//! same order and so get the same bits. Code for frequent formats and samplers can be put in front of that call, if it
+//! keeps to the order of operations in here.
+//!
+//! Sections cited are of "Image Addressing and Filtering" in the OpenCL SPIR-V Environment Specification.
+
+mod access;
+mod address;
+mod convert;
+mod descriptor;
+mod format;
+mod sampler;
+
+#[cfg(test)]
+mod tests;
+
+pub use access::{At, read, write};
+pub use descriptor::{Descriptor, Extent, Field};
+pub use format::{ChannelOrder, DataType, Format};
+pub use sampler::{Addressing, Sampler};
+
+use crate::ir::op::named;
+
+named! {
+    /// How the texels of an image are arranged.
+    pub enum Shape {
+        /// A row, or a buffer as one.
+        Dim1 = "1d",
+        /// Rows, each an image of its own.
+        Dim1Array = "1d_array",
+        Dim2 = "2d",
+        /// Planes, each an image of its own.
+        Dim2Array = "2d_array",
+        Dim3 = "3d",
+    }
+}
+
+impl Shape {
+    /// How many coordinates a texel has. The last one of an array is the layer.
+    pub fn coordinates(self) -> usize {
+        self.dimensions() + usize::from(self.is_array())
+    }
+
+    /// How many of the coordinates are of the picture.
+    pub fn dimensions(self) -> usize {
+        match self {
+            Shape::Dim1 | Shape::Dim1Array => 1,
+            Shape::Dim2 | Shape::Dim2Array => 2,
+            Shape::Dim3 => 3,
+        }
+    }
+
+    pub fn is_array(self) -> bool {
+        matches!(self, Shape::Dim1Array | Shape::Dim2Array)
+    }
+}
+
+named! {
+    /// What a kernel sees of a texel's components.
+    pub enum Component {
+        F32 = "f32",
+        F16 = "f16",
+        /// 32 bits, signed if the image's are.
+        Int = "int",
+        /// 32 bits, signed whatever the image's are.
+        Signed = "sint",
+        /// 32 bits, unsigned whatever the image's are.
+        Unsigned = "uint",
+    }
+}
+
+impl Component {
+    pub fn is_float(self) -> bool {
+        matches!(self, Component::F32 | Component::F16)
+    }
+}
+
+/// Where the bytes of texels are.
+pub trait Texels {
+    type Error;
+
+    /// Fills `to` from an address.
+    fn fetch(&mut self, address: u64, to: &mut [u8]) -> Result<(), Self::Error>;
+
+    /// Puts `from` at an address.
+    fn put(&mut self, address: u64, from: &[u8]) -> Result<(), Self::Error>;
+}

@@ -1,0 +1,100 @@
+//! Images and samplers as arguments: `2d 4x2 rgba unorm_int8 i8 [..]`, `normalized repeat linear`.
+
+use brolga_compiler::image::{Addressing, ChannelOrder, DataType, Extent, Format, Sampler, Shape};
+
+use super::data;
+use crate::engines::Image;
+
+/// The one of a list whose name in the API, without `CL_` and in lower case, is `word`.
+fn named<T: Copy + std::fmt::Debug>(all: &[T], word: &str) -> Result<T, String> {
+    let plain = |name: &str| name.to_lowercase().replace('_', "");
+    let mut all = all.iter().copied();
+    all.find(|one| plain(&format!("{one:?}")) == plain(word))
+        .ok_or_else(|| format!("unknown word {word:?} in an image's format"))
+}
+
+/// A shape, sizes, a channel order, a channel data type, pitches if rows or planes do not lie end to end, and the contents.
+pub fn image(text: &str) -> Result<Image, String> {
+    let mut words = text.split_whitespace().peekable();
+    let mut word = |what: &str| words.next().ok_or_else(|| format!("expected {what}"));
+    let shape = word("a shape")?;
+    let shape = Shape::from_name(shape).ok_or_else(|| format!("unknown shape {shape:?}"))?;
+    let sizes = word("sizes")?;
+    let numbers: Vec<u32> = sizes
+        .split('x')
+        .map(|size| size.parse().map_err(|_| format!("not a size: {sizes}")))
+        .collect::<Result<_, _>>()?;
+    if numbers.len() != shape.coordinates() {
+        return Err(format!(
+            "an image that is {} has {} sizes, not {sizes}",
+            shape.name(),
+            shape.coordinates()
+        ));
+    }
+    let mut sizes = numbers.into_iter();
+    let mut size = |there: bool| match there {
+        true => sizes.next().unwrap_or(1),
+        false => 1,
+    };
+    let extent = Extent {
+        width: size(true),
+        height: size(shape.dimensions() > 1),
+        depth: size(shape.dimensions() > 2),
+        layers: size(shape.is_array()),
+    };
+    let order = named(ChannelOrder::ALL, word("a channel order")?)?;
+    let data_type = named(DataType::ALL, word("a channel data type")?)?;
+    let format = Format::new(order, data_type)
+        .ok_or_else(|| format!("{order:?} does not go with {data_type:?}"))?;
+    let mut row = u64::from(extent.width) * format.texel_size() as u64;
+    let mut slice = row * u64::from(extent.height);
+    if words.peek() == Some(&"pitch") {
+        words.next();
+        let mut number = || words.next_if(|word| word.parse::<u64>().is_ok());
+        row = number()
+            .and_then(|word| word.parse().ok())
+            .ok_or("expected a pitch in bytes")?;
+        slice = number()
+            .and_then(|word| word.parse().ok())
+            .unwrap_or(row * u64::from(extent.height));
+    }
+    let rest: Vec<&str> = words.collect();
+    let texels = data::bytes(&rest.join(" "))?;
+    let planes = u64::from(extent.depth) * u64::from(extent.layers);
+    if texels.len() as u64 != slice * planes {
+        return Err(format!(
+            "the image has {} bytes, not {}",
+            slice * planes,
+            texels.len()
+        ));
+    }
+    Ok(Image {
+        extent,
+        pitches: (row, slice),
+        format,
+        texels,
+    })
+}
+
+/// Whether coordinates are normalized, an addressing mode and a filter.
+pub fn sampler(text: &str) -> Result<u32, String> {
+    let mut sampler = Sampler {
+        normalized: false,
+        addressing: Addressing::None,
+        linear: false,
+    };
+    for word in text.split_whitespace() {
+        match word {
+            "normalized" => sampler.normalized = true,
+            "nearest" => sampler.linear = false,
+            "linear" => sampler.linear = true,
+            "none" => sampler.addressing = Addressing::None,
+            "clamp_to_edge" => sampler.addressing = Addressing::ClampToEdge,
+            "clamp" => sampler.addressing = Addressing::Clamp,
+            "repeat" => sampler.addressing = Addressing::Repeat,
+            "mirrored_repeat" => sampler.addressing = Addressing::MirroredRepeat,
+            _ => return Err(format!("unknown word {word:?} in a sampler")),
+        }
+    }
+    Ok(sampler.bits())
+}
