@@ -1,7 +1,5 @@
 //! The functions whose results are exact, against definitions that are slow or obvious.
 
-mod support;
-
 use brolga_mathlib::common::{fdim, maxmag, minmag, round, sign};
 use brolga_mathlib::parts::{fract, nan};
 use brolga_mathlib::parts::{
@@ -9,8 +7,8 @@ use brolga_mathlib::parts::{
 };
 use brolga_mathlib::rem::{fmod, remainder, remquo};
 use brolga_mathlib::root::{length, normalize};
+use brolga_mathlib_testing::{Random, special_values};
 use std::num::Wrapping;
-use support::{Random, special_values};
 
 fn int32(n: i32) -> Wrapping<u32> {
     Wrapping(n as u32)
