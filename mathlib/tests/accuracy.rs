@@ -84,7 +84,8 @@ fn unary_functions_of_double() {
 }
 
 /// The arguments closest to a multiple of pi/2, where the reduction cancels most (J.-M. Muller,
-/// "Elementary Functions", chapter on range reduction), and both sides of the inline limits.
+/// "Elementary Functions", chapter on range reduction), both sides of the inline limits, and what is nearest to the
+/// first multiples and to some of the others.
 #[test]
 fn hard_arguments_of_trigonometry() {
     let hard = [
@@ -101,8 +102,11 @@ fn hard_arguments_of_trigonometry() {
         .iter()
         .filter(|u| matches!(u.func, Func::Sin | Func::Cos | Func::Tan))
     {
+        let multiples = (1..4000).chain((1..4000).map(|k| k * 170_003));
+        let multiples = multiples.map(|k| f64::from(k) * std::f64::consts::FRAC_PI_2);
         for x in hard
             .into_iter()
+            .chain(multiples)
             .flat_map(|x| [x, -x, x.next_up(), x.next_down()])
         {
             check_f64(u.func, &[x], (u.double)(x));
