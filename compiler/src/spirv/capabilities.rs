@@ -39,12 +39,7 @@ pub enum Support {
 
 use Support::{Full, Parts, Refused};
 
-<<<<<<< HEAD
-const IMAGES: &str = "image instructions";
-=======
 const MIPMAPS: &str = "levels of detail other than 0";
-const PIPES: &str = "pipe instructions";
->>>>>>> images
 /// Decorations and modes that ask for a shape of circuit, and do not change what a kernel computes.
 const FPGA: Support = Full;
 const FPGA_ONLY: &str = "it drives hardware that this device does not have";
@@ -67,18 +62,6 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::GenericPointer, Full),
     (Capability::SubgroupDispatch, Full),
     (Capability::Groups, Full),
-<<<<<<< HEAD
-    (Capability::ImageBasic, Parts(IMAGES)),
-    (Capability::ImageReadWrite, Parts(IMAGES)),
-    (Capability::ImageMipmap, Parts(IMAGES)),
-    (Capability::Image1D, Parts(IMAGES)),
-    (Capability::Sampled1D, Parts(IMAGES)),
-    (Capability::ImageBuffer, Parts(IMAGES)),
-    (Capability::SampledBuffer, Parts(IMAGES)),
-    (Capability::LiteralSampler, Parts(IMAGES)),
-    (Capability::Pipes, Full),
-    (Capability::PipeStorage, Full),
-=======
     (Capability::ImageBasic, Full),
     (Capability::ImageReadWrite, Full),
     (Capability::ImageMipmap, Parts(MIPMAPS)),
@@ -87,9 +70,8 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::ImageBuffer, Full),
     (Capability::SampledBuffer, Full),
     (Capability::LiteralSampler, Full),
-    (Capability::Pipes, Parts(PIPES)),
-    (Capability::PipeStorage, Parts(PIPES)),
->>>>>>> images
+    (Capability::Pipes, Full),
+    (Capability::PipeStorage, Full),
     (Capability::DeviceEnqueue, Parts("device enqueue")),
     (Capability::NamedBarrier, Parts("named barriers")),
     (Capability::GroupNonUniform, Full),

@@ -123,18 +123,14 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
                     };
                     loss += u64::from(weight) * cost;
                 }
-<<<<<<< HEAD
+                // Calls, lane by lane.
+                Op::ImageRead(_) | Op::ImageWrite(_) => gathers = true,
                 Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) => {
                     gathers = true;
                     let again = matches!(data.op, Op::AtomicCmpXchg(_)) && weight > 1;
                     if again && shapes.of(data.args[0]) == Shape::Uniform {
                         contended += u64::from(weight) * CONTENDED;
                     }
-=======
-                // Calls, lane by lane.
-                Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) | Op::ImageRead(_) | Op::ImageWrite(_) => {
-                    gathers = true
->>>>>>> images
                 }
                 _ if data.results.iter().any(|&r| varying(r)) => gain += u64::from(weight) * GAIN,
                 _ => {}

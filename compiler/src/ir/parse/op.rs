@@ -4,10 +4,11 @@ use cranelift_entity::EntityRef;
 use smallvec::SmallVec;
 
 use super::text::{after, integer, number, space};
+use crate::image::{Component, Field, Shape};
 use crate::ir::{
     Arith, Atomic, AtomicOp, BinOp, Builtin, Collective, ConvertOp, DimQuery, Fence, FloatCC,
-    FuncId, GlobalId, IntCC, LocalId, Mem, Op, Order, Query, Rounding, Scope, SlotId, Type, UnOp,
-    Wrap, eval,
+    FuncId, GlobalId, Image, IntCC, LocalId, Mem, Op, Order, Query, Rounding, Scope, SlotId, Type,
+    UnOp, Wrap, eval,
 };
 
 /// Whether the operation's first operand in the text is part of the operation itself.
@@ -115,6 +116,9 @@ pub(super) fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Resul
         "atomic_cmpxchg" => Op::AtomicCmpXchg(atomic(&parts)?),
         "atomic_load" => Op::AtomicLoad(atomic(&parts)?),
         "atomic_store" => Op::AtomicStore(atomic(&parts)?),
+        "image_read" => Op::ImageRead(image(&parts)?),
+        "image_write" => Op::ImageWrite(image(&parts)?),
+        "image_query" => Op::ImageQuery(Field::from_name(part(0)?).ok_or_else(unknown)?),
         "fence" => Op::Fence(fence(&parts)?),
         "barrier" => Op::Barrier(fence(&parts)?),
         "collective" => {
@@ -203,6 +207,21 @@ fn atomic(parts: &[&str]) -> Result<Atomic, String> {
         space: space(space_word)?,
         scope: Scope::from_name(scope).ok_or_else(|| format!("unknown scope {scope}"))?,
         order: Order::from_name(order).ok_or_else(|| format!("unknown order {order}"))?,
+        masked,
+    })
+}
+
+/// `constant.2d.f32.masked`
+fn image(parts: &[&str]) -> Result<Image, String> {
+    let [space_word, shape, component, rest @ ..] = parts else {
+        return Err("an image needs an address space, a shape and components".into());
+    };
+    let [masked] = flags(rest, ["masked"])?;
+    Ok(Image {
+        space: space(space_word)?,
+        shape: Shape::from_name(shape).ok_or_else(|| format!("unknown shape {shape}"))?,
+        component: Component::from_name(component)
+            .ok_or_else(|| format!("unknown components {component}"))?,
         masked,
     })
 }

@@ -99,6 +99,7 @@ impl Verifier<'_> {
             | Op::AtomicLoad(atomic)
             | Op::AtomicStore(atomic) => atomic.masked,
             Op::Collective { masked, .. } => *masked,
+            Op::ImageRead(image) | Op::ImageWrite(image) => image.masked,
             _ => false,
         };
         ensure!(

@@ -172,7 +172,12 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    fn check_mask(&self, masked: bool, mask: Option<Value>, lanes: u8) -> Result<(), String> {
+    pub(super) fn check_mask(
+        &self,
+        masked: bool,
+        mask: Option<Value>,
+        lanes: u8,
+    ) -> Result<(), String> {
         match mask {
             None => ensure!(!masked, "a masked access needs a mask"),
             Some(mask) => {

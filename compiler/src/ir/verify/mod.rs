@@ -5,7 +5,7 @@
 //! promises (no calls after inlining, one lane after `scalarize`, ...). Cost: near linear.
 //!
 //! [`verify`] below walks a function and checks how it hangs together; `flow.rs` checks its jumps and what its stage allows,
-//! `values.rs`, `memory.rs` and `work_items.rs` the instructions.
+//! `values.rs`, `memory.rs`, `images.rs` and `work_items.rs` the instructions.
 
 /// `Err` of a formatted message unless the condition holds.
 macro_rules! ensure {
@@ -17,6 +17,7 @@ macro_rules! ensure {
 }
 
 mod flow;
+mod images;
 mod memory;
 mod values;
 mod work_items;
@@ -216,6 +217,9 @@ impl Verifier<'_> {
             | Op::AtomicStore(_)
             | Op::ContextLoad(_)
             | Op::ContextStore(_) => self.check_memory(&operands),
+            Op::ImageRead(_) | Op::ImageWrite(_) | Op::ImageQuery(_) => {
+                self.check_images(&operands)
+            }
             Op::Fence(_)
             | Op::Barrier(_)
             | Op::Collective { .. }

@@ -106,6 +106,71 @@ fn each_rule_refuses_what_breaks_it() {
             "v4: f32x4 = load.global.align4.masked.stride4 v0, v3\nret",
             "mask of 4 lanes",
         ),
+        (
+            Translated,
+            "v4: f32 = image_read.constant.2d.f32 v0, v1, v2\nret",
+            "expected 4 operands",
+        ),
+        (
+            Translated,
+            "v4: f32 = image_read.constant.2d.f32 v0, v1, v1, v2\nret",
+            "coordinates have one type",
+        ),
+        (
+            Translated,
+            "v4: f32 = image_read.constant.1d.f32 v0, v2, v2\nret",
+            "a sampler is an i32",
+        ),
+        (
+            Translated,
+            "v4: f32 = image_read.constant.1d.int v0, v1, v2\nret",
+            "a texel is one i32 or four, for int",
+        ),
+        (
+            Translated,
+            "v4: f32, v5: f32 = image_read.constant.1d.f32 v0, v1, v2\nret",
+            "a texel is one f32 or four",
+        ),
+        (
+            Translated,
+            "v4: f32 = image_read.local.1d.f32 v0, v1, v2\nret",
+            "constant or global",
+        ),
+        (
+            Translated,
+            "v4: f32 = image_read.constant.1d.f32.masked v0, v1, v2, v3\nret",
+            "vectorized code",
+        ),
+        (
+            Translated,
+            "v4: f32x4 = image_read.constant.1d.f32 v0, v1, v2\nret",
+            "many work-items",
+        ),
+        (
+            Translated,
+            "image_write.constant.1d.f32 v0, v1, v2\nret",
+            "not constant",
+        ),
+        (
+            Translated,
+            "image_write.global.1d.f32 v0, v2, v2\nret",
+            "coordinates have one type",
+        ),
+        (
+            Translated,
+            "image_write.global.3d.f32 v0, v1, v1, v1\nret",
+            "coordinates and components",
+        ),
+        (
+            Translated,
+            "v4: i64 = image_query.width v0\nret",
+            "is an i32",
+        ),
+        (
+            Vectorized,
+            "v4: i32x4 = splat v1\nimage_write.global.1d.int.masked v0, v4, v1, v3\nret",
+            "mask of 4 lanes",
+        ),
     ];
     for (stage, body, expected) in cases {
         let error = check(stage, body).expect_err(body);
