@@ -305,7 +305,7 @@ static void consistency(void) {
     }
 
     /* SPIR-V: instruction sets and extensions by name, capabilities by number. */
-    const char *names[64];
+    const char *names[256];
     cl_uint capabilities[256];
     STATUS(CL_SUCCESS, clGetDeviceInfo(device, DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS, sizeof names, names, &size));
     int has_std = 0;
