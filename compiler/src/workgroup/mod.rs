@@ -14,6 +14,7 @@ mod assemble;
 mod bounds;
 mod checks;
 mod collectives;
+mod demote;
 mod extensions;
 mod local;
 mod split;

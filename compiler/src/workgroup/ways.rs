@@ -21,16 +21,14 @@
 //! Code that several barriers lead to is there once for each. Values that live across barriers go by way of private
 //! variables, which become values again, all of them varying: that is what it costs.
 
-use std::collections::BTreeMap;
-
 use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
 
 use super::collectives::is_collective;
+use super::demote::demote;
 use super::split::cut_at_barriers;
-use crate::AddressSpace;
 use crate::ir::{
-    BinOp, Block, BlockCall, Builder, Collective, ConvertOp, Fence, Function, Inst, IntCC, Mem, Op,
-    Query, Scope, SourceLoc, Terminator, Type, Value,
+    BinOp, Block, BlockCall, Builder, Collective, ConvertOp, Fence, Function, Inst, IntCC, Op,
+    Query, Scope, Terminator, Type, Value,
 };
 use crate::transform;
 
@@ -168,16 +166,15 @@ fn cheap_values(func: &Function) -> SecondaryMap<Value, bool> {
     cheap
 }
 
-/// Stores what lives at a start, but for cheap values, to a private variable where it is defined, and loads it in every other block that uses it.
+/// Sends what lives at a start, but for cheap values, through private variables.
 fn keep_in_variables(func: &mut Function, starts: &[Block], cheap: &SecondaryMap<Value, bool>) {
-    let order = func.reverse_post_order();
     let preds = func.predecessors();
-    let mut def_block: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
+    let mut home: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
     let mut users: SecondaryMap<Value, Vec<Block>> = SecondaryMap::new();
-    for &block in &order {
+    for &block in &func.layout {
         let data = &func.blocks[block];
         for &param in &data.params {
-            def_block[param] = block.into();
+            home[param] = block.into();
         }
         let mut uses = |value: Value| {
             if users[value].last() != Some(&block) {
@@ -187,7 +184,7 @@ fn keep_in_variables(func: &mut Function, starts: &[Block], cheap: &SecondaryMap
         for &inst in &data.insts {
             func.insts[inst].args.iter().for_each(|&arg| uses(arg));
             for &result in &func.insts[inst].results {
-                def_block[result] = block.into();
+                home[result] = block.into();
             }
         }
         data.term.for_each_value(uses);
@@ -196,121 +193,25 @@ fn keep_in_variables(func: &mut Function, starts: &[Block], cheap: &SecondaryMap
     starts.iter().for_each(|&start| is_start[start] = true);
     // Marks hold the number of the value that set them, so that nothing is cleared between values.
     let mut live: SecondaryMap<Block, u32> = SecondaryMap::new();
-    let mut replaced: BTreeMap<Block, Vec<(Value, Value)>> = BTreeMap::new();
-    let values: Vec<Value> = func.values.keys().collect();
-    for value in values {
-        let Some(home) = def_block[value].expand() else {
+    let mut crossing: SecondaryMap<Value, bool> = SecondaryMap::new();
+    for value in func.values.keys() {
+        let Some(home) = home[value].expand() else {
             continue;
         };
         if cheap[value] || func.params().contains(&value) {
             continue;
         }
         let mark = value.index() as u32 + 1;
-        let mut todo: Vec<Block> = users[value]
-            .iter()
-            .copied()
-            .filter(|&b| b != home)
-            .collect();
-        let mut crosses = false;
+        let elsewhere = users[value].iter().filter(|&&user| user != home);
+        let mut todo: Vec<Block> = elsewhere.copied().collect();
         while let Some(block) = todo.pop() {
             if std::mem::replace(&mut live[block], mark) != mark {
-                crosses |= is_start[block];
+                crossing[value] |= is_start[block];
                 todo.extend(preds[block].iter().filter(|&&pred| pred != home));
             }
         }
-        if !crosses {
-            continue;
-        }
-        let variable = Variable::new(func, func.ty(value));
-        variable.store_after(func, home, value);
-        for &user in users[value].iter().filter(|&&user| user != home) {
-            let loaded = variable.load_first(func, user);
-            replaced.entry(user).or_default().push((value, loaded));
-        }
     }
-    for (block, pairs) in replaced {
-        let new: BTreeMap<Value, Value> = pairs.into_iter().collect();
-        let rename = |value: &mut Value| {
-            if let Some(&to) = new.get(value) {
-                *value = to;
-            }
-        };
-        for inst in func.blocks[block].insts.clone() {
-            func.insts[inst].args.iter_mut().for_each(rename);
-        }
-        func.blocks[block].term.for_each_value_mut(rename);
-    }
-}
-
-/// A private variable for a value.
-struct Variable {
-    address: Value,
-    ty: Type,
-}
-
-impl Variable {
-    fn new(func: &mut Function, ty: Type) -> Variable {
-        let size = ty.scalar.bits().div_ceil(8);
-        let align = size.next_power_of_two();
-        let op = Op::Alloca { size, align };
-        let inst = func.make_inst(op, &[], &[Type::PTR], SourceLoc::default());
-        let entry = func.entry();
-        func.blocks[entry].insts.insert(0, inst);
-        Variable {
-            address: func.insts[inst].results[0],
-            ty,
-        }
-    }
-
-    fn mem(&self) -> Mem {
-        Mem::new(AddressSpace::Private, self.ty.scalar.bits().div_ceil(8))
-    }
-
-    /// Truth values are bytes in memory.
-    fn is_truth(&self) -> bool {
-        self.ty == Type::I1
-    }
-
-    /// Emits at the end of a block what is then moved to where it belongs.
-    fn emit(func: &mut Function, block: Block, at: usize, emit: impl FnOnce(&mut Builder<'_>)) {
-        let count = func.blocks[block].insts.len();
-        emit(&mut Builder::new(func, block));
-        let insts = &mut func.blocks[block].insts;
-        let new = insts.split_off(count);
-        insts.splice(at..at, new);
-    }
-
-    fn store_after(&self, func: &mut Function, block: Block, value: Value) {
-        let def = func.def_inst(value);
-        let insts = &func.blocks[block].insts;
-        let at = match def {
-            Some(def) => insts.iter().position(|&i| i == def).map_or(0, |at| at + 1),
-            None => 0,
-        };
-        Variable::emit(func, block, at, |b| {
-            let value = if self.is_truth() {
-                let (one, zero) = (b.iconst(Type::I8, 1), b.iconst(Type::I8, 0));
-                b.select(value, one, zero)
-            } else {
-                value
-            };
-            b.store(self.mem(), self.address, value);
-        });
-    }
-
-    fn load_first(&self, func: &mut Function, block: Block) -> Value {
-        let mut loaded = None;
-        Variable::emit(func, block, 0, |b| {
-            loaded = Some(if self.is_truth() {
-                let byte = b.load(self.mem(), self.address, Type::I8);
-                let zero = b.iconst(Type::I8, 0);
-                b.icmp(IntCC::Ne, byte, zero)
-            } else {
-                b.load(self.mem(), self.address, self.ty)
-            });
-        });
-        loaded.expect("just made")
-    }
+    demote(func, &crossing);
 }
 
 struct Turns<'a> {

@@ -15,12 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
+use super::super::demote::demote;
 use super::regions::find_regions;
-use crate::AddressSpace;
 use crate::analysis::PostDominatorTree;
-use crate::ir::{
-    Block, BlockCall, Builder, Fence, Function, Inst, Mem, Op, SourceLoc, Terminator, Type, Value,
-};
+use crate::ir::{Block, Fence, Function, Type, Value};
 use crate::transform::promote;
 
 /// Layers of blocks, over the number of blocks, after which something is wrong.
@@ -146,96 +144,18 @@ fn copy(func: &mut Function, block: Block) -> Block {
     copy
 }
 
-/// Stores what some blocks define where it is defined, and loads it where another block uses it.
+/// Sends what some blocks define through memory to the others.
 fn through_memory(func: &mut Function, blocks: &BTreeSet<Block>) {
-    let mut home: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
+    let mut values: SecondaryMap<Value, bool> = SecondaryMap::new();
     for &block in blocks {
         for &param in &func.blocks[block].params {
-            home[param] = block.into();
+            values[param] = true;
         }
         for &inst in &func.blocks[block].insts {
             for &result in &func.insts[inst].results {
-                home[result] = block.into();
+                values[result] = true;
             }
         }
     }
-    let mut places: BTreeMap<Value, Value> = BTreeMap::new();
-    for block in func.layout.clone() {
-        let mut here: BTreeMap<Value, Value> = BTreeMap::new();
-        let insts = std::mem::take(&mut func.blocks[block].insts);
-        for inst in insts {
-            for n in 0..func.insts[inst].args.len() {
-                let value = func.insts[inst].args[n];
-                if home[value].expand().is_some_and(|home| home != block) {
-                    let value = *here
-                        .entry(value)
-                        .or_insert_with(|| read(func, block, value, &mut places));
-                    func.insts[inst].args[n] = value;
-                }
-            }
-            func.blocks[block].insts.push(inst);
-        }
-        let mut term = std::mem::replace(
-            &mut func.blocks[block].term,
-            Terminator::Br(BlockCall::new(block, &[])),
-        );
-        term.for_each_value_mut(|value| {
-            if home[*value].expand().is_some_and(|home| home != block) {
-                *value = *here
-                    .entry(*value)
-                    .or_insert_with(|| read(func, block, *value, &mut places));
-            }
-        });
-        func.blocks[block].term = term;
-    }
-    let entry = func.entry();
-    let mut first = Vec::new();
-    for (value, place) in places {
-        first.extend(func.def_inst(place));
-        let store = func.make_inst(
-            Op::Store(private(func.ty(value))),
-            &[place, value],
-            &[],
-            SourceLoc::default(),
-        );
-        let block = home[value].expect("a value of one of the blocks");
-        let at = match func.def_inst(value) {
-            Some(def) => position(func, block, def) + 1,
-            None => 0,
-        };
-        func.blocks[block].insts.insert(at, store);
-    }
-    func.blocks[entry].insts.splice(0..0, first);
-}
-
-/// A value of another block, at the end of this one. The private variable that it is in is yet to be placed.
-fn read(
-    func: &mut Function,
-    block: Block,
-    value: Value,
-    places: &mut BTreeMap<Value, Value>,
-) -> Value {
-    let ty = func.ty(value);
-    if let Some(bits) = func.as_const(value) {
-        return Builder::new(func, block).iconst(ty, bits);
-    }
-    let place = *places.entry(value).or_insert_with(|| {
-        let alloca = Op::Alloca {
-            size: ty.bytes(),
-            align: ty.bytes(),
-        };
-        let inst = func.make_inst(alloca, &[], &[Type::PTR], SourceLoc::default());
-        func.insts[inst].results[0]
-    });
-    Builder::new(func, block).val(Op::Load(private(ty)), &[place], ty)
-}
-
-fn private(ty: Type) -> Mem {
-    Mem::new(AddressSpace::Private, ty.bytes())
-}
-
-fn position(func: &Function, block: Block, inst: Inst) -> usize {
-    let insts = &func.blocks[block].insts;
-    let at = insts.iter().position(|&other| other == inst);
-    at.expect("a value is defined in its block")
+    demote(func, &values);
 }
