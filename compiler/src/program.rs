@@ -314,6 +314,7 @@ impl Program {
             eprintln!("brolga: kernel `{name}`: compiled in {times}");
         }
         Ok(CompiledKernel {
+            name: name.clone(),
             code: machine,
             _globals: self.globals.clone(),
             width: u32::from(key.width),
@@ -363,6 +364,7 @@ fn local_mem_size(module: &Module, kernel: FuncId) -> u64 {
 /// Generated code for one kernel and launch key, with the memory that holds it.
 #[derive(Debug)]
 pub struct CompiledKernel {
+    name: String,
     code: Code,
     /// The code holds addresses into them.
     _globals: Arc<Globals>,
@@ -382,6 +384,10 @@ impl CompiledKernel {
     /// Work-items per vector.
     pub fn width(&self) -> u32 {
         self.width
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Bytes of machine code.

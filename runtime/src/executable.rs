@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt::{self, Write};
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
@@ -146,6 +147,18 @@ impl Code {
     /// The function; callable while `self` lives.
     pub(crate) fn entry(&self) -> KernelFn {
         self.entry
+    }
+
+    /// Where the machine code is; nowhere if the function is of the program.
+    pub(crate) fn machine(&self) -> Range<usize> {
+        self.compiled.as_ref().map_or(0..0, |kernel| {
+            let start = self.entry as usize;
+            start..start + kernel.code_size()
+        })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.compiled.as_ref().map_or("", |kernel| kernel.name())
     }
 
     /// Bytes of scratch memory for groups of `local_size` with `local_mem_size` bytes of work-group memory.

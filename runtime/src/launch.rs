@@ -1,13 +1,16 @@
 //! One launch of a kernel as work: arguments captured by value, code, and the range of work-groups.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use brolga_compiler::{Launch, NdRange};
 
 use crate::command::Shape;
 use crate::context::Context;
-use crate::error::CLResult;
+use crate::error::{CLResult, ClError};
 use crate::executable::Code;
+use crate::fault;
 use crate::float_env::FloatEnv;
 use crate::ndrange::num_groups;
 use crate::pool::Pool;
@@ -33,6 +36,8 @@ pub(crate) struct LaunchWork {
     local_mem_size: u64,
     scratch_size: u64,
     sink: PrintfSink,
+    context: Arc<Context>,
+    faulted: AtomicBool,
 }
 
 impl LaunchWork {
@@ -50,6 +55,8 @@ impl LaunchWork {
             scratch_size: code.scratch_size(group, local_mem_size),
             num_groups: num_groups(&range),
             sink: PrintfSink::new(context),
+            context: Arc::clone(context),
+            faulted: AtomicBool::new(false),
             code,
             args,
             range,
@@ -77,7 +84,8 @@ impl LaunchWork {
         }
     }
 
-    /// Runs the work-groups `begin..end` on this thread. Errors: `CL_OUT_OF_RESOURCES` without scratch memory.
+    /// Runs the work-groups `begin..end` on this thread. Errors: `CL_OUT_OF_RESOURCES` without scratch memory, or if the kernel
+    /// faults.
     pub(crate) fn run(&self, begin: u64, end: u64) -> CLResult<()> {
         let launch = Launch {
             args: self.args.as_ptr().cast(),
@@ -90,12 +98,22 @@ impl LaunchWork {
             printf: receive,
             printf_context: self.sink.as_context(),
         };
-        scratch::with(self.scratch_size, |scratch| {
+        let (entry, machine) = (self.code.entry(), self.code.machine());
+        let ran = scratch::with(self.scratch_size, |scratch| {
             let _environment = FloatEnv::enter();
             // SAFETY: the contract of `KernelFn`: launch and arguments outlive the call, the scratch memory is as
             // large and aligned as asked for and this thread's alone. What the arguments point to is kept alive by
             // the command, or vouched for by the application (SVM).
-            unsafe { self.code.entry()(&launch, scratch, begin, end) };
+            unsafe { fault::call(entry, machine, &launch, scratch, begin..end) }
+        })?;
+        ran.map_err(|fault| {
+            let message = format!("kernel `{}` {fault}", self.code.name());
+            // One line for a launch, however many threads run it.
+            if !self.faulted.swap(true, Relaxed) {
+                eprintln!("brolga: {message}");
+                self.context.report(&message);
+            }
+            ClError::OUT_OF_RESOURCES
         })
     }
 

@@ -13,6 +13,7 @@
 //! queue, enqueue/                        the order of commands; each kind validated and captured by value
 //! command, event                         a command, its dependencies, status and callbacks
 //! pool, scratch, float_env               threads that execute commands
+//! fault/                                 kernels that fault
 //! printf_sink, printf                    what kernels print
 //! frontend/, binary                      OpenCL C to SPIR-V; program binaries
 //! ```
@@ -30,6 +31,7 @@ mod enqueue;
 pub mod error;
 pub mod event;
 pub mod executable;
+mod fault;
 mod features;
 mod float_env;
 pub mod frontend;

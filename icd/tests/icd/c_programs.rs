@@ -14,6 +14,12 @@ fn bad_arguments() {
     support::c_program("bad_arguments.c");
 }
 
+/// A kernel's fault ends its launch, and nothing else.
+#[test]
+fn faults() {
+    support::c_program("faults.c");
+}
+
 /// Buffers, sub-buffers, mapping, SVM, events, callbacks and native kernels do what they are for.
 #[test]
 fn memory_and_events() {

@@ -1,0 +1,141 @@
+/* Kernels that fault: their event fails, what depends on it fails, the context's callback is told, everything else goes on; and the
+ * application's own handler still gets the application's own faults. */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *source =
+    "kernel void wild(global int *out, ulong address) { out[get_global_id(0)] = *(global int *)address; }\n"
+    "kernel void deep(global int *out, int n) {\n"
+    "  volatile int big[1 << 22];\n"
+    "  for (int i = 0; i < n; i++) big[i * 4096] = i;\n"
+    "  out[get_global_id(0)] = big[(n - 1) * 4096];\n"
+    "}\n"
+    "kernel void good(global int *out) { out[get_global_id(0)] = get_global_id(0) * 3; }\n";
+
+static char message[1024];
+static int messages = 0;
+
+static void CL_CALLBACK told(const char *text, const void *data, size_t size, void *user) {
+    (void)data, (void)size, (void)user;
+    snprintf(message, sizeof message, "%s", text);
+    messages++;
+}
+
+static sigjmp_buf back;
+static volatile sig_atomic_t own_faults = 0;
+
+static void own_handler(int number, siginfo_t *info, void *registers) {
+    (void)number, (void)info, (void)registers;
+    own_faults++;
+    siglongjmp(back, 1);
+}
+
+static cl_int status_of(cl_event event) {
+    cl_int status = 77;
+    STATUS(CL_SUCCESS, clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    return status;
+}
+
+int main(void) {
+    struct sigaction own = {0};
+    own.sa_sigaction = own_handler;
+    own.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &own, NULL);
+
+    setup();
+    cl_int err;
+    cl_context context = clCreateContext(NULL, 1, &device, told, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    err = clBuildProgram(program, 1, &device, "", NULL, NULL);
+    if (err == CL_COMPILER_NOT_AVAILABLE) {
+        printf("no OpenCL C compiler\n");
+        return 0;
+    }
+    STATUS(CL_SUCCESS, err);
+    cl_mem out = clCreateBuffer(context, CL_MEM_READ_WRITE, 4096 * sizeof(int), NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    cl_kernel wild = clCreateKernel(program, "wild", &err);
+    STATUS(CL_SUCCESS, err);
+    cl_kernel deep = clCreateKernel(program, "deep", &err);
+    STATUS(CL_SUCCESS, err);
+    cl_kernel good = clCreateKernel(program, "good", &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clSetKernelArg(wild, 0, sizeof out, &out));
+    STATUS(CL_SUCCESS, clSetKernelArg(deep, 0, sizeof out, &out));
+    STATUS(CL_SUCCESS, clSetKernelArg(good, 0, sizeof out, &out));
+
+    /* One work-group, run by whoever waits, and many, run by all threads; an address that is not mapped and one that none can be. */
+    cl_ulong addresses[] = {16, 0xdead000, 0x8000000000000000};
+    size_t one = 1, many = 4096, local = 16;
+    for (int i = 0; i < 6; i++) {
+        STATUS(CL_SUCCESS, clSetKernelArg(wild, 1, sizeof(cl_ulong), &addresses[i % 3]));
+        messages = 0;
+        message[0] = 0;
+        cl_event failed, after;
+        size_t *global = i < 3 ? &one : &many;
+        STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, wild, 1, NULL, global, i < 3 ? NULL : &local, 0, NULL, &failed));
+        STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, good, 1, NULL, &many, &local, 1, &failed, &after));
+        clFinish(queue);
+        STATUS(CL_OUT_OF_RESOURCES, status_of(failed));
+        TRUE(status_of(after) < 0);
+        TRUE(messages == 1);
+        TRUE(strstr(message, "wild") != NULL);
+        TRUE(i % 3 != 1 || strstr(message, "0xdead000") != NULL);
+        STATUS(CL_SUCCESS, clReleaseEvent(failed));
+        STATUS(CL_SUCCESS, clReleaseEvent(after));
+    }
+    cl_event full;
+    cl_int rounds = 1000;
+    STATUS(CL_SUCCESS, clSetKernelArg(deep, 1, sizeof rounds, &rounds));
+    STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, deep, 1, NULL, &one, NULL, 0, NULL, &full));
+    clFinish(queue);
+    STATUS(CL_OUT_OF_RESOURCES, status_of(full));
+    TRUE(strstr(message, "deep") != NULL && strstr(message, "stack") != NULL);
+    STATUS(CL_SUCCESS, clReleaseEvent(full));
+
+    /* The context is as good as before. */
+    int results[4096];
+    STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, good, 1, NULL, &many, &local, 0, NULL, NULL));
+    STATUS(CL_SUCCESS, clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof results, results, 0, NULL, NULL));
+    int wrong = 0;
+    for (int i = 0; i < 4096; i++) {
+        wrong += results[i] != i * 3;
+    }
+    TRUE(wrong == 0);
+
+    TRUE(own_faults == 0);
+    if (sigsetjmp(back, 1) == 0) {
+        *(volatile int *)32 = 1;
+    }
+    TRUE(own_faults == 1);
+
+    /* Without a handler of its own an application dies of its faults, as ever. */
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        *(volatile int *)32 = 1;
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+
+    clReleaseKernel(wild);
+    clReleaseKernel(deep);
+    clReleaseKernel(good);
+    clReleaseMemObject(out);
+    clReleaseProgram(program);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    return finish();
+}

@@ -1,0 +1,181 @@
+//! What faults need of the processor: a call that can be returned from at any time, and the registers of an interrupted thread.
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+pub(super) use none::*;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub(super) use x86_64::*;
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod x86_64 {
+    use std::arch::naked_asm;
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use brolga_compiler::{KernelFn, Launch};
+
+    pub(crate) const IS_SERVED: bool = true;
+
+    /// Where [`call`] goes on: the stack pointer, and the instruction.
+    #[repr(C)]
+    pub(crate) struct WayBack {
+        stack: AtomicUsize,
+        instruction: AtomicUsize,
+    }
+
+    impl WayBack {
+        pub(crate) const fn none() -> WayBack {
+            WayBack {
+                stack: AtomicUsize::new(0),
+                instruction: AtomicUsize::new(0),
+            }
+        }
+    }
+
+    /// Calls a kernel. Whether it came back by [`Interrupted::go_back`].
+    ///
+    /// # Safety
+    /// That of [`KernelFn`].
+    pub(crate) unsafe fn call(
+        kernel: KernelFn,
+        launch: &Launch,
+        scratch: *mut u8,
+        begin: u64,
+        end: u64,
+        way_back: &WayBack,
+    ) -> bool {
+        // SAFETY: the caller's.
+        unsafe { trampoline(kernel, launch, scratch, begin, end, way_back) != 0 }
+    }
+
+    /// Saves the registers that a callee must keep, notes how to come back to them, and calls.
+    #[unsafe(naked)]
+    unsafe extern "C" fn trampoline(
+        kernel: KernelFn,
+        launch: *const Launch,
+        scratch: *mut u8,
+        begin: u64,
+        end: u64,
+        way_back: *const WayBack,
+    ) -> u32 {
+        naked_asm!(
+            "push rbp",
+            "push rbx",
+            "push r12",
+            "push r13",
+            "push r14",
+            "push r15",
+            // Aligns the stack.
+            "sub rsp, 8",
+            "mov [r9], rsp",
+            "lea rax, [rip + 2f]",
+            "mov [r9 + 8], rax",
+            "mov rax, rdi",
+            "mov rdi, rsi",
+            "mov rsi, rdx",
+            "mov rdx, rcx",
+            "mov rcx, r8",
+            "call rax",
+            "xor eax, eax",
+            "3:",
+            "add rsp, 8",
+            "pop r15",
+            "pop r14",
+            "pop r13",
+            "pop r12",
+            "pop rbx",
+            "pop rbp",
+            "ret",
+            "2:",
+            "mov eax, 1",
+            "jmp 3b",
+        )
+    }
+
+    /// A thread whose instruction faulted.
+    pub(crate) struct Interrupted {
+        registers: *mut [libc::greg_t; 23],
+    }
+
+    impl Interrupted {
+        /// # Safety
+        /// `context` is what the system gave to a handler that is still running.
+        pub(crate) unsafe fn new(context: *mut libc::c_void) -> Interrupted {
+            let context = context.cast::<libc::ucontext_t>();
+            Interrupted {
+                // SAFETY: the caller's.
+                registers: unsafe { &raw mut (*context).uc_mcontext.gregs },
+            }
+        }
+
+        fn register(&self, which: i32) -> usize {
+            // SAFETY: the handler is still running, and the number is of a register.
+            unsafe { (*self.registers)[which as usize] as usize }
+        }
+
+        pub(crate) fn instruction(&self) -> usize {
+            self.register(libc::REG_RIP)
+        }
+
+        pub(crate) fn stack(&self) -> usize {
+            self.register(libc::REG_RSP)
+        }
+
+        /// Has the thread go on in `call` when the handler returns.
+        pub(crate) fn go_back(&mut self, way: &WayBack) {
+            // SAFETY: as above.
+            let registers = unsafe { &mut *self.registers };
+            registers[libc::REG_RSP as usize] = way.stack.load(Relaxed) as i64;
+            registers[libc::REG_RIP as usize] = way.instruction.load(Relaxed) as i64;
+        }
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+mod none {
+    use brolga_compiler::{KernelFn, Launch};
+
+    pub(crate) const IS_SERVED: bool = false;
+
+    pub(crate) struct WayBack;
+
+    impl WayBack {
+        pub(crate) const fn none() -> WayBack {
+            WayBack
+        }
+    }
+
+    /// # Safety
+    /// That of [`KernelFn`].
+    pub(crate) unsafe fn call(
+        kernel: KernelFn,
+        launch: &Launch,
+        scratch: *mut u8,
+        begin: u64,
+        end: u64,
+        _way_back: &WayBack,
+    ) -> bool {
+        // SAFETY: the caller's.
+        unsafe { kernel(launch, scratch, begin, end) };
+        false
+    }
+
+    pub(crate) struct Interrupted;
+
+    impl Interrupted {
+        /// # Safety
+        /// None.
+        pub(crate) unsafe fn new(_context: *mut libc::c_void) -> Interrupted {
+            Interrupted
+        }
+
+        pub(crate) fn instruction(&self) -> usize {
+            0
+        }
+
+        pub(crate) fn stack(&self) -> usize {
+            0
+        }
+
+        pub(crate) fn go_back(&mut self, _way: &WayBack) {}
+    }
+}

@@ -1,0 +1,331 @@
+//! Kernels that fault: a wild pointer or a full stack ends the launch, not the process.
+//!
+//! ```text
+//! call()            this thread's slot says: generated code from here to there, come back so
+//!   generated code  faults
+//!     handler()     finds the slot, notes the fault, and lets the thread go on where `call` returns
+//! ```
+//!
+//! The handler looks for its thread in a table that threads enter before they first run a kernel, since it must neither
+//! take locks nor allocate, which thread-local variables of a library may do. Only faults of instructions of the kernel itself are taken: one in a function
+//! that it calls may hold locks. Everything else goes to the handler that was there before, and a handler that the application installs later
+//! comes first. `BROLGA_FAULTS=0` installs none.
+//!
+//! Where the kernel was interrupted its memory is left as it is, which is all that is promised of a launch that failed.
+//! `arch.rs` is what depends on the processor.
+
+mod arch;
+
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::ptr;
+use std::sync::LazyLock;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize};
+
+use brolga_compiler::{KernelFn, Launch};
+
+/// Threads that are in kernels at once; more run without protection.
+const THREADS: usize = 512;
+
+/// Bytes of a stack for the handler: the registers that the kernel saves there take some thousand.
+const HANDLER_STACK: usize = 64 << 10;
+
+/// A fault this near to the stack pointer is of a stack that is full.
+const NEAR: usize = 1 << 20;
+
+/// What a kernel did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    signal: i32,
+    address: usize,
+    /// Bytes of the code before the instruction.
+    offset: usize,
+    stack_is_full: bool,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.signal {
+            libc::SIGSEGV | libc::SIGBUS if self.stack_is_full => {
+                return write!(
+                    f,
+                    "its private variables do not fit on the stack (address {:#x})",
+                    self.address
+                );
+            }
+            // What the processor reports of an address that no memory can have is 0.
+            libc::SIGSEGV | libc::SIGBUS if self.address == 0 => "accessed no valid address",
+            libc::SIGSEGV | libc::SIGBUS => {
+                return write!(
+                    f,
+                    "accessed address {:#x}, {} bytes into its code",
+                    self.address, self.offset
+                );
+            }
+            libc::SIGFPE => "divided by zero",
+            _ => "came to an instruction that the processor does not have",
+        };
+        write!(f, "{what}, {} bytes into its code", self.offset)
+    }
+}
+
+/// What the handler knows of a thread.
+struct Slot {
+    /// 0 if the slot is free.
+    thread: AtomicI32,
+    /// Whether generated code is running.
+    running: AtomicBool,
+    begin: AtomicUsize,
+    end: AtomicUsize,
+    /// Where the thread goes on after a fault.
+    way_back: arch::WayBack,
+    signal: AtomicI32,
+    address: AtomicUsize,
+    offset: AtomicUsize,
+    stack_is_full: AtomicBool,
+}
+
+impl Slot {
+    const fn free() -> Slot {
+        Slot {
+            thread: AtomicI32::new(0),
+            running: AtomicBool::new(false),
+            begin: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            way_back: arch::WayBack::none(),
+            signal: AtomicI32::new(0),
+            address: AtomicUsize::new(0),
+            offset: AtomicUsize::new(0),
+            stack_is_full: AtomicBool::new(false),
+        }
+    }
+}
+
+static SLOTS: [Slot; THREADS] = [const { Slot::free() }; THREADS];
+
+/// What the handlers before this one were, in the order of [`SIGNALS`].
+static BEFORE: LazyLock<Option<[libc::sigaction; SIGNALS.len()]>> = LazyLock::new(install);
+
+const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
+
+/// This thread's entry in the table, and the stack that the handler has on it.
+struct Entry {
+    slot: Option<&'static Slot>,
+    stack: *mut libc::c_void,
+}
+
+thread_local! {
+    static ENTRY: Entry = Entry::new();
+}
+
+impl Entry {
+    fn new() -> Entry {
+        let thread = rustix::thread::gettid().as_raw_nonzero().get();
+        let slot = SLOTS.iter().find(|slot| {
+            let taken = slot.thread.compare_exchange(0, thread, Acquire, Relaxed);
+            taken.is_ok()
+        });
+        Entry {
+            slot,
+            stack: give_handler_stack(),
+        }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot {
+            slot.thread.store(0, Release);
+        }
+        if !self.stack.is_null() {
+            let none = libc::stack_t {
+                ss_sp: ptr::null_mut(),
+                ss_flags: libc::SS_DISABLE,
+                ss_size: 0,
+            };
+            // SAFETY: the handler does not run, so its stack may go.
+            unsafe {
+                libc::sigaltstack(&none, ptr::null_mut());
+                libc::munmap(self.stack, HANDLER_STACK);
+            }
+        }
+    }
+}
+
+/// A stack for handlers, unless the thread has one; null if there is none to give back.
+fn give_handler_stack() -> *mut libc::c_void {
+    let mut old = MaybeUninit::<libc::stack_t>::zeroed();
+    // SAFETY: `old` is valid for writes, and zeros are a valid `stack_t`; the mapping is new.
+    unsafe {
+        libc::sigaltstack(ptr::null(), old.as_mut_ptr());
+        if old.assume_init().ss_flags & libc::SS_DISABLE == 0 {
+            return ptr::null_mut();
+        }
+        let stack = libc::mmap(
+            ptr::null_mut(),
+            HANDLER_STACK,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        if stack == libc::MAP_FAILED {
+            return ptr::null_mut();
+        }
+        let new = libc::stack_t {
+            ss_sp: stack,
+            ss_flags: 0,
+            ss_size: HANDLER_STACK,
+        };
+        libc::sigaltstack(&new, ptr::null_mut());
+        stack
+    }
+}
+
+fn install() -> Option<[libc::sigaction; SIGNALS.len()]> {
+    if !arch::IS_SERVED || std::env::var("BROLGA_FAULTS").is_ok_and(|v| v == "0") {
+        return None;
+    }
+    stay_loaded();
+    // SAFETY: zeros are a valid `sigaction`; the handler keeps to what handlers may do.
+    let mut before = SIGNALS.map(|_| unsafe { std::mem::zeroed::<libc::sigaction>() });
+    for (&signal, old) in SIGNALS.iter().zip(&mut before) {
+        // SAFETY: as above.
+        unsafe {
+            let mut new: libc::sigaction = std::mem::zeroed();
+            new.sa_sigaction = handler as *const () as usize;
+            new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigemptyset(&mut new.sa_mask);
+            libc::sigaction(signal, &new, old);
+        }
+    }
+    Some(before)
+}
+
+/// The handler outlives a `dlclose` of the library, and so must its code.
+fn stay_loaded() {
+    // SAFETY: the address is of this library's code; a library opened again is only counted.
+    unsafe {
+        let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+        let here = handler as *const libc::c_void;
+        if libc::dladdr(here, found.as_mut_ptr()) != 0 {
+            let name = found.assume_init().dli_fname;
+            if !name.is_null() {
+                libc::dlopen(
+                    name,
+                    libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE,
+                );
+            }
+        }
+    }
+}
+
+extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: `gettid` has no conditions.
+    let thread = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
+    let slot = SLOTS
+        .iter()
+        .find(|slot| slot.thread.load(Relaxed) == thread && slot.running.load(Relaxed));
+    if let Some(slot) = slot {
+        // SAFETY: the system calls handlers with a context.
+        let mut at = unsafe { arch::Interrupted::new(context) };
+        let code = slot.begin.load(Relaxed)..slot.end.load(Relaxed);
+        if code.contains(&at.instruction()) {
+            // SAFETY: the system calls handlers with information.
+            let address = unsafe { (*info).si_addr() } as usize;
+            slot.signal.store(signal, Relaxed);
+            slot.address.store(address, Relaxed);
+            slot.offset.store(at.instruction() - code.start, Relaxed);
+            let is_near = at.stack().abs_diff(address) < NEAR;
+            slot.stack_is_full.store(is_near, Relaxed);
+            slot.running.store(false, Relaxed);
+            at.go_back(&slot.way_back);
+            return;
+        }
+    }
+    // SAFETY: as above.
+    unsafe { pass_on(signal, info, context) };
+}
+
+/// Does what would have been done without this handler.
+///
+/// # Safety
+/// The arguments are those of a handler.
+unsafe fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let index = SIGNALS.iter().position(|&s| s == signal);
+    let before = LazyLock::get(&BEFORE).and_then(Option::as_ref);
+    let old = index.zip(before).map(|(index, before)| before[index]);
+    match old {
+        Some(old) if ![libc::SIG_DFL, libc::SIG_IGN].contains(&old.sa_sigaction) => {
+            // SAFETY: it was installed as a handler of this kind.
+            unsafe {
+                if old.sa_flags & libc::SA_SIGINFO != 0 {
+                    type Full = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+                    std::mem::transmute::<usize, Full>(old.sa_sigaction)(signal, info, context);
+                } else {
+                    std::mem::transmute::<usize, extern "C" fn(i32)>(old.sa_sigaction)(signal);
+                }
+            }
+        }
+        // The instruction faults again, and the system does the rest.
+        _ => {
+            // SAFETY: zeros are the default action.
+            unsafe {
+                let default: libc::sigaction = std::mem::zeroed();
+                libc::sigaction(signal, &default, ptr::null_mut());
+            }
+        }
+    }
+}
+
+/// Calls a kernel whose machine code is at `code`.
+///
+/// # Safety
+/// That of [`KernelFn`].
+pub(crate) unsafe fn call(
+    kernel: KernelFn,
+    code: Range<usize>,
+    launch: &Launch,
+    scratch: *mut u8,
+    groups: Range<u64>,
+) -> Result<(), Fault> {
+    let plainly = || {
+        // SAFETY: the caller's.
+        unsafe { kernel(launch, scratch, groups.start, groups.end) };
+        Ok(())
+    };
+    if code.is_empty() || BEFORE.is_none() {
+        return plainly();
+    }
+    let slot = ENTRY.try_with(|entry| entry.slot).ok().flatten();
+    // A kernel that runs while another is interrupted on the same thread is that one's.
+    let Some(slot) = slot.filter(|slot| !slot.running.load(Relaxed)) else {
+        return plainly();
+    };
+    slot.begin.store(code.start, Relaxed);
+    slot.end.store(code.end, Relaxed);
+    slot.running.store(true, Relaxed);
+    // SAFETY: the caller's; the slot is this thread's.
+    let faulted = unsafe {
+        arch::call(
+            kernel,
+            launch,
+            scratch,
+            groups.start,
+            groups.end,
+            &slot.way_back,
+        )
+    };
+    slot.running.store(false, Relaxed);
+    if !faulted {
+        return Ok(());
+    }
+    Err(Fault {
+        signal: slot.signal.load(Relaxed),
+        address: slot.address.load(Relaxed),
+        offset: slot.offset.load(Relaxed),
+        stack_is_full: slot.stack_is_full.load(Relaxed),
+    })
+}
