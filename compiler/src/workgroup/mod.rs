@@ -10,6 +10,7 @@
 //! work-groups. `checks.rs` and `bounds.rs` keep
 //! rare cases from slowing down vector code; `ways.rs` is for work-items that go different ways between barriers; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width.rs` chooses how wide.
 
+mod again;
 mod assemble;
 mod bounds;
 mod checks;

@@ -23,17 +23,15 @@
 
 use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
 
+use super::again;
 use super::collectives::is_collective;
 use super::demote::demote;
 use super::split::cut_at_barriers;
 use crate::ir::{
-    BinOp, Block, BlockCall, Builder, Collective, ConvertOp, Fence, Function, Inst, IntCC, Op,
-    Query, Scope, Terminator, Type, Value,
+    BinOp, Block, BlockCall, Builder, Collective, Fence, Function, Inst, IntCC, Op, Scope,
+    Terminator, Type, Value,
 };
 use crate::transform;
-
-/// Values computed again after a barrier cost at most this many instructions.
-const CHEAP: u32 = 8;
 
 /// Instructions that the code may come to, and by which factor it may grow.
 const MOST: usize = 20_000;
@@ -133,30 +131,14 @@ fn cheap_values(func: &Function) -> SecondaryMap<Value, bool> {
     for &block in &func.reverse_post_order() {
         for &inst in &func.blocks[block].insts {
             let data = &func.insts[inst];
-            let base = match &data.op {
-                Op::Const(_) | Op::Alloca { .. } => 0,
-                Op::DimQuery(..) => 1,
-                Op::Query(Query::GlobalLinearId) => 3,
-                Op::Query(_) | Op::LocalAddr(_) | Op::GlobalAddr(_) => 1,
-                Op::PtrAdd | Op::Select | Op::ICmp(_) => 1,
-                Op::Unary(_) if !func.ty(data.results[0]).scalar.is_float() => 1,
-                Op::Binary(op, _)
-                    if !op.is_float()
-                        && !matches!(op, BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem) =>
-                {
-                    1
-                }
-                Op::Convert(
-                    ConvertOp::SExt | ConvertOp::ZExt | ConvertOp::Trunc | ConvertOp::Bitcast,
-                    _,
-                ) => 1,
-                _ => continue,
+            let Some(base) = again::cost(func, data) else {
+                continue;
             };
             let args = data.args.iter().map(|&arg| costs[arg]);
             costs[data.results[0]] = args
                 .sum::<Option<u32>>()
                 .map(|sum| sum + base)
-                .filter(|&cost| cost <= CHEAP);
+                .filter(|&cost| cost <= again::CHEAP);
         }
     }
     let mut cheap = SecondaryMap::with_capacity(func.values.len());

@@ -41,9 +41,6 @@ use crate::ir::{
 };
 use crate::{Diagnostic, LaunchKey};
 
-/// Values computed again in another region cost at most this many instructions.
-const CHEAP: u32 = 8;
-
 fn has_barrier(kernel: &Function) -> bool {
     kernel.layout.iter().any(|&block| {
         let mut insts = kernel.blocks[block].insts.iter();

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
 
+use super::super::again::{self, CHEAP};
 use super::slots::{Crossing, Crossings, Node};
-use super::{CHEAP, Remark, Splitter, array_slot};
+use super::{Remark, Splitter, array_slot};
 use crate::analysis::Shape;
-use crate::ir::{BinOp, Block, ConvertOp, Inst, Op, Query, Terminator, Value};
+use crate::ir::{Block, Inst, Op, Terminator, Value};
 
 impl Splitter<'_> {
     /// Private arrays that are used in several regions, or in one that runs several times, become slots.
@@ -227,23 +228,7 @@ impl Splitter<'_> {
         }
         let inst = self.func.def_inst(value)?;
         let data = &self.func.insts[inst];
-        let base = match &data.op {
-            Op::DimQuery(..) => 1,
-            Op::Query(Query::GlobalLinearId) => 3,
-            Op::Query(_) => 1,
-            Op::Alloca { .. } => 0,
-            Op::PtrAdd | Op::Select | Op::ICmp(_) => 1,
-            Op::Unary(_) if !self.func.ty(value).scalar.is_float() => 1,
-            Op::Binary(op, _) if !self.func.ty(value).scalar.is_float() => match op {
-                BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem => return None,
-                _ => 1,
-            },
-            Op::Convert(
-                ConvertOp::SExt | ConvertOp::ZExt | ConvertOp::Trunc | ConvertOp::Bitcast,
-                _,
-            ) => 1,
-            _ => return None,
-        };
+        let base = again::cost(self.func, data)?;
         let def = self.cfg.def_block[value]?;
         let mut sum = base;
         for &arg in &data.args {
