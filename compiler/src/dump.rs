@@ -3,6 +3,11 @@
 
 use std::path::PathBuf;
 
+/// Whether `BROLGA_REMARKS` asks for remarks on standard error.
+pub fn remarks_wanted() -> bool {
+    std::env::var("BROLGA_REMARKS").is_ok_and(|v| !v.is_empty() && v != "0")
+}
+
 /// Which stages are written, and where.
 #[derive(Clone, Debug, Default)]
 pub struct Dump {
@@ -23,7 +28,7 @@ impl Dump {
                 .filter(|s| !s.is_empty())
                 .map(str::to_owned)
                 .collect(),
-            remarks: std::env::var("BROLGA_REMARKS").is_ok_and(|v| !v.is_empty() && v != "0"),
+            remarks: remarks_wanted(),
             directory: directory.into(),
         }
     }

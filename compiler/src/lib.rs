@@ -20,7 +20,8 @@
 //! shape, a function pointer ([`CompiledKernel`]) together with the memory it wants.
 //! This crate knows nothing of OpenCL objects, threads or queues.
 //!
-//! Open `program.rs` first: it drives the stages. `abi.rs` is the contract with whoever runs the code.
+//! Open `program.rs` first: it drives the stages. `abi.rs` is the contract with whoever runs the code,
+//! `pipe.rs` with whoever makes pipes.
 
 pub mod abi;
 pub mod analysis;
@@ -32,6 +33,7 @@ pub mod ir;
 pub mod jit;
 pub mod kernel_info;
 pub mod lower;
+pub mod pipe;
 pub mod program;
 pub mod spirv;
 pub mod times;

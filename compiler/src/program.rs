@@ -65,7 +65,7 @@ pub const SMALL_IDS: u64 = 1 << 28;
 pub const MAX_LOCAL_SIZE: u64 = 1 << 16;
 
 /// The sizes of sub-groups that a kernel may require.
-pub const SUB_GROUP_SIZES: [u32; 3] = [4, 8, 16];
+pub const SUB_GROUP_SIZES: [u32; 4] = [4, 8, 16, 32];
 
 /// What generated code is specialised for; equal keys share code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -290,7 +290,8 @@ impl Program {
         self.dump
             .write("clif", name, || clif.function.display().to_string());
         let lower = watch.lap();
-        let machine = Code::compile(clif, self.dump.wants("asm"))?;
+        let listing = self.dump.wants("asm");
+        let machine = Code::compile(name, clif, &self.module.locations, listing)?;
         let times = Times {
             prepare: prepared.time,
             vectorize,
@@ -326,7 +327,7 @@ impl Program {
 /// The vector width that the environment forces.
 fn forced_width() -> Option<u8> {
     let width: u8 = std::env::var("BROLGA_WIDTH").ok()?.parse().ok()?;
-    matches!(width, 1 | 2 | 4 | 8 | 16).then_some(width)
+    matches!(width, 1 | 2 | 4 | 8 | 16 | 32).then_some(width)
 }
 
 /// Bytes that the work-group variables of a kernel and of what it calls take in whatever order they are

@@ -113,7 +113,7 @@ impl Case {
         b.ret(&[]);
         lower::legalize::run(&mut func);
         let clif = codegen::translate(&func, &PrimaryMap::new()).expect("translates");
-        Code::compile(clif, false).unwrap_or_else(|e| panic!("{self:?}: {e}"))
+        Code::compile("test", clif, &[], false).unwrap_or_else(|e| panic!("{self:?}: {e}"))
     }
 
     fn check(self, rng: &mut ChaCha8Rng) {

@@ -13,7 +13,7 @@ use cranelift_entity::PrimaryMap;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const WIDTHS: [u8; 5] = [1, 2, 4, 8, 16];
+const WIDTHS: [u8; 6] = [1, 2, 4, 8, 16, 32];
 /// How many times W lanes each operation is tried on.
 const ROUNDS: usize = 12;
 /// Bytes from one operand's lanes to the next's.
@@ -150,7 +150,7 @@ fn compile(op: &Op, args: &[Scalar], result: Scalar, width: u8, same: bool) -> C
     lower::legalize::run(&mut func);
     let clif =
         codegen::translate(&func, &PrimaryMap::new()).unwrap_or_else(|e| panic!("{op}: {e}"));
-    Code::compile(clif, false).unwrap_or_else(|e| panic!("{op}: {e}"))
+    Code::compile("test", clif, &[], false).unwrap_or_else(|e| panic!("{op}: {e}"))
 }
 
 fn check(op: Op, args: &[Scalar], result: Scalar) -> Result<(), String> {

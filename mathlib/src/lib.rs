@@ -29,7 +29,7 @@
 //! on the way out.
 //!
 //! `half` is not a format of its own: widen to `float`, evaluate with [`eval_half`], round to
-//! `half`. Vectors are the caller's affair, but for [`root::length`] and [`root::normalize`].
+//! `half`. Vectors are the caller's affair.
 //!
 //! Open [`number`] first, then [`exp`] as the pattern of a function, then [`func`].
 

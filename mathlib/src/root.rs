@@ -1,4 +1,4 @@
-//! `rsqrt`, `cbrt`, `hypot`, and lengths of vectors without overflow.
+//! `rsqrt`, `cbrt` and `hypot`.
 
 use crate::bits::{copysign, from_int, infinity, to_int};
 use crate::number::{Float, Int};
@@ -62,57 +62,4 @@ pub fn hypot<F: Float>(x: F, y: F) -> F {
     let (l, s) = (large * scale, small * scale);
     let r = l.fma(l, s * s).sqrt() * back;
     F::select(a.eq(infinity(x)) | b.eq(infinity(x)), infinity(x), r)
-}
-
-/// The largest magnitude; a NaN may be lost.
-fn largest<F: Float>(v: &[F]) -> F {
-    let first = v[0].abs();
-    v[1..]
-        .iter()
-        .fold(first, |most, x| F::select(x.abs().gt(most), x.abs(), most))
-}
-
-fn sum_of_squares<F: Float>(v: impl Iterator<Item = F>) -> F {
-    v.map(|x| (x, x * x))
-        .reduce(|(_, sum), (x, _)| (x, x.fma(x, sum)))
-        .expect("a vector has a component")
-        .1
-}
-
-/// The Euclidean length of a vector of at least one component, without overflow or underflow.
-pub fn length<F: Float>(v: &[F]) -> F {
-    let (scale, back) = scaling(largest(v));
-    sum_of_squares(v.iter().map(|&x| x * scale)).sqrt() * back
-}
-
-/// The unit vector in the direction of v, with the edge cases the specification lists: zeros stay,
-/// a NaN spreads, infinite components count as 1 beside finite ones as 0.
-pub fn normalize<F: Float, const N: usize>(v: [F; N]) -> [F; N] {
-    let most = largest(&v);
-    let inf = infinity(most);
-    let any_infinite = most.eq(inf);
-    let one = most.lit(1.0);
-    let zero = most.lit(0.0);
-    let v = v.map(|x| {
-        let replaced = copysign(F::select(x.abs().eq(inf), one, zero), x);
-        let replaced = F::select(x.is_nan(), x, replaced);
-        F::select(any_infinite, replaced, x)
-    });
-    let most = F::select(any_infinite, one, most);
-    let (scale, _) = scaling(most);
-    let v = v.map(|x| x * scale);
-    let length = sum_of_squares(v.iter().copied()).sqrt();
-    let length = F::select(length.eq(zero), one, length);
-    v.map(|x| x / length)
-}
-
-/// [`length`] for the `fast_` forms: squares may overflow or underflow.
-pub fn fast_length<F: Float>(v: &[F]) -> F {
-    sum_of_squares(v.iter().copied()).sqrt()
-}
-
-/// [`normalize`] for `fast_normalize`: v times the inverse square root of its square.
-pub fn fast_normalize<F: Float, const N: usize>(v: [F; N]) -> [F; N] {
-    let inverse = rsqrt(sum_of_squares(v.iter().copied()));
-    v.map(|x| x * inverse)
 }

@@ -100,6 +100,9 @@ pub(crate) fn beyond_limit<F: Float>(x: F) -> F::Mask {
 /// The first difference is exact: the product and x are multiples of 2^-23 (2^-52) or of an ulp of
 /// x, and the difference is below 1. What is left of pi/2 after the third part is below 2^-71
 /// (2^-160), times a quotient below 2^17 (2^30), against a rest of no less than about 2^-30 (2^-63).
+/// The low part of a `double` is exact but for its last rounding: `first` is a multiple of the ulp of the second product, if
+/// not larger (M. Joldes, J.-M. Muller and V. Popescu, "Tight and rigorous error bounds for basic building blocks of
+/// double-word arithmetic", on `Fast2Sum`).
 fn reduce<F: Float>(x: F) -> (F::Int, F, Option<F>) {
     match x.format() {
         Format::F32 => {
@@ -110,8 +113,11 @@ fn reduce<F: Float>(x: F) -> (F::Int, F, Option<F>) {
             let part = |i: usize| x.lit(-PI_2_F64[i]);
             let (kf, k) = round_scaled(x, x.lit(std::f64::consts::FRAC_2_PI));
             let first = kf.fma(part(0), x);
-            let r = kf.fma(part(1), first);
-            let low = kf.fma(part(1), first - r);
+            // The second product in two words, and the difference too: next to a multiple of pi/2 most of `first` cancels.
+            let second = kf * part(1);
+            let second_low = kf.fma(part(1), -second);
+            let r = first + second;
+            let low = ((first - r) + second) + second_low;
             (k, r, Some(kf.fma(part(2), low)))
         }
     }

@@ -1,10 +1,8 @@
 //! `half` functions in `float`: the unary ones at every encoding, `fma` against exact arithmetic.
 
-mod support;
-
 use brolga_mathlib::{Accuracy, Func, eval_f16};
+use brolga_mathlib_testing::{BINARY, Random, UNARY};
 use half::f16;
-use support::{BINARY, Random, UNARY};
 
 /// The error in ulp of `half`.
 fn error(got: f16, reference: f64) -> f64 {

@@ -1,14 +1,12 @@
 //! A second implementation of the number traits, of four lanes, as a code generator's would be:
 //! every function gives in each lane the bits that the scalar gives.
 
-mod support;
-
 use brolga_mathlib::{
     Accuracy, Float, Format, Func, Int, Mask, Routine, Signature, Target, Value, eval_values,
 };
+use brolga_mathlib_testing::{Random, special_values};
 use std::num::Wrapping;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
-use support::{Random, special_values};
 
 #[derive(Clone, Copy, Debug)]
 struct Lanes<T>([T; 4]);

@@ -68,6 +68,10 @@ pub struct Device {
     pub max_global_variable_size: usize,
     pub image_support: bool,
     pub pipe_support: bool,
+    /// Pipes among the arguments of a kernel.
+    pub max_pipe_args: u32,
+    pub pipe_max_active_reservations: u32,
+    pub pipe_max_packet_size: u32,
     pub name: String,
     pub vendor: String,
     pub driver_version: &'static str,
@@ -194,7 +198,12 @@ impl Device {
             max_num_sub_groups: MAX_WORK_GROUP_SIZE as u32,
             max_global_variable_size: MAX_GLOBAL_VARIABLE_SIZE,
             image_support: false,
-            pipe_support: false,
+            pipe_support: true,
+            // All arguments could be pipes, a reservation takes nothing but its packets, and a packet may be as large as there is
+            // memory: these are round numbers that are larger than anybody needs.
+            max_pipe_args: 64,
+            pipe_max_active_reservations: 1 << 16,
+            pipe_max_packet_size: 64 << 10,
             name: topology.name.clone(),
             vendor: topology.vendor.clone(),
             driver_version: env!("CARGO_PKG_VERSION"),
@@ -275,6 +284,9 @@ mod tests {
         assert!(device.max_constant_args >= 8);
         assert!(device.mem_base_addr_align >= 128 * 8);
         assert!(device.printf_buffer_size >= 1 << 20);
+        assert!(device.max_pipe_args >= 16);
+        assert!(device.pipe_max_active_reservations >= 1);
+        assert!(device.pipe_max_packet_size >= 1024);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! code go on meanwhile, and a second launch of the same code waits for the first instead of compiling again.
 
 use std::collections::HashMap;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
@@ -18,6 +18,9 @@ use parking_lot::Mutex;
 
 use crate::context::Context;
 use crate::launch::LaunchWork;
+
+/// Work-items of a work-group for remarks: what applications often take.
+const USUAL_LOCAL_SIZE: u64 = 64;
 
 /// Something that describes kernels and makes code for them: the compiler's [`Program`], or native
 /// functions ([`NativeKernels`]).
@@ -127,6 +130,11 @@ pub struct Code {
 }
 
 impl Code {
+    /// What the compiler has to say about it.
+    fn remarks(&self) -> &[String] {
+        self.compiled.as_ref().map_or(&[], |code| code.remarks())
+    }
+
     fn compiled(kernel: CompiledKernel) -> Code {
         Code {
             entry: kernel.entry(),
@@ -273,6 +281,32 @@ impl Executable {
 
     pub(crate) fn width(&self, kernel: usize) -> u32 {
         self.source.width(kernel).max(1)
+    }
+
+    /// How the compiler runs each kernel in a usual launch, which is of whole work-groups, as lines for the build log. Compiles
+    /// them, so that such launches find their code ready.
+    pub(crate) fn remarks(&self) -> String {
+        let mut text = String::new();
+        for (index, kernel) in self.kernels().iter().enumerate() {
+            let local_size = match kernel.required_work_group_size {
+                Some(size) => size.map(u64::from),
+                None => [USUAL_LOCAL_SIZE, 1, 1],
+            };
+            let range = NdRange {
+                work_dim: 3,
+                global_offset: [0; 3],
+                global_size: local_size,
+                local_size,
+            };
+            let mut line = |remark: &dyn fmt::Display| {
+                let _ = writeln!(text, "kernel `{}`: {remark}", kernel.name);
+            };
+            match self.code(index, &range) {
+                Ok(code) => code.remarks().iter().for_each(|remark| line(remark)),
+                Err(error) => line(&error),
+            }
+        }
+        text
     }
 
     /// The code for a launch, compiled now if this is the first with its key. A failure is kept too.

@@ -76,6 +76,7 @@ const OPENCL_C_FEATURES: &[NameVersion] = &[
     NameVersion::new("__opencl_c_kernel_clock_scope_device", 3, 0, 0),
     NameVersion::new("__opencl_c_kernel_clock_scope_sub_group", 3, 0, 0),
     NameVersion::new("__opencl_c_kernel_clock_scope_work_group", 3, 0, 0),
+    NameVersion::new("__opencl_c_pipes", 3, 0, 0),
     NameVersion::new("__opencl_c_program_scope_global_variables", 3, 0, 0),
     NameVersion::new("__opencl_c_subgroups", 3, 0, 0),
     NameVersion::new("__opencl_c_work_group_collective_functions", 3, 0, 0),

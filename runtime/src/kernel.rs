@@ -14,6 +14,7 @@ use crate::error::{CLResult, ClError};
 use crate::executable::Executable;
 use crate::launch::{ArgBlock, LaunchWork};
 use crate::memory::buffer::Buffer;
+use crate::memory::pipe::Pipe;
 use crate::ndrange::{self, Limits};
 use crate::program::Program;
 
@@ -179,6 +180,27 @@ impl Kernel {
             ),
             None => (0, Bound::Value),
         };
+        self.set(index, arg, &address.to_le_bytes(), bound);
+        Ok(())
+    }
+
+    /// Sets a pipe.
+    ///
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
+    /// `CL_INVALID_MEM_OBJECT` for a pipe of another context.
+    pub fn set_arg_pipe(&self, index: u32, pipe: &Pipe) -> CLResult<()> {
+        let arg = self.arg(index)?;
+        if arg.kind != ArgKind::Pipe {
+            return Err(ClError::INVALID_ARG_VALUE);
+        }
+        let memory = pipe.memory();
+        // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not a valid
+        // memory object.
+        if !Arc::ptr_eq(memory.context(), self.context()) {
+            return Err(ClError::INVALID_MEM_OBJECT);
+        }
+        let address = memory.as_ptr() as u64;
+        let bound = Bound::Buffer(Arc::downgrade(memory));
         self.set(index, arg, &address.to_le_bytes(), bound);
         Ok(())
     }

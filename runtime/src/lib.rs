@@ -7,7 +7,7 @@
 //! ```text
 //! platform, device, features, topology   what there is
 //! context                                what everything else belongs to
-//! memory/                                buffers, shared virtual memory, rectangles, transfers
+//! memory/                                buffers, pipes, shared virtual memory, rectangles, transfers
 //! program/, executable, kernel           source/IL/binary -> built program -> kernel with arguments -> code
 //! ndrange, launch                        a launch checked, its local size chosen; the launch as work
 //! queue, enqueue/                        the order of commands; each kind validated and captured by value
@@ -54,6 +54,7 @@ pub use event::Event;
 pub use kernel::Kernel;
 pub use memory::buffer::Buffer;
 pub use memory::host::HostPtr;
+pub use memory::pipe::Pipe;
 pub use memory::rect::RectSide;
 pub use platform::{NameVersion, Platform};
 pub use program::Program;

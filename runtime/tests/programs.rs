@@ -251,3 +251,31 @@ fn threads_launch_and_compile_at_once() {
     let marker = queue(&context).enqueue_marker(&[]).unwrap();
     Event::wait_all(&[marker]).unwrap();
 }
+
+#[test]
+fn remarks_are_in_the_build_log_when_asked_for() {
+    let context = context();
+    let source = "kernel void gathers(global const int *from, global int *to, local int *t) {
+        size_t i = get_local_id(0);
+        t[i] = from[to[i]];
+        int mine = t[i] * 3;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        to[i] = t[i ^ 1] + mine;
+    }";
+    let Some(program) = build(&context, source, "-cl-brolga-remarks") else {
+        return;
+    };
+    let log = program.build_info().log;
+    assert!(log.contains("kernel `gathers`: runs "), "{log}");
+    // clang 22 alone writes no source lines.
+    if log.contains("kernel.cl") {
+        for remark in [
+            "kernel.cl:3: load is gathered",
+            "kernel.cl:4: this i32 is kept across a barrier",
+        ] {
+            assert!(log.contains(remark), "{remark}: {log}");
+        }
+    }
+    let quiet = build(&context, source, "").unwrap();
+    assert_eq!(quiet.build_info().log, "");
+}

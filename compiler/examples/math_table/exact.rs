@@ -2,7 +2,7 @@
 
 use half::f16;
 
-use super::Type;
+use super::number::Type;
 
 /// Floats of some type, and an integer, to one result or two; integers are numbers here.
 pub type Exact = fn(Type, [f64; 3], i32) -> [f64; 2];

@@ -6,48 +6,41 @@ use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
 use brolga_compiler::{BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, ir};
 use brolga_mathlib::{Func, Signature};
 
-use super::Type;
+use super::number::Type;
 
 /// Elements of one run; a work-group each.
 pub const ELEMENTS: usize = 4096;
 
-/// A vector of [`ELEMENTS`] 64-bit elements at most, aligned as buffers are.
+/// [`ELEMENTS`] 64-bit scalars, aligned as buffers are. Four make room for as many vectors.
 #[repr(C, align(128))]
-struct Buffer([u8; ELEMENTS * 8]);
+#[derive(Clone)]
+struct Buffer([u64; ELEMENTS]);
+
+const LANES: usize = 4;
 
 /// Arguments, results and the code between them.
 pub struct Kernel {
     code: CompiledKernel,
     /// Three arguments, two results.
-    buffers: Vec<Buffer>,
+    buffers: Vec<Vec<Buffer>>,
     scratch: Vec<Buffer>,
 }
 
-/// A lane of a buffer.
-pub trait Lane: Copy {
-    fn read(bytes: &[u8]) -> Self;
-    fn write(self, bytes: &mut [u8]);
-}
+/// What buffers hold: any bits are a value.
+pub trait Lane: Copy {}
 
-macro_rules! lanes {
-    ($($ty:ty),*) => {
-        $(impl Lane for $ty {
-            fn read(bytes: &[u8]) -> Self {
-                <$ty>::from_le_bytes(bytes.try_into().expect("as many bytes as the lane has"))
-            }
-            fn write(self, bytes: &mut [u8]) {
-                bytes.copy_from_slice(&self.to_le_bytes());
-            }
-        })*
-    };
-}
-
-lanes!(f32, f64, i32, half::f16);
+impl Lane for half::f16 {}
+impl Lane for f32 {}
+impl Lane for f64 {}
+impl Lane for i16 {}
+impl Lane for i32 {}
+impl Lane for i64 {}
 
 impl Kernel {
-    /// The kernel of a function for elements of a type, `width` work-items a vector.
-    pub fn new(func: Func, ty: Type, width: u8) -> Kernel {
-        let text = text(func, ty);
+    /// The kernel that computes `results = operation arguments` for all elements, `width` work-items a vector. Types
+    /// are those of IR.
+    pub fn new(operation: &str, arguments: &[String], results: &[String], width: u8) -> Kernel {
+        let text = text(operation, arguments, results);
         let module = ir::parse::module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let program = Program::from_module(module, &BuildOptions::default())
             .unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -59,24 +52,48 @@ impl Kernel {
             .compile(0, &key)
             .unwrap_or_else(|e| panic!("{e}\n{text}"));
         let scratch = code.scratch_size(range().local_size, 0) as usize;
-        let buffers = |count: usize| (0..count).map(|_| Buffer([0; ELEMENTS * 8])).collect();
+        let zeros = |count: usize| vec![Buffer([0; ELEMENTS]); count];
         Kernel {
             code,
-            buffers: buffers(5),
-            scratch: buffers(scratch.div_ceil(ELEMENTS * 8) + 1),
+            buffers: vec![zeros(LANES); 5],
+            scratch: zeros(scratch.div_ceil(ELEMENTS * 8) + 1),
         }
     }
 
-    /// Sets argument `index` of element `at`.
-    pub fn set<T: Lane>(&mut self, index: usize, at: usize, value: T) {
-        let size = size_of::<T>();
-        value.write(&mut self.buffers[index].0[at * size..(at + 1) * size]);
+    /// The kernel of a function.
+    pub fn of(func: Func, ty: Type, width: u8) -> Kernel {
+        let (float, int) = (ty.name(), ty.int_name());
+        let (arguments, results): (&[&str], &[&str]) = match func.signature() {
+            Signature::Unary => (&[float], &[float]),
+            Signature::Binary => (&[float; 2], &[float]),
+            Signature::Ternary => (&[float; 3], &[float]),
+            Signature::WithInt => (&[float, "i32"], &[float]),
+            Signature::OfInt => (&[int], &[float]),
+            Signature::ToInt => (&[float], &["i32"]),
+            Signature::UnaryPair => (&[float], &[float; 2]),
+            Signature::UnaryAndInt => (&[float], &[float, "i32"]),
+            Signature::BinaryAndInt => (&[float; 2], &[float, "i32"]),
+        };
+        let owned = |names: &[&str]| -> Vec<String> { names.iter().map(|&n| n.into()).collect() };
+        Kernel::new(&operation(func), &owned(arguments), &owned(results), width)
     }
 
-    /// Result `index` of element `at`.
-    pub fn get<T: Lane>(&self, index: usize, at: usize) -> T {
-        let size = size_of::<T>();
-        T::read(&self.buffers[3 + index].0[at * size..(at + 1) * size])
+    /// Argument `index` of all elements.
+    pub fn argument<T: Lane>(&mut self, index: usize) -> &mut [T] {
+        let buffer = &mut self.buffers[index];
+        let bytes = size_of_val(buffer.as_slice());
+        // SAFETY: any bits are a T, whose alignment is less than a buffer's.
+        unsafe {
+            std::slice::from_raw_parts_mut(buffer.as_mut_ptr().cast(), bytes / size_of::<T>())
+        }
+    }
+
+    /// Result `index` of all elements.
+    pub fn result<T: Lane>(&self, index: usize) -> &[T] {
+        let buffer = &self.buffers[3 + index];
+        let bytes = size_of_val(buffer.as_slice());
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts(buffer.as_ptr().cast(), bytes / size_of::<T>()) }
     }
 
     /// Applies the function to every element.
@@ -84,7 +101,7 @@ impl Kernel {
         let addresses: Vec<u8> = self
             .buffers
             .iter_mut()
-            .flat_map(|buffer| (buffer.0.as_mut_ptr() as u64).to_le_bytes())
+            .flat_map(|buffer| (buffer.as_mut_ptr() as u64).to_le_bytes())
             .collect();
         let range = range();
         let launch = Launch {
@@ -136,21 +153,17 @@ fn operation(func: Func) -> String {
     }
 }
 
-/// `out0[i] (, out1[i]) = func(in0[i], in1[i], in2[i])`.
-fn text(func: Func, ty: Type) -> String {
-    let float = ty.name();
-    let (args, results): (&[&str], &[&str]) = match func.signature() {
-        Signature::Unary => (&[float], &[float]),
-        Signature::Binary => (&[float; 2], &[float]),
-        Signature::Ternary => (&[float; 3], &[float]),
-        Signature::WithInt => (&[float, "i32"], &[float]),
-        Signature::OfInt => (&[ty.int_name()], &[float]),
-        Signature::ToInt => (&[float], &["i32"]),
-        Signature::UnaryPair => (&[float], &[float; 2]),
-        Signature::UnaryAndInt => (&[float], &[float, "i32"]),
-        Signature::BinaryAndInt => (&[float; 2], &[float, "i32"]),
-    };
-    let size = |name: &str| name[1..].parse::<u32>().expect("a number of bits") / 8;
+/// Bytes of an element in memory, and of the alignment that its accesses have: a scalar's. Three components take the
+/// space of four.
+fn size(ty: &str) -> (u32, u32) {
+    let (scalar, lanes) = ty.split_once('x').unwrap_or((ty, "1"));
+    let bytes = scalar[1..].parse::<u32>().expect("a number of bits") / 8;
+    let lanes: u32 = lanes.parse().expect("a number of lanes");
+    (bytes * lanes.next_power_of_two(), bytes)
+}
+
+/// `out0[i] (, out1[i]) = operation in0[i] (, in1[i], in2[i])`.
+fn text(operation: &str, arguments: &[String], results: &[String]) -> String {
     let mut text = String::from(
         "kernel \"k\" @0 (value 0, value 8, value 16, value 24, value 32)\n\
          func \"k\" (ptr, ptr, ptr, ptr, ptr) -> () {\n\
@@ -162,14 +175,15 @@ fn text(func: Func, ty: Type) -> String {
             text,
             "s{pointer}: i64 = const {}\no{pointer}: i64 = imul gid, s{pointer}\n\
              a{pointer}: ptr = ptr_add p{pointer}, o{pointer}",
-            size(of)
+            size(of).0
         );
     };
-    for (i, arg) in args.iter().enumerate() {
-        address(&mut text, i, arg);
-        let _ = writeln!(text, "x{i}: {arg} = load.global.align{} a{i}", size(arg));
+    for (i, argument) in arguments.iter().enumerate() {
+        address(&mut text, i, argument);
+        let align = size(argument).1;
+        let _ = writeln!(text, "x{i}: {argument} = load.global.align{align} a{i}");
     }
-    let names = |letter: &str, count: usize, ty: &dyn Fn(usize) -> String| {
+    let numbered = |letter: &str, count: usize, ty: &dyn Fn(usize) -> String| {
         (0..count)
             .map(|i| format!("{letter}{i}{}", ty(i)))
             .collect::<Vec<_>>()
@@ -177,14 +191,18 @@ fn text(func: Func, ty: Type) -> String {
     };
     let _ = writeln!(
         text,
-        "{} = {} {}",
-        names("r", results.len(), &|i| format!(": {}", results[i])),
-        operation(func),
-        names("x", args.len(), &|_| String::new()),
+        "{} = {operation} {}",
+        numbered("r", results.len(), &|i| format!(": {}", results[i])),
+        numbered("x", arguments.len(), &|_| String::new()),
     );
     for (i, result) in results.iter().enumerate() {
         address(&mut text, 3 + i, result);
-        let _ = writeln!(text, "store.global.align{} a{}, r{i}", size(result), 3 + i);
+        let _ = writeln!(
+            text,
+            "store.global.align{} a{}, r{i}",
+            size(result).1,
+            3 + i
+        );
     }
     text.push_str("ret\n}\n");
     text

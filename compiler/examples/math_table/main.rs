@@ -4,52 +4,41 @@
 //! cargo run --release -p brolga-compiler --example math_table -- --points 100000000 --stride 1
 //! ```
 //!
-//! Functions run as programs run them: kernels of vectorized generated code (`kernel.rs`). `sweep.rs` tries them
-//! against the references of `reference.rs` and `exact.rs`, `speed.rs` times them. Rows of the file stay where nothing is measured anew, so
-//! that a run may be for some functions: `--only sin,cos`, `--types float,double`. `--errors no` leaves the errors as they are,
-//! `--times no` the times, which only a quiet machine gives. The exit status is 1 if a bound is exceeded.
+//! Functions run as programs run them: kernels of vectorized generated code (`kernel.rs`). `sweep.rs` tries them with the arguments of
+//! `arguments.rs` against the references of `reference.rs` and `exact.rs`, `geometric.rs` those of vectors; `speed.rs` times them. Rows
+//! of the file (`table.rs`) stay where nothing is measured anew, so that a run may be for some functions: `--only sin,cos`, `--types
+//! float,double`. `--errors no` leaves the errors as they are; `--times no` the times, which only a quiet machine gives, and
+//! `--times new` those that are there. A run of hours writes another file, `--table FILE`, of which `--merge FILE` takes
+//! the errors. The exit status is 1 if a bound is exceeded.
 
+mod arguments;
 mod exact;
+mod geometric;
 mod kernel;
+mod number;
 mod reference;
 mod speed;
-#[path = "../../../mathlib/tests/support/mod.rs"]
-mod support;
 mod sweep;
+mod table;
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
+use arguments::Effort;
 use brolga_mathlib::{Accuracy, Func};
-use sweep::{Effort, Found, sweep};
+use geometric::Geometric;
+use number::Type;
+use reference::reference_name;
+use sweep::{Found, sweep};
+use table::{Cells, Table};
 
-/// The type of a function's arguments.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Type {
-    Half,
-    Float,
-    Double,
-}
-
-impl Type {
-    const ALL: [Type; 3] = [Type::Half, Type::Float, Type::Double];
-
-    /// In IR.
-    pub fn name(self) -> &'static str {
-        ["f16", "f32", "f64"][self as usize]
-    }
-
-    /// The integer of the same width, in IR.
-    pub fn int_name(self) -> &'static str {
-        ["i16", "i32", "i64"][self as usize]
-    }
-
-    /// In OpenCL C.
-    fn c_name(self) -> &'static str {
-        ["half", "float", "double"][self as usize]
-    }
+/// Which times to measure.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Times {
+    All,
+    New,
+    None,
 }
 
 /// What the command line asks for.
@@ -58,7 +47,9 @@ struct Options {
     only: Vec<String>,
     types: Vec<String>,
     errors: bool,
-    times: bool,
+    times: Times,
+    table: PathBuf,
+    merge: Option<PathBuf>,
 }
 
 impl Options {
@@ -71,7 +62,9 @@ impl Options {
             only: Vec::new(),
             types: Vec::new(),
             errors: true,
-            times: true,
+            times: Times::All,
+            table: PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../mathlib/ULP.md"),
+            merge: None,
         };
         let args: Vec<String> = std::env::args().skip(1).collect();
         for pair in args.chunks(2) {
@@ -84,54 +77,118 @@ impl Options {
                 "--only" => options.only = names(),
                 "--types" => options.types = names(),
                 "--errors" => options.errors = value != "no",
-                "--times" => options.times = value != "no",
+                "--times" => {
+                    options.times = match value.as_str() {
+                        "no" => Times::None,
+                        "new" => Times::New,
+                        _ => Times::All,
+                    }
+                }
+                "--table" => options.table = value.into(),
+                "--merge" => options.merge = Some(value.into()),
                 other => panic!("unknown option {other}"),
             }
         }
         options
     }
 
-    fn wants(&self, func: Func, ty: Type) -> bool {
+    fn wants(&self, func: &str, ty: Type) -> bool {
         let listed = |list: &[String], name| list.is_empty() || list.iter().any(|n| n == name);
-        func.accuracy()[ty as usize] != Accuracy::Absent
-            && listed(&self.only, func.name())
-            && listed(&self.types, ty.c_name())
+        listed(&self.only, func) && listed(&self.types, ty.c_name())
+    }
+
+    fn wants_times(&self, cells: &Cells) -> bool {
+        match self.times {
+            Times::All => true,
+            Times::New => cells[4].is_empty(),
+            Times::None => false,
+        }
     }
 }
 
-/// The cells of a row, without the function and the type.
-type Cells = Vec<String>;
-
 fn main() -> ExitCode {
     let options = Options::parse();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mathlib/ULP.md");
-    let mut rows = read(&std::fs::read_to_string(&path).unwrap_or_default());
+    let mut table = Table::read(&options.table);
+    if let Some(from) = &options.merge {
+        table.merge(Table::read(from));
+        table.write(&options.table).expect("a writable file");
+        return ExitCode::SUCCESS;
+    }
     let mut exceeded = false;
-    for &func in Func::ALL {
-        for ty in Type::ALL {
-            if !options.wants(func, ty) {
-                continue;
-            }
-            let key = (func.name().to_owned(), ty.c_name().to_owned());
-            let cells = rows.entry(key).or_insert_with(|| vec![String::new(); 8]);
-            cells.resize(8, String::new());
-            if options.errors {
-                let found = sweep(func, ty, options.effort);
-                exceeded |= found.as_ref().is_some_and(|f| exceeds(func, ty, f));
-                errors(func, ty, found.as_ref(), cells);
-            }
-            if options.times {
-                for (cell, width) in cells[4..].iter_mut().zip([1, 4, 8]) {
-                    *cell = format!("{:.2}", speed::nanoseconds(func, ty, width));
-                }
-                cells[7] = speed::libm(func, ty).map_or(String::new(), |t| format!("{t:.2}"));
-            }
-            println!("{} {}: {}", func.name(), ty.c_name(), cells.join(" | "));
-            // After every row: a run takes hours and may be interrupted.
-            std::fs::write(&path, write(&rows)).expect("a writable file");
+    for ty in Type::ALL {
+        let mut wanted: Vec<Func> = Func::ALL
+            .iter()
+            .copied()
+            .filter(|func| func.accuracy()[ty as usize] != Accuracy::Absent)
+            .filter(|func| options.wants(func.name(), ty))
+            .collect();
+        while let Some(&first) = wanted.first() {
+            let together = |func: &Func| reference_name(*func) == reference_name(first);
+            let group: Vec<Func> = wanted.iter().copied().filter(together).collect();
+            wanted.retain(|func| !together(func));
+            exceeded |= functions(&options, &mut table, &group, ty);
+        }
+        for function in Geometric::all(ty).filter(|f| options.wants(f.name, ty)) {
+            exceeded |= of_vectors(&options, &mut table, function, ty);
         }
     }
     ExitCode::from(u8::from(exceeded))
+}
+
+/// Fills the rows of functions with a common reference. Returns whether a bound is exceeded.
+fn functions(options: &Options, table: &mut Table, group: &[Func], ty: Type) -> bool {
+    let start = Instant::now();
+    let mut exceeded = false;
+    if options.errors {
+        for (&func, found) in group.iter().zip(sweep(group, ty, options.effort)) {
+            exceeded |= exceeds(bound(func, ty), &found);
+            errors(func, ty, &found, table.row(func.name(), ty.c_name()));
+        }
+    }
+    let seconds = start.elapsed().as_secs();
+    for &func in group {
+        let cells = table.row(func.name(), ty.c_name());
+        if options.wants_times(cells) {
+            for (cell, width) in cells[4..].iter_mut().zip([1, 4, 8]) {
+                *cell = format!("{:.2}", speed::nanoseconds(func, ty, width));
+            }
+            cells[7] = speed::libm(func, ty).map_or(String::new(), |t| format!("{t:.2}"));
+        }
+        println!("{} {}: {}", func.name(), ty.c_name(), cells.join(" | "));
+    }
+    println!("{seconds} s");
+    // After every group: a run takes hours and may be interrupted.
+    table.write(&options.table).expect("a writable file");
+    exceeded
+}
+
+/// Likewise a function of vectors.
+fn of_vectors(options: &Options, table: &mut Table, function: Geometric, ty: Type) -> bool {
+    let start = Instant::now();
+    let mut exceeded = false;
+    let cells = table.row(function.name, &function.type_name(ty));
+    if options.errors {
+        let found = function.sweep(ty, options.effort.points);
+        let (bound, unit) = function.bound(ty);
+        exceeded = exceeds(Some(bound), &found);
+        cells[0] = format!("{bound}{unit}");
+        cells[1] = format!("{}{unit}{}", rounded_up(found.error), mark(exceeded));
+        found_at(&found, cells);
+    }
+    let seconds = start.elapsed().as_secs();
+    if options.wants_times(cells) {
+        for (cell, width) in cells[4..].iter_mut().zip([1, 4, 8]) {
+            *cell = format!("{:.2}", speed::of_vectors(function, ty, width));
+        }
+    }
+    println!(
+        "{} {}: {}\n{seconds} s",
+        function.name,
+        function.type_name(ty),
+        cells.join(" | ")
+    );
+    table.write(&options.table).expect("a writable file");
+    exceeded
 }
 
 /// The bound of a `native_` function as a stand-in for the plain one, and how the table writes it. Where it grows with
@@ -154,17 +211,26 @@ fn bound(func: Func, ty: Type) -> Option<f64> {
     }
 }
 
-fn exceeds(func: Func, ty: Type, found: &Found) -> bool {
+fn exceeds(bound: Option<f64>, found: &Found) -> bool {
     let half = if found.of_rounded && found.error > 0.0 {
         0.5
     } else {
         0.0
     };
-    bound(func, ty).is_some_and(|bound| found.error + half > bound)
+    bound.is_some_and(|bound| found.error + half > bound)
+}
+
+fn mark(exceeded: bool) -> &'static str {
+    if exceeded { " **exceeded**" } else { "" }
+}
+
+/// To two digits, and no less than it is.
+fn rounded_up(error: f64) -> String {
+    format!("{:.2}", (error * 100.0 - 1e-9).ceil().max(0.0) / 100.0)
 }
 
 /// Fills the cells about errors: bound, error, where, tried.
-fn errors(func: Func, ty: Type, found: Option<&Found>, cells: &mut Cells) {
+fn errors(func: Func, ty: Type, found: &Found, cells: &mut Cells) {
     let accuracy = func.accuracy()[ty as usize];
     cells[0] = match accuracy {
         Accuracy::Correct => "0".into(),
@@ -175,70 +241,18 @@ fn errors(func: Func, ty: Type, found: Option<&Found>, cells: &mut Cells) {
             None => "any".into(),
         },
     };
-    let Some(found) = found else {
-        cells[1..4].fill(String::new());
-        return;
-    };
-    let mark = if exceeds(func, ty, found) {
-        " **exceeded**"
-    } else {
-        ""
-    };
+    let mark = mark(exceeds(bound(func, ty), found));
     cells[1] = match found.error {
         error if matches!(accuracy, Accuracy::Absolute(_)) => format!("{error:.1e}{mark}"),
         error if error <= 0.5 && accuracy == Accuracy::Correct => "0".into(),
-        error if found.of_rounded => format!("{:.2}{mark}", error + 0.5),
-        error => format!("{error:.2}{mark}"),
+        error if found.of_rounded => format!("{}{mark}", rounded_up(error + 0.5)),
+        error => format!("{}{mark}", rounded_up(error)),
     };
+    found_at(found, cells);
+}
+
+fn found_at(found: &Found, cells: &mut Cells) {
     let at: Vec<String> = found.at.iter().map(|x| format!("{x:e}")).collect();
     cells[2] = at.join(", ");
     cells[3] = found.tried.to_string();
 }
-
-/// The rows of an earlier table.
-fn read(text: &str) -> BTreeMap<(String, String), Cells> {
-    let mut rows = BTreeMap::new();
-    for line in text.lines().filter(|line| line.starts_with("| ")) {
-        let line = line.trim_start_matches("| ").trim_end_matches(" |");
-        let cells: Vec<String> = line.split(" | ").map(|c| c.trim().to_owned()).collect();
-        if let [func, ty, rest @ ..] = cells.as_slice()
-            && Func::from_name(func).is_some()
-        {
-            rows.insert((func.clone(), ty.clone()), rest.to_vec());
-        }
-    }
-    rows
-}
-
-fn write(rows: &BTreeMap<(String, String), Cells>) -> String {
-    let mut text = String::from(HEAD);
-    for &func in Func::ALL {
-        for ty in Type::ALL {
-            let key = (func.name().to_owned(), ty.c_name().to_owned());
-            if let Some(cells) = rows.get(&key) {
-                let _ = writeln!(text, "| {} | {} | {} |", key.0, key.1, cells.join(" | "));
-            }
-        }
-    }
-    text
-}
-
-const HEAD: &str = "\
-# Accuracy and speed of the built-in functions
-
-Made by `cargo run --release -p brolga-compiler --example math_table`, from generated code, 8 work-items a vector.
-
-- *bound*: what the full profile asks for (\"ULP Values for Math Instructions - Full Profile\"), in ulp. For `relaxed_` functions,
-  which stand in for the plain ones in programs built with `-cl-unsafe-math-optimizations`, that of \"Unsafe Math Optimizations
-  Enabled\", in the domain that it names and where results are normal; `native_` functions may do anything, and those with a
-  second bound stand in likewise.
-- *error*: the largest found, against CORE-MATH's correctly rounded results, and the arguments. For `double` the distance from
-  the rounded result and half an ulp: no error is larger. 0.50, or 0 where the bound is 0, is correct rounding. No number:
-  not measured here (`nan`, for which `tests/exact.rs` has the definition).
-- *tried*: which arguments: `all` encodings, every so many of them, or so many points, the special ones in every combination, the
-  others random in range and encoding. Where it is not `all`, the error is the largest of those tried, and others may have a larger one.
-- *W1*, *W4*, *W8*: nanoseconds an element with so many work-items a vector; *libm*: the C library, one at a time.
-
-| function | type | bound | error | at | tried | W1 | W4 | W8 | libm |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-";

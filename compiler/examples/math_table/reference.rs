@@ -1,56 +1,88 @@
-//! What each function should return, correctly rounded to `double` (CORE-MATH) or exact.
+//! What each function should return: correctly rounded (CORE-MATH), wider than `double`, or exact.
 
 use brolga_mathlib::Func;
+use brolga_mathlib_testing::reference::{degrees, radians, rootn, rsqrt};
+use brolga_mathlib_testing::{BINARY, UNARY, Wide};
 use core_math as cr;
 
 use super::exact::{Exact, definition};
-use super::support::{BINARY, UNARY};
 
-/// A reference by the kind of its arguments.
+/// One result of one argument.
 #[derive(Clone, Copy)]
-pub enum Reference {
+pub enum Unary {
     /// Rounded to `float` and to `double`.
-    Unary(fn(f32) -> f32, fn(f64) -> f64),
-    /// Both results of one argument.
-    Pair([fn(f64) -> f64; 2]),
-    Binary(fn(f64, f64) -> f64),
-    Ternary(fn(f64, f64, f64) -> f64),
-    /// The result, and what it lacks.
-    WithInt(fn(f64, i32) -> (f64, f64)),
-    Exact(Exact),
+    Rounded(fn(f32) -> f32, fn(f64) -> f64),
+    /// Rounded to `float`, and wider than `double`.
+    RoundedOrWide(fn(f32) -> f32, fn(f64) -> Wide),
+    Wide(fn(f64) -> Wide),
 }
 
-/// The reference of a function, whatever its form; none for `nan`, which only `mathlib/tests/exact.rs` tests.
-pub fn reference(func: Func) -> Option<Reference> {
-    let name = plain_name(func);
+/// A reference by the kind of its arguments.
+#[derive(Clone)]
+pub enum Reference {
+    /// For each result.
+    Unary(Vec<Unary>),
+    /// Rounded to `float`, where there is such a function, and to `double`.
+    Binary(Option<fn(f32, f32) -> f32>, fn(f64, f64) -> f64),
+    Ternary(fn(f32, f32, f32) -> f32, fn(f64, f64, f64) -> f64),
+    WithInt(fn(f64, i32) -> Wide),
+    Exact(Exact),
+    /// NaN, whatever the argument.
+    NotANumber,
+}
+
+/// The name of the reference, the same for functions that can be tried together: that without `half_`, `native_` or
+/// `relaxed_`, and of one that returns more results.
+pub fn reference_name(func: Func) -> &'static str {
+    match plain_name(func) {
+        "sin" => "sincos",
+        "lgamma" => "lgamma_r",
+        "mad" => "fma",
+        name => name,
+    }
+}
+
+/// The reference of a name.
+pub fn reference(name: &'static str) -> Reference {
+    let unary = |single, double| Reference::Unary(vec![Unary::Rounded(single, double)]);
+    if name == "rsqrt" {
+        return Reference::Unary(vec![Unary::RoundedOrWide(cr::rsqrtf, rsqrt)]);
+    }
     if let Some(u) = UNARY.iter().find(|u| u.func.name() == name) {
-        return Some(Reference::Unary(u.single, u.double));
+        return unary(u.single, u.double);
     }
     if let Some(b) = BINARY.iter().find(|b| b.func.name() == name) {
-        return Some(Reference::Binary(b.double));
+        return Reference::Binary(Some(b.single), b.double);
     }
-    Some(match name {
-        "lgamma_r" => Reference::Pair([cr::lgamma, gamma_sign]),
-        "sincos" => Reference::Pair([cr::sin, cr::cos]),
-        "powr" => Reference::Binary(powr),
-        "pown" => Reference::WithInt(|x, n| (cr::pow(x, f64::from(n)), 0.0)),
+    match name {
+        "lgamma_r" => Reference::Unary(vec![
+            Unary::Rounded(cr::lgammaf, cr::lgamma),
+            Unary::Wide(|x| gamma_sign(x).into()),
+        ]),
+        "sincos" => Reference::Unary(vec![
+            Unary::Rounded(cr::sinf, cr::sin),
+            Unary::Rounded(cr::cosf, cr::cos),
+        ]),
+        "powr" => Reference::Binary(None, powr),
+        "pown" => Reference::WithInt(|x, n| cr::pow(x, f64::from(n)).into()),
         "rootn" => Reference::WithInt(rootn),
-        "divide" => Reference::Binary(|x, y| x / y),
-        "recip" => Reference::Unary(f32::recip, f64::recip),
-        "sqrt" => Reference::Unary(f32::sqrt, f64::sqrt),
-        "ceil" => Reference::Unary(f32::ceil, f64::ceil),
-        "fabs" => Reference::Unary(f32::abs, f64::abs),
-        "floor" => Reference::Unary(f32::floor, f64::floor),
-        "rint" => Reference::Unary(f32::round_ties_even, f64::round_ties_even),
-        "round" => Reference::Unary(f32::round, f64::round),
-        "trunc" => Reference::Unary(f32::trunc, f64::trunc),
-        "degrees" => Reference::Unary(|x| f64::from(x).to_degrees() as f32, f64::to_degrees),
-        "radians" => Reference::Unary(|x| f64::from(x).to_radians() as f32, f64::to_radians),
-        "copysign" => Reference::Binary(f64::copysign),
-        "fmod" => Reference::Binary(|x, y| x % y),
-        "fma" | "mad" => Reference::Ternary(f64::mul_add),
-        name => return definition(name).map(Reference::Exact),
-    })
+        "divide" => Reference::Binary(Some(|x, y| x / y), |x, y| x / y),
+        "recip" => unary(f32::recip, f64::recip),
+        "sqrt" => unary(f32::sqrt, f64::sqrt),
+        "ceil" => unary(f32::ceil, f64::ceil),
+        "fabs" => unary(f32::abs, f64::abs),
+        "floor" => unary(f32::floor, f64::floor),
+        "rint" => unary(f32::round_ties_even, f64::round_ties_even),
+        "round" => unary(f32::round, f64::round),
+        "trunc" => unary(f32::trunc, f64::trunc),
+        "degrees" => Reference::Unary(vec![Unary::Wide(degrees)]),
+        "radians" => Reference::Unary(vec![Unary::Wide(radians)]),
+        "copysign" => Reference::Binary(Some(f32::copysign), f64::copysign),
+        "fmod" => Reference::Binary(Some(|x, y| x % y), |x, y| x % y),
+        "fma" => Reference::Ternary(f32::mul_add, f64::mul_add),
+        "nan" => Reference::NotANumber,
+        name => Reference::Exact(definition(name).expect("every function has a reference")),
+    }
 }
 
 /// The name without `half_`, `native_` or `relaxed_`.
@@ -78,18 +110,4 @@ fn powr(x: f64, y: f64) -> f64 {
         return f64::NAN;
     }
     cr::pow(x.abs(), y)
-}
-
-/// |x|^(1/n) with the sign, by the rounded 1/n; then what the rounding of 1/n makes it lack.
-fn rootn(x: f64, n: i32) -> (f64, f64) {
-    if n == 0 || (x < 0.0 && n % 2 == 0) {
-        return (f64::NAN, 0.0);
-    }
-    let n = f64::from(n);
-    let y = 1.0 / n;
-    let r = cr::pow(x.abs(), y);
-    let r = if n % 2.0 == 0.0 { r } else { r.copysign(x) };
-    let y_low = (-y).mul_add(n, 1.0) / n;
-    let lack = r * y_low * cr::log(x.abs());
-    (r, if lack.is_finite() { lack } else { 0.0 })
 }

@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use brolga_mathlib::{Func, Signature};
 
-use super::Type;
+use super::geometric::Geometric;
 use super::kernel::{ELEMENTS, Kernel};
+use super::number::Type;
 
 /// Runs of which the fastest counts: others have been interrupted.
 const RUNS: usize = 60;
@@ -25,26 +26,46 @@ fn arguments(func: Func) -> (f64, f64) {
 
 fn argument(func: Func, index: usize, i: usize) -> f64 {
     let (from, size) = arguments(func);
-    // Scattered, so that no branch predictor learns them.
+    from + size * scattered(index, i)
+}
+
+/// Numbers from 0 to 1 in no order that a branch predictor learns.
+fn scattered(index: usize, i: usize) -> f64 {
     let at = (i * 2_654_435_761 * (index + 1)) % 1_000_003;
-    from + size * (at as f64 / 1_000_003.0)
+    at as f64 / 1_000_003.0
 }
 
 /// Nanoseconds for an element, compiled at a width.
 pub fn nanoseconds(func: Func, ty: Type, width: u8) -> f64 {
-    let mut kernel = Kernel::new(func, ty, width);
-    for i in 0..ELEMENTS {
-        for index in 0..3 {
+    let mut kernel = Kernel::of(func, ty, width);
+    for index in 0..func.signature().arity() {
+        let integers = matches!(
+            (func.signature(), index),
+            (Signature::WithInt, 1) | (Signature::OfInt, 0)
+        );
+        for i in 0..ELEMENTS {
             let x = argument(func, index, i);
-            let integer = matches!(
-                (func.signature(), index),
-                (Signature::WithInt, 1) | (Signature::OfInt, 0)
-            );
             match ty {
-                _ if integer => kernel.set(index, i, (i % 37) as i32 - 18),
-                Type::Half => kernel.set(index, i, half::f16::from_f64(x)),
-                Type::Float => kernel.set(index, i, x as f32),
-                Type::Double => kernel.set(index, i, x),
+                _ if integers => kernel.argument(index)[i] = (i % 37) as i32 - 18,
+                Type::Half => kernel.argument(index)[i] = half::f16::from_f64(x),
+                Type::Float => kernel.argument(index)[i] = x as f32,
+                Type::Double => kernel.argument(index)[i] = x,
+            }
+        }
+    }
+    fastest(|| kernel.run())
+}
+
+/// Likewise for a vector.
+pub fn of_vectors(function: Geometric, ty: Type, width: u8) -> f64 {
+    let mut kernel = function.kernel(ty, width);
+    for index in 0..function.arity() {
+        for i in 0..ELEMENTS * function.stride() {
+            let x = scattered(index, i) * 10.0 - 5.0;
+            match ty {
+                Type::Half => kernel.argument(index)[i] = half::f16::from_f64(x),
+                Type::Float => kernel.argument(index)[i] = x as f32,
+                Type::Double => kernel.argument(index)[i] = x,
             }
         }
     }

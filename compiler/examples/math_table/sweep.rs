@@ -1,24 +1,18 @@
-//! The largest error of a function, over all its arguments or very many.
-
-use std::fmt;
+//! The largest errors of functions, over all their arguments or very many.
+//!
+//! The reference takes most of the time. So functions that have it in common are tried together; and where a `float`
+//! reference is at hand it goes first, and only a result that is not the rounded one, and may be further off than any
+//! before, is compared with the `double` one.
 
 use brolga_mathlib::{Accuracy, Func, Signature};
+use brolga_mathlib_testing::Wide;
 use half::f16;
 
-use super::Type;
+use super::arguments::{Block, Effort, Source, Tried};
 use super::exact::defined;
-use super::kernel::{ELEMENTS, Kernel};
-use super::reference::{Reference, plain_name, reference};
-use super::support::{Random, error, pair, special_values};
-
-/// How many arguments to try.
-#[derive(Clone, Copy)]
-pub struct Effort {
-    /// Every so many encodings of a `float` are tried as the one argument.
-    pub stride: u64,
-    /// So many arguments where all are too many.
-    pub points: u64,
-}
+use super::kernel::{ELEMENTS, Kernel, Lane};
+use super::number::{Number, Type};
+use super::reference::{Reference, Unary, plain_name, reference, reference_name};
 
 /// What a sweep found.
 pub struct Found {
@@ -26,182 +20,308 @@ pub struct Found {
     pub error: f64,
     /// Whether `error` is a distance from the rounded result, so that the error may be half an ulp more.
     pub of_rounded: bool,
-    /// The arguments with that error.
+    /// The arguments with that error; none where every result is the nearest.
     pub at: Vec<f64>,
     pub tried: Tried,
 }
 
-/// Which arguments a sweep tries.
-#[derive(Clone, Copy)]
-pub enum Tried {
-    /// Every so many encodings of the one argument.
-    Every(u64),
-    /// So many, special and random.
-    Points(u64),
-}
-
-impl fmt::Display for Tried {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Tried::Every(1) => f.write_str("all"),
-            Tried::Every(stride) => write!(f, "every {stride}th"),
-            Tried::Points(points) => write!(f, "{:.0e}", *points as f64),
-        }
+/// Tries functions that have the reference in common, and as many arguments.
+pub fn sweep(funcs: &[Func], ty: Type, effort: Effort) -> Vec<Found> {
+    match ty {
+        Type::Half => sweep_of::<f16>(funcs, effort),
+        Type::Float => sweep_of::<f32>(funcs, effort),
+        Type::Double => sweep_of::<f64>(funcs, effort),
     }
 }
 
-impl Tried {
-    fn of(func: Func, ty: Type, effort: Effort) -> Tried {
-        match (func.signature().arity(), ty) {
-            (1, Type::Half) => Tried::Every(1),
-            (1, Type::Float) => Tried::Every(effort.stride),
-            _ => Tried::Points(effort.points),
+fn sweep_of<T: Number + Lane>(funcs: &[Func], effort: Effort) -> Vec<Found> {
+    let tried = Tried::of(funcs[0], T::TYPE, effort);
+    let mut expected = Expected::<T>::new(reference(reference_name(funcs[0])));
+    // A wide result is as good as exact, but for `rootn`, whose power is rounded.
+    let of_rounded = T::TYPE == Type::Double && !expected.is_wide();
+    let mut subjects: Vec<Subject<T>> = funcs
+        .iter()
+        .map(|&func| Subject::new(func, tried, of_rounded))
+        .collect();
+    let mut source = Source::<T>::new(funcs[0], tried);
+    let mut block = Block::new();
+    for _ in 0..tried.count(T::TYPE).div_ceil(ELEMENTS as u64) {
+        source.fill(&mut block);
+        expected.compute(&block);
+        for subject in &mut subjects {
+            subject.compare(&block, &expected);
+        }
+    }
+    subjects.into_iter().map(|subject| subject.found).collect()
+}
+
+/// The results that a block should have.
+struct Expected<T> {
+    reference: Reference,
+    /// Of each result of each element.
+    nearest: [Vec<T>; 2],
+    /// Likewise, where it is not computed when wanted.
+    wide: [Vec<Wide>; 2],
+}
+
+impl<T: Number> Expected<T> {
+    fn new(reference: Reference) -> Expected<T> {
+        Expected {
+            reference,
+            nearest: [0; 2].map(|_| vec![T::default(); ELEMENTS]),
+            wide: [0; 2].map(|_| vec![Wide::from(0.0); ELEMENTS]),
         }
     }
 
-    /// How many there are.
-    fn count(self, ty: Type) -> u64 {
-        match (self, ty) {
-            (Tried::Points(points), _) => points,
-            (Tried::Every(stride), Type::Half) => (1u64 << 16).div_ceil(stride),
-            (Tried::Every(stride), _) => (1u64 << 32).div_ceil(stride),
-        }
+    fn is_wide(&self) -> bool {
+        matches!(&self.reference, Reference::Unary(results) if !matches!(results[0], Unary::Rounded(..)))
     }
-}
 
-/// The arguments of one element.
-#[derive(Clone, Copy, Default)]
-struct Arguments {
-    floats: [f64; 3],
-    integer: i32,
-}
-
-/// Tries a function. None if there is nothing to compare it with.
-pub fn sweep(func: Func, ty: Type, effort: Effort) -> Option<Found> {
-    let reference = reference(func)?;
-    let mut kernel = Kernel::new(func, ty, 8);
-    let tried = Tried::of(func, ty, effort);
-    let total = tried.count(ty);
-    let mut source = Source::new(func, ty, tried);
-    let mut found = Found {
-        error: 0.0,
-        of_rounded: ty == Type::Double,
-        at: Vec::new(),
-        tried,
-    };
-    let mut arguments = vec![Arguments::default(); ELEMENTS];
-    let mut done = 0;
-    while done < total {
-        for (at, to) in arguments.iter_mut().enumerate() {
-            *to = source.next();
-            store(&mut kernel, func, ty, at, to);
+    fn compute(&mut self, block: &Block<T>) {
+        let [x, y, z] = &block.floats;
+        let single = T::TYPE == Type::Float;
+        let of = |x: &T| f32::from_bits(x.bits() as u32);
+        let float = |x: f32| T::from_bits(x.to_bits().into());
+        let (wide, nearest) = (&mut self.wide, &mut self.nearest);
+        // One result of all elements.
+        macro_rules! nearest {
+            ($result:expr, $f:expr) => {
+                for (at, to) in nearest[$result].iter_mut().enumerate() {
+                    *to = $f(at);
+                }
+            };
         }
-        kernel.run();
-        for (at, args) in arguments.iter().enumerate() {
-            for result in 0..2 {
-                let error = judge(&kernel, func, ty, reference, result, at, args);
-                if error > found.error {
-                    found.error = error;
-                    found.at = args.floats[..func.signature().arity().min(3)].to_vec();
-                    if func.signature() == Signature::WithInt {
-                        found.at[1] = f64::from(args.integer);
+        macro_rules! wide {
+            ($result:expr, $f:expr) => {
+                for (at, to) in wide[$result].iter_mut().enumerate() {
+                    *to = Wide::from($f(at));
+                    nearest[$result][at] = T::nearest(to.high);
+                }
+            };
+        }
+        match &self.reference {
+            Reference::Unary(results) => {
+                for (result, &function) in results.iter().enumerate() {
+                    match function {
+                        Unary::Rounded(f, _) if single => {
+                            nearest!(result, |at| float(f(of(&x[at]))))
+                        }
+                        Unary::RoundedOrWide(f, _) if single => {
+                            nearest!(result, |at| float(f(of(&x[at]))));
+                        }
+                        Unary::Rounded(_, f) => wide!(result, |at: usize| f(x[at].value())),
+                        Unary::Wide(f) | Unary::RoundedOrWide(_, f) => {
+                            wide!(result, |at: usize| f(x[at].value()))
+                        }
                     }
                 }
-                if !has_two_results(func) {
-                    break;
+            }
+            &Reference::Binary(Some(f), _) if single => {
+                nearest!(0, |at| float(f(of(&x[at]), of(&y[at]))));
+            }
+            &Reference::Binary(_, f) => {
+                wide!(0, |at: usize| f(x[at].value(), y[at].value()));
+            }
+            &Reference::Ternary(f, _) if single => {
+                nearest!(0, |at| float(f(of(&x[at]), of(&y[at]), of(&z[at]))));
+            }
+            &Reference::Ternary(_, f) => {
+                wide!(0, |at: usize| f(
+                    x[at].value(),
+                    y[at].value(),
+                    z[at].value()
+                ));
+            }
+            &Reference::WithInt(f) => {
+                wide!(0, |at: usize| f(x[at].value(), block.integers[at]));
+            }
+            &Reference::Exact(f) => {
+                for at in 0..ELEMENTS {
+                    let results = f(T::TYPE, block.values(at), block.integers[at]);
+                    for (result, value) in results.into_iter().enumerate() {
+                        wide[result][at] = value.into();
+                        nearest[result][at] = T::nearest(value);
+                    }
+                }
+            }
+            Reference::NotANumber => {
+                wide!(0, |_| f64::NAN);
+            }
+        }
+    }
+
+    fn wide(&self, result: usize, at: usize, block: &Block<T>) -> Wide {
+        let [x, y, z] = &block.floats;
+        let single = T::TYPE == Type::Float;
+        match &self.reference {
+            Reference::Unary(results) if single => match results[result] {
+                Unary::Rounded(_, f) => f(x[at].value()).into(),
+                Unary::RoundedOrWide(_, f) => f(x[at].value()),
+                Unary::Wide(_) => self.wide[result][at],
+            },
+            Reference::Binary(Some(_), f) if single => f(x[at].value(), y[at].value()).into(),
+            Reference::Ternary(_, f) if single => {
+                f(x[at].value(), y[at].value(), z[at].value()).into()
+            }
+            _ => self.wide[result][at],
+        }
+    }
+}
+
+/// A function, and the worst of it.
+struct Subject<T> {
+    func: Func,
+    kernel: Kernel,
+    found: Found,
+    results: usize,
+    /// Whether the sign of a zero counts.
+    signed_zeros: bool,
+    of: std::marker::PhantomData<T>,
+}
+
+impl<T: Number + Lane> Subject<T> {
+    fn new(func: Func, tried: Tried, of_rounded: bool) -> Subject<T> {
+        let absolute = matches!(func.accuracy()[T::TYPE as usize], Accuracy::Absolute(_));
+        let results = match func.signature() {
+            Signature::UnaryPair | Signature::UnaryAndInt | Signature::BinaryAndInt => 2,
+            _ => 1,
+        };
+        Subject {
+            func,
+            kernel: Kernel::of(func, T::TYPE, 8),
+            found: Found {
+                error: if of_rounded || absolute { 0.0 } else { 0.5 },
+                of_rounded,
+                at: Vec::new(),
+                tried,
+            },
+            results,
+            signed_zeros: !is_relaxed(func)
+                && matches!(
+                    reference(reference_name(func)),
+                    Reference::Unary(_) | Reference::Binary(..)
+                ),
+            of: std::marker::PhantomData,
+        }
+    }
+
+    fn compare(&mut self, block: &Block<T>, expected: &Expected<T>) {
+        for index in 0..self.func.signature().arity() {
+            if index == 1 && self.func.signature() == Signature::WithInt {
+                self.kernel.argument(1)[..ELEMENTS].copy_from_slice(&block.integers);
+            } else {
+                self.kernel.argument(index)[..ELEMENTS].copy_from_slice(&block.floats[index]);
+            }
+        }
+        self.kernel.run();
+        for result in 0..self.results {
+            if is_integer(self.func, result) {
+                for at in 0..ELEMENTS {
+                    let got = self.kernel.result::<i32>(result)[at];
+                    let off = f64::from(got) - expected.wide[result][at].high;
+                    self.note(block, at, off.abs());
+                }
+                continue;
+            }
+            for at in 0..ELEMENTS {
+                let got = self.kernel.result::<T>(result)[at];
+                let nearest = expected.nearest[result][at];
+                if got.bits() != nearest.bits() {
+                    let error = self.judge(block, expected, result, at, got, nearest);
+                    self.note(block, at, error);
                 }
             }
         }
-        done += ELEMENTS as u64;
     }
-    Some(found)
+
+    fn note(&mut self, block: &Block<T>, at: usize, error: f64) {
+        if error <= self.found.error {
+            return;
+        }
+        self.found.error = error;
+        let arity = self.func.signature().arity();
+        self.found.at = block.values(at)[..arity].to_vec();
+        if self.func.signature() == Signature::WithInt {
+            self.found.at[1] = f64::from(block.integers[at]);
+        }
+    }
+
+    /// The error of a result that is not the nearest; any smaller number if it is not the largest yet.
+    fn judge(
+        &self,
+        block: &Block<T>,
+        expected: &Expected<T>,
+        result: usize,
+        at: usize,
+        got: T,
+        nearest: T,
+    ) -> f64 {
+        if got.is_nan() && nearest.is_nan() {
+            // One that is made, and not passed on, is quiet ("Additional Requirements Beyond ISO/IEC 9899:TC2").
+            return if self.func == Func::Nan && !is_quiet(got) {
+                f64::INFINITY
+            } else {
+                0.0
+            };
+        }
+        let accuracy = self.func.accuracy()[T::TYPE as usize];
+        let zeros = got.value() == 0.0 && nearest.value() == 0.0;
+        if zeros && !self.signed_zeros {
+            return 0.0;
+        }
+        let absolute = matches!(accuracy, Accuracy::Absolute(_));
+        if !absolute && !zeros && at_most(got, nearest) <= self.found.error {
+            return 0.0;
+        }
+        if !in_domain(self.func, block.values(at)) {
+            return 0.0;
+        }
+        let exact = expected.wide(result, at, block);
+        if !is_judged(self.func, exact.high) {
+            return 0.0;
+        }
+        if zeros {
+            // Either may have underflowed only in the reference.
+            return if exact.high == 0.0 {
+                f64::INFINITY
+            } else {
+                0.0
+            };
+        }
+        if absolute {
+            return (got.value() - exact.high).abs();
+        }
+        T::TYPE.precision().error(got.value(), exact)
+    }
 }
 
-fn store(kernel: &mut Kernel, func: Func, ty: Type, at: usize, args: &Arguments) {
-    let arity = func.signature().arity();
-    for index in 0..arity {
-        if index == 1 && func.signature() == Signature::WithInt {
-            kernel.set(index, at, args.integer);
-            continue;
-        }
-        let x = args.floats[index];
-        match ty {
-            Type::Half => kernel.set(index, at, f16::from_f64(x)),
-            Type::Float => kernel.set(index, at, x as f32),
-            Type::Double => kernel.set(index, at, x),
-        }
-    }
+fn is_quiet<T: Number>(nan: T) -> bool {
+    nan.bits() >> (T::TYPE.precision().stored_bits() - 1) & 1 == 1
 }
 
-/// The error of one result.
-fn judge(
-    kernel: &Kernel,
-    func: Func,
-    ty: Type,
-    reference: Reference,
-    result: usize,
-    at: usize,
-    args: &Arguments,
-) -> f64 {
-    let [x, y, z] = args.floats;
-    if !in_domain(func, args) {
-        return 0.0;
-    }
-    let (expected, lack) = match reference {
-        Reference::Unary(single, double) => {
-            // The exact error is only of interest where the result is not the nearest.
-            if ty == Type::Float && kernel.get::<f32>(0, at).to_bits() == single(x as f32).to_bits()
-            {
-                return 0.5;
-            }
-            (double(x), 0.0)
-        }
-        Reference::Pair(of) => (of[result](x), 0.0),
-        Reference::Binary(of) => (of(x, y), 0.0),
-        Reference::Ternary(of) => (of(x, y, z), 0.0),
-        Reference::WithInt(of) => of(x, args.integer),
-        Reference::Exact(of) => (of(ty, args.floats, args.integer)[result], 0.0),
+/// No less than the error in ulp of the exact result, which rounds to `nearest`.
+fn at_most<T: Number>(got: T, nearest: T) -> f64 {
+    let bits = T::TYPE.precision().stored_bits();
+    // Encodings count magnitudes.
+    let sign = T::nearest(-0.0).bits();
+    let order = |x: T| match x.bits() {
+        bits if bits & sign == 0 => i128::from(bits),
+        bits => -i128::from(bits & !sign),
     };
-    if !is_judged(func, expected) {
-        return 0.0;
-    }
-    if is_integer(func, result) {
-        return (f64::from(kernel.get::<i32>(result, at)) - expected).abs();
-    }
-    if let Accuracy::Absolute(_) = func.accuracy()[ty as usize] {
-        return (f64::from(kernel.get::<f32>(result, at)) - expected).abs();
-    }
-    match ty {
-        Type::Half => error(
-            kernel.get::<f16>(result, at).to_f64(),
-            expected,
-            16,
-            -14,
-            10,
-        ),
-        Type::Float => error(
-            f64::from(kernel.get::<f32>(result, at)),
-            expected,
-            128,
-            -126,
-            23,
-        ),
-        Type::Double => {
-            let got = kernel.get::<f64>(result, at);
-            if lack != 0.0 && got.is_finite() {
-                let of_ulp = error(expected.next_up(), expected, 1024, -1022, 52);
-                let ulp = (expected.next_up() - expected) / of_ulp;
-                return ((got - expected) - lack).abs() / ulp;
-            }
-            error(got, expected, 1024, -1022, 52)
-        }
+    let steps = order(got).abs_diff(order(nearest)) as f64;
+    let inside = nearest.bits() & ((1 << bits) - 1) != 0;
+    if inside && got.bits() >> bits == nearest.bits() >> bits {
+        steps + 0.5
+    } else {
+        // Steps have another size across a power of two. More than one such change is more steps than any error here.
+        2.0 * steps + 1.0
     }
 }
 
 /// The arguments that a bound is for.
-fn in_domain(func: Func, args: &Arguments) -> bool {
+fn in_domain(func: Func, args: [f64; 3]) -> bool {
     let name = func.name();
-    let [x, y, _] = args.floats;
+    let [x, y, _] = args;
     match plain_name(func) {
         "sin" | "cos" | "tan" if name != plain_name(func) => x.abs() <= 65536.0,
         // From 1/2 to 2 the bound is absolute, and far.
@@ -212,7 +332,7 @@ fn in_domain(func: Func, args: &Arguments) -> bool {
             x.is_finite() && x.abs() >= 2f64.powi(-126) && y.is_finite()
         }
         _ if is_relaxed(func) => x.is_finite() && y.is_finite(),
-        name => defined(name, args.floats),
+        name => defined(name, args),
     }
 }
 
@@ -223,13 +343,6 @@ fn is_judged(func: Func, expected: f64) -> bool {
             && expected.abs() >= 2f64.powi(-125)
             && expected.abs() < 2f64.powi(127))
         || plain_name(func).starts_with("log")
-}
-
-fn has_two_results(func: Func) -> bool {
-    matches!(
-        func.signature(),
-        Signature::UnaryPair | Signature::UnaryAndInt | Signature::BinaryAndInt
-    )
 }
 
 fn is_integer(func: Func, result: usize) -> bool {
@@ -243,90 +356,4 @@ fn is_integer(func: Func, result: usize) -> bool {
 /// Whether a function is native or relaxed.
 fn is_relaxed(func: Func) -> bool {
     func.name().starts_with("native_") || func.name().starts_with("relaxed_")
-}
-
-/// Arguments, one after another.
-struct Source {
-    func: Func,
-    ty: Type,
-    tried: Tried,
-    index: u64,
-    random: Random,
-    special: Vec<f64>,
-}
-
-impl Source {
-    fn new(func: Func, ty: Type, tried: Tried) -> Source {
-        Source {
-            func,
-            ty,
-            tried,
-            index: 0,
-            random: Random(1),
-            special: special_values(),
-        }
-    }
-
-    /// Any encoding.
-    fn any(ty: Type, bits: u64) -> f64 {
-        match ty {
-            Type::Half => f16::from_bits(bits as u16).to_f64(),
-            Type::Float => f64::from(f32::from_bits(bits as u32)),
-            Type::Double => f64::from_bits(bits),
-        }
-    }
-
-    fn next(&mut self) -> Arguments {
-        let i = self.index;
-        self.index += 1;
-        let unary = self.func.signature().arity() == 1;
-        let mut args = Arguments::default();
-        let special = self.special.len() as u64;
-        args.floats = match (self.ty, self.tried) {
-            (ty, Tried::Every(stride)) => [Self::any(ty, i * stride), 0.0, 0.0],
-            _ if i < special * special => {
-                let of = |n: u64| self.special[(n % special) as usize];
-                [of(i), of(i / special), of(i / 3)]
-            }
-            (Type::Double, _) if unary => match i % 2 {
-                0 => [f64::from_bits(self.random.next()), 0.0, 0.0],
-                _ => [self.random.with_exponent(-12, 11), 0.0, 0.0],
-            },
-            _ => {
-                let any: fn(u64) -> f64 = match self.ty {
-                    Type::Half => |bits| Self::any(Type::Half, bits),
-                    Type::Float => |bits| Self::any(Type::Float, bits),
-                    Type::Double => f64::from_bits,
-                };
-                let (x, y) = pair(&mut self.random, i, any);
-                [x, y, self.random.with_exponent(-6, 6)]
-            }
-        };
-        if self.func.signature() == Signature::WithInt {
-            args.integer = match i % 4 {
-                0 => self.random.next() as i32,
-                1 => (self.random.next() % 64) as i32 - 32,
-                2 => (self.random.next() % 4096) as i32 - 2048,
-                _ => (self.random.next() as i32) >> (self.random.next() % 32),
-            };
-            if plain_name(self.func) == "pown" && !i.is_multiple_of(4) {
-                // A base whose power is in range.
-                let spread = 140.0 / f64::from(args.integer).abs().max(1.0);
-                let sign = if self.random.next() & 1 == 0 {
-                    1.0
-                } else {
-                    -1.0
-                };
-                args.floats[0] = sign * (spread * self.random.with_exponent(-4, -1)).exp2();
-            }
-        }
-        // As the kernel sees them.
-        let round = |x: f64| match self.ty {
-            Type::Half => f16::from_f64(x).to_f64(),
-            Type::Float => f64::from(x as f32),
-            Type::Double => x,
-        };
-        args.floats = args.floats.map(round);
-        args
-    }
 }

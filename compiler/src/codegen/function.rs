@@ -139,6 +139,7 @@ pub fn translate(
 /// it, which is left out: what counts is the order of magnitude.
 fn lifetimes(func: &Function) -> Lifetimes {
     let mut lives: SecondaryMap<Value, (u32, u32)> = SecondaryMap::with_capacity(func.values.len());
+    let mut uses: SecondaryMap<Value, u32> = SecondaryMap::with_capacity(func.values.len());
     let mut at = 0;
     for block in func.reverse_post_order() {
         for &param in &func.blocks[block].params {
@@ -149,6 +150,7 @@ fn lifetimes(func: &Function) -> Lifetimes {
             at += 1;
             for &arg in &data.args {
                 lives[arg].1 = at;
+                uses[arg] += 1;
             }
             // Constants and addresses of variables are made where they are used.
             if !matches!(
@@ -166,15 +168,19 @@ fn lifetimes(func: &Function) -> Lifetimes {
             .for_each_value(|value| lives[value].1 = at);
     }
     let parts = |ty: Type| part_count(ty.lanes, ty.scalar.bits());
-    let sum = lives
-        .iter()
-        .filter(|(_, (start, end))| *start > 0 && end > start)
-        .map(|(value, (start, end))| (end - start) as usize * parts(func.ty(value)))
-        .sum();
-    Lifetimes {
+    let mut found = Lifetimes {
         instructions: at as usize,
-        sum,
+        sum: 0,
+        sum_by_use: 0,
+    };
+    for (value, &(start, end)) in lives.iter() {
+        if start > 0 && end > start {
+            let length = (end - start) as usize * parts(func.ty(value));
+            found.sum += length;
+            found.sum_by_use += length * uses[value] as usize;
+        }
     }
+    found
 }
 
 impl Gen<'_> {
@@ -199,6 +205,13 @@ impl Gen<'_> {
                 self.make_frame();
             }
             for &inst in &func.blocks[block].insts {
+                let loc = func.insts[inst]
+                    .loc
+                    .0
+                    .map_or(clif::SourceLoc::default(), |n| {
+                        clif::SourceLoc::new(n.get() - 1)
+                    });
+                self.b.set_srcloc(loc);
                 self.inst(inst)?;
             }
             self.terminator(&func.blocks[block].term);
@@ -363,10 +376,12 @@ impl Gen<'_> {
                 self.mem_copy_dyn(args[0], args[1], args[2], masked.then(|| args[3]));
                 return Ok(());
             }
-            Op::AtomicRmw(op, atomic) if self.combined_rmw(inst, *op, atomic) => Repr::None,
-            Op::AtomicRmw(op, atomic) => self.atomic(inst, atomic.masked, |g, v| {
-                g.atomic_rmw(*op, atomic, ty(), v)
-            }),
+            Op::AtomicRmw(op, atomic) => match self.combined_rmw(inst, *op, atomic) {
+                Some(done) => done,
+                None => self.atomic(inst, atomic.masked, |g, v| {
+                    g.atomic_rmw(*op, atomic, ty(), v)
+                }),
+            },
             Op::AtomicCmpXchg(atomic) => {
                 self.atomic(inst, atomic.masked, |g, v| g.atomic_cmpxchg(atomic, v))
             }

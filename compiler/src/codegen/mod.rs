@@ -61,18 +61,27 @@ struct Lifetimes {
     instructions: usize,
     /// The instructions that each value lives for, added up.
     sum: usize,
+    /// The same, each value as often as it is used.
+    sum_by_use: usize,
 }
 
 impl Allocator {
     /// With more values than this alive at once, on average, most are in memory whoever allocates registers.
-    const CROWD: usize = 512;
+    const CROWD: usize = 256;
 
     /// More takes seconds.
     const PATIENCE: usize = 64_000_000;
 
+    /// A value used all over a long function is taken out of its register at many places, and each time all that is in the
+    /// registers from there on is looked at. More of this takes seconds, too: a thousand cases of a switch do.
+    const PATIENCE_BY_USE: usize = 150_000_000;
+
     fn suited_to(lifetimes: Lifetimes) -> Allocator {
         let crowd = lifetimes.sum / lifetimes.instructions.max(1);
-        if crowd > Allocator::CROWD || lifetimes.sum > Allocator::PATIENCE {
+        if crowd > Allocator::CROWD
+            || lifetimes.sum > Allocator::PATIENCE
+            || lifetimes.sum_by_use > Allocator::PATIENCE_BY_USE
+        {
             Allocator::SinglePass
         } else {
             Allocator::Backtracking

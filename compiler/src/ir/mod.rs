@@ -1,7 +1,7 @@
 //! Brolga IR: typed SSA with block parameters and explicit memory.
 //!
 //! Open `op.rs` first (what an instruction can do), then `function.rs` (what a function is made of).
-//! `builder.rs` makes instructions, `print.rs` and `parse.rs` are the text form, `verify.rs` says what is
+//! `builder.rs` makes instructions, `print.rs` and `parse/` are the text form, `verify/` says what is
 //! well formed at each [`Stage`], and `interp/` is what it all means.
 //!
 //! Values are defined once, by an instruction or as a block's parameter; control flow hands values

@@ -1,10 +1,11 @@
 //! Executable memory: a CLIF function in, an address out.
 //!
-//! `globals.rs` holds module-scope objects. Each compiled kernel owns its memory and gives it back when dropped.
+//! `globals.rs` holds module-scope objects; `tools/` shows code to profilers and debuggers. Each compiled kernel owns its memory and gives it back when dropped.
 
 pub mod globals;
+mod tools;
 
-use cranelift_codegen::Context;
+use cranelift_codegen::{CompiledCode, Context};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
 
@@ -22,6 +23,7 @@ pub struct Code {
     size: usize,
     /// The machine code as text, when it was asked for.
     listing: Option<String>,
+    _told: Option<tools::Told>,
 }
 
 // SAFETY: after `compile` returns the memory is only read and executed, and nothing in `module` is
@@ -37,8 +39,14 @@ impl std::fmt::Debug for Code {
 }
 
 impl Code {
-    /// Compiles a function. With `listing`, keeps the machine code's text.
-    pub fn compile(translated: Translated, listing: bool) -> Result<Code, Diagnostic> {
+    /// Compiles a function. `locations` are those that instructions refer to, as `file:line`. With `listing`, keeps the
+    /// machine code's text.
+    pub fn compile(
+        name: &str,
+        translated: Translated,
+        locations: &[String],
+        listing: bool,
+    ) -> Result<Code, Diagnostic> {
         let Translated {
             function,
             constants,
@@ -48,7 +56,7 @@ impl Code {
         let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
         let failed = |what: &str, why: String| Diagnostic::new(format!("{what}: {why}"));
         let id = module
-            .declare_function("kernel", Linkage::Export, &function.signature)
+            .declare_function(name, Linkage::Export, &function.signature)
             .map_err(|e| {
                 failed(
                     "the kernel cannot be declared to the code generator",
@@ -67,12 +75,22 @@ impl Code {
             .finalize_definitions()
             .map_err(|e| failed("no executable memory", e.to_string()))?;
         let entry = module.get_finalized_function(id);
+        let told = tools::are_wanted().then(|| {
+            let lines = compiled.map_or_else(Vec::new, |code| lines(code, locations));
+            tools::tell(&tools::Described {
+                name,
+                address: entry as u64,
+                code: compiled.map_or(&[], |code| code.code_buffer()),
+                lines: &lines,
+            })
+        });
         Ok(Code {
             module: Some(module),
             entry,
             _constants: constants,
             size,
             listing,
+            _told: told,
         })
     }
 
@@ -90,6 +108,35 @@ impl Code {
     pub fn listing(&self) -> Option<&str> {
         self.listing.as_deref()
     }
+}
+
+/// Which lines the code comes from.
+fn lines<'a>(code: &CompiledCode, locations: &'a [String]) -> Vec<tools::Line<'a>> {
+    let mut lines: Vec<tools::Line<'a>> = Vec::new();
+    for range in code.buffer.get_srclocs_sorted() {
+        let at = (!range.loc.is_default()).then(|| range.loc.bits() as usize);
+        let Some(place) = at.and_then(|at| locations.get(at)) else {
+            continue;
+        };
+        let (file, line) = place.rsplit_once(':').unwrap_or((place, "0"));
+        let line = line.parse().unwrap_or(0);
+        if lines
+            .last()
+            .is_some_and(|last| (last.file, last.line) == (file, line))
+        {
+            continue;
+        }
+        lines.push(tools::Line {
+            offset: range.start,
+            file,
+            line,
+        });
+    }
+    // What comes before is of no line. Debuggers want one for a function's first instruction.
+    if let Some(first) = lines.first_mut() {
+        first.offset = 0;
+    }
+    lines
 }
 
 impl Drop for Code {

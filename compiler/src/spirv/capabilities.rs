@@ -40,7 +40,6 @@ pub enum Support {
 use Support::{Full, Parts, Refused};
 
 const MIPMAPS: &str = "levels of detail other than 0";
-const PIPES: &str = "pipe instructions";
 /// Decorations and modes that ask for a shape of circuit, and do not change what a kernel computes.
 const FPGA: Support = Full;
 const FPGA_ONLY: &str = "it drives hardware that this device does not have";
@@ -71,8 +70,8 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::ImageBuffer, Full),
     (Capability::SampledBuffer, Full),
     (Capability::LiteralSampler, Full),
-    (Capability::Pipes, Parts(PIPES)),
-    (Capability::PipeStorage, Parts(PIPES)),
+    (Capability::Pipes, Full),
+    (Capability::PipeStorage, Full),
     (Capability::DeviceEnqueue, Parts("device enqueue")),
     (Capability::NamedBarrier, Parts("named barriers")),
     (Capability::GroupNonUniform, Full),
@@ -112,6 +111,9 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::UntypedPointersKHR, Full),
     (Capability::ReplicatedCompositesEXT, Full),
     (Capability::ArithmeticFenceEXT, Full),
+    (Capability::TernaryBitwiseFunctionINTEL, Full),
+    // A prefetch may be ignored.
+    (Capability::SubgroupBufferPrefetchINTEL, Full),
     (Capability::SplitBarrierINTEL, Full),
     (Capability::BFloat16ConversionINTEL, Full),
     (Capability::LongCompositesINTEL, Full),
@@ -164,11 +166,11 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     ),
     (
         Capability::VariableLengthArrayINTEL,
-        Refused("private memory is of a fixed size"),
+        Refused("how much private memory a kernel takes is known before it runs"),
     ),
     (
         Capability::UntypedVariableLengthArrayINTEL,
-        Refused("private memory is of a fixed size"),
+        Refused("how much private memory a kernel takes is known before it runs"),
     ),
     (
         Capability::ArbitraryPrecisionIntegersALTERA,
@@ -208,10 +210,6 @@ const CAPABILITIES: &[(Capability, Support)] = &[
         Refused("functions have the modes of their kernels"),
     ),
     (
-        Capability::TernaryBitwiseFunctionINTEL,
-        Refused("its instruction is not translated yet"),
-    ),
-    (
         Capability::MaskedGatherScatterINTEL,
         Refused("there are no vectors of pointers"),
     ),
@@ -233,11 +231,9 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     ),
     (
         Capability::SubgroupMatrixMultiplyAccumulateINTEL,
-        Refused("there are no matrix instructions"),
-    ),
-    (
-        Capability::SubgroupBufferPrefetchINTEL,
-        Refused("there are no sub-group instructions yet"),
+        Refused(
+            "there are no matrix instructions: a device says which sizes it has, this one none",
+        ),
     ),
     (
         Capability::SubgroupImageBlockIOINTEL,
@@ -273,16 +269,8 @@ const NEWER_CAPABILITIES: &[(u32, &str, Support)] = &[
         "AbortKHR",
         Refused("a work-item cannot end the others"),
     ),
-    (
-        5146,
-        "ConstantDataKHR",
-        Refused("arrays of raw data are not read yet"),
-    ),
-    (
-        6257,
-        "PredicatedIOINTEL",
-        Refused("predicated accesses are not translated yet"),
-    ),
+    (5146, "ConstantDataKHR", Full),
+    (6257, "PredicatedIOINTEL", Full),
     // Whatever is not a function of the library is rounded correctly, and in any direction.
     (6265, "RoundedDivideSqrtINTEL", Full),
 ];
@@ -294,6 +282,7 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_KHR_non_semantic_info", Full),
     ("SPV_KHR_relaxed_extended_instruction", Full),
     ("SPV_KHR_bit_instructions", Full),
+    ("SPV_KHR_constant_data", Full),
     ("SPV_KHR_integer_dot_product", Full),
     ("SPV_KHR_float_controls", Full),
     ("SPV_KHR_float_controls2", Full),
@@ -336,10 +325,13 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("SPV_INTEL_long_constant_composite", Full),
     ("SPV_INTEL_maximum_registers", Full),
     ("SPV_INTEL_non_constant_addrspace_printf", Full),
+    ("SPV_INTEL_predicated_io", Full),
     ("SPV_INTEL_rounded_divide_sqrt", Full),
     ("SPV_INTEL_runtime_aligned", Full),
     ("SPV_INTEL_shader_integer_functions2", Full),
     ("SPV_INTEL_split_barrier", Full),
+    ("SPV_INTEL_subgroup_buffer_prefetch", Full),
+    ("SPV_INTEL_ternary_bitwise_function", Full),
     ("SPV_INTEL_unstructured_loop_controls", Full),
     ("SPV_INTEL_usm_storage_classes", Full),
     ("SPV_INTEL_loop_fuse", FPGA),
@@ -369,7 +361,7 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ),
     (
         "SPV_INTEL_variable_length_array",
-        Refused("private memory is of a fixed size"),
+        Refused("how much private memory a kernel takes is known before it runs"),
     ),
     (
         "SPV_INTEL_arbitrary_precision_integers",
@@ -378,14 +370,6 @@ const EXTENSIONS: &[(&str, Support)] = &[
     (
         "SPV_INTEL_masked_gather_scatter",
         Refused("there are no vectors of pointers"),
-    ),
-    (
-        "SPV_INTEL_ternary_bitwise_function",
-        Refused("its instruction is not translated yet"),
-    ),
-    (
-        "SPV_INTEL_predicated_io",
-        Refused("predicated accesses are not translated yet"),
     ),
 ];
 
@@ -519,6 +503,14 @@ mod tests {
             ),
             (Capability::ArithmeticFenceEXT, "SPV_EXT_arithmetic_fence"),
             (Capability::SplitBarrierINTEL, "SPV_INTEL_split_barrier"),
+            (
+                Capability::TernaryBitwiseFunctionINTEL,
+                "SPV_INTEL_ternary_bitwise_function",
+            ),
+            (
+                Capability::SubgroupBufferPrefetchINTEL,
+                "SPV_INTEL_subgroup_buffer_prefetch",
+            ),
             (
                 Capability::BFloat16ConversionINTEL,
                 "SPV_INTEL_bfloat16_conversion",

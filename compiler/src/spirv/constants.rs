@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rspirv::spirv::{Decoration, Op, SamplerAddressingMode};
 use smallvec::{SmallVec, smallvec};
 
-use super::decode::{Id, Inst, Result};
+use super::decode::{CONSTANT_DATA, Id, Inst, Result, SPEC_CONSTANT_DATA};
 use super::module::Unit;
 use super::rules::{Rule, UNIVERSAL};
 use super::types::Kind;
@@ -17,7 +17,8 @@ use crate::ir::{Scalar, Type};
 pub(super) enum Const {
     /// The bits of each lane of a scalar or vector.
     Lanes(SmallVec<[u64; 2]>),
-    /// The address of a module-scope variable plus bytes; its type is a pointer or a 64-bit integer.
+    /// The address of a module-scope variable plus bytes; its type is a pointer or a 64-bit integer. Or of the pipe that a
+    /// constant of this id makes.
     Address { variable: Id, addend: i64 },
     /// The parts of a structure or array.
     Composite(Rc<[Const]>),
@@ -52,6 +53,11 @@ impl Unit<'_> {
                 Const::Lanes(smallvec![
                     bits.map_or(u64::from(written), |b| u64::from(b != 0))
                 ])
+            }
+            Op::Constant | Op::SpecConstant
+                if inst.is(CONSTANT_DATA) || inst.is(SPEC_CONSTANT_DATA) =>
+            {
+                self.data(inst, ty)?
             }
             Op::Constant | Op::SpecConstant => {
                 let scalar = match info.kind {
@@ -95,12 +101,18 @@ impl Unit<'_> {
                 self.composite(inst, ty, &vec![inst.operands[0]; count])?
             }
             Op::ConstantSampler => self.sampler(inst, ty)?,
-            // What is in it is for the instructions on it, none of which is served.
             Op::ConstantPipeStorage => match info.kind {
                 Kind::Handle {
                     op: Op::TypePipeStorage,
                     ..
-                } => Const::Null,
+                } => {
+                    let storage = self.pipe_storage(inst)?;
+                    self.pipe_storages.insert(result, storage);
+                    Const::Address {
+                        variable: result,
+                        addend: 0,
+                    }
+                }
                 _ => return Err(self.error(inst, "the result type is not pipe storage")),
             },
             Op::SpecConstantOp => self.fold(inst)?,
@@ -111,6 +123,42 @@ impl Unit<'_> {
         );
         self.constants[result as usize] = Some((ty, value));
         Ok(())
+    }
+
+    /// `OpConstantDataKHR` and `OpSpecConstantDataKHR`: the bytes of an array of integers, rounded up to words.
+    fn data(&self, inst: &Inst<'_>, ty: Id) -> Result<Const> {
+        let wrong = || self.error(inst, "the result type is not an array of integers");
+        let Kind::Array { element, length } = self.type_of_id(inst, ty)?.kind else {
+            return Err(wrong());
+        };
+        let scalar = match self.type_of_id(inst, element)?.kind {
+            Kind::Value(ty) if ty.is_scalar() && ty.scalar.is_int() => ty.scalar,
+            _ => return Err(wrong()),
+        };
+        let written: Vec<u8> = inst.operands.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let size = u64::from(scalar.bytes()).saturating_mul(length);
+        let set = match inst.op() {
+            Op::SpecConstant => self.specialized_bytes(inst, size)?,
+            _ => None,
+        };
+        if set.is_none() && written.len() as u64 != size.next_multiple_of(4) {
+            return Err(self.error(
+                inst,
+                format!(
+                    "wrong word count: {size} bytes of data take {} words, there are {}",
+                    size.div_ceil(4),
+                    inst.operands.len()
+                ),
+            ));
+        }
+        let bytes = set.unwrap_or(&written);
+        let parts = bytes[..size as usize].chunks_exact(scalar.bytes() as usize);
+        let parts = parts.map(|part| {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            Const::Lanes(smallvec![u64::from_le_bytes(word)])
+        });
+        Ok(Const::Composite(parts.collect()))
     }
 
     /// How many parts of one type a composite has: what is replicated for it.
@@ -153,6 +201,14 @@ impl Unit<'_> {
 
     /// The value the host set for a specialization constant, if it did.
     fn specialized(&self, inst: &Inst<'_>, size: usize) -> Result<Option<u64>> {
+        Ok(self.specialized_bytes(inst, size as u64)?.map(|bytes| {
+            let mut word = [0; 8];
+            word[..size].copy_from_slice(bytes);
+            u64::from_le_bytes(word)
+        }))
+    }
+
+    fn specialized_bytes(&self, inst: &Inst<'_>, size: u64) -> Result<Option<&[u8]>> {
         let id = self.result(inst)?;
         let Some(&[spec_id]) = self.decoration(id, Decoration::SpecId) else {
             return Ok(None);
@@ -160,7 +216,7 @@ impl Unit<'_> {
         let Some(bytes) = self.spec.get(&spec_id) else {
             return Ok(None);
         };
-        if bytes.len() != size {
+        if bytes.len() as u64 != size {
             return Err(self
                 .error(
                     inst,
@@ -171,9 +227,7 @@ impl Unit<'_> {
                 )
                 .under(Rule::Spirv("Specialization")));
         }
-        let mut word = [0; 8];
-        word[..size].copy_from_slice(bytes);
-        Ok(Some(u64::from_le_bytes(word)))
+        Ok(Some(bytes))
     }
 
     /// The constant with this id, which must have been defined before.

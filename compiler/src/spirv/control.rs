@@ -156,19 +156,9 @@ impl FunctionTranslator<'_, '_> {
         match op {
             Op::ControlBarrier => {
                 let fence = self.fence(inst, words[1], words[2])?;
-                if self.execution_scope(inst, words[0], &[Scope::WorkGroup, Scope::SubGroup])?
-                    == Scope::WorkGroup
-                {
-                    self.b().ins(IrOp::Barrier(fence), &[], &[]);
-                } else {
-                    let together = IrOp::Collective {
-                        what: Collective::Sync,
-                        scope: Scope::SubGroup,
-                        masked: false,
-                    };
-                    self.b().ins(together, &[], &[]);
-                    self.b().ins(IrOp::Fence(fence), &[], &[]);
-                }
+                let allowed = [Scope::WorkGroup, Scope::SubGroup];
+                let scope = self.execution_scope(inst, words[0], &allowed)?;
+                self.barrier(scope, fence);
             }
             Op::MemoryBarrier => {
                 let fence = self.fence(inst, words[0], words[1])?;
@@ -191,6 +181,21 @@ impl FunctionTranslator<'_, '_> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// A barrier of the work-group or the sub-group.
+    pub(super) fn barrier(&mut self, scope: Scope, fence: Fence) {
+        if scope == Scope::WorkGroup {
+            self.b().ins(IrOp::Barrier(fence), &[], &[]);
+            return;
+        }
+        let together = IrOp::Collective {
+            what: Collective::Sync,
+            scope: Scope::SubGroup,
+            masked: false,
+        };
+        self.b().ins(together, &[], &[]);
+        self.b().ins(IrOp::Fence(fence), &[], &[]);
     }
 
     /// "OpReadClockKHR": one clock serves every scope. A result of two components has the low half first.

@@ -65,7 +65,10 @@ impl FunctionTranslator<'_, '_> {
                     return Err(self.error(inst, "the operand is not a scalar integer"));
                 }
                 let bits = self.resize(value, Scalar::I64);
-                let pointer = self.b().bitcast(bits, Type::PTR);
+                let pointer = match self.is_reservation(inst)? {
+                    true => bits,
+                    false => self.b().bitcast(bits, Type::PTR),
+                };
                 self.define(inst, pointer)?;
             }
             _ => return Ok(false),

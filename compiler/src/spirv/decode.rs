@@ -47,6 +47,11 @@ impl Inst<'_> {
     pub fn op(&self) -> Op {
         self.class.opcode
     }
+
+    /// Whether it is an instruction of this name, for those that the grammar's table lacks.
+    pub fn is(&self, name: &str) -> bool {
+        self.class.opname == name
+    }
 }
 
 pub(super) struct Record {
@@ -81,7 +86,8 @@ impl Record {
 
 /// Instructions that the grammar's table lacks, as ones that mean the same here: `OpPoisonKHR` may be any value,
 /// `OpFreezeKHR` its operand, since no value of ours is poison. `OpCompositeConstructContinuedINTEL` has no result:
-/// the table is wrong there.
+/// the table is wrong there. Predicated accesses and arrays of data have operands that their namesakes here do not; [`Inst::is`] tells
+/// them apart.
 const NEWER: &[(u32, Instruction<'static>)] = &[
     (
         5158,
@@ -120,6 +126,69 @@ const NEWER: &[(u32, Instruction<'static>)] = &[
             }],
         },
     ),
+    (
+        6258,
+        Instruction {
+            opname: PREDICATED_LOAD,
+            opcode: Op::Load,
+            capabilities: &[],
+            extensions: &["SPV_INTEL_predicated_io"],
+            operands: &[
+                one(OperandKind::IdResultType),
+                one(OperandKind::IdResult),
+                one(OperandKind::IdRef),
+                one(OperandKind::IdRef),
+                one(OperandKind::IdRef),
+                MEMORY_OPERANDS,
+            ],
+        },
+    ),
+    (
+        6259,
+        Instruction {
+            opname: PREDICATED_STORE,
+            opcode: Op::Store,
+            capabilities: &[],
+            extensions: &["SPV_INTEL_predicated_io"],
+            operands: &[
+                one(OperandKind::IdRef),
+                one(OperandKind::IdRef),
+                one(OperandKind::IdRef),
+                MEMORY_OPERANDS,
+            ],
+        },
+    ),
+    (5147, data(CONSTANT_DATA, Op::Constant)),
+    (5148, data(SPEC_CONSTANT_DATA, Op::SpecConstant)),
+];
+
+pub(super) const PREDICATED_LOAD: &str = "PredicatedLoadINTEL";
+pub(super) const PREDICATED_STORE: &str = "PredicatedStoreINTEL";
+pub(super) const CONSTANT_DATA: &str = "ConstantDataKHR";
+pub(super) const SPEC_CONSTANT_DATA: &str = "SpecConstantDataKHR";
+
+const MEMORY_OPERANDS: LogicalOperand = LogicalOperand {
+    kind: OperandKind::MemoryAccess,
+    quantifier: OperandQuantifier::ZeroOrOne,
+};
+
+const fn data(opname: &'static str, opcode: Op) -> Instruction<'static> {
+    Instruction {
+        opname,
+        opcode,
+        capabilities: &[],
+        extensions: &["SPV_KHR_constant_data"],
+        operands: DATA_OPERANDS,
+    }
+}
+
+const DATA_OPERANDS: &[LogicalOperand] = &[
+    one(OperandKind::IdResultType),
+    one(OperandKind::IdResult),
+    LogicalOperand {
+        kind: OperandKind::LiteralInteger,
+        quantifier: OperandQuantifier::ZeroOrMore,
+    },
 ];
 
 const fn one(kind: OperandKind) -> LogicalOperand {

@@ -1,5 +1,5 @@
 //! Instructions of extensions that are families of their own: bfloat16 conversions, integer functions, split barriers,
-//! fences of arithmetic, casts between kinds of global memory.
+//! fences of arithmetic, casts between kinds of global memory, functions of three bits, prefetches.
 
 use rspirv::spirv::Op;
 
@@ -7,6 +7,7 @@ use super::control::Elements;
 use super::decode::{Inst, Result};
 use super::function::FunctionTranslator;
 use super::rules::Rule;
+use crate::AddressSpace;
 use crate::ir::{BinOp, Builtin, ConvertOp, FloatCC, Op as IrOp, Scalar, Type, UnOp, Value, Wrap};
 
 /// `SPV_INTEL_shader_integer_functions2`: what is one operation.
@@ -48,6 +49,10 @@ impl FunctionTranslator<'_, '_> {
                 self.untyped_async_copy(inst)?;
                 return Ok(true);
             }
+            Op::SubgroupBlockPrefetchINTEL => {
+                self.block_prefetch(inst)?;
+                return Ok(true);
+            }
             Op::FPGARegALTERA => {
                 let values = self.values(inst, words[0])?;
                 self.define_values(inst, values)?;
@@ -58,6 +63,7 @@ impl FunctionTranslator<'_, '_> {
             Op::PtrCastToCrossWorkgroupALTERA | Op::CrossWorkgroupCastToPtrALTERA => {
                 self.pointer(inst, words[0])?.address
             }
+            Op::BitwiseFunctionINTEL => self.bitwise_function(inst)?,
             Op::ConvertFToBF16INTEL => self.narrow_to_bfloat16(inst)?,
             Op::ConvertBF16ToFINTEL => self.widen_bfloat16(inst)?,
             Op::UCountLeadingZerosINTEL | Op::UCountTrailingZerosINTEL => {
@@ -190,6 +196,68 @@ impl FunctionTranslator<'_, '_> {
         let elements = Elements { ty, size, align: 1 };
         self.copy_elements(&to, &from, count, stride, elements);
         self.define(inst, event)
+    }
+
+    /// `SPV_INTEL_ternary_bitwise_function`: bit `a | b << 1 | c << 2` of the table, for each three bits of the operands.
+    fn bitwise_function(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let words = inst.operands;
+        let a = self.integer(inst, words[0])?;
+        let ty = self.ty(a);
+        let b = self.typed(inst, words[1], ty)?;
+        let c = self.typed(inst, words[2], ty)?;
+        let Some(table) = self.unit.integer_constant(words[3]) else {
+            return Err(self.error(inst, "the lookup table is not an integer constant"));
+        };
+        // Where `c` is clear, and what to change where it is set.
+        let clear = table & 15;
+        let change = clear ^ table >> 4 & 15;
+        let clear = self.function_of_two(clear, a, b);
+        let change = self.function_of_two(change, a, b);
+        let mut f = self.b();
+        let change = f.binary(BinOp::And, c, change);
+        Ok(f.binary(BinOp::Xor, clear, change))
+    }
+
+    /// Bit `a | b << 1` of a table of four.
+    fn function_of_two(&mut self, table: u64, a: Value, b: Value) -> Value {
+        let ty = self.ty(a);
+        let [none, all] = [0, ty.scalar.mask()].map(|bits| self.iconst(ty, bits));
+        let mut f = self.b();
+        // What is set for no operand set is the complement of what is not.
+        let complement = table & 1 != 0;
+        let value = match if complement { table ^ 15 } else { table } {
+            0 => none,
+            0b1000 => f.binary(BinOp::And, a, b),
+            0b0110 => f.binary(BinOp::Xor, a, b),
+            0b1110 => f.binary(BinOp::Or, a, b),
+            0b1010 => a,
+            0b1100 => b,
+            0b0010 => {
+                let not = f.binary(BinOp::Xor, b, all);
+                f.binary(BinOp::And, a, not)
+            }
+            _ => {
+                let not = f.binary(BinOp::Xor, a, all);
+                f.binary(BinOp::And, b, not)
+            }
+        };
+        if complement {
+            f.binary(BinOp::Xor, value, all)
+        } else {
+            value
+        }
+    }
+
+    /// `SPV_INTEL_subgroup_buffer_prefetch`: "Prefetching does not affect the functionality of a module".
+    fn block_prefetch(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let pointer = self.pointer(inst, inst.operands[0])?;
+        if pointer.space != AddressSpace::Global {
+            return Err(self.error(inst, "the pointer is not to storage class CrossWorkgroup"));
+        }
+        if self.unit.integer_constant(inst.operands[1]).is_none() {
+            return Err(self.error(inst, "the number of bytes is not an integer constant"));
+        }
+        Ok(())
     }
 
     /// `OpUntypedPrefetchKHR`: a hint, with a pointer.

@@ -449,6 +449,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
             op if self.atomic(op, inst)? => Ok(()),
             op if self.synchronization(op, inst)? => Ok(()),
             op if self.group(op, inst)? => Ok(()),
+            op if self.pipe(op, inst)? => Ok(()),
             op if self.image(op, inst)? => Ok(()),
             op if self.extension(op, inst)? => Ok(()),
             op if op.is_type() || op.is_constant() => Err(self

@@ -19,7 +19,11 @@ impl FunctionTranslator<'_, '_> {
                 match self.bound(inst, inst.operands[0])? {
                     bound @ Bound::BuiltIn { .. } => self.bind(inst, bound)?,
                     Bound::Values(_) => {
-                        let value = self.typed(inst, inst.operands[0], Type::PTR)?;
+                        let ty = match self.is_reservation(inst)? {
+                            true => Type::I64,
+                            false => Type::PTR,
+                        };
+                        let value = self.typed(inst, inst.operands[0], ty)?;
                         self.define(inst, value)?;
                     }
                 }

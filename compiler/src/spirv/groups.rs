@@ -154,7 +154,13 @@ impl FunctionTranslator<'_, '_> {
         Ok(true)
     }
 
-    fn collective(&mut self, what: Collective, scope: Scope, args: &[Value], ty: Type) -> Value {
+    pub(super) fn collective(
+        &mut self,
+        what: Collective,
+        scope: Scope,
+        args: &[Value],
+        ty: Type,
+    ) -> Value {
         let op = IrOp::Collective {
             what,
             scope,

@@ -3,7 +3,7 @@
 use rspirv::spirv::{MemoryAccess, Op, StorageClass};
 
 use super::constants::Const;
-use super::decode::{Id, Inst, Result};
+use super::decode::{Id, Inst, PREDICATED_LOAD, PREDICATED_STORE, Result};
 use super::function::{Bound, FunctionTranslator, Pointer, Values};
 use super::rules::{BUILT_IN_VARIABLES, MEMORY_OPERANDS, Rule, UNIVERSAL};
 use super::types::Kind;
@@ -37,7 +37,9 @@ impl FunctionTranslator<'_, '_> {
     pub(super) fn memory(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
         match op {
             Op::Variable | Op::UntypedVariableKHR => self.private_variable(inst)?,
+            Op::Load if inst.is(PREDICATED_LOAD) => self.predicated_load(inst)?,
             Op::Load => self.load(inst)?,
+            Op::Store if inst.is(PREDICATED_STORE) => self.predicated_store(inst)?,
             Op::Store => self.store(inst)?,
             Op::CopyMemory => self.copy_memory(inst)?,
             Op::CopyMemorySized => self.copy_memory_sized(inst)?,
@@ -263,6 +265,74 @@ impl FunctionTranslator<'_, '_> {
         let natural = self.unit.type_of_id(inst, ty)?.align;
         let mem = access.mem(pointer.space, natural);
         self.store_leaves(inst, ty, pointer.address, mem, &values)
+    }
+
+    /// `if (predicate) result = load(pointer); else result = default;` (SPV_INTEL_predicated_io, "Overview").
+    fn predicated_load(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let words = inst.operands;
+        let ty = self.unit.result_type(inst)?;
+        let pointer = self.pointer(inst, words[0])?;
+        self.check_pointee(inst, pointer.pointee, ty)?;
+        let predicate = self.typed(inst, words[1], Type::I1)?;
+        let ir = self.predicated_type(inst, ty)?;
+        let default = self.typed(inst, words[2], ir)?;
+        let mem = self.predicated_access(inst, &words[3..], pointer.space, ty)?;
+        let mut f = self.b();
+        let some = f.new_block(&[]);
+        let done = f.new_block(&[ir]);
+        f.cond_br(predicate, some, &[], done, &[default]);
+        f.switch_to(some);
+        let loaded = f.load(mem, pointer.address, ir);
+        f.br(done, &[loaded]);
+        let value = f.param(done, 0);
+        self.block = done;
+        self.define(inst, value)
+    }
+
+    fn predicated_store(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let words = inst.operands;
+        let pointer = self.pointer(inst, words[0])?;
+        let ty = self.type_of(inst, words[1])?;
+        self.check_pointee(inst, pointer.pointee, ty)?;
+        let ir = self.predicated_type(inst, ty)?;
+        let value = self.typed(inst, words[1], ir)?;
+        let predicate = self.typed(inst, words[2], Type::I1)?;
+        let mem = self.predicated_access(inst, &words[3..], pointer.space, ty)?;
+        let mut f = self.b();
+        let some = f.new_block(&[]);
+        let done = f.new_block(&[]);
+        f.cond_br(predicate, some, &[], done, &[]);
+        f.switch_to(some);
+        f.store(mem, pointer.address, value);
+        f.br(done, &[]);
+        self.block = done;
+        Ok(())
+    }
+
+    fn predicated_type(&self, inst: &Inst<'_>, ty: Id) -> Result<Type> {
+        match self.unit.type_of_id(inst, ty)?.kind {
+            Kind::Value(ty) if ty.scalar.is_int() || ty.scalar.is_float() => Ok(ty),
+            _ => Err(self.error(
+                inst,
+                "what a predicate decides about is not a scalar or vector of numbers",
+            )),
+        }
+    }
+
+    fn predicated_access(
+        &self,
+        inst: &Inst<'_>,
+        words: &[u32],
+        space: crate::AddressSpace,
+        ty: Id,
+    ) -> Result<Mem> {
+        let access = self.one_access(inst, words)?;
+        if access.volatile {
+            return Err(self
+                .error(inst, "a predicated access is not volatile")
+                .under(MEMORY_OPERANDS));
+        }
+        Ok(access.mem(space, self.unit.type_of_id(inst, ty)?.align))
     }
 
     fn store_leaves(

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use super::capabilities;
 use super::constants::Const;
 use super::decode::{Binary, Id, Inst, Result, literal_string, literal_string_words};
+use super::pipes::PipeStorage;
 use super::rules::{BUILT_IN_VARIABLES, LOGICAL_LAYOUT, Rule, UNIVERSAL};
 use super::types::{Form, Kind, TypeInfo};
 use crate::Diagnostic;
@@ -70,6 +71,8 @@ pub(super) struct Unit<'a> {
     pub strings: HashMap<Id, String>,
     pub ext_sets: HashMap<Id, ExtSet>,
     pub variables: HashMap<Id, Variable<'a>>,
+    /// The pipes that the module makes.
+    pub pipe_storages: HashMap<Id, PipeStorage>,
     pub functions: HashMap<Id, FunctionDef<'a>>,
     pub entry_points: Vec<EntryPoint<'a>>,
     /// Execution modes by function.
@@ -112,6 +115,7 @@ impl<'a> Unit<'a> {
             strings: HashMap::new(),
             ext_sets: HashMap::new(),
             variables: HashMap::new(),
+            pipe_storages: HashMap::new(),
             functions: HashMap::new(),
             entry_points: Vec::new(),
             modes: HashMap::new(),

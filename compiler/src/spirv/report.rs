@@ -132,6 +132,7 @@ impl Binary {
 
     fn position(&self, file: Option<String>, line: u64) -> String {
         let file = file.as_deref().unwrap_or("source");
+        let file = file.strip_prefix("./").unwrap_or(file);
         match line {
             // What a compiler made of no line in particular.
             0 => file.to_string(),

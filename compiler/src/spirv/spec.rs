@@ -6,7 +6,7 @@ use rspirv::spirv::{Decoration, Op};
 use smallvec::SmallVec;
 
 use super::constants::{Const, sign_extend};
-use super::decode::{Binary, Id, Inst, Result};
+use super::decode::{Binary, CONSTANT_DATA, Id, Inst, Result};
 use super::module::Unit;
 use super::types::Kind;
 use crate::ir::{ConvertOp, Rounding, Scalar, Type, eval};
@@ -20,6 +20,7 @@ pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>> {
     let binary = Binary::decode(&[words])?;
     let mut spec_ids: HashMap<Id, u32> = HashMap::new();
     let mut sizes: HashMap<Id, usize> = HashMap::new();
+    let mut numbers: HashMap<Id, u64> = HashMap::new();
     let mut found: Vec<SpecConstantInfo> = Vec::new();
     for inst in binary.insts() {
         let size = match inst.op() {
@@ -37,6 +38,21 @@ pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>> {
                 continue;
             }
             Op::SpecConstantTrue | Op::SpecConstantFalse => 1,
+            Op::Constant if !inst.is(CONSTANT_DATA) => {
+                if let Some(result) = inst.result {
+                    numbers.insert(result, u64::from(inst.operands[0]));
+                }
+                continue;
+            }
+            Op::TypeArray => {
+                let of = |map: &HashMap<Id, usize>, id| map.get(&id).copied().unwrap_or(0);
+                let length = numbers.get(&inst.operands[1]).copied().unwrap_or(0);
+                if let (Some(result), Ok(length)) = (inst.result, usize::try_from(length)) {
+                    let size = of(&sizes, inst.operands[0]).saturating_mul(length);
+                    sizes.insert(result, size);
+                }
+                continue;
+            }
             Op::SpecConstant => inst.ty.and_then(|ty| sizes.get(&ty).copied()).unwrap_or(0),
             _ => continue,
         };

@@ -13,6 +13,7 @@ use super::decode::{Id, Inst, Result};
 use super::float_modes::FloatModes;
 use super::function::translate_function;
 use super::module::Unit;
+use super::pipes::Library;
 use super::rules::{LINKAGE, Rule, VALIDATION};
 use crate::AddressSpace;
 use crate::ir::{
@@ -48,6 +49,7 @@ pub(super) struct Translator<'a> {
     /// Who calls whom, and where.
     pub calls: Vec<(FuncId, FuncId, Inst<'a>)>,
     initialized: u64,
+    pub pipes: Option<Library>,
 }
 
 /// What a function does, together with everything it calls.
@@ -152,7 +154,7 @@ impl<'a> Translator<'a> {
     }
 
     /// A name that nothing else has: `name`, `name.1`, ..
-    fn unique(&mut self, name: &str) -> String {
+    pub fn unique(&mut self, name: &str) -> String {
         let mut unique = name.to_string();
         while self.names.contains_key(&unique) {
             let derived = self.names.entry(name.to_string()).or_default();
@@ -174,8 +176,16 @@ impl<'a> Translator<'a> {
         loc
     }
 
-    /// Where a module-scope variable lives; `id` is linked.
+    /// Where a module-scope variable, or a pipe of the module, lives; `id` is linked.
     pub fn variable(&mut self, unit: &Unit<'a>, inst: &Inst<'_>, id: Id) -> Result<VariablePlace> {
+        if let Some(&storage) = unit.pipe_storages.get(&id) {
+            if let Some(&global) = self.globals.get(&id) {
+                return Ok(VariablePlace::Global(global));
+            }
+            let global = self.stored_pipe(unit, inst, id, storage)?;
+            self.globals.insert(id, global);
+            return Ok(VariablePlace::Global(global));
+        }
         let Some(variable) = unit.variables.get(&id) else {
             return Err(unit.error(
                 inst,
@@ -280,6 +290,20 @@ impl<'a> Translator<'a> {
         Ok(global)
     }
 
+    /// Refuses to make more bytes than a program may have initialised.
+    pub fn count_initialized(&mut self, unit: &Unit<'a>, inst: &Inst<'_>, size: u64) -> Result<()> {
+        self.initialized = self.initialized.saturating_add(size);
+        if self.initialized > MAX_INITIALIZED {
+            return Err(unit
+                .error(
+                    inst,
+                    format!("the initialisers take more than {MAX_INITIALIZED} bytes"),
+                )
+                .under(Rule::Limit));
+        }
+        Ok(())
+    }
+
     fn set_image(
         &mut self,
         unit: &Unit<'a>,
@@ -289,15 +313,7 @@ impl<'a> Translator<'a> {
         global: GlobalId,
     ) -> Result<()> {
         let size = self.module.globals[global].size;
-        self.initialized += size;
-        if self.initialized > MAX_INITIALIZED {
-            return Err(unit
-                .error(
-                    inst,
-                    format!("the initialisers take more than {MAX_INITIALIZED} bytes"),
-                )
-                .under(Rule::Limit));
-        }
+        self.count_initialized(unit, inst, size)?;
         let mut image = Image {
             bytes: vec![0; size as usize],
             addresses: Vec::new(),

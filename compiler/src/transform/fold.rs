@@ -2,7 +2,7 @@
 //!
 //! One walk in reverse post-order, so that operands (but those round a loop) are simplified before what uses them. Each
 //! instruction is rewritten until no rule applies; a rule gives another value to use instead, or another
-//! operation for the same result. `identities.rs` has the rules. Every rule is exact: bits change for no input, but for
+//! operation for the same result. `identities/` has the rules. Every rule is exact: bits change for no input, but for
 //! the payload and sign of a NaN and which NaN is signalling. Linear.
 //!
 //! Two canonical forms help everyone after: a constant operand of a commutative operation or comparison is

@@ -123,6 +123,12 @@ fn promote_all(func: &mut Function, stage: Stage) {
     }
 }
 
+/// Makes private variables values, in a kernel with one lane a value, and tidies up.
+pub fn promote_scalarized(func: &mut Function) {
+    promote_all(func, Stage::Scalarized);
+    cleanup_at(func, Stage::Scalarized);
+}
+
 /// Folds, simplifies, value-numbers, hoists and removes dead code. Good at every stage after inlining, vectorized
 /// code included.
 pub fn cleanup(func: &mut Function) {

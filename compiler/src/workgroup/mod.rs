@@ -8,7 +8,7 @@
 //! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
 //! ([`crate::vectorize`]); `assemble.rs` wraps regions in loops over work-items and the skeleton in a loop over
 //! work-groups. `checks.rs` and `bounds.rs` keep
-//! rare cases from slowing down vector code; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width.rs` chooses how wide.
+//! rare cases from slowing down vector code; `ways.rs` is for work-items that go different ways between barriers; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width.rs` chooses how wide.
 
 mod assemble;
 mod bounds;
@@ -18,6 +18,7 @@ mod extensions;
 mod local;
 mod split;
 mod subgroups;
+mod ways;
 mod width;
 
 use std::collections::BTreeSet;
@@ -134,7 +135,7 @@ pub struct WorkGroupCode {
     pub split: Split,
 }
 
-/// Makes the code for launches with `key`, which says how many work-items at a time (a power of two up to 16).
+/// Makes the code for launches with `key`, which says how many work-items at a time (a power of two up to 32).
 ///
 /// `params` has an entry for each parameter of `kernel`. A kernel that cannot be vectorized gets a width of 1 and a remark.
 pub fn build(
@@ -142,8 +143,18 @@ pub fn build(
     params: &[ParamSource],
     key: &LaunchKey,
 ) -> Result<WorkGroupCode, Diagnostic> {
-    let mut kernel = kernel.clone();
+    let original = kernel;
+    let mut kernel = original.clone();
+    let mut remarks = Vec::new();
     collectives::cut(&mut kernel);
+    if let Some(loc) = split::parts_ways(&kernel, key)
+        && let Some(rewritten) = ways::take_turns(original)
+    {
+        let text = "work-items may go different ways between barriers: where each goes on is kept for each";
+        remarks.push(Remark::new(loc, text));
+        kernel = rewritten;
+        collectives::cut(&mut kernel);
+    }
     let layout = if subgroups::uses_sub_groups(&kernel) && !key.linear && !key.full_chunks {
         subgroups::flatten(&mut kernel);
         Layout::Flat
@@ -153,7 +164,7 @@ pub fn build(
     extensions::spell_out(&mut kernel);
     let kernel = &kernel;
     let mut split = split::split(kernel, key)?;
-    let mut remarks = std::mem::take(&mut split.remarks);
+    remarks.append(&mut split.remarks);
     let mut width = key.width;
     for region in &mut split.regions {
         if let Err(reason) = widen(region, key, width, &mut remarks) {

@@ -24,6 +24,10 @@ const GAIN: u64 = 6;
 const GATHER: u64 = 35;
 /// Lost by one whose addresses are compared at run time and are usually consecutive.
 const PROBED: u64 = 8;
+/// Lost by a compare-and-exchange that is tried again, where all work-items have the same address: of the lanes
+/// that try, one succeeds, so the loop runs once for each of them, and the lanes that are left try in vain each time. Measured with a loop that
+/// writes to a pipe.
+const CONTENDED: u64 = 400;
 
 /// Bytes of an item's values that may live at once when 16 items run together.
 const FOUR_PARTS_LIVE: u64 = 36;
@@ -102,7 +106,7 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
     // Varying instructions by the bytes of their data. What only makes an address of an index does not count: gathers
     // take the index apart.
     let mut counts = [0u32; 4];
-    let (mut gain, mut loss) = (0u64, 0u64);
+    let (mut gain, mut loss, mut contended) = (0u64, 0u64, 0u64);
     let mut gathers = false;
     for &block in &cfg.order {
         let weight = 4u32.saturating_pow(cfg.loops.depth(block).min(4));
@@ -120,8 +124,13 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
                     loss += u64::from(weight) * cost;
                 }
                 // Calls, lane by lane.
-                Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) | Op::ImageRead(_) | Op::ImageWrite(_) => {
-                    gathers = true
+                Op::ImageRead(_) | Op::ImageWrite(_) => gathers = true,
+                Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) => {
+                    gathers = true;
+                    let again = matches!(data.op, Op::AtomicCmpXchg(_)) && weight > 1;
+                    if again && shapes.of(data.args[0]) == Shape::Uniform {
+                        contended += u64::from(weight) * CONTENDED;
+                    }
                 }
                 _ if data.results.iter().any(|&r| varying(r)) => gain += u64::from(weight) * GAIN,
                 _ => {}
@@ -147,9 +156,12 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
             }
         }
     }
-    if loss > gain {
-        let why =
-            "runs 1 work-item at a time: gathering from memory would cost more than vectors gain";
+    if loss + contended > gain {
+        let why = match loss > contended {
+            true => "gathering from memory would cost more than vectors gain",
+            false => "contending for one address would cost more than vectors gain",
+        };
+        let why = format!("runs 1 work-item at a time: {why}");
         return (1, vec![Remark::new(SourceLoc::default(), why)]);
     }
     let total: u32 = counts.iter().fold(0, |sum, &n| sum.saturating_add(n));
@@ -202,7 +214,40 @@ pub fn launch_width(width: u8, size: u64) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::launch_width;
+    use super::{choose_width, launch_width};
+    use crate::ir::parse;
+
+    /// A sum by compare-and-exchange, in one cell or in a cell for each work-item.
+    fn sums(cell: &str) -> u8 {
+        let text = format!(
+            "func \"k\" (ptr) -> () {{
+            block0(p: ptr):
+              id: i64 = dim_query.global_id.0
+              four: i64 = const 4
+              offset: i64 = imul id, four
+              own: ptr = ptr_add p, offset
+              x: i32 = convert.trunc id
+              zero: i32 = const 0
+              br block1(zero)
+            block1(expected: i32):
+              new: i32 = iadd expected, x
+              found: i32 = atomic_cmpxchg.global.device.acqrel {cell}, expected, new
+              same: i1 = icmp.eq found, expected
+              cond_br same, block2, block1(found)
+            block2:
+              ret
+            }}"
+        );
+        let module = parse::module(&text).expect("a module");
+        let (_, kernel) = module.functions.iter().next().expect("a function");
+        choose_width(kernel).0
+    }
+
+    #[test]
+    fn work_items_that_contend_run_one_at_a_time() {
+        assert_eq!(sums("p"), 1);
+        assert!(sums("own") > 1);
+    }
 
     #[test]
     fn short_groups_get_narrow_vectors() {

@@ -6,15 +6,11 @@
 //! ```text
 //! suite.rs, suite/   the benchmarks: kernels, inputs, checks
 //! worker.rs          measures; runs in a process that has one driver loaded
-//! drivers.rs         finds drivers, starts those processes and talks to them
 //! report.rs          ratios and JSON
 //! ```
 //!
 //! Other programs run on the machine meanwhile, so each measurement goes round the drivers several times and the best time counts.
 
-mod drivers;
-#[path = "../host/mod.rs"]
-mod host;
 mod report;
 mod suite;
 mod worker;
@@ -24,8 +20,8 @@ use std::process::{Command, ExitCode};
 
 use serde_json::{Value, json};
 
-use drivers::{Candidate, Driver};
-use host::Result;
+use brolga_icd_testing::drivers::{self, Candidate, Driver};
+use brolga_icd_testing::host::Result;
 use report::Section;
 
 const USAGE: &str = "\

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::drivers::Candidate;
+use brolga_icd_testing::drivers::Candidate;
 
 /// One group of measurements.
 pub struct Section {

@@ -14,7 +14,7 @@ mod linear;
 #[path = "suite/streaming.rs"]
 mod streaming;
 
-use crate::host::{Kernel, Program, Result, Session};
+use brolga_icd_testing::host::{Kernel, Program, Result, Session};
 
 /// The program that all benchmarks are in.
 pub const SOURCE: &str = include_str!("kernels.cl");

@@ -1,32 +1,20 @@
-//! The process that measures one driver: reads a request a line, answers with a line of JSON.
+//! The process that measures one driver.
 //!
 //! Times are seconds of wall-clock time, as an application would see them.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
 
+use brolga_icd_testing::drivers;
+use brolga_icd_testing::host::{Program, Result, Session};
 use serde_json::{Value, json};
 
-use crate::host::{Cl, Program, Result, Session};
 use crate::suite::{BENCHMARKS, Benchmark, Prepared, SOURCE, Scale};
 
-/// Starts an answer, as drivers may print to standard output too.
-pub const ANSWER: &str = "@answer ";
-
-/// Serves until the input ends. The environment says which driver the loader finds.
+/// Serves until the input ends.
 pub fn serve() -> Result<()> {
     let mut worker = Worker::open()?;
-    for line in std::io::stdin().lock().lines() {
-        let line = line.map_err(|e| e.to_string())?;
-        let request: Value = serde_json::from_str(&line).map_err(|e| e.to_string())?;
-        let answer = worker
-            .answer(&request)
-            .unwrap_or_else(|error| json!({ "error": error }));
-        println!("\n{ANSWER}{answer}");
-        std::io::stdout().flush().map_err(|e| e.to_string())?;
-    }
-    Ok(())
+    drivers::serve(|request| worker.answer(request))
 }
 
 struct Worker {
@@ -39,18 +27,13 @@ struct Worker {
 
 impl Worker {
     fn open() -> Result<Self> {
-        let platforms = Cl::open_loader()?.platforms()?;
-        for platform in platforms {
-            if let Ok(session) = platform.open_cpu() {
-                return Ok(Worker {
-                    session,
-                    platform: platform.name()?,
-                    program: None,
-                    prepared: BTreeMap::new(),
-                });
-            }
-        }
-        Err("the driver has no CPU device".to_owned())
+        let (platform, session) = drivers::only_device()?;
+        Ok(Worker {
+            session,
+            platform: platform.name()?,
+            program: None,
+            prepared: BTreeMap::new(),
+        })
     }
 
     fn answer(&mut self, request: &Value) -> Result<Value> {

@@ -4,14 +4,11 @@
 //! one kernel from SPIR-V and the others from OpenCL C, runs them, compares every result with the same computation on the host, and
 //! prints times. Exit status 1 when anything is wrong.
 
-#[path = "../host/mod.rs"]
-mod host;
-
 use std::io::{Read, Seek, Write};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use host::{Cl, Kernel, Result, Session};
+use brolga_icd_testing::host::{Cl, Kernel, Result, Session};
 
 const KERNELS: &str = include_str!("kernels.cl");
 const SCALE: &str = include_str!("scale.spvasm");

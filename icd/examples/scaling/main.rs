@@ -9,12 +9,6 @@
 //! worker.rs   what a driver takes from SPIR-V to a finished launch; runs in a process that has one driver loaded
 //! ```
 
-#[path = "../bench/drivers.rs"]
-// Another example uses all of it.
-#[allow(dead_code)]
-mod drivers;
-#[path = "../host/mod.rs"]
-mod host;
 mod shapes;
 mod worker;
 
@@ -26,8 +20,8 @@ use brolga_compiler::times::Stopwatch;
 use brolga_compiler::{NdRange, Program, Times};
 use serde_json::json;
 
-use drivers::Candidate;
-use host::Result;
+use brolga_icd_testing::drivers::{self, Candidate};
+use brolga_icd_testing::host::Result;
 use shapes::{SHAPES, Shape};
 
 const USAGE: &str = "\

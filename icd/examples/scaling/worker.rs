@@ -1,33 +1,16 @@
-//! The process that measures one driver: reads a request a line, answers with a line of JSON.
+//! The process that measures one driver.
 
-use std::io::{BufRead, Write};
-
+use brolga_icd_testing::drivers;
+use brolga_icd_testing::host::{Result, Session};
 use serde_json::{Value, json};
 
-use crate::host::{Cl, Result, Session};
-
-/// Starts an answer, as drivers may print to standard output too.
-pub const ANSWER: &str = "@answer ";
-
-/// Serves until the input ends. The environment says which driver the loader finds.
+/// Serves until the input ends.
 pub fn serve() -> Result<()> {
-    let platforms = Cl::open_loader()?.platforms()?;
-    let (platform, session) = platforms
-        .into_iter()
-        .find_map(|platform| Some((platform, platform.open_cpu().ok()?)))
-        .ok_or("the driver has no CPU device")?;
-    for line in std::io::stdin().lock().lines() {
-        let line = line.map_err(|e| e.to_string())?;
-        let request: Value = serde_json::from_str(&line).map_err(|e| e.to_string())?;
-        let answer = match request["il"].as_str() {
-            Some(path) => compile(&session, path, request["kernels"].as_u64().unwrap_or(1)),
-            None => Ok(json!({ "platform": platform.name()?, "il": session.takes_il() })),
-        };
-        let answer = answer.unwrap_or_else(|error| json!({ "error": error }));
-        println!("\n{ANSWER}{answer}");
-        std::io::stdout().flush().map_err(|e| e.to_string())?;
-    }
-    Ok(())
+    let (platform, session) = drivers::only_device()?;
+    drivers::serve(|request| match request["il"].as_str() {
+        Some(path) => compile(&session, path, request["kernels"].as_u64().unwrap_or(1)),
+        None => Ok(json!({ "platform": platform.name()?, "il": session.takes_il() })),
+    })
 }
 
 /// Builds a module and launches each of its kernels, `k0` and so on, with one work-group of 64.

@@ -103,7 +103,7 @@ pub fn get_ids(
 pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLResult<()> {
     let device = Device::from_raw(device)?;
     let d = &*device.runtime;
-    // What a device without images, pipes and queues on the device reports: zero, by the table of queries.
+    // What a device without images and queues on the device reports: zero, by the table of queries.
     const NONE: cl_uint = 0;
     const NO_SIZE: usize = 0;
     match name {
@@ -148,9 +148,9 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         | CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => answer.value(NO_SIZE),
 
         CL_DEVICE_PIPE_SUPPORT => answer.boolean(d.pipe_support),
-        CL_DEVICE_MAX_PIPE_ARGS
-        | CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
-        | CL_DEVICE_PIPE_MAX_PACKET_SIZE => answer.value(NONE),
+        CL_DEVICE_MAX_PIPE_ARGS => answer.value(d.max_pipe_args),
+        CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS => answer.value(d.pipe_max_active_reservations),
+        CL_DEVICE_PIPE_MAX_PACKET_SIZE => answer.value(d.pipe_max_packet_size),
 
         CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES | CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES => {
             answer.value(0 as cl_bitfield)

@@ -116,11 +116,18 @@ pub fn set_arg(kernel: RawHandle, index: cl_uint, size: usize, value: In<c_void>
             }
             // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is
             // > not a valid memory object.
-            let mem = Mem::from_raw(raw)?;
+            let mem = Mem::buffer(raw)?;
             kernel.set_arg_buffer(index, Some(&mem.runtime))
         }
-        // No object of these kinds can be made, so no handle is a valid one.
-        ArgKind::Image | ArgKind::Pipe => {
+        ArgKind::Pipe => {
+            let mem = Mem::from_raw(object_argument(size, value)?)?;
+            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is
+            // > not a valid memory object.
+            let pipe = mem.pipe.as_ref().ok_or(ClError::INVALID_MEM_OBJECT)?;
+            kernel.set_arg_pipe(index, pipe)
+        }
+        // No object of this kind can be made, so no handle is a valid one.
+        ArgKind::Image => {
             object_argument(size, value)?;
             Err(ClError::INVALID_MEM_OBJECT)
         }

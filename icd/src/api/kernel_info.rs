@@ -80,7 +80,8 @@ fn address_qualifier(arg: &ArgInfo) -> cl_kernel_arg_address_qualifier {
     }
 }
 
-fn type_qualifiers(arg: &ArgInfo) -> cl_kernel_arg_type_qualifier {
+/// A bit-field of 64 bits in the headers, `cl_kernel_arg_type_qualifier`.
+fn type_qualifiers(arg: &ArgInfo) -> cl_bitfield {
     [
         (arg.qualifiers.is_const, CL_KERNEL_ARG_TYPE_CONST),
         (arg.qualifiers.is_restrict, CL_KERNEL_ARG_TYPE_RESTRICT),
@@ -89,7 +90,7 @@ fn type_qualifiers(arg: &ArgInfo) -> cl_kernel_arg_type_qualifier {
     ]
     .iter()
     .filter(|(set, _)| *set)
-    .fold(CL_KERNEL_ARG_TYPE_NONE, |all, (_, bit)| all | bit)
+    .fold(0, |all, &(_, bit)| all | cl_bitfield::from(bit))
 }
 
 /// The device that a query means; null is allowed when there is only one.

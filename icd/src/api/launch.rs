@@ -100,7 +100,8 @@ pub fn native_kernel(
     // > CL_INVALID_MEM_OBJECT if one or more memory objects specified in mem_list are not valid or are not buffer
     // > objects.
     let count = num_mem_objects as usize;
-    let mems = Mem::from_raws(&mem_list.array(count).unwrap_or_default())?;
+    let raws = mem_list.array(count).unwrap_or_default();
+    let mems: Vec<_> = raws.into_iter().map(Mem::buffer).collect::<CLResult<_>>()?;
     let places = args_mem_loc.array(count).unwrap_or_default();
     let mut block = args.bytes(args_size);
     for (mem, place) in mems.iter().zip(places) {

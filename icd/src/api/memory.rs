@@ -1,9 +1,10 @@
-//! Buffers and sub-buffers. Images and pipes are memory objects too, but none can be made.
+//! Buffers and sub-buffers, and what all memory objects have in common. Pipes are in `pipe.rs`; images are memory objects too, but
+//! none can be made.
 
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use brolga_runtime::Buffer as RuntimeBuffer;
+use brolga_runtime::{Buffer as RuntimeBuffer, Pipe as RuntimePipe};
 use opencl_sys::*;
 
 use super::context::Context;
@@ -16,7 +17,10 @@ use crate::abi::info::Answer;
 
 /// `cl_mem`
 pub struct Mem {
+    /// A pipe has memory too.
     pub runtime: Arc<RuntimeBuffer>,
+    /// If it is a pipe.
+    pub pipe: Option<Arc<RuntimePipe>>,
     pub context: Ref<Context>,
     /// The buffer that a sub-buffer is part of.
     pub parent: Option<Ref<Mem>>,
@@ -25,8 +29,22 @@ pub struct Mem {
 object!(Mem, ClError::INVALID_MEM_OBJECT);
 
 impl Mem {
+    /// The buffer behind `raw`.
+    pub fn buffer(raw: RawHandle) -> CLResult<Ref<Mem>> {
+        let mem = Mem::from_raw(raw)?;
+        // > CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object.
+        require(mem.pipe.is_none(), ClError::INVALID_MEM_OBJECT)?;
+        Ok(mem)
+    }
+
     /// The buffer behind `raw`, for a command of `queue`.
     pub fn for_queue(raw: RawHandle, queue: &Queue) -> CLResult<Ref<Mem>> {
+        Mem::buffer(raw)?;
+        Mem::any_for_queue(raw, queue)
+    }
+
+    /// The memory object behind `raw`, for a command of `queue`.
+    pub fn any_for_queue(raw: RawHandle, queue: &Queue) -> CLResult<Ref<Mem>> {
         let mem = Mem::from_raw(raw)?;
         // > CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the same.
         require(
@@ -89,6 +107,7 @@ fn finish(
     )?;
     Ok(Handle::new(Mem {
         runtime,
+        pipe: None,
         context,
         parent: None,
     })
@@ -103,7 +122,7 @@ pub fn create_sub_buffer(
     create_info: In<c_void>,
 ) -> CLResult<RawHandle> {
     // > CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object.
-    let parent = Mem::from_raw(buffer)?;
+    let parent = Mem::buffer(buffer)?;
     require(parent.parent.is_none(), ClError::INVALID_MEM_OBJECT)?;
     // > CL_INVALID_VALUE if the value specified in buffer_create_type is not valid.
     require(
@@ -121,6 +140,7 @@ pub fn create_sub_buffer(
         .sub_buffer(flags, region.origin, region.size)?;
     Ok(Handle::new(Mem {
         runtime,
+        pipe: None,
         context: parent.context.clone(),
         parent: Some(parent),
     })
@@ -143,7 +163,10 @@ pub fn get_info(mem: RawHandle, name: cl_mem_info, answer: Answer) -> CLResult<(
     let mem = Mem::from_raw(mem)?;
     let buffer = &mem.runtime;
     match name {
-        CL_MEM_TYPE => answer.value(CL_MEM_OBJECT_BUFFER),
+        CL_MEM_TYPE => answer.value(match mem.pipe {
+            Some(_) => CL_MEM_OBJECT_PIPE,
+            None => CL_MEM_OBJECT_BUFFER,
+        }),
         CL_MEM_FLAGS => answer.value(buffer.flags()),
         CL_MEM_SIZE => answer.value(buffer.size()),
         CL_MEM_HOST_PTR => answer.value(buffer.host_ptr() as usize),

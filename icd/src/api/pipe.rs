@@ -1,30 +1,50 @@
-//! Pipes, which the device does not have (`CL_DEVICE_PIPE_SUPPORT` is false).
+//! Pipes.
 
 use opencl_sys::*;
+
+use brolga_runtime::Pipe as RuntimePipe;
 
 use super::context::Context;
 use super::memory::Mem;
 use crate::abi::edge::{In, RawHandle};
-use crate::abi::error::{CLResult, ClError};
-use crate::abi::handle::Object;
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Handle, Object};
 use crate::abi::info::Answer;
 
 /// `clCreatePipe`
 pub fn create(
     context: RawHandle,
-    _flags: cl_mem_flags,
-    _packet_size: cl_uint,
-    _max_packets: cl_uint,
-    _properties: In<cl_pipe_properties>,
+    flags: cl_mem_flags,
+    packet_size: cl_uint,
+    max_packets: cl_uint,
+    properties: In<cl_pipe_properties>,
 ) -> CLResult<RawHandle> {
-    Context::from_raw(context)?;
-    // > CL_INVALID_OPERATION if no devices in context support pipes.
-    Err(ClError::INVALID_OPERATION)
+    let context = Context::from_raw(context)?;
+    // > CL_INVALID_VALUE if properties is not NULL.
+    require(properties.is_null(), ClError::INVALID_VALUE)?;
+    // Flags and sizes are checked by the runtime, in the order of the specification's list.
+    let pipe = RuntimePipe::new(&context.runtime, flags, packet_size, max_packets)?;
+    Ok(Handle::new(Mem {
+        runtime: pipe.memory().clone(),
+        pipe: Some(pipe),
+        context,
+        parent: None,
+    })
+    .raw())
 }
 
 /// `clGetPipeInfo`
-pub fn get_info(pipe: RawHandle, _name: cl_pipe_info, _answer: Answer) -> CLResult<()> {
-    Mem::from_raw(pipe)?;
+pub fn get_info(pipe: RawHandle, name: cl_pipe_info, answer: Answer) -> CLResult<()> {
+    let mem = Mem::from_raw(pipe)?;
     // > CL_INVALID_MEM_OBJECT if pipe is not a valid pipe object.
-    Err(ClError::INVALID_MEM_OBJECT)
+    let pipe = mem.pipe.as_ref().ok_or(ClError::INVALID_MEM_OBJECT)?;
+    match name {
+        CL_PIPE_PACKET_SIZE => answer.value(pipe.packet_size()),
+        CL_PIPE_MAX_PACKETS => answer.value(pipe.max_packets()),
+        // > If the properties argument specified in clCreatePipe used to create pipe was NULL, the implementation must
+        // > return param_value_size_ret equal to 0. It cannot have been anything else.
+        CL_PIPE_PROPERTIES => answer.array::<cl_pipe_properties>(&[]),
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
 }

@@ -294,7 +294,7 @@ pub fn unmap(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
-    let mem = Mem::for_queue(mem, &queue)?;
+    let mem = Mem::any_for_queue(mem, &queue)?;
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer for memobj.
     let event = queue
@@ -329,7 +329,7 @@ pub fn migrate(
         .ok_or(ClError::INVALID_VALUE)?;
     let buffers = raws
         .into_iter()
-        .map(|raw| Ok(Mem::for_queue(raw, &queue)?.runtime.clone()))
+        .map(|raw| Ok(Mem::any_for_queue(raw, &queue)?.runtime.clone()))
         .collect::<CLResult<Vec<_>>>()?;
     check_migration_flags(flags)?;
     let wait = events.wait_list(&queue.context)?;

@@ -555,7 +555,8 @@ static void images_samplers_pipes(void) {
            clGetSamplerInfo((cl_sampler)buffer, CL_SAMPLER_CONTEXT, 0, NULL, &size));
 
     CREATED(CL_INVALID_CONTEXT, clCreatePipe(NULL, 0, 4, 4, NULL, &err));
-    CREATED(CL_INVALID_OPERATION, clCreatePipe(context, 0, 4, 4, NULL, &err));
+    CREATED(CL_INVALID_VALUE, clCreatePipe(context, BAD_FLAGS, 4, 4, NULL, &err));
+    CREATED(CL_INVALID_PIPE_SIZE, clCreatePipe(context, 0, 0, 4, NULL, &err));
     STATUS(CL_INVALID_MEM_OBJECT, clGetPipeInfo(NULL, CL_PIPE_PACKET_SIZE, 0, NULL, &size));
     STATUS(CL_INVALID_MEM_OBJECT, clGetPipeInfo(buffer, CL_PIPE_PACKET_SIZE, 0, NULL, &size));
 }

@@ -198,6 +198,21 @@ static const query program_queries[] = {
     Q(CL_PROGRAM_BINARIES, unsigned char *),
 };
 
+static const query arg_queries[] = {
+    Q(CL_KERNEL_ARG_ADDRESS_QUALIFIER, cl_kernel_arg_address_qualifier),
+    Q(CL_KERNEL_ARG_ACCESS_QUALIFIER, cl_kernel_arg_access_qualifier),
+    Q(CL_KERNEL_ARG_TYPE_QUALIFIER, cl_kernel_arg_type_qualifier),
+    S(CL_KERNEL_ARG_TYPE_NAME),
+    S(CL_KERNEL_ARG_NAME),
+};
+
+static const query pipe_queries[] = {
+    Q(CL_PIPE_PACKET_SIZE, cl_uint),
+    Q(CL_PIPE_MAX_PACKETS, cl_uint),
+};
+
+static cl_kernel kernel;
+static cl_mem pipe_object;
 static cl_mem mem;
 static cl_event event;
 static cl_program program;
@@ -209,6 +224,9 @@ static cl_int ask_queue(cl_uint n, size_t s, void *v, size_t *r) { return clGetC
 static cl_int ask_mem(cl_uint n, size_t s, void *v, size_t *r) { return clGetMemObjectInfo(mem, n, s, v, r); }
 static cl_int ask_event(cl_uint n, size_t s, void *v, size_t *r) { return clGetEventInfo(event, n, s, v, r); }
 static cl_int ask_program(cl_uint n, size_t s, void *v, size_t *r) { return clGetProgramInfo(program, n, s, v, r); }
+
+static cl_int ask_arg(cl_uint n, size_t s, void *v, size_t *r) { return clGetKernelArgInfo(kernel, 0, n, s, v, r); }
+static cl_int ask_pipe(cl_uint n, size_t s, void *v, size_t *r) { return clGetPipeInfo(pipe_object, n, s, v, r); }
 
 typedef cl_int asker(cl_uint, size_t, void *, size_t *);
 
@@ -354,10 +372,19 @@ int main(void) {
     ASK(mem);
     ASK(event);
     ASK(program);
+    STATUS(CL_SUCCESS, clBuildProgram(program, 1, &device, "-cl-kernel-arg-info", NULL, NULL));
+    kernel = clCreateKernel(program, "k", &err);
+    STATUS(CL_SUCCESS, err);
+    pipe_object = clCreatePipe(context, 0, 4, 4, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    ASK(arg);
+    ASK(pipe);
     consistency();
     STATUS(CL_SUCCESS, clSetUserEventStatus(event, CL_COMPLETE));
     STATUS(CL_SUCCESS, clReleaseEvent(event));
+    STATUS(CL_SUCCESS, clReleaseKernel(kernel));
     STATUS(CL_SUCCESS, clReleaseProgram(program));
+    STATUS(CL_SUCCESS, clReleaseMemObject(pipe_object));
     STATUS(CL_SUCCESS, clReleaseMemObject(mem));
     STATUS(CL_SUCCESS, clReleaseCommandQueue(queue));
     STATUS(CL_SUCCESS, clReleaseContext(context));

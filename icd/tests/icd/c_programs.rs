@@ -20,6 +20,12 @@ fn memory_and_events() {
     support::c_program("memory_and_events.c");
 }
 
+/// Packets come out whole, in order and once; everything that takes a pipe refuses what is none.
+#[test]
+fn pipes() {
+    support::c_program("pipes.c");
+}
+
 /// Every query has the type and size that the specification gives it.
 #[test]
 fn queries() {

@@ -62,9 +62,10 @@ fn reduce(x: f64) -> (Wrapping<u64>, f64, f64) {
     }
     let zeros = fraction.leading_zeros().min(63);
     let normal = fraction << zeros | u128::from(tail) << zeros >> 64;
-    let exponent = -(f64::from(zeros));
-    let f_high = (normal >> 75) as f64 * (exponent - 53.0).exp2();
-    let f_low = ((normal >> 22) & ((1 << 53) - 1)) as f64 * (exponent - 106.0).exp2();
+    // 2^-zeros times a power of two that is less.
+    let scale = |power: u64| f64::from_bits((1023 - power - u64::from(zeros)) << 52);
+    let f_high = (normal >> 75) as u64 as f64 * scale(53);
+    let f_low = ((normal >> 22) as u64 & ((1 << 53) - 1)) as f64 * scale(106);
     let half_pi = std::f64::consts::FRAC_PI_2;
     let half_pi_low = 6.123233995736766e-17;
     let r = f_high * half_pi;

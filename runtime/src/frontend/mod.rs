@@ -79,7 +79,10 @@ pub fn compile_for(
     features: &DeviceFeatures,
 ) -> Output {
     let cache = cache::Cache::from_environment();
-    compile_cached(source, headers, options, features, cache.as_ref())
+    let mut options = options.clone();
+    // Remarks name source lines.
+    options.debug_info |= brolga_compiler::dump::remarks_wanted();
+    compile_cached(source, headers, &options, features, cache.as_ref())
 }
 
 fn compile_cached(

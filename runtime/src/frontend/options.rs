@@ -95,6 +95,8 @@ pub struct Options {
     pub warnings_are_errors: bool,
     /// `-g`
     pub debug_info: bool,
+    /// `-cl-brolga-remarks`: the build log says how each kernel is run, and why (which needs source lines).
+    pub remarks: bool,
     /// `-x spir` (the program is a SPIR binary; only meaningful with `cl_khr_spir`).
     pub is_spir: bool,
     /// `-create-library` (link only)
@@ -152,6 +154,10 @@ pub fn parse(text: &str) -> Result<Options, String> {
             "-w" => options.no_warnings = true,
             "-Werror" => options.warnings_are_errors = true,
             "-g" => options.debug_info = true,
+            "-cl-brolga-remarks" => {
+                options.remarks = true;
+                options.debug_info = true;
+            }
             "-create-library" => options.create_library = true,
             "-enable-link-options" => options.enable_link_options = true,
             word if word.starts_with("-cl-std=") => {

@@ -50,6 +50,7 @@ const BITCODE_ONLY: &[&str] = &[
     "write_image*",
     // The back end crashes.
     "enqueue_kernel",
+    "CLK_NULL_RESERVE_ID",
     // Unknown to clang 22: calls of the undefined functions __to_global and so on.
     "to_global",
     "to_local",
@@ -64,6 +65,7 @@ const NOTICED: &[&str] = &[
     "async_work_group_strided_copy",
     "printf",
     "enqueue_kernel",
+    "CLK_NULL_RESERVE_ID",
     "to_global",
     "to_local",
     "to_private",

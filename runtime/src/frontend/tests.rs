@@ -126,7 +126,7 @@ fn definitions_and_versions_are_what_the_options_say() {
             "-cl-std=CL3.0",
         ),
         (
-            "!defined(cl_khr_subgroup_named_barrier) && !defined(__opencl_c_pipes)",
+            "!defined(cl_khr_subgroup_named_barrier) && defined(__opencl_c_pipes)",
             "-cl-std=CL3.0",
         ),
         ("defined(__FAST_RELAXED_MATH__)", "-cl-fast-relaxed-math"),
@@ -539,6 +539,11 @@ fn optional_features_translate() {
         "kernel void k(global atomic_int *a, global int *o) { int e = 3; o[2] = atomic_compare_exchange_strong(a, &e, 4); o[3] = e; \
            o[5] = atomic_fetch_max(a, 3) + atomic_exchange(a, 4) + atomic_flag_test_and_set((global atomic_flag *)a); }",
         "kernel void k(global int *o, local int *l) { int *p = o[0] ? (int *)o : (int *)l; *p = 3; o[1] = get_fence(p); }",
+        "kernel void k(write_only pipe int4 p, global int4 *o, global uint *n) { n[0] = write_pipe(p, &o[1]); n[1] = get_pipe_num_packets(p) \
+           + get_pipe_max_packets(p); reserve_id_t r = reserve_write_pipe(p, 2); if (is_valid_reserve_id(r)) { write_pipe(p, r, 1, &o[2]); \
+           commit_write_pipe(p, r); } local reserve_id_t g; g = work_group_reserve_write_pipe(p, 8); work_group_commit_write_pipe(p, g); }",
+        "kernel void k(read_only pipe float p, global float *o) { read_pipe(p, &o[1]); reserve_id_t r = sub_group_reserve_read_pipe(p, 4); \
+           read_pipe(p, r, get_sub_group_local_id(), &o[2]); sub_group_commit_read_pipe(p, r); }",
     ] {
         module(source, "-cl-std=CL3.0");
         if !ONE_WAY.iter().any(|name| source.contains(name)) {

@@ -3,13 +3,14 @@
 //! Device memory *is* host memory: a buffer is an allocation, mapping one returns a pointer into
 //! it, and every transfer is a `memcpy` by whichever thread executes the command.
 //!
-//! `buffer.rs` has the objects, `allocation.rs` the memory below them, `svm.rs` shared virtual
+//! `buffer.rs` has the objects, `pipe.rs` those of them that are pipes, `allocation.rs` the memory below them, `svm.rs` shared virtual
 //! memory, `rect.rs` the arithmetic of rectangular regions, `transfer.rs` the copying itself and
 //! `host.rs` the pointer type that stands for application memory.
 
 pub mod allocation;
 pub mod buffer;
 pub mod host;
+pub mod pipe;
 pub mod rect;
 pub mod svm;
 pub mod transfer;

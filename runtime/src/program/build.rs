@@ -182,12 +182,17 @@ impl Program {
         }
         match link_object(&self.context, &object) {
             Ok(executable) => {
+                let remarks = if options.remarks {
+                    executable.remarks()
+                } else {
+                    String::new()
+                };
                 let product = Product {
                     object,
                     executable: Some(executable),
                     binary_type: CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
                 };
-                Ok((product, log))
+                Ok((product, log + &remarks))
             }
             Err(why) => Err(BuildError {
                 code: stage.failure(),

@@ -2,12 +2,13 @@
 //!
 //! They have broken the rules for barriers, but many kernels begin with `if (id >= n) return`. So a branch that may vary, one side of
 //! which does nothing but return, leaves a mark in the context, and regions after it run for work-items that are still *alive*.
-//! If the first one is not, none is taken to be.
+//! This is for branches that the first work-item is the last to return by, so that if it is not alive, none is; the others are left to
+//! `../ways.rs`.
 
 use cranelift_entity::SecondaryMap;
 
 use super::Splitter;
-use crate::ir::{Block, Slot, Terminator, Type};
+use crate::ir::{BinOp, Block, ConvertOp, IntCC, Op, Query, Slot, Terminator, Type, UnOp, Value};
 
 impl Splitter<'_> {
     pub(super) fn find_early_returns(&mut self) {
@@ -36,7 +37,7 @@ impl Splitter<'_> {
                 (true, false) => els.block,
                 _ => continue,
             };
-            if meets_barrier[onward] {
+            if meets_barrier[onward] && self.comes_to_be(*cond, onward != then.block) {
                 self.returns.insert(block, onward == then.block);
                 let mut todo = vec![onward];
                 while let Some(region) = todo.pop() {
@@ -52,6 +53,78 @@ impl Splitter<'_> {
                 bytes: 0,
                 align: 0,
             }));
+        }
+    }
+
+    /// Whether a condition that is `truth` for a work-item is so for all with greater ids.
+    fn comes_to_be(&self, cond: Value, truth: bool) -> bool {
+        if self.shapes.of(cond).is_uniform() {
+            return true;
+        }
+        let Some(inst) = self.func.def_inst(cond) else {
+            return false;
+        };
+        let data = &self.func.insts[inst];
+        let args = &data.args;
+        match data.op {
+            Op::ICmp(cc) => {
+                let up = match cc {
+                    IntCC::Ugt | IntCC::Uge | IntCC::Sgt | IntCC::Sge => truth,
+                    IntCC::Ult | IntCC::Ule | IntCC::Slt | IntCC::Sle => !truth,
+                    IntCC::Eq | IntCC::Ne => return false,
+                };
+                self.grows(args[0], up) && self.grows(args[1], !up)
+            }
+            Op::Binary(BinOp::And | BinOp::Or, _) => {
+                args.iter().all(|&arg| self.comes_to_be(arg, truth))
+            }
+            Op::Unary(UnOp::Not) => self.comes_to_be(args[0], !truth),
+            // Both, or either, the second asked only if the first leaves it open.
+            Op::Select
+                if args[1..]
+                    .iter()
+                    .any(|&arg| self.func.as_const(arg).is_some()) =>
+            {
+                let is_either = self.func.as_const(args[1]).is_some_and(|bits| bits != 0);
+                let is_both = self.func.as_const(args[2]) == Some(0);
+                let other = if is_either { args[2] } else { args[1] };
+                (is_either || is_both)
+                    && self.comes_to_be(args[0], truth)
+                    && self.comes_to_be(other, truth)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a number never becomes less (`up`) or more with greater ids, as long as nothing wraps.
+    fn grows(&self, value: Value, up: bool) -> bool {
+        if self.shapes.of(value).is_uniform() {
+            return true;
+        }
+        let Some(inst) = self.func.def_inst(value) else {
+            return false;
+        };
+        let data = &self.func.insts[inst];
+        let args = &data.args;
+        let is_constant = |value: Value| self.func.as_const(value).is_some();
+        match data.op {
+            Op::DimQuery(..) | Op::Query(Query::LocalLinearId | Query::GlobalLinearId) => up,
+            Op::Convert(ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Trunc, _) => {
+                self.grows(args[0], up)
+            }
+            Op::Binary(BinOp::IAdd, _) => self.grows(args[0], up) && self.grows(args[1], up),
+            Op::Binary(BinOp::ISub, _) => self.grows(args[0], up) && self.grows(args[1], !up),
+            Op::Binary(BinOp::Shl | BinOp::LShr | BinOp::UDiv, _) if is_constant(args[1]) => {
+                self.grows(args[0], up)
+            }
+            Op::Binary(BinOp::IMul, _) => match self.func.as_const(args[1]) {
+                Some(factor) => {
+                    let negative = factor > self.func.ty(value).scalar.mask() >> 1;
+                    self.grows(args[0], up != negative)
+                }
+                None => false,
+            },
+            _ => false,
         }
     }
 

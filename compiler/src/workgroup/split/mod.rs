@@ -1,6 +1,6 @@
 //! Cuts a kernel at its barriers into a skeleton and regions.
 //!
-//! `regions.rs` says which blocks make a region. `values.rs` decides what becomes of values, by where they are
+//! `regions.rs` says which blocks make a region, `shared.rs` sees to blocks that several would have. `values.rs` decides what becomes of values, by where they are
 //! used and whether all work-items of the group have the same (*uniform*; [`Across::Group`]):
 //!
 //! - used in their region only: nothing; the region's code computes them;
@@ -24,10 +24,12 @@ use cranelift_entity::SecondaryMap;
 mod body;
 mod early;
 mod regions;
+mod shared;
 mod skeleton;
 mod slots;
 mod values;
 
+pub(super) use regions::cut_at_barriers;
 use regions::{Cut, cut};
 use slots::{Node, Way};
 
@@ -42,12 +44,27 @@ use crate::{Diagnostic, LaunchKey};
 /// Values computed again in another region cost at most this many instructions.
 const CHEAP: u32 = 8;
 
-pub(super) fn split(kernel: &Function, key: &LaunchKey) -> Result<Split, Diagnostic> {
-    let has_barrier = kernel.layout.iter().any(|&block| {
+fn has_barrier(kernel: &Function) -> bool {
+    kernel.layout.iter().any(|&block| {
         let mut insts = kernel.blocks[block].insts.iter();
         insts.any(|&inst| matches!(kernel.insts[inst].op, Op::Barrier(_)))
-    });
-    if has_barrier {
+    })
+}
+
+/// Where work-items may go different ways although barriers depend on it, but for returns that [`split`] sees to.
+pub(super) fn parts_ways(kernel: &Function, key: &LaunchKey) -> Option<SourceLoc> {
+    if !has_barrier(kernel) {
+        return None;
+    }
+    let cut = cut(kernel);
+    let mut splitter = Splitter::new(&cut, key);
+    splitter.find_exits();
+    splitter.find_early_returns();
+    splitter.parting()
+}
+
+pub(super) fn split(kernel: &Function, key: &LaunchKey) -> Result<Split, Diagnostic> {
+    if has_barrier(kernel) {
         let cut = cut(kernel);
         Splitter::new(&cut, key).run()
     } else {
@@ -149,6 +166,11 @@ struct Splitter<'a> {
     remarks: Vec<Remark>,
 }
 
+/// The ending of a noun after a number.
+fn plural(number: usize) -> &'static str {
+    if number == 1 { "" } else { "s" }
+}
+
 impl<'a> Splitter<'a> {
     fn new(cut: &'a Cut, key: &LaunchKey) -> Splitter<'a> {
         let func = &cut.func;
@@ -207,10 +229,22 @@ impl<'a> Splitter<'a> {
         self.remarks.push(Remark::new(
             SourceLoc::default(),
             format!(
-                "barriers make {} regions; {saved} values and {arrays} private arrays of each work-item are kept across them",
+                "barriers make {} regions; {saved} value{} and {arrays} private array{} of each work-item are kept across them",
                 regions.len(),
+                plural(saved),
+                plural(arrays),
             ),
         ));
+        for &value in &self.saved {
+            let def = self.func.def_inst(value);
+            let loc = def
+                .map(|inst| self.func.insts[inst].loc)
+                .unwrap_or_default();
+            if loc != SourceLoc::default() {
+                let text = format!("this {} is kept across a barrier", self.func.ty(value));
+                self.remarks.push(Remark::new(loc, text));
+            }
+        }
         Ok(Split {
             skeleton,
             regions,
@@ -291,6 +325,40 @@ impl<'a> Splitter<'a> {
                 ));
             }
         }
+    }
+
+    /// A branch between regions, or an end of one, where work-items may part.
+    fn parting(&self) -> Option<SourceLoc> {
+        let loc = |block: Block| {
+            let last = self.func.blocks[block].insts.last();
+            last.map(|&inst| self.func.insts[inst].loc)
+                .unwrap_or_default()
+        };
+        for &block in &self.cfg.order {
+            if let Terminator::CondBr { cond: value, .. } | Terminator::Switch { value, .. } =
+                &self.func.blocks[block].term
+                && self.cut.outer[block]
+                && self.is_varying(*value, block)
+                && !self.returns.contains_key(&block)
+            {
+                return Some(loc(block));
+            }
+        }
+        self.plans.values().find_map(|plan| {
+            plan.blocks.iter().find(|&&block| {
+                let term = &self.func.blocks[block].term;
+                matches!(term, Terminator::CondBr { cond: value, .. } | Terminator::Switch { value, .. }
+                    if !self.cut.outer[block] && self.is_varying(*value, block))
+            })?;
+            let mut ways = plan.exits.iter().map(|&exit| {
+                let mut ways: Vec<Block> = self.func.successors(exit).collect();
+                ways.sort_unstable();
+                ways
+            });
+            let first = ways.next()?;
+            let mut others = ways.filter(|other| *other != first);
+            others.next().map(|_| loc(plan.exits[0]))
+        })
     }
 
     /// Whether a region can run more than once.

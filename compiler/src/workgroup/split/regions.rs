@@ -7,12 +7,14 @@
 //!
 //! A *region* begins at the function's entry, after a barrier, at a target of an outer branch, or where control arrives from two
 //! regions; it holds the blocks reached from there before the next region begins. Found by
-//! passes in reverse post-order until nothing changes. Cost: linear for each pass; few passes.
+//! passes in reverse post-order until nothing changes. Cost: linear for each pass; few passes. All work-items come to
+//! a region's beginning, or none: `shared.rs` sees to it.
 
 use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
 
+use super::shared;
 use crate::analysis::PostDominatorTree;
 use crate::ir::{Block, BlockCall, Builder, Fence, Function, Op, Terminator};
 use crate::vectorize::canonical;
@@ -35,11 +37,19 @@ pub(super) fn cut(kernel: &Function) -> Cut {
     canonical::unify(&mut func);
     let barriers = cut_at_barriers(&mut func);
     split_shared_targets(&mut func);
-    let outer = outer_branches(&func, &barriers);
+    let mut outer = outer_branches(&func, &barriers);
+    if shared::separate(&mut func, &barriers, &outer) {
+        canonical::unify(&mut func);
+        split_shared_targets(&mut func);
+        outer = outer_branches(&func, &barriers);
+    }
     split_inner_exits(&mut func, &barriers, outer)
 }
 
-fn cut_at_barriers(func: &mut Function) -> SecondaryMap<Block, Option<Fence>> {
+/// Ends blocks at barriers, and says which.
+pub(in crate::workgroup) fn cut_at_barriers(
+    func: &mut Function,
+) -> SecondaryMap<Block, Option<Fence>> {
     let mut barriers = SecondaryMap::new();
     for first in func.layout.clone() {
         let mut block = first;
@@ -167,7 +177,7 @@ fn split_inner_exits(
     }
 }
 
-fn find_regions(
+pub(super) fn find_regions(
     func: &Function,
     barriers: &SecondaryMap<Block, Option<Fence>>,
     outer: &SecondaryMap<Block, bool>,

@@ -187,7 +187,7 @@ pub fn compare(
     values: &[u32],
 ) -> Result<(), String> {
     let expected = expected(module, range, buffers, values)?;
-    for width in [1, 2, 4, 8, 16] {
+    for width in [1, 2, 4, 8, 16, 32] {
         for exact in [true, false] {
             let (actual, code) = assembled(module, range, buffers, values, width, exact)?;
             for (i, (a, b)) in expected.iter().zip(&actual).enumerate() {

@@ -31,6 +31,7 @@ impl Engine {
         Engine::Generated(4),
         Engine::Generated(8),
         Engine::Generated(16),
+        Engine::Generated(32),
     ];
 
     pub fn name(self) -> String {

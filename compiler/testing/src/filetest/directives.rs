@@ -149,7 +149,7 @@ pub fn parse(text: &str) -> Result<Test, String> {
             "offset" => run.range.global_offset = triple(rest, 0).map_err(at)?.0,
             "subgroup" => {
                 let size: u8 = rest.parse().map_err(|_| at(rest.into()))?;
-                if !matches!(size, 1 | 2 | 4 | 8 | 16) {
+                if !matches!(size, 1 | 2 | 4 | 8 | 16 | 32) {
                     return Err(at(format!("no engine has sub-groups of {size}")));
                 }
                 run.sub_group_size = Some(size);

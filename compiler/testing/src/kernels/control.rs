@@ -141,6 +141,53 @@ impl Generator {
         self.join(after, ty, false);
     }
 
+    /// A loop that work-items run as often as they like, in whose first rounds, which all have, they meet.
+    pub(super) fn guarded_rounds(&mut self, depth: u32) {
+        let ty = self.carried();
+        let (header, body, after) = (self.new_block(), self.new_block(), self.new_block());
+        let (all, rest) = (self.new_block(), self.new_block());
+        let first = self.value(ty);
+        let zero = self.number(Type::I32, 0);
+        let common = self.rng.random_range(0..3);
+        let common = self.number(Type::I32, common);
+        let own = self.value(Type::I32);
+        let mask = self.number(Type::I32, 3);
+        let own = self.emit(Type::I32, "and", &[own, mask]);
+        let rounds = self.emit(Type::I32, "iadd", &[common, own]);
+        self.line(&format!("br block{header}(v{zero}, v{first})"));
+        let scope = self.scope.len();
+        let (count, carried) = (self.fresh(), self.fresh());
+        let _ = writeln!(self.text, "block{header}(v{count}: i32, v{carried}: {ty}):");
+        self.add(count, Type::I32, false);
+        self.add(carried, ty, false);
+        let more = self.emit(Type::I1, "icmp.ult", &[count, rounds]);
+        self.line(&format!(
+            "cond_br v{more}, block{body}, block{after}(v{carried})"
+        ));
+        self.begin(body);
+        let together = self.emit(Type::I1, "icmp.ult", &[count, common]);
+        self.line(&format!(
+            "cond_br v{together}, block{all}, block{rest}(v{carried})"
+        ));
+        let inner = self.scope.len();
+        self.begin(all);
+        self.exchange();
+        self.statements(depth + 1);
+        let value = self.result(ty);
+        self.line(&format!("br block{rest}(v{value})"));
+        self.scope.truncate(inner);
+        self.together = false;
+        self.join(rest, ty, false);
+        self.statements(depth + 1);
+        let value = self.result(ty);
+        let one = self.number(Type::I32, 1);
+        let next = self.emit(Type::I32, "iadd", &[count, one]);
+        self.line(&format!("br block{header}(v{next}, v{value})"));
+        self.scope.truncate(scope);
+        self.together = true;
+        self.join(after, ty, false);
+    }
+
     /// A switch whose cases may go on to the next case.
     pub(super) fn switch(&mut self, depth: u32) {
         let uniform = self.together && self.chance(0.4);

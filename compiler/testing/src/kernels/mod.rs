@@ -139,7 +139,7 @@ impl Generator {
             barriers: rng.random_bool(0.4),
             sub_groups: rng
                 .random_bool(0.3)
-                .then(|| [1, 2, 4, 8, 16][rng.random_range(0..5)]),
+                .then(|| [1, 2, 4, 8, 16, 32][rng.random_range(0..6)]),
             fuel: rng.random_range(10..60),
             rng,
             range,

@@ -1,7 +1,7 @@
 //! Kernels that arithmetic limits.
 
 use super::{Prepared, Scale, compare, random_floats};
-use crate::host::{Program, Result, Session};
+use brolga_icd_testing::host::{Program, Result, Session};
 
 pub fn nbody(session: &Session, program: &Program, scale: Scale) -> Result<Prepared> {
     let n = scale.pick(4096, 64);

@@ -1,7 +1,7 @@
 //! Integer hashing and images of bytes.
 
 use super::{Prepared, Scale, compare_exactly, random};
-use crate::host::{Program, Result, Session};
+use brolga_icd_testing::host::{Program, Result, Session};
 
 pub fn hash(session: &Session, program: &Program, scale: Scale) -> Result<Prepared> {
     const WORDS: usize = 16;

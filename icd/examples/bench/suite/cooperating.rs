@@ -1,7 +1,7 @@
 //! Work-groups whose work-items share local memory, barriers and atomics; and a sort of many launches.
 
 use super::{Launch, Prepared, Scale, compare_exactly, random};
-use crate::host::{Program, Result, Session};
+use brolga_icd_testing::host::{Program, Result, Session};
 
 const GROUP: usize = 256;
 

@@ -1,7 +1,7 @@
 //! Dense and sparse linear algebra, and grids.
 
 use super::{Prepared, Scale, compare, compare_exactly, random, random_floats};
-use crate::host::{Program, Result, Session};
+use brolga_icd_testing::host::{Program, Result, Session};
 
 /// Must divide the sizes below; the same as `TILE` in `kernels.cl`.
 const TILE: usize = 16;

@@ -1,7 +1,7 @@
 //! Kernels that the memory limits.
 
 use super::{Prepared, Scale, compare, compare_exactly, random_floats};
-use crate::host::{Program, Result, Session};
+use brolga_icd_testing::host::{Program, Result, Session};
 
 fn length(scale: Scale) -> usize {
     scale.pick(1 << 22, 1 << 10)

@@ -1,0 +1,129 @@
+//! Jumps and returns, and which instructions a stage allows where.
+
+use cranelift_entity::SecondaryMap;
+
+use super::Verifier;
+use crate::ir::{Block, BlockCall, Inst, Op, Scalar, Stage, Terminator, Type};
+
+impl Verifier<'_> {
+    fn check_call(
+        &self,
+        call: &BlockCall,
+        in_layout: &SecondaryMap<Block, bool>,
+    ) -> Result<(), String> {
+        let func = self.func;
+        ensure!(in_layout[call.block], "{} is not laid out", call.block);
+        ensure!(
+            call.block != func.entry(),
+            "the entry block has a predecessor"
+        );
+        let params = &func.blocks[call.block].params;
+        ensure!(
+            params.len() == call.args.len(),
+            "{} takes {} values, not {}",
+            call.block,
+            params.len(),
+            call.args.len()
+        );
+        for (&param, &arg) in params.iter().zip(&call.args) {
+            ensure!(
+                func.ty(param) == func.ty(arg),
+                "{arg} has type {}, parameter {param} of {} has {}",
+                func.ty(arg),
+                call.block,
+                func.ty(param)
+            );
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_terminator(
+        &self,
+        term: &Terminator,
+        in_layout: &SecondaryMap<Block, bool>,
+    ) -> Result<(), String> {
+        let func = self.func;
+        for call in term.targets() {
+            self.check_call(call, in_layout)?;
+        }
+        match term {
+            Terminator::CondBr { cond, .. } => {
+                ensure!(
+                    func.ty(*cond) == Type::I1,
+                    "a condition is a one-lane i1, not {}",
+                    func.ty(*cond)
+                );
+            }
+            Terminator::Switch { value, cases, .. } => {
+                let ty = func.ty(*value);
+                ensure!(
+                    ty.is_scalar() && (ty.scalar.is_int() || ty.scalar == Scalar::I1),
+                    "a switch is on a one-lane integer, not {ty}"
+                );
+                let mut bits: Vec<u64> = cases.iter().map(|&(bits, _)| bits).collect();
+                bits.sort_unstable();
+                ensure!(
+                    bits.windows(2).all(|w| w[0] != w[1]),
+                    "two cases are the same"
+                );
+                ensure!(
+                    bits.last().is_none_or(|&top| top <= ty.scalar.mask()),
+                    "a case does not fit {ty}"
+                );
+            }
+            Terminator::Ret(values) => {
+                ensure!(
+                    values
+                        .iter()
+                        .map(|&v| func.ty(v))
+                        .eq(func.results.iter().copied()),
+                    "the returned types are not the function's"
+                );
+            }
+            Terminator::Br(_) | Terminator::Unreachable => {}
+        }
+        Ok(())
+    }
+
+    /// What the stage forbids.
+    pub(super) fn check_stage(&self, inst: Inst, block: Block) -> Result<(), String> {
+        let op = &self.func.insts[inst].op;
+        let early = self.stage != Stage::Vectorized;
+        let masked = match op {
+            Op::Load(mem) | Op::Store(mem) => mem.masked || mem.stride != 0,
+            Op::MemCopy { masked, .. } | Op::MemCopyDyn { masked, .. } | Op::Printf { masked } => {
+                *masked
+            }
+            Op::AtomicRmw(_, atomic)
+            | Op::AtomicCmpXchg(atomic)
+            | Op::AtomicLoad(atomic)
+            | Op::AtomicStore(atomic) => atomic.masked,
+            Op::Collective { masked, .. } => *masked,
+            Op::ImageRead(image) | Op::ImageWrite(image) => image.masked,
+            _ => false,
+        };
+        ensure!(
+            !(early && masked),
+            "masks and strides belong to vectorized code"
+        );
+        match op {
+            Op::Call(_) => ensure!(
+                self.stage == Stage::Translated,
+                "there are no calls after inlining"
+            ),
+            Op::Alloca { .. } => ensure!(
+                block == self.func.entry(),
+                "private memory is allocated in the entry block only"
+            ),
+            Op::LaneIds | Op::AnyTrue | Op::AllTrue | Op::MaskBits | Op::Permute => {
+                ensure!(!early, "lane operations belong to vectorized code");
+            }
+            Op::ContextLoad(_) | Op::ContextStore(_) | Op::Carry => ensure!(
+                self.stage >= Stage::Scalarized,
+                "barrier contexts belong to scalarized code"
+            ),
+            _ => {}
+        }
+        Ok(())
+    }
+}

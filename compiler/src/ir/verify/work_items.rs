@@ -1,0 +1,169 @@
+//! What work-items do together or know of each other: barriers, collectives, queries, lanes of a vector; calls and `printf`.
+
+use super::values::binary_takes;
+use super::{Operands, Verifier, is};
+use crate::ir::{Collective, Op, Scalar, Scope, Stage, Type, Value};
+
+impl Verifier<'_> {
+    /// The operands and results of an instruction that is about work-items, or leaves the function.
+    pub(super) fn check_work_items(&self, o: &Operands<'_>) -> Result<(), String> {
+        let (args, results) = (&o.args[..], &o.results[..]);
+        match &o.data.op {
+            Op::Fence(_) | Op::Barrier(_) => o.counts(0, 0),
+            Op::Collective {
+                what,
+                scope,
+                masked,
+            } => {
+                is(
+                    matches!(scope, Scope::SubGroup | Scope::WorkGroup),
+                    "sub-groups and work-groups have collectives",
+                )?;
+                let mask = o.unmasked(*masked, what.operands())?;
+                self.check_collective(*what, &args[..what.operands()], results, mask)
+            }
+            Op::DimQuery(_, dim) => {
+                o.counts(0, 1)?;
+                is(*dim < 3, "there are three dimensions")?;
+                is(
+                    results[0].scalar == Scalar::I64,
+                    "a work-item query is an i64",
+                )
+            }
+            Op::Clock => {
+                o.counts(0, 1)?;
+                is(results[0] == Type::I64, "a clock gives an i64")
+            }
+            Op::Query(_) => {
+                o.counts(0, 1)?;
+                is(
+                    results[0].scalar == Scalar::I64,
+                    "a work-item query is an i64",
+                )
+            }
+            Op::Call(id) => {
+                let Some(module) = self.module else {
+                    return Ok(());
+                };
+                let Some(callee) = module.functions.get(*id) else {
+                    return Err("the function called does not exist".into());
+                };
+                let params = callee.params().iter().map(|&p| callee.ty(p));
+                is(
+                    params.eq(args.iter().copied()) && callee.results == results,
+                    "a call matches its function",
+                )
+            }
+            Op::Printf { masked } => {
+                is(results == [Type::I32], "printf gives an i32")?;
+                is(
+                    args.first().is_some_and(|ty| ty.scalar == Scalar::Ptr),
+                    "printf needs a format",
+                )?;
+                is(
+                    !masked || args.last().is_some_and(|ty| ty.scalar == Scalar::I1),
+                    "a masked printf needs a mask",
+                )
+            }
+            Op::Carry => o.counts(0, 1),
+            Op::LaneIds => {
+                o.counts(0, 1)?;
+                is(results[0].scalar.is_int(), "lane numbers are integers")
+            }
+            Op::MaskBits => {
+                o.counts(1, 1)?;
+                is(
+                    args[0].scalar == Scalar::I1 && results[0] == Type::I64,
+                    "a mask gives an i64",
+                )
+            }
+            Op::Permute => {
+                o.counts(2, 1)?;
+                is(
+                    args[0] == results[0] && args[1] == args[0].with_scalar(Scalar::I32),
+                    "a permutation takes an i32 for each lane",
+                )
+            }
+            Op::AnyTrue | Op::AllTrue => {
+                o.counts(1, 1)?;
+                is(
+                    args[0].scalar == Scalar::I1 && results[0] == Type::I1,
+                    "a mask gives one truth value",
+                )
+            }
+            _ => unreachable!("no operation of work-items"),
+        }
+    }
+
+    fn check_collective(
+        &self,
+        what: Collective,
+        args: &[Type],
+        results: &[Type],
+        mask: Option<Value>,
+    ) -> Result<(), String> {
+        let expected = usize::from(what != Collective::Sync);
+        ensure!(results.len() == expected, "expected {expected} results");
+        let Some(&result) = results.first() else {
+            return Ok(());
+        };
+        let vectorized = self.stage == Stage::Vectorized;
+        // Of one work-item, or of as many as there are lanes.
+        let width = match (vectorized, args.first(), mask) {
+            (true, Some(ty), _) => ty.lanes,
+            (true, None, Some(mask)) => self.func.ty(mask).lanes,
+            _ => result.lanes,
+        };
+        if let Some(mask) = mask {
+            let ty = self.func.ty(mask);
+            ensure!(
+                ty == Type::new(Scalar::I1, width),
+                "expected a mask of {width} lanes, not {ty}"
+            );
+        }
+        if vectorized && what.is_uniform() {
+            ensure!(result.is_scalar(), "the result is the same in all lanes");
+        }
+        if let Some(op) = what.op() {
+            let scalar = args[0].scalar;
+            ensure!(
+                op.is_associative() && binary_takes(op, scalar),
+                "the operation does not take this type"
+            );
+        }
+        if let Collective::Cluster(_, size) = what {
+            ensure!(size.is_power_of_two(), "a cluster's size is a power of two");
+        }
+        match what {
+            Collective::Sync => {}
+            Collective::Elect => ensure!(result.scalar == Scalar::I1, "a truth value"),
+            Collective::All | Collective::Any => ensure!(
+                result == Type::I1 && args[0].scalar == Scalar::I1,
+                "a vote is on truth values"
+            ),
+            Collective::AllEqual => {
+                ensure!(result == Type::I1, "a comparison gives a truth value");
+                ensure!(
+                    vectorized || args[0].is_scalar(),
+                    "values of one lane are compared"
+                );
+            }
+            Collective::Ballot => ensure!(
+                result == Type::I64 && args[0].scalar == Scalar::I1,
+                "a ballot is on truth values and gives an i64"
+            ),
+            _ => ensure!(
+                result.scalar == args[0].scalar
+                    && (result.lanes == args[0].lanes || vectorized && result.is_scalar()),
+                "the result has the operand's type"
+            ),
+        }
+        if let Some(&number) = args.get(1) {
+            ensure!(
+                number.scalar == Scalar::I32 && (number.lanes == width || number.is_scalar()),
+                "a work-item's number is an i32"
+            );
+        }
+        Ok(())
+    }
+}
