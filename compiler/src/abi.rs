@@ -12,7 +12,8 @@
 //! Argument block: each argument at [`crate::ArgInfo::offset`], little-endian, as the host's C ABI lays
 //! it out. A pointer to global or constant memory is its 64-bit address (0 for a null buffer). A
 //! pointer to local memory is its 64-bit byte *offset in work-group memory*; generated code adds the
-//! base of the scratch memory it was given.
+//! base of the scratch memory it was given. An image is the address of its [`crate::image::Descriptor`], which stays as it is while
+//! the kernel runs; a sampler is its number ([`crate::image::Sampler::bits`]), in eight bytes.
 
 use std::ffi::c_void;
 
