@@ -131,11 +131,31 @@ impl Gen<'_> {
         }
     }
 
+    /// [`Gen::operand`] in as many lanes as a vector has, from `lane` on.
+    pub fn operand_run(
+        &mut self,
+        operand: LaneOperand,
+        lane: clif::Value,
+        part: clif::Type,
+    ) -> clif::Value {
+        match operand {
+            LaneOperand::Same(v) => self.b.ins().splat(part, v),
+            LaneOperand::PerLane(array) => {
+                let address = self.lane_address(array, lane);
+                self.b
+                    .ins()
+                    .load(part, clif::MemFlagsData::new(), address, 0)
+            }
+        }
+    }
+
+    /// Sets the lanes from `lane` on.
     pub fn set_result(&mut self, array: Spilled, lane: clif::Value, value: clif::Value) {
         let address = self.lane_address(array, lane);
+        // A run of lanes is not aligned as a vector.
         self.b
             .ins()
-            .store(clif::MemFlagsData::trusted(), value, address, 0);
+            .store(clif::MemFlagsData::new(), value, address, 0);
     }
 
     /// Runs `body` for the lanes whose bit is set in `bits` (an `i32`), lowest first; `body` gets the lane as an `i64`.
@@ -154,6 +174,47 @@ impl Gen<'_> {
         let less = self.b.ins().iadd_imm_s(left, -1);
         let rest = self.b.ins().band(left, less);
         self.b.ins().jump(head, &[rest.into()]);
+        self.b.switch_to_block(done);
+    }
+
+    /// [`Gen::for_set_bits`] that takes `run` neighbours together where their bits are set. `body` is emitted for either, with the first lane
+    /// and how many there are.
+    pub fn for_set_runs(
+        &mut self,
+        bits: clif::Value,
+        run: u8,
+        body: impl Fn(&mut Self, clif::Value, u8),
+    ) {
+        if run < 2 {
+            return self.for_set_bits(bits, |g, lane| body(g, lane, 1));
+        }
+        let whole = (1i64 << run) - 1;
+        let (head, work) = (self.b.create_block(), self.b.create_block());
+        let (some, one, done) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        let left = self.b.append_block_param(head, types::I32);
+        self.b.ins().jump(head, &[bits.into()]);
+        self.b.switch_to_block(head);
+        self.b.ins().brif(left, work, &[], done, &[]);
+        self.b.switch_to_block(work);
+        let first = self.b.ins().ctz(left);
+        let lane = self.b.ins().uextend(types::I64, first);
+        let from_here = self.b.ins().ushr(left, first);
+        let neighbours = self.b.ins().band_imm_u(from_here, whole);
+        let all = self.b.ins().icmp_imm_u(IntCC::Equal, neighbours, whole);
+        self.b.ins().brif(all, some, &[], one, &[]);
+        for (block, count) in [(some, run), (one, 1)] {
+            self.b.switch_to_block(block);
+            body(self, lane, count);
+            let taken = (1i64 << count) - 1;
+            let taken = self.b.ins().iconst(types::I32, taken);
+            let taken = self.b.ins().ishl(taken, first);
+            let rest = self.b.ins().band_not(left, taken);
+            self.b.ins().jump(head, &[rest.into()]);
+        }
         self.b.switch_to_block(done);
     }
 

@@ -63,6 +63,15 @@ impl Layout {
             && (bytes % 16 == 0 || (bytes % 16).count_ones() == 1)
     }
 
+    /// How many lanes one vector access is for, where lanes are next to each other.
+    fn run(self) -> u8 {
+        if self.elements == 1 && self.stride == self.size() && self.scalar != Scalar::I1 {
+            (16 / self.size()) as u8
+        } else {
+            1
+        }
+    }
+
     /// The same data with lanes end to end.
     fn side_by_side(self) -> Layout {
         Layout {

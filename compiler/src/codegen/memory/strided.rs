@@ -46,16 +46,16 @@ impl Gen<'_> {
         let arrays: Vec<_> = (0..layout.elements)
             .map(|_| self.result_array(ty))
             .collect();
-        self.for_set_bits(bits, |g, lane| {
+        self.for_set_runs(bits, layout.run(), |g, lane, count| {
             let offset = g.b.ins().imul_imm_s(lane, layout.stride);
             let at = g.b.ins().iadd(base, offset);
+            let what = match count {
+                1 => lane_type(layout.scalar),
+                _ => part,
+            };
             for (k, &array) in arrays.iter().enumerate() {
-                let v = g.b.ins().load(
-                    lane_type(layout.scalar),
-                    flags(),
-                    at,
-                    k as i32 * layout.size() as i32,
-                );
+                let place = k as i32 * layout.size() as i32;
+                let v = g.b.ins().load(what, flags(), at, place);
                 g.set_result(array, lane, v);
             }
         });
@@ -218,11 +218,14 @@ impl Gen<'_> {
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(slow);
         let operands: Vec<LaneOperand> = values.iter().map(|&v| self.spill(v)).collect();
-        self.for_set_bits(bits, |g, lane| {
+        self.for_set_runs(bits, layout.run(), |g, lane, count| {
             let offset = g.b.ins().imul_imm_s(lane, layout.stride);
             let at = g.b.ins().iadd(base, offset);
             for (k, &operand) in operands.iter().enumerate() {
-                let v = g.operand(operand, lane);
+                let v = match count {
+                    1 => g.operand(operand, lane),
+                    _ => g.operand_run(operand, lane, part_type(layout.scalar)),
+                };
                 g.b.ins()
                     .store(flags(), v, at, k as i32 * layout.size() as i32);
             }
