@@ -320,7 +320,7 @@ fn finish_kernel(module: &mut Module, index: usize) -> Result<(), String> {
         .unwrap_or(0);
     let has_barrier = module.functions.values().any(|func| {
         let mut insts = func.insts.values();
-        insts.any(|inst| matches!(inst.op, Op::Barrier(_)))
+        insts.any(|inst| matches!(inst.op, Op::Barrier(_) | Op::NamedBarrier(_)))
     });
     let local_mem_size = func.locals.values().fold(0u64, |end, local| {
         end.next_multiple_of(u64::from(local.align)) + local.size
@@ -757,6 +757,7 @@ fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Result<Op, Strin
         "atomic_store" => Op::AtomicStore(atomic(&parts)?),
         "fence" => Op::Fence(fence(&parts)?),
         "barrier" => Op::Barrier(fence(&parts)?),
+        "named_barrier" => Op::NamedBarrier(fence(&parts)?),
         "collective" => {
             let scope = Scope::from_name(part(0)?).ok_or_else(unknown)?;
             let (what, used) = collective(tail(1)).ok_or_else(unknown)?;

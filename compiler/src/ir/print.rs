@@ -136,6 +136,7 @@ impl Display for Op {
             Op::AtomicStore(atomic) => write!(f, "atomic_store.{atomic}"),
             Op::Fence(fence) => write!(f, "fence.{fence}"),
             Op::Barrier(fence) => write!(f, "barrier.{fence}"),
+            Op::NamedBarrier(fence) => write!(f, "named_barrier.{fence}"),
             Op::Collective {
                 what,
                 scope,

@@ -287,6 +287,7 @@ impl Verifier<'_> {
             Op::LaneIds | Op::AnyTrue | Op::AllTrue | Op::MaskBits | Op::Permute => {
                 ensure!(!early, "lane operations belong to vectorized code");
             }
+            Op::NamedBarrier(_) => ensure!(early, "there are no named barriers in vectorized code"),
             Op::ContextLoad(_) | Op::ContextStore(_) | Op::Carry => ensure!(
                 self.stage >= Stage::Scalarized,
                 "barrier contexts belong to scalarized code"
@@ -613,6 +614,10 @@ impl Verifier<'_> {
                 self.check_atomic(args[0], args[1], atomic.masked, mask)
             }
             Op::Fence(_) | Op::Barrier(_) => counts(0, 0),
+            Op::NamedBarrier(_) => {
+                counts(1, 0)?;
+                is(args[0] == Type::PTR, "a named barrier is a pointer")
+            }
             Op::Collective {
                 what,
                 scope,
