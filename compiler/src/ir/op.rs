@@ -558,6 +558,10 @@ pub enum Op {
 
     /// Every work-item of the group arrives before any leaves.
     Barrier(Fence),
+    /// `ptr`: the sub-group waits until as many sub-groups have arrived at this barrier as its record says, which is at the
+    /// address, in work-group memory. A record is three `i32`: how many sub-groups; how many have arrived; how often they have all been
+    /// there. Both latter are 0 at first and not to be touched. Gone after `transform`.
+    NamedBarrier(Fence),
     /// What the work-items of a sub-group or work-group do together; operands and result by [`Collective`], then
     /// after `vectorize` perhaps a mask. There, operands have many lanes, and so has the result unless it is the same in all.
     Collective {
@@ -617,6 +621,7 @@ impl Op {
             | Op::ImageWrite(_)
             | Op::Fence(_)
             | Op::Barrier(_)
+            | Op::NamedBarrier(_)
             // Later is another time.
             | Op::Clock
             // Who takes part depends on where it is.

@@ -152,6 +152,7 @@ impl Display for Op {
             Op::ImageQuery(field) => write!(f, "image_query.{}", field.name()),
             Op::Fence(fence) => write!(f, "fence.{fence}"),
             Op::Barrier(fence) => write!(f, "barrier.{fence}"),
+            Op::NamedBarrier(fence) => write!(f, "named_barrier.{fence}"),
             Op::Collective {
                 what,
                 scope,

@@ -73,7 +73,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Pipes, Full),
     (Capability::PipeStorage, Full),
     (Capability::DeviceEnqueue, Parts("device enqueue")),
-    (Capability::NamedBarrier, Parts("named barriers")),
+    (Capability::NamedBarrier, Full),
     (Capability::GroupNonUniform, Full),
     (Capability::GroupNonUniformVote, Full),
     (Capability::GroupNonUniformArithmetic, Full),

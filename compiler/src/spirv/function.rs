@@ -451,6 +451,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
             op if self.group(op, inst)? => Ok(()),
             op if self.pipe(op, inst)? => Ok(()),
             op if self.image(op, inst)? => Ok(()),
+            op if self.named_barrier(op, inst)? => Ok(()),
             op if self.extension(op, inst)? => Ok(()),
             op if op.is_type() || op.is_constant() => Err(self
                 .error(inst, "this instruction is not allowed in a function")

@@ -7,7 +7,8 @@
 //!       -> translate.rs  from each kernel (kernel_info.rs), every function and global that it reaches
 //!       -> function.rs   blocks (cfg.rs), phis, values (operands.rs); one handler an instruction, by family:
 //!                        arithmetic.rs, conversion.rs, composite.rs, memory.rs, generic_pointers.rs, builtin_variables.rs,
-//!                        atomics.rs, control.rs, groups.rs, images.rs, pipes.rs, ext_inst.rs, vector_memory.rs, extensions.rs
+//!                        atomics.rs, control.rs, groups.rs, images.rs, pipes.rs, named_barriers.rs,
+//!                        ext_inst.rs, vector_memory.rs, extensions.rs
 //! ```
 //!
 //! Refusals are made in report.rs, by the rules of rules.rs.
@@ -41,6 +42,7 @@ mod kernel_info;
 mod link;
 mod memory;
 mod module;
+mod named_barriers;
 mod operands;
 mod pipes;
 mod report;

@@ -502,7 +502,7 @@ impl FunctionTranslator<'_, '_> {
     }
 
     /// Does something where a condition holds.
-    fn when(&mut self, condition: Value, body: impl FnOnce(&mut Self)) {
+    pub(super) fn when(&mut self, condition: Value, body: impl FnOnce(&mut Self)) {
         let (inside, after) = {
             let mut f = self.b();
             (f.new_block(&[]), f.new_block(&[]))

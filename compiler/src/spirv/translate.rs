@@ -418,6 +418,7 @@ fn own_reach(func: &Function) -> Reach {
         for &inst in &func.blocks[block].insts {
             match func.insts[inst].op {
                 IrOp::Barrier(_)
+                | IrOp::NamedBarrier(_)
                 | IrOp::Collective {
                     scope: Scope::WorkGroup,
                     ..

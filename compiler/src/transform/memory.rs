@@ -42,7 +42,7 @@ impl Spaces {
             | Op::AtomicCmpXchg(Atomic { space, .. })
             | Op::AtomicLoad(Atomic { space, .. })
             | Op::AtomicStore(Atomic { space, .. }) => Spaces::meeting(*space).with(Spaces::SHARED),
-            Op::Barrier(_) | Op::Fence(_) => Spaces::SHARED,
+            Op::Barrier(_) | Op::NamedBarrier(_) | Op::Fence(_) => Spaces::SHARED,
             Op::Collective { what, .. } if *what == Collective::Sync => Spaces::SHARED,
             Op::MemCopy { .. } | Op::MemCopyDyn { .. } | Op::Call(_) => Spaces::WRITABLE,
             _ => Spaces::NONE,

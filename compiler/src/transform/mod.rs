@@ -23,6 +23,7 @@
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
 //! | [`licm`] | invariant code and loads out of loops |
 //! | [`group_accesses`] | accesses to neighbouring elements as one |
+//! | [`named_barriers`] | barriers of some sub-groups by barriers of the work-group |
 //!
 //! A pass never recurses on the program's structure, and costs about as much as the function is long. In debug builds the
 //! verifier runs after each.
@@ -39,6 +40,7 @@ pub mod if_convert;
 pub mod inline;
 pub mod licm;
 mod memory;
+pub mod named_barriers;
 pub mod phis;
 mod pieces;
 pub mod promote;
@@ -99,6 +101,10 @@ pub fn prepare_kernel(
     cleanup_at(&mut func, Stage::Scalarized);
     if group_accesses::run(&mut func) {
         check(&func, Stage::Scalarized, "group_accesses");
+        rounds(&mut func, Stage::Scalarized);
+    }
+    if named_barriers::run(&mut func) {
+        check(&func, Stage::Scalarized, "named_barriers");
         rounds(&mut func, Stage::Scalarized);
     }
     Ok((func, params))

@@ -272,7 +272,9 @@ fn body_weight(
             let of = |&arg: &Value| kinds.get(&arg).copied().unwrap_or(Kind::Outside);
             let counted = |arg: &Value| of(arg) == Kind::Counted || func.as_const(*arg).is_some();
             let kind = match &data.op {
-                Op::Barrier(_) | Op::Alloca { .. } | Op::Call(_) => return None,
+                Op::Barrier(_) | Op::NamedBarrier(_) | Op::Alloca { .. } | Op::Call(_) => {
+                    return None;
+                }
                 op if !op.is_pure() => Kind::Left,
                 _ if data.args.iter().all(|arg| of(arg) == Kind::Outside) => Kind::Outside,
                 _ if data.args.iter().all(counted) => Kind::Counted,

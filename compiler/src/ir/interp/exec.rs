@@ -184,6 +184,8 @@ pub(super) enum Stop {
     Barrier((usize, Inst)),
     /// It is at a collective of its sub-group and goes on after it.
     SubGroup,
+    /// It is at the named barrier with this record and goes on after it.
+    Named(u64),
 }
 
 /// A collective that work-items are at.
@@ -309,6 +311,10 @@ impl<'m> Interpreter<'m> {
             frame.next += 1;
             match &func.insts[inst].op {
                 Op::Barrier(_) => return Ok(Stop::Barrier((depth, inst))),
+                Op::NamedBarrier(_) => {
+                    let record = frame.get(func.insts[inst].args[0])[0];
+                    return Ok(Stop::Named(record));
+                }
                 Op::Collective { scope, .. } if work.is_some() => {
                     return Ok(match scope {
                         Scope::SubGroup => Stop::SubGroup,

@@ -180,7 +180,7 @@ impl<'m> Interpreter<'m> {
         let mut item = exec::Item::new(func, exec::Layout::new(func), args)?;
         match self.resume(&mut item, None)? {
             exec::Stop::Finished(results) => Ok(results),
-            exec::Stop::Barrier(_) | exec::Stop::SubGroup => {
+            exec::Stop::Barrier(_) | exec::Stop::SubGroup | exec::Stop::Named(_) => {
                 Err(Error::new("a barrier in a plain function"))
             }
         }

@@ -262,6 +262,7 @@ impl<'m> Interpreter<'m> {
             let mut arrived = Vec::with_capacity(started);
             let mut place = None;
             let mut rest = waiting.into_iter().peekable();
+            let mut sub_groups = Vec::new();
             while let Some(member) = rest.next() {
                 let number = member.linear / work.sub_group_size;
                 let mut together = vec![member];
@@ -271,14 +272,25 @@ impl<'m> Interpreter<'m> {
                     together.push(next);
                 }
                 self.run_sub_group(&mut together, &mut work, (group, epoch))?;
-                // A barrier lets go when every work-item that has not ended is there.
-                for member in together {
-                    if let Some(Stop::Barrier(at)) = member.stop {
-                        if self.checks.enabled && *place.get_or_insert(at) != at {
-                            return Err(Error::new("work-items of a group wait at two barriers"));
-                        }
-                        arrived.push(member);
+                sub_groups.push(together);
+            }
+            loop {
+                let released = self.pass_named_barriers(&mut sub_groups)?;
+                if released.is_empty() {
+                    break;
+                }
+                epoch += 1;
+                for index in released {
+                    self.run_sub_group(&mut sub_groups[index], &mut work, (group, epoch))?;
+                }
+            }
+            // A barrier lets go when every work-item that has not ended is there.
+            for member in sub_groups.into_iter().flatten() {
+                if let Some(Stop::Barrier(at)) = member.stop {
+                    if self.checks.enabled && *place.get_or_insert(at) != at {
+                        return Err(Error::new("work-items of a group wait at two barriers"));
                     }
+                    arrived.push(member);
                 }
             }
             self.meet_all(&mut arrived)?;

@@ -5,6 +5,8 @@
 //! forth. So those that part are together again as soon as their control flow meets. A collective of the work-group is
 //! done when all are there, as at a barrier.
 
+use std::collections::BTreeMap;
+
 use super::checks::Stamp;
 use super::exec::{Meeting, Stop};
 use super::ndrange::{Member, WorkItem};
@@ -69,6 +71,38 @@ impl<'m> Interpreter<'m> {
         });
         member.stop = Some(self.resume(&mut member.item, Some(work))?);
         Ok(())
+    }
+
+    /// Which sub-groups go on because enough of them are at their named barrier. Work-items that have ended are dropped.
+    pub(super) fn pass_named_barriers(
+        &mut self,
+        sub_groups: &mut [Vec<Member<'_>>],
+    ) -> Result<Vec<usize>, Error> {
+        let mut waiting: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for (index, members) in sub_groups.iter_mut().enumerate() {
+            members.retain(|member| !matches!(member.stop, Some(Stop::Finished(_))));
+            let record = |member: &Member<'_>| match member.stop {
+                Some(Stop::Named(record)) => Some(record),
+                _ => None,
+            };
+            let first = members.first().and_then(record);
+            if members.iter().any(|member| record(member) != first) {
+                return Err(Error::new("work-items of a sub-group wait at two barriers"));
+            }
+            if let Some(record) = first {
+                waiting.entry(record).or_default().push(index);
+            }
+        }
+        let mut released = Vec::new();
+        for (&record, there) in &waiting {
+            let bytes = self.memory.read("named barrier", record, 4)?;
+            let count = bytes.try_into().map_or(0, u32::from_le_bytes) as usize;
+            released.extend(there.chunks_exact(count.max(1)).flatten());
+        }
+        if released.is_empty() && !waiting.is_empty() {
+            return Err(Error::new("too few sub-groups come to a named barrier"));
+        }
+        Ok(released)
     }
 
     /// Does the collective that the work-items of a group wait at, if it is one and not a barrier.

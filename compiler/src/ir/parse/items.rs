@@ -133,7 +133,7 @@ pub(super) fn finish_kernel(module: &mut Module, index: usize) -> Result<(), Str
         .unwrap_or(0);
     let has_barrier = module.functions.values().any(|func| {
         let mut insts = func.insts.values();
-        insts.any(|inst| matches!(inst.op, Op::Barrier(_)))
+        insts.any(|inst| matches!(inst.op, Op::Barrier(_) | Op::NamedBarrier(_)))
     });
     let local_mem_size = func.locals.values().fold(0u64, |end, local| {
         end.next_multiple_of(u64::from(local.align)) + local.size

@@ -121,6 +121,7 @@ pub(super) fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Resul
         "image_query" => Op::ImageQuery(Field::from_name(part(0)?).ok_or_else(unknown)?),
         "fence" => Op::Fence(fence(&parts)?),
         "barrier" => Op::Barrier(fence(&parts)?),
+        "named_barrier" => Op::NamedBarrier(fence(&parts)?),
         "collective" => {
             let scope = Scope::from_name(part(0)?).ok_or_else(unknown)?;
             let (what, used) = collective(tail(1)).ok_or_else(unknown)?;

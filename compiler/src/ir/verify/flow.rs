@@ -118,6 +118,7 @@ impl Verifier<'_> {
             Op::LaneIds | Op::AnyTrue | Op::AllTrue | Op::MaskBits | Op::Permute => {
                 ensure!(!early, "lane operations belong to vectorized code");
             }
+            Op::NamedBarrier(_) => ensure!(early, "there are no named barriers in vectorized code"),
             Op::ContextLoad(_) | Op::ContextStore(_) | Op::Carry => ensure!(
                 self.stage >= Stage::Scalarized,
                 "barrier contexts belong to scalarized code"

@@ -222,6 +222,7 @@ impl Verifier<'_> {
             }
             Op::Fence(_)
             | Op::Barrier(_)
+            | Op::NamedBarrier(_)
             | Op::Collective { .. }
             | Op::DimQuery(_, _)
             | Op::Clock

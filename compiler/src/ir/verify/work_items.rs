@@ -10,6 +10,10 @@ impl Verifier<'_> {
         let (args, results) = (&o.args[..], &o.results[..]);
         match &o.data.op {
             Op::Fence(_) | Op::Barrier(_) => o.counts(0, 0),
+            Op::NamedBarrier(_) => {
+                o.counts(1, 0)?;
+                is(args[0] == Type::PTR, "a named barrier is a pointer")
+            }
             Op::Collective {
                 what,
                 scope,
