@@ -203,15 +203,15 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     ),
     (
         Capability::FloatingPointModeINTEL,
-        Refused("floats are IEEE 754's"),
+        Parts("the mode that is not IEEE 754's"),
     ),
     (
         Capability::FunctionFloatControlINTEL,
-        Refused("functions have the modes of their kernels"),
+        Refused("a function computes in the modes of the kernel that calls it"),
     ),
     (
         Capability::MaskedGatherScatterINTEL,
-        Refused("there are no vectors of pointers"),
+        Refused("the components of vectors are numbers, not pointers"),
     ),
     (
         Capability::VectorComputeINTEL,
@@ -237,19 +237,19 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     ),
     (
         Capability::SubgroupImageBlockIOINTEL,
-        Refused("its instructions on images are not translated yet"),
+        Refused("sub-groups read and write buffers in blocks, not images"),
     ),
     (
         Capability::SubgroupImageMediaBlockIOINTEL,
-        Refused("its instructions on images are not translated yet"),
+        Refused("sub-groups read and write buffers in blocks, not images"),
     ),
     (
         Capability::Subgroup2DBlockIOINTEL,
-        Refused("its instructions on blocks of memory are not translated yet"),
+        Refused("sub-groups read and write buffers in blocks of one dimension"),
     ),
     (
         Capability::BindlessImagesINTEL,
-        Refused("images are arguments, not numbers"),
+        Refused("images are arguments of kernels"),
     ),
     (
         Capability::SpecConditionalINTEL,
@@ -369,7 +369,7 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ),
     (
         "SPV_INTEL_masked_gather_scatter",
-        Refused("there are no vectors of pointers"),
+        Refused("the components of vectors are numbers, not pointers"),
     ),
 ];
 

@@ -352,6 +352,7 @@ impl<'a> Unit<'a> {
             ExecutionMode::DenormPreserve
             | ExecutionMode::SignedZeroInfNanPreserve
             | ExecutionMode::RoundingModeRTE
+            | ExecutionMode::FloatingPointModeIEEEINTEL
             // `float_modes.rs` sees to these.
             | ExecutionMode::DenormFlushToZero
             | ExecutionMode::RoundingModeRTZ
