@@ -73,14 +73,21 @@ pub fn definition(name: &str) -> Option<Exact> {
 
 /// The arguments that a definition is for: the common functions leave NaN and infinity open, `fclamp` and
 /// `smoothstep` bounds that are not in order, and `mix` a beyond 1.
-pub fn defined(name: &str, [x, y, z]: [f64; 3]) -> bool {
-    let finite = x.is_finite() && y.is_finite() && z.is_finite();
+pub fn domain(name: &str) -> fn([f64; 3]) -> bool {
+    const fn finite([x, y, z]: [f64; 3]) -> bool {
+        x.is_finite() && y.is_finite() && z.is_finite()
+    }
     match name {
-        "fclamp" => finite && y <= z,
-        "fmax_common" | "fmin_common" | "step" => x.is_finite() && y.is_finite(),
-        "mix" => finite && (0.0..=1.0).contains(&z) && x.abs().max(y.abs()) < 1e3,
-        "smoothstep" => finite && x < y && (y - x) > 1e-3 && x.abs().max(y.abs()) < 1e3,
-        _ => true,
+        "fclamp" => |[x, low, high]| finite([x, low, high]) && low <= high,
+        "fmax_common" | "fmin_common" | "step" => |[x, y, _]| x.is_finite() && y.is_finite(),
+        "mix" => {
+            |[x, y, a]| finite([x, y, a]) && (0.0..=1.0).contains(&a) && x.abs().max(y.abs()) < 1e3
+        }
+        "smoothstep" => |[low, high, x]| {
+            let ordered = low < high && (high - low) > 1e-3;
+            finite([low, high, x]) && ordered && low.abs().max(high.abs()) < 1e3
+        },
+        _ => |_| true,
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Geometric {
     pub name: &'static str,
     /// Components of a vector.
     pub lanes: usize,
+    kind: Kind,
+    is_fast: bool,
 }
 
 /// What a function takes and returns, and how its error counts.
@@ -55,21 +57,23 @@ impl Geometric {
         NAMES
             .into_iter()
             .filter(move |name| ty == Type::Float || !name.starts_with("fast_"))
-            .flat_map(move |name| sizes(name).map(move |lanes| Geometric { name, lanes }))
+            .flat_map(move |name| sizes(name).map(move |lanes| Geometric::new(name, lanes)))
     }
 
-    fn kind(self) -> Kind {
-        match self.name.trim_start_matches("fast_") {
+    fn new(name: &'static str, lanes: usize) -> Geometric {
+        let kind = match name.trim_start_matches("fast_") {
             "dot" => Kind::Dot,
             "cross" => Kind::Cross,
             "length" => Kind::Length,
             "distance" => Kind::Distance,
             _ => Kind::Normalize,
+        };
+        Geometric {
+            name,
+            lanes,
+            kind,
+            is_fast: name.starts_with("fast_"),
         }
-    }
-
-    fn is_fast(self) -> bool {
-        self.name.starts_with("fast_")
     }
 
     /// In OpenCL C.
@@ -84,12 +88,12 @@ impl Geometric {
     pub fn bound(self, ty: Type) -> (f64, &'static str) {
         let n = self.lanes as f64;
         let by_type = |bounds: [f64; 3]| bounds[ty as usize];
-        let bound = match self.kind() {
+        let bound = match self.kind {
             Kind::Dot => return (2.0 * n - 1.0, " max² ε"),
             Kind::Cross => return (3.0, " max² ε"),
-            Kind::Length if self.is_fast() => 8191.5 + n,
-            Kind::Distance if self.is_fast() => 8191.5 + 2.0 * n,
-            Kind::Normalize if self.is_fast() => 8192.0 + n,
+            Kind::Length if self.is_fast => 8191.5 + n,
+            Kind::Distance if self.is_fast => 8191.5 + 2.0 * n,
+            Kind::Normalize if self.is_fast => 8192.0 + n,
             Kind::Length => by_type([0.25 + 0.5 * n, 2.75 + 0.5 * n, 5.5 + n]),
             Kind::Distance => by_type([2.0 * n, 2.5 + 2.0 * n, 5.5 + 2.0 * n]),
             Kind::Normalize => by_type([1.0 + n, 2.0 + n, 4.5 + n]),
@@ -105,7 +109,7 @@ impl Geometric {
             lanes => format!("{scalar}x{lanes}"),
         };
         let arguments = vec![vector.clone(); self.arity()];
-        let result = match self.kind() {
+        let result = match self.kind {
             Kind::Cross | Kind::Normalize => vector,
             _ => scalar,
         };
@@ -114,7 +118,7 @@ impl Geometric {
     }
 
     pub fn arity(self) -> usize {
-        match self.kind() {
+        match self.kind {
             Kind::Length | Kind::Normalize => 1,
             _ => 2,
         }
@@ -156,7 +160,7 @@ impl Geometric {
             for (at, vectors) in arguments.iter().enumerate() {
                 let [x, y] = vectors.map(|vector| vector.map(T::value));
                 let (x, y) = (&x[..n], &y[..n]);
-                let error = match self.kind() {
+                let error = match self.kind {
                     Kind::Cross | Kind::Normalize => {
                         self.error(T::TYPE, &kernel.result::<T>(0)[at * stride..][..n], x, y)
                     }
@@ -183,12 +187,12 @@ impl Geometric {
         let precision = ty.precision();
         let (least, most) = (precision.min_positive(), precision.max());
         let is_finite = arguments().all(|x| x.is_finite());
-        if !is_finite && (self.is_fast() || self.kind() == Kind::Distance) {
+        if !is_finite && (self.is_fast || self.kind == Kind::Distance) {
             return 0.0;
         }
-        if self.is_fast() {
+        if self.is_fast {
             // Squares may overflow and underflow.
-            let square = match self.kind() {
+            let square = match self.kind {
                 Kind::Distance => x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>(),
                 _ => x.iter().map(|x| x * x).sum(),
             };
@@ -197,12 +201,12 @@ impl Geometric {
             }
         }
         let infinite_and_nan = x.iter().any(|x| x.is_infinite()) && x.iter().any(|x| x.is_nan());
-        if infinite_and_nan && self.kind() == Kind::Length {
+        if infinite_and_nan && self.kind == Kind::Length {
             return 0.0;
         }
         let in_double = ty != Type::Double;
         let of = |got: &T, exact: Wide| precision.error(got.value(), exact);
-        match self.kind() {
+        match self.kind {
             Kind::Dot | Kind::Cross => {
                 let largest = arguments().fold(0f64, |most, x| most.max(x.abs()));
                 let unit = largest * largest;
@@ -215,7 +219,7 @@ impl Geometric {
                     let high = exact.to_f64();
                     ((got.value() - high) / unit).abs()
                 };
-                if self.kind() == Kind::Dot {
+                if self.kind == Kind::Dot {
                     let exact = if in_double {
                         x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>().into()
                     } else {
