@@ -31,6 +31,7 @@
 pub mod builtins;
 pub mod contract;
 pub mod dce;
+pub mod demote;
 pub mod fast_math;
 pub mod fold;
 pub mod group_accesses;

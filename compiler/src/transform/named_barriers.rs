@@ -34,6 +34,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
 
+use super::demote::demote;
 use crate::AddressSpace;
 use crate::analysis::{DominatorTree, Loop, LoopForest};
 use crate::ir::{
@@ -484,55 +485,15 @@ fn through_memory(func: &mut Function) {
             }
         }
     }
-    let mut kept: BTreeMap<Value, Option<Variable>> = BTreeMap::new();
+    let mut kept: SecondaryMap<Value, bool> = SecondaryMap::new();
     for &block in &func.layout {
         let mut note = |value: Value| {
-            if home[value].is_some_and(|def| !tree.dominates(def, block)) {
-                kept.insert(value, None);
-            }
+            kept[value] |= home[value].is_some_and(|def| !tree.dominates(def, block));
         };
         for &inst in &func.blocks[block].insts {
             func.insts[inst].args.iter().copied().for_each(&mut note);
         }
         func.blocks[block].term.for_each_value(&mut note);
     }
-    for (&value, slot) in &mut kept {
-        *slot = Some(variable(func, func.ty(value)));
-    }
-    for block in func.layout.clone() {
-        let insts = std::mem::take(&mut func.blocks[block].insts);
-        let mut term = std::mem::replace(&mut func.blocks[block].term, Terminator::Unreachable);
-        let mut b = Builder::new(func, block);
-        let slot = |value: Value| kept.get(&value).copied().flatten();
-        for param in b.func.blocks[block].params.clone() {
-            if let Some(variable) = slot(param) {
-                set(&mut b, variable, param);
-            }
-        }
-        for inst in insts {
-            let data = b.func.insts[inst].clone();
-            for (at, &arg) in data.args.iter().enumerate() {
-                if let Some(variable) = slot(arg)
-                    && home[arg] != Some(block)
-                {
-                    let value = get(&mut b, variable);
-                    b.func.insts[inst].args[at] = value;
-                }
-            }
-            b.func.blocks[block].insts.push(inst);
-            for &result in &data.results {
-                if let Some(variable) = slot(result) {
-                    set(&mut b, variable, result);
-                }
-            }
-        }
-        term.for_each_value_mut(|value| {
-            if let Some(variable) = slot(*value)
-                && home[*value] != Some(block)
-            {
-                *value = get(&mut b, variable);
-            }
-        });
-        b.terminate(term);
-    }
+    demote(func, &kept);
 }

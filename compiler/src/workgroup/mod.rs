@@ -15,7 +15,6 @@ mod assemble;
 mod bounds;
 mod checks;
 mod collectives;
-mod demote;
 mod extensions;
 mod local;
 mod split;

@@ -25,13 +25,12 @@ use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
 
 use super::again;
 use super::collectives::is_collective;
-use super::demote::demote;
 use super::split::cut_at_barriers;
 use crate::ir::{
     BinOp, Block, BlockCall, Builder, Collective, Fence, Function, Inst, IntCC, Op, Scope,
     Terminator, Type, Value,
 };
-use crate::transform;
+use crate::transform::{self, demote::demote};
 
 /// Instructions that the code may come to, and by which factor it may grow.
 const MOST: usize = 20_000;

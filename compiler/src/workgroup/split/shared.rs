@@ -15,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
-use super::super::demote::demote;
 use super::regions::find_regions;
 use crate::analysis::PostDominatorTree;
 use crate::ir::{Block, Fence, Function, Type, Value};
+use crate::transform::demote::demote;
 use crate::transform::promote;
 
 /// Layers of blocks, over the number of blocks, after which something is wrong.

@@ -1,4 +1,4 @@
-//! Values by way of private memory, which `promote` turns into values again: what one does where blocks are about to be copied, so
+//! Values by way of private memory, which [`promote`](super::promote) turns into values again: what one does where blocks are about to be copied, so
 //! that a value comes to have several definitions.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::ir::{
 };
 
 /// Stores some values where they are defined, and loads them where another block uses them. Constants are made again instead.
-pub(super) fn demote(func: &mut Function, values: &SecondaryMap<Value, bool>) {
+pub fn demote(func: &mut Function, values: &SecondaryMap<Value, bool>) {
     let mut home: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
     for &block in &func.layout {
         let data = &func.blocks[block];
