@@ -2,7 +2,7 @@
 //! wraps the objects that the examples need.
 //!
 //! Errors are strings that name the call: an example has nothing better to do than to print them. Objects are released
-//! when dropped. Only the functions in [`Functions`] are looked up, so any OpenCL 1.2 library will do.
+//! when dropped. Only the functions in `Functions` are looked up, so any OpenCL 1.2 library will do.
 
 use std::ffi::{CStr, CString, c_void};
 use std::marker::PhantomData;
