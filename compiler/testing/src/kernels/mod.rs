@@ -7,7 +7,7 @@
 //!
 //! Which values are the same for the whole group is tracked, because barriers may depend on those only. What would
 //! leave the result to the engine is kept out: every index is masked, every loop counts, and a float goes to
-//! memory, to its bits or to a sign only with its NaNs made one ([`Generator::canonical`]).
+//! memory, to its bits or to a sign only with its NaNs made one (`Generator::canonical`).
 //!
 //! - this file: the generator's state, and how it emits an instruction. `kernel.rs`: the frame of a kernel.
 //! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `images.rs`, `atomics.rs`, `groups.rs`, `control.rs`:

@@ -1,6 +1,6 @@
 //! Random SPIR-V modules that are valid: a corpus for mutation, and tests of the way from SPIR-V to results.
 //!
-//! A kernel `k` reads a buffer of [`WORDS`] `uint`s and stores one for each work-item in another, after arithmetic of every
+//! A kernel `k` reads a buffer of `WORDS` `uint`s and stores one for each work-item in another, after arithmetic of every
 //! scalar and some vector types, conversions, variables, arrays, branches, loops and switches with phis, calls and
 //! `OpenCL.std`. Floats become integers by conversion only, so NaNs look the same in every engine.
 
