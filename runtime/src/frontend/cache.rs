@@ -17,7 +17,7 @@ use super::clang::Request;
 use super::module;
 
 /// Raise when the front end's output changes for the same input.
-const FORMAT: &str = concat!("brolga ", env!("CARGO_PKG_VERSION"), " front end 10");
+const FORMAT: &str = concat!("brolga ", env!("CARGO_PKG_VERSION"), " front end 11");
 
 /// First bytes of an entry.
 const MAGIC: &[u8; 8] = b"BRLGFE01";

@@ -8,7 +8,7 @@ use super::options::ClStd;
 use super::process::{self, Finished};
 use super::route::{self, Way};
 use super::tools::Tools;
-use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, dot, groups, module};
+use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, dot, groups, module, unused};
 
 /// One source and everything that its translation depends on.
 pub(super) struct Request<'a> {
@@ -228,10 +228,32 @@ fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
     let mut command =
         CommandLine::new(request, Way::Direct).map_err(|e| Error::not_started("clang", &e))?;
     let extensions = format!("-spirv-ext={SPIRV_EXTENSIONS},{NEWER_EXTENSIONS}");
-    for argument in ["-O1", "-c", "-mllvm", &extensions] {
-        command.push(argument);
-    }
-    let done = command.run(clang, request)?;
+    let to_spirv = ["-O1", "-c", "-mllvm", &extensions];
+    let done = if unused::is_worth_looking_for(request) {
+        for argument in ["-O1", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"] {
+            command.push(argument);
+        }
+        let mut done = command.run(clang, request)?;
+        if done.success {
+            let text = unused::internal(&String::from_utf8_lossy(&done.stdout));
+            let arguments = ["--target=spirv64", "-x", "ir", "-fno-discard-value-names"]
+                .iter()
+                .chain(&["-fno-crash-diagnostics", "-fno-color-diagnostics"])
+                .chain(&to_spirv)
+                .chain(&["-o", "-", "-"]);
+            let second = process::run(clang, arguments, text.as_bytes())
+                .map_err(|e| Error::not_started("clang", &e))?;
+            done.success = second.success;
+            done.stdout = second.stdout;
+            done.stderr.push_str(&second.stderr);
+        }
+        done
+    } else {
+        for argument in to_spirv {
+            command.push(argument);
+        }
+        command.run(clang, request)?
+    };
     match module::words(&done.stdout) {
         Some(mut words) if done.success => {
             module::name_kernels_plainly(&mut words);
@@ -375,9 +397,17 @@ impl CommandLine {
         for name in extensions.filter(|name| name.starts_with("cl_intel_")) {
             command.push(format!("-D{name}=1"));
         }
-        if way == Way::Bitcode {
-            command.push("-Xclang");
-            command.push("-finclude-default-header");
+        match way {
+            Way::Bitcode => {
+                command.push("-Xclang");
+                command.push("-finclude-default-header");
+            }
+            // A pointer of another type is an error to clang 22, a warning to clang 15 and other implementations; programs
+            // (clFFT's, for one) rely on it.
+            Way::Direct if !options.warnings_are_errors => {
+                command.push("-Wno-error=incompatible-pointer-types");
+            }
+            Way::Direct => {}
         }
         command.push_language_options(options);
         command.push_headers(request.headers)?;

@@ -6,7 +6,8 @@
 //!               -> atomics.rs   definitions of functions that clang 22 does not know, dot.rs of those that clang 15 does not,
 //!                  groups.rs    of those that neither does
 //!               -> rounding.rs  selected rounding modes, for the sources that have them
-//!               -> clang.rs     command lines, run by process.rs (source, headers and results in memory)
+//!               -> clang.rs     command lines, run by process.rs (source, headers and results in memory); in two steps for large
+//!                  programs, for unused.rs to see what they do not use
 //!               -> module.rs   is what came out the SPIR-V that was meant?
 //!               -> arg_info.rs  argument types for clGetKernelArgInfo, added to the module
 //!               -> cache.rs     results on disk, keyed by everything above
@@ -31,6 +32,7 @@ mod process;
 mod rounding;
 mod route;
 mod tools;
+mod unused;
 
 pub use features::DeviceFeatures;
 pub use options::Options;

@@ -99,6 +99,8 @@ pub struct Options {
     pub remarks: bool,
     /// `-x spir` (the program is a SPIR binary; only meaningful with `cl_khr_spir`).
     pub is_spir: bool,
+    /// Nothing else is linked to what is compiled with these: `clBuildProgram` says so, no option does.
+    pub whole_program: bool,
     /// `-create-library` (link only)
     pub create_library: bool,
     /// `-enable-link-options` (link only)

@@ -169,6 +169,11 @@ fn texts<'a>(request: &'a Request) -> impl Iterator<Item = &'a str> {
         .chain(defines.iter().map(String::as_str))
 }
 
+/// Bytes of all text that is compiled.
+pub(super) fn size(request: &Request) -> usize {
+    texts(request).map(str::len).sum()
+}
+
 /// Whether what is compiled may have the word in it.
 pub(super) fn mentions(request: &Request, word: &str) -> bool {
     texts(request).any(|text| text.contains(word))

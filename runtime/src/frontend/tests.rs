@@ -694,3 +694,53 @@ fn hostile_sources_are_errors() {
     // An empty program is a program.
     module("", "");
 }
+
+/// By clang 22 alone, as a whole program or not.
+fn by_clang_22(source: &str, whole_program: bool) -> (Vec<u32>, String) {
+    let mut tools = tools::Tools::find().expect("these tests need clang-22");
+    tools.bitcode = None;
+    let mut options = options::parse("").unwrap();
+    options.whole_program = whole_program;
+    let request = clang::Request {
+        source,
+        headers: &[],
+        options: &options,
+        features: &crate::features::for_compiler(),
+        tools: &tools,
+        preprocessed: None,
+    };
+    clang::translate(&request, route::Way::Direct).unwrap_or_else(|error| panic!("{}", error.log))
+}
+
+#[test]
+fn a_pointer_of_another_type_is_a_warning() {
+    let source =
+        "kernel void k(global uint2 *a, global uint *b) { global uint *p = a; *b = p[1]; }";
+    let (words, log) = by_clang_22(source, true);
+    validate(&words, source);
+    assert!(log.contains("warning: incompatible pointer types"), "{log}");
+    let log = failure(source, "-Werror");
+    assert!(log.contains("error: incompatible pointer types"), "{log}");
+}
+
+#[test]
+fn a_large_program_is_without_what_it_does_not_use() {
+    const OP_FUNCTION: u32 = 54;
+    let mut source = "float used(float x) { return x * 3.0f; }\n".to_owned();
+    for n in 0..2000 {
+        source += &format!("float unused{n}(float x) {{ return x * {n}.0f; }} /* {n:90} */\n");
+    }
+    source += "kernel void k(global float *a) { a[0] = used(a[1]); }\n";
+    let functions = |whole_program: bool| {
+        let (words, log) = by_clang_22(&source, whole_program);
+        validate(&words, "a large program");
+        assert_eq!(log, "");
+        let opcodes = opcodes(&words);
+        opcodes.iter().filter(|&&op| op == OP_FUNCTION).count()
+    };
+    assert!(functions(false) > 2000);
+    assert!((1..5).contains(&functions(true)));
+    // What is wrong is found where it is.
+    let log = failure(&(source + "kernel void l() { x; }"), "");
+    assert!(log.contains("kernel.cl:2003:19: error:"), "{log}");
+}

@@ -100,13 +100,14 @@ impl Program {
             return Err(ClError::INVALID_OPERATION);
         }
         // CL_INVALID_BUILD_OPTIONS (CL_INVALID_COMPILER_OPTIONS) if the options specified by options are invalid.
-        let options = options::parse(text).map_err(|why| {
+        let mut options = options::parse(text).map_err(|why| {
             state.info.log = why;
             match stage {
                 Stage::Build => ClError::INVALID_BUILD_OPTIONS,
                 Stage::Compile => ClError::INVALID_COMPILER_OPTIONS,
             }
         })?;
+        options.whole_program = matches!(stage, Stage::Build);
         state.info = BuildInfo {
             status: CL_BUILD_IN_PROGRESS,
             options: text.to_owned(),
