@@ -73,8 +73,9 @@ impl Allocator {
     const PATIENCE: usize = 64_000_000;
 
     /// A value used all over a long function is taken out of its register at many places, and each time all that is in the
-    /// registers from there on is looked at. More of this takes seconds, too: a thousand cases of a switch do.
-    const PATIENCE_BY_USE: usize = 150_000_000;
+    /// registers from there on is looked at. More of this takes a tenth of a second and soon seconds: a thousand cases of a switch do, or a hash
+    /// function that is all in one kernel.
+    const PATIENCE_BY_USE: usize = 25_000_000;
 
     fn suited_to(lifetimes: Lifetimes) -> Allocator {
         let crowd = lifetimes.sum / lifetimes.instructions.max(1);
