@@ -58,6 +58,21 @@ pub struct ArgInfo {
     pub offset: u32,
 }
 
+impl ArgInfo {
+    /// An argument of which nothing is known but what it takes.
+    pub fn new(kind: ArgKind, size: u32, offset: u32) -> ArgInfo {
+        ArgInfo {
+            name: None,
+            type_name: None,
+            kind,
+            access: AccessQualifier::None,
+            qualifiers: TypeQualifiers::default(),
+            size,
+            offset,
+        }
+    }
+}
+
 /// One kernel (entry point of execution model `Kernel`).
 #[derive(Clone, Debug)]
 pub struct KernelInfo {
@@ -81,4 +96,24 @@ pub struct KernelInfo {
     pub has_barrier: bool,
     /// OpenCL C attributes, space separated, for `CL_KERNEL_ATTRIBUTES`.
     pub attributes: String,
+}
+
+impl KernelInfo {
+    /// A kernel without arguments that asks for nothing.
+    pub fn new(name: impl Into<String>) -> KernelInfo {
+        KernelInfo {
+            name: name.into(),
+            args: Vec::new(),
+            args_size: 0,
+            required_work_group_size: None,
+            work_group_size_hint: None,
+            vec_type_hint: None,
+            required_sub_group_size: None,
+            required_num_sub_groups: None,
+            local_mem_size: 0,
+            private_mem_size: 0,
+            has_barrier: false,
+            attributes: String::new(),
+        }
+    }
 }

@@ -2,12 +2,9 @@
 //!
 //! `cargo bench -p brolga-runtime`
 
-#[path = "../tests/common/mod.rs"]
-mod common;
-
 use std::time::Instant;
 
-use common::*;
+use brolga_runtime_testing::*;
 use opencl_sys::CL_MEM_READ_WRITE;
 
 /// Prints the median and the best of `samples` runs of `run`, each divided by `per_run`.

@@ -180,20 +180,7 @@ mod tests {
     use super::*;
 
     fn info() -> KernelInfo {
-        KernelInfo {
-            name: "k".to_owned(),
-            args: Vec::new(),
-            args_size: 0,
-            required_work_group_size: None,
-            work_group_size_hint: None,
-            vec_type_hint: None,
-            required_sub_group_size: None,
-            required_num_sub_groups: None,
-            local_mem_size: 0,
-            private_mem_size: 0,
-            has_barrier: false,
-            attributes: String::new(),
-        }
+        KernelInfo::new("k")
     }
 
     fn with_limits<R>(info: &KernelInfo, non_uniform: bool, run: impl FnOnce(&Limits) -> R) -> R {

@@ -1,11 +1,9 @@
 //! Buffers, transfers, rectangles, mapping and shared virtual memory.
 
-mod common;
-
 use std::sync::Arc;
 
 use brolga_runtime::{Buffer, ClError, Event, HostPtr, RectSide};
-use common::*;
+use brolga_runtime_testing::*;
 use opencl_sys::*;
 use parking_lot::Mutex;
 
@@ -157,7 +155,7 @@ fn transfers_are_checked() {
     assert_eq!(fill(&[1; 256], 0, 256), Err(ClError::INVALID_VALUE));
     assert_eq!(fill(&[1; 4], 2, 4), Err(ClError::INVALID_VALUE));
     assert_eq!(fill(&[1; 4], 0, 6), Err(ClError::INVALID_VALUE));
-    let foreign = plain(&common::context(), 0, 64);
+    let foreign = plain(&brolga_runtime_testing::context(), 0, 64);
     assert_eq!(
         queue
             .enqueue_copy(&data, &foreign, 0, 0, 4, &[])

@@ -1,14 +1,12 @@
 //! Events: order, failure, callbacks, user events, out-of-order queues; and all of it at once from many threads.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use brolga_runtime::{ClError, Event};
-use common::*;
+use brolga_runtime_testing::*;
 use opencl_sys::*;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -96,7 +94,7 @@ fn user_events_are_checked() {
         Err(ClError::INVALID_VALUE)
     );
     assert_eq!(Event::wait_all(&[]), Err(ClError::INVALID_VALUE));
-    let foreign = Event::user(&common::context());
+    let foreign = Event::user(&brolga_runtime_testing::context());
     assert_eq!(
         Event::wait_all(&[user, foreign.clone()]),
         Err(ClError::INVALID_CONTEXT)
@@ -110,7 +108,7 @@ fn failures_reach_those_who_wait_and_nobody_else() {
     in_time(|| {
         let context = context();
         let queue = queue(&context);
-        let other = common::queue(&context);
+        let other = brolga_runtime_testing::queue(&context);
         let sum = buffer(&context, &[0]);
         let kernel = kernel(&context, "add");
         kernel.set_arg_buffer(0, Some(&sum)).unwrap();

@@ -1,12 +1,10 @@
 //! Launches: every work-item once, arguments by value, validation, printf.
 
-mod common;
-
 use std::sync::Arc;
 
 use brolga_runtime::context::ContextOptions;
 use brolga_runtime::{Buffer, ClError, Context, HostPtr, Platform};
-use common::*;
+use brolga_runtime_testing::*;
 use opencl_sys::*;
 use parking_lot::Mutex;
 
@@ -187,7 +185,7 @@ fn arguments_are_checked() {
         Err(ClError::INVALID_ARG_VALUE)
     );
     assert_eq!(kernel.set_arg_local(0, 8), Err(ClError::INVALID_ARG_VALUE));
-    let other = common::context();
+    let other = brolga_runtime_testing::context();
     let foreign = buffer(&other, &[0]);
     assert_eq!(
         kernel.set_arg_buffer(0, Some(&foreign)),
@@ -195,7 +193,7 @@ fn arguments_are_checked() {
     );
     kernel.set_arg_buffer(0, Some(&data)).unwrap();
     kernel.set_arg_value(1, &[1, 0, 0, 0]).unwrap();
-    let foreign_queue = common::queue(&other);
+    let foreign_queue = brolga_runtime_testing::queue(&other);
     assert_eq!(
         foreign_queue.enqueue_task(&kernel, &[]).unwrap_err(),
         ClError::INVALID_CONTEXT

@@ -2,12 +2,10 @@
 //!
 //! Where no OpenCL C compiler is installed the tests say so and pass.
 
-mod common;
-
 use std::sync::Arc;
 
 use brolga_runtime::{Buffer, ClError, Context, Event, HostPtr, Program, Queue};
-use common::*;
+use brolga_runtime_testing::*;
 use opencl_sys::*;
 
 /// Builds a program from source; `None` when no compiler is installed.

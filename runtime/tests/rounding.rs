@@ -2,10 +2,8 @@
 //!
 //! Where no OpenCL C compiler is installed the tests say so and pass.
 
-mod common;
-
 use brolga_runtime::{Buffer, ClError, HostPtr, Program};
-use common::*;
+use brolga_runtime_testing::*;
 
 /// What each operation gives stands beside it.
 const SOURCE: &str = r"

@@ -2,14 +2,12 @@
 //!
 //! Where no OpenCL C compiler is installed the tests say so and pass.
 
-mod common;
-
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use brolga_runtime::{Buffer, ClError, Context, HostPtr, Program, Queue};
-use common::*;
+use brolga_runtime_testing::*;
 
 /// Each way to SPIR-V: clang 22, and clang 15, which is taken for sources that name one of its functions.
 const WAYS: [&str; 2] = [

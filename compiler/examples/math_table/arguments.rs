@@ -31,7 +31,7 @@ impl fmt::Display for Tried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Tried::Every(1) => f.write_str("all"),
-            Tried::Every(stride) => write!(f, "every {stride}th"),
+            Tried::Every(stride) => write!(f, "1 in {stride}"),
             Tried::Points(points) => write!(f, "{:.0e}", *points as f64),
         }
     }

@@ -34,20 +34,7 @@ impl<'a> Unit<'a> {
     /// bodies is filled in later.
     pub(super) fn kernel(&self, entry: &EntryPoint<'a>, func: FuncId) -> Result<Kernel> {
         let mut kernel = Kernel {
-            info: KernelInfo {
-                name: entry.name.clone(),
-                args: Vec::new(),
-                args_size: 0,
-                required_work_group_size: None,
-                work_group_size_hint: None,
-                vec_type_hint: None,
-                required_sub_group_size: None,
-                required_num_sub_groups: None,
-                local_mem_size: 0,
-                private_mem_size: 0,
-                has_barrier: false,
-                attributes: String::new(),
-            },
+            info: KernelInfo::new(entry.name.clone()),
             func,
             params: Vec::new(),
             contract: true,

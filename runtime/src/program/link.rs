@@ -42,14 +42,16 @@ impl Program {
                     .map(|code| (Some(code), CL_PROGRAM_BINARY_TYPE_EXECUTABLE))
             };
             linked.conclude(match product {
-                Ok((executable, binary_type)) => Ok((
-                    Product {
+                Ok((executable, binary_type)) => {
+                    let remarks = executable.as_ref().filter(|_| options.remarks);
+                    let log = remarks.map_or_else(String::new, |code| code.remarks());
+                    let product = Product {
                         object,
                         executable,
                         binary_type,
-                    },
-                    String::new(),
-                )),
+                    };
+                    Ok((product, log))
+                }
                 Err(log) => Err(BuildError {
                     code: ClError::LINK_PROGRAM_FAILURE,
                     log,

@@ -5,7 +5,7 @@ use crate::ir::{
     FuncId, Global, GlobalId, GlobalInit, Kernel, KernelRole, Module, Op, ParamSource, Relocation,
     Type,
 };
-use crate::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers};
+use crate::{AddressSpace, ArgInfo, ArgKind, KernelInfo};
 
 /// `global @g0 "name" constant size 8 align 4 = 0x0011.. reloc 0 @g1 8`
 pub(super) fn global(line: &str, index: usize) -> Result<Global, String> {
@@ -85,20 +85,7 @@ pub(super) fn kernel(line: &str) -> Result<Kernel, String> {
         }
     }
     Ok(Kernel {
-        info: KernelInfo {
-            name,
-            args: Vec::new(),
-            args_size: 0,
-            required_work_group_size: None,
-            work_group_size_hint: None,
-            vec_type_hint: None,
-            required_sub_group_size: None,
-            required_num_sub_groups: None,
-            local_mem_size: 0,
-            private_mem_size: 0,
-            has_barrier: false,
-            attributes: String::new(),
-        },
+        info: KernelInfo::new(name),
         func: FuncId::from_u32(after("@", id)?),
         params,
         contract,
@@ -159,13 +146,5 @@ fn argument(ty: Type, source: ParamSource) -> ArgInfo {
         ParamSource::Address { offset } => (offset, ArgKind::Value, 8),
         ParamSource::Local { offset } => (offset, ArgKind::Pointer(AddressSpace::Local), 8),
     };
-    ArgInfo {
-        name: None,
-        type_name: None,
-        kind,
-        access: AccessQualifier::None,
-        qualifiers: TypeQualifiers::default(),
-        size,
-        offset,
-    }
+    ArgInfo::new(kind, size, offset)
 }

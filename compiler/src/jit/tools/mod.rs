@@ -61,7 +61,9 @@ pub fn are_wanted() -> bool {
 
 /// What is to be taken back when the code goes.
 #[derive(Debug)]
-pub struct Told(#[expect(dead_code, reason = "dropped with the code")] Option<gdb::Registration>);
+pub struct Told {
+    _gdb: Option<gdb::Registration>,
+}
 
 /// Tells the tools that there is this code. What cannot be written is said on standard error and otherwise ignored.
 pub fn tell(code: &Described<'_>) -> Told {
@@ -71,7 +73,9 @@ pub fn tell(code: &Described<'_>) -> Told {
     {
         eprintln!("brolga: cannot write the jitdump: {why}");
     }
-    Told(tools.gdb.then(|| gdb::Registration::new(code)))
+    Told {
+        _gdb: tools.gdb.then(|| gdb::Registration::new(code)),
+    }
 }
 
 #[cfg(test)]

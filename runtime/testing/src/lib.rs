@@ -1,15 +1,11 @@
-//! Native functions as kernels, and a context to run them in.
-
-#![allow(dead_code, reason = "each test file uses a part of it")]
+//! What the tests and the benchmark of the runtime share: native functions as kernels, and a context to run them in.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread::ThreadId;
 
-use brolga_compiler::{
-    AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, Launch, TypeQualifiers,
-};
+use brolga_compiler::{AddressSpace, ArgInfo, ArgKind, KernelInfo, Launch};
 use brolga_runtime::context::ContextOptions;
 use brolga_runtime::executable::NativeKernels;
 use brolga_runtime::{Buffer, Context, HostPtr, Kernel, Platform, Program, Queue};
@@ -53,39 +49,16 @@ pub fn host<T>(slice: &mut [T]) -> HostPtr {
     unsafe { HostPtr::new(slice.as_mut_ptr().cast()) }
 }
 
-fn arg(kind: ArgKind, size: u32, offset: u32) -> ArgInfo {
-    ArgInfo {
-        name: None,
-        type_name: None,
-        kind,
-        access: AccessQualifier::None,
-        qualifiers: TypeQualifiers::default(),
-        size,
-        offset,
-    }
-}
-
 const GLOBAL: ArgKind = ArgKind::Pointer(AddressSpace::Global);
 const LOCAL: ArgKind = ArgKind::Pointer(AddressSpace::Local);
 
 fn kernel_info(name: &str, args: Vec<ArgInfo>) -> KernelInfo {
+    let ends = args.iter().map(|arg| arg.offset + arg.size);
     KernelInfo {
-        name: name.to_owned(),
-        args_size: args
-            .iter()
-            .map(|arg| arg.offset + arg.size)
-            .max()
-            .unwrap_or(0),
+        args_size: ends.max().unwrap_or(0),
         args,
-        required_work_group_size: None,
-        work_group_size_hint: None,
-        vec_type_hint: None,
-        required_sub_group_size: None,
-        required_num_sub_groups: None,
         local_mem_size: 100,
-        private_mem_size: 0,
-        has_barrier: false,
-        attributes: String::new(),
+        ..KernelInfo::new(name)
     }
 }
 
@@ -94,23 +67,33 @@ pub fn program(context: &Arc<Context>) -> Arc<Program> {
     let value = ArgKind::Value;
     let kernels: Vec<(KernelInfo, brolga_compiler::KernelFn)> = vec![
         (kernel_info("empty", vec![]), empty),
-        (kernel_info("count", vec![arg(GLOBAL, 8, 0)]), count),
         (
-            kernel_info("add", vec![arg(GLOBAL, 8, 0), arg(value, 4, 8)]),
+            kernel_info("count", vec![ArgInfo::new(GLOBAL, 8, 0)]),
+            count,
+        ),
+        (
+            kernel_info(
+                "add",
+                vec![ArgInfo::new(GLOBAL, 8, 0), ArgInfo::new(value, 4, 8)],
+            ),
             add,
         ),
-        (kernel_info("slow", vec![arg(value, 4, 0)]), slow),
+        (kernel_info("slow", vec![ArgInfo::new(value, 4, 0)]), slow),
         (kernel_info("who", vec![]), who),
-        (kernel_info("print", vec![arg(value, 4, 0)]), print),
+        (kernel_info("print", vec![ArgInfo::new(value, 4, 0)]), print),
         (
             kernel_info(
                 "locals",
-                vec![arg(LOCAL, 8, 0), arg(LOCAL, 8, 8), arg(GLOBAL, 8, 16)],
+                vec![
+                    ArgInfo::new(LOCAL, 8, 0),
+                    ArgInfo::new(LOCAL, 8, 8),
+                    ArgInfo::new(GLOBAL, 8, 16),
+                ],
             ),
             locals,
         ),
         (
-            kernel_info("float_state", vec![arg(GLOBAL, 8, 0)]),
+            kernel_info("float_state", vec![ArgInfo::new(GLOBAL, 8, 0)]),
             float_state,
         ),
     ];
