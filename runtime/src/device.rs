@@ -65,6 +65,8 @@ pub struct Device {
     pub generic_address_space_support: bool,
     pub work_group_collective_functions_support: bool,
     pub max_num_sub_groups: u32,
+    /// In a work-group.
+    pub max_named_barrier_count: u32,
     pub max_global_variable_size: usize,
     pub image_support: bool,
     pub pipe_support: bool,
@@ -196,6 +198,8 @@ impl Device {
             work_group_collective_functions_support: true,
             // Sub-groups of one work-item, in the worst case.
             max_num_sub_groups: MAX_WORK_GROUP_SIZE as u32,
+            // Each takes twelve bytes of work-group memory; this leaves most of that to others.
+            max_named_barrier_count: 1024,
             max_global_variable_size: MAX_GLOBAL_VARIABLE_SIZE,
             image_support: false,
             pipe_support: true,
@@ -284,6 +288,7 @@ mod tests {
         assert!(device.max_constant_args >= 8);
         assert!(device.mem_base_addr_align >= 128 * 8);
         assert!(device.printf_buffer_size >= 1 << 20);
+        assert!(device.max_named_barrier_count >= 8);
         assert!(device.max_pipe_args >= 16);
         assert!(device.pipe_max_active_reservations >= 1);
         assert!(device.pipe_max_packet_size >= 1024);

@@ -147,6 +147,8 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         | CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
         | CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => answer.value(NO_SIZE),
 
+        CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR => answer.value(d.max_named_barrier_count),
+
         CL_DEVICE_PIPE_SUPPORT => answer.boolean(d.pipe_support),
         CL_DEVICE_MAX_PIPE_ARGS => answer.value(d.max_pipe_args),
         CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS => answer.value(d.pipe_max_active_reservations),

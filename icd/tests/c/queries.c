@@ -78,6 +78,7 @@ static const query device_queries[] = {
     Q(CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, cl_uint),
     Q(CL_DEVICE_PIPE_MAX_PACKET_SIZE, cl_uint),
     Q(CL_DEVICE_PIPE_SUPPORT, cl_bool),
+    Q(CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR, cl_uint),
     Q(CL_DEVICE_MAX_PARAMETER_SIZE, size_t),
     Q(CL_DEVICE_MEM_BASE_ADDR_ALIGN, cl_uint),
     Q(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, cl_uint),

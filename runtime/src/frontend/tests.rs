@@ -126,7 +126,7 @@ fn definitions_and_versions_are_what_the_options_say() {
             "-cl-std=CL3.0",
         ),
         (
-            "!defined(cl_khr_subgroup_named_barrier) && defined(__opencl_c_pipes)",
+            "defined(cl_khr_subgroup_named_barrier) && defined(__opencl_c_pipes)",
             "-cl-std=CL3.0",
         ),
         ("defined(__FAST_RELAXED_MATH__)", "-cl-fast-relaxed-math"),
