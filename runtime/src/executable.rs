@@ -16,9 +16,11 @@ use brolga_compiler::{
     CompiledKernel, Diagnostic, KernelFn, KernelInfo, KernelRole, LaunchKey, NdRange, Program,
 };
 use parking_lot::Mutex;
+use serde_json::json;
 
 use crate::context::Context;
 use crate::launch::LaunchWork;
+use crate::trace;
 
 /// Work-items of a work-group for remarks: what applications often take.
 const USUAL_LOCAL_SIZE: u64 = 64;
@@ -326,8 +328,14 @@ impl Executable {
     pub(crate) fn code(&self, kernel: usize, range: &NdRange) -> Result<Arc<Code>, Diagnostic> {
         let key = self.source.launch_key(kernel, range);
         let cell = Arc::clone(self.code[kernel].lock().entry(key).or_default());
-        cell.get_or_init(|| self.source.compile(kernel, &key).map(Arc::new))
-            .clone()
+        cell.get_or_init(|| {
+            let compile = || self.source.compile(kernel, &key).map(Arc::new);
+            trace::span("compile", compile, |_| {
+                let name = format!("compile {}", self.kernels()[kernel].name);
+                (name, json!({ "launch key": format!("{key:?}") }))
+            })
+        })
+        .clone()
     }
 }
 
