@@ -43,6 +43,9 @@ pub trait KernelSource: Send + Sync {
     /// Work-items per vector of `kernel`'s code.
     fn width(&self, kernel: usize) -> u32;
 
+    /// Whether `kernel` may do something else in groups of another size.
+    fn observes_groups(&self, kernel: usize) -> bool;
+
     /// What code for a launch over `range` depends on.
     fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey;
 
@@ -65,6 +68,10 @@ impl KernelSource for Program {
 
     fn width(&self, kernel: usize) -> u32 {
         Program::width(self, kernel)
+    }
+
+    fn observes_groups(&self, kernel: usize) -> bool {
+        Program::observes_groups(self, kernel)
     }
 
     fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey {
@@ -100,6 +107,11 @@ impl KernelSource for NativeKernels {
 
     fn width(&self, _kernel: usize) -> u32 {
         1
+    }
+
+    fn observes_groups(&self, _kernel: usize) -> bool {
+        // Nothing is known of it.
+        true
     }
 
     fn launch_key(&self, _kernel: usize, _range: &NdRange) -> LaunchKey {
@@ -296,6 +308,10 @@ impl Executable {
 
     pub(crate) fn width(&self, kernel: usize) -> u32 {
         self.source.width(kernel).max(1)
+    }
+
+    pub(crate) fn observes_groups(&self, kernel: usize) -> bool {
+        self.source.observes_groups(kernel)
     }
 
     /// How the compiler runs each kernel in a usual launch, which is of whole work-groups, as lines for the build log. Compiles
