@@ -43,3 +43,15 @@ fn queries() {
 fn programs() {
     support::c_program("programs.c");
 }
+
+/// Sixty-four threads on one context lose nothing. `stress SECONDS` runs for longer.
+#[test]
+fn stress() {
+    support::c_program("stress.c");
+}
+
+/// Processes that end, fork or close the library while commands run.
+#[test]
+fn endings() {
+    support::c_program("endings.c");
+}
