@@ -85,13 +85,15 @@ impl Queue {
         }
         // Starts the threads, so that the first command does not wait for them.
         Pool::get();
-        Ok(Arc::new(Queue {
+        let queue = Arc::new(Queue {
             context: Arc::clone(context),
             device: Arc::clone(device),
             properties,
             property_list,
             order: Mutex::default(),
-        }))
+        });
+        context.add_queue(&queue);
+        Ok(queue)
     }
 
     /// `CL_QUEUE_CONTEXT`

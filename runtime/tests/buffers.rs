@@ -441,7 +441,7 @@ fn shared_virtual_memory() {
     let outside = queue.enqueue_svm_migrate(&[pa], &[4097], 0, &[]);
     assert_eq!(outside.unwrap_err(), ClError::INVALID_VALUE);
 
-    let found = context.svm().find(a as usize + 4095).unwrap();
+    let found = context.shared().find_svm(a as usize + 4095).unwrap();
     assert_eq!((found.as_ptr(), found.size()), (a, 4096));
     let wrapped = Buffer::new(&context, CL_MEM_USE_HOST_PTR, 64, pa, Vec::new()).unwrap();
     assert!(wrapped.uses_svm_pointer());
@@ -459,5 +459,5 @@ fn shared_virtual_memory() {
     queue.enqueue_svm_free(vec![pa], None, &[]).unwrap();
     queue.finish().unwrap();
     drop(found);
-    assert!(context.svm().find(a as usize).is_none());
+    assert!(context.shared().find_svm(a as usize).is_none());
 }

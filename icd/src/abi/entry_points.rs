@@ -387,6 +387,44 @@ entry_points! {
         svm_pointers: *mut *const c_void, sizes: *const usize, flags: cl_mem_migration_flags,
     ) = svm::migrate;
 
+    // usm.rs
+    created clHostMemAllocINTEL(
+        context: cl_context, properties: *const cl_mem_properties_intel, size: usize,
+        alignment: cl_uint,
+    ) -> *mut c_void = usm::alloc_host;
+    created clDeviceMemAllocINTEL(
+        context: cl_context, device: cl_device_id, properties: *const cl_mem_properties_intel,
+        size: usize, alignment: cl_uint,
+    ) -> *mut c_void = usm::alloc_device;
+    created clSharedMemAllocINTEL(
+        context: cl_context, device: cl_device_id, properties: *const cl_mem_properties_intel,
+        size: usize, alignment: cl_uint,
+    ) -> *mut c_void = usm::alloc_shared;
+    status clMemFreeINTEL(context: cl_context, ptr: *mut c_void) = usm::free;
+    status clMemBlockingFreeINTEL(context: cl_context, ptr: *mut c_void) = usm::blocking_free;
+    query clGetMemAllocInfoINTEL(
+        context: cl_context, ptr: *const c_void, param_name: cl_mem_info_intel,
+    ) = usm::get_info;
+    enqueue clEnqueueMemFillINTEL(
+        command_queue: cl_command_queue, dst_ptr: *mut c_void, pattern: *const c_void,
+        pattern_size: usize, size: usize,
+    ) = usm::fill;
+    enqueue clEnqueueMemsetINTEL(
+        command_queue: cl_command_queue, dst_ptr: *mut c_void, value: cl_int, size: usize,
+    ) = usm::set;
+    enqueue clEnqueueMemcpyINTEL(
+        command_queue: cl_command_queue, blocking: cl_bool, dst_ptr: *mut c_void,
+        src_ptr: *const c_void, size: usize,
+    ) = usm::memcpy;
+    enqueue clEnqueueMigrateMemINTEL(
+        command_queue: cl_command_queue, ptr: *const c_void, size: usize,
+        flags: cl_mem_migration_flags,
+    ) = usm::migrate;
+    enqueue clEnqueueMemAdviseINTEL(
+        command_queue: cl_command_queue, ptr: *const c_void, size: usize,
+        advice: cl_mem_advice_intel,
+    ) = usm::advise;
+
     // image.rs
     created clCreateImage2D(
         context: cl_context, flags: cl_mem_flags, image_format: *const cl_image_format,
@@ -525,6 +563,9 @@ entry_points! {
         kernel: cl_kernel, arg_index: cl_uint, arg_size: usize, arg_value: *const c_void,
     ) = kernel::set_arg;
     status clSetKernelArgSVMPointer(
+        kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
+    ) = kernel::set_arg_svm_pointer;
+    status clSetKernelArgMemPointerINTEL(
         kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
     ) = kernel::set_arg_svm_pointer;
     status clSetKernelExecInfo(

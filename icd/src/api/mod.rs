@@ -30,4 +30,5 @@ pub mod sampler;
 pub mod sharing;
 pub mod svm;
 pub mod transfer;
+pub mod usm;
 pub mod wait;

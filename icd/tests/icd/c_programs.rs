@@ -43,3 +43,9 @@ fn queries() {
 fn programs() {
     support::c_program("programs.c");
 }
+
+/// Unified shared memory of every kind is used by address, by host and kernels.
+#[test]
+fn unified_shared_memory() {
+    support::c_program("usm.c");
+}
