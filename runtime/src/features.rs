@@ -101,6 +101,14 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_subgroup_shuffle_relative", 1, 0),
     row(Device, "cl_khr_suggested_local_work_size", 1, 0)
         .with(&["clGetKernelSuggestedLocalWorkSizeKHR"]),
+    // A draft, and the version is that of the draft.
+    row(Device, "cl_khr_unified_svm", 0, 9).with(&[
+        "clEnqueueSVMMemcpyWithPropertiesKHR",
+        "clGetSVMPointerInfoKHR",
+        "clGetSVMSuggestedTypeIndexKHR",
+        "clSVMAllocWithPropertiesKHR",
+        "clSVMFreeWithPropertiesKHR",
+    ]),
     row(Device, "cl_khr_work_group_uniform_arithmetic", 1, 0),
 ];
 

@@ -387,6 +387,30 @@ entry_points! {
         svm_pointers: *mut *const c_void, sizes: *const usize, flags: cl_mem_migration_flags,
     ) = svm::migrate;
 
+    // unified_svm.rs
+    created clSVMAllocWithPropertiesKHR(
+        context: cl_context, properties: *const cl_svm_alloc_properties_khr,
+        svm_type_index: cl_uint, size: usize,
+    ) -> *mut c_void = unified_svm::alloc;
+    status clSVMFreeWithPropertiesKHR(
+        context: cl_context, properties: *const cl_svm_free_properties_khr,
+        flags: cl_svm_free_flags_khr, ptr: *mut c_void,
+    ) = unified_svm::free;
+    query clGetSVMPointerInfoKHR(
+        context: cl_context, device: cl_device_id, ptr: *const c_void,
+        param_name: cl_svm_pointer_info_khr,
+    ) = unified_svm::get_info;
+    status clGetSVMSuggestedTypeIndexKHR(
+        context: cl_context, required_capabilities: cl_svm_capabilities_khr,
+        desired_capabilities: cl_svm_capabilities_khr,
+        properties: *const cl_svm_alloc_properties_khr, size: usize,
+        suggested_svm_type_index: *mut cl_uint,
+    ) = unified_svm::get_suggested_type;
+    enqueue clEnqueueSVMMemcpyWithPropertiesKHR(
+        command_queue: cl_command_queue, properties: *const cl_properties, blocking_copy: cl_bool,
+        dst_ptr: *mut c_void, src_ptr: *const c_void, size: usize,
+    ) = unified_svm::memcpy_with_properties;
+
     // usm.rs
     created clHostMemAllocINTEL(
         context: cl_context, properties: *const cl_mem_properties_intel, size: usize,

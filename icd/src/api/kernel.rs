@@ -177,6 +177,7 @@ pub fn set_exec_info(
             )
         }
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM
+        | CL_KERNEL_EXEC_INFO_SVM_INDIRECT_ACCESS_KHR
         | CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL
         | CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL
         | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => {
@@ -187,6 +188,7 @@ pub fn set_exec_info(
                 CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
                     device.svm_capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM != 0
                 }
+                CL_KERNEL_EXEC_INFO_SVM_INDIRECT_ACCESS_KHR => device.svm_capabilities != 0,
                 _ => device.usm_capabilities != 0,
             };
             // > CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value is

@@ -49,3 +49,9 @@ fn programs() {
 fn unified_shared_memory() {
     support::c_program("usm.c");
 }
+
+/// Every type of shared virtual memory is what it says.
+#[test]
+fn unified_svm() {
+    support::c_program("unified_svm.c");
+}
