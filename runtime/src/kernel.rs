@@ -227,20 +227,13 @@ impl Kernel {
         Ok(())
     }
 
-    /// `clSetKernelArgSVMPointer`. Any address of the process will do, as fine-grain system memory is supported.
+    /// `clSetKernelArgSVMPointer`, `clSetKernelArgMemPointerINTEL`. Any address will do, as fine-grain system memory is supported.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is not such a pointer.
     pub fn set_arg_svm(&self, index: u32, address: usize) -> CLResult<()> {
         let arg = self.arg(index)?;
         check_global_pointer(arg)?;
         self.set(index, arg, &(address as u64).to_le_bytes(), Bound::Value);
-        Ok(())
-    }
-
-    /// `clSetKernelExecInfo` with `CL_KERNEL_EXEC_INFO_SVM_PTRS`: a kernel may use any SVM allocation anyway.
-    pub fn set_svm_pointers(&self, addresses: &[usize]) -> CLResult<()> {
-        // Every command sees all of the memory, so there is nothing to prepare; an empty list unsets earlier ones.
-        let _ = addresses;
         Ok(())
     }
 

@@ -90,14 +90,16 @@ impl Queue {
         // Starts the threads, so that the first command does not wait for them.
         Pool::get();
         static NUMBER: AtomicU64 = AtomicU64::new(1);
-        Ok(Arc::new(Queue {
+        let queue = Arc::new(Queue {
             number: NUMBER.fetch_add(1, Relaxed),
             context: Arc::clone(context),
             device: Arc::clone(device),
             properties,
             property_list,
             order: Mutex::default(),
-        }))
+        });
+        context.add_queue(&queue);
+        Ok(queue)
     }
 
     /// The number that people know the queue by.

@@ -30,4 +30,6 @@ pub mod sampler;
 pub mod sharing;
 pub mod svm;
 pub mod transfer;
+pub mod unified_svm;
+pub mod usm;
 pub mod wait;

@@ -55,3 +55,15 @@ fn stress() {
 fn endings() {
     support::c_program("endings.c");
 }
+
+/// Unified shared memory of every kind is used by address, by host and kernels.
+#[test]
+fn unified_shared_memory() {
+    support::c_program("usm.c");
+}
+
+/// Every type of shared virtual memory is what it says.
+#[test]
+fn unified_svm() {
+    support::c_program("unified_svm.c");
+}

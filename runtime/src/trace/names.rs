@@ -26,6 +26,10 @@ pub(super) fn command(command_type: u32) -> &'static str {
         CL_COMMAND_SVM_MAP => "map SVM",
         CL_COMMAND_SVM_UNMAP => "unmap SVM",
         CL_COMMAND_SVM_MIGRATE_MEM => "migrate SVM",
+        CL_COMMAND_MEMFILL_INTEL => "fill USM",
+        CL_COMMAND_MEMCPY_INTEL => "copy USM",
+        CL_COMMAND_MIGRATEMEM_INTEL => "migrate USM",
+        CL_COMMAND_MEMADVISE_INTEL => "advise USM",
         _ => "command",
     }
 }
