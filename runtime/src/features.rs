@@ -34,6 +34,7 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Device, "cl_intel_subgroups_long", 1, 0),
     row(Device, "cl_intel_subgroups_short", 1, 0),
     row(Device, "cl_khr_byte_addressable_store", 1, 0),
+    (Device, NameVersion::new("cl_khr_command_buffer", 0, 9, 8)),
     row(Device, "cl_khr_create_command_queue", 1, 0),
     row(Device, "cl_khr_expect_assume", 1, 0),
     row(Device, "cl_khr_extended_bit_ops", 1, 0),
@@ -63,6 +64,41 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Device, "cl_khr_subgroup_shuffle_relative", 1, 0),
     row(Device, "cl_khr_suggested_local_work_size", 1, 0),
     row(Device, "cl_khr_work_group_uniform_arithmetic", 1, 0),
+];
+
+/// The entry points of extensions, which are found by name.
+const FUNCTIONS: &[(&str, &[&str])] = &[
+    (
+        "cl_khr_command_buffer",
+        &[
+            "clCreateCommandBufferKHR",
+            "clRetainCommandBufferKHR",
+            "clReleaseCommandBufferKHR",
+            "clFinalizeCommandBufferKHR",
+            "clEnqueueCommandBufferKHR",
+            "clGetCommandBufferInfoKHR",
+            "clCommandBarrierWithWaitListKHR",
+            "clCommandCopyBufferKHR",
+            "clCommandCopyBufferRectKHR",
+            "clCommandCopyBufferToImageKHR",
+            "clCommandCopyImageKHR",
+            "clCommandCopyImageToBufferKHR",
+            "clCommandFillBufferKHR",
+            "clCommandFillImageKHR",
+            "clCommandNDRangeKernelKHR",
+            "clCommandSVMMemcpyKHR",
+            "clCommandSVMMemFillKHR",
+        ],
+    ),
+    (
+        "cl_khr_create_command_queue",
+        &["clCreateCommandQueueWithPropertiesKHR"],
+    ),
+    ("cl_khr_il_program", &["clCreateProgramWithILKHR"]),
+    (
+        "cl_khr_suggested_local_work_size",
+        &["clGetKernelSuggestedLocalWorkSizeKHR"],
+    ),
 ];
 
 /// Optional features of OpenCL C 3.0. OpenCL C Specification, "Features".
@@ -141,6 +177,13 @@ pub(crate) fn device_extensions() -> impl Iterator<Item = NameVersion> {
     EXTENSIONS.iter().map(|(_, extension)| *extension)
 }
 
+/// The entry points of all extensions.
+pub(crate) fn extension_functions() -> impl Iterator<Item = &'static str> {
+    FUNCTIONS
+        .iter()
+        .flat_map(|(_, functions)| functions.iter().copied())
+}
+
 /// Whether `half` is a type that kernels compute with.
 pub(crate) fn has_half() -> bool {
     device_extensions().any(|extension| extension.name == "cl_khr_fp16")
@@ -207,6 +250,12 @@ mod tests {
     fn platform_extensions_are_also_device_extensions() {
         let device: Vec<_> = device_extensions().map(|e| e.name).collect();
         assert!(platform_extensions().all(|e| device.contains(&e.name)));
+    }
+
+    #[test]
+    fn functions_are_of_extensions_that_are_listed() {
+        let listed: Vec<_> = device_extensions().map(|e| e.name).collect();
+        assert!(FUNCTIONS.iter().all(|(name, _)| listed.contains(name)));
     }
 
     #[test]

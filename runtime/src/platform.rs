@@ -83,6 +83,11 @@ impl Platform {
         features::platform_extensions().collect()
     }
 
+    /// Whether an extension that is listed has an entry point of this name.
+    pub fn has_extension_function(&self, name: &str) -> bool {
+        features::extension_functions().any(|function| function == name)
+    }
+
     /// `CL_PLATFORM_HOST_TIMER_RESOLUTION`: nanoseconds between ticks of the clock that time stamps come from.
     pub fn host_timer_resolution(&self) -> u64 {
         1

@@ -2,6 +2,8 @@
 
 use std::ffi::{c_char, c_void};
 
+use brolga_runtime::platform::Platform as RuntimePlatform;
+
 use super::device::devices;
 use super::platform::{Platform, platform};
 use crate::abi::edge::{In, Out, RawHandle};
@@ -9,15 +11,11 @@ use crate::abi::entry_points;
 use crate::abi::error::CLResult;
 use crate::abi::handle::{Object, set_loader_data};
 
-/// What `clGetExtensionFunctionAddress` finds: functions of the extensions that are advertised, and the three that
-/// the ICD loader asks for before it knows of any platform.
-const EXTENSION_FUNCTIONS: &[&str] = &[
+/// Three functions that the ICD loader asks for before it knows of any platform.
+const LOADER_FUNCTIONS: &[&str] = &[
     "clIcdGetPlatformIDsKHR",
     "clIcdGetFunctionAddressForPlatformKHR",
     "clIcdSetPlatformDispatchDataKHR",
-    "clCreateProgramWithILKHR",
-    "clCreateCommandQueueWithPropertiesKHR",
-    "clGetKernelSuggestedLocalWorkSizeKHR",
 ];
 
 /// The address of an advertised extension's function, or null.
@@ -29,9 +27,11 @@ fn find(name: In<c_char>, among: impl Fn(&str) -> bool) -> *mut c_void {
         .unwrap_or(std::ptr::null_mut())
 }
 
-/// `clGetExtensionFunctionAddress`
+/// `clGetExtensionFunctionAddress`: functions of the extensions that are advertised.
 pub fn get_address(name: In<c_char>) -> CLResult<*mut c_void> {
-    Ok(find(name, |name| EXTENSION_FUNCTIONS.contains(&name)))
+    Ok(find(name, |name| {
+        LOADER_FUNCTIONS.contains(&name) || RuntimePlatform::get().has_extension_function(name)
+    }))
 }
 
 /// `clGetExtensionFunctionAddressForPlatform`

@@ -11,4 +11,5 @@ mod kernels;
 mod order;
 mod svm;
 
+pub(crate) use kernels::check_kernel;
 pub use svm::SvmFreeCallback;

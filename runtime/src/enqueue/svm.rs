@@ -6,7 +6,7 @@ use opencl_sys::*;
 use smallvec::SmallVec;
 
 use super::buffers::{check_map_flags, check_migration_flags, check_pattern};
-use crate::command::{Keep, Work};
+use crate::command::{Command, Keep, Work};
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::memory::host::HostPtr;
@@ -15,6 +15,54 @@ use crate::queue::{Ordering, Queue, settle};
 
 /// `pfn_free_func` of `clEnqueueSVMFree`: frees the pointers.
 pub type SvmFreeCallback = Box<dyn FnOnce(&[HostPtr]) + Send>;
+
+/// The commands that a command-buffer takes as well. Errors: as [`Queue::enqueue_svm_memcpy`] and [`Queue::enqueue_svm_fill`].
+impl Command {
+    pub(crate) fn svm_copy(
+        destination: HostPtr,
+        source: HostPtr,
+        size: usize,
+    ) -> CLResult<Command> {
+        // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL; with a size of 0 neither is used.
+        if size > 0 && (destination.is_null() || source.is_null()) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
+        if destination.addr().abs_diff(source.addr()) < size {
+            return Err(ClError::MEM_COPY_OVERLAP);
+        }
+        let work = match size {
+            0 => Work::Nothing,
+            _ => Work::Transfer(Transfer::Copy {
+                destination,
+                source,
+                size,
+            }),
+        };
+        Ok(Command {
+            command_type: CL_COMMAND_SVM_MEMCPY,
+            work,
+            keep: Keep::new(),
+        })
+    }
+
+    pub(crate) fn svm_fill(destination: HostPtr, pattern: &[u8], size: usize) -> CLResult<Command> {
+        check_pattern(pattern, size)?;
+        // CL_INVALID_VALUE if svm_ptr is NULL or is not aligned to pattern_size bytes.
+        if destination.is_null() || !destination.addr().is_multiple_of(pattern.len()) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        Ok(Command {
+            command_type: CL_COMMAND_SVM_MEMFILL,
+            work: Work::Transfer(Transfer::Fill {
+                destination,
+                size,
+                pattern: SmallVec::from_slice(pattern),
+            }),
+            keep: Keep::new(),
+        })
+    }
+}
 
 impl Queue {
     /// `clEnqueueSVMFree`: frees with `callback`, or like `clSVMFree` without. The list is never empty.
@@ -59,29 +107,8 @@ impl Queue {
         size: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL; with a size of 0 neither is used.
-        if size > 0 && (destination.is_null() || source.is_null()) {
-            return Err(ClError::INVALID_VALUE);
-        }
-        // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
-        if destination.addr().abs_diff(source.addr()) < size {
-            return Err(ClError::MEM_COPY_OVERLAP);
-        }
-        let work = match size {
-            0 => Work::Nothing,
-            _ => Work::Transfer(Transfer::Copy {
-                destination,
-                source,
-                size,
-            }),
-        };
-        let event = self.enqueue(
-            CL_COMMAND_SVM_MEMCPY,
-            work,
-            Keep::new(),
-            wait,
-            Ordering::Queue,
-        )?;
+        let command = Command::svm_copy(destination, source, size)?;
+        let event = self.submit(command, wait)?;
         settle(event, blocking)
     }
 
@@ -95,23 +122,8 @@ impl Queue {
         size: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        check_pattern(pattern, size)?;
-        // CL_INVALID_VALUE if svm_ptr is NULL or is not aligned to pattern_size bytes.
-        if destination.is_null() || !destination.addr().is_multiple_of(pattern.len()) {
-            return Err(ClError::INVALID_VALUE);
-        }
-        let work = Work::Transfer(Transfer::Fill {
-            destination,
-            size,
-            pattern: SmallVec::from_slice(pattern),
-        });
-        self.enqueue(
-            CL_COMMAND_SVM_MEMFILL,
-            work,
-            Keep::new(),
-            wait,
-            Ordering::Queue,
-        )
+        let command = Command::svm_fill(destination, pattern, size)?;
+        self.submit(command, wait)
     }
 
     /// `clEnqueueSVMMap`: only the order matters.
