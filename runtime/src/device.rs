@@ -52,6 +52,9 @@ pub struct Device {
     pub profiling_timer_resolution: usize,
     pub execution_capabilities: u64,
     pub queue_on_host_properties: u64,
+    pub command_buffer_capabilities: u64,
+    /// What queues may be created with for command-buffers to run on them.
+    pub command_buffer_queue_properties: u64,
     pub printf_buffer_size: usize,
     pub svm_capabilities: u64,
     /// What may be done with unified shared memory of every kind (`cl_intel_unified_shared_memory`).
@@ -179,6 +182,9 @@ impl Device {
             profiling_timer_resolution: 1,
             execution_capabilities: CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL,
             queue_on_host_properties: CL_QUEUE_PROFILING_ENABLE
+                | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+            command_buffer_capabilities: CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR,
+            command_buffer_queue_properties: CL_QUEUE_PROFILING_ENABLE
                 | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
             printf_buffer_size: 16 << 20,
             svm_capabilities: CL_DEVICE_SVM_COARSE_GRAIN_BUFFER

@@ -57,6 +57,7 @@ pub type EventCallback = Box<dyn FnOnce(i32) + Send>;
 pub struct Event {
     context: Arc<Context>,
     queue: Option<Arc<Queue>>,
+    profiled: bool,
     command_type: u32,
     /// The execution status, a `cl_int`'s bits.
     status: AtomicU32,
@@ -105,6 +106,25 @@ impl Event {
         Event::create(
             Arc::clone(queue.context()),
             Some(Arc::clone(queue)),
+            queue.profiles(),
+            command_type,
+            CL_QUEUED,
+            job,
+            keep,
+        )
+    }
+
+    /// As [`Event::command`], for a command of several queues. It has no queue, and time stamps if all of them have.
+    pub(crate) fn command_of_several(
+        queues: &[&Arc<Queue>],
+        command_type: u32,
+        job: Job,
+        keep: Keep,
+    ) -> Arc<Event> {
+        Event::create(
+            Arc::clone(queues[0].context()),
+            None,
+            queues.iter().all(|queue| queue.profiles()),
             command_type,
             CL_QUEUED,
             job,
@@ -115,6 +135,7 @@ impl Event {
     fn create(
         context: Arc<Context>,
         queue: Option<Arc<Queue>>,
+        profiled: bool,
         command_type: u32,
         status: i32,
         job: Job,
@@ -123,6 +144,7 @@ impl Event {
         Arc::new(Event {
             context,
             queue,
+            profiled,
             command_type,
             status: AtomicU32::new(status as u32),
             waiters: AtomicU32::new(0),
@@ -145,6 +167,7 @@ impl Event {
         Event::create(
             Arc::clone(context),
             None,
+            false,
             CL_COMMAND_USER,
             CL_SUBMITTED,
             Job::new(Work::Nothing),
@@ -207,7 +230,7 @@ impl Event {
         &self.context
     }
 
-    /// `CL_EVENT_COMMAND_QUEUE`: none for a user event.
+    /// `CL_EVENT_COMMAND_QUEUE`: none for a user event, and for a command of several queues.
     pub fn queue(&self) -> Option<&Arc<Queue>> {
         self.queue.as_ref()
     }
@@ -217,14 +240,10 @@ impl Event {
     /// Errors: `CL_PROFILING_INFO_NOT_AVAILABLE` for a user event, for a queue without
     /// `CL_QUEUE_PROFILING_ENABLE`, and while the command is not complete.
     pub fn profile(&self) -> CLResult<Profile> {
-        let profiled = self
-            .queue
-            .as_ref()
-            .is_some_and(|queue| queue.properties() & CL_QUEUE_PROFILING_ENABLE != 0);
         // CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if the
         // execution status of the command identified by event is not CL_COMPLETE or if event is a user event
         // ("Profiling Operations on Memory Objects and Kernels").
-        if !profiled || self.status() != CL_COMPLETE {
+        if !self.profiled || self.status() != CL_COMPLETE {
             return Err(ClError::PROFILING_INFO_NOT_AVAILABLE);
         }
         let end = self.end.load(Acquire);

@@ -26,6 +26,16 @@ struct Extension {
 }
 
 impl Extension {
+    /// The same at another patch of its version.
+    const fn patch(self, patch: u32) -> Extension {
+        let version = self.name.version + patch;
+        let name = NameVersion {
+            version,
+            ..self.name
+        };
+        Extension { name, ..self }
+    }
+
     /// The same with functions.
     const fn with(self, functions: &'static [&'static str]) -> Extension {
         Extension { functions, ..self }
@@ -71,6 +81,25 @@ const EXTENSIONS: &[Extension] = &[
         "clSharedMemAllocINTEL",
     ]),
     row(Device, "cl_khr_byte_addressable_store", 1, 0),
+    row(Device, "cl_khr_command_buffer", 0, 9).patch(8).with(&[
+        "clCommandBarrierWithWaitListKHR",
+        "clCommandCopyBufferKHR",
+        "clCommandCopyBufferRectKHR",
+        "clCommandCopyBufferToImageKHR",
+        "clCommandCopyImageKHR",
+        "clCommandCopyImageToBufferKHR",
+        "clCommandFillBufferKHR",
+        "clCommandFillImageKHR",
+        "clCommandNDRangeKernelKHR",
+        "clCommandSVMMemFillKHR",
+        "clCommandSVMMemcpyKHR",
+        "clCreateCommandBufferKHR",
+        "clEnqueueCommandBufferKHR",
+        "clFinalizeCommandBufferKHR",
+        "clGetCommandBufferInfoKHR",
+        "clReleaseCommandBufferKHR",
+        "clRetainCommandBufferKHR",
+    ]),
     row(Device, "cl_khr_create_command_queue", 1, 0)
         .with(&["clCreateCommandQueueWithPropertiesKHR"]),
     row(Device, "cl_khr_expect_assume", 1, 0),

@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use brolga_compiler::{Launch, NdRange};
 use serde_json::{Value, json};
 
-use crate::command::Shape;
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::executable::Code;
@@ -17,6 +16,7 @@ use crate::ndrange::num_groups;
 use crate::pool::Pool;
 use crate::printf_sink::{PrintfSink, receive};
 use crate::scratch;
+use crate::share::Shape;
 
 /// Nanoseconds of work that are worth another thread.
 pub(crate) const NANOSECONDS_PER_THREAD: u64 = 10_000;
@@ -98,6 +98,7 @@ impl LaunchWork {
             threads: threads as u32,
             min_chunk: (NANOSECONDS_PER_CHUNK / per_unit).max(1),
             estimate,
+            is_guess: true,
         }
     }
 
@@ -138,5 +139,7 @@ impl LaunchWork {
     pub(crate) fn finish(&self, busy: u64) {
         self.code.cost().learn(self.items(), busy);
         self.sink.flush();
+        // A command-buffer may run it again.
+        self.faulted.store(false, Relaxed);
     }
 }

@@ -297,6 +297,12 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         }
         CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => answer.boolean(d.generic_address_space_support),
 
+        CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR => answer.value(d.command_buffer_capabilities),
+        CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR => answer.value(0 as cl_bitfield),
+        CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR => {
+            answer.value(d.command_buffer_queue_properties)
+        }
+
         CL_DEVICE_UUID => answer.value(d.uuid),
         CL_DRIVER_UUID => answer.value(d.driver_uuid),
         CL_DEVICE_LUID_VALID => answer.boolean(false),

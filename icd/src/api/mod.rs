@@ -13,6 +13,7 @@
 )]
 
 pub mod build;
+pub mod command_buffer;
 pub mod context;
 pub mod device;
 pub mod event;
@@ -26,6 +27,7 @@ pub mod pipe;
 pub mod platform;
 pub mod program;
 pub mod queue;
+pub mod recording;
 pub mod sampler;
 pub mod sharing;
 pub mod svm;

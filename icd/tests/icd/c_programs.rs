@@ -14,6 +14,12 @@ fn bad_arguments() {
     support::c_program("bad_arguments.c");
 }
 
+/// Commands are recorded once and run often; every wrong argument is refused.
+#[test]
+fn command_buffers() {
+    support::c_program("command_buffers.c");
+}
+
 /// A kernel's fault ends its launch, and nothing else.
 #[test]
 fn faults() {

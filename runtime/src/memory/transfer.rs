@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use crate::command::Shape;
 use crate::memory::host::HostPtr;
 use crate::memory::rect::Layout;
 use crate::pool::Pool;
+use crate::share::Shape;
 
 /// Bytes in a unit of work.
 const BLOCK: usize = 256 << 10;
@@ -79,6 +79,7 @@ impl Transfer {
             threads,
             min_chunk: min_chunk as u64,
             estimate,
+            is_guess: false,
         }
     }
 
