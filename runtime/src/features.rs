@@ -60,6 +60,11 @@ const EXTENSIONS: &[Extension] = &[
         "clIcdSetPlatformDispatchDataKHR",
     ]),
     row(Platform, "cl_khr_extended_versioning", 1, 0),
+    row(Device, "cl_ext_device_fission", 1, 0).with(&[
+        "clCreateSubDevicesEXT",
+        "clReleaseDeviceEXT",
+        "clRetainDeviceEXT",
+    ]),
     row(Device, "cl_ext_float_atomics", 1, 0),
     row(Device, "cl_intel_required_subgroup_size", 1, 0),
     row(Device, "cl_intel_subgroups", 1, 0),

@@ -87,6 +87,21 @@ impl<T: Copy> In<T> {
     }
 }
 
+impl<T: Copy + PartialEq> In<T> {
+    /// The values from the one numbered `start` up to one of `ends`.
+    pub fn list(self, start: usize, ends: &[T]) -> Vec<T> {
+        let mut values = Vec::new();
+        loop {
+            // SAFETY: by the promise of `from_c` the list is valid up to its end, which is not passed.
+            let value = unsafe { self.0.add(start + values.len()).read_unaligned() };
+            if ends.contains(&value) {
+                return values;
+            }
+            values.push(value);
+        }
+    }
+}
+
 impl<T: Copy + Default + PartialEq> In<T> {
     /// A list of key and value pairs that a zero key ends; null is the empty list.
     pub fn properties(self) -> Vec<(T, T)> {

@@ -30,6 +30,7 @@ pub mod queue;
 pub mod recording;
 pub mod sampler;
 pub mod sharing;
+pub mod sub_device;
 pub mod svm;
 pub mod transfer;
 pub mod unified_svm;

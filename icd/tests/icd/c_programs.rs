@@ -73,3 +73,9 @@ fn unified_shared_memory() {
 fn unified_svm() {
     support::c_program("unified_svm.c");
 }
+
+/// Sub-devices have the compute units asked for, and run on their processors only.
+#[test]
+fn sub_devices() {
+    support::c_program("sub_devices.c");
+}
