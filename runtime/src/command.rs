@@ -10,12 +10,14 @@
 //! than were guessed, they are called.
 
 use std::any::Any;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use parking_lot::Mutex;
+use serde_json::{Value, json};
 use smallvec::SmallVec;
 
 use crate::error::{CLResult, ClError};
@@ -23,6 +25,7 @@ use crate::event::{Event, timestamp};
 use crate::launch::{LaunchWork, NANOSECONDS_PER_CHUNK, NANOSECONDS_PER_THREAD};
 use crate::memory::transfer::Transfer;
 use crate::pool::{Pool, Push};
+use crate::trace;
 
 /// Objects that a command keeps alive until it completes.
 pub(crate) type Keep = SmallVec<[Arc<dyn Any + Send + Sync>; 4]>;
@@ -237,6 +240,35 @@ impl Job {
         Ok(())
     }
 
+    /// The kernel's name, if it is a launch.
+    pub(crate) fn kernel(&self) -> Option<&str> {
+        match &self.work {
+            Work::Launch(launch) => Some(launch.name()),
+            _ => None,
+        }
+    }
+
+    /// What a trace says of the whole.
+    pub(crate) fn describe(&self) -> Value {
+        match &self.work {
+            Work::Launch(launch) => launch.describe(),
+            Work::Transfer(transfer) => json!({ "bytes": transfer.bytes() }),
+            _ => json!({}),
+        }
+    }
+
+    /// Writes to the trace that this thread did some of it.
+    fn record(&self, units: Range<u64>, times: (u64, u64)) {
+        let (category, name) = match &self.work {
+            Work::Nothing | Work::Instant(_) => return,
+            Work::Application(_) => ("application", "native function"),
+            Work::Transfer(_) => ("transfer", "transfer"),
+            Work::Launch(launch) => ("work-groups", launch.name()),
+        };
+        let args = json!({ "begin": units.start, "end": units.end, "of": self.shape.units });
+        trace::record(category, name, times, &args);
+    }
+
     /// What is left to do when the last unit is done and before anybody is told.
     fn finish(&self) {
         if let Work::Launch(launch) = &self.work {
@@ -271,6 +303,9 @@ pub(crate) fn participate(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
             }
         }
         let now = timestamp();
+        if trace::is_on() {
+            job.record(begin..end, (before, now));
+        }
         let elapsed = now.saturating_sub(before);
         job.busy.fetch_add(elapsed, AcqRel);
         before = now;

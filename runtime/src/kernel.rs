@@ -326,9 +326,13 @@ impl Kernel {
             }
             args.clone()
         };
-        let Some(range) = ndrange::check(&self.limits(), work_dim, offset, global, local)? else {
+        let limits = self.limits();
+        let Some(mut range) = ndrange::check(&limits, work_dim, offset, global, local)? else {
             return Ok(None);
         };
+        if ndrange::wastes_lanes(&limits, &range) && !self.executable.observes_groups(self.index) {
+            range.local_size = ndrange::best_local_size(&limits, range.global_size);
+        }
         // CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the device:
         // the work-group memory that the kernel and its arguments want.
         let local_mem_size = self.local_mem_of(&args);

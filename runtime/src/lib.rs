@@ -47,6 +47,7 @@ pub mod program;
 pub mod queue;
 mod scratch;
 pub mod topology;
+mod trace;
 
 pub use context::Context;
 pub use device::Device;

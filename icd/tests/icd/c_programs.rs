@@ -61,3 +61,15 @@ fn unified_shared_memory() {
 fn unified_svm() {
     support::c_program("unified_svm.c");
 }
+
+/// Sixty-four threads on one context lose nothing. `stress SECONDS` runs for longer.
+#[test]
+fn stress() {
+    support::c_program("stress.c");
+}
+
+/// Processes that end, fork or close the library while commands run.
+#[test]
+fn endings() {
+    support::c_program("endings.c");
+}
