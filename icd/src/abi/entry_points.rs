@@ -408,6 +408,10 @@ entry_points! {
         command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem,
         flags: cl_mem_migration_flags,
     ) = transfer::migrate;
+    enqueue clEnqueueMigrateMemObjectEXT(
+        command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem,
+        flags: cl_mem_migration_flags_ext,
+    ) = transfer::migrate_ext;
 
     // svm.rs
     plain clSVMAlloc(
@@ -638,6 +642,9 @@ entry_points! {
     status clSetKernelArgSVMPointer(
         kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
     ) = kernel::set_arg_svm_pointer;
+    status clSetKernelArgDevicePointerEXT(
+        kernel: cl_kernel, arg_index: cl_uint, arg_value: cl_mem_device_address_ext,
+    ) = kernel::set_arg_device_pointer;
     status clSetKernelArgMemPointerINTEL(
         kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
     ) = kernel::set_arg_svm_pointer;

@@ -32,6 +32,12 @@ fn memory_and_events() {
     support::c_program("memory_and_events.c");
 }
 
+/// Addresses of buffers, buffers that are never written, and migration before it was in the core.
+#[test]
+fn memory_extensions() {
+    support::c_program("memory_extensions.c");
+}
+
 /// Packets come out whole, in order and once; everything that takes a pipe refuses what is none.
 #[test]
 fn pipes() {
