@@ -24,6 +24,7 @@ use crate::error::{CLResult, ClError};
 use crate::event::{Event, timestamp};
 use crate::launch::{LaunchWork, NANOSECONDS_PER_CHUNK, NANOSECONDS_PER_THREAD};
 use crate::memory::transfer::Transfer;
+use crate::partition::Confinement;
 use crate::pool::{Pool, Push};
 use crate::trace;
 
@@ -89,6 +90,8 @@ const SHARES: u64 = 8;
 pub(crate) struct Job {
     work: Work,
     shape: Shape,
+    /// Threads that may work on it.
+    limit: u32,
     /// Threads that are worth their while, as known by now.
     threads: AtomicU32,
     /// Units in a chunk at least, as known by now.
@@ -114,6 +117,7 @@ impl Job {
         Job {
             work,
             shape,
+            limit: u32::MAX,
             threads: AtomicU32::new(shape.threads),
             min_chunk: AtomicU64::new(shape.min_chunk),
             next: AtomicU64::new(0),
@@ -121,6 +125,14 @@ impl Job {
             participants: AtomicU32::new(0),
             busy: AtomicU64::new(0),
         }
+    }
+
+    /// The same for at most `limit` threads: the compute units of a device.
+    pub(crate) fn for_at_most(mut self, limit: u32) -> Job {
+        self.limit = limit;
+        self.shape.threads = self.shape.threads.min(limit);
+        self.threads = AtomicU32::new(self.shape.threads);
+        self
     }
 
     /// Whether completing the command needs no thread of its own.
@@ -213,7 +225,7 @@ impl Job {
         let time_left = u128::from(nanoseconds) * u128::from(left) / u128::from(units);
         let wanted = (time_left / u128::from(NANOSECONDS_PER_THREAD))
             .min(u128::from(left))
-            .min(u128::from(Pool::get().threads())) as u32;
+            .min(u128::from(Pool::get().threads().min(self.limit))) as u32;
         if wanted <= self.threads.load(Relaxed) {
             return None;
         }
@@ -290,6 +302,9 @@ enum Widened {
 /// Dependents that become ready are pushed quietly: the caller goes on to look for work.
 pub(crate) fn participate(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
     let job = &event.job;
+    let _confinement = event
+        .queue()
+        .and_then(|queue| Confinement::enter(queue.device()));
     let mut before = timestamp();
     event.begin(before);
     while let Some((begin, end)) = job.claim() {

@@ -2,11 +2,13 @@
 //!
 //! A field is named after the query it answers. Everything is constant for the life of the process.
 
+use std::sync::Arc;
+
 use opencl_sys::*;
 
 use crate::features;
 use crate::platform::{NameVersion, OPENCL_VERSION};
-use crate::topology::Topology;
+use crate::topology::{Topology, available_processors};
 
 /// Preferred or native vector widths in elements, by element type; 0 where the type is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,12 @@ pub struct VectorWidths {
 #[derive(Clone, Debug)]
 pub struct Device {
     pub topology: Topology,
+    /// The device that this is a part of.
+    pub parent: Option<Arc<Device>>,
+    /// `CL_DEVICE_PARTITION_TYPE`: how it was divided, with the final 0; empty for the whole device.
+    pub partition_type: Vec<isize>,
+    /// The logical processor of each compute unit.
+    pub processors: Vec<usize>,
     pub device_type: u64,
     pub vendor_id: u32,
     /// Worker threads: the processors in the affinity mask, or `BROLGA_THREADS`.
@@ -152,6 +160,13 @@ impl Device {
             | CL_DEVICE_ATOMIC_SCOPE_DEVICE
             | CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES;
         Device {
+            parent: None,
+            partition_type: Vec::new(),
+            processors: available_processors()
+                .into_iter()
+                .cycle()
+                .take(crate::pool::thread_count() as usize)
+                .collect(),
             device_type: CL_DEVICE_TYPE_CPU,
             vendor_id: pci_vendor(&topology.vendor),
             max_compute_units: crate::pool::thread_count(),

@@ -65,6 +65,11 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_ext_buffer_device_address", 1, 0)
         .patch(2)
         .with(&["clSetKernelArgDevicePointerEXT"]),
+    row(Device, "cl_ext_device_fission", 1, 0).with(&[
+        "clCreateSubDevicesEXT",
+        "clReleaseDeviceEXT",
+        "clRetainDeviceEXT",
+    ]),
     row(Device, "cl_ext_float_atomics", 1, 0),
     row(Device, "cl_ext_immutable_memory_objects", 1, 0),
     row(Device, "cl_ext_migrate_memobject", 1, 0).with(&["clEnqueueMigrateMemObjectEXT"]),

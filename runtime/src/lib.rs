@@ -5,7 +5,7 @@
 //! OpenCL error codes ([`ClError`]).
 //!
 //! ```text
-//! platform, device, features, topology   what there is
+//! platform, device, features, topology   what there is; partition: parts of it
 //! context                                what everything else belongs to
 //! memory/                                buffers, pipes, memory used by address, rectangles, transfers
 //! program/, executable, kernel           source/IL/binary -> built program -> kernel with arguments -> code
@@ -39,6 +39,7 @@ pub mod kernel;
 mod launch;
 pub mod memory;
 pub mod ndrange;
+pub mod partition;
 pub mod platform;
 mod pool;
 pub mod printf;

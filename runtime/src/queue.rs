@@ -161,7 +161,8 @@ impl Queue {
         ordering: Ordering,
     ) -> CLResult<Arc<Event>> {
         self.check_wait_list(wait)?;
-        let event = Event::command(self, command_type, Job::new(work), keep);
+        let job = Job::new(work).for_at_most(self.device.max_compute_units);
+        let event = Event::command(self, command_type, job, keep);
         let push = event.job.push();
         {
             let mut order = self.order.lock();

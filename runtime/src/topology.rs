@@ -138,6 +138,36 @@ fn caches(processor: usize) -> Vec<Cache> {
     caches
 }
 
+/// What processors may share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    Numa,
+    /// The data cache of a level.
+    Cache(u32),
+}
+
+/// A name that is the same for all processors that share the domain with `processor`; `None` where there is no such thing.
+pub fn sharing(processor: usize, domain: Domain) -> Option<String> {
+    let folder = format!("/sys/devices/system/cpu/cpu{processor}");
+    let entries = |folder: &str| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    match domain {
+        // The processor's folder has a link `node0` to its node.
+        Domain::Numa => entries(&folder).iter().find_map(|path| {
+            let name = path.file_name()?.to_str()?;
+            let number = name.strip_prefix("node")?;
+            number.parse::<u32>().ok().map(|_| name.to_owned())
+        }),
+        Domain::Cache(level) => entries(&format!("{folder}/cache")).iter().find_map(|path| {
+            let of_level = read_cache(path)?.level == level;
+            let shared = || fs::read_to_string(path.join("shared_cpu_list")).ok();
+            of_level.then(shared)?
+        }),
+    }
+}
+
 /// Bytes of physical memory, or the control group's limit when that is lower.
 pub(crate) fn memory() -> u64 {
     let installed = fs::read_to_string("/proc/meminfo")

@@ -88,6 +88,20 @@ impl<T: Copy> In<T> {
 }
 
 impl<T: Copy + Default + PartialEq> In<T> {
+    /// The values of a list before the first zero, which ends it; null is the empty list.
+    pub fn up_to_zero(self) -> Vec<T> {
+        let mut values = Vec::new();
+        while !self.is_null() {
+            // SAFETY: by the promise of `from_c` the list is valid up to its zero, which is not passed.
+            let value = unsafe { self.0.add(values.len()).read_unaligned() };
+            if value == T::default() {
+                break;
+            }
+            values.push(value);
+        }
+        values
+    }
+
     /// A list of key and value pairs that a zero key ends; null is the empty list.
     pub fn properties(self) -> Vec<(T, T)> {
         let mut pairs = Vec::new();

@@ -211,7 +211,7 @@ entry_points! {
     status clCreateSubDevices(
         in_device: cl_device_id, properties: *const cl_device_partition_property,
         num_devices: cl_uint, out_devices: *mut cl_device_id, num_devices_ret: *mut cl_uint,
-    ) = device::create_sub_devices;
+    ) = partition::create_sub_devices;
     status clRetainDevice(device: cl_device_id) = device::retain;
     status clReleaseDevice(device: cl_device_id) = device::release;
     status clGetDeviceAndHostTimer(
@@ -226,7 +226,7 @@ entry_points! {
     status clCreateSubDevicesEXT(
         in_device: cl_device_id, properties: *const cl_device_partition_property_ext,
         num_entries: cl_uint, out_devices: *mut cl_device_id, num_devices: *mut cl_uint,
-    ) = device::create_sub_devices_ext;
+    ) = partition::create_sub_devices_ext;
     status clRetainDeviceEXT(device: cl_device_id) = device::retain;
     status clReleaseDeviceEXT(device: cl_device_id) = device::release;
 

@@ -22,6 +22,7 @@ pub mod kernel;
 pub mod kernel_info;
 pub mod launch;
 pub mod memory;
+pub mod partition;
 pub mod pipe;
 pub mod platform;
 pub mod program;

@@ -29,7 +29,7 @@ static void platforms_and_devices(void) {
     size_t size;
     cl_ulong t;
     char text[4];
-    cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+    cl_device_partition_property unknown[] = {0xdead, 1, 0};
 
     STATUS(CL_INVALID_VALUE, clGetPlatformIDs(0, &p, NULL));
     STATUS(CL_INVALID_VALUE, clGetPlatformIDs(1, NULL, NULL));
@@ -45,9 +45,9 @@ static void platforms_and_devices(void) {
     STATUS(CL_INVALID_DEVICE, clGetDeviceInfo(NULL, CL_DEVICE_NAME, 0, NULL, &size));
     STATUS(CL_INVALID_VALUE, clGetDeviceInfo(device, 0xdead, 0, NULL, &size));
     STATUS(CL_INVALID_VALUE, clGetDeviceInfo(device, CL_DEVICE_TYPE, 1, text, NULL));
-    STATUS(CL_INVALID_DEVICE, clCreateSubDevices(NULL, equally, 1, &d, NULL));
+    STATUS(CL_INVALID_DEVICE, clCreateSubDevices(NULL, unknown, 1, &d, NULL));
     STATUS(CL_INVALID_VALUE, clCreateSubDevices(device, NULL, 1, &d, NULL));
-    STATUS(CL_INVALID_VALUE, clCreateSubDevices(device, equally, 1, &d, NULL));
+    STATUS(CL_INVALID_VALUE, clCreateSubDevices(device, unknown, 1, &d, NULL));
     STATUS(CL_INVALID_DEVICE, clRetainDevice(NULL));
     STATUS(CL_INVALID_DEVICE, clReleaseDevice(NULL));
     STATUS(CL_SUCCESS, clRetainDevice(device));

@@ -50,6 +50,12 @@ fn programs() {
     support::c_program("programs.c");
 }
 
+/// Parts of the device keep to their processors.
+#[test]
+fn sub_devices() {
+    support::c_program("sub_devices.c");
+}
+
 /// Unified shared memory of every kind is used by address, by host and kernels.
 #[test]
 fn unified_shared_memory() {
