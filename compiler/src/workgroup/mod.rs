@@ -158,9 +158,10 @@ pub fn build(
         }
         found = split::split(&ready, key, true)?;
     }
-    let Found::Split(mut split) = found else {
+    let Found::Split(split) = found else {
         unreachable!("the first work-item may decide")
     };
+    let mut split = *split;
     let kernel = &ready;
     remarks.append(&mut split.remarks);
     let mut width = key.width;

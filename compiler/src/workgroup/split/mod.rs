@@ -50,7 +50,7 @@ fn has_barrier(kernel: &Function) -> bool {
 
 /// What [`split`] finds.
 pub(super) enum Found {
-    Split(Split),
+    Split(Box<Split>),
     /// Work-items may go different ways here although barriers depend on it, but for returns that are seen to.
     Parting(SourceLoc),
 }
@@ -63,7 +63,7 @@ pub(super) fn split(
     may_part: bool,
 ) -> Result<Found, Diagnostic> {
     if !has_barrier(kernel) {
-        return Ok(Found::Split(whole(kernel)));
+        return Ok(Found::Split(whole(kernel).into()));
     }
     let cut = cut(kernel);
     let mut splitter = Splitter::new(&cut, key);
@@ -71,7 +71,7 @@ pub(super) fn split(
     splitter.find_early_returns();
     match splitter.parting() {
         Some(loc) if !may_part => Ok(Found::Parting(loc)),
-        _ => splitter.run().map(Found::Split),
+        _ => Ok(Found::Split(splitter.run()?.into())),
     }
 }
 
