@@ -35,6 +35,14 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Device, "cl_intel_subgroups_short", 1, 0),
     row(Device, "cl_khr_byte_addressable_store", 1, 0),
     (Device, NameVersion::new("cl_khr_command_buffer", 0, 9, 8)),
+    (
+        Device,
+        NameVersion::new("cl_khr_command_buffer_multi_device", 0, 9, 2),
+    ),
+    (
+        Device,
+        NameVersion::new("cl_khr_command_buffer_mutable_dispatch", 0, 9, 5),
+    ),
     row(Device, "cl_khr_create_command_queue", 1, 0),
     row(Device, "cl_khr_expect_assume", 1, 0),
     row(Device, "cl_khr_extended_bit_ops", 1, 0),
@@ -89,6 +97,14 @@ const FUNCTIONS: &[(&str, &[&str])] = &[
             "clCommandSVMMemcpyKHR",
             "clCommandSVMMemFillKHR",
         ],
+    ),
+    (
+        "cl_khr_command_buffer_multi_device",
+        &["clRemapCommandBufferKHR"],
+    ),
+    (
+        "cl_khr_command_buffer_mutable_dispatch",
+        &["clUpdateMutableCommandsKHR", "clGetMutableCommandInfoKHR"],
     ),
     (
         "cl_khr_create_command_queue",

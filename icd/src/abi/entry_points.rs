@@ -643,6 +643,18 @@ entry_points! {
     query clGetCommandBufferInfoKHR(
         command_buffer: cl_command_buffer_khr, param_name: cl_command_buffer_info_khr,
     ) = command_buffer::get_info;
+    created clRemapCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr, automatic: cl_bool, num_queues: cl_uint,
+        queues: *const cl_command_queue, num_handles: cl_uint,
+        handles: *const cl_mutable_command_khr, handles_ret: *mut cl_mutable_command_khr,
+    ) -> cl_command_buffer_khr = command_buffer::remap;
+    status clUpdateMutableCommandsKHR(
+        command_buffer: cl_command_buffer_khr, num_configs: cl_uint,
+        config_types: *const cl_command_buffer_update_type_khr, configs: *mut *const c_void,
+    ) = mutable_command::update;
+    query clGetMutableCommandInfoKHR(
+        command: cl_mutable_command_khr, param_name: cl_mutable_command_info_khr,
+    ) = mutable_command::get_info;
     command clCommandBarrierWithWaitListKHR() = command_buffer::barrier;
     command clCommandCopyBufferKHR(
         src_buffer: cl_mem, dst_buffer: cl_mem, src_offset: usize, dst_offset: usize, size: usize,

@@ -88,7 +88,16 @@ pub fn release(kernel: RawHandle) -> CLResult<()> {
 /// `clSetKernelArg`
 pub fn set_arg(kernel: RawHandle, index: cl_uint, size: usize, value: In<c_void>) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
-    let kernel = &kernel.runtime;
+    set_arg_of(&kernel.runtime, index, size, value)
+}
+
+/// What `clSetKernelArg` does to its kernel.
+pub fn set_arg_of(
+    kernel: &RuntimeKernel,
+    index: cl_uint,
+    size: usize,
+    value: In<c_void>,
+) -> CLResult<()> {
     // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
     match kernel.arg_kind(index)? {
         ArgKind::Value => {
@@ -164,6 +173,16 @@ pub fn set_exec_info(
     value: In<c_void>,
 ) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
+    set_exec_info_of(&kernel.runtime, name, size, value)
+}
+
+/// What `clSetKernelExecInfo` does to its kernel.
+pub fn set_exec_info_of(
+    kernel: &RuntimeKernel,
+    name: cl_kernel_exec_info,
+    size: usize,
+    value: In<c_void>,
+) -> CLResult<()> {
     // > CL_INVALID_VALUE if param_name is not valid, if param_value is NULL and param_value_size is greater than zero,
     // > or if the size specified by param_value_size is not valid.
     require(!value.is_null() || size == 0, ClError::INVALID_VALUE)?;
@@ -178,12 +197,12 @@ pub fn set_exec_info(
                 .cast::<usize>()
                 .array(size / size_of::<usize>())
                 .unwrap_or_default();
-            kernel.runtime.set_svm_pointers(&addresses)
+            kernel.set_svm_pointers(&addresses)
         }
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
             require(size == size_of::<cl_bool>(), ClError::INVALID_VALUE)?;
             let wanted = value.cast::<cl_bool>().get() == Some(CL_TRUE);
-            let device = &kernel.program.devices[0].runtime;
+            let device = kernel.context().device();
             // > CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value is
             // > CL_TRUE but no devices in context associated with kernel support fine-grain system SVM allocations.
             require(

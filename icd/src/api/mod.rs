@@ -23,6 +23,7 @@ pub mod kernel;
 pub mod kernel_info;
 pub mod launch;
 pub mod memory;
+pub mod mutable_command;
 pub mod pipe;
 pub mod platform;
 pub mod program;

@@ -32,6 +32,12 @@ fn memory_and_events() {
     support::c_program("memory_and_events.c");
 }
 
+/// Recorded launches change, and go to other queues.
+#[test]
+fn mutable_commands() {
+    support::c_program("mutable_commands.c");
+}
+
 /// Packets come out whole, in order and once; everything that takes a pipe refuses what is none.
 #[test]
 fn pipes() {
