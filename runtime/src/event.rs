@@ -161,6 +161,20 @@ impl Event {
         })
     }
 
+    /// Something that commands may wait for before it is known what they wait for. It depends on whatever it is made to, and is done
+    /// when that is, after [`Event::release`].
+    pub(crate) fn gate(context: &Arc<Context>) -> Arc<Event> {
+        Event::create(
+            Arc::clone(context),
+            None,
+            false,
+            CL_COMMAND_BARRIER,
+            CL_QUEUED,
+            Job::new(Work::Nothing),
+            Keep::default(),
+        )
+    }
+
     /// `clCreateUserEvent`: an event in the state `CL_SUBMITTED` that only the application completes.
     pub fn user(context: &Arc<Context>) -> Arc<Event> {
         Event::create(

@@ -58,6 +58,7 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Device, "cl_khr_local_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_local_int32_extended_atomics", 1, 0),
     row(Device, "cl_khr_select_fprounding_mode", 1, 0),
+    row(Device, "cl_khr_semaphore", 1, 0),
     row(Device, "cl_khr_spirv_linkonce_odr", 1, 0),
     row(Device, "cl_khr_spirv_no_integer_wrap_decoration", 1, 0),
     row(Device, "cl_khr_spirv_queries", 1, 0),
@@ -111,6 +112,17 @@ const FUNCTIONS: &[(&str, &[&str])] = &[
         &["clCreateCommandQueueWithPropertiesKHR"],
     ),
     ("cl_khr_il_program", &["clCreateProgramWithILKHR"]),
+    (
+        "cl_khr_semaphore",
+        &[
+            "clCreateSemaphoreWithPropertiesKHR",
+            "clRetainSemaphoreKHR",
+            "clReleaseSemaphoreKHR",
+            "clGetSemaphoreInfoKHR",
+            "clEnqueueWaitSemaphoresKHR",
+            "clEnqueueSignalSemaphoresKHR",
+        ],
+    ),
     (
         "cl_khr_suggested_local_work_size",
         &["clGetKernelSuggestedLocalWorkSizeKHR"],

@@ -155,15 +155,18 @@ impl Queue {
         self.check_wait_list(wait)?;
         let event = Event::command(self, command_type, Job::new(work), keep);
         let push = event.job.push();
-        {
-            let mut order = self.order.lock();
-            for other in wait {
-                event.depend_on(other, true);
-            }
-            self.enter(&mut order, &event, ordering);
-        }
+        self.place(&event, wait, ordering);
         event.release(push);
         Ok(event)
+    }
+
+    /// Gives a new command its place in the order.
+    pub(crate) fn place(&self, event: &Arc<Event>, wait: &[Arc<Event>], ordering: Ordering) {
+        let mut order = self.order.lock();
+        for other in wait {
+            event.depend_on(other, true);
+        }
+        self.enter(&mut order, event, ordering);
     }
 
     /// Enqueues a command that has its place in the order of the queue, and nothing special about it.

@@ -87,6 +87,21 @@ impl<T: Copy> In<T> {
     }
 }
 
+impl<T: Copy> In<T> {
+    /// One value after another, none for null. Who asks for the next knows from those before that it is there.
+    pub fn values(self) -> impl Iterator<Item = T> {
+        let mut at = self.0;
+        std::iter::from_fn(move || {
+            if self.is_null() {
+                return None;
+            }
+            let value = In(at).get();
+            at = at.wrapping_add(1);
+            value
+        })
+    }
+}
+
 impl<T: Copy + Default + PartialEq> In<T> {
     /// A list of key and value pairs that a zero key ends; null is the empty list.
     pub fn properties(self) -> Vec<(T, T)> {

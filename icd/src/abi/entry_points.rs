@@ -693,6 +693,24 @@ entry_points! {
         svm_ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize,
     ) = command_buffer::svm_mem_fill;
 
+    // semaphore.rs
+    created clCreateSemaphoreWithPropertiesKHR(
+        context: cl_context, sema_props: *const cl_semaphore_properties_khr,
+    ) -> cl_semaphore_khr = semaphore::create;
+    status clRetainSemaphoreKHR(sema_object: cl_semaphore_khr) = semaphore::retain;
+    status clReleaseSemaphoreKHR(sema_object: cl_semaphore_khr) = semaphore::release;
+    query clGetSemaphoreInfoKHR(
+        sema_object: cl_semaphore_khr, param_name: cl_semaphore_info_khr,
+    ) = semaphore::get_info;
+    enqueue clEnqueueWaitSemaphoresKHR(
+        command_queue: cl_command_queue, num_sema_objects: cl_uint,
+        sema_objects: *const cl_semaphore_khr, sema_payload_list: *const cl_semaphore_payload_khr,
+    ) = semaphore::enqueue_wait;
+    enqueue clEnqueueSignalSemaphoresKHR(
+        command_queue: cl_command_queue, num_sema_objects: cl_uint,
+        sema_objects: *const cl_semaphore_khr, sema_payload_list: *const cl_semaphore_payload_khr,
+    ) = semaphore::enqueue_signal;
+
     // extension.rs
     plain clGetExtensionFunctionAddress(
         func_name: *const c_char,

@@ -97,7 +97,8 @@ pub fn create(
 }
 
 const FLAGS: cl_properties = CL_COMMAND_BUFFER_FLAGS_KHR;
-const ASSERTS: cl_properties = CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR;
+/// `CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR`, as the registry of the specification has it; `opencl-sys` has another number.
+const ASSERTS: cl_properties = 0x12B7;
 /// Every flag of a command-buffer; all of them are supported.
 const COMMAND_BUFFER_FLAGS: cl_command_buffer_flags_khr = CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR
     | CL_COMMAND_BUFFER_MUTABLE_KHR

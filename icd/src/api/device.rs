@@ -301,6 +301,8 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
             answer.array(&raws)
         }
 
+        CL_DEVICE_SEMAPHORE_TYPES_KHR => answer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),
+
         CL_DEVICE_UUID => answer.value(d.uuid),
         CL_DRIVER_UUID => answer.value(d.driver_uuid),
         CL_DEVICE_LUID_VALID => answer.boolean(false),

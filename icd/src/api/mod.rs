@@ -30,6 +30,7 @@ pub mod program;
 pub mod queue;
 pub mod recording;
 pub mod sampler;
+pub mod semaphore;
 pub mod sharing;
 pub mod svm;
 pub mod transfer;

@@ -50,6 +50,12 @@ fn queries() {
     support::c_program("queries.c");
 }
 
+/// Signals reach the waits they are for.
+#[test]
+fn semaphores() {
+    support::c_program("semaphores.c");
+}
+
 /// Programs are compiled apart and linked; their variables are initialised once, and kept.
 #[test]
 fn programs() {
