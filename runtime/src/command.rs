@@ -5,12 +5,14 @@
 //! ([`GraphRun`]).
 
 use std::any::Any;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 
 use parking_lot::Mutex;
+use serde_json::{Value, json};
 use smallvec::SmallVec;
 
 use crate::command_buffer::graph::GraphRun;
@@ -20,6 +22,7 @@ use crate::launch::LaunchWork;
 use crate::memory::transfer::Transfer;
 use crate::pool::{Pool, Push};
 use crate::share::{Shape, Share, Widened};
+use crate::trace;
 
 /// Objects that a command keeps alive until it completes.
 pub(crate) type Keep = SmallVec<[Arc<dyn Any + Send + Sync>; 4]>;
@@ -96,6 +99,35 @@ impl Work {
         Ok(())
     }
 
+    /// The kernel's name, if it is a launch.
+    pub(crate) fn kernel(&self) -> Option<&str> {
+        match self {
+            Work::Launch(launch) => Some(launch.name()),
+            _ => None,
+        }
+    }
+
+    /// What a trace says of the whole.
+    pub(crate) fn describe(&self) -> Value {
+        match self {
+            Work::Launch(launch) => launch.describe(),
+            Work::Transfer(transfer) => json!({ "bytes": transfer.bytes() }),
+            _ => json!({}),
+        }
+    }
+
+    /// Writes to the trace that this thread did some of it.
+    pub(crate) fn record(&self, units: Range<u64>, of: u64, times: (u64, u64)) {
+        let (category, name) = match self {
+            Work::Nothing | Work::Instant(_) => return,
+            Work::Application(_) => ("application", "native function"),
+            Work::Transfer(_) => ("transfer", "transfer"),
+            Work::Launch(launch) => ("work-groups", launch.name()),
+        };
+        let args = json!({ "begin": units.start, "end": units.end, "of": of });
+        trace::record(category, name, times, &args);
+    }
+
     /// What is left to do when the last unit is done and before anybody is told; threads have spent `busy` nanoseconds.
     pub(crate) fn finish(&self, busy: u64) {
         if let Work::Launch(launch) = self {
@@ -149,6 +181,22 @@ impl Job {
     pub(crate) fn run_instant(&self) {
         if let Body::One { work, .. } = &self.body {
             let _ = work.run_units(0, 1);
+        }
+    }
+
+    /// The kernel's name, if it is a launch.
+    pub(crate) fn kernel(&self) -> Option<&str> {
+        match &self.body {
+            Body::One { work, .. } => work.kernel(),
+            Body::Graph(_) => None,
+        }
+    }
+
+    /// What a trace says of it.
+    pub(crate) fn describe(&self) -> Value {
+        match &self.body {
+            Body::One { work, .. } => work.describe(),
+            Body::Graph(run) => json!({ "commands": run.len() }),
         }
     }
 
@@ -232,6 +280,9 @@ fn participate_in_one(event: &Arc<Event>, work: &Work, share: &Share, stop: &dyn
         // After an error the rest is claimed and counted but not run.
         work.run(event, begin, end);
         let now = timestamp();
+        if trace::is_on() {
+            work.record(begin..end, share.shape().units, (before, now));
+        }
         match share.spent(end - begin, now.saturating_sub(before)) {
             None => {}
             // The pool has forgotten the command, because one thread was to do all of it.

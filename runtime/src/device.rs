@@ -59,6 +59,8 @@ pub struct Device {
     pub mutable_dispatch_capabilities: u64,
     pub printf_buffer_size: usize,
     pub svm_capabilities: u64,
+    /// What may be done with unified shared memory of every kind (`cl_intel_unified_shared_memory`).
+    pub usm_capabilities: u64,
     pub atomic_memory_capabilities: u64,
     pub atomic_fence_capabilities: u64,
     /// Which atomics there are for floating-point types of 16, 32 and 64 bits (`cl_ext_float_atomics`).
@@ -198,6 +200,10 @@ impl Device {
                 | CL_DEVICE_SVM_FINE_GRAIN_BUFFER
                 | CL_DEVICE_SVM_FINE_GRAIN_SYSTEM
                 | CL_DEVICE_SVM_ATOMICS,
+            usm_capabilities: CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL
+                | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL
+                | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL
+                | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL,
             atomic_memory_capabilities: all_scopes,
             atomic_fence_capabilities: all_scopes | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM,
             half_fp_atomic_capabilities: if features::has_half() {

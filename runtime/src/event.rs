@@ -32,6 +32,7 @@ use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::pool::{Pool, Push};
 use crate::queue::Queue;
+use crate::trace;
 
 /// `CL_PROFILING_COMMAND_...` time stamps: nanoseconds of the clock of [`timestamp`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -463,6 +464,9 @@ impl Event {
         let keep = std::mem::take(&mut self.links.lock().keep);
         drop(keep);
         self.end.store(timestamp(), Release);
+        if trace::is_on() {
+            self.record(status);
+        }
         let mut links = self.links.lock();
         self.status.store(status as u32, SeqCst);
         let dependents = std::mem::take(&mut links.dependents);
@@ -473,6 +477,22 @@ impl Event {
         }
         hand_out(callbacks, status);
         dependents
+    }
+}
+
+impl Event {
+    /// Writes the command to the trace; a user event's life is the application's.
+    fn record(&self, status: i32) {
+        let Some(queue) = &self.queue else { return };
+        trace::command(trace::Command {
+            queue: queue.number(),
+            command_type: self.command_type,
+            kernel: self.job.kernel(),
+            times: [&self.queued, &self.submit, &self.start, &self.end]
+                .map(|time| time.load(Relaxed)),
+            status,
+            args: self.job.describe(),
+        });
     }
 }
 

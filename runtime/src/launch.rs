@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use brolga_compiler::{Launch, NdRange};
+use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
@@ -66,6 +67,22 @@ impl LaunchWork {
 
     fn items(&self) -> u64 {
         self.range.global_size.iter().product()
+    }
+
+    /// The kernel's name.
+    pub(crate) fn name(&self) -> &str {
+        self.code.name()
+    }
+
+    /// What a trace says of it.
+    pub(crate) fn describe(&self) -> Value {
+        let range = &self.range;
+        let sizes = |sizes: &[u64; 3]| sizes[..range.work_dim as usize].to_vec();
+        json!({
+            "global size": sizes(&range.global_size),
+            "local size": sizes(&range.local_size),
+            "global offset": sizes(&range.global_offset),
+        })
     }
 
     /// How the launch may be shared.

@@ -7,7 +7,7 @@
 //! ```text
 //! platform, device, features, topology   what there is
 //! context                                what everything else belongs to
-//! memory/                                buffers, pipes, shared virtual memory, rectangles, transfers
+//! memory/                                buffers, pipes, memory used by address, rectangles, transfers
 //! program/, executable, kernel           source/IL/binary -> built program -> kernel with arguments -> code
 //! ndrange, launch                        a launch checked, its local size chosen; the launch as work
 //! queue, enqueue/                        the order of commands; each kind validated and captured by value
@@ -52,6 +52,7 @@ mod scratch;
 pub mod semaphore;
 mod share;
 pub mod topology;
+mod trace;
 
 pub use command_buffer::{CommandBuffer, Place, SyncPoint};
 pub use context::Context;

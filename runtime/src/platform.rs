@@ -83,9 +83,14 @@ impl Platform {
         features::platform_extensions().collect()
     }
 
-    /// Whether an extension that is listed has an entry point of this name.
+    /// Whether `clGetExtensionFunctionAddressForPlatform` finds this function: those of the extensions that are served.
     pub fn has_extension_function(&self, name: &str) -> bool {
-        features::extension_functions().any(|function| function == name)
+        features::has_function(name)
+    }
+
+    /// All of them.
+    pub fn extension_functions(&self) -> impl Iterator<Item = &'static str> {
+        features::functions()
     }
 
     /// `CL_PLATFORM_HOST_TIMER_RESOLUTION`: nanoseconds between ticks of the clock that time stamps come from.

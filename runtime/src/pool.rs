@@ -2,14 +2,16 @@
 //!
 //! # Lists
 //!
-//! Under one lock there are three lists.
+//! Two lists are under one lock.
 //! *Ready*: commands whose dependencies are done. One that several threads share stays in the list
 //! until all of it is claimed; another leaves it when a thread takes it.
 //! *Deferred*: ready commands so short that waking a thread for them would cost more than they do. Only
 //! waiting threads take from it. It is emptied into *ready* by whatever OpenCL counts as a flush, by a
 //! status query, and when it grows long; so they never wait for longer than the specification lets them.
-//! *Callbacks*: code of the application. Only workers run it, with no lock held: a waiting
-//! thread of the application may hold a mutex that the callback wants.
+//! A third has a lock of its own. *Callbacks*: code of the application. Only workers run it, with no lock held: a waiting
+//! thread of the application may hold a mutex that the callback wants. When many threads wait and help, the first lock is
+//! asked for so often that two workers would get it too seldom to keep up with the callbacks, and each callback keeps a
+//! command and all it refers to alive.
 //!
 //! # Why no wake-up is lost
 //!
@@ -90,14 +92,16 @@ enum Task {
 struct Lists {
     ready: VecDeque<Arc<Event>>,
     deferred: VecDeque<Arc<Event>>,
-    callbacks: VecDeque<Action>,
 }
 
 /// The process's pool.
 pub(crate) struct Pool {
     lists: Mutex<Lists>,
-    /// Entries of `ready` and `callbacks`.
+    callbacks: Mutex<VecDeque<Action>>,
+    /// Entries of `ready`.
     available: AtomicUsize,
+    /// Entries of `callbacks`.
+    due: AtomicUsize,
     /// Entries of `deferred`.
     deferred: AtomicUsize,
     /// Workers spinning: 0 or 1.
@@ -140,6 +144,8 @@ impl Pool {
             }
             Pool {
                 lists: Mutex::default(),
+                callbacks: Mutex::default(),
+                due: AtomicUsize::new(0),
                 available: AtomicUsize::new(0),
                 deferred: AtomicUsize::new(0),
                 spinners: AtomicU32::new(0),
@@ -178,10 +184,10 @@ impl Pool {
 
     /// Has a worker call `callback` soon.
     pub(crate) fn push_callback(&self, callback: Action) {
-        let mut lists = self.lists.lock();
-        lists.callbacks.push_back(callback);
-        self.available.fetch_add(1, SeqCst);
-        drop(lists);
+        let mut callbacks = self.callbacks.lock();
+        callbacks.push_back(callback);
+        self.due.fetch_add(1, SeqCst);
+        drop(callbacks);
         self.wake_one();
     }
 
@@ -210,6 +216,13 @@ impl Pool {
 
     /// Takes something to do, and says whether there is more for a worker.
     fn take(&self, who: Who) -> Option<(Task, bool)> {
+        if who == Who::Worker
+            && self.due.load(SeqCst) > 0
+            && let Some(callback) = self.callbacks.lock().pop_front()
+        {
+            let more = self.due.fetch_sub(1, SeqCst) > 1 || self.available.load(SeqCst) > 0;
+            return Some((Task::Callback(callback), more));
+        }
         let nothing = self.available.load(SeqCst) == 0;
         if nothing && (who == Who::Worker || self.deferred.load(SeqCst) == 0) {
             return None;
@@ -218,13 +231,6 @@ impl Pool {
         // queue, which flushes when it goes, and that takes the lock.
         let mut exhausted = Vec::new();
         let mut lists = self.lists.lock();
-        if who == Who::Worker
-            && let Some(callback) = lists.callbacks.pop_front()
-        {
-            self.available.fetch_sub(1, SeqCst);
-            let more = self.has_work(&lists);
-            return Some((Task::Callback(callback), more));
-        }
         let mut index = 0;
         while let Some(event) = lists.ready.get(index) {
             let job = &event.job;
@@ -260,7 +266,7 @@ impl Pool {
 
     /// Whether there is something that a worker could take.
     fn has_work(&self, lists: &Lists) -> bool {
-        !lists.callbacks.is_empty() || lists.ready.iter().any(|event| event.job.has_room())
+        self.due.load(SeqCst) > 0 || lists.ready.iter().any(|event| event.job.has_room())
     }
 
     /// A worker's life.
@@ -305,7 +311,7 @@ impl Pool {
         // Whoever saw a spinner did not wake anybody; what is there now must not wait for this thread's
         // command to end.
         if let Some((_, more)) = &mut found {
-            *more |= self.available.load(SeqCst) > 0;
+            *more |= self.available.load(SeqCst) + self.due.load(SeqCst) > 0;
         }
         found
     }

@@ -11,6 +11,8 @@
 //! The commands themselves are in `enqueue/`.
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
 
 use opencl_sys::*;
@@ -25,6 +27,8 @@ use crate::pool::Pool;
 
 /// A command queue.
 pub struct Queue {
+    /// Counts the process's queues.
+    number: u64,
     context: Arc<Context>,
     device: Arc<Device>,
     properties: u64,
@@ -85,13 +89,22 @@ impl Queue {
         }
         // Starts the threads, so that the first command does not wait for them.
         Pool::get();
-        Ok(Arc::new(Queue {
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let queue = Arc::new(Queue {
+            number: NUMBER.fetch_add(1, Relaxed),
             context: Arc::clone(context),
             device: Arc::clone(device),
             properties,
             property_list,
             order: Mutex::default(),
-        }))
+        });
+        context.add_queue(&queue);
+        Ok(queue)
+    }
+
+    /// The number that people know the queue by.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// `CL_QUEUE_CONTEXT`

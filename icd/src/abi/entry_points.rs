@@ -436,6 +436,68 @@ entry_points! {
         svm_pointers: *mut *const c_void, sizes: *const usize, flags: cl_mem_migration_flags,
     ) = svm::migrate;
 
+    // unified_svm.rs
+    created clSVMAllocWithPropertiesKHR(
+        context: cl_context, properties: *const cl_svm_alloc_properties_khr,
+        svm_type_index: cl_uint, size: usize,
+    ) -> *mut c_void = unified_svm::alloc;
+    status clSVMFreeWithPropertiesKHR(
+        context: cl_context, properties: *const cl_svm_free_properties_khr,
+        flags: cl_svm_free_flags_khr, ptr: *mut c_void,
+    ) = unified_svm::free;
+    query clGetSVMPointerInfoKHR(
+        context: cl_context, device: cl_device_id, ptr: *const c_void,
+        param_name: cl_svm_pointer_info_khr,
+    ) = unified_svm::get_info;
+    status clGetSVMSuggestedTypeIndexKHR(
+        context: cl_context, required_capabilities: cl_svm_capabilities_khr,
+        desired_capabilities: cl_svm_capabilities_khr,
+        properties: *const cl_svm_alloc_properties_khr, size: usize,
+        suggested_svm_type_index: *mut cl_uint,
+    ) = unified_svm::get_suggested_type;
+    enqueue clEnqueueSVMMemcpyWithPropertiesKHR(
+        command_queue: cl_command_queue, properties: *const cl_properties, blocking_copy: cl_bool,
+        dst_ptr: *mut c_void, src_ptr: *const c_void, size: usize,
+    ) = unified_svm::memcpy_with_properties;
+
+    // usm.rs
+    created clHostMemAllocINTEL(
+        context: cl_context, properties: *const cl_mem_properties_intel, size: usize,
+        alignment: cl_uint,
+    ) -> *mut c_void = usm::alloc_host;
+    created clDeviceMemAllocINTEL(
+        context: cl_context, device: cl_device_id, properties: *const cl_mem_properties_intel,
+        size: usize, alignment: cl_uint,
+    ) -> *mut c_void = usm::alloc_device;
+    created clSharedMemAllocINTEL(
+        context: cl_context, device: cl_device_id, properties: *const cl_mem_properties_intel,
+        size: usize, alignment: cl_uint,
+    ) -> *mut c_void = usm::alloc_shared;
+    status clMemFreeINTEL(context: cl_context, ptr: *mut c_void) = usm::free;
+    status clMemBlockingFreeINTEL(context: cl_context, ptr: *mut c_void) = usm::blocking_free;
+    query clGetMemAllocInfoINTEL(
+        context: cl_context, ptr: *const c_void, param_name: cl_mem_info_intel,
+    ) = usm::get_info;
+    enqueue clEnqueueMemFillINTEL(
+        command_queue: cl_command_queue, dst_ptr: *mut c_void, pattern: *const c_void,
+        pattern_size: usize, size: usize,
+    ) = usm::fill;
+    enqueue clEnqueueMemsetINTEL(
+        command_queue: cl_command_queue, dst_ptr: *mut c_void, value: cl_int, size: usize,
+    ) = usm::set;
+    enqueue clEnqueueMemcpyINTEL(
+        command_queue: cl_command_queue, blocking: cl_bool, dst_ptr: *mut c_void,
+        src_ptr: *const c_void, size: usize,
+    ) = usm::memcpy;
+    enqueue clEnqueueMigrateMemINTEL(
+        command_queue: cl_command_queue, ptr: *const c_void, size: usize,
+        flags: cl_mem_migration_flags,
+    ) = usm::migrate;
+    enqueue clEnqueueMemAdviseINTEL(
+        command_queue: cl_command_queue, ptr: *const c_void, size: usize,
+        advice: cl_mem_advice_intel,
+    ) = usm::advise;
+
     // image.rs
     created clCreateImage2D(
         context: cl_context, flags: cl_mem_flags, image_format: *const cl_image_format,
@@ -574,6 +636,9 @@ entry_points! {
         kernel: cl_kernel, arg_index: cl_uint, arg_size: usize, arg_value: *const c_void,
     ) = kernel::set_arg;
     status clSetKernelArgSVMPointer(
+        kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
+    ) = kernel::set_arg_svm_pointer;
+    status clSetKernelArgMemPointerINTEL(
         kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
     ) = kernel::set_arg_svm_pointer;
     status clSetKernelExecInfo(

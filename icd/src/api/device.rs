@@ -8,11 +8,13 @@ use brolga_compiler::spirv::{
 };
 use brolga_runtime::device::Device as RuntimeDevice;
 use brolga_runtime::event::timestamp;
+use brolga_runtime::memory::unified_svm;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
 use super::context::Context;
 use super::platform::{platform, platform_or_default};
+use super::unified_svm::CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR;
 use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
@@ -252,6 +254,15 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         CL_DEVICE_REFERENCE_COUNT => answer.value(1 as cl_uint),
 
         CL_DEVICE_SVM_CAPABILITIES => answer.value(d.svm_capabilities),
+        CL_DEVICE_SVM_TYPE_CAPABILITIES_KHR => answer.array(&unified_svm::TYPES),
+        CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR => {
+            answer.array(&unified_svm::concurrent_access_atom_sizes())
+        }
+        CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL
+        | CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL
+        | CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL
+        | CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL
+        | CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL => answer.value(d.usm_capabilities),
         // Natural alignment of the type.
         CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
         | CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT

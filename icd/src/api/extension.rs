@@ -11,13 +11,6 @@ use crate::abi::entry_points;
 use crate::abi::error::CLResult;
 use crate::abi::handle::{Object, set_loader_data};
 
-/// Three functions that the ICD loader asks for before it knows of any platform.
-const LOADER_FUNCTIONS: &[&str] = &[
-    "clIcdGetPlatformIDsKHR",
-    "clIcdGetFunctionAddressForPlatformKHR",
-    "clIcdSetPlatformDispatchDataKHR",
-];
-
 /// The address of an advertised extension's function, or null.
 fn find(name: In<c_char>, among: impl Fn(&str) -> bool) -> *mut c_void {
     name.string()
@@ -29,9 +22,8 @@ fn find(name: In<c_char>, among: impl Fn(&str) -> bool) -> *mut c_void {
 
 /// `clGetExtensionFunctionAddress`: functions of the extensions that are advertised.
 pub fn get_address(name: In<c_char>) -> CLResult<*mut c_void> {
-    Ok(find(name, |name| {
-        LOADER_FUNCTIONS.contains(&name) || RuntimePlatform::get().has_extension_function(name)
-    }))
+    let platform = RuntimePlatform::get();
+    Ok(find(name, |name| platform.has_extension_function(name)))
 }
 
 /// `clGetExtensionFunctionAddressForPlatform`
@@ -59,4 +51,16 @@ pub fn set_dispatch_data(raw: RawHandle, data: Out<c_void>) -> CLResult<()> {
         device.set_loader_data(data.pointer());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_of_an_extension_is_an_entry_point() {
+        for name in RuntimePlatform::get().extension_functions() {
+            assert!(entry_points::find(name).is_some(), "{name}");
+        }
+    }
 }

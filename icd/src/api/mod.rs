@@ -34,4 +34,6 @@ pub mod semaphore;
 pub mod sharing;
 pub mod svm;
 pub mod transfer;
+pub mod unified_svm;
+pub mod usm;
 pub mod wait;

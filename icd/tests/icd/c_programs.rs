@@ -61,3 +61,27 @@ fn semaphores() {
 fn programs() {
     support::c_program("programs.c");
 }
+
+/// Sixty-four threads on one context lose nothing. `stress SECONDS` runs for longer.
+#[test]
+fn stress() {
+    support::c_program("stress.c");
+}
+
+/// Processes that end, fork or close the library while commands run.
+#[test]
+fn endings() {
+    support::c_program("endings.c");
+}
+
+/// Unified shared memory of every kind is used by address, by host and kernels.
+#[test]
+fn unified_shared_memory() {
+    support::c_program("usm.c");
+}
+
+/// Every type of shared virtual memory is what it says.
+#[test]
+fn unified_svm() {
+    support::c_program("unified_svm.c");
+}

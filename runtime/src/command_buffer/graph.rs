@@ -29,6 +29,7 @@ use crate::event::{Event, timestamp};
 use crate::launch::NANOSECONDS_PER_THREAD;
 use crate::pool::{Pool, Push};
 use crate::share::{Share, Widened};
+use crate::trace;
 
 /// Commands and their order.
 #[derive(Clone, Default)]
@@ -108,6 +109,11 @@ fn weigh(share: &Share) -> u64 {
 }
 
 impl GraphRun {
+    /// How many commands there are.
+    pub(crate) fn len(&self) -> usize {
+        self.graph.len()
+    }
+
     pub(crate) fn new(graph: &Arc<Graph>) -> GraphRun {
         let count = graph.nodes.len() as u32;
         let nodes = graph.nodes.iter().map(|node| NodeRun {
@@ -245,6 +251,9 @@ impl GraphRun {
             // After an error the rest is claimed and counted but not run.
             work.run(event, begin, end);
             let now = timestamp();
+            if trace::is_on() {
+                work.record(begin..end, node.share.shape().units, (before, now));
+            }
             match node.share.spent(end - begin, now.saturating_sub(before)) {
                 None => {}
                 Some(Widened::FromOne | Widened::FromSeveral) => self.widen(node),

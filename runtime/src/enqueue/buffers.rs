@@ -485,7 +485,7 @@ pub(super) fn check_migration_flags(flags: u64) -> CLResult<()> {
 }
 
 /// CL_INVALID_VALUE if ptr is a NULL value.
-fn check_pointer(pointer: HostPtr) -> CLResult<()> {
+pub(super) fn check_pointer(pointer: HostPtr) -> CLResult<()> {
     match pointer.is_null() {
         true => Err(ClError::INVALID_VALUE),
         false => Ok(()),

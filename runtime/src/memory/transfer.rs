@@ -42,7 +42,8 @@ fn overlapping(a: HostPtr, b: HostPtr, size: usize) -> bool {
 }
 
 impl Transfer {
-    fn bytes(&self) -> usize {
+    /// How many bytes it moves.
+    pub(crate) fn bytes(&self) -> usize {
         match self {
             Transfer::Copy { size, .. } | Transfer::Fill { size, .. } => *size,
             Transfer::Rect { region, .. } => {
