@@ -2,6 +2,12 @@
 
 use crate::support;
 
+/// Rectangles and boxes are copied by work-groups, one copy after another.
+#[test]
+fn async_copies() {
+    support::c_program("async_copies.c");
+}
+
 /// Atomics of many threads, the host's among them.
 #[test]
 fn atomics() {
