@@ -31,7 +31,7 @@ use crate::command::{Job, Keep, Work};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::pool::{Pool, Push};
-use crate::queue::Queue;
+use crate::queue::{Priority, Queue};
 use crate::trace;
 
 /// `CL_PROFILING_COMMAND_...` time stamps: nanoseconds of the clock of [`timestamp`].
@@ -247,6 +247,13 @@ impl Event {
     /// `CL_EVENT_COMMAND_QUEUE`: none for a user event, and for a command of several queues.
     pub fn queue(&self) -> Option<&Arc<Queue>> {
         self.queue.as_ref()
+    }
+
+    /// Of its queue; medium if it is of several or none.
+    pub(crate) fn priority(&self) -> Priority {
+        self.queue
+            .as_ref()
+            .map_or(Priority::Medium, |queue| queue.priority())
     }
 
     /// `clGetEventProfilingInfo`.
