@@ -31,7 +31,8 @@ use crate::command::{Job, Keep, Work};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::pool::{Pool, Push};
-use crate::queue::Queue;
+use crate::queue::{Priority, Queue};
+use crate::trace;
 
 /// `CL_PROFILING_COMMAND_...` time stamps: nanoseconds of the clock of [`timestamp`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,6 +57,7 @@ pub type EventCallback = Box<dyn FnOnce(i32) + Send>;
 pub struct Event {
     context: Arc<Context>,
     queue: Option<Arc<Queue>>,
+    profiled: bool,
     command_type: u32,
     /// The execution status, a `cl_int`'s bits.
     status: AtomicU32,
@@ -104,6 +106,25 @@ impl Event {
         Event::create(
             Arc::clone(queue.context()),
             Some(Arc::clone(queue)),
+            queue.profiles(),
+            command_type,
+            CL_QUEUED,
+            job,
+            keep,
+        )
+    }
+
+    /// As [`Event::command`], for a command of several queues. It has no queue, and time stamps if all of them have.
+    pub(crate) fn command_of_several(
+        queues: &[&Arc<Queue>],
+        command_type: u32,
+        job: Job,
+        keep: Keep,
+    ) -> Arc<Event> {
+        Event::create(
+            Arc::clone(queues[0].context()),
+            None,
+            queues.iter().all(|queue| queue.profiles()),
             command_type,
             CL_QUEUED,
             job,
@@ -114,6 +135,7 @@ impl Event {
     fn create(
         context: Arc<Context>,
         queue: Option<Arc<Queue>>,
+        profiled: bool,
         command_type: u32,
         status: i32,
         job: Job,
@@ -122,6 +144,7 @@ impl Event {
         Arc::new(Event {
             context,
             queue,
+            profiled,
             command_type,
             status: AtomicU32::new(status as u32),
             waiters: AtomicU32::new(0),
@@ -139,14 +162,29 @@ impl Event {
         })
     }
 
+    /// Something that commands may wait for before it is known what they wait for. It depends on whatever it is made to, and is done
+    /// when that is, after [`Event::release`].
+    pub(crate) fn gate(context: &Arc<Context>) -> Arc<Event> {
+        Event::create(
+            Arc::clone(context),
+            None,
+            false,
+            CL_COMMAND_BARRIER,
+            CL_QUEUED,
+            Job::new(Work::Nothing, 1),
+            Keep::default(),
+        )
+    }
+
     /// `clCreateUserEvent`: an event in the state `CL_SUBMITTED` that only the application completes.
     pub fn user(context: &Arc<Context>) -> Arc<Event> {
         Event::create(
             Arc::clone(context),
             None,
+            false,
             CL_COMMAND_USER,
             CL_SUBMITTED,
-            Job::new(Work::Nothing),
+            Job::new(Work::Nothing, 1),
             Keep::default(),
         )
     }
@@ -182,7 +220,7 @@ impl Event {
     pub fn status(&self) -> i32 {
         let status = self.raw_status();
         if !is_final(status) {
-            Pool::get().promote_deferred();
+            self.pool().promote_deferred();
         }
         status
     }
@@ -196,6 +234,14 @@ impl Event {
         is_final(self.raw_status())
     }
 
+    /// The threads that execute the command.
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        match &self.queue {
+            Some(queue) => queue.device().pool(),
+            None => Pool::get(),
+        }
+    }
+
     /// `CL_EVENT_COMMAND_TYPE`
     pub fn command_type(&self) -> u32 {
         self.command_type
@@ -206,9 +252,16 @@ impl Event {
         &self.context
     }
 
-    /// `CL_EVENT_COMMAND_QUEUE`: none for a user event.
+    /// `CL_EVENT_COMMAND_QUEUE`: none for a user event, and for a command of several queues.
     pub fn queue(&self) -> Option<&Arc<Queue>> {
         self.queue.as_ref()
+    }
+
+    /// Of its queue; medium if it is of several or none.
+    pub(crate) fn priority(&self) -> Priority {
+        self.queue
+            .as_ref()
+            .map_or(Priority::Medium, |queue| queue.priority())
     }
 
     /// `clGetEventProfilingInfo`.
@@ -216,14 +269,10 @@ impl Event {
     /// Errors: `CL_PROFILING_INFO_NOT_AVAILABLE` for a user event, for a queue without
     /// `CL_QUEUE_PROFILING_ENABLE`, and while the command is not complete.
     pub fn profile(&self) -> CLResult<Profile> {
-        let profiled = self
-            .queue
-            .as_ref()
-            .is_some_and(|queue| queue.properties() & CL_QUEUE_PROFILING_ENABLE != 0);
         // CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if the
         // execution status of the command identified by event is not CL_COMPLETE or if event is a user event
         // ("Profiling Operations on Memory Objects and Kernels").
-        if !profiled || self.status() != CL_COMPLETE {
+        if !self.profiled || self.status() != CL_COMPLETE {
             return Err(ClError::PROFILING_INFO_NOT_AVAILABLE);
         }
         let end = self.end.load(Acquire);
@@ -252,7 +301,7 @@ impl Event {
             links.callbacks.push((status, callback));
             drop(links);
             // Like a query, so that a callback can be waited for without a flush.
-            Pool::get().promote_deferred();
+            self.pool().promote_deferred();
             return Ok(());
         }
         drop(links);
@@ -292,7 +341,7 @@ impl Event {
     /// Waits, helping, and returns the final status.
     pub(crate) fn wait(&self) -> i32 {
         if !self.is_done() {
-            Pool::get().help_until_done(self);
+            self.pool().help_until_done(self);
         }
         self.raw_status()
     }
@@ -330,7 +379,7 @@ impl Event {
     pub(crate) fn release(self: &Arc<Self>, push: Push) {
         if self.resolve() {
             match self.submit() {
-                None => Pool::get().push(Arc::clone(self), push),
+                None => self.pool().push(Arc::clone(self), push),
                 // Whatever hangs on it was enqueued by other threads in the meantime.
                 Some(status) => self.complete(status, Push::Notify),
             }
@@ -416,7 +465,13 @@ impl Event {
                 }
                 if dependent.event.resolve() {
                     match dependent.event.submit() {
-                        None => Pool::get().push(dependent.event, push),
+                        None => {
+                            // This thread looks for work in its own pool only.
+                            let pool = dependent.event.pool();
+                            let same = Arc::ptr_eq(pool, self.pool());
+                            let push = if same { push } else { Push::Notify };
+                            pool.push(Arc::clone(&dependent.event), push);
+                        }
                         Some(status) => done.push((dependent.event, status)),
                     }
                 }
@@ -430,6 +485,9 @@ impl Event {
         let keep = std::mem::take(&mut self.links.lock().keep);
         drop(keep);
         self.end.store(timestamp(), Release);
+        if trace::is_on() {
+            self.record(status);
+        }
         let mut links = self.links.lock();
         self.status.store(status as u32, SeqCst);
         let dependents = std::mem::take(&mut links.dependents);
@@ -440,6 +498,22 @@ impl Event {
         }
         hand_out(callbacks, status);
         dependents
+    }
+}
+
+impl Event {
+    /// Writes the command to the trace; a user event's life is the application's.
+    fn record(&self, status: i32) {
+        let Some(queue) = &self.queue else { return };
+        trace::command(trace::Command {
+            queue: queue.number(),
+            command_type: self.command_type,
+            kernel: self.job.kernel(),
+            times: [&self.queued, &self.submit, &self.start, &self.end]
+                .map(|time| time.load(Relaxed)),
+            status,
+            args: self.job.describe(),
+        });
     }
 }
 

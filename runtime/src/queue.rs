@@ -11,25 +11,38 @@
 //! The commands themselves are in `enqueue/`.
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
 
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use crate::command::{Job, Keep, Work};
+use crate::command::{Command, Job, Keep, Work};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
-use crate::pool::Pool;
 
 /// A command queue.
 pub struct Queue {
+    /// Counts the process's queues.
+    number: u64,
     context: Arc<Context>,
     device: Arc<Device>,
     properties: u64,
     property_list: Vec<u64>,
+    priority: Priority,
     order: Mutex<Order>,
+}
+
+/// `CL_QUEUE_PRIORITY_KHR`: what is ready of queues with a higher one is begun first. Nothing that has begun is interrupted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    High,
+    #[default]
+    Medium,
+    Low,
 }
 
 /// What later commands depend on.
@@ -67,6 +80,18 @@ impl Queue {
         properties: u64,
         property_list: Vec<u64>,
     ) -> CLResult<Arc<Queue>> {
+        let priority = Priority::default();
+        Queue::with_priority(context, device, properties, property_list, priority)
+    }
+
+    /// As [`Queue::new`], with a priority.
+    pub fn with_priority(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        properties: u64,
+        property_list: Vec<u64>,
+        priority: Priority,
+    ) -> CLResult<Arc<Queue>> {
         // CL_INVALID_DEVICE if device is not a valid device or is not associated with context ("Command-Queues").
         if !context.has_device(device) {
             return Err(ClError::INVALID_DEVICE);
@@ -84,14 +109,24 @@ impl Queue {
             return Err(ClError::INVALID_QUEUE_PROPERTIES);
         }
         // Starts the threads, so that the first command does not wait for them.
-        Pool::get();
-        Ok(Arc::new(Queue {
+        device.pool();
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let queue = Arc::new(Queue {
+            number: NUMBER.fetch_add(1, Relaxed),
             context: Arc::clone(context),
             device: Arc::clone(device),
             properties,
             property_list,
+            priority,
             order: Mutex::default(),
-        }))
+        });
+        context.add_queue(&queue);
+        Ok(queue)
+    }
+
+    /// The number that people know the queue by.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// `CL_QUEUE_CONTEXT`
@@ -114,13 +149,22 @@ impl Queue {
         &self.property_list
     }
 
-    fn is_out_of_order(&self) -> bool {
+    pub(crate) fn is_out_of_order(&self) -> bool {
         self.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0
+    }
+
+    pub(crate) fn priority(&self) -> Priority {
+        self.priority
+    }
+
+    /// Whether commands have time stamps.
+    pub(crate) fn profiles(&self) -> bool {
+        self.properties & CL_QUEUE_PROFILING_ENABLE != 0
     }
 
     /// `clFlush`: from now on the commands enqueued so far progress by themselves.
     pub fn flush(&self) -> CLResult<()> {
-        Pool::get().promote_deferred();
+        self.device.pool().promote_deferred();
         Ok(())
     }
 
@@ -148,36 +192,101 @@ impl Queue {
         ordering: Ordering,
     ) -> CLResult<Arc<Event>> {
         self.check_wait_list(wait)?;
-        let event = Event::command(self, command_type, Job::new(work), keep);
+        let event = Event::command(
+            self,
+            command_type,
+            Job::new(work, self.device.pool().threads()),
+            keep,
+        );
+        let push = event.job.push();
+        self.place(&event, wait, ordering);
+        event.release(push);
+        Ok(event)
+    }
+
+    /// Gives a new command its place in the order.
+    pub(crate) fn place(&self, event: &Arc<Event>, wait: &[Arc<Event>], ordering: Ordering) {
+        let mut order = self.order.lock();
+        for other in wait {
+            event.depend_on(other, true);
+        }
+        self.enter(&mut order, event, ordering);
+    }
+
+    /// Enqueues a command that has its place in the order of the queue, and nothing special about it.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT` when an event of `wait` belongs to another context.
+    pub(crate) fn submit(
+        self: &Arc<Self>,
+        command: Command,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        let Command {
+            command_type,
+            work,
+            keep,
+        } = command;
+        self.enqueue(command_type, work, keep, wait, Ordering::Queue)
+    }
+
+    /// Enqueues one command that has its place in the order of each of several queues of a context.
+    ///
+    /// Errors: as [`Queue::submit`].
+    pub(crate) fn submit_to_all(
+        queues: &[Arc<Queue>],
+        command_type: u32,
+        job: Job,
+        keep: Keep,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        // A queue that is named twice is one queue. All are locked in one order, so that commands of several threads cannot come to
+        // wait for each other.
+        let mut distinct: Vec<&Arc<Queue>> = queues.iter().collect();
+        distinct.sort_by_key(|queue| Arc::as_ptr(queue));
+        distinct.dedup_by_key(|queue| Arc::as_ptr(queue));
+        for queue in &distinct {
+            queue.check_wait_list(wait)?;
+        }
+        let event = match (&distinct[..], queues) {
+            ([queue], [_]) => Event::command(queue, command_type, job, keep),
+            _ => Event::command_of_several(&distinct, command_type, job, keep),
+        };
         let push = event.job.push();
         {
-            let mut order = self.order.lock();
+            let mut orders: Vec<_> = distinct.iter().map(|queue| queue.order.lock()).collect();
             for other in wait {
                 event.depend_on(other, true);
             }
-            let after = |event: &Arc<Event>, other: &Weak<Event>| {
-                if let Some(other) = other.upgrade() {
-                    event.depend_on(&other, false);
-                }
-            };
-            after(&event, &order.last);
-            if matches!(ordering, Ordering::AfterAll | Ordering::FullBarrier) {
-                for other in &order.since {
-                    after(&event, other);
-                }
-            }
-            if !self.is_out_of_order() || ordering == Ordering::FullBarrier {
-                order.last = Arc::downgrade(&event);
-                order.since.clear();
-            } else if ordering == Ordering::Barrier {
-                // What came before is not ordered by this barrier, but clFinish and later barriers wait for it.
-                order.last = Arc::downgrade(&event);
-            } else {
-                order.add(&event);
+            for (queue, order) in distinct.iter().zip(&mut orders) {
+                queue.enter(order, &event, Ordering::Queue);
             }
         }
         event.release(push);
         Ok(event)
+    }
+
+    /// Enters a command into the order, and its dependencies into the command.
+    fn enter(&self, order: &mut Order, event: &Arc<Event>, ordering: Ordering) {
+        let after = |other: &Weak<Event>| {
+            if let Some(other) = other.upgrade() {
+                event.depend_on(&other, false);
+            }
+        };
+        after(&order.last);
+        if matches!(ordering, Ordering::AfterAll | Ordering::FullBarrier) {
+            for other in &order.since {
+                after(other);
+            }
+        }
+        if !self.is_out_of_order() || ordering == Ordering::FullBarrier {
+            order.last = Arc::downgrade(event);
+            order.since.clear();
+        } else if ordering == Ordering::Barrier {
+            // What came before is not ordered by this barrier, but clFinish and later barriers wait for it.
+            order.last = Arc::downgrade(event);
+        } else {
+            order.add(event);
+        }
     }
 
     /// Checks a wait list. Errors: `CL_INVALID_CONTEXT`.
@@ -225,7 +334,7 @@ impl Drop for Queue {
     /// "clReleaseCommandQueue performs an implicit flush". Commands hold their queue, so nothing of its own is left;
     /// but the last reference may be a command's.
     fn drop(&mut self) {
-        Pool::get().promote_deferred();
+        self.device.pool().promote_deferred();
     }
 }
 

@@ -283,6 +283,7 @@ fn overheads(arguments: &Arguments, candidates: &mut [Candidate]) -> [Section; 2
                     let row = match name.as_str() {
                         "single" => "enqueue and finish",
                         "batched" => "enqueue, of 500",
+                        "event" => "event to event",
                         name => name,
                     };
                     candidate.record(row, value);

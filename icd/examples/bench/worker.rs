@@ -144,7 +144,8 @@ impl Worker {
         Ok(summary(&mut times))
     }
 
-    /// An empty kernel of one work-item, enqueued and waited for; and many enqueued before one wait.
+    /// An empty kernel of one work-item: enqueued and waited for; many enqueued before one wait; and from the event that it waits for
+    /// to the end of the wait for its own.
     fn latency(&mut self) -> Result<Value> {
         const COUNT: usize = 500;
         let kernel = self.program()?.kernel("empty")?;
@@ -161,18 +162,29 @@ impl Worker {
         }
         self.session.finish()?;
         let batched = start.elapsed().as_secs_f64() / COUNT as f64;
-        Ok(
-            json!({ "single": summary(&mut times), "batched": { "best": batched, "median": batched } }),
-        )
+        let mut trips = Vec::new();
+        for _ in 0..COUNT {
+            let waiting = self.session.launch_waiting(&kernel)?;
+            let start = Instant::now();
+            waiting.go()?;
+            trips.push(start.elapsed().as_secs_f64());
+        }
+        Ok(json!({
+            "single": summary(&mut times),
+            "batched": { "best": batched, "median": batched },
+            "event": summary(&mut trips),
+        }))
     }
 
-    /// Blocking writes and reads: of much, for the bandwidth, and of little, for the overhead.
+    /// Writes, reads, copies, and maps with unmaps, each waited for: of much, for the bandwidth, and of little, for the overhead.
     fn transfer(&mut self) -> Result<Value> {
         let mut answer = serde_json::Map::new();
         for (label, bytes, repeat) in [("32 MiB", 32 << 20, 8), ("4 KiB", 4096, 500)] {
             let mut host = vec![1_u8; bytes];
             let buffer = self.session.buffer_from(&host)?;
+            let other = self.session.buffer_from(&host)?;
             let (mut writes, mut reads) = (Vec::new(), Vec::new());
+            let (mut copies, mut maps) = (Vec::new(), Vec::new());
             for _ in 0..repeat {
                 let start = Instant::now();
                 self.session.write(&buffer, &host)?;
@@ -180,9 +192,17 @@ impl Worker {
                 let start = Instant::now();
                 self.session.read_into(&buffer, &mut host)?;
                 reads.push(start.elapsed().as_secs_f64());
+                let start = Instant::now();
+                self.session.copy(&buffer, &other)?;
+                copies.push(start.elapsed().as_secs_f64());
+                let start = Instant::now();
+                self.session.map_and_unmap(&buffer)?;
+                maps.push(start.elapsed().as_secs_f64());
             }
             answer.insert(format!("write {label}"), summary(&mut writes));
             answer.insert(format!("read {label}"), summary(&mut reads));
+            answer.insert(format!("copy {label}"), summary(&mut copies));
+            answer.insert(format!("map, unmap {label}"), summary(&mut maps));
         }
         Ok(Value::Object(answer))
     }

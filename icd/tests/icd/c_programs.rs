@@ -2,6 +2,12 @@
 
 use crate::support;
 
+/// Rectangles and boxes are copied by work-groups, one copy after another.
+#[test]
+fn async_copies() {
+    support::c_program("async_copies.c");
+}
+
 /// Atomics of many threads, the host's among them.
 #[test]
 fn atomics() {
@@ -12,6 +18,12 @@ fn atomics() {
 #[test]
 fn bad_arguments() {
     support::c_program("bad_arguments.c");
+}
+
+/// Commands are recorded once and run often; every wrong argument is refused.
+#[test]
+fn command_buffers() {
+    support::c_program("command_buffers.c");
 }
 
 /// A kernel's fault ends its launch, and nothing else.
@@ -26,6 +38,18 @@ fn memory_and_events() {
     support::c_program("memory_and_events.c");
 }
 
+/// Addresses of buffers, buffers that are never written, and migration before it was in the core.
+#[test]
+fn memory_extensions() {
+    support::c_program("memory_extensions.c");
+}
+
+/// Recorded launches change, and go to other queues.
+#[test]
+fn mutable_commands() {
+    support::c_program("mutable_commands.c");
+}
+
 /// Packets come out whole, in order and once; everything that takes a pipe refuses what is none.
 #[test]
 fn pipes() {
@@ -38,8 +62,44 @@ fn queries() {
     support::c_program("queries.c");
 }
 
+/// Signals reach the waits they are for.
+#[test]
+fn semaphores() {
+    support::c_program("semaphores.c");
+}
+
 /// Programs are compiled apart and linked; their variables are initialised once, and kept.
 #[test]
 fn programs() {
     support::c_program("programs.c");
+}
+
+/// Sixty-four threads on one context lose nothing. `stress SECONDS` runs for longer.
+#[test]
+fn stress() {
+    support::c_program("stress.c");
+}
+
+/// Processes that end, fork or close the library while commands run.
+#[test]
+fn endings() {
+    support::c_program("endings.c");
+}
+
+/// Unified shared memory of every kind is used by address, by host and kernels.
+#[test]
+fn unified_shared_memory() {
+    support::c_program("usm.c");
+}
+
+/// Every type of shared virtual memory is what it says.
+#[test]
+fn unified_svm() {
+    support::c_program("unified_svm.c");
+}
+
+/// Sub-devices have the compute units asked for, and run on their processors only.
+#[test]
+fn sub_devices() {
+    support::c_program("sub_devices.c");
 }
