@@ -57,6 +57,7 @@ pub type EventCallback = Box<dyn FnOnce(i32) + Send>;
 pub struct Event {
     context: Arc<Context>,
     queue: Option<Arc<Queue>>,
+    profiled: bool,
     command_type: u32,
     /// The execution status, a `cl_int`'s bits.
     status: AtomicU32,
@@ -105,6 +106,25 @@ impl Event {
         Event::create(
             Arc::clone(queue.context()),
             Some(Arc::clone(queue)),
+            queue.profiles(),
+            command_type,
+            CL_QUEUED,
+            job,
+            keep,
+        )
+    }
+
+    /// As [`Event::command`], for a command of several queues. It has no queue, and time stamps if all of them have.
+    pub(crate) fn command_of_several(
+        queues: &[&Arc<Queue>],
+        command_type: u32,
+        job: Job,
+        keep: Keep,
+    ) -> Arc<Event> {
+        Event::create(
+            Arc::clone(queues[0].context()),
+            None,
+            queues.iter().all(|queue| queue.profiles()),
             command_type,
             CL_QUEUED,
             job,
@@ -115,6 +135,7 @@ impl Event {
     fn create(
         context: Arc<Context>,
         queue: Option<Arc<Queue>>,
+        profiled: bool,
         command_type: u32,
         status: i32,
         job: Job,
@@ -123,6 +144,7 @@ impl Event {
         Arc::new(Event {
             context,
             queue,
+            profiled,
             command_type,
             status: AtomicU32::new(status as u32),
             waiters: AtomicU32::new(0),
@@ -145,9 +167,10 @@ impl Event {
         Event::create(
             Arc::clone(context),
             None,
+            false,
             CL_COMMAND_USER,
             CL_SUBMITTED,
-            Job::new(Work::Nothing),
+            Job::new(Work::Nothing, 1),
             Keep::default(),
         )
     }
@@ -183,7 +206,7 @@ impl Event {
     pub fn status(&self) -> i32 {
         let status = self.raw_status();
         if !is_final(status) {
-            Pool::get().promote_deferred();
+            self.pool().promote_deferred();
         }
         status
     }
@@ -197,6 +220,14 @@ impl Event {
         is_final(self.raw_status())
     }
 
+    /// The threads that execute the command.
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        match &self.queue {
+            Some(queue) => queue.device().pool(),
+            None => Pool::get(),
+        }
+    }
+
     /// `CL_EVENT_COMMAND_TYPE`
     pub fn command_type(&self) -> u32 {
         self.command_type
@@ -207,7 +238,7 @@ impl Event {
         &self.context
     }
 
-    /// `CL_EVENT_COMMAND_QUEUE`: none for a user event.
+    /// `CL_EVENT_COMMAND_QUEUE`: none for a user event, and for a command of several queues.
     pub fn queue(&self) -> Option<&Arc<Queue>> {
         self.queue.as_ref()
     }
@@ -217,14 +248,10 @@ impl Event {
     /// Errors: `CL_PROFILING_INFO_NOT_AVAILABLE` for a user event, for a queue without
     /// `CL_QUEUE_PROFILING_ENABLE`, and while the command is not complete.
     pub fn profile(&self) -> CLResult<Profile> {
-        let profiled = self
-            .queue
-            .as_ref()
-            .is_some_and(|queue| queue.properties() & CL_QUEUE_PROFILING_ENABLE != 0);
         // CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if the
         // execution status of the command identified by event is not CL_COMPLETE or if event is a user event
         // ("Profiling Operations on Memory Objects and Kernels").
-        if !profiled || self.status() != CL_COMPLETE {
+        if !self.profiled || self.status() != CL_COMPLETE {
             return Err(ClError::PROFILING_INFO_NOT_AVAILABLE);
         }
         let end = self.end.load(Acquire);
@@ -253,7 +280,7 @@ impl Event {
             links.callbacks.push((status, callback));
             drop(links);
             // Like a query, so that a callback can be waited for without a flush.
-            Pool::get().promote_deferred();
+            self.pool().promote_deferred();
             return Ok(());
         }
         drop(links);
@@ -293,7 +320,7 @@ impl Event {
     /// Waits, helping, and returns the final status.
     pub(crate) fn wait(&self) -> i32 {
         if !self.is_done() {
-            Pool::get().help_until_done(self);
+            self.pool().help_until_done(self);
         }
         self.raw_status()
     }
@@ -331,7 +358,7 @@ impl Event {
     pub(crate) fn release(self: &Arc<Self>, push: Push) {
         if self.resolve() {
             match self.submit() {
-                None => Pool::get().push(Arc::clone(self), push),
+                None => self.pool().push(Arc::clone(self), push),
                 // Whatever hangs on it was enqueued by other threads in the meantime.
                 Some(status) => self.complete(status, Push::Notify),
             }
@@ -417,7 +444,13 @@ impl Event {
                 }
                 if dependent.event.resolve() {
                     match dependent.event.submit() {
-                        None => Pool::get().push(dependent.event, push),
+                        None => {
+                            // This thread looks for work in its own pool only.
+                            let pool = dependent.event.pool();
+                            let same = Arc::ptr_eq(pool, self.pool());
+                            let push = if same { push } else { Push::Notify };
+                            pool.push(Arc::clone(&dependent.event), push);
+                        }
                         Some(status) => done.push((dependent.event, status)),
                     }
                 }

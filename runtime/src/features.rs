@@ -28,14 +28,14 @@ struct Extension {
 }
 
 impl Extension {
-    /// The same at a patch of its version.
+    /// The same at another patch of its version.
     const fn patch(self, patch: u32) -> Extension {
-        let NameVersion { name, version } = self.name;
-        let (major, minor) = (version_major(version), version_minor(version));
-        Extension {
-            name: NameVersion::new(name, major, minor, patch),
-            ..self
-        }
+        let version = self.name.version + patch;
+        let name = NameVersion {
+            version,
+            ..self.name
+        };
+        Extension { name, ..self }
     }
 
     /// The same with functions.
@@ -65,6 +65,11 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_ext_buffer_device_address", 1, 0)
         .patch(2)
         .with(&["clSetKernelArgDevicePointerEXT"]),
+    row(Device, "cl_ext_device_fission", 1, 0).with(&[
+        "clCreateSubDevicesEXT",
+        "clReleaseDeviceEXT",
+        "clRetainDeviceEXT",
+    ]),
     row(Device, "cl_ext_float_atomics", 1, 0),
     row(Device, "cl_ext_immutable_memory_objects", 1, 0),
     row(Device, "cl_ext_migrate_memobject", 1, 0).with(&["clEnqueueMigrateMemObjectEXT"]),
@@ -88,6 +93,25 @@ const EXTENSIONS: &[Extension] = &[
         "clSharedMemAllocINTEL",
     ]),
     row(Device, "cl_khr_byte_addressable_store", 1, 0),
+    row(Device, "cl_khr_command_buffer", 0, 9).patch(8).with(&[
+        "clCommandBarrierWithWaitListKHR",
+        "clCommandCopyBufferKHR",
+        "clCommandCopyBufferRectKHR",
+        "clCommandCopyBufferToImageKHR",
+        "clCommandCopyImageKHR",
+        "clCommandCopyImageToBufferKHR",
+        "clCommandFillBufferKHR",
+        "clCommandFillImageKHR",
+        "clCommandNDRangeKernelKHR",
+        "clCommandSVMMemFillKHR",
+        "clCommandSVMMemcpyKHR",
+        "clCreateCommandBufferKHR",
+        "clEnqueueCommandBufferKHR",
+        "clFinalizeCommandBufferKHR",
+        "clGetCommandBufferInfoKHR",
+        "clReleaseCommandBufferKHR",
+        "clRetainCommandBufferKHR",
+    ]),
     row(Device, "cl_khr_create_command_queue", 1, 0)
         .with(&["clCreateCommandQueueWithPropertiesKHR"]),
     row(Device, "cl_khr_expect_assume", 1, 0),

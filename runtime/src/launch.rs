@@ -7,16 +7,15 @@ use std::sync::atomic::Ordering::Relaxed;
 use brolga_compiler::{Launch, NdRange};
 use serde_json::{Value, json};
 
-use crate::command::Shape;
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::executable::Code;
 use crate::fault;
 use crate::float_env::FloatEnv;
 use crate::ndrange::num_groups;
-use crate::pool::Pool;
 use crate::printf_sink::{PrintfSink, receive};
 use crate::scratch;
+use crate::share::Shape;
 
 /// Nanoseconds of work that are worth another thread.
 pub(crate) const NANOSECONDS_PER_THREAD: u64 = 10_000;
@@ -91,13 +90,14 @@ impl LaunchWork {
         let estimate = self.code.cost().estimate(self.items());
         let threads = (estimate / NANOSECONDS_PER_THREAD)
             .min(units)
-            .clamp(1, u64::from(Pool::get().threads()));
+            .clamp(1, u64::from(u32::MAX));
         let per_unit = (estimate / units).max(1);
         Shape {
             units,
             threads: threads as u32,
             min_chunk: (NANOSECONDS_PER_CHUNK / per_unit).max(1),
             estimate,
+            is_guess: true,
         }
     }
 
@@ -138,5 +138,7 @@ impl LaunchWork {
     pub(crate) fn finish(&self, busy: u64) {
         self.code.cost().learn(self.items(), busy);
         self.sink.flush();
+        // A command-buffer may run it again.
+        self.faulted.store(false, Relaxed);
     }
 }

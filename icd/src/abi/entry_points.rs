@@ -12,6 +12,7 @@
 //! | `status` | `cl_int` result | the arguments; `CLResult<()>` |
 //! | `query` | the three `param_value` arguments, `cl_int` result | the arguments and an [`Answer`]; `CLResult<()>` |
 //! | `enqueue` | wait list and event arguments, `cl_int` result | the arguments and [`Events`]; `CLResult<()>` |
+//! | `command` | command-buffer, queue and properties in front; wait list, sync-point and mutable handle arguments; `cl_int` result | [`Recording`] and the arguments; `CLResult<()>` |
 //! | `created` | `errcode_ret` | the arguments; `CLResult` of the handle or pointer |
 //! | `plain` | nothing | the arguments; `CLResult` of the pointer or nothing |
 
@@ -26,6 +27,7 @@ use super::callback::{
 };
 use super::edge::FromC;
 use super::info::Answer;
+use crate::api::recording::Recording;
 use crate::api::wait::Events;
 use crate::api::*;
 
@@ -93,6 +95,39 @@ macro_rules! shell {
             })
         }
     };
+    (command $name:ident ($($arg:ident : $type:ty),*) = $path:path) => {
+        /// The C entry point of this name.
+        ///
+        /// # Safety
+        /// As its OpenCL specification says of the arguments.
+        pub unsafe extern "C" fn $name(
+            command_buffer: cl_command_buffer_khr,
+            command_queue: cl_command_queue,
+            properties: *const cl_command_properties_khr,
+            $($arg: $type,)*
+            num_sync_points_in_wait_list: cl_uint,
+            sync_point_wait_list: *const cl_sync_point_khr,
+            sync_point: *mut cl_sync_point_khr,
+            mutable_handle: *mut cl_mutable_command_khr,
+        ) -> cl_int {
+            $crate::abi::shell::status(stringify!($name), || {
+                // SAFETY: the application's promise, which `FromC` states.
+                let recording = unsafe {
+                    Recording {
+                        buffer: FromC::from_c(command_buffer),
+                        queue: FromC::from_c(command_queue),
+                        properties: FromC::from_c(properties),
+                        count: num_sync_points_in_wait_list,
+                        list: FromC::from_c(sync_point_wait_list),
+                        point: FromC::from_c(sync_point),
+                        handle: FromC::from_c(mutable_handle),
+                    }
+                };
+                // SAFETY: as above.
+                $path(recording $(, unsafe { FromC::from_c($arg) })*)
+            })
+        }
+    };
     (created $name:ident ($($arg:ident : $type:ty),*) -> $result:ty = $path:path) => {
         /// The C entry point of this name.
         ///
@@ -140,6 +175,20 @@ macro_rules! export {
                 num_events_in_wait_list: cl_uint,
                 event_wait_list: *const cl_event,
                 event: *mut cl_event
+            )
+        }
+    };
+    (command $name:ident ($($arg:ident : $type:ty),*)) => {
+        export! {
+            status $name(
+                command_buffer: cl_command_buffer_khr,
+                command_queue: cl_command_queue,
+                properties: *const cl_command_properties_khr,
+                $($arg: $type,)*
+                num_sync_points_in_wait_list: cl_uint,
+                sync_point_wait_list: *const cl_sync_point_khr,
+                sync_point: *mut cl_sync_point_khr,
+                mutable_handle: *mut cl_mutable_command_khr
             )
         }
     };
@@ -211,7 +260,7 @@ entry_points! {
     status clCreateSubDevices(
         in_device: cl_device_id, properties: *const cl_device_partition_property,
         num_devices: cl_uint, out_devices: *mut cl_device_id, num_devices_ret: *mut cl_uint,
-    ) = device::create_sub_devices;
+    ) = sub_device::create;
     status clRetainDevice(device: cl_device_id) = device::retain;
     status clReleaseDevice(device: cl_device_id) = device::release;
     status clGetDeviceAndHostTimer(
@@ -226,7 +275,7 @@ entry_points! {
     status clCreateSubDevicesEXT(
         in_device: cl_device_id, properties: *const cl_device_partition_property_ext,
         num_entries: cl_uint, out_devices: *mut cl_device_id, num_devices: *mut cl_uint,
-    ) = device::create_sub_devices_ext;
+    ) = sub_device::create_ext;
     status clRetainDeviceEXT(device: cl_device_id) = device::retain;
     status clReleaseDeviceEXT(device: cl_device_id) = device::release;
 
@@ -644,6 +693,65 @@ entry_points! {
         cb_args: usize, num_mem_objects: cl_uint, mem_list: *const cl_mem,
         args_mem_loc: *mut *const c_void,
     ) = launch::native_kernel;
+
+    // command_buffer.rs
+    created clCreateCommandBufferKHR(
+        num_queues: cl_uint, queues: *const cl_command_queue,
+        properties: *const cl_command_buffer_properties_khr,
+    ) -> cl_command_buffer_khr = command_buffer::create;
+    status clRetainCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr,
+    ) = command_buffer::retain;
+    status clReleaseCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr,
+    ) = command_buffer::release;
+    status clFinalizeCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr,
+    ) = command_buffer::finalize;
+    enqueue clEnqueueCommandBufferKHR(
+        num_queues: cl_uint, queues: *const cl_command_queue,
+        command_buffer: cl_command_buffer_khr,
+    ) = command_buffer::enqueue;
+    query clGetCommandBufferInfoKHR(
+        command_buffer: cl_command_buffer_khr, param_name: cl_command_buffer_info_khr,
+    ) = command_buffer::get_info;
+    command clCommandBarrierWithWaitListKHR() = command_buffer::barrier;
+    command clCommandCopyBufferKHR(
+        src_buffer: cl_mem, dst_buffer: cl_mem, src_offset: usize, dst_offset: usize, size: usize,
+    ) = command_buffer::copy_buffer;
+    command clCommandCopyBufferRectKHR(
+        src_buffer: cl_mem, dst_buffer: cl_mem, src_origin: *const usize, dst_origin: *const usize,
+        region: *const usize, src_row_pitch: usize, src_slice_pitch: usize, dst_row_pitch: usize,
+        dst_slice_pitch: usize,
+    ) = command_buffer::copy_buffer_rect;
+    command clCommandCopyBufferToImageKHR(
+        src_buffer: cl_mem, dst_image: cl_mem, src_offset: usize, dst_origin: *const usize,
+        region: *const usize,
+    ) = command_buffer::copy_buffer_to_image;
+    command clCommandCopyImageKHR(
+        src_image: cl_mem, dst_image: cl_mem, src_origin: *const usize, dst_origin: *const usize,
+        region: *const usize,
+    ) = command_buffer::copy_image;
+    command clCommandCopyImageToBufferKHR(
+        src_image: cl_mem, dst_buffer: cl_mem, src_origin: *const usize, region: *const usize,
+        dst_offset: usize,
+    ) = command_buffer::copy_image_to_buffer;
+    command clCommandFillBufferKHR(
+        buffer: cl_mem, pattern: *const c_void, pattern_size: usize, offset: usize, size: usize,
+    ) = command_buffer::fill_buffer;
+    command clCommandFillImageKHR(
+        image: cl_mem, fill_color: *const c_void, origin: *const usize, region: *const usize,
+    ) = command_buffer::fill_image;
+    command clCommandNDRangeKernelKHR(
+        kernel: cl_kernel, work_dim: cl_uint, global_work_offset: *const usize,
+        global_work_size: *const usize, local_work_size: *const usize,
+    ) = command_buffer::nd_range_kernel;
+    command clCommandSVMMemcpyKHR(
+        dst_ptr: *mut c_void, src_ptr: *const c_void, size: usize,
+    ) = command_buffer::svm_memcpy;
+    command clCommandSVMMemFillKHR(
+        svm_ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize,
+    ) = command_buffer::svm_mem_fill;
 
     // extension.rs
     plain clGetExtensionFunctionAddress(

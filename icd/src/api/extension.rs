@@ -20,7 +20,7 @@ fn find(name: In<c_char>, among: impl Fn(&str) -> bool) -> *mut c_void {
         .unwrap_or(std::ptr::null_mut())
 }
 
-/// `clGetExtensionFunctionAddress`
+/// `clGetExtensionFunctionAddress`: functions of the extensions that are advertised.
 pub fn get_address(name: In<c_char>) -> CLResult<*mut c_void> {
     let platform = RuntimePlatform::get();
     Ok(find(name, |name| platform.has_extension_function(name)))

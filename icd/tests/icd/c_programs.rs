@@ -14,6 +14,12 @@ fn bad_arguments() {
     support::c_program("bad_arguments.c");
 }
 
+/// Commands are recorded once and run often; every wrong argument is refused.
+#[test]
+fn command_buffers() {
+    support::c_program("command_buffers.c");
+}
+
 /// A kernel's fault ends its launch, and nothing else.
 #[test]
 fn faults() {
@@ -50,6 +56,18 @@ fn programs() {
     support::c_program("programs.c");
 }
 
+/// Sixty-four threads on one context lose nothing. `stress SECONDS` runs for longer.
+#[test]
+fn stress() {
+    support::c_program("stress.c");
+}
+
+/// Processes that end, fork or close the library while commands run.
+#[test]
+fn endings() {
+    support::c_program("endings.c");
+}
+
 /// Unified shared memory of every kind is used by address, by host and kernels.
 #[test]
 fn unified_shared_memory() {
@@ -62,14 +80,8 @@ fn unified_svm() {
     support::c_program("unified_svm.c");
 }
 
-/// Sixty-four threads on one context lose nothing. `stress SECONDS` runs for longer.
+/// Sub-devices have the compute units asked for, and run on their processors only.
 #[test]
-fn stress() {
-    support::c_program("stress.c");
-}
-
-/// Processes that end, fork or close the library while commands run.
-#[test]
-fn endings() {
-    support::c_program("endings.c");
+fn sub_devices() {
+    support::c_program("sub_devices.c");
 }

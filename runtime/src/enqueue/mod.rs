@@ -13,4 +13,5 @@ mod order;
 mod svm;
 mod usm;
 
+pub(crate) use kernels::check_kernel;
 pub use svm::SvmFreeCallback;

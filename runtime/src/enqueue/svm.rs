@@ -6,7 +6,7 @@ use opencl_sys::*;
 use smallvec::SmallVec;
 
 use super::buffers::{check_map_flags, check_migration_flags, check_pattern};
-use crate::command::{Keep, Work};
+use crate::command::{Command, Keep, Work};
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::memory::host::HostPtr;
@@ -15,6 +15,82 @@ use crate::queue::{Ordering, Queue, settle};
 
 /// `pfn_free_func` of `clEnqueueSVMFree`: frees the pointers.
 pub type SvmFreeCallback = Box<dyn FnOnce(&[HostPtr]) + Send>;
+
+/// The commands that a command-buffer takes as well. Errors: as [`Queue::enqueue_svm_memcpy`] and [`Queue::enqueue_svm_fill`].
+impl Command {
+    pub(crate) fn svm_copy(
+        destination: HostPtr,
+        source: HostPtr,
+        size: usize,
+    ) -> CLResult<Command> {
+        // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL and size is non-zero, by the rules of cl_khr_unified_svm.
+        if size > 0 && (destination.is_null() || source.is_null()) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        Command::copy_at(CL_COMMAND_SVM_MEMCPY, destination, source, size)
+    }
+
+    pub(crate) fn svm_fill(destination: HostPtr, pattern: &[u8], size: usize) -> CLResult<Command> {
+        // CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero, by the rules of cl_khr_unified_svm.
+        if size > 0 && destination.is_null() {
+            return Err(ClError::INVALID_VALUE);
+        }
+        Command::fill_at(CL_COMMAND_SVM_MEMFILL, destination, pattern, size)
+    }
+
+    /// A copy from address to address. Errors: `CL_MEM_COPY_OVERLAP`.
+    pub(super) fn copy_at(
+        command_type: u32,
+        destination: HostPtr,
+        source: HostPtr,
+        size: usize,
+    ) -> CLResult<Command> {
+        // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
+        if destination.addr().abs_diff(source.addr()) < size {
+            return Err(ClError::MEM_COPY_OVERLAP);
+        }
+        let work = match size {
+            0 => Work::Nothing,
+            _ => Work::Transfer(Transfer::Copy {
+                destination,
+                source,
+                size,
+            }),
+        };
+        Ok(Command {
+            command_type,
+            work,
+            keep: Keep::new(),
+        })
+    }
+
+    /// A fill at an address. Errors: `CL_INVALID_VALUE` (alignment, pattern size).
+    pub(super) fn fill_at(
+        command_type: u32,
+        destination: HostPtr,
+        pattern: &[u8],
+        size: usize,
+    ) -> CLResult<Command> {
+        check_pattern(pattern, size)?;
+        // CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes.
+        if !destination.addr().is_multiple_of(pattern.len()) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        let work = match size {
+            0 => Work::Nothing,
+            _ => Work::Transfer(Transfer::Fill {
+                destination,
+                size,
+                pattern: SmallVec::from_slice(pattern),
+            }),
+        };
+        Ok(Command {
+            command_type,
+            work,
+            keep: Keep::new(),
+        })
+    }
+}
 
 impl Queue {
     /// `clEnqueueSVMFree`: frees with `callback`, or like `clSVMFree` without, where null pointers are ignored.
@@ -55,36 +131,9 @@ impl Queue {
         size: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL and size is non-zero, by the rules of cl_khr_unified_svm.
-        if size > 0 && (destination.is_null() || source.is_null()) {
-            return Err(ClError::INVALID_VALUE);
-        }
-        let event = self.enqueue_copy_at(CL_COMMAND_SVM_MEMCPY, destination, source, size, wait)?;
+        let command = Command::svm_copy(destination, source, size)?;
+        let event = self.submit(command, wait)?;
         settle(event, blocking)
-    }
-
-    /// A copy from address to address. Errors: `CL_INVALID_CONTEXT`, `CL_MEM_COPY_OVERLAP`.
-    pub(super) fn enqueue_copy_at(
-        self: &Arc<Self>,
-        command_type: u32,
-        destination: HostPtr,
-        source: HostPtr,
-        size: usize,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
-        if destination.addr().abs_diff(source.addr()) < size {
-            return Err(ClError::MEM_COPY_OVERLAP);
-        }
-        let work = match size {
-            0 => Work::Nothing,
-            _ => Work::Transfer(Transfer::Copy {
-                destination,
-                source,
-                size,
-            }),
-        };
-        self.enqueue(command_type, work, Keep::new(), wait, Ordering::Queue)
     }
 
     /// `clEnqueueSVMMemFill`. `destination` must be valid for `size` bytes until the command completes.
@@ -97,36 +146,8 @@ impl Queue {
         size: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero, by the rules of cl_khr_unified_svm.
-        if size > 0 && destination.is_null() {
-            return Err(ClError::INVALID_VALUE);
-        }
-        self.enqueue_fill_at(CL_COMMAND_SVM_MEMFILL, destination, pattern, size, wait)
-    }
-
-    /// A fill at an address. Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (alignment, pattern size).
-    pub(super) fn enqueue_fill_at(
-        self: &Arc<Self>,
-        command_type: u32,
-        destination: HostPtr,
-        pattern: &[u8],
-        size: usize,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        check_pattern(pattern, size)?;
-        // CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes.
-        if !destination.addr().is_multiple_of(pattern.len()) {
-            return Err(ClError::INVALID_VALUE);
-        }
-        let work = match size {
-            0 => Work::Nothing,
-            _ => Work::Transfer(Transfer::Fill {
-                destination,
-                size,
-                pattern: SmallVec::from_slice(pattern),
-            }),
-        };
-        self.enqueue(command_type, work, Keep::new(), wait, Ordering::Queue)
+        let command = Command::svm_fill(destination, pattern, size)?;
+        self.submit(command, wait)
     }
 
     /// Checks that `pointer` may be mapped. Errors: `CL_INVALID_VALUE`.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use opencl_sys::*;
 
 use super::buffers::{check_migration_flags, check_pointer};
-use crate::command::{Keep, Work};
+use crate::command::{Command, Keep, Work};
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::memory::host::HostPtr;
@@ -25,7 +25,8 @@ impl Queue {
     ) -> CLResult<Arc<Event>> {
         // CL_INVALID_VALUE if dst_ptr is NULL.
         check_pointer(destination)?;
-        self.enqueue_fill_at(CL_COMMAND_MEMFILL_INTEL, destination, pattern, size, wait)
+        let command = Command::fill_at(CL_COMMAND_MEMFILL_INTEL, destination, pattern, size)?;
+        self.submit(command, wait)
     }
 
     /// `clEnqueueMemcpyINTEL`. Both must be valid for `size` bytes until the command completes.
@@ -43,8 +44,8 @@ impl Queue {
         // CL_INVALID_VALUE if either dst_ptr or src_ptr are NULL.
         check_pointer(destination)?;
         check_pointer(source)?;
-        let event =
-            self.enqueue_copy_at(CL_COMMAND_MEMCPY_INTEL, destination, source, size, wait)?;
+        let command = Command::copy_at(CL_COMMAND_MEMCPY_INTEL, destination, source, size)?;
+        let event = self.submit(command, wait)?;
         settle(event, blocking)
     }
 

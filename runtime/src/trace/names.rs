@@ -17,6 +17,7 @@ pub(super) fn command(command_type: u32) -> &'static str {
         CL_COMMAND_MAP_BUFFER => "map buffer",
         CL_COMMAND_UNMAP_MEM_OBJECT => "unmap",
         CL_COMMAND_MIGRATE_MEM_OBJECTS => "migrate",
+        CL_COMMAND_COMMAND_BUFFER_KHR => "command-buffer",
         CL_COMMAND_MARKER => "marker",
         CL_COMMAND_BARRIER => "barrier",
         CL_COMMAND_USER => "user event",
