@@ -31,7 +31,7 @@ use crate::command::{Job, Keep, Work};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::pool::{Pool, Push};
-use crate::queue::Queue;
+use crate::queue::{Priority, Queue};
 use crate::trace;
 
 /// `CL_PROFILING_COMMAND_...` time stamps: nanoseconds of the clock of [`timestamp`].
@@ -162,6 +162,20 @@ impl Event {
         })
     }
 
+    /// Something that commands may wait for before it is known what they wait for. It depends on whatever it is made to, and is done
+    /// when that is, after [`Event::release`].
+    pub(crate) fn gate(context: &Arc<Context>) -> Arc<Event> {
+        Event::create(
+            Arc::clone(context),
+            None,
+            false,
+            CL_COMMAND_BARRIER,
+            CL_QUEUED,
+            Job::new(Work::Nothing, 1),
+            Keep::default(),
+        )
+    }
+
     /// `clCreateUserEvent`: an event in the state `CL_SUBMITTED` that only the application completes.
     pub fn user(context: &Arc<Context>) -> Arc<Event> {
         Event::create(
@@ -241,6 +255,13 @@ impl Event {
     /// `CL_EVENT_COMMAND_QUEUE`: none for a user event, and for a command of several queues.
     pub fn queue(&self) -> Option<&Arc<Queue>> {
         self.queue.as_ref()
+    }
+
+    /// Of its queue; medium if it is of several or none.
+    pub(crate) fn priority(&self) -> Priority {
+        self.queue
+            .as_ref()
+            .map_or(Priority::Medium, |queue| queue.priority())
     }
 
     /// `clGetEventProfilingInfo`.

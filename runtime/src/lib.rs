@@ -13,6 +13,7 @@
 //! queue, enqueue/                        the order of commands; each kind validated and captured by value
 //! command, share, event                  a command, how threads share it; its dependencies, status and callbacks
 //! command_buffer/                        commands recorded as a graph that is run again and again
+//! semaphore/                              commands that wait for signals of others
 //! pool, scratch, float_env               threads that execute commands
 //! fault/                                 kernels that fault
 //! printf_sink, printf                    what kernels print
@@ -49,6 +50,7 @@ mod printf_sink;
 pub mod program;
 pub mod queue;
 mod scratch;
+pub mod semaphore;
 mod share;
 pub mod topology;
 mod trace;
@@ -67,3 +69,4 @@ pub use memory::rect::RectSide;
 pub use platform::{NameVersion, Platform};
 pub use program::Program;
 pub use queue::Queue;
+pub use semaphore::Semaphore;

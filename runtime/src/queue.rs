@@ -32,7 +32,17 @@ pub struct Queue {
     device: Arc<Device>,
     properties: u64,
     property_list: Vec<u64>,
+    priority: Priority,
     order: Mutex<Order>,
+}
+
+/// `CL_QUEUE_PRIORITY_KHR`: what is ready of queues with a higher one is begun first. Nothing that has begun is interrupted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    High,
+    #[default]
+    Medium,
+    Low,
 }
 
 /// What later commands depend on.
@@ -70,6 +80,18 @@ impl Queue {
         properties: u64,
         property_list: Vec<u64>,
     ) -> CLResult<Arc<Queue>> {
+        let priority = Priority::default();
+        Queue::with_priority(context, device, properties, property_list, priority)
+    }
+
+    /// As [`Queue::new`], with a priority.
+    pub fn with_priority(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        properties: u64,
+        property_list: Vec<u64>,
+        priority: Priority,
+    ) -> CLResult<Arc<Queue>> {
         // CL_INVALID_DEVICE if device is not a valid device or is not associated with context ("Command-Queues").
         if !context.has_device(device) {
             return Err(ClError::INVALID_DEVICE);
@@ -95,6 +117,7 @@ impl Queue {
             device: Arc::clone(device),
             properties,
             property_list,
+            priority,
             order: Mutex::default(),
         });
         context.add_queue(&queue);
@@ -128,6 +151,10 @@ impl Queue {
 
     pub(crate) fn is_out_of_order(&self) -> bool {
         self.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0
+    }
+
+    pub(crate) fn priority(&self) -> Priority {
+        self.priority
     }
 
     /// Whether commands have time stamps.
@@ -172,15 +199,18 @@ impl Queue {
             keep,
         );
         let push = event.job.push();
-        {
-            let mut order = self.order.lock();
-            for other in wait {
-                event.depend_on(other, true);
-            }
-            self.enter(&mut order, &event, ordering);
-        }
+        self.place(&event, wait, ordering);
         event.release(push);
         Ok(event)
+    }
+
+    /// Gives a new command its place in the order.
+    pub(crate) fn place(&self, event: &Arc<Event>, wait: &[Arc<Event>], ordering: Ordering) {
+        let mut order = self.order.lock();
+        for other in wait {
+            event.depend_on(other, true);
+        }
+        self.enter(&mut order, event, ordering);
     }
 
     /// Enqueues a command that has its place in the order of the queue, and nothing special about it.

@@ -308,6 +308,17 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR => {
             answer.value(d.command_buffer_queue_properties)
         }
+        CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR => {
+            answer.value(d.mutable_dispatch_capabilities)
+        }
+        // > Return the list of root devices device can use device-side synchronization with.
+        CL_DEVICE_COMMAND_BUFFER_NUM_SYNC_DEVICES_KHR => answer.value(devices().len() as cl_uint),
+        CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR => {
+            let raws: Vec<RawHandle> = devices().iter().map(|device| device.raw()).collect();
+            answer.array(&raws)
+        }
+
+        CL_DEVICE_SEMAPHORE_TYPES_KHR => answer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),
 
         CL_DEVICE_UUID => answer.value(d.uuid),
         CL_DRIVER_UUID => answer.value(d.driver_uuid),

@@ -81,6 +81,10 @@ pub fn get_info(platform: RawHandle, name: cl_platform_info, answer: Answer) -> 
         CL_PLATFORM_EXTENSIONS_WITH_VERSION => answer.names(&platform.extensions_with_version()),
         CL_PLATFORM_SVM_TYPE_CAPABILITIES_KHR => answer.array(&unified_svm::TYPES),
         CL_PLATFORM_HOST_TIMER_RESOLUTION => answer.value(platform.host_timer_resolution()),
+        CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR => {
+            answer.value(platform.command_buffer_capabilities())
+        }
+        CL_PLATFORM_SEMAPHORE_TYPES_KHR => answer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),
         CL_PLATFORM_ICD_SUFFIX_KHR => answer.string(platform.icd_suffix()),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),

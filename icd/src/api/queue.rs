@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use brolga_runtime::Queue as RuntimeQueue;
+use brolga_runtime::queue::Priority;
 use opencl_sys::*;
 
 use super::context::Context;
@@ -28,6 +29,10 @@ const HOST_PROPERTIES: cl_command_queue_properties =
 const DEVICE_PROPERTIES: cl_command_queue_properties =
     CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
 
+// Hints are properties, not what is asked about.
+const PRIORITY: cl_command_queue_info = CL_QUEUE_PRIORITY_KHR as cl_command_queue_info;
+const THROTTLE: cl_command_queue_info = CL_QUEUE_THROTTLE_KHR as cl_command_queue_info;
+
 /// `clCreateCommandQueue`
 pub fn create(
     context: RawHandle,
@@ -39,7 +44,8 @@ pub fn create(
     let device = context.device(device)?;
     // > CL_INVALID_VALUE if values specified in properties are not valid.
     require(properties & !HOST_PROPERTIES == 0, ClError::INVALID_VALUE)?;
-    finish(context, device, properties, Vec::new())
+    let priority = Priority::default();
+    finish(context, device, properties, Vec::new(), priority)
 }
 
 /// `clCreateCommandQueueWithProperties`, `clCreateCommandQueueWithPropertiesKHR`
@@ -54,6 +60,8 @@ pub fn create_with_properties(
     let pairs = list.properties();
     let mut properties = 0;
     let mut has_size = false;
+    let mut has_hints = false;
+    let mut priority = Priority::default();
     for (i, &(name, value)) in pairs.iter().enumerate() {
         // > CL_INVALID_VALUE if values specified in properties are not valid.
         require(
@@ -63,6 +71,28 @@ pub fn create_with_properties(
         match name as cl_command_queue_info {
             CL_QUEUE_PROPERTIES => properties = value,
             CL_QUEUE_SIZE => has_size = true,
+            PRIORITY => {
+                has_hints = true;
+                priority = match value as cl_queue_priority_khr {
+                    CL_QUEUE_PRIORITY_HIGH_KHR => Priority::High,
+                    CL_QUEUE_PRIORITY_MED_KHR => Priority::Medium,
+                    CL_QUEUE_PRIORITY_LOW_KHR => Priority::Low,
+                    _ => return Err(ClError::INVALID_VALUE),
+                };
+            }
+            // How fast the processors run is not the driver's business.
+            THROTTLE => {
+                has_hints = true;
+                let known = [
+                    CL_QUEUE_THROTTLE_HIGH_KHR,
+                    CL_QUEUE_THROTTLE_MED_KHR,
+                    CL_QUEUE_THROTTLE_LOW_KHR,
+                ];
+                require(
+                    known.contains(&(value as cl_queue_throttle_khr)),
+                    ClError::INVALID_VALUE,
+                )?;
+            }
             _ => return Err(ClError::INVALID_VALUE),
         }
     }
@@ -75,12 +105,18 @@ pub fn create_with_properties(
         !has_size || properties & CL_QUEUE_ON_DEVICE != 0,
         ClError::INVALID_VALUE,
     )?;
+    // > CL_INVALID_QUEUE_PROPERTIES if the CL_QUEUE_PRIORITY_KHR or CL_QUEUE_THROTTLE_KHR property is specified, and the queue is
+    // > a CL_QUEUE_ON_DEVICE.
+    require(
+        !has_hints || properties & CL_QUEUE_ON_DEVICE == 0,
+        ClError::INVALID_QUEUE_PROPERTIES,
+    )?;
     let mut given = Vec::new();
     if !list.is_null() {
         given.extend(pairs.iter().flat_map(|&(name, value)| [name, value]));
         given.push(0);
     }
-    finish(context, device, properties, given)
+    finish(context, device, properties, given, priority)
 }
 
 fn finish(
@@ -88,13 +124,20 @@ fn finish(
     device: Ref<Device>,
     properties: cl_command_queue_properties,
     list: Vec<cl_queue_properties>,
+    priority: Priority,
 ) -> CLResult<RawHandle> {
     // > CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the device.
     require(
         properties & !device.runtime.queue_on_host_properties == 0,
         ClError::INVALID_QUEUE_PROPERTIES,
     )?;
-    let runtime = RuntimeQueue::new(&context.runtime, &device.runtime, properties, list)?;
+    let runtime = RuntimeQueue::with_priority(
+        &context.runtime,
+        &device.runtime,
+        properties,
+        list,
+        priority,
+    )?;
     Ok(Handle::new(Queue {
         runtime,
         context,

@@ -2,6 +2,12 @@
 
 use crate::support;
 
+/// Rectangles and boxes are copied by work-groups, one copy after another.
+#[test]
+fn async_copies() {
+    support::c_program("async_copies.c");
+}
+
 /// Atomics of many threads, the host's among them.
 #[test]
 fn atomics() {
@@ -38,6 +44,12 @@ fn memory_extensions() {
     support::c_program("memory_extensions.c");
 }
 
+/// Recorded launches change, and go to other queues.
+#[test]
+fn mutable_commands() {
+    support::c_program("mutable_commands.c");
+}
+
 /// Packets come out whole, in order and once; everything that takes a pipe refuses what is none.
 #[test]
 fn pipes() {
@@ -48,6 +60,12 @@ fn pipes() {
 #[test]
 fn queries() {
     support::c_program("queries.c");
+}
+
+/// Signals reach the waits they are for.
+#[test]
+fn semaphores() {
+    support::c_program("semaphores.c");
 }
 
 /// Programs are compiled apart and linked; their variables are initialised once, and kept.

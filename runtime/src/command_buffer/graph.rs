@@ -68,6 +68,11 @@ impl Graph {
             successors: Vec::new(),
         });
     }
+
+    /// Replaces what a command does.
+    pub(crate) fn replace(&mut self, node: u32, work: Arc<Work>) {
+        self.nodes[node as usize].work = work;
+    }
 }
 
 /// One run of a graph.

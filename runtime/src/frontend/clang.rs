@@ -8,7 +8,9 @@ use super::options::ClStd;
 use super::process::{self, Finished};
 use super::route::{self, Way};
 use super::tools::Tools;
-use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, dot, groups, module, unused};
+use super::{
+    DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, copies, dot, groups, module, unused,
+};
 
 /// One source and everything that its translation depends on.
 pub(super) struct Request<'a> {
@@ -500,6 +502,10 @@ impl CommandLine {
                 Vec::new(),
                 groups::declarations(request) + &atomics::definitions(request),
             ),
+        };
+        let definitions = match self.define_functions {
+            true => definitions + &copies::definitions(request),
+            false => definitions,
         };
         let std = request.options.cl_std;
         let features = request.features;
