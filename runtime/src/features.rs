@@ -118,6 +118,7 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_global_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_global_int32_extended_atomics", 1, 0),
     row(Device, "cl_khr_il_program", 1, 0).with(&["clCreateProgramWithILKHR"]),
+    row(Device, "cl_khr_initialize_memory", 1, 0),
     row(Device, "cl_khr_int64_base_atomics", 1, 0),
     row(Device, "cl_khr_int64_extended_atomics", 1, 0),
     row(Device, "cl_khr_integer_dot_product", 2, 0),
