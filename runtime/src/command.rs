@@ -20,7 +20,7 @@ use crate::error::{CLResult, ClError};
 use crate::event::{Event, timestamp};
 use crate::launch::LaunchWork;
 use crate::memory::transfer::Transfer;
-use crate::pool::{Pool, Push};
+use crate::pool::Push;
 use crate::share::{Shape, Share, Widened};
 use crate::trace;
 
@@ -153,8 +153,9 @@ enum Body {
 }
 
 impl Job {
-    pub(crate) fn new(work: Work) -> Job {
-        let share = Share::new(work.shape());
+    /// `threads` is how many may take part.
+    pub(crate) fn new(work: Work, threads: u32) -> Job {
+        let share = Share::new(work.shape(), threads);
         Job {
             body: Body::One { work, share },
             participants: AtomicU32::new(0),
@@ -164,7 +165,7 @@ impl Job {
     /// All commands of a command-buffer.
     pub(crate) fn graph(run: GraphRun) -> Job {
         if run.is_done() {
-            return Job::new(Work::Nothing);
+            return Job::new(Work::Nothing, 1);
         }
         Job {
             body: Body::Graph(run),
@@ -286,8 +287,8 @@ fn participate_in_one(event: &Arc<Event>, work: &Work, share: &Share, stop: &dyn
         match share.spent(end - begin, now.saturating_sub(before)) {
             None => {}
             // The pool has forgotten the command, because one thread was to do all of it.
-            Some(Widened::FromOne) => Pool::get().push(Arc::clone(event), Push::Notify),
-            Some(Widened::FromSeveral) => Pool::get().wake_one(),
+            Some(Widened::FromOne) => event.pool().push(Arc::clone(event), Push::Notify),
+            Some(Widened::FromSeveral) => event.pool().wake_one(),
         }
         before = now;
         if share.done(end - begin) {

@@ -1,12 +1,17 @@
 //! The device: the processors this process may use, and every limit and capability it has.
 //!
-//! A field is named after the query it answers. Everything is constant for the life of the process.
+//! A field is named after the query it answers. Everything is constant for the life of the process. `partition.rs` divides
+//! devices.
+
+use std::sync::{Arc, OnceLock};
 
 use opencl_sys::*;
 
 use crate::features;
+use crate::partition::Partition;
 use crate::platform::{NameVersion, OPENCL_VERSION};
-use crate::topology::Topology;
+use crate::pool::{ConfinedPool, Pool, thread_count};
+use crate::topology::{Topology, available_processors};
 
 /// Preferred or native vector widths in elements, by element type; 0 where the type is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +33,12 @@ pub struct Device {
     pub vendor_id: u32,
     /// Worker threads: the processors in the affinity mask, or `BROLGA_THREADS`.
     pub max_compute_units: u32,
+    /// The logical processor of each compute unit.
+    pub compute_units: Vec<usize>,
+    /// What it is a part of, and how it was divided; nothing for the root device.
+    pub parent: Option<(Arc<Device>, Partition)>,
+    /// The threads of a sub-device, once it has a queue.
+    pub(crate) own_pool: Arc<OnceLock<ConfinedPool>>,
     pub max_work_item_sizes: [usize; 3],
     pub max_work_group_size: usize,
     pub preferred_vector_widths: VectorWidths,
@@ -128,6 +139,17 @@ pub(crate) const MAX_WORK_GROUP_SIZE: usize = 4096;
 const MAX_GLOBAL_VARIABLE_SIZE: usize = 64 << 20;
 
 impl Device {
+    /// The threads that execute commands of its queues.
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        match &self.parent {
+            None => Pool::get(),
+            Some(_) => {
+                let start = || ConfinedPool::new(self.compute_units.clone());
+                self.own_pool.get_or_init(start).pool()
+            }
+        }
+    }
+
     /// Looks at the machine.
     pub(crate) fn detect() -> Device {
         let topology = Topology::detect();
@@ -159,7 +181,14 @@ impl Device {
         Device {
             device_type: CL_DEVICE_TYPE_CPU,
             vendor_id: pci_vendor(&topology.vendor),
-            max_compute_units: crate::pool::thread_count(),
+            max_compute_units: thread_count(),
+            compute_units: {
+                let processors = available_processors();
+                let count = thread_count() as usize;
+                processors.iter().copied().cycle().take(count).collect()
+            },
+            parent: None,
+            own_pool: Arc::default(),
             max_work_item_sizes: [MAX_WORK_GROUP_SIZE; 3],
             max_work_group_size: MAX_WORK_GROUP_SIZE,
             preferred_vector_widths: PREFERRED_WIDTHS,

@@ -171,7 +171,7 @@ impl Event {
             false,
             CL_COMMAND_BARRIER,
             CL_QUEUED,
-            Job::new(Work::Nothing),
+            Job::new(Work::Nothing, 1),
             Keep::default(),
         )
     }
@@ -184,7 +184,7 @@ impl Event {
             false,
             CL_COMMAND_USER,
             CL_SUBMITTED,
-            Job::new(Work::Nothing),
+            Job::new(Work::Nothing, 1),
             Keep::default(),
         )
     }
@@ -220,7 +220,7 @@ impl Event {
     pub fn status(&self) -> i32 {
         let status = self.raw_status();
         if !is_final(status) {
-            Pool::get().promote_deferred();
+            self.pool().promote_deferred();
         }
         status
     }
@@ -232,6 +232,14 @@ impl Event {
     /// Whether the command is complete or has failed.
     pub(crate) fn is_done(&self) -> bool {
         is_final(self.raw_status())
+    }
+
+    /// The threads that execute the command.
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        match &self.queue {
+            Some(queue) => queue.device().pool(),
+            None => Pool::get(),
+        }
     }
 
     /// `CL_EVENT_COMMAND_TYPE`
@@ -293,7 +301,7 @@ impl Event {
             links.callbacks.push((status, callback));
             drop(links);
             // Like a query, so that a callback can be waited for without a flush.
-            Pool::get().promote_deferred();
+            self.pool().promote_deferred();
             return Ok(());
         }
         drop(links);
@@ -333,7 +341,7 @@ impl Event {
     /// Waits, helping, and returns the final status.
     pub(crate) fn wait(&self) -> i32 {
         if !self.is_done() {
-            Pool::get().help_until_done(self);
+            self.pool().help_until_done(self);
         }
         self.raw_status()
     }
@@ -371,7 +379,7 @@ impl Event {
     pub(crate) fn release(self: &Arc<Self>, push: Push) {
         if self.resolve() {
             match self.submit() {
-                None => Pool::get().push(Arc::clone(self), push),
+                None => self.pool().push(Arc::clone(self), push),
                 // Whatever hangs on it was enqueued by other threads in the meantime.
                 Some(status) => self.complete(status, Push::Notify),
             }
@@ -457,7 +465,13 @@ impl Event {
                 }
                 if dependent.event.resolve() {
                     match dependent.event.submit() {
-                        None => Pool::get().push(dependent.event, push),
+                        None => {
+                            // This thread looks for work in its own pool only.
+                            let pool = dependent.event.pool();
+                            let same = Arc::ptr_eq(pool, self.pool());
+                            let push = if same { push } else { Push::Notify };
+                            pool.push(Arc::clone(&dependent.event), push);
+                        }
                         Some(status) => done.push((dependent.event, status)),
                     }
                 }

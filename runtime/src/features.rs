@@ -3,6 +3,8 @@
 //! All extension and feature queries, of the platform and of the device, and which functions of extensions are found by name are
 //! generated from here. A row is added by the change that makes it work, never before.
 
+use opencl_sys::{version_major, version_minor};
+
 use crate::frontend::DeviceFeatures;
 use crate::platform::NameVersion;
 
@@ -26,14 +28,14 @@ struct Extension {
 }
 
 impl Extension {
-    /// The same at another patch of its version.
+    /// The same at a patch of its version.
     const fn patch(self, patch: u32) -> Extension {
-        let version = self.name.version + patch;
-        let name = NameVersion {
-            version,
-            ..self.name
-        };
-        Extension { name, ..self }
+        let NameVersion { name, version } = self.name;
+        let (major, minor) = (version_major(version), version_minor(version));
+        Extension {
+            name: NameVersion::new(name, major, minor, patch),
+            ..self
+        }
     }
 
     /// The same with functions.
@@ -60,7 +62,17 @@ const EXTENSIONS: &[Extension] = &[
         "clIcdSetPlatformDispatchDataKHR",
     ]),
     row(Platform, "cl_khr_extended_versioning", 1, 0),
+    row(Device, "cl_ext_buffer_device_address", 1, 0)
+        .patch(2)
+        .with(&["clSetKernelArgDevicePointerEXT"]),
+    row(Device, "cl_ext_device_fission", 1, 0).with(&[
+        "clCreateSubDevicesEXT",
+        "clReleaseDeviceEXT",
+        "clRetainDeviceEXT",
+    ]),
     row(Device, "cl_ext_float_atomics", 1, 0),
+    row(Device, "cl_ext_immutable_memory_objects", 1, 0),
+    row(Device, "cl_ext_migrate_memobject", 1, 0).with(&["clEnqueueMigrateMemObjectEXT"]),
     row(Device, "cl_intel_required_subgroup_size", 1, 0),
     row(Device, "cl_intel_subgroups", 1, 0),
     row(Device, "cl_intel_subgroups_char", 1, 0),
@@ -288,8 +300,8 @@ pub(crate) fn il_version_string() -> String {
             format!(
                 "{}_{}.{}",
                 il.name,
-                opencl_sys::version_major(il.version),
-                opencl_sys::version_minor(il.version)
+                version_major(il.version),
+                version_minor(il.version)
             )
         })
         .collect();

@@ -14,7 +14,6 @@ use crate::executable::Code;
 use crate::fault;
 use crate::float_env::FloatEnv;
 use crate::ndrange::num_groups;
-use crate::pool::Pool;
 use crate::printf_sink::{PrintfSink, receive};
 use crate::scratch;
 use crate::share::Shape;
@@ -92,7 +91,7 @@ impl LaunchWork {
         let estimate = self.code.cost().estimate(self.items());
         let threads = (estimate / NANOSECONDS_PER_THREAD)
             .min(units)
-            .clamp(1, u64::from(Pool::get().threads()));
+            .clamp(1, u64::from(u32::MAX));
         let per_unit = (estimate / units).max(1);
         Shape {
             units,

@@ -42,6 +42,7 @@ pub mod kernel;
 mod launch;
 pub mod memory;
 pub mod ndrange;
+pub mod partition;
 pub mod platform;
 mod pool;
 pub mod printf;

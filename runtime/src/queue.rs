@@ -23,7 +23,6 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
-use crate::pool::Pool;
 
 /// A command queue.
 pub struct Queue {
@@ -110,7 +109,7 @@ impl Queue {
             return Err(ClError::INVALID_QUEUE_PROPERTIES);
         }
         // Starts the threads, so that the first command does not wait for them.
-        Pool::get();
+        device.pool();
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let queue = Arc::new(Queue {
             number: NUMBER.fetch_add(1, Relaxed),
@@ -165,7 +164,7 @@ impl Queue {
 
     /// `clFlush`: from now on the commands enqueued so far progress by themselves.
     pub fn flush(&self) -> CLResult<()> {
-        Pool::get().promote_deferred();
+        self.device.pool().promote_deferred();
         Ok(())
     }
 
@@ -193,7 +192,12 @@ impl Queue {
         ordering: Ordering,
     ) -> CLResult<Arc<Event>> {
         self.check_wait_list(wait)?;
-        let event = Event::command(self, command_type, Job::new(work), keep);
+        let event = Event::command(
+            self,
+            command_type,
+            Job::new(work, self.device.pool().threads()),
+            keep,
+        );
         let push = event.job.push();
         self.place(&event, wait, ordering);
         event.release(push);
@@ -330,7 +334,7 @@ impl Drop for Queue {
     /// "clReleaseCommandQueue performs an implicit flush". Commands hold their queue, so nothing of its own is left;
     /// but the last reference may be a command's.
     fn drop(&mut self) {
-        Pool::get().promote_deferred();
+        self.device.pool().promote_deferred();
     }
 }
 

@@ -11,14 +11,13 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::launch::{NANOSECONDS_PER_CHUNK, NANOSECONDS_PER_THREAD};
-use crate::pool::Pool;
 
 /// How work may be shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     /// How many units there are.
     pub(crate) units: u64,
-    /// How many threads are worth their while.
+    /// How many threads are worth their while, however many there are.
     pub(crate) threads: u32,
     /// Units in a chunk at least.
     pub(crate) min_chunk: u64,
@@ -51,6 +50,8 @@ pub(crate) enum Widened {
 /// The state of sharing one piece of work.
 pub(crate) struct Share {
     shape: Shape,
+    /// Threads that there are.
+    limit: u32,
     /// Threads that are worth their while, as known by now.
     threads: AtomicU32,
     /// Units in a chunk at least, as known by now.
@@ -64,10 +65,16 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    pub(crate) fn new(shape: Shape) -> Share {
-        debug_assert!(shape.units > 0 && shape.threads > 0 && shape.min_chunk > 0);
+    /// `limit` is how many threads there are.
+    pub(crate) fn new(shape: Shape, limit: u32) -> Share {
+        debug_assert!(shape.units > 0 && shape.threads > 0 && shape.min_chunk > 0 && limit > 0);
+        let shape = Shape {
+            threads: shape.threads.min(limit),
+            ..shape
+        };
         Share {
             shape,
+            limit,
             threads: AtomicU32::new(shape.threads),
             min_chunk: AtomicU64::new(shape.min_chunk),
             next: AtomicU64::new(0),
@@ -129,7 +136,7 @@ impl Share {
         let time_left = u128::from(nanoseconds) * u128::from(left) / u128::from(units);
         let wanted = (time_left / u128::from(NANOSECONDS_PER_THREAD))
             .min(u128::from(left))
-            .min(u128::from(Pool::get().threads())) as u32;
+            .min(u128::from(self.limit)) as u32;
         if wanted <= self.threads.load(Relaxed) {
             return None;
         }

@@ -260,7 +260,7 @@ entry_points! {
     status clCreateSubDevices(
         in_device: cl_device_id, properties: *const cl_device_partition_property,
         num_devices: cl_uint, out_devices: *mut cl_device_id, num_devices_ret: *mut cl_uint,
-    ) = device::create_sub_devices;
+    ) = sub_device::create;
     status clRetainDevice(device: cl_device_id) = device::retain;
     status clReleaseDevice(device: cl_device_id) = device::release;
     status clGetDeviceAndHostTimer(
@@ -275,7 +275,7 @@ entry_points! {
     status clCreateSubDevicesEXT(
         in_device: cl_device_id, properties: *const cl_device_partition_property_ext,
         num_entries: cl_uint, out_devices: *mut cl_device_id, num_devices: *mut cl_uint,
-    ) = device::create_sub_devices_ext;
+    ) = sub_device::create_ext;
     status clRetainDeviceEXT(device: cl_device_id) = device::retain;
     status clReleaseDeviceEXT(device: cl_device_id) = device::release;
 
@@ -408,6 +408,10 @@ entry_points! {
         command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem,
         flags: cl_mem_migration_flags,
     ) = transfer::migrate;
+    enqueue clEnqueueMigrateMemObjectEXT(
+        command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem,
+        flags: cl_mem_migration_flags_ext,
+    ) = transfer::migrate_ext;
 
     // svm.rs
     plain clSVMAlloc(
@@ -638,6 +642,9 @@ entry_points! {
     status clSetKernelArgSVMPointer(
         kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
     ) = kernel::set_arg_svm_pointer;
+    status clSetKernelArgDevicePointerEXT(
+        kernel: cl_kernel, arg_index: cl_uint, arg_value: cl_mem_device_address_ext,
+    ) = kernel::set_arg_device_pointer;
     status clSetKernelArgMemPointerINTEL(
         kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
     ) = kernel::set_arg_svm_pointer;

@@ -1,4 +1,4 @@
-//! Devices: there is one, the CPU.
+//! Devices: there is one, the CPU. `sub_device.rs` has its parts.
 
 use std::ffi::CString;
 use std::sync::{Arc, LazyLock};
@@ -16,7 +16,7 @@ use super::context::Context;
 use super::platform::{platform, platform_or_default};
 use super::semaphore::EXTERNAL_SEMAPHORES;
 use super::unified_svm::CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR;
-use crate::abi::edge::{In, Out, RawHandle};
+use crate::abi::edge::{Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::Answer;
@@ -29,6 +29,8 @@ const CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4233;
 /// `cl_device_id`
 pub struct Device {
     pub runtime: Arc<RuntimeDevice>,
+    /// What a sub-device is a part of.
+    pub parent: Option<Ref<Device>>,
 }
 
 object!(Device, ClError::INVALID_DEVICE);
@@ -42,6 +44,7 @@ pub fn devices() -> &'static [Ref<Device>] {
             .map(|runtime| {
                 Handle::new(Device {
                     runtime: runtime.clone(),
+                    parent: None,
                 })
             })
             .collect()
@@ -244,15 +247,18 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         CL_DEVICE_PRINTF_BUFFER_SIZE => answer.value(d.printf_buffer_size),
         CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => answer.boolean(true),
 
-        CL_DEVICE_PARENT_DEVICE => answer.value(RawHandle::NULL),
-        CL_DEVICE_PARTITION_MAX_SUB_DEVICES => answer.value(NONE),
-        // > If the device cannot be partitioned, a value of 0 is returned.
-        CL_DEVICE_PARTITION_PROPERTIES => answer.array(&[0 as cl_device_partition_property]),
-        CL_DEVICE_PARTITION_AFFINITY_DOMAIN => answer.value(0 as cl_device_affinity_domain),
-        // > An implementation may return either a size of 0, or a value of 0.
-        CL_DEVICE_PARTITION_TYPE => answer.array(&[0 as cl_device_partition_property]),
+        CL_DEVICE_PARENT_DEVICE | CL_DEVICE_PARENT_DEVICE_EXT => answer.value(device.parent()),
+        CL_DEVICE_PARTITION_MAX_SUB_DEVICES => answer.value(d.max_sub_devices()),
+        CL_DEVICE_PARTITION_PROPERTIES => answer.array(&device.partition_properties()),
+        CL_DEVICE_PARTITION_AFFINITY_DOMAIN => answer.value(d.affinity_domains()),
+        CL_DEVICE_PARTITION_TYPE => answer.array(&device.partition_type()),
         // > If the device is a root-level device, a reference count of one is returned.
-        CL_DEVICE_REFERENCE_COUNT => answer.value(1 as cl_uint),
+        CL_DEVICE_REFERENCE_COUNT | CL_DEVICE_REFERENCE_COUNT_EXT => {
+            answer.value(device.reference_count())
+        }
+        CL_DEVICE_PARTITION_TYPES_EXT => answer.array(&device.partition_types_ext()),
+        CL_DEVICE_AFFINITY_DOMAINS_EXT => answer.array(&device.affinity_domains_ext()),
+        CL_DEVICE_PARTITION_STYLE_EXT => answer.array(&device.partition_style_ext()),
 
         CL_DEVICE_SVM_CAPABILITIES => answer.value(d.svm_capabilities),
         CL_DEVICE_SVM_TYPE_CAPABILITIES_KHR => answer.array(&unified_svm::TYPES),
@@ -354,43 +360,23 @@ fn opencl_c_numeric_version(device: &RuntimeDevice) -> cl_version {
         .unwrap_or_default()
 }
 
-/// `clCreateSubDevices`: this device cannot be partitioned.
-pub fn create_sub_devices(
-    device: RawHandle,
-    properties: In<cl_device_partition_property>,
-    num_devices: cl_uint,
-    out: Out<RawHandle>,
-    num_devices_ret: Out<cl_uint>,
-) -> CLResult<()> {
-    Device::from_raw(device)?;
-    let _ = (properties, num_devices, out, num_devices_ret);
-    // > CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are
-    // > valid but not supported by the device.
-    Err(ClError::INVALID_VALUE)
-}
-
-/// `clCreateSubDevicesEXT` of `cl_ext_device_fission`, which is not advertised.
-pub fn create_sub_devices_ext(
-    device: RawHandle,
-    properties: In<cl_device_partition_property_ext>,
-    num_entries: cl_uint,
-    out: Out<RawHandle>,
-    num_devices: Out<cl_uint>,
-) -> CLResult<()> {
-    Device::from_raw(device)?;
-    let _ = (properties, num_entries, out, num_devices);
-    Err(ClError::INVALID_VALUE)
-}
-
 /// `clRetainDevice`
 pub fn retain(device: RawHandle) -> CLResult<()> {
+    let device = Device::from_raw(device)?;
     // > The function has no effect on a root-level device.
-    Device::from_raw(device).map(|_| ())
+    if device.parent.is_some() {
+        device.retain();
+    }
+    Ok(())
 }
 
 /// `clReleaseDevice`
 pub fn release(device: RawHandle) -> CLResult<()> {
-    Device::from_raw(device).map(|_| ())
+    let device = Device::from_raw(device)?;
+    match device.parent {
+        Some(_) => device.release(),
+        None => Ok(()),
+    }
 }
 
 /// `clGetDeviceAndHostTimer`

@@ -165,6 +165,23 @@ pub fn set_arg_svm_pointer(kernel: RawHandle, index: cl_uint, value: In<c_void>)
     kernel.runtime.set_arg_svm(index, value.address())
 }
 
+/// `clSetKernelArgDevicePointerEXT` of `cl_ext_buffer_device_address`
+pub fn set_arg_device_pointer(
+    kernel: RawHandle,
+    index: cl_uint,
+    value: cl_mem_device_address_ext,
+) -> CLResult<()> {
+    let kernel = Kernel::from_raw(kernel)?;
+    // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index, or if arg_index corresponds to an argument that
+    // > is not a pointer to the global address space.
+    let kind = kernel.runtime.arg_kind(index)?;
+    require(
+        kind == ArgKind::Pointer(AddressSpace::Global),
+        ClError::INVALID_ARG_INDEX,
+    )?;
+    kernel.runtime.set_arg_svm(index, value as usize)
+}
+
 /// `clSetKernelExecInfo`
 pub fn set_exec_info(
     kernel: RawHandle,
@@ -188,7 +205,9 @@ pub fn set_exec_info_of(
     require(!value.is_null() || size == 0, ClError::INVALID_VALUE)?;
     match name {
         // Every command sees all of the memory, so there is nothing to remember.
-        CL_KERNEL_EXEC_INFO_SVM_PTRS | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL => {
+        CL_KERNEL_EXEC_INFO_SVM_PTRS
+        | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
+        | CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT => {
             // > Previously set pointers can be unset with param_value_size equal to zero and param_value NULL.
             require(
                 size.is_multiple_of(size_of::<*mut c_void>()) && value.is_null() == (size == 0),

@@ -32,6 +32,7 @@ pub mod recording;
 pub mod sampler;
 pub mod semaphore;
 pub mod sharing;
+pub mod sub_device;
 pub mod svm;
 pub mod transfer;
 pub mod unified_svm;

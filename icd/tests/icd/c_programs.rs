@@ -44,6 +44,12 @@ fn memory_and_events() {
     support::c_program("memory_and_events.c");
 }
 
+/// Addresses of buffers, buffers that are never written, and migration before it was in the core.
+#[test]
+fn memory_extensions() {
+    support::c_program("memory_extensions.c");
+}
+
 /// Recorded launches change, and go to other queues.
 #[test]
 fn mutable_commands() {
@@ -96,4 +102,10 @@ fn unified_shared_memory() {
 #[test]
 fn unified_svm() {
     support::c_program("unified_svm.c");
+}
+
+/// Sub-devices have the compute units asked for, and run on their processors only.
+#[test]
+fn sub_devices() {
+    support::c_program("sub_devices.c");
 }

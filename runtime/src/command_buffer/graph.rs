@@ -27,7 +27,7 @@ use smallvec::SmallVec;
 use crate::command::Work;
 use crate::event::{Event, timestamp};
 use crate::launch::NANOSECONDS_PER_THREAD;
-use crate::pool::{Pool, Push};
+use crate::pool::Push;
 use crate::share::{Share, Widened};
 use crate::trace;
 
@@ -78,6 +78,7 @@ impl Graph {
 /// One run of a graph.
 pub(crate) struct GraphRun {
     graph: Arc<Graph>,
+    limit: u32,
     nodes: Box<[NodeRun]>,
     open: Mutex<VecDeque<u32>>,
     /// The nanoseconds of thread time that there are to share: the weights of the open nodes. 0 if and only if none is open.
@@ -114,15 +115,17 @@ impl GraphRun {
         self.graph.len()
     }
 
-    pub(crate) fn new(graph: &Arc<Graph>) -> GraphRun {
+    /// `limit` is how many threads there are.
+    pub(crate) fn new(graph: &Arc<Graph>, limit: u32) -> GraphRun {
         let count = graph.nodes.len() as u32;
         let nodes = graph.nodes.iter().map(|node| NodeRun {
-            share: Share::new(node.work.shape()),
+            share: Share::new(node.work.shape(), limit),
             pending: AtomicU32::new(node.dependencies),
             weight: AtomicU64::new(0),
         });
         let run = GraphRun {
             graph: Arc::clone(graph),
+            limit,
             nodes: nodes.collect(),
             open: Mutex::default(),
             weight: AtomicU64::new(0),
@@ -157,7 +160,7 @@ impl GraphRun {
             0 => 0,
             weight => {
                 let threads = (weight / NANOSECONDS_PER_THREAD).max(1);
-                threads.min(u64::from(Pool::get().threads())) as u32
+                threads.min(u64::from(self.limit)) as u32
             }
         }
     }
@@ -235,9 +238,9 @@ impl GraphRun {
         let threads = self.threads();
         if threads > 1 && !self.shared.swap(true, SeqCst) {
             // Until now this thread was alone.
-            Pool::get().push(Arc::clone(event), Push::Notify);
+            event.pool().push(Arc::clone(event), Push::Notify);
         } else if self.is_shared() && threads > event.job.participants() {
-            Pool::get().wake_one();
+            event.pool().wake_one();
         }
     }
 

@@ -183,7 +183,7 @@ impl CommandBuffer {
             [] => &self.queues[..],
             _ => queues,
         };
-        let job = Job::graph(GraphRun::new(&graph));
+        let job = Job::graph(GraphRun::new(&graph, queues[0].device().pool().threads()));
         let keep = Keep::from_iter([keep as _]);
         Queue::submit_to_all(queues, CL_COMMAND_COMMAND_BUFFER_KHR, job, keep, wait)
     }

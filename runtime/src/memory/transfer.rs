@@ -4,7 +4,6 @@ use smallvec::SmallVec;
 
 use crate::memory::host::HostPtr;
 use crate::memory::rect::Layout;
-use crate::pool::Pool;
 use crate::share::Shape;
 
 /// Bytes in a unit of work.
@@ -56,7 +55,7 @@ impl Transfer {
     pub(crate) fn shape(&self) -> Shape {
         let bytes = self.bytes();
         let estimate = (bytes / BYTES_PER_NANOSECOND) as u64;
-        let threads = (bytes / BYTES_PER_THREAD).clamp(1, Pool::get().threads() as usize) as u32;
+        let threads = (bytes / BYTES_PER_THREAD).clamp(1, u32::MAX as usize) as u32;
         let (units, min_chunk) = match self {
             // Pieces of an overlapping copy would have to be done in order.
             Transfer::Copy {

@@ -213,7 +213,7 @@ impl Queue {
         wait: &[Arc<Event>],
         link: &dyn Fn(&Arc<Event>),
     ) -> CLResult<Arc<Event>> {
-        let event = Event::command(self, command_type, Job::new(work), Keep::new());
+        let event = Event::command(self, command_type, Job::new(work, 1), Keep::new());
         self.place(&event, wait, Ordering::Queue);
         link(&event);
         event.release(Push::Notify);
