@@ -29,6 +29,7 @@ use smallvec::SmallVec;
 
 use crate::command::{Job, Keep, Work};
 use crate::context::Context;
+use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::pool::{Pool, Push};
 use crate::queue::{Priority, Queue};
@@ -57,6 +58,8 @@ pub type EventCallback = Box<dyn FnOnce(i32) + Send>;
 pub struct Event {
     context: Arc<Context>,
     queue: Option<Arc<Queue>>,
+    /// Where a command of several queues runs.
+    device: Option<Arc<Device>>,
     profiled: bool,
     command_type: u32,
     /// The execution status, a `cl_int`'s bits.
@@ -114,14 +117,15 @@ impl Event {
         )
     }
 
-    /// As [`Event::command`], for a command of several queues. It has no queue, and time stamps if all of them have.
+    /// As [`Event::command`], for a command of several queues. It has no queue, time stamps if all of them have, and runs on the first
+    /// one's device.
     pub(crate) fn command_of_several(
         queues: &[&Arc<Queue>],
         command_type: u32,
         job: Job,
         keep: Keep,
     ) -> Arc<Event> {
-        Event::create(
+        let mut event = Event::create(
             Arc::clone(queues[0].context()),
             None,
             queues.iter().all(|queue| queue.profiles()),
@@ -129,7 +133,12 @@ impl Event {
             CL_QUEUED,
             job,
             keep,
-        )
+        );
+        // Nobody else has it yet.
+        if let Some(new) = Arc::get_mut(&mut event) {
+            new.device = Some(Arc::clone(queues[0].device()));
+        }
+        event
     }
 
     fn create(
@@ -144,6 +153,7 @@ impl Event {
         Arc::new(Event {
             context,
             queue,
+            device: None,
             profiled,
             command_type,
             status: AtomicU32::new(status as u32),
@@ -236,9 +246,10 @@ impl Event {
 
     /// The threads that execute the command.
     pub(crate) fn pool(&self) -> &Arc<Pool> {
-        match &self.queue {
-            Some(queue) => queue.device().pool(),
-            None => Pool::get(),
+        match (&self.queue, &self.device) {
+            (Some(queue), _) => queue.device().pool(),
+            (None, Some(device)) => device.pool(),
+            (None, None) => Pool::get(),
         }
     }
 

@@ -125,11 +125,16 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_expect_assume", 1, 0),
     row(Device, "cl_khr_extended_async_copies", 1, 0),
     row(Device, "cl_khr_extended_bit_ops", 1, 0),
+    row(Device, "cl_khr_external_semaphore", 1, 0)
+        .patch(1)
+        .with(&["clGetSemaphoreHandleForTypeKHR"]),
+    row(Device, "cl_khr_external_semaphore_opaque_fd", 1, 0),
     row(Device, "cl_khr_fp16", 1, 0),
     row(Device, "cl_khr_fp64", 1, 0),
     row(Device, "cl_khr_global_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_global_int32_extended_atomics", 1, 0),
     row(Device, "cl_khr_il_program", 1, 0).with(&["clCreateProgramWithILKHR"]),
+    row(Device, "cl_khr_initialize_memory", 1, 0),
     row(Device, "cl_khr_int64_base_atomics", 1, 0),
     row(Device, "cl_khr_int64_extended_atomics", 1, 0),
     row(Device, "cl_khr_integer_dot_product", 2, 0),

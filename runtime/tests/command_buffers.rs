@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use brolga_runtime::command_buffer::{Dispatch, Drafts};
+use brolga_runtime::context::ContextOptions;
 use brolga_runtime::error::ClError;
+use brolga_runtime::partition::Partition;
 use brolga_runtime::{
-    Buffer, CommandBuffer, Event, HostPtr, Kernel, Place, Queue, RectSide, SyncPoint,
+    Buffer, CommandBuffer, Context, Event, HostPtr, Kernel, Place, Platform, Queue, RectSide,
+    SyncPoint,
 };
 use brolga_runtime_testing::*;
 use opencl_sys::*;
@@ -558,4 +561,60 @@ fn a_copy_for_other_queues_is_a_command_buffer_of_its_own() {
     assert_eq!(words(&ordered, &sum), [16]);
     let foreign = self::queue(&self::context());
     assert!(original.remap(vec![foreign]).is_err());
+}
+
+/// Each command runs on the device of the queue that it was recorded to, in the order that sync-points ask for.
+#[test]
+fn several_devices() {
+    let root = &Platform::get().devices()[0];
+    // A machine of one processor has no sub-devices.
+    let Ok(devices) = root.partition(&Partition::ByCounts(vec![1, 1])) else {
+        assert_eq!(root.max_compute_units, 1);
+        return;
+    };
+    let context = Context::new(devices.clone(), ContextOptions::default()).unwrap();
+    let with = |device| Queue::new(&context, device, 0, Vec::new()).unwrap();
+    let queues: Vec<_> = devices.iter().map(with).collect();
+    let (add, who) = (kernel(&context, "add"), kernel(&context, "who"));
+    let sum = buffer(&context, &[0]);
+    let at = |queue, wait: &[SyncPoint]| Place {
+        queue,
+        wait: wait.to_vec(),
+    };
+    let commands = CommandBuffer::new(queues.clone(), false, Vec::new()).unwrap();
+    let mut point = record_add(&commands, &at(0, &[]), &add, &sum, 1);
+    for step in 1..100 {
+        // Without atomics: a sum that is right was ordered.
+        point = record_add(&commands, &at(step % 2, &[point]), &add, &sum, 1);
+    }
+    commands
+        .nd_range(&at(1, &[point]), &launch(&who, 20, 1))
+        .unwrap();
+    commands.finalize().unwrap();
+    let threads = || std::mem::take(&mut *WHO.lock());
+    queues[0]
+        .enqueue_nd_range(&who, 1, None, Some(&[20]), Some(&[1]), &[])
+        .unwrap();
+    queues[0].finish().unwrap();
+    let of_first = threads();
+    for run in 1..=20 {
+        // In the order of both queues, whichever is asked.
+        let event = commands.enqueue(&[], &[]).unwrap();
+        queues[run % 2].finish().unwrap();
+        assert_eq!(event.status(), CL_COMPLETE);
+        assert_eq!(words(&queues[0], &sum), [100 * run as u32]);
+        assert!(threads().is_disjoint(&of_first));
+    }
+    let gate = Event::user(&context);
+    let event = commands.enqueue(&[], &[Arc::clone(&gate)]).unwrap();
+    gate.set_user_status(-1).unwrap();
+    assert!(Event::wait_all(&[event]).is_err());
+    assert_eq!(words(&queues[1], &sum), [2000]);
+    // All on one of them.
+    let copy = commands.remap(vec![Arc::clone(&queues[0])]).unwrap();
+    Event::wait_all(&[copy.enqueue(&[], &[]).unwrap()]).unwrap();
+    assert_eq!(threads(), of_first);
+    let swapped = [Arc::clone(&queues[1]), Arc::clone(&queues[0])];
+    let refused = commands.enqueue(&swapped, &[]).map(|_| ());
+    assert_eq!(refused, Err(ClError::INVALID_DEVICE));
 }

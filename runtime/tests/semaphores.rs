@@ -1,5 +1,6 @@
 //! Semaphores: each wait is for one signal, whatever the queues they are in.
 
+use std::os::fd::IntoRawFd;
 use std::sync::Arc;
 
 use brolga_runtime::error::ClError;
@@ -104,4 +105,50 @@ fn what_nobody_will_signal_fails() {
     let failed = Err(ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     let refused = first.enqueue_wait(&list, &[gate]).map(|_| ());
     assert_eq!(refused, failed);
+}
+
+/// Two semaphores with one payload, in two contexts: signals of one are taken by waits of the other, early or late.
+#[test]
+fn a_payload_is_shared_across_contexts() {
+    let contexts = [context(), context()];
+    let queues = [queue(&contexts[0]), queue(&contexts[1])];
+    let made = Semaphore::exportable(&contexts[0]).unwrap();
+    let fd = made.export().unwrap().into_raw_fd();
+    let taken = [Semaphore::imported(&contexts[1], fd).unwrap()];
+    let made = [made];
+    for round in 0..100 {
+        assert_eq!((made[0].payload(), taken[0].payload()), (0, 0));
+        let (gate, wait);
+        if round % 2 == 0 {
+            wait = queues[1].enqueue_wait(&taken, &[]).unwrap();
+            assert_ne!(wait.status(), CL_COMPLETE);
+            queues[0].enqueue_signal(&made, &[]).unwrap();
+        } else {
+            queues[0].enqueue_signal(&made, &[]).unwrap();
+            queues[0].finish().unwrap();
+            assert_eq!((made[0].payload(), taken[0].payload()), (1, 1));
+            gate = Event::user(&contexts[1]);
+            wait = queues[1]
+                .enqueue_wait(&taken, &[Arc::clone(&gate)])
+                .unwrap();
+            // It is not taken before the command runs.
+            assert_eq!(made[0].payload(), 1);
+            gate.set_user_status(CL_COMPLETE).unwrap();
+        }
+        Event::wait_all(&[wait]).unwrap();
+    }
+    // A wait whose wait list fails takes nothing.
+    queues[0].enqueue_signal(&made, &[]).unwrap();
+    queues[0].finish().unwrap();
+    let gate = Event::user(&contexts[1]);
+    let wait = queues[1]
+        .enqueue_wait(&taken, &[Arc::clone(&gate)])
+        .unwrap();
+    gate.set_user_status(-1).unwrap();
+    assert!(Event::wait_all(&[wait]).is_err());
+    assert_eq!(made[0].payload(), 1);
+    for wrong in [-1, 100_000, 0] {
+        assert!(Semaphore::imported(&contexts[1], wrong).is_err());
+    }
+    assert!(Semaphore::new(&contexts[0]).export().is_err());
 }

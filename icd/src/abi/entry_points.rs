@@ -774,6 +774,10 @@ entry_points! {
     query clGetSemaphoreInfoKHR(
         sema_object: cl_semaphore_khr, param_name: cl_semaphore_info_khr,
     ) = semaphore::get_info;
+    query clGetSemaphoreHandleForTypeKHR(
+        sema_object: cl_semaphore_khr, device: cl_device_id,
+        handle_type: cl_external_semaphore_handle_type_khr,
+    ) = semaphore::get_handle;
     enqueue clEnqueueWaitSemaphoresKHR(
         command_queue: cl_command_queue, num_sema_objects: cl_uint,
         sema_objects: *const cl_semaphore_khr, sema_payload_list: *const cl_semaphore_payload_khr,

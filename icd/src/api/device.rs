@@ -14,6 +14,7 @@ use opencl_sys::*;
 
 use super::context::Context;
 use super::platform::{platform, platform_or_default};
+use super::semaphore::EXTERNAL_SEMAPHORES;
 use super::unified_svm::CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR;
 use crate::abi::edge::{Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
@@ -318,6 +319,8 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
             answer.array(&raws)
         }
 
+        CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR
+        | CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => answer.array(&EXTERNAL_SEMAPHORES),
         CL_DEVICE_SEMAPHORE_TYPES_KHR => answer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),
 
         CL_DEVICE_UUID => answer.value(d.uuid),

@@ -1,5 +1,6 @@
-//! Semaphores (`cl_khr_semaphore`).
+//! Semaphores (`cl_khr_semaphore`), and those that processes share (`cl_khr_external_semaphore_opaque_fd`).
 
+use std::os::fd::IntoRawFd;
 use std::sync::Arc;
 
 use brolga_runtime::Semaphore as RuntimeSemaphore;
@@ -19,17 +20,29 @@ pub struct Semaphore {
     pub runtime: Arc<RuntimeSemaphore>,
     pub context: Ref<Context>,
     devices: Vec<Ref<Device>>,
+    /// As what it may be exported.
+    exports: Vec<cl_external_semaphore_handle_type_khr>,
     /// As given, with the final zero.
     properties: Vec<cl_semaphore_properties_khr>,
 }
 
 object!(Semaphore, ClError::INVALID_SEMAPHORE);
 
+const EXPORTED_AS: cl_semaphore_info_khr =
+    CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR as cl_semaphore_info_khr;
+
+/// The handles that semaphores may be imported from and exported as. Sync files are made by drivers in the kernel, of which
+/// there is none here.
+pub const EXTERNAL_SEMAPHORES: [cl_external_semaphore_handle_type_khr; 1] =
+    [CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR];
+
 /// What the properties of a new semaphore say.
 #[derive(Default)]
 struct Wanted {
     kind: Option<cl_semaphore_properties_khr>,
     devices: Option<Vec<RawHandle>>,
+    exports: Option<Vec<cl_semaphore_properties_khr>>,
+    descriptor: Option<i32>,
     as_given: Vec<cl_semaphore_properties_khr>,
 }
 
@@ -52,14 +65,16 @@ impl Wanted {
                 _ if name > cl_properties::from(u32::MAX) => return Err(ClError::INVALID_PROPERTY),
                 CL_SEMAPHORE_TYPE_KHR if wanted.kind.is_none() => wanted.kind = Some(next()),
                 CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR if wanted.devices.is_none() => {
-                    let mut devices = Vec::new();
-                    loop {
-                        match next() {
-                            0 => break,
-                            raw => devices.push(RawHandle::from_address(raw as usize)),
-                        }
-                    }
-                    wanted.devices = Some(devices);
+                    let raws = std::iter::from_fn(|| Some(next()).filter(|&raw| raw != 0));
+                    let raws = raws.map(|raw| RawHandle::from_address(raw as usize));
+                    wanted.devices = Some(raws.collect());
+                }
+                EXPORTED_AS if wanted.exports.is_none() => {
+                    let kinds = std::iter::from_fn(|| Some(next()).filter(|&kind| kind != 0));
+                    wanted.exports = Some(kinds.collect());
+                }
+                CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR if wanted.descriptor.is_none() => {
+                    wanted.descriptor = Some(next() as i32);
                 }
                 _ => return Err(ClError::INVALID_PROPERTY),
             }
@@ -97,10 +112,28 @@ pub fn create(
             vec![context.device(raws[0])?]
         }
     };
+    // > CL_INVALID_VALUE if more than one semaphore handle type is specified in the CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR list.
+    let exports = wanted.exports.unwrap_or_default();
+    require(exports.len() <= 1, ClError::INVALID_VALUE)?;
+    let known = |kind: &u64| {
+        EXTERNAL_SEMAPHORES
+            .iter()
+            .any(|&one| u64::from(one) == *kind)
+    };
+    require(exports.iter().all(known), ClError::INVALID_PROPERTY)?;
+    // > CL_INVALID_OPERATION if props_list specifies a cl_external_semaphore_handle_type_khr followed by a handle as well as
+    // > CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR.
+    let runtime = match (wanted.descriptor, exports.is_empty()) {
+        (Some(_), false) => return Err(ClError::INVALID_OPERATION),
+        (Some(fd), true) => RuntimeSemaphore::imported(&context.runtime, fd)?,
+        (None, false) => RuntimeSemaphore::exportable(&context.runtime)?,
+        (None, true) => RuntimeSemaphore::new(&context.runtime),
+    };
     Ok(Handle::new(Semaphore {
-        runtime: RuntimeSemaphore::new(&context.runtime),
+        runtime,
         context,
         devices,
+        exports: exports.into_iter().map(|kind| kind as u32).collect(),
         properties: wanted.as_given,
     })
     .raw())
@@ -130,8 +163,37 @@ pub fn get_info(semaphore: RawHandle, name: cl_semaphore_info_khr, answer: Answe
             let raws: Vec<RawHandle> = semaphore.devices.iter().map(|one| one.raw()).collect();
             answer.array(&raws)
         }
+        EXPORTED_AS => answer.array(&semaphore.exports),
+        CL_SEMAPHORE_EXPORTABLE_KHR => answer.boolean(!semaphore.exports.is_empty()),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// `clGetSemaphoreHandleForTypeKHR`
+pub fn get_handle(
+    semaphore: RawHandle,
+    device: RawHandle,
+    kind: cl_external_semaphore_handle_type_khr,
+    answer: Answer,
+) -> CLResult<()> {
+    let semaphore = Semaphore::from_raw(semaphore)?;
+    // > CL_INVALID_DEVICE if device is not a valid device, or if sema_object belongs to a context that is not associated with
+    // > device, or if sema_object can not be shared with device.
+    let device = semaphore.context.device(device)?;
+    require(
+        semaphore
+            .devices
+            .iter()
+            .any(|one| Arc::ptr_eq(one, &device)),
+        ClError::INVALID_DEVICE,
+    )?;
+    // > CL_INVALID_VALUE if the requested external semaphore handle type was not specified when sema_object was created.
+    require(semaphore.exports.contains(&kind), ClError::INVALID_VALUE)?;
+    // A descriptor is made for somebody who takes it.
+    match answer.takes::<i32>() {
+        true => answer.value(semaphore.runtime.export()?.into_raw_fd()),
+        false => answer.value(-1i32),
     }
 }
 

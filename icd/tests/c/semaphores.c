@@ -1,5 +1,9 @@
 /* Semaphores: signals and waits across queues, queries, and every error. */
+#define _POSIX_C_SOURCE 200809L
 #include "check.h"
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef cl_ulong properties_t;
 typedef struct semaphore_ *semaphore_t;
@@ -16,6 +20,14 @@ typedef struct semaphore_ *semaphore_t;
 #define COMMAND_WAIT 0x2042
 #define COMMAND_SIGNAL 0x2043
 #define INVALID_SEMAPHORE (-1142)
+#define PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES 0x2037
+#define PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES 0x2038
+#define DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES 0x204D
+#define DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES 0x204E
+#define SEMAPHORE_EXPORT_HANDLE_TYPES 0x203F
+#define SEMAPHORE_EXPORTABLE 0x2054
+#define SEMAPHORE_HANDLE_OPAQUE_FD 0x2055
+#define SEMAPHORE_HANDLE_SYNC_FD 0x2058
 
 static semaphore_t(CL_API_CALL *create_)(cl_context, const properties_t *, cl_int *);
 static cl_int(CL_API_CALL *retain_)(semaphore_t);
@@ -24,6 +36,7 @@ static cl_int(CL_API_CALL *get_info_)(semaphore_t, cl_uint, size_t, void *, size
 typedef cl_int(CL_API_CALL *enqueue_t)(cl_command_queue, cl_uint, const semaphore_t *, const cl_ulong *, cl_uint,
                                        const cl_event *, cl_event *);
 static enqueue_t wait_, signal_;
+static cl_int(CL_API_CALL *get_handle_)(semaphore_t, cl_device_id, cl_uint, size_t, void *, size_t *);
 
 static const properties_t binary[] = {SEMAPHORE_TYPE, TYPE_BINARY, 0};
 
@@ -95,6 +108,86 @@ static void queries(void) {
     STATUS(INVALID_SEMAPHORE, retain_(NULL));
 }
 
+/* A child process, which shares nothing else, signals one semaphore when it has seen the other. */
+static void other_processes(void) {
+    cl_int err;
+    cl_uint kind;
+    cl_bool exportable;
+    size_t size;
+    int fds[2], fd;
+    properties_t list[] = {SEMAPHORE_TYPE, TYPE_BINARY, SEMAPHORE_EXPORT_HANDLE_TYPES, SEMAPHORE_HANDLE_OPAQUE_FD, 0, 0};
+    cl_uint names[] = {DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES, DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES};
+    for (int i = 0; i < 2; i++) {
+        STATUS(CL_SUCCESS, clGetDeviceInfo(device, names[i], sizeof kind, &kind, &size));
+        TRUE(kind == SEMAPHORE_HANDLE_OPAQUE_FD && size == sizeof kind);
+        STATUS(CL_SUCCESS, clGetPlatformInfo(platform, PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES + i, sizeof kind, &kind, &size));
+        TRUE(kind == SEMAPHORE_HANDLE_OPAQUE_FD && size == sizeof kind);
+    }
+    semaphore_t two[2];
+    for (int i = 0; i < 2; i++) {
+        two[i] = create_(context, list, &err);
+        STATUS(CL_SUCCESS, err);
+        STATUS(CL_SUCCESS, get_handle_(two[i], device, SEMAPHORE_HANDLE_OPAQUE_FD, sizeof fds[i], &fds[i], &size));
+        TRUE(fds[i] >= 0 && size == sizeof fds[i]);
+    }
+    STATUS(CL_SUCCESS, get_info_(two[0], SEMAPHORE_EXPORTABLE, sizeof exportable, &exportable, NULL));
+    TRUE(exportable == CL_TRUE);
+    STATUS(CL_SUCCESS, get_info_(two[0], SEMAPHORE_EXPORT_HANDLE_TYPES, sizeof kind, &kind, &size));
+    TRUE(kind == SEMAPHORE_HANDLE_OPAQUE_FD && size == sizeof kind);
+    STATUS(CL_SUCCESS, signal_(queue, 1, &two[0], NULL, 0, NULL, NULL));
+    STATUS(CL_SUCCESS, wait_(queue, 1, &two[1], NULL, 0, NULL, NULL));
+    pid_t child = fork();
+    if (child == 0) {
+        cl_ulong one = 0;
+        struct pollfd entry = {fds[0], POLLIN, 0};
+        _exit(poll(&entry, 1, 60000) == 1 && read(fds[0], &one, sizeof one) == sizeof one && one == 1 &&
+                      write(fds[1], &one, sizeof one) == sizeof one
+                  ? 0
+                  : 1);
+    }
+    STATUS(CL_SUCCESS, clFinish(queue));
+    int status = -1;
+    TRUE(waitpid(child, &status, 0) == child && status == 0);
+    TRUE(payload(two[0]) == 0 && payload(two[1]) == 0);
+
+    /* Imported here: the same payload, and the descriptor is the driver's. */
+    properties_t import[] = {SEMAPHORE_TYPE, TYPE_BINARY, SEMAPHORE_HANDLE_OPAQUE_FD, (properties_t)fds[0], 0};
+    semaphore_t same = create_(context, import, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, get_info_(same, SEMAPHORE_EXPORTABLE, sizeof exportable, &exportable, NULL));
+    TRUE(exportable == CL_FALSE);
+    STATUS(CL_SUCCESS, signal_(queue, 1, &same, NULL, 0, NULL, NULL));
+    STATUS(CL_SUCCESS, clFinish(queue));
+    TRUE(payload(two[0]) == 1);
+    STATUS(CL_SUCCESS, wait_(queue, 1, &two[0], NULL, 0, NULL, NULL));
+    STATUS(CL_SUCCESS, clFinish(queue));
+    TRUE(payload(same) == 0);
+
+    STATUS(CL_SUCCESS, get_handle_(two[0], device, SEMAPHORE_HANDLE_OPAQUE_FD, 0, NULL, &size));
+    TRUE(size == sizeof fd);
+    STATUS(INVALID_SEMAPHORE, get_handle_(NULL, device, SEMAPHORE_HANDLE_OPAQUE_FD, sizeof fd, &fd, NULL));
+    STATUS(CL_INVALID_DEVICE, get_handle_(two[0], NULL, SEMAPHORE_HANDLE_OPAQUE_FD, sizeof fd, &fd, NULL));
+    STATUS(CL_INVALID_VALUE, get_handle_(two[0], device, SEMAPHORE_HANDLE_SYNC_FD, sizeof fd, &fd, NULL));
+    STATUS(CL_INVALID_VALUE, get_handle_(two[0], device, SEMAPHORE_HANDLE_OPAQUE_FD, sizeof fd - 1, &fd, NULL));
+    STATUS(CL_INVALID_VALUE, get_handle_(same, device, SEMAPHORE_HANDLE_OPAQUE_FD, sizeof fd, &fd, NULL));
+    properties_t sync[] = {SEMAPHORE_TYPE, TYPE_BINARY, SEMAPHORE_EXPORT_HANDLE_TYPES, SEMAPHORE_HANDLE_SYNC_FD, 0, 0};
+    properties_t more[] = {SEMAPHORE_TYPE, TYPE_BINARY, SEMAPHORE_EXPORT_HANDLE_TYPES, SEMAPHORE_HANDLE_OPAQUE_FD,
+                           SEMAPHORE_HANDLE_OPAQUE_FD, 0, 0};
+    properties_t both[] = {SEMAPHORE_TYPE, TYPE_BINARY, SEMAPHORE_EXPORT_HANDLE_TYPES, SEMAPHORE_HANDLE_OPAQUE_FD, 0,
+                           SEMAPHORE_HANDLE_OPAQUE_FD, (properties_t)fds[1], 0};
+    properties_t closed[] = {SEMAPHORE_TYPE, TYPE_BINARY, SEMAPHORE_HANDLE_OPAQUE_FD, 100000, 0};
+    properties_t file[] = {SEMAPHORE_TYPE, TYPE_BINARY, SEMAPHORE_HANDLE_OPAQUE_FD, 1, 0};
+    CREATED(CL_INVALID_PROPERTY, create_(context, sync, &err));
+    CREATED(CL_INVALID_VALUE, create_(context, more, &err));
+    CREATED(CL_INVALID_OPERATION, create_(context, both, &err));
+    CREATED(CL_INVALID_PROPERTY, create_(context, closed, &err));
+    CREATED(CL_INVALID_PROPERTY, create_(context, file, &err));
+    TRUE(close(fds[1]) == 0);
+    STATUS(CL_SUCCESS, release_(same));
+    STATUS(CL_SUCCESS, release_(two[0]));
+    STATUS(CL_SUCCESS, release_(two[1]));
+}
+
 static void bad_arguments(void) {
     cl_int err;
     properties_t none[] = {0}, unknown[] = {~(properties_t)0}, wrong[] = {SEMAPHORE_TYPE, 7, 0};
@@ -149,11 +242,13 @@ int main(void) {
     LOAD(get_info_, "clGetSemaphoreInfoKHR");
     LOAD(wait_, "clEnqueueWaitSemaphoresKHR");
     LOAD(signal_, "clEnqueueSignalSemaphoresKHR");
+    LOAD(get_handle_, "clGetSemaphoreHandleForTypeKHR");
     if (failures != 0) {
         return finish();
     }
     signals_and_waits();
     queries();
+    other_processes();
     bad_arguments();
     STATUS(CL_SUCCESS, clReleaseCommandQueue(queue));
     STATUS(CL_SUCCESS, clReleaseContext(context));

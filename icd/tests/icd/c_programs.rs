@@ -32,6 +32,12 @@ fn faults() {
     support::c_program("faults.c");
 }
 
+/// Work-group and private memory are zero if a context says so.
+#[test]
+fn initialize() {
+    support::c_program("initialize.c");
+}
+
 /// Buffers, sub-buffers, mapping, SVM, events, callbacks and native kernels do what they are for.
 #[test]
 fn memory_and_events() {

@@ -4,11 +4,13 @@
 //! the nodes of a [`Graph`], whose edges are all the order there is: sync-points, barriers, and the order of in-order queues. What
 //! flows out is one command of a queue for each enqueue, with one event.
 //!
-//! `record.rs` has a method for each command, `graph.rs` runs a graph, `mutable.rs` changes recorded launches.
+//! `record.rs` has a method for each command, `graph.rs` runs a graph, `spread.rs` one of several devices, `mutable.rs` changes recorded
+//! launches.
 
 pub(crate) mod graph;
 mod mutable;
 mod record;
+mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -183,8 +185,11 @@ impl CommandBuffer {
             [] => &self.queues[..],
             _ => queues,
         };
-        let job = Job::graph(GraphRun::new(&graph, queues[0].device().pool().threads()));
         let keep = Keep::from_iter([keep as _]);
+        if spread::is_needed(queues) {
+            return spread::enqueue(&graph, keep, queues, wait);
+        }
+        let job = Job::graph(GraphRun::new(&graph, queues[0].device().pool().threads()));
         Queue::submit_to_all(queues, CL_COMMAND_COMMAND_BUFFER_KHR, job, keep, wait)
     }
 

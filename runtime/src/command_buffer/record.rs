@@ -208,7 +208,7 @@ impl Recording {
         dependencies.sort_unstable();
         dependencies.dedup();
         self.last[place.queue] = Some(node);
-        Arc::make_mut(&mut self.graph).add(Arc::new(command.work), &dependencies);
+        Arc::make_mut(&mut self.graph).add(Arc::new(command.work), place.queue, &dependencies);
         Arc::make_mut(&mut self.keep).push(command.keep);
         Ok(point)
     }

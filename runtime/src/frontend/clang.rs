@@ -411,6 +411,15 @@ impl CommandLine {
             }
             Way::Direct => {}
         }
+        if options.zeroed_variables {
+            command.push("-ftrivial-auto-var-init=zero");
+            if way == Way::Bitcode {
+                // Older versions want to be told that it is meant.
+                command.push(
+                    "-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang",
+                );
+            }
+        }
         command.push_language_options(options);
         command.push_headers(request.headers)?;
         for directory in &options.include_dirs {

@@ -4,9 +4,14 @@
 //! signals, like on an event of its wait list. So a semaphore may be signalled again as soon as the wait for it has been enqueued, as
 //! the specification wants it, and no thread ever sleeps on one. A wait that is enqueued before its signal depends on a gate, which the next signal
 //! opens.
+//!
+//! Semaphores that other processes share cannot do that: `external.rs` has what they do instead.
+
+mod external;
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use opencl_sys::*;
@@ -18,11 +23,14 @@ use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::pool::Push;
 use crate::queue::{Ordering, Queue};
+use external::Shared;
 
 /// A binary semaphore.
 pub struct Semaphore {
     context: Arc<Context>,
     pairs: Mutex<Pairs>,
+    /// The payload, if others share it.
+    shared: Option<Arc<Shared>>,
 }
 
 /// Signals and waits that have been enqueued.
@@ -39,10 +47,33 @@ struct Pairs {
 impl Semaphore {
     /// A semaphore that is not signalled.
     pub fn new(context: &Arc<Context>) -> Arc<Semaphore> {
+        Semaphore::with(context, None)
+    }
+
+    /// A semaphore that is not signalled and may be shared. Errors: `CL_OUT_OF_RESOURCES`.
+    pub fn exportable(context: &Arc<Context>) -> CLResult<Arc<Semaphore>> {
+        Ok(Semaphore::with(context, Some(Shared::new()?)))
+    }
+
+    /// A semaphore with the payload of the one that `fd` was exported from, which takes the descriptor over.
+    ///
+    /// Errors: `CL_INVALID_PROPERTY` for a descriptor of something else, which stays the caller's.
+    pub fn imported(context: &Arc<Context>, fd: i32) -> CLResult<Arc<Semaphore>> {
+        Ok(Semaphore::with(context, Some(Shared::import(fd)?)))
+    }
+
+    fn with(context: &Arc<Context>, shared: Option<Shared>) -> Arc<Semaphore> {
         Arc::new(Semaphore {
             context: Arc::clone(context),
             pairs: Mutex::default(),
+            shared: shared.map(Arc::new),
         })
+    }
+
+    /// A descriptor that refers to the payload. Errors: `CL_INVALID_VALUE` if it is not shared.
+    pub fn export(&self) -> CLResult<OwnedFd> {
+        let shared = self.shared.as_ref().ok_or(ClError::INVALID_VALUE)?;
+        shared.export()
     }
 
     /// `CL_SEMAPHORE_CONTEXT_KHR`
@@ -52,6 +83,9 @@ impl Semaphore {
 
     /// `CL_SEMAPHORE_PAYLOAD_KHR`: 1 from when a signal command is complete to when the command that waits for it is.
     pub fn payload(&self) -> u64 {
+        if let Some(shared) = &self.shared {
+            return u64::from(shared.is_signalled());
+        }
         let (signal, wait) = {
             let pairs = self.pairs.lock();
             (pairs.signal.clone(), pairs.wait.clone())
@@ -103,9 +137,16 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
         self.check_semaphores(semaphores, wait)?;
+        let shared = shared(semaphores);
+        let work = match shared.is_empty() {
+            true => Work::Nothing,
+            false => Work::instant(Box::new(move || {
+                shared.iter().for_each(|one| one.signal());
+            })),
+        };
         let command_type = CL_COMMAND_SEMAPHORE_SIGNAL_KHR;
-        self.enqueue_linked(command_type, wait, &|event| {
-            semaphores.iter().for_each(|one| one.signal(event));
+        self.enqueue_linked(command_type, work, wait, &|event| {
+            own(semaphores).for_each(|one| one.signal(event));
         })
     }
 
@@ -117,8 +158,28 @@ impl Queue {
     ) -> CLResult<Arc<Event>> {
         self.check_semaphores(semaphores, wait)?;
         let command_type = CL_COMMAND_SEMAPHORE_WAIT_KHR;
-        self.enqueue_linked(command_type, wait, &|event| {
-            semaphores.iter().for_each(|one| one.wait(event));
+        let shared = shared(semaphores);
+        if shared.is_empty() {
+            return self.enqueue_linked(command_type, Work::Nothing, wait, &|event| {
+                own(semaphores).for_each(|one| one.wait(event));
+            });
+        }
+        // What is shared is taken when everything before is done, by a command in front of the one that the application sees. Should it
+        // fail, the gates go away with it.
+        let gates = shared
+            .into_iter()
+            .map(|one| (one, Event::gate(self.context())));
+        let gates: Vec<_> = gates.collect();
+        let opened: Vec<_> = gates.iter().map(|(_, gate)| Arc::clone(gate)).collect();
+        let work = Work::instant(Box::new(move || {
+            for (one, gate) in gates {
+                one.wait(gate);
+            }
+        }));
+        let before = self.enqueue_linked(CL_COMMAND_MARKER, work, wait, &|_| {})?;
+        self.enqueue_linked(command_type, Work::Nothing, &[before], &|event| {
+            opened.iter().for_each(|gate| event.depend_on(gate, true));
+            own(semaphores).for_each(|one| one.wait(event));
         })
     }
 
@@ -144,19 +205,33 @@ impl Queue {
         }
     }
 
-    /// Enqueues a command without work that `link` connects with others before it may complete.
+    /// Enqueues a command of no time that `link` connects with others before it may complete.
     fn enqueue_linked(
         self: &Arc<Self>,
         command_type: u32,
+        work: Work,
         wait: &[Arc<Event>],
         link: &dyn Fn(&Arc<Event>),
     ) -> CLResult<Arc<Event>> {
-        let event = Event::command(self, command_type, Job::new(Work::Nothing, 1), Keep::new());
+        let event = Event::command(self, command_type, Job::new(work, 1), Keep::new());
         self.place(&event, wait, Ordering::Queue);
         link(&event);
         event.release(Push::Notify);
         Ok(event)
     }
+}
+
+/// The payloads that others share.
+fn shared(semaphores: &[Arc<Semaphore>]) -> Vec<Arc<Shared>> {
+    semaphores
+        .iter()
+        .filter_map(|one| one.shared.clone())
+        .collect()
+}
+
+/// The semaphores of this process alone.
+fn own(semaphores: &[Arc<Semaphore>]) -> impl Iterator<Item = &Arc<Semaphore>> {
+    semaphores.iter().filter(|one| one.shared.is_none())
 }
 
 impl fmt::Debug for Semaphore {
