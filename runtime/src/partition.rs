@@ -88,15 +88,19 @@ impl Device {
         if each == 0 {
             return Err(ClError::INVALID_VALUE);
         }
+        // CL_INVALID_DEVICE_PARTITION_COUNT if the total number of compute units requested exceeds CL_DEVICE_MAX_COMPUTE_UNITS for
+        // in_device.
+        if each > self.max_compute_units {
+            return Err(ClError::INVALID_DEVICE_PARTITION_COUNT);
+        }
+        // CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device could not be further
+        // partitioned: the whole device is no part of it.
+        if each == self.max_compute_units {
+            return Err(ClError::DEVICE_PARTITION_FAILED);
+        }
         let units: Vec<u32> = (0..self.max_compute_units).collect();
         // "If this value does not divide evenly [...], the remaining compute units are not used."
-        let parts: Vec<_> = units.chunks_exact(each as usize).map(Vec::from).collect();
-        // CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device could not be further
-        // partitioned.
-        match parts.is_empty() || self.max_sub_devices() == 0 {
-            true => Err(ClError::DEVICE_PARTITION_FAILED),
-            false => Ok(parts),
-        }
+        Ok(units.chunks_exact(each as usize).map(Vec::from).collect())
     }
 
     fn counted_parts(&self, counts: &[u32]) -> CLResult<Vec<Vec<u32>>> {
@@ -214,7 +218,8 @@ mod tests {
         let count = ClError::INVALID_DEVICE_PARTITION_COUNT;
         for (how, error) in [
             (Partition::Equally(0), ClError::INVALID_VALUE),
-            (Partition::Equally(9), ClError::DEVICE_PARTITION_FAILED),
+            (Partition::Equally(8), ClError::DEVICE_PARTITION_FAILED),
+            (Partition::Equally(9), count),
             (Partition::ByCounts(vec![]), count),
             (Partition::ByCounts(vec![5, 4]), count),
             (Partition::ByCounts(vec![u32::MAX, u32::MAX]), count),

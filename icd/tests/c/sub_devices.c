@@ -86,11 +86,13 @@ static void make(void) {
     cl_device_partition_property too_many[] = {CL_DEVICE_PARTITION_BY_COUNTS, 3, 2, 0, 0};
     cl_device_partition_property negative[] = {CL_DEVICE_PARTITION_BY_COUNTS, -1, 0, 0};
     cl_device_partition_property too_large[] = {CL_DEVICE_PARTITION_EQUALLY, 5, 0};
+    cl_device_partition_property all[] = {CL_DEVICE_PARTITION_EQUALLY, 4, 0};
     cl_device_partition_property none[] = {CL_DEVICE_PARTITION_EQUALLY, 0, 0};
     cl_device_partition_property unknown[] = {0x7777, 1, 0};
     STATUS(CL_INVALID_DEVICE_PARTITION_COUNT, clCreateSubDevices(device, too_many, 8, parts, &count));
     STATUS(CL_INVALID_DEVICE_PARTITION_COUNT, clCreateSubDevices(device, negative, 8, parts, &count));
-    STATUS(CL_DEVICE_PARTITION_FAILED, clCreateSubDevices(device, too_large, 8, parts, &count));
+    STATUS(CL_INVALID_DEVICE_PARTITION_COUNT, clCreateSubDevices(device, too_large, 8, parts, &count));
+    STATUS(CL_DEVICE_PARTITION_FAILED, clCreateSubDevices(device, all, 8, parts, &count));
     STATUS(CL_INVALID_VALUE, clCreateSubDevices(device, none, 8, parts, &count));
     STATUS(CL_INVALID_VALUE, clCreateSubDevices(device, unknown, 8, parts, &count));
     STATUS(CL_INVALID_VALUE, clCreateSubDevices(device, NULL, 8, parts, &count));
@@ -132,6 +134,8 @@ static void make_by_extension(void) {
                                                  CL_PROPERTIES_LIST_END_EXT};
     STATUS(CL_INVALID_PARTITION_COUNT_EXT, create(device, counts, 4, parts, &count));
     cl_device_partition_property_ext equally[] = {CL_DEVICE_PARTITION_EQUALLY_EXT, 5, CL_PROPERTIES_LIST_END_EXT};
+    STATUS(CL_INVALID_PARTITION_COUNT_EXT, create(device, equally, 4, parts, &count));
+    equally[1] = 4;
     STATUS(CL_DEVICE_PARTITION_FAILED_EXT, create(device, equally, 4, parts, &count));
 }
 
