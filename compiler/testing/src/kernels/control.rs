@@ -329,7 +329,8 @@ impl Generator {
     pub(super) fn guard(&mut self) {
         let id = self.global_id;
         let n = 5;
-        let compared = match self.rng.random_range(0..3) {
+        let compared = match self.rng.random_range(0..6) {
+            3.. => self.index_and_bound(),
             0 => {
                 let id = self.emit(Type::I32, "convert.trunc.rte", &[id]);
                 (id, n)
@@ -351,6 +352,45 @@ impl Generator {
         self.begin(end);
         self.line("ret");
         self.begin(next);
+    }
+
+    /// A number of 32 bits that goes up or down from work-item to work-item and may wrap, extended perhaps, and one to compare it
+    /// with, in either order.
+    fn index_and_bound(&mut self) -> (usize, usize) {
+        let mut ty = Type::I32;
+        let id = self.global_id;
+        let mut index = self.emit(ty, "convert.trunc.rte", &[id]);
+        if self.chance(0.3) {
+            let factor = self.pick(&[2, 3, 0xffff_ffff, 1 << 24]);
+            let factor = self.number(ty, factor);
+            index = self.emit(ty, "imul", &[index, factor]);
+        }
+        let start = self.pick(&[0, 0x7fff_ffe0, 0xffff_ffe0]) + self.rng.random_range(0..32);
+        let first = self.number(ty, start);
+        index = match self.rng.random_range(0..3) {
+            0 => self.emit(ty, "isub", &[first, index]),
+            1 => self.emit(ty, "isub", &[index, first]),
+            _ => self.emit(ty, "iadd", &[index, first]),
+        };
+        let mut bound = if self.chance(0.5) {
+            5
+        } else {
+            let near = (start + self.rng.random_range(0..32)) & 0xffff_ffff;
+            self.number(ty, near)
+        };
+        if self.chance(0.7) {
+            ty = Type::I64;
+            let mut extended = |number| {
+                let op = self.pick(&["convert.sext.rte", "convert.zext.rte"]);
+                self.emit(ty, op, &[number])
+            };
+            (index, bound) = (extended(index), extended(bound));
+        }
+        if self.chance(0.5) {
+            (index, bound)
+        } else {
+            (bound, index)
+        }
     }
 
     /// Some work-items end here.
