@@ -186,7 +186,7 @@ mod tests {
     fn parts_have_the_units_asked_for() {
         assert_eq!(counts(&Partition::Equally(2)), Ok(vec![2; 4]));
         assert_eq!(counts(&Partition::Equally(3)), Ok(vec![3; 2]));
-        assert_eq!(counts(&Partition::Equally(8)), Ok(vec![8]));
+        assert_eq!(counts(&Partition::Equally(5)), Ok(vec![5]));
         let by_counts = Partition::ByCounts(vec![1, 4, 2]);
         assert_eq!(counts(&by_counts), Ok(vec![1, 4, 2]));
         let whole = device();
