@@ -270,6 +270,8 @@ const NEWER_CAPABILITIES: &[(u32, &str, Support)] = &[
         Refused("a work-item cannot end the others"),
     ),
     (5146, "ConstantDataKHR", Full),
+    // Before it was split into 6187 and 6189. DPC++ declares it for device globals; its decorations say who writes them.
+    (6146, "GlobalVariableDecorationsINTEL", Full),
     (6257, "PredicatedIOINTEL", Full),
     // Whatever is not a function of the library is rounded correctly, and in any direction.
     (6265, "RoundedDivideSqrtINTEL", Full),
