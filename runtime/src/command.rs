@@ -22,6 +22,7 @@ use crate::error::{CLResult, ClError};
 use crate::event::{Event, timestamp};
 use crate::launch::{LaunchWork, NANOSECONDS_PER_CHUNK, NANOSECONDS_PER_THREAD};
 use crate::memory::transfer::Transfer;
+use crate::on_device::Lineage;
 use crate::pool::{Pool, Push};
 
 /// Objects that a command keeps alive until it completes.
@@ -143,6 +144,16 @@ impl Job {
         }
     }
 
+    /// The family that a command of the host founds if it is this that it does.
+    pub(crate) fn lineage(&self) -> Option<Lineage> {
+        match &self.work {
+            Work::Launch(launch) => launch
+                .spawner()
+                .map(|spawner| Lineage::root(&spawner.family)),
+            _ => None,
+        }
+    }
+
     /// Whether threads of the application may run it while they wait.
     pub(crate) fn may_help(&self) -> bool {
         !matches!(self.work, Work::Application(_))
@@ -223,7 +234,7 @@ impl Job {
         }
     }
 
-    fn run(&self, begin: u64, end: u64) -> CLResult<()> {
+    fn run(&self, event: &Arc<Event>, begin: u64, end: u64) -> CLResult<()> {
         match &self.work {
             Work::Nothing | Work::Instant(_) => {}
             Work::Application(action) => {
@@ -232,7 +243,7 @@ impl Job {
                 }
             }
             Work::Transfer(transfer) => transfer.run(begin, end),
-            Work::Launch(launch) => return launch.run(begin, end),
+            Work::Launch(launch) => return launch.run(Some(event), begin, end),
         }
         Ok(())
     }
@@ -264,7 +275,7 @@ pub(crate) fn participate(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
         // After an error the rest is claimed and counted but not run.
         if event.failure() == 0 {
             // A panic in here is a bug of the driver; the application gets an error for it, not a crash.
-            match catch_unwind(AssertUnwindSafe(|| job.run(begin, end))) {
+            match catch_unwind(AssertUnwindSafe(|| job.run(event, begin, end))) {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => event.fail(error),
                 Err(_) => event.fail(ClError::OUT_OF_RESOURCES),
@@ -281,7 +292,7 @@ pub(crate) fn participate(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
         }
         if job.done.fetch_add(end - begin, AcqRel) + (end - begin) == job.shape.units {
             job.finish();
-            event.complete(event.failure(), Push::Quiet);
+            event.end(Push::Quiet);
             break;
         }
         // What one thread was to do alone is in no list any more: nobody else would finish it.

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::memory::svm::SvmTable;
+use crate::on_device::DeviceQueues;
 
 /// Receives runtime error reports: `pfn_notify` of `clCreateContext`.
 pub type ErrorNotify = Box<dyn Fn(&str) + Send + Sync>;
@@ -29,6 +30,7 @@ pub struct Context {
     devices: Vec<Arc<Device>>,
     options: ContextOptions,
     svm: SvmTable,
+    device_queues: DeviceQueues,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
 }
 
@@ -43,6 +45,7 @@ impl Context {
             devices,
             options,
             svm: SvmTable::default(),
+            device_queues: DeviceQueues::default(),
             destructors: Mutex::default(),
         }))
     }
@@ -82,6 +85,10 @@ impl Context {
 
     pub(crate) fn printf_output(&self) -> Option<&PrintfOutput> {
         self.options.printf.as_ref()
+    }
+
+    pub(crate) fn device_queues(&self) -> &DeviceQueues {
+        &self.device_queues
     }
 
     /// The context's shared virtual memory.

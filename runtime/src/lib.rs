@@ -12,6 +12,7 @@
 //! ndrange, launch                        a launch checked, its local size chosen; the launch as work
 //! queue, enqueue/                        the order of commands; each kind validated and captured by value
 //! command, event                         a command, its dependencies, status and callbacks
+//! on_device/                             what kernels enqueue
 //! pool, scratch, float_env               threads that execute commands
 //! fault/                                 kernels that fault
 //! printf_sink, printf                    what kernels print
@@ -39,6 +40,7 @@ pub mod kernel;
 mod launch;
 pub mod memory;
 pub mod ndrange;
+mod on_device;
 pub mod platform;
 mod pool;
 pub mod printf;

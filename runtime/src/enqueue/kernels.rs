@@ -73,10 +73,11 @@ impl Queue {
         }
         // Before anything expensive.
         self.check_wait_list(wait)?;
-        let (work, mut keep) = match kernel.prepare(work_dim, offset, global, local)? {
-            Some((launch, keep)) => (Work::Launch(Box::new(launch)), keep),
-            None => (Work::Nothing, Keep::new()),
-        };
+        let (work, mut keep) =
+            match kernel.prepare(self.device(), work_dim, offset, global, local)? {
+                Some((launch, keep)) => (Work::Launch(Box::new(launch)), keep),
+                None => (Work::Nothing, Keep::new()),
+            };
         keep.push(Arc::clone(kernel) as Arc<dyn Any + Send + Sync>);
         self.enqueue(command_type, work, keep, wait, Ordering::Queue)
     }
