@@ -40,6 +40,9 @@ pub const OUT_OF_RESOURCES: i32 = -5;
 /// `CLK_PROFILING_COMMAND_EXEC_TIME`
 pub const PROFILING_COMMAND_EXEC_TIME: u64 = 1;
 
+/// Most bytes that a block may have captured: as many as a kernel's arguments may have.
+pub const MAX_LITERAL: u64 = 1 << 20;
+
 /// `CL_COMPLETE`: greater is going on, less has failed.
 const COMPLETE: i32 = 0;
 

@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use super::{
-    COMPLETE, ENQUEUE_FAILURE, Enqueue, Events, Marker, PROFILING_COMMAND_EXEC_TIME, Range,
-    SUCCESS, nd_range,
+    COMPLETE, ENQUEUE_FAILURE, Enqueue, Events, MAX_LITERAL, Marker, PROFILING_COMMAND_EXEC_TIME,
+    Range, SUCCESS, nd_range,
 };
 use crate::NdRange;
 use crate::ir::{DeviceOp, FuncId};
@@ -249,6 +249,9 @@ impl Sequence {
             return Ok(ENQUEUE_FAILURE);
         };
         let (address, size) = enqueue.literal;
+        if size > MAX_LITERAL {
+            return Ok(ENQUEUE_FAILURE);
+        }
         let mut literal = vec![0; size as usize];
         host.read(address, &mut literal)?;
         let launch = Command {

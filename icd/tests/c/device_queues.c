@@ -59,6 +59,19 @@ static const char *source =
     "kernel void wild_child(global int *out, ulong address) {\n"
     "  enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ out[0] = *(global int *)address; });\n"
     "}\n"
+    /* Each in its own way gives an address where there is nothing. */
+    "kernel void wild_operand(global int *out, ulong address, int which) {\n"
+    "  queue_t q = get_default_queue();\n"
+    "  clk_event_t user = create_user_event(), one;\n"
+    "  if (which == 0) enqueue_kernel(q, 0, ndrange_1D(1), 1, (clk_event_t *)address, NULL, ^{ out[0] = 1; });\n"
+    "  if (which == 1) enqueue_kernel(q, 0, ndrange_1D(1), 1, &user, (clk_event_t *)address, ^{ out[0] = 1; });\n"
+    "  if (which == 2) enqueue_marker(q, 1, &user, (clk_event_t *)address);\n"
+    "  if (which == 3) {\n"
+    "    enqueue_kernel(q, 0, ndrange_1D(1), 1, &user, &one, ^{ out[0] = 1; });\n"
+    "    capture_event_profiling_info(one, CLK_PROFILING_COMMAND_EXEC_TIME, (global ulong *)address);\n"
+    "  }\n"
+    "  out[1] = 1;\n"
+    "}\n"
     /* Nobody sets the event: what waits for it never runs, and the launch does not wait for ever. */
     "kernel void forgotten(global int *out) {\n"
     "  clk_event_t user = create_user_event();\n"
@@ -173,7 +186,7 @@ static void names(void) {
     STATUS(CL_SUCCESS, clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof text, text, NULL));
     TRUE(strstr(text, "block") == NULL);
     STATUS(CL_SUCCESS, clCreateKernelsInProgram(program, 0, NULL, &count));
-    TRUE(count == 9);
+    TRUE(count == 10);
 }
 
 static void errors(cl_command_queue q, int told) {
@@ -257,6 +270,13 @@ int main(void) {
     k = with_out("wild_child", 0);
     STATUS(CL_SUCCESS, clSetKernelArg(k, 1, sizeof address, &address));
     STATUS(CL_OUT_OF_RESOURCES, run(queue, k, 1, results));
+    for (int which = 0; which < 4; which++) {
+        k = with_out("wild_operand", 0);
+        STATUS(CL_SUCCESS, clSetKernelArg(k, 1, sizeof address, &address));
+        STATUS(CL_SUCCESS, clSetKernelArg(k, 2, sizeof which, &which));
+        STATUS(CL_OUT_OF_RESOURCES, run(queue, k, 1, results));
+        TRUE(results[0] == 0 && results[1] == 0);
+    }
     TRUE(run(queue, with_out("forgotten", 0), 1, results) < 0);
     TRUE(results[0] == 0);
     TRUE(run(queue, with_out("told_to_fail", 0), 1, results) < 0);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use brolga_compiler::NdRange;
 use brolga_compiler::device::{
     self, DEVICE_QUEUE_FULL, ENQUEUE_FAILURE, EVENT_ALLOCATION_FAILURE, Enqueue, Events,
-    INVALID_ARG_SIZE, INVALID_EVENT_WAIT_LIST, INVALID_NDRANGE, INVALID_QUEUE, Marker,
+    INVALID_ARG_SIZE, INVALID_EVENT_WAIT_LIST, INVALID_NDRANGE, INVALID_QUEUE, MAX_LITERAL, Marker,
     OUT_OF_RESOURCES, PROFILING_COMMAND_EXEC_TIME, Range, SUCCESS, When,
 };
 use brolga_compiler::ir::DeviceOp;
@@ -96,6 +96,7 @@ impl<'a> Caller<'a> {
             }
             DeviceOp::CaptureProfilingInfo => {
                 if words[1] == PROFILING_COMMAND_EXEC_TIME
+                    && words[2] != 0
                     && let Some(event) = family.find(words[0])
                     && !event.is_user()
                 {
@@ -159,8 +160,11 @@ impl<'a> Caller<'a> {
             return Err(INVALID_ARG_SIZE);
         }
         let (address, size) = enqueue.literal;
-        // SAFETY: the instruction's operands Param and Param Size say that so many bytes are there; nobody else writes them while the
-        // work-item that made them enqueues them.
+        if size > MAX_LITERAL {
+            return Err(OUT_OF_RESOURCES);
+        }
+        // SAFETY: the instruction's operands Param and Param Size say that so many bytes are there, and the kernel has touched them;
+        // nobody else writes them while the work-item that made them enqueues them.
         let literal = match (address, size) {
             (0, _) | (_, 0) => &[],
             _ => unsafe { std::slice::from_raw_parts(address as *const u8, size as usize) },
