@@ -112,6 +112,8 @@ struct Prepared {
     params: Vec<ParamSource>,
     /// Work-items per vector.
     width: u8,
+    /// Whether its results may depend on the local size.
+    observes_groups: bool,
     /// Every launch has that width: it is asked for, or the size of sub-groups that an application may have asked about.
     fixed_width: bool,
     /// Why that width.
@@ -238,6 +240,7 @@ impl Program {
             }
         };
         Ok(Prepared {
+            observes_groups: workgroup::observes_groups(&function, &params),
             function,
             params,
             width,
@@ -271,6 +274,12 @@ impl Program {
     /// short for it, which is the largest size of its sub-groups; 1 for a kernel that cannot be.
     pub fn width(&self, kernel: usize) -> u32 {
         self.prepared(kernel).map_or(1, |p| u32::from(p.width))
+    }
+
+    /// Whether the results of `kernel` may depend on which work-items are a work-group. Those of one that does not are the same
+    /// for every local size.
+    pub fn observes_groups(&self, kernel: usize) -> bool {
+        self.prepared(kernel).is_ok_and(|p| p.observes_groups)
     }
 
     /// The key of a launch of `kernel`.

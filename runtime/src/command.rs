@@ -1,35 +1,43 @@
-//! What a command does when its dependencies are done, and how threads share it.
+//! What a command does when its dependencies are done, and how threads take part in it.
 //!
-//! A [`Job`] is [`Work`] divided into units (work-groups, blocks of bytes, rows) that threads claim in
-//! chunks from a counter. A chunk is a share of what is left, so chunks shrink towards the end and the
-//! threads finish together.
-//!
-//! How many threads are worth their while is guessed beforehand, from earlier launches of the same code. A guess may be
-//! far off (code that never ran, work that depends on the data), so a thread alone on a command claims a
-//! sixteenth first and looks at the clock; whenever what is left turns out to be worth more threads
-//! than were guessed, they are called.
+//! A [`Command`] is what an application asked for, checked and captured by value. A queue runs it once: its [`Work`] becomes
+//! the [`Job`] of an event. A command-buffer records it as a node of a graph, and each enqueue of the graph is one job
+//! ([`GraphRun`]).
 
 use std::any::Any;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::SeqCst;
 
 use parking_lot::Mutex;
+use serde_json::{Value, json};
 use smallvec::SmallVec;
 
+use crate::command_buffer::graph::GraphRun;
 use crate::error::{CLResult, ClError};
 use crate::event::{Event, timestamp};
-use crate::launch::{LaunchWork, NANOSECONDS_PER_CHUNK, NANOSECONDS_PER_THREAD};
+use crate::launch::LaunchWork;
 use crate::memory::transfer::Transfer;
 use crate::on_device::Lineage;
-use crate::pool::{Pool, Push};
+use crate::pool::Push;
+use crate::share::{Shape, Share, Widened};
+use crate::trace;
 
 /// Objects that a command keeps alive until it completes.
 pub(crate) type Keep = SmallVec<[Arc<dyn Any + Send + Sync>; 4]>;
 
 /// A closure that runs once.
 pub(crate) type Action = Box<dyn FnOnce() + Send>;
+
+/// A command before it has a place in any order.
+pub(crate) struct Command {
+    /// `CL_COMMAND_...`
+    pub(crate) command_type: u32,
+    pub(crate) work: Work,
+    pub(crate) keep: Keep,
+}
 
 /// What a command does.
 pub(crate) enum Work {
@@ -51,216 +59,221 @@ impl Work {
     pub(crate) fn application(action: Action) -> Work {
         Work::Application(Mutex::new(Some(action)))
     }
-}
 
-/// How work may be shared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
-    /// How many units there are.
-    pub(crate) units: u64,
-    /// How many threads are worth their while.
-    pub(crate) threads: u32,
-    /// Units in a chunk at least.
-    pub(crate) min_chunk: u64,
-    /// How long it takes one thread, nanoseconds, as far as can be guessed.
-    pub(crate) estimate: u64,
-}
+    /// Whether it takes no thread of its own.
+    pub(crate) fn is_instant(&self) -> bool {
+        matches!(self, Work::Nothing | Work::Instant(_))
+    }
 
-impl Shape {
-    pub(crate) const SINGLE: Shape = Shape {
-        units: 1,
-        threads: 1,
-        min_chunk: 1,
-        estimate: u64::MAX,
-    };
+    pub(crate) fn shape(&self) -> Shape {
+        match self {
+            Work::Nothing | Work::Instant(_) | Work::Application(_) => Shape::SINGLE,
+            Work::Transfer(transfer) => transfer.shape(),
+            Work::Launch(launch) => launch.shape(),
+        }
+    }
+
+    /// Runs the units `begin..end` of `event`'s command, unless something before has failed.
+    pub(crate) fn run(&self, event: &Arc<Event>, begin: u64, end: u64) {
+        if event.failure() != 0 {
+            return;
+        }
+        // A panic in here is a bug of the driver; the application gets an error for it, not a crash.
+        match catch_unwind(AssertUnwindSafe(|| self.run_units(Some(event), begin, end))) {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => event.fail(error),
+            Err(_) => event.fail(ClError::OUT_OF_RESOURCES),
+        }
+    }
+
+    fn run_units(&self, event: Option<&Arc<Event>>, begin: u64, end: u64) -> CLResult<()> {
+        match self {
+            Work::Nothing => {}
+            Work::Instant(action) | Work::Application(action) => {
+                if let Some(action) = action.lock().take() {
+                    action();
+                }
+            }
+            Work::Transfer(transfer) => transfer.run(begin, end),
+            Work::Launch(launch) => return launch.run(event, begin, end),
+        }
+        Ok(())
+    }
+
+    /// The kernel's name, if it is a launch.
+    pub(crate) fn kernel(&self) -> Option<&str> {
+        match self {
+            Work::Launch(launch) => Some(launch.name()),
+            _ => None,
+        }
+    }
+
+    /// What a trace says of the whole.
+    pub(crate) fn describe(&self) -> Value {
+        match self {
+            Work::Launch(launch) => launch.describe(),
+            Work::Transfer(transfer) => json!({ "bytes": transfer.bytes() }),
+            _ => json!({}),
+        }
+    }
+
+    /// Writes to the trace that this thread did some of it.
+    pub(crate) fn record(&self, units: Range<u64>, of: u64, times: (u64, u64)) {
+        let (category, name) = match self {
+            Work::Nothing | Work::Instant(_) => return,
+            Work::Application(_) => ("application", "native function"),
+            Work::Transfer(_) => ("transfer", "transfer"),
+            Work::Launch(launch) => ("work-groups", launch.name()),
+        };
+        let args = json!({ "begin": units.start, "end": units.end, "of": of });
+        trace::record(category, name, times, &args);
+    }
+
+    /// What is left to do when the last unit is done and before anybody is told; threads have spent `busy` nanoseconds.
+    pub(crate) fn finish(&self, busy: u64) {
+        if let Work::Launch(launch) = self {
+            launch.finish(busy);
+        }
+    }
 }
 
 /// Commands that take less than this many nanoseconds are left to whoever waits for them: waking
 /// another thread costs about as much.
 const TINY: u64 = 8_000;
 
-/// A chunk is this fraction of a thread's part of what is left: small enough that nobody waits long for a thread that the
-/// system has interrupted.
-const SHARES: u64 = 8;
-
-/// Work and the state of sharing it.
+/// The work of one event and the state of sharing it.
 pub(crate) struct Job {
-    work: Work,
-    shape: Shape,
-    /// Threads that are worth their while, as known by now.
-    threads: AtomicU32,
-    /// Units in a chunk at least, as known by now.
-    min_chunk: AtomicU64,
-    /// The first unit that nobody has claimed.
-    next: AtomicU64,
-    /// Units done.
-    done: AtomicU64,
+    body: Body,
     /// Threads that joined and have not left.
     participants: AtomicU32,
-    /// Nanoseconds that threads have spent on it.
-    busy: AtomicU64,
+}
+
+enum Body {
+    One { work: Work, share: Share },
+    Graph(GraphRun),
 }
 
 impl Job {
-    pub(crate) fn new(work: Work) -> Job {
-        let shape = match &work {
-            Work::Nothing | Work::Instant(_) | Work::Application(_) => Shape::SINGLE,
-            Work::Transfer(transfer) => transfer.shape(),
-            Work::Launch(launch) => launch.shape(),
-        };
-        debug_assert!(shape.units > 0 && shape.threads > 0 && shape.min_chunk > 0);
+    /// `threads` is how many may take part.
+    pub(crate) fn new(work: Work, threads: u32) -> Job {
+        let share = Share::new(work.shape(), threads);
         Job {
-            work,
-            shape,
-            threads: AtomicU32::new(shape.threads),
-            min_chunk: AtomicU64::new(shape.min_chunk),
-            next: AtomicU64::new(0),
-            done: AtomicU64::new(0),
+            body: Body::One { work, share },
             participants: AtomicU32::new(0),
-            busy: AtomicU64::new(0),
+        }
+    }
+
+    /// All commands of a command-buffer.
+    pub(crate) fn graph(run: GraphRun) -> Job {
+        if run.is_done() {
+            return Job::new(Work::Nothing, 1);
+        }
+        Job {
+            body: Body::Graph(run),
+            participants: AtomicU32::new(0),
         }
     }
 
     /// Whether completing the command needs no thread of its own.
     pub(crate) fn is_instant(&self) -> bool {
-        matches!(self.work, Work::Nothing | Work::Instant(_))
+        matches!(&self.body, Body::One { work, .. } if work.is_instant())
     }
 
     /// Does what an instant command does.
     pub(crate) fn run_instant(&self) {
-        if let Work::Instant(action) = &self.work
-            && let Some(action) = action.lock().take()
-        {
-            action();
+        if let Body::One { work, .. } = &self.body {
+            let _ = work.run_units(None, 0, 1);
         }
     }
 
-    /// How an enqueue offers the command.
-    pub(crate) fn push(&self) -> Push {
-        if self.shape.threads == 1 && self.shape.estimate < TINY {
-            Push::Defer
-        } else {
-            Push::Notify
+    /// The kernel's name, if it is a launch.
+    pub(crate) fn kernel(&self) -> Option<&str> {
+        match &self.body {
+            Body::One { work, .. } => work.kernel(),
+            Body::Graph(_) => None,
+        }
+    }
+
+    /// What a trace says of it.
+    pub(crate) fn describe(&self) -> Value {
+        match &self.body {
+            Body::One { work, .. } => work.describe(),
+            Body::Graph(run) => json!({ "commands": run.len() }),
         }
     }
 
     /// The family that a command of the host founds if it is this that it does.
     pub(crate) fn lineage(&self) -> Option<Lineage> {
-        match &self.work {
-            Work::Launch(launch) => launch
+        match &self.body {
+            Body::One {
+                work: Work::Launch(launch),
+                ..
+            } => launch
                 .spawner()
                 .map(|spawner| Lineage::root(&spawner.family)),
             _ => None,
         }
     }
 
+    /// How an enqueue offers the command.
+    pub(crate) fn push(&self) -> Push {
+        let (is_single, estimate) = match &self.body {
+            Body::One { share, .. } => (share.shape().threads == 1, share.shape().estimate),
+            Body::Graph(run) => (!run.is_shared(), run.estimate()),
+        };
+        if is_single && estimate < TINY {
+            Push::Defer
+        } else {
+            Push::Notify
+        }
+    }
+
     /// Whether threads of the application may run it while they wait.
     pub(crate) fn may_help(&self) -> bool {
-        !matches!(self.work, Work::Application(_))
+        !matches!(
+            &self.body,
+            Body::One {
+                work: Work::Application(_),
+                ..
+            }
+        )
     }
 
     /// Whether one thread does all of it, as far as is known.
     pub(crate) fn is_single(&self) -> bool {
-        self.threads.load(SeqCst) == 1
+        match &self.body {
+            Body::One { share, .. } => share.threads() == 1,
+            Body::Graph(run) => !run.is_shared(),
+        }
     }
 
     /// Whether every unit is claimed.
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.next.load(SeqCst) >= self.shape.units
+        match &self.body {
+            Body::One { share, .. } => share.is_exhausted(),
+            Body::Graph(run) => run.is_exhausted(),
+        }
     }
 
     /// Whether another thread would be of use.
     pub(crate) fn has_room(&self) -> bool {
-        !self.is_exhausted() && self.participants.load(SeqCst) < self.threads.load(SeqCst)
+        let wanted = match &self.body {
+            Body::One { share, .. } if share.is_exhausted() => 0,
+            Body::One { share, .. } => share.threads(),
+            Body::Graph(run) => run.threads(),
+        };
+        self.participants() < wanted
+    }
+
+    /// Threads that joined and have not left.
+    pub(crate) fn participants(&self) -> u32 {
+        self.participants.load(SeqCst)
     }
 
     /// Counts a thread in. The pool's lock makes this exact.
     pub(crate) fn join(&self) {
         self.participants.fetch_add(1, SeqCst);
     }
-
-    /// Claims the next chunk of units.
-    fn claim(&self) -> Option<(u64, u64)> {
-        let units = self.shape.units;
-        let threads = self.threads.load(Relaxed);
-        let mut begin = self.next.load(Relaxed);
-        loop {
-            if begin >= units {
-                return None;
-            }
-            let left = units - begin;
-            let chunk = match threads {
-                1 if begin == 0 && self.is_guess() => units.div_ceil(16),
-                1 => left,
-                _ => {
-                    let share = left / (SHARES * u64::from(threads));
-                    share.max(self.min_chunk.load(Relaxed)).min(left)
-                }
-            };
-            match self
-                .next
-                .compare_exchange_weak(begin, begin + chunk, SeqCst, Relaxed)
-            {
-                Ok(_) => return Some((begin, begin + chunk)),
-                Err(now) => begin = now,
-            }
-        }
-    }
-
-    /// Whether the shape rests on a guess of how long kernels take.
-    fn is_guess(&self) -> bool {
-        matches!(self.work, Work::Launch(_))
-    }
-
-    /// Corrects the guess: `units` units took `nanoseconds`. Tells when more threads should come than before.
-    fn correct(&self, units: u64, nanoseconds: u64) -> Option<Widened> {
-        let left = self.shape.units.saturating_sub(self.next.load(Relaxed));
-        if left == 0 || !self.is_guess() {
-            return None;
-        }
-        let time_left = u128::from(nanoseconds) * u128::from(left) / u128::from(units);
-        let wanted = (time_left / u128::from(NANOSECONDS_PER_THREAD))
-            .min(u128::from(left))
-            .min(u128::from(Pool::get().threads())) as u32;
-        if wanted <= self.threads.load(Relaxed) {
-            return None;
-        }
-        let chunk = NANOSECONDS_PER_CHUNK.saturating_mul(units) / nanoseconds.max(1);
-        self.min_chunk.fetch_min(chunk.max(1), Relaxed);
-        match self.threads.fetch_max(wanted, SeqCst) {
-            1 => Some(Widened::FromOne),
-            before if before < wanted => Some(Widened::FromSeveral),
-            _ => None,
-        }
-    }
-
-    fn run(&self, event: &Arc<Event>, begin: u64, end: u64) -> CLResult<()> {
-        match &self.work {
-            Work::Nothing | Work::Instant(_) => {}
-            Work::Application(action) => {
-                if let Some(action) = action.lock().take() {
-                    action();
-                }
-            }
-            Work::Transfer(transfer) => transfer.run(begin, end),
-            Work::Launch(launch) => return launch.run(Some(event), begin, end),
-        }
-        Ok(())
-    }
-
-    /// What is left to do when the last unit is done and before anybody is told.
-    fn finish(&self) {
-        if let Work::Launch(launch) = &self.work {
-            launch.finish(self.busy.load(Acquire));
-        }
-    }
-}
-
-/// A command turned out to be worth more threads.
-enum Widened {
-    /// The pool has forgotten the command, because one thread was to do all of it.
-    FromOne,
-    FromSeveral,
 }
 
 /// Runs chunks of a command that this thread has joined until none is left or `stop` says so (asked
@@ -268,37 +281,38 @@ enum Widened {
 ///
 /// Dependents that become ready are pushed quietly: the caller goes on to look for work.
 pub(crate) fn participate(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
-    let job = &event.job;
+    match &event.job.body {
+        Body::One { work, share } => participate_in_one(event, work, share, stop),
+        Body::Graph(run) => run.participate(event, stop),
+    }
+    event.job.participants.fetch_sub(1, SeqCst);
+}
+
+fn participate_in_one(event: &Arc<Event>, work: &Work, share: &Share, stop: &dyn Fn() -> bool) {
     let mut before = timestamp();
     event.begin(before);
-    while let Some((begin, end)) = job.claim() {
+    while let Some((begin, end)) = share.claim() {
         // After an error the rest is claimed and counted but not run.
-        if event.failure() == 0 {
-            // A panic in here is a bug of the driver; the application gets an error for it, not a crash.
-            match catch_unwind(AssertUnwindSafe(|| job.run(event, begin, end))) {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => event.fail(error),
-                Err(_) => event.fail(ClError::OUT_OF_RESOURCES),
-            }
-        }
+        work.run(event, begin, end);
         let now = timestamp();
-        let elapsed = now.saturating_sub(before);
-        job.busy.fetch_add(elapsed, AcqRel);
-        before = now;
-        match job.correct(end - begin, elapsed) {
-            None => {}
-            Some(Widened::FromOne) => Pool::get().push(Arc::clone(event), Push::Notify),
-            Some(Widened::FromSeveral) => Pool::get().wake_one(),
+        if trace::is_on() {
+            work.record(begin..end, share.shape().units, (before, now));
         }
-        if job.done.fetch_add(end - begin, AcqRel) + (end - begin) == job.shape.units {
-            job.finish();
+        match share.spent(end - begin, now.saturating_sub(before)) {
+            None => {}
+            // The pool has forgotten the command, because one thread was to do all of it.
+            Some(Widened::FromOne) => event.pool().push(Arc::clone(event), Push::Notify),
+            Some(Widened::FromSeveral) => event.pool().wake_one(),
+        }
+        before = now;
+        if share.done(end - begin) {
+            work.finish(share.busy());
             event.end(Push::Quiet);
             break;
         }
         // What one thread was to do alone is in no list any more: nobody else would finish it.
-        if !job.is_single() && stop() {
+        if share.threads() > 1 && stop() {
             break;
         }
     }
-    job.participants.fetch_sub(1, SeqCst);
 }

@@ -1,14 +1,15 @@
 //! Contexts: what memory objects, programs, queues and events belong to.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
-use crate::memory::svm::SvmTable;
+use crate::memory::shared::SharedTable;
 use crate::on_device::DeviceQueues;
+use crate::queue::Queue;
 
 /// Receives runtime error reports: `pfn_notify` of `clCreateContext`.
 pub type ErrorNotify = Box<dyn Fn(&str) + Send + Sync>;
@@ -25,12 +26,22 @@ pub struct ContextOptions {
     pub printf: Option<PrintfOutput>,
 }
 
+/// The queues of a context that may have commands.
+#[derive(Default)]
+struct Queues {
+    /// Gone ones are swept out now and then.
+    list: Vec<Weak<Queue>>,
+    /// Sweep when the list has grown to this.
+    sweep_at: usize,
+}
+
 /// An OpenCL context.
 pub struct Context {
     devices: Vec<Arc<Device>>,
     options: ContextOptions,
-    svm: SvmTable,
     device_queues: DeviceQueues,
+    shared: SharedTable,
+    queues: Mutex<Queues>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
 }
 
@@ -44,8 +55,9 @@ impl Context {
         Ok(Arc::new(Context {
             devices,
             options,
-            svm: SvmTable::default(),
             device_queues: DeviceQueues::default(),
+            shared: SharedTable::default(),
+            queues: Mutex::default(),
             destructors: Mutex::default(),
         }))
     }
@@ -91,9 +103,28 @@ impl Context {
         &self.device_queues
     }
 
-    /// The context's shared virtual memory.
-    pub fn svm(&self) -> &SvmTable {
-        &self.svm
+    /// The context's allocations that are used by address.
+    pub fn shared(&self) -> &SharedTable {
+        &self.shared
+    }
+
+    /// Remembers a queue of this context. Its commands keep it alive, so that it is found here as long as there are any.
+    pub(crate) fn add_queue(&self, queue: &Arc<Queue>) {
+        let mut queues = self.queues.lock();
+        if queues.list.len() >= queues.sweep_at {
+            queues.list.retain(|queue| queue.strong_count() > 0);
+            queues.sweep_at = (2 * queues.list.len()).max(16);
+        }
+        queues.list.push(Arc::downgrade(queue));
+    }
+
+    /// Returns when everything that was enqueued in this context is done.
+    pub(crate) fn finish_all(&self) -> CLResult<()> {
+        let queues: Vec<Arc<Queue>> = {
+            let queues = self.queues.lock();
+            queues.list.iter().filter_map(Weak::upgrade).collect()
+        };
+        queues.iter().try_for_each(|queue| queue.finish())
     }
 }
 

@@ -1,13 +1,18 @@
 //! The device: the processors this process may use, and every limit and capability it has.
 //!
-//! A field is named after the query it answers. Everything is constant for the life of the process.
+//! A field is named after the query it answers. Everything is constant for the life of the process. `partition.rs` divides
+//! devices.
+
+use std::sync::{Arc, OnceLock};
 
 use opencl_sys::*;
 
 use crate::features;
 use crate::on_device::{self, queues};
+use crate::partition::Partition;
 use crate::platform::{NameVersion, OPENCL_VERSION};
-use crate::topology::Topology;
+use crate::pool::{ConfinedPool, Pool, thread_count};
+use crate::topology::{Topology, available_processors};
 
 /// Preferred or native vector widths in elements, by element type; 0 where the type is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +34,12 @@ pub struct Device {
     pub vendor_id: u32,
     /// Worker threads: the processors in the affinity mask, or `BROLGA_THREADS`.
     pub max_compute_units: u32,
+    /// The logical processor of each compute unit.
+    pub compute_units: Vec<usize>,
+    /// What it is a part of, and how it was divided; nothing for the root device.
+    pub parent: Option<(Arc<Device>, Partition)>,
+    /// The threads of a sub-device, once it has a queue.
+    pub(crate) own_pool: Arc<OnceLock<ConfinedPool>>,
     pub max_work_item_sizes: [usize; 3],
     pub max_work_group_size: usize,
     pub preferred_vector_widths: VectorWidths,
@@ -61,8 +72,13 @@ pub struct Device {
     pub queue_on_device_max_size: u32,
     pub max_on_device_queues: u32,
     pub max_on_device_events: u32,
+    pub command_buffer_capabilities: u64,
+    /// What queues may be created with for command-buffers to run on them.
+    pub command_buffer_queue_properties: u64,
     pub printf_buffer_size: usize,
     pub svm_capabilities: u64,
+    /// What may be done with unified shared memory of every kind (`cl_intel_unified_shared_memory`).
+    pub usm_capabilities: u64,
     pub atomic_memory_capabilities: u64,
     pub atomic_fence_capabilities: u64,
     /// Which atomics there are for floating-point types of 16, 32 and 64 bits (`cl_ext_float_atomics`).
@@ -130,6 +146,17 @@ pub(crate) const MAX_WORK_GROUP_SIZE: usize = 4096;
 const MAX_GLOBAL_VARIABLE_SIZE: usize = 64 << 20;
 
 impl Device {
+    /// The threads that execute commands of its queues.
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        match &self.parent {
+            None => Pool::get(),
+            Some(_) => {
+                let start = || ConfinedPool::new(self.compute_units.clone());
+                self.own_pool.get_or_init(start).pool()
+            }
+        }
+    }
+
     /// Looks at the machine.
     pub(crate) fn detect() -> Device {
         let topology = Topology::detect();
@@ -161,7 +188,14 @@ impl Device {
         Device {
             device_type: CL_DEVICE_TYPE_CPU,
             vendor_id: pci_vendor(&topology.vendor),
-            max_compute_units: crate::pool::thread_count(),
+            max_compute_units: thread_count(),
+            compute_units: {
+                let processors = available_processors();
+                let count = thread_count() as usize;
+                processors.iter().copied().cycle().take(count).collect()
+            },
+            parent: None,
+            own_pool: Arc::default(),
             max_work_item_sizes: [MAX_WORK_GROUP_SIZE; 3],
             max_work_group_size: MAX_WORK_GROUP_SIZE,
             preferred_vector_widths: PREFERRED_WIDTHS,
@@ -195,11 +229,18 @@ impl Device {
             queue_on_device_max_size: queues::MAX_SIZE,
             max_on_device_queues: queues::MAX_QUEUES,
             max_on_device_events: on_device::MAX_EVENTS,
+            command_buffer_capabilities: CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR,
+            command_buffer_queue_properties: CL_QUEUE_PROFILING_ENABLE
+                | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
             printf_buffer_size: 16 << 20,
             svm_capabilities: CL_DEVICE_SVM_COARSE_GRAIN_BUFFER
                 | CL_DEVICE_SVM_FINE_GRAIN_BUFFER
                 | CL_DEVICE_SVM_FINE_GRAIN_SYSTEM
                 | CL_DEVICE_SVM_ATOMICS,
+            usm_capabilities: CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL
+                | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL
+                | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL
+                | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL,
             atomic_memory_capabilities: all_scopes,
             atomic_fence_capabilities: all_scopes | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM,
             half_fp_atomic_capabilities: if features::has_half() {

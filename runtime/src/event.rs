@@ -36,6 +36,7 @@ use crate::error::{CLResult, ClError};
 use crate::on_device::{Family, Lineage};
 use crate::pool::{Pool, Push};
 use crate::queue::Queue;
+use crate::trace;
 
 /// `CL_PROFILING_COMMAND_...` time stamps: nanoseconds of the clock of [`timestamp`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +61,7 @@ pub type EventCallback = Box<dyn FnOnce(i32) + Send>;
 pub struct Event {
     context: Arc<Context>,
     queue: Option<Arc<Queue>>,
+    profiled: bool,
     command_type: u32,
     /// The execution status, a `cl_int`'s bits.
     status: AtomicU32,
@@ -127,6 +129,7 @@ impl Event {
         Event::create(
             Arc::clone(queue.context()),
             Some(Arc::clone(queue)),
+            queue.profiles(),
             command_type,
             CL_QUEUED,
             job,
@@ -135,10 +138,30 @@ impl Event {
         )
     }
 
+    /// As [`Event::command`], for a command of several queues. It has no queue, and time stamps if all of them have.
+    pub(crate) fn command_of_several(
+        queues: &[&Arc<Queue>],
+        command_type: u32,
+        job: Job,
+        keep: Keep,
+    ) -> Arc<Event> {
+        Event::create(
+            Arc::clone(queues[0].context()),
+            None,
+            queues.iter().all(|queue| queue.profiles()),
+            command_type,
+            CL_QUEUED,
+            job,
+            keep,
+            None,
+        )
+    }
+
     #[allow(clippy::too_many_arguments)]
     fn create(
         context: Arc<Context>,
         queue: Option<Arc<Queue>>,
+        profiled: bool,
         command_type: u32,
         status: i32,
         job: Job,
@@ -148,6 +171,7 @@ impl Event {
         Arc::new(Event {
             context,
             queue,
+            profiled,
             command_type,
             status: AtomicU32::new(status as u32),
             waiters: AtomicU32::new(0),
@@ -172,9 +196,10 @@ impl Event {
         Event::create(
             Arc::clone(context),
             None,
+            false,
             CL_COMMAND_USER,
             CL_SUBMITTED,
-            Job::new(Work::Nothing),
+            Job::new(Work::Nothing, 1),
             Keep::default(),
             None,
         )
@@ -225,7 +250,7 @@ impl Event {
     pub fn status(&self) -> i32 {
         let status = self.raw_status();
         if !is_final(status) {
-            Pool::get().promote_deferred();
+            self.pool().promote_deferred();
         }
         status
     }
@@ -239,6 +264,14 @@ impl Event {
         is_final(self.raw_status())
     }
 
+    /// The threads that execute the command.
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        match &self.queue {
+            Some(queue) => queue.device().pool(),
+            None => Pool::get(),
+        }
+    }
+
     /// `CL_EVENT_COMMAND_TYPE`
     pub fn command_type(&self) -> u32 {
         self.command_type
@@ -249,7 +282,7 @@ impl Event {
         &self.context
     }
 
-    /// `CL_EVENT_COMMAND_QUEUE`: none for a user event.
+    /// `CL_EVENT_COMMAND_QUEUE`: none for a user event, and for a command of several queues.
     pub fn queue(&self) -> Option<&Arc<Queue>> {
         self.queue.as_ref()
     }
@@ -259,14 +292,10 @@ impl Event {
     /// Errors: `CL_PROFILING_INFO_NOT_AVAILABLE` for a user event, for a queue without
     /// `CL_QUEUE_PROFILING_ENABLE`, and while the command is not complete.
     pub fn profile(&self) -> CLResult<Profile> {
-        let profiled = self
-            .queue
-            .as_ref()
-            .is_some_and(|queue| queue.properties() & CL_QUEUE_PROFILING_ENABLE != 0);
         // CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if the
         // execution status of the command identified by event is not CL_COMPLETE or if event is a user event
         // ("Profiling Operations on Memory Objects and Kernels").
-        if !profiled || self.status() != CL_COMPLETE {
+        if !self.profiled || self.status() != CL_COMPLETE {
             return Err(ClError::PROFILING_INFO_NOT_AVAILABLE);
         }
         Ok(Profile {
@@ -293,7 +322,7 @@ impl Event {
             links.callbacks.push((status, callback));
             drop(links);
             // Like a query, so that a callback can be waited for without a flush.
-            Pool::get().promote_deferred();
+            self.pool().promote_deferred();
             return Ok(());
         }
         drop(links);
@@ -333,7 +362,7 @@ impl Event {
     /// Waits, helping, and returns the final status.
     pub(crate) fn wait(&self) -> i32 {
         if !self.is_done() {
-            Pool::get().help_until_done(self);
+            self.pool().help_until_done(self);
         }
         self.raw_status()
     }
@@ -399,7 +428,7 @@ impl Event {
             return;
         }
         if self.submit() {
-            Pool::get().push(Arc::clone(self), push);
+            self.pool().push(Arc::clone(self), push);
         } else {
             // Whatever hangs on it was enqueued by other threads in the meantime.
             advance(Step::Ended(Arc::clone(self)), Push::Notify);
@@ -504,6 +533,9 @@ impl Event {
         let now = timestamp();
         let _ = self.end.compare_exchange(0, now, Release, Relaxed);
         self.complete.store(now, Release);
+        if trace::is_on() {
+            self.record(status);
+        }
         let mut links = self.links.lock();
         for address in std::mem::take(&mut links.captures) {
             self.write_times(address);
@@ -520,9 +552,32 @@ impl Event {
     }
 }
 
+impl Event {
+    /// Writes the command to the trace; a user event's life is the application's.
+    fn record(&self, status: i32) {
+        let Some(queue) = &self.queue else { return };
+        trace::command(trace::Command {
+            queue: queue.number(),
+            command_type: self.command_type,
+            kernel: self.job.kernel(),
+            times: [&self.queued, &self.submit, &self.start, &self.end]
+                .map(|time| time.load(Relaxed)),
+            status,
+            args: self.job.describe(),
+        });
+    }
+}
+
 /// Does all that follows from something without work. A list instead of recursion: a queue may hold thousands of markers. What comes last
 /// in it comes first, with all that follows from that.
 fn advance(step: Step, push: Push) {
+    // This thread looks for work in its own pool only.
+    let own = match &step {
+        Step::Ready(event) | Step::Ended(event) | Step::Complete(event, _) => {
+            Arc::clone(event.pool())
+        }
+        Step::Rest(_) => Arc::clone(Pool::get()),
+    };
     let mut steps: SmallVec<[Step; 4]> = SmallVec::new();
     steps.push(step);
     while let Some(step) = steps.pop() {
@@ -531,7 +586,9 @@ fn advance(step: Step, push: Push) {
             Step::Ready(event) if event.is_done() => {}
             Step::Ready(event) => {
                 if event.submit() {
-                    Pool::get().push(event, push);
+                    let pool = Arc::clone(event.pool());
+                    let same = Arc::ptr_eq(&pool, &own);
+                    pool.push(event, if same { push } else { Push::Notify });
                 } else {
                     steps.push(Step::Ended(event));
                 }

@@ -17,9 +17,11 @@ use brolga_compiler::{
     CompiledKernel, Diagnostic, KernelFn, KernelInfo, KernelRole, LaunchKey, NdRange, Program,
 };
 use parking_lot::Mutex;
+use serde_json::json;
 
 use crate::context::Context;
 use crate::launch::LaunchWork;
+use crate::trace;
 
 /// Work-items of a work-group for remarks: what applications often take.
 const USUAL_LOCAL_SIZE: u64 = 64;
@@ -47,6 +49,9 @@ pub trait KernelSource: Send + Sync {
     /// Work-items per vector of `kernel`'s code.
     fn width(&self, kernel: usize) -> u32;
 
+    /// Whether `kernel` may do something else in groups of another size.
+    fn observes_groups(&self, kernel: usize) -> bool;
+
     /// What code for a launch over `range` depends on.
     fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey;
 
@@ -73,6 +78,10 @@ impl KernelSource for Program {
 
     fn width(&self, kernel: usize) -> u32 {
         Program::width(self, kernel)
+    }
+
+    fn observes_groups(&self, kernel: usize) -> bool {
+        Program::observes_groups(self, kernel)
     }
 
     fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey {
@@ -108,6 +117,11 @@ impl KernelSource for NativeKernels {
 
     fn width(&self, _kernel: usize) -> u32 {
         1
+    }
+
+    fn observes_groups(&self, _kernel: usize) -> bool {
+        // Nothing is known of it.
+        true
     }
 
     fn launch_key(&self, _kernel: usize, _range: &NdRange) -> LaunchKey {
@@ -325,6 +339,10 @@ impl Executable {
         self.source.width(kernel).max(1)
     }
 
+    pub(crate) fn observes_groups(&self, kernel: usize) -> bool {
+        self.source.observes_groups(kernel)
+    }
+
     /// How the compiler runs each kernel in a usual launch, which is of whole work-groups, as lines for the build log. Compiles
     /// them, so that such launches find their code ready.
     pub(crate) fn remarks(&self) -> String {
@@ -355,8 +373,14 @@ impl Executable {
     pub(crate) fn code(&self, kernel: usize, range: &NdRange) -> Result<Arc<Code>, Diagnostic> {
         let key = self.source.launch_key(kernel, range);
         let cell = Arc::clone(self.code[kernel].lock().entry(key).or_default());
-        cell.get_or_init(|| self.source.compile(kernel, &key).map(Arc::new))
-            .clone()
+        cell.get_or_init(|| {
+            let compile = || self.source.compile(kernel, &key).map(Arc::new);
+            trace::span("compile", compile, |_| {
+                let name = format!("compile {}", self.kernels()[kernel].name);
+                (name, json!({ "launch key": format!("{key:?}") }))
+            })
+        })
+        .clone()
     }
 }
 

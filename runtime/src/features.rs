@@ -1,7 +1,7 @@
 //! One table of every extension and OpenCL C feature that Brolga serves.
 //!
-//! All extension and feature queries, of the platform and of the device, are generated from
-//! here. A row is added by the change that makes it work, never before.
+//! All extension and feature queries, of the platform and of the device, and which functions of extensions are found by name are
+//! generated from here. A row is added by the change that makes it work, never before.
 
 use crate::frontend::DeviceFeatures;
 use crate::platform::NameVersion;
@@ -17,31 +17,103 @@ enum Scope {
 
 use Scope::{Device, Platform};
 
-const fn row(scope: Scope, name: &'static str, major: u32, minor: u32) -> (Scope, NameVersion) {
-    (scope, NameVersion::new(name, major, minor, 0))
+/// A row of the table.
+struct Extension {
+    scope: Scope,
+    name: NameVersion,
+    /// What `clGetExtensionFunctionAddressForPlatform` finds because of it.
+    functions: &'static [&'static str],
+}
+
+impl Extension {
+    /// The same at another patch of its version.
+    const fn patch(self, patch: u32) -> Extension {
+        let version = self.name.version + patch;
+        let name = NameVersion {
+            version,
+            ..self.name
+        };
+        Extension { name, ..self }
+    }
+
+    /// The same with functions.
+    const fn with(self, functions: &'static [&'static str]) -> Extension {
+        Extension { functions, ..self }
+    }
+}
+
+const fn row(scope: Scope, name: &'static str, major: u32, minor: u32) -> Extension {
+    Extension {
+        scope,
+        name: NameVersion::new(name, major, minor, 0),
+        functions: &[],
+    }
 }
 
 /// Extensions. OpenCL Extension Specification, "Extensions Overview". Sub-groups are a feature of the core; `cl_khr_subgroups`
 /// would promise that the sub-groups of a work-group make progress independently of each other.
 // `cl_khr_spirv_extended_debug_info` would be served as well, but the CTS does not count it among the extensions of Khronos.
-const EXTENSIONS: &[(Scope, NameVersion)] = &[
-    row(Platform, "cl_khr_icd", 2, 0),
+const EXTENSIONS: &[Extension] = &[
+    row(Platform, "cl_khr_icd", 2, 0).with(&[
+        "clIcdGetPlatformIDsKHR",
+        "clIcdGetFunctionAddressForPlatformKHR",
+        "clIcdSetPlatformDispatchDataKHR",
+    ]),
     row(Platform, "cl_khr_extended_versioning", 1, 0),
+    row(Device, "cl_ext_device_fission", 1, 0).with(&[
+        "clCreateSubDevicesEXT",
+        "clReleaseDeviceEXT",
+        "clRetainDeviceEXT",
+    ]),
     row(Device, "cl_ext_float_atomics", 1, 0),
     row(Device, "cl_intel_required_subgroup_size", 1, 0),
     row(Device, "cl_intel_subgroups", 1, 0),
     row(Device, "cl_intel_subgroups_char", 1, 0),
     row(Device, "cl_intel_subgroups_long", 1, 0),
     row(Device, "cl_intel_subgroups_short", 1, 0),
+    row(Device, "cl_intel_unified_shared_memory", 1, 2).with(&[
+        "clDeviceMemAllocINTEL",
+        "clEnqueueMemAdviseINTEL",
+        "clEnqueueMemFillINTEL",
+        "clEnqueueMemcpyINTEL",
+        "clEnqueueMemsetINTEL",
+        "clEnqueueMigrateMemINTEL",
+        "clGetMemAllocInfoINTEL",
+        "clHostMemAllocINTEL",
+        "clMemBlockingFreeINTEL",
+        "clMemFreeINTEL",
+        "clSetKernelArgMemPointerINTEL",
+        "clSharedMemAllocINTEL",
+    ]),
     row(Device, "cl_khr_byte_addressable_store", 1, 0),
-    row(Device, "cl_khr_create_command_queue", 1, 0),
+    row(Device, "cl_khr_command_buffer", 0, 9).patch(8).with(&[
+        "clCommandBarrierWithWaitListKHR",
+        "clCommandCopyBufferKHR",
+        "clCommandCopyBufferRectKHR",
+        "clCommandCopyBufferToImageKHR",
+        "clCommandCopyImageKHR",
+        "clCommandCopyImageToBufferKHR",
+        "clCommandFillBufferKHR",
+        "clCommandFillImageKHR",
+        "clCommandNDRangeKernelKHR",
+        "clCommandSVMMemFillKHR",
+        "clCommandSVMMemcpyKHR",
+        "clCreateCommandBufferKHR",
+        "clEnqueueCommandBufferKHR",
+        "clFinalizeCommandBufferKHR",
+        "clGetCommandBufferInfoKHR",
+        "clReleaseCommandBufferKHR",
+        "clRetainCommandBufferKHR",
+    ]),
+    row(Device, "cl_khr_create_command_queue", 1, 0)
+        .with(&["clCreateCommandQueueWithPropertiesKHR"]),
     row(Device, "cl_khr_expect_assume", 1, 0),
     row(Device, "cl_khr_extended_bit_ops", 1, 0),
     row(Device, "cl_khr_fp16", 1, 0),
     row(Device, "cl_khr_fp64", 1, 0),
     row(Device, "cl_khr_global_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_global_int32_extended_atomics", 1, 0),
-    row(Device, "cl_khr_il_program", 1, 0),
+    row(Device, "cl_khr_il_program", 1, 0).with(&["clCreateProgramWithILKHR"]),
     row(Device, "cl_khr_int64_base_atomics", 1, 0),
     row(Device, "cl_khr_int64_extended_atomics", 1, 0),
     row(Device, "cl_khr_integer_dot_product", 2, 0),
@@ -61,7 +133,16 @@ const EXTENSIONS: &[(Scope, NameVersion)] = &[
     row(Device, "cl_khr_subgroup_rotate", 1, 0),
     row(Device, "cl_khr_subgroup_shuffle", 1, 0),
     row(Device, "cl_khr_subgroup_shuffle_relative", 1, 0),
-    row(Device, "cl_khr_suggested_local_work_size", 1, 0),
+    row(Device, "cl_khr_suggested_local_work_size", 1, 0)
+        .with(&["clGetKernelSuggestedLocalWorkSizeKHR"]),
+    // A draft, and the version is that of the draft.
+    row(Device, "cl_khr_unified_svm", 0, 9).with(&[
+        "clEnqueueSVMMemcpyWithPropertiesKHR",
+        "clGetSVMPointerInfoKHR",
+        "clGetSVMSuggestedTypeIndexKHR",
+        "clSVMAllocWithPropertiesKHR",
+        "clSVMFreeWithPropertiesKHR",
+    ]),
     row(Device, "cl_khr_work_group_uniform_arithmetic", 1, 0),
 ];
 
@@ -133,13 +214,27 @@ const IL_VERSIONS: &[NameVersion] = &[
 pub(crate) fn platform_extensions() -> impl Iterator<Item = NameVersion> {
     EXTENSIONS
         .iter()
-        .filter(|(scope, _)| *scope == Platform)
-        .map(|(_, extension)| *extension)
+        .filter(|extension| extension.scope == Platform)
+        .map(|extension| extension.name)
 }
 
 /// What `CL_DEVICE_EXTENSIONS` lists: the device's own and the platform's.
 pub(crate) fn device_extensions() -> impl Iterator<Item = NameVersion> {
-    EXTENSIONS.iter().map(|(_, extension)| *extension)
+    EXTENSIONS.iter().map(|extension| extension.name)
+}
+
+/// Whether an extension in the table has a function of this name.
+pub(crate) fn has_function(name: &str) -> bool {
+    EXTENSIONS
+        .iter()
+        .any(|extension| extension.functions.contains(&name))
+}
+
+/// The functions of every extension in the table.
+pub(crate) fn functions() -> impl Iterator<Item = &'static str> {
+    EXTENSIONS
+        .iter()
+        .flat_map(|extension| extension.functions.iter().copied())
 }
 
 /// Whether `half` is a type that kernels compute with.

@@ -248,20 +248,13 @@ impl Kernel {
         Ok(())
     }
 
-    /// `clSetKernelArgSVMPointer`. Any address of the process will do, as fine-grain system memory is supported.
+    /// `clSetKernelArgSVMPointer`, `clSetKernelArgMemPointerINTEL`. Any address will do, as fine-grain system memory is supported.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is not such a pointer.
     pub fn set_arg_svm(&self, index: u32, address: usize) -> CLResult<()> {
         let arg = self.arg(index)?;
         check_global_pointer(arg)?;
         self.set(index, arg, &(address as u64).to_le_bytes(), Bound::Value);
-        Ok(())
-    }
-
-    /// `clSetKernelExecInfo` with `CL_KERNEL_EXEC_INFO_SVM_PTRS`: a kernel may use any SVM allocation anyway.
-    pub fn set_svm_pointers(&self, addresses: &[usize]) -> CLResult<()> {
-        // Every command sees all of the memory, so there is nothing to prepare; an empty list unsets earlier ones.
-        let _ = addresses;
         Ok(())
     }
 
@@ -347,9 +340,13 @@ impl Kernel {
             }
             args.clone()
         };
-        let Some(range) = ndrange::check(&self.limits(), work_dim, offset, global, local)? else {
+        let limits = self.limits();
+        let Some(mut range) = ndrange::check(&limits, work_dim, offset, global, local)? else {
             return Ok(None);
         };
+        if ndrange::wastes_lanes(&limits, &range) && !self.executable.observes_groups(self.index) {
+            range.local_size = ndrange::best_local_size(&limits, range.global_size);
+        }
         // CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the device:
         // the work-group memory that the kernel and its arguments want.
         let local_mem_size = self.local_mem_of(&args);

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use brolga_compiler::{Launch, NdRange};
+use serde_json::{Value, json};
 
-use crate::command::Shape;
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
@@ -16,9 +16,9 @@ use crate::fault;
 use crate::float_env::FloatEnv;
 use crate::ndrange::num_groups;
 use crate::on_device::{Caller, Spawner, serve};
-use crate::pool::Pool;
 use crate::printf_sink::{PrintfSink, receive};
 use crate::scratch;
+use crate::share::Shape;
 
 /// Nanoseconds of work that are worth another thread.
 pub(crate) const NANOSECONDS_PER_THREAD: u64 = 10_000;
@@ -93,19 +93,36 @@ impl LaunchWork {
         self.range.global_size.iter().product()
     }
 
+    /// The kernel's name.
+    pub(crate) fn name(&self) -> &str {
+        self.code.name()
+    }
+
+    /// What a trace says of it.
+    pub(crate) fn describe(&self) -> Value {
+        let range = &self.range;
+        let sizes = |sizes: &[u64; 3]| sizes[..range.work_dim as usize].to_vec();
+        json!({
+            "global size": sizes(&range.global_size),
+            "local size": sizes(&range.local_size),
+            "global offset": sizes(&range.global_offset),
+        })
+    }
+
     /// How the launch may be shared.
     pub(crate) fn shape(&self) -> Shape {
         let units: u64 = self.num_groups.iter().product();
         let estimate = self.code.cost().estimate(self.items());
         let threads = (estimate / NANOSECONDS_PER_THREAD)
             .min(units)
-            .clamp(1, u64::from(Pool::get().threads()));
+            .clamp(1, u64::from(u32::MAX));
         let per_unit = (estimate / units).max(1);
         Shape {
             units,
             threads: threads as u32,
             min_chunk: (NANOSECONDS_PER_CHUNK / per_unit).max(1),
             estimate,
+            is_guess: true,
         }
     }
 
@@ -161,5 +178,7 @@ impl LaunchWork {
     pub(crate) fn finish(&self, busy: u64) {
         self.code.cost().learn(self.items(), busy);
         self.sink.flush();
+        // A command-buffer may run it again.
+        self.faulted.store(false, Relaxed);
     }
 }

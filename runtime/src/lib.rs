@@ -7,11 +7,12 @@
 //! ```text
 //! platform, device, features, topology   what there is
 //! context                                what everything else belongs to
-//! memory/                                buffers, pipes, shared virtual memory, rectangles, transfers
+//! memory/                                buffers, pipes, memory used by address, rectangles, transfers
 //! program/, executable, kernel           source/IL/binary -> built program -> kernel with arguments -> code
 //! ndrange, launch                        a launch checked, its local size chosen; the launch as work
 //! queue, enqueue/                        the order of commands; each kind validated and captured by value
-//! command, event                         a command, its dependencies, status and callbacks
+//! command, share, event                  a command, how threads share it; its dependencies, status and callbacks
+//! command_buffer/                        commands recorded as a graph that is run again and again
 //! on_device/                             what kernels enqueue
 //! pool, scratch, float_env               threads that execute commands
 //! fault/                                 kernels that fault
@@ -26,6 +27,7 @@
 
 pub mod binary;
 mod command;
+pub mod command_buffer;
 pub mod context;
 pub mod device;
 mod enqueue;
@@ -41,6 +43,7 @@ mod launch;
 pub mod memory;
 pub mod ndrange;
 mod on_device;
+pub mod partition;
 pub mod platform;
 mod pool;
 pub mod printf;
@@ -48,8 +51,11 @@ mod printf_sink;
 pub mod program;
 pub mod queue;
 mod scratch;
+mod share;
 pub mod topology;
+mod trace;
 
+pub use command_buffer::{CommandBuffer, Place, SyncPoint};
 pub use context::Context;
 pub use device::Device;
 pub use enqueue::SvmFreeCallback;

@@ -149,7 +149,7 @@ fn check_local_size(limits: &Limits, required: Option<[u64; 3]>, size: [u64; 3])
 ///
 /// Groups lie along x first, in whole vectors when they can, large enough to make up for starting one and small
 /// enough that every thread gets several. They divide the global size, unless the best divisor is much too small (a
-/// prime size, say) and the last group may be smaller than the others.
+/// prime size, say) or not of whole vectors, and the last group may be smaller than the others.
 pub(crate) fn choose_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
     let items = global
         .iter()
@@ -159,15 +159,30 @@ pub(crate) fn choose_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
     let target = (items / wanted_groups)
         .clamp(width, GOOD_GROUP.max(width))
         .min(limits.device.max_work_group_size as u64);
-    let x = divisor(global[0], target, width);
-    if limits.allows_non_uniform && x < target.min(global[0]) / 4 {
+    let mut x = divisor(global[0], target, width);
+    let poor = x < target.min(global[0]) / 4 || !x.is_multiple_of(width);
+    if poor && limits.allows_non_uniform && global[0] > width && target >= width {
         // Whole vectors but for the last group.
-        let x = (target / width).max(1) * width;
-        return [x.min(target), 1, 1];
+        x = target.min(global[0]) / width * width;
     }
     let y = divisor(global[1], target / x, 1);
     let z = divisor(global[2], target / x / y, 1);
     [x, y, z]
+}
+
+/// Whether rows of work-items are not whole vectors, though the index space has longer ones.
+pub(crate) fn wastes_lanes(limits: &Limits, range: &NdRange) -> bool {
+    !range.local_size[0].is_multiple_of(u64::from(limits.width))
+        && range.local_size[0] < range.global_size[0]
+}
+
+/// The local size for a kernel that cannot tell what it is, so that groups need not divide the index space.
+pub(crate) fn best_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
+    let free = Limits {
+        allows_non_uniform: true,
+        ..*limits
+    };
+    choose_local_size(&free, global)
 }
 
 /// The largest divisor of `size` up to `limit`, multiples of `step` (a power of two) preferred, then of its half, and so on.
@@ -234,10 +249,51 @@ mod tests {
     }
 
     #[test]
+    fn rows_shorter_than_a_vector_waste_lanes() {
+        with_limits(&info(), false, |limits| {
+            let wastes = |global, local| {
+                let range = NdRange {
+                    work_dim: 3,
+                    global_offset: [0; 3],
+                    global_size: global,
+                    local_size: local,
+                };
+                wastes_lanes(limits, &range)
+            };
+            assert!(wastes([64, 1, 1], [1, 1, 1]));
+            assert!(wastes([64, 64, 1], [4, 16, 1]));
+            assert!(wastes([120, 1, 1], [12, 1, 1]));
+            assert!(!wastes([64, 1, 1], [8, 1, 1]));
+            assert!(!wastes([64, 64, 1], [16, 4, 1]));
+            // All there is.
+            assert!(!wastes([4, 64, 1], [4, 1, 1]));
+            assert_eq!(best_local_size(limits, [1_000_003, 1, 1]), [256, 1, 1]);
+        });
+    }
+
+    #[test]
     fn large_ranges_get_large_groups() {
         with_limits(&info(), false, |limits| {
             assert_eq!(choose_local_size(limits, [1 << 24, 1, 1]), [256, 1, 1]);
             assert_eq!(choose_local_size(limits, [16, 1 << 20, 1]), [16, 16, 1]);
+        });
+    }
+
+    #[test]
+    fn groups_are_whole_vectors_where_the_last_may_be_smaller() {
+        with_limits(&info(), true, |limits| {
+            for global in [
+                [262_140, 1, 1],
+                [1_000_003, 1, 1],
+                [12, 4096, 1],
+                [100, 100, 100],
+            ] {
+                let local = choose_local_size(limits, global);
+                assert_eq!(local[0] % 8, 0, "{global:?} {local:?}");
+                let items: u64 = local.iter().product();
+                assert!((64..=256).contains(&items), "{global:?} {local:?}");
+            }
+            assert_eq!(choose_local_size(limits, [4, 4096, 1]), [4, 64, 1]);
         });
     }
 

@@ -83,6 +83,16 @@ impl Platform {
         features::platform_extensions().collect()
     }
 
+    /// Whether `clGetExtensionFunctionAddressForPlatform` finds this function: those of the extensions that are served.
+    pub fn has_extension_function(&self, name: &str) -> bool {
+        features::has_function(name)
+    }
+
+    /// All of them.
+    pub fn extension_functions(&self) -> impl Iterator<Item = &'static str> {
+        features::functions()
+    }
+
     /// `CL_PLATFORM_HOST_TIMER_RESOLUTION`: nanoseconds between ticks of the clock that time stamps come from.
     pub fn host_timer_resolution(&self) -> u64 {
         1

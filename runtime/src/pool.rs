@@ -1,15 +1,20 @@
 //! The threads that execute commands: workers, and threads of the application that wait.
 //!
+//! The root device's pool lives as long as the process. A sub-device has a pool of its own ([`ConfinedPool`]), whose workers
+//! stay on the sub-device's processors; threads of the application, which may be anywhere, do not help there.
+//!
 //! # Lists
 //!
-//! Under one lock there are three lists.
+//! Two lists are under one lock.
 //! *Ready*: commands whose dependencies are done. One that several threads share stays in the list
 //! until all of it is claimed; another leaves it when a thread takes it.
 //! *Deferred*: ready commands so short that waking a thread for them would cost more than they do. Only
 //! waiting threads take from it. It is emptied into *ready* by whatever OpenCL counts as a flush, by a
 //! status query, and when it grows long; so they never wait for longer than the specification lets them.
-//! *Callbacks*: code of the application. Only workers run it, with no lock held: a waiting
-//! thread of the application may hold a mutex that the callback wants.
+//! A third has a lock of its own. *Callbacks*: code of the application. Only workers run it, with no lock held: a waiting
+//! thread of the application may hold a mutex that the callback wants. When many threads wait and help, the first lock is
+//! asked for so often that two workers would get it too seldom to keep up with the callbacks, and each callback keeps a
+//! command and all it refers to alive.
 //!
 //! # Why no wake-up is lost
 //!
@@ -37,10 +42,12 @@
 //! runs the kernel, notifying, or quietly by one that goes on to take.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::hint::spin_loop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
@@ -91,14 +98,25 @@ enum Task {
 struct Lists {
     ready: VecDeque<Arc<Event>>,
     deferred: VecDeque<Arc<Event>>,
-    callbacks: VecDeque<Action>,
 }
 
-/// The process's pool.
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool")
+            .field("threads", &self.threads)
+            .field("processors", &self.processors)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Threads and what they have to do.
 pub(crate) struct Pool {
     lists: Mutex<Lists>,
-    /// Entries of `ready` and `callbacks`.
+    callbacks: Mutex<VecDeque<Action>>,
+    /// Entries of `ready`.
     available: AtomicUsize,
+    /// Entries of `callbacks`.
+    due: AtomicUsize,
     /// Entries of `deferred`.
     deferred: AtomicUsize,
     /// Workers spinning: 0 or 1.
@@ -107,7 +125,38 @@ pub(crate) struct Pool {
     sleepers: AtomicU32,
     /// The futex that parked workers sleep on.
     epoch: AtomicU32,
+    /// Logical processors that the workers stay on; wherever the system likes if there are none.
+    processors: Vec<usize>,
     threads: u32,
+    /// The workers are to end.
+    stopped: AtomicBool,
+}
+
+/// A pool that goes with its owner.
+#[derive(Debug)]
+pub(crate) struct ConfinedPool(Arc<Pool>);
+
+impl ConfinedPool {
+    /// A worker for each of `processors`, on these processors.
+    pub(crate) fn new(processors: Vec<usize>) -> ConfinedPool {
+        let pool = Arc::new(Pool::new(processors.len() as u32, processors));
+        pool.start();
+        ConfinedPool(pool)
+    }
+
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.0
+    }
+}
+
+impl Drop for ConfinedPool {
+    /// Every command keeps its device, and with it this, so that there is nothing left to do. The last one may be
+    /// dropped by a worker, so that nobody waits for the workers.
+    fn drop(&mut self) {
+        self.0.stopped.store(true, SeqCst);
+        self.0.epoch.fetch_add(1, SeqCst);
+        let _ = futex::wake(&self.0.epoch, futex::Flags::PRIVATE, i32::MAX as u32);
+    }
 }
 
 /// How many threads execute commands: `BROLGA_THREADS`, or the processors in the affinity mask.
@@ -124,32 +173,53 @@ pub(crate) fn thread_count() -> u32 {
 }
 
 impl Pool {
-    /// The pool; its workers start when this is first called.
-    pub(crate) fn get() -> &'static Pool {
-        static POOL: LazyLock<Pool> = LazyLock::new(|| {
-            let threads = thread_count();
-            for index in 0..threads {
-                // The workers wait for the initialisation that spawns them.
-                let spawned = std::thread::Builder::new()
-                    .name(format!("brolga-{index}"))
-                    .stack_size(STACK_SIZE)
-                    .spawn(|| Pool::get().work());
-                if let Err(error) = spawned {
-                    eprintln!("brolga: cannot start worker thread {index}: {error}");
-                    break;
-                }
-            }
-            Pool {
-                lists: Mutex::default(),
-                available: AtomicUsize::new(0),
-                deferred: AtomicUsize::new(0),
-                spinners: AtomicU32::new(0),
-                sleepers: AtomicU32::new(0),
-                epoch: AtomicU32::new(0),
-                threads,
-            }
+    /// The root device's pool; its workers start when this is first called.
+    pub(crate) fn get() -> &'static Arc<Pool> {
+        static POOL: LazyLock<Arc<Pool>> = LazyLock::new(|| {
+            let pool = Arc::new(Pool::new(thread_count(), Vec::new()));
+            pool.start();
+            pool
         });
         &POOL
+    }
+
+    fn new(threads: u32, processors: Vec<usize>) -> Pool {
+        Pool {
+            lists: Mutex::default(),
+            callbacks: Mutex::default(),
+            due: AtomicUsize::new(0),
+            available: AtomicUsize::new(0),
+            deferred: AtomicUsize::new(0),
+            spinners: AtomicU32::new(0),
+            sleepers: AtomicU32::new(0),
+            epoch: AtomicU32::new(0),
+            processors,
+            threads,
+            stopped: AtomicBool::new(false),
+        }
+    }
+
+    /// Starts the workers.
+    fn start(self: &Arc<Pool>) {
+        for index in 0..self.threads {
+            let pool = Arc::clone(self);
+            let spawned = std::thread::Builder::new()
+                .name(format!("brolga-{index}"))
+                .stack_size(STACK_SIZE)
+                .spawn(move || {
+                    topology::confine(&pool.processors);
+                    pool.work();
+                });
+            if let Err(error) = spawned {
+                eprintln!("brolga: cannot start worker thread {index}: {error}");
+                break;
+            }
+        }
+    }
+
+    /// Whether threads of the application may run commands while they wait.
+    fn takes_help(&self) -> bool {
+        self.processors.is_empty()
     }
 
     /// Threads that may work on one command.
@@ -160,7 +230,7 @@ impl Pool {
     /// Offers a command whose dependencies are done.
     pub(crate) fn push(&self, event: Arc<Event>, push: Push) {
         let mut lists = self.lists.lock();
-        if push == Push::Defer {
+        if push == Push::Defer && self.takes_help() {
             lists.deferred.push_back(event);
             let count = self.deferred.fetch_add(1, SeqCst) + 1;
             drop(lists);
@@ -172,17 +242,17 @@ impl Pool {
         lists.ready.push_back(event);
         self.available.fetch_add(1, SeqCst);
         drop(lists);
-        if push == Push::Notify {
+        if push != Push::Quiet {
             self.wake_one();
         }
     }
 
     /// Has a worker call `callback` soon.
     pub(crate) fn push_callback(&self, callback: Action) {
-        let mut lists = self.lists.lock();
-        lists.callbacks.push_back(callback);
-        self.available.fetch_add(1, SeqCst);
-        drop(lists);
+        let mut callbacks = self.callbacks.lock();
+        callbacks.push_back(callback);
+        self.due.fetch_add(1, SeqCst);
+        drop(callbacks);
         self.wake_one();
     }
 
@@ -211,6 +281,13 @@ impl Pool {
 
     /// Takes something to do, and says whether there is more for a worker.
     fn take(&self, who: Who) -> Option<(Task, bool)> {
+        if who == Who::Worker
+            && self.due.load(SeqCst) > 0
+            && let Some(callback) = self.callbacks.lock().pop_front()
+        {
+            let more = self.due.fetch_sub(1, SeqCst) > 1 || self.available.load(SeqCst) > 0;
+            return Some((Task::Callback(callback), more));
+        }
         let nothing = self.available.load(SeqCst) == 0;
         if nothing && (who == Who::Worker || self.deferred.load(SeqCst) == 0) {
             return None;
@@ -219,13 +296,6 @@ impl Pool {
         // queue, which flushes when it goes, and that takes the lock.
         let mut exhausted = Vec::new();
         let mut lists = self.lists.lock();
-        if who == Who::Worker
-            && let Some(callback) = lists.callbacks.pop_front()
-        {
-            self.available.fetch_sub(1, SeqCst);
-            let more = self.has_work(&lists);
-            return Some((Task::Callback(callback), more));
-        }
         let mut index = 0;
         while let Some(event) = lists.ready.get(index) {
             let job = &event.job;
@@ -261,12 +331,12 @@ impl Pool {
 
     /// Whether there is something that a worker could take.
     fn has_work(&self, lists: &Lists) -> bool {
-        !lists.callbacks.is_empty() || lists.ready.iter().any(|event| event.job.has_room())
+        self.due.load(SeqCst) > 0 || lists.ready.iter().any(|event| event.job.has_room())
     }
 
     /// A worker's life.
     fn work(&self) {
-        loop {
+        while !self.stopped.load(SeqCst) {
             let (task, more) = match self.take(Who::Worker) {
                 Some(taken) => taken,
                 None => match self.spin().or_else(|| self.park()) {
@@ -306,7 +376,7 @@ impl Pool {
         // Whoever saw a spinner did not wake anybody; what is there now must not wait for this thread's
         // command to end.
         if let Some((_, more)) = &mut found {
-            *more |= self.available.load(SeqCst) > 0;
+            *more |= self.available.load(SeqCst) + self.due.load(SeqCst) > 0;
         }
         found
     }
@@ -316,7 +386,7 @@ impl Pool {
         let epoch = self.epoch.load(SeqCst);
         self.sleepers.fetch_add(1, SeqCst);
         let found = self.take(Who::Worker);
-        if found.is_none() {
+        if found.is_none() && !self.stopped.load(SeqCst) {
             // Woken, interrupted or too late: the caller looks again in any case.
             let _ = futex::wait(&self.epoch, futex::Flags::PRIVATE, epoch, None);
         }
@@ -326,6 +396,12 @@ impl Pool {
 
     /// Executes commands on this thread until `event` is done, sleeping when there is nothing to execute.
     pub(crate) fn help_until_done(&self, event: &Event) {
+        if !self.takes_help() {
+            while !event.is_done() {
+                event.sleep();
+            }
+            return;
+        }
         while !event.is_done() {
             if let Some((task, more)) = self.take(Who::Helper) {
                 if more {

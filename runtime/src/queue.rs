@@ -11,21 +11,24 @@
 //! The commands themselves are in `enqueue/`.
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
 
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use crate::command::{Job, Keep, Work};
+use crate::command::{Command, Job, Keep, Work};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::on_device::queues::OnDevice;
-use crate::pool::Pool;
 
 /// A command queue.
 pub struct Queue {
+    /// Counts the process's queues.
+    number: u64,
     context: Arc<Context>,
     device: Arc<Device>,
     properties: u64,
@@ -108,8 +111,10 @@ impl Queue {
             return Err(ClError::INVALID_QUEUE_PROPERTIES);
         }
         // Starts the threads, so that the first command does not wait for them.
-        Pool::get();
+        device.pool();
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
         let queue = Arc::new(Queue {
+            number: NUMBER.fetch_add(1, Relaxed),
             context: Arc::clone(context),
             device: Arc::clone(device),
             properties,
@@ -123,6 +128,7 @@ impl Queue {
                 queue.make_default()?;
             }
         }
+        context.add_queue(&queue);
         Ok(queue)
     }
 
@@ -152,6 +158,11 @@ impl Queue {
         Some(self.on_device()?.size)
     }
 
+    /// The number that people know the queue by.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// `CL_QUEUE_CONTEXT`
     pub fn context(&self) -> &Arc<Context> {
         &self.context
@@ -172,8 +183,13 @@ impl Queue {
         &self.property_list
     }
 
-    fn is_out_of_order(&self) -> bool {
+    pub(crate) fn is_out_of_order(&self) -> bool {
         self.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0
+    }
+
+    /// Whether commands have time stamps.
+    pub(crate) fn profiles(&self) -> bool {
+        self.properties & CL_QUEUE_PROFILING_ENABLE != 0
     }
 
     /// `clFlush`: from now on the commands enqueued so far progress by themselves.
@@ -181,7 +197,7 @@ impl Queue {
     /// Errors: `CL_INVALID_COMMAND_QUEUE` for a queue on the device.
     pub fn flush(&self) -> CLResult<()> {
         self.check_host()?;
-        Pool::get().promote_deferred();
+        self.device.pool().promote_deferred();
         Ok(())
     }
 
@@ -214,7 +230,7 @@ impl Queue {
     ) -> CLResult<Arc<Event>> {
         self.check_wait_list(wait)?;
         self.check_host()?;
-        let job = Job::new(work);
+        let job = Job::new(work, self.device.pool().threads());
         let lineage = job.lineage();
         let event = Event::command(self, command_type, job, keep, lineage);
         let push = event.job.push();
@@ -223,25 +239,59 @@ impl Queue {
             for other in wait {
                 event.depend_on(other, true);
             }
-            let after = |event: &Arc<Event>, other: &Weak<Event>| {
-                if let Some(other) = other.upgrade() {
-                    event.depend_on(&other, false);
-                }
-            };
-            after(&event, &order.last);
-            if matches!(ordering, Ordering::AfterAll | Ordering::FullBarrier) {
-                for other in &order.since {
-                    after(&event, other);
-                }
+            self.enter(&mut order, &event, ordering);
+        }
+        event.release(push);
+        Ok(event)
+    }
+
+    /// Enqueues a command that has its place in the order of the queue, and nothing special about it.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT` when an event of `wait` belongs to another context.
+    pub(crate) fn submit(
+        self: &Arc<Self>,
+        command: Command,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        let Command {
+            command_type,
+            work,
+            keep,
+        } = command;
+        self.enqueue(command_type, work, keep, wait, Ordering::Queue)
+    }
+
+    /// Enqueues one command that has its place in the order of each of several queues of a context.
+    ///
+    /// Errors: as [`Queue::submit`].
+    pub(crate) fn submit_to_all(
+        queues: &[Arc<Queue>],
+        command_type: u32,
+        job: Job,
+        keep: Keep,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        // A queue that is named twice is one queue. All are locked in one order, so that commands of several threads cannot come to
+        // wait for each other.
+        let mut distinct: Vec<&Arc<Queue>> = queues.iter().collect();
+        distinct.sort_by_key(|queue| Arc::as_ptr(queue));
+        distinct.dedup_by_key(|queue| Arc::as_ptr(queue));
+        for queue in &distinct {
+            queue.check_host()?;
+            queue.check_wait_list(wait)?;
+        }
+        let event = match (&distinct[..], queues) {
+            ([queue], [_]) => Event::command(queue, command_type, job, keep, None),
+            _ => Event::command_of_several(&distinct, command_type, job, keep),
+        };
+        let push = event.job.push();
+        {
+            let mut orders: Vec<_> = distinct.iter().map(|queue| queue.order.lock()).collect();
+            for other in wait {
+                event.depend_on(other, true);
             }
-            if !self.is_out_of_order() || ordering == Ordering::FullBarrier {
-                order.last = Arc::downgrade(&event);
-                order.since.clear();
-            } else if ordering == Ordering::Barrier {
-                // What came before is not ordered by this barrier, but clFinish and later barriers wait for it.
-                order.last = Arc::downgrade(&event);
-            } else {
-                order.add(&event);
+            for (queue, order) in distinct.iter().zip(&mut orders) {
+                queue.enter(order, &event, Ordering::Queue);
             }
         }
         event.release(push);
@@ -254,6 +304,30 @@ impl Queue {
         match self.is_on_device() {
             true => Err(ClError::INVALID_COMMAND_QUEUE),
             false => Ok(()),
+        }
+    }
+
+    /// Enters a command into the order, and its dependencies into the command.
+    fn enter(&self, order: &mut Order, event: &Arc<Event>, ordering: Ordering) {
+        let after = |other: &Weak<Event>| {
+            if let Some(other) = other.upgrade() {
+                event.depend_on(&other, false);
+            }
+        };
+        after(&order.last);
+        if matches!(ordering, Ordering::AfterAll | Ordering::FullBarrier) {
+            for other in &order.since {
+                after(other);
+            }
+        }
+        if !self.is_out_of_order() || ordering == Ordering::FullBarrier {
+            order.last = Arc::downgrade(event);
+            order.since.clear();
+        } else if ordering == Ordering::Barrier {
+            // What came before is not ordered by this barrier, but clFinish and later barriers wait for it.
+            order.last = Arc::downgrade(event);
+        } else {
+            order.add(event);
         }
     }
 
@@ -302,7 +376,7 @@ impl Drop for Queue {
     /// "clReleaseCommandQueue performs an implicit flush". Commands hold their queue, so nothing of its own is left;
     /// but the last reference may be a command's.
     fn drop(&mut self) {
-        Pool::get().promote_deferred();
+        self.device.pool().promote_deferred();
         if let Some(on_device) = &self.on_device {
             self.context.device_queues().remove(on_device.handle);
         }

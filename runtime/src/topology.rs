@@ -77,6 +77,20 @@ pub fn available_processors() -> Vec<usize> {
     list
 }
 
+/// Keeps the current thread on some logical processors; no processors mean any.
+pub(crate) fn confine(processors: &[usize]) {
+    if processors.is_empty() {
+        return;
+    }
+    let mut set = rustix::thread::CpuSet::new();
+    for &processor in processors {
+        set.set(processor);
+    }
+    if let Err(error) = rustix::thread::sched_setaffinity(None, &set) {
+        eprintln!("brolga: a thread cannot be kept on processors {processors:?}: {error}");
+    }
+}
+
 fn cpuinfo_field<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
     cpuinfo.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
@@ -96,6 +110,58 @@ fn parse_size(text: &str) -> Option<u64> {
         _ => (text, 1),
     };
     digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// What processors may have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    NumaNode,
+    /// A data cache of this level.
+    Cache(u32),
+}
+
+/// Groups `processors`, each of them by its index, by what they share. Those of which nothing is known share nothing that
+/// is known of others.
+pub(crate) fn groups(what: Sharing, processors: &[usize]) -> Vec<Vec<u32>> {
+    groups_in(Path::new("/sys/devices/system"), what, processors)
+}
+
+fn groups_in(system: &Path, what: Sharing, processors: &[usize]) -> Vec<Vec<u32>> {
+    let mut groups: Vec<(Option<String>, Vec<u32>)> = Vec::new();
+    for (index, &processor) in processors.iter().enumerate() {
+        let shared = match what {
+            Sharing::NumaNode => numa_node(system, processor),
+            Sharing::Cache(level) => cache_list(system, level, processor),
+        };
+        match groups.iter_mut().find(|(key, _)| *key == shared) {
+            Some((_, group)) => group.push(index as u32),
+            None => groups.push((shared, vec![index as u32])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// The name of the NUMA node that a processor is of.
+fn numa_node(system: &Path, processor: usize) -> Option<String> {
+    let folder = system.join(format!("cpu/cpu{processor}"));
+    let names = fs::read_dir(folder).ok()?.flatten();
+    names
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .find(|name| {
+            let number = name.strip_prefix("node");
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        })
+}
+
+/// The processors that share a processor's data cache of some level, as the system lists them.
+fn cache_list(system: &Path, level: u32, processor: usize) -> Option<String> {
+    let folder = system.join(format!("cpu/cpu{processor}/cache"));
+    let mut caches = fs::read_dir(folder).ok()?.flatten();
+    caches.find_map(|entry| {
+        let read = |name: &str| fs::read_to_string(entry.path().join(name)).ok();
+        let is_it = read("level")?.trim().parse() == Ok(level);
+        (is_it && read("type")?.trim() != "Instruction").then(|| read("shared_cpu_list"))?
+    })
 }
 
 /// Counts the members of a sysfs list: `0-3,8`.
@@ -178,6 +244,46 @@ fn numa_nodes() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two NUMA nodes of two cores of two threads each.
+    #[test]
+    fn processors_are_grouped_by_what_they_share() {
+        let folder = tempfile::tempdir().unwrap();
+        for cpu in 0..8 {
+            let cpu_folder = folder.path().join(format!("cpu/cpu{cpu}"));
+            fs::create_dir_all(cpu_folder.join(format!("node{}", cpu / 4))).unwrap();
+            let core = format!("{}-{}", cpu / 2 * 2, cpu / 2 * 2 + 1);
+            let node = format!("{}-{}", cpu / 4 * 4, cpu / 4 * 4 + 3);
+            let own = cpu.to_string();
+            for (index, (level, kind, list)) in [
+                ("1", "Instruction", &own),
+                ("1", "Data", &core),
+                ("2", "Unified", &core),
+                ("3", "Unified", &node),
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                let cache = cpu_folder.join(format!("cache/index{index}"));
+                fs::create_dir_all(&cache).unwrap();
+                fs::write(cache.join("level"), level).unwrap();
+                fs::write(cache.join("type"), kind).unwrap();
+                fs::write(cache.join("shared_cpu_list"), list).unwrap();
+            }
+        }
+        let groups = |what, processors: &[usize]| groups_in(folder.path(), what, processors);
+        let all: Vec<usize> = (0..8).collect();
+        let halves = vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
+        assert_eq!(groups(Sharing::NumaNode, &all), halves);
+        assert_eq!(groups(Sharing::Cache(3), &all), halves);
+        let cores = vec![vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7]];
+        assert_eq!(groups(Sharing::Cache(1), &all), cores);
+        // There is none.
+        assert_eq!(groups(Sharing::Cache(4), &all).len(), 1);
+        // Some of them, in another order; indices are those of the list.
+        assert_eq!(groups(Sharing::Cache(2), &[6, 0, 7]), [vec![0, 2], vec![1]]);
+        assert_eq!(groups(Sharing::NumaNode, &[5]), [[0]]);
+    }
 
     #[test]
     fn sizes() {

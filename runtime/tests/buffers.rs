@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use brolga_runtime::memory::unified_svm::SvmProperties;
+use brolga_runtime::memory::usm::UsmKind;
 use brolga_runtime::{Buffer, ClError, Event, HostPtr, RectSide};
 use brolga_runtime_testing::*;
 use opencl_sys::*;
@@ -441,7 +443,7 @@ fn shared_virtual_memory() {
     let outside = queue.enqueue_svm_migrate(&[pa], &[4097], 0, &[]);
     assert_eq!(outside.unwrap_err(), ClError::INVALID_VALUE);
 
-    let found = context.svm().find(a as usize + 4095).unwrap();
+    let found = context.shared().find_svm(a as usize + 4095).unwrap();
     assert_eq!((found.as_ptr(), found.size()), (a, 4096));
     let wrapped = Buffer::new(&context, CL_MEM_USE_HOST_PTR, 64, pa, Vec::new()).unwrap();
     assert!(wrapped.uses_svm_pointer());
@@ -459,5 +461,61 @@ fn shared_virtual_memory() {
     queue.enqueue_svm_free(vec![pa], None, &[]).unwrap();
     queue.finish().unwrap();
     drop(found);
-    assert!(context.svm().find(a as usize).is_none());
+    assert!(context.shared().find_svm(a as usize).is_none());
+}
+
+#[test]
+fn one_table_remembers_all_memory_used_by_address() {
+    let context = context();
+    let svm = context.svm_alloc(0, 64, 0).unwrap() as usize;
+    let properties = SvmProperties::default();
+    let typed = context.svm_alloc_of_type(1, properties, 64).unwrap() as usize;
+    let usm = context
+        .usm_alloc(UsmKind::Shared, None, &[], 64, 0)
+        .unwrap() as usize;
+    let table = context.shared();
+    assert!(table.find_svm(svm).is_some() && table.find_usm(svm).is_none());
+    assert!(table.find_svm(typed + 63).is_some() && table.find_usm(typed + 63).is_none());
+    assert!(table.find_usm(usm + 1).is_some() && table.find_svm(usm + 1).is_none());
+    // What one interface allocated another does not free.
+    context.svm_free(usm);
+    assert_eq!(context.svm_free_checked(usm), Err(ClError::INVALID_VALUE));
+    assert_eq!(context.usm_free(svm), Err(ClError::INVALID_VALUE));
+    assert_eq!(context.usm_free(typed), Err(ClError::INVALID_VALUE));
+    assert!(table.find(svm).is_some() && table.find(typed).is_some() && table.find(usm).is_some());
+    context.svm_free_checked(svm).unwrap();
+    context.svm_free(typed);
+    context.usm_free(usm).unwrap();
+    assert!(table.find(svm).is_none() && table.find(typed).is_none() && table.find(usm).is_none());
+}
+
+#[test]
+fn a_blocking_free_waits_for_every_queue() {
+    let context = context();
+    let usm = context
+        .usm_alloc(UsmKind::Device, Some(context.device()), &[], 64, 0)
+        .unwrap() as usize;
+    let gate = Event::user(&context);
+    let events: Vec<_> = [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE]
+        .into_iter()
+        .map(|properties| {
+            let queue = queue_with(&context, properties);
+            // The queue is gone before its command can run.
+            queue.enqueue_marker(&[Arc::clone(&gate)]).unwrap()
+        })
+        .collect();
+    assert_eq!(
+        context.usm_blocking_free(usm + 1),
+        Err(ClError::INVALID_VALUE)
+    );
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert!(events.iter().all(|event| event.status() > CL_COMPLETE));
+            assert!(context.shared().find_usm(usm).is_some());
+            gate.set_user_status(CL_COMPLETE).unwrap();
+        });
+        context.usm_blocking_free(usm).unwrap();
+        assert!(events.iter().all(|event| event.status() == CL_COMPLETE));
+    });
 }

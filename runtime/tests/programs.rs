@@ -43,6 +43,46 @@ fn run(
     words(queue, &out)
 }
 
+/// A launch may be executed in other groups than asked for only if nobody can tell.
+#[test]
+fn local_sizes_are_as_asked_for_wherever_kernels_look() {
+    let context = context();
+    let queue = queue(&context);
+    let source = "
+        kernel void ids(global uint *out) {
+            size_t i = get_global_linear_id();
+            out[i] = get_global_id(0) + 1000 * get_global_id(1) + get_global_size(0);
+        }
+        kernel void groups(global uint *out) {
+            size_t i = get_global_linear_id();
+            out[i] = get_local_id(0) + 100 * get_group_id(0) + 10000 * get_local_size(0);
+        }
+        kernel void shared(global uint *out) {
+            local uint sum;
+            if (get_local_linear_id() == 0) sum = 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            atomic_inc(&sum);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            out[get_global_linear_id()] = sum;
+        }";
+    let Some(program) = build(&context, source, "-cl-std=CL3.0") else {
+        return;
+    };
+    let (width, height) = (96, 6);
+    for local in [[1, 1], [1, 6], [3, 2], [6, 1], [32, 3]] {
+        let launch = |name| run(&queue, &program, name, &[width, height], Some(&local));
+        let (ids, groups, shared) = (launch("ids"), launch("groups"), launch("shared"));
+        for i in 0..width * height {
+            let (x, y) = (i % width, i / width);
+            let at = format!("{x}, {y} of {local:?}");
+            assert_eq!(ids[i] as usize, x + 1000 * y + width, "{at}");
+            let group = x % local[0] + 100 * (x / local[0]) + 10000 * local[0];
+            assert_eq!(groups[i] as usize, group, "{at}");
+            assert_eq!(shared[i] as usize, local[0] * local[1], "{at}");
+        }
+    }
+}
+
 const SQUARES: &str = "kernel void squares(global uint *out) {
     size_t i = get_global_id(0);
     out[i] = (uint)(i * i);

@@ -13,6 +13,7 @@ use super::parts::{
 };
 use super::{Allocator, Lifetimes, Translated};
 use crate::Diagnostic;
+use crate::analysis::{DominatorTree, LoopForest};
 use crate::ir::{Block, BlockCall, Function, GlobalId, Inst, Op, Scalar, Terminator, Type, Value};
 
 /// Facts about values that several instructions of a block ask for.
@@ -49,6 +50,7 @@ pub struct Gen<'a> {
     /// Which values have uses, once somebody has asked.
     pub used: Option<SecondaryMap<Value, bool>>,
     blocks: SecondaryMap<Block, Option<clif::Block>>,
+    pub loops: LoopForest,
 }
 
 /// Vectors that generated code loads: 16 bytes each, at addresses that do not change.
@@ -123,6 +125,7 @@ pub fn translate(
         x86: matches!(isa.triple().architecture.to_string().as_str(), "x86_64"),
         used: None,
         blocks: SecondaryMap::new(),
+        loops: LoopForest::new(func, &DominatorTree::new(func)),
     };
     generator.function()?;
     generator.b.seal_all_blocks();
@@ -214,7 +217,7 @@ impl Gen<'_> {
                 self.b.set_srcloc(loc);
                 self.inst(inst)?;
             }
-            self.terminator(&func.blocks[block].term);
+            self.terminator(block, &func.blocks[block].term);
         }
         Ok(())
     }
@@ -257,7 +260,7 @@ impl Gen<'_> {
         (self.blocks[call.block].expect("reachable"), args)
     }
 
-    fn terminator(&mut self, term: &Terminator) {
+    fn terminator(&mut self, block: Block, term: &Terminator) {
         term.for_each_value(|value| self.use_frame(value));
         match term {
             Terminator::Br(call) => {
@@ -265,10 +268,16 @@ impl Gen<'_> {
                 self.b.ins().jump(block, &args);
             }
             Terminator::CondBr { cond, then, els } => {
+                let turned = self.is_turned(block, then.block, els.block);
                 let (then, then_args) = self.target(then);
                 let (els, els_args) = self.target(els);
                 let cond = self.scalar(*cond);
-                self.b.ins().brif(cond, then, &then_args, els, &els_args);
+                if turned {
+                    let cond = self.negated(cond);
+                    self.b.ins().brif(cond, els, &els_args, then, &then_args);
+                } else {
+                    self.b.ins().brif(cond, then, &then_args, els, &els_args);
+                }
             }
             Terminator::Switch {
                 value,

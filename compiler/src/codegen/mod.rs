@@ -7,6 +7,7 @@
 //!
 //! - `parts.rs`: what an IR value is in CLIF; masks and their element widths.
 //! - `function.rs`: blocks, terminators, dispatch on operations. Open it first.
+//! - `order.rs`: which targets of branches come first.
 //! - `frame.rs`: where private variables are.
 //! - `arith.rs`, `convert.rs`: lane-wise operations.
 //! - `memory/`: loads, stores, atomics, by shape.
@@ -25,6 +26,7 @@ mod host;
 mod images;
 mod lanes;
 mod memory;
+mod order;
 mod parts;
 mod shuffle;
 

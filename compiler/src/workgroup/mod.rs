@@ -8,7 +8,7 @@
 //! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
 //! ([`crate::vectorize`]); `assemble.rs` wraps regions in loops over work-items and the skeleton in a loop over
 //! work-groups. `checks.rs` and `bounds.rs` keep
-//! rare cases from slowing down vector code; `ways.rs` is for work-items that go different ways between barriers; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width.rs` chooses how wide.
+//! rare cases from slowing down vector code; `ways.rs` is for work-items that go different ways between barriers; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width.rs` chooses how wide; `observed.rs` says whether the local size matters.
 
 mod again;
 mod assemble;
@@ -17,6 +17,7 @@ mod checks;
 mod collectives;
 mod extensions;
 mod local;
+mod observed;
 mod split;
 mod subgroups;
 mod ways;
@@ -31,6 +32,7 @@ use crate::vectorize::{vectorize, vectorize_guard, vectorize_trusting};
 use crate::{Diagnostic, LaunchKey};
 
 pub use local::local_layout;
+pub use observed::observes_groups;
 pub use subgroups::uses_sub_groups;
 pub use width::{choose_width, launch_width};
 

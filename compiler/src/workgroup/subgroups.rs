@@ -10,7 +10,7 @@ use crate::ir::{
     BinOp, Block, Builder, DimQuery, Function, IntCC, Op, Query, Scope, Terminator, Type, Value,
 };
 
-fn any(func: &Function, what: impl Fn(&Op) -> bool) -> bool {
+pub(super) fn any(func: &Function, what: impl Fn(&Op) -> bool) -> bool {
     func.layout.iter().any(|&block| {
         let mut insts = func.blocks[block].insts.iter();
         insts.any(|&inst| what(&func.insts[inst].op))

@@ -87,18 +87,42 @@ impl<T: Copy> In<T> {
     }
 }
 
+impl<T: Copy + PartialEq> In<T> {
+    /// The values from the one numbered `start` up to one of `ends`.
+    pub fn list(self, start: usize, ends: &[T]) -> Vec<T> {
+        let mut values = Vec::new();
+        loop {
+            // SAFETY: by the promise of `from_c` the list is valid up to its end, which is not passed.
+            let value = unsafe { self.0.add(start + values.len()).read_unaligned() };
+            if ends.contains(&value) {
+                return values;
+            }
+            values.push(value);
+        }
+    }
+}
+
 impl<T: Copy + Default + PartialEq> In<T> {
     /// A list of key and value pairs that a zero key ends; null is the empty list.
     pub fn properties(self) -> Vec<(T, T)> {
+        self.properties_among(|_| true).unwrap_or_default()
+    }
+
+    /// A list of key and value pairs that a zero key ends; null is the empty list. Nothing if there is another key than those
+    /// `known`, behind which nothing is read.
+    pub fn properties_among(self, known: impl Fn(T) -> bool) -> Option<Vec<(T, T)>> {
         let mut pairs = Vec::new();
         if self.is_null() {
-            return pairs;
+            return Some(pairs);
         }
         loop {
             // SAFETY: by the promise of `from_c` the list is valid up to its zero key, which is not passed.
             let key = unsafe { self.0.add(pairs.len() * 2).read_unaligned() };
             if key == T::default() {
-                return pairs;
+                return Some(pairs);
+            }
+            if !known(key) {
+                return None;
             }
             // SAFETY: a key that is not zero is followed by its value.
             let value = unsafe { self.0.add(pairs.len() * 2 + 1).read_unaligned() };
@@ -347,6 +371,7 @@ mod tests {
     fn property_lists_end_at_zero() {
         assert_eq!(input(&[3u64, 0, 4, 5, 0, 9]).properties(), [(3, 0), (4, 5)]);
         assert!(In::<u64>::null().properties().is_empty());
+        assert_eq!(input(&[3u64, 0, 4]).properties_among(|key| key == 3), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! | `status` | `cl_int` result | the arguments; `CLResult<()>` |
 //! | `query` | the three `param_value` arguments, `cl_int` result | the arguments and an [`Answer`]; `CLResult<()>` |
 //! | `enqueue` | wait list and event arguments, `cl_int` result | the arguments and [`Events`]; `CLResult<()>` |
+//! | `command` | command-buffer, queue and properties in front; wait list, sync-point and mutable handle arguments; `cl_int` result | [`Recording`] and the arguments; `CLResult<()>` |
 //! | `created` | `errcode_ret` | the arguments; `CLResult` of the handle or pointer |
 //! | `plain` | nothing | the arguments; `CLResult` of the pointer or nothing |
 
@@ -26,6 +27,7 @@ use super::callback::{
 };
 use super::edge::FromC;
 use super::info::Answer;
+use crate::api::recording::Recording;
 use crate::api::wait::Events;
 use crate::api::*;
 
@@ -93,6 +95,39 @@ macro_rules! shell {
             })
         }
     };
+    (command $name:ident ($($arg:ident : $type:ty),*) = $path:path) => {
+        /// The C entry point of this name.
+        ///
+        /// # Safety
+        /// As its OpenCL specification says of the arguments.
+        pub unsafe extern "C" fn $name(
+            command_buffer: cl_command_buffer_khr,
+            command_queue: cl_command_queue,
+            properties: *const cl_command_properties_khr,
+            $($arg: $type,)*
+            num_sync_points_in_wait_list: cl_uint,
+            sync_point_wait_list: *const cl_sync_point_khr,
+            sync_point: *mut cl_sync_point_khr,
+            mutable_handle: *mut cl_mutable_command_khr,
+        ) -> cl_int {
+            $crate::abi::shell::status(stringify!($name), || {
+                // SAFETY: the application's promise, which `FromC` states.
+                let recording = unsafe {
+                    Recording {
+                        buffer: FromC::from_c(command_buffer),
+                        queue: FromC::from_c(command_queue),
+                        properties: FromC::from_c(properties),
+                        count: num_sync_points_in_wait_list,
+                        list: FromC::from_c(sync_point_wait_list),
+                        point: FromC::from_c(sync_point),
+                        handle: FromC::from_c(mutable_handle),
+                    }
+                };
+                // SAFETY: as above.
+                $path(recording $(, unsafe { FromC::from_c($arg) })*)
+            })
+        }
+    };
     (created $name:ident ($($arg:ident : $type:ty),*) -> $result:ty = $path:path) => {
         /// The C entry point of this name.
         ///
@@ -140,6 +175,20 @@ macro_rules! export {
                 num_events_in_wait_list: cl_uint,
                 event_wait_list: *const cl_event,
                 event: *mut cl_event
+            )
+        }
+    };
+    (command $name:ident ($($arg:ident : $type:ty),*)) => {
+        export! {
+            status $name(
+                command_buffer: cl_command_buffer_khr,
+                command_queue: cl_command_queue,
+                properties: *const cl_command_properties_khr,
+                $($arg: $type,)*
+                num_sync_points_in_wait_list: cl_uint,
+                sync_point_wait_list: *const cl_sync_point_khr,
+                sync_point: *mut cl_sync_point_khr,
+                mutable_handle: *mut cl_mutable_command_khr
             )
         }
     };
@@ -211,7 +260,7 @@ entry_points! {
     status clCreateSubDevices(
         in_device: cl_device_id, properties: *const cl_device_partition_property,
         num_devices: cl_uint, out_devices: *mut cl_device_id, num_devices_ret: *mut cl_uint,
-    ) = device::create_sub_devices;
+    ) = sub_device::create;
     status clRetainDevice(device: cl_device_id) = device::retain;
     status clReleaseDevice(device: cl_device_id) = device::release;
     status clGetDeviceAndHostTimer(
@@ -226,7 +275,7 @@ entry_points! {
     status clCreateSubDevicesEXT(
         in_device: cl_device_id, properties: *const cl_device_partition_property_ext,
         num_entries: cl_uint, out_devices: *mut cl_device_id, num_devices: *mut cl_uint,
-    ) = device::create_sub_devices_ext;
+    ) = sub_device::create_ext;
     status clRetainDeviceEXT(device: cl_device_id) = device::retain;
     status clReleaseDeviceEXT(device: cl_device_id) = device::release;
 
@@ -387,6 +436,68 @@ entry_points! {
         svm_pointers: *mut *const c_void, sizes: *const usize, flags: cl_mem_migration_flags,
     ) = svm::migrate;
 
+    // unified_svm.rs
+    created clSVMAllocWithPropertiesKHR(
+        context: cl_context, properties: *const cl_svm_alloc_properties_khr,
+        svm_type_index: cl_uint, size: usize,
+    ) -> *mut c_void = unified_svm::alloc;
+    status clSVMFreeWithPropertiesKHR(
+        context: cl_context, properties: *const cl_svm_free_properties_khr,
+        flags: cl_svm_free_flags_khr, ptr: *mut c_void,
+    ) = unified_svm::free;
+    query clGetSVMPointerInfoKHR(
+        context: cl_context, device: cl_device_id, ptr: *const c_void,
+        param_name: cl_svm_pointer_info_khr,
+    ) = unified_svm::get_info;
+    status clGetSVMSuggestedTypeIndexKHR(
+        context: cl_context, required_capabilities: cl_svm_capabilities_khr,
+        desired_capabilities: cl_svm_capabilities_khr,
+        properties: *const cl_svm_alloc_properties_khr, size: usize,
+        suggested_svm_type_index: *mut cl_uint,
+    ) = unified_svm::get_suggested_type;
+    enqueue clEnqueueSVMMemcpyWithPropertiesKHR(
+        command_queue: cl_command_queue, properties: *const cl_properties, blocking_copy: cl_bool,
+        dst_ptr: *mut c_void, src_ptr: *const c_void, size: usize,
+    ) = unified_svm::memcpy_with_properties;
+
+    // usm.rs
+    created clHostMemAllocINTEL(
+        context: cl_context, properties: *const cl_mem_properties_intel, size: usize,
+        alignment: cl_uint,
+    ) -> *mut c_void = usm::alloc_host;
+    created clDeviceMemAllocINTEL(
+        context: cl_context, device: cl_device_id, properties: *const cl_mem_properties_intel,
+        size: usize, alignment: cl_uint,
+    ) -> *mut c_void = usm::alloc_device;
+    created clSharedMemAllocINTEL(
+        context: cl_context, device: cl_device_id, properties: *const cl_mem_properties_intel,
+        size: usize, alignment: cl_uint,
+    ) -> *mut c_void = usm::alloc_shared;
+    status clMemFreeINTEL(context: cl_context, ptr: *mut c_void) = usm::free;
+    status clMemBlockingFreeINTEL(context: cl_context, ptr: *mut c_void) = usm::blocking_free;
+    query clGetMemAllocInfoINTEL(
+        context: cl_context, ptr: *const c_void, param_name: cl_mem_info_intel,
+    ) = usm::get_info;
+    enqueue clEnqueueMemFillINTEL(
+        command_queue: cl_command_queue, dst_ptr: *mut c_void, pattern: *const c_void,
+        pattern_size: usize, size: usize,
+    ) = usm::fill;
+    enqueue clEnqueueMemsetINTEL(
+        command_queue: cl_command_queue, dst_ptr: *mut c_void, value: cl_int, size: usize,
+    ) = usm::set;
+    enqueue clEnqueueMemcpyINTEL(
+        command_queue: cl_command_queue, blocking: cl_bool, dst_ptr: *mut c_void,
+        src_ptr: *const c_void, size: usize,
+    ) = usm::memcpy;
+    enqueue clEnqueueMigrateMemINTEL(
+        command_queue: cl_command_queue, ptr: *const c_void, size: usize,
+        flags: cl_mem_migration_flags,
+    ) = usm::migrate;
+    enqueue clEnqueueMemAdviseINTEL(
+        command_queue: cl_command_queue, ptr: *const c_void, size: usize,
+        advice: cl_mem_advice_intel,
+    ) = usm::advise;
+
     // image.rs
     created clCreateImage2D(
         context: cl_context, flags: cl_mem_flags, image_format: *const cl_image_format,
@@ -527,6 +638,9 @@ entry_points! {
     status clSetKernelArgSVMPointer(
         kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
     ) = kernel::set_arg_svm_pointer;
+    status clSetKernelArgMemPointerINTEL(
+        kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
+    ) = kernel::set_arg_svm_pointer;
     status clSetKernelExecInfo(
         kernel: cl_kernel, param_name: cl_kernel_exec_info, param_value_size: usize,
         param_value: *const c_void,
@@ -572,6 +686,65 @@ entry_points! {
         cb_args: usize, num_mem_objects: cl_uint, mem_list: *const cl_mem,
         args_mem_loc: *mut *const c_void,
     ) = launch::native_kernel;
+
+    // command_buffer.rs
+    created clCreateCommandBufferKHR(
+        num_queues: cl_uint, queues: *const cl_command_queue,
+        properties: *const cl_command_buffer_properties_khr,
+    ) -> cl_command_buffer_khr = command_buffer::create;
+    status clRetainCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr,
+    ) = command_buffer::retain;
+    status clReleaseCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr,
+    ) = command_buffer::release;
+    status clFinalizeCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr,
+    ) = command_buffer::finalize;
+    enqueue clEnqueueCommandBufferKHR(
+        num_queues: cl_uint, queues: *const cl_command_queue,
+        command_buffer: cl_command_buffer_khr,
+    ) = command_buffer::enqueue;
+    query clGetCommandBufferInfoKHR(
+        command_buffer: cl_command_buffer_khr, param_name: cl_command_buffer_info_khr,
+    ) = command_buffer::get_info;
+    command clCommandBarrierWithWaitListKHR() = command_buffer::barrier;
+    command clCommandCopyBufferKHR(
+        src_buffer: cl_mem, dst_buffer: cl_mem, src_offset: usize, dst_offset: usize, size: usize,
+    ) = command_buffer::copy_buffer;
+    command clCommandCopyBufferRectKHR(
+        src_buffer: cl_mem, dst_buffer: cl_mem, src_origin: *const usize, dst_origin: *const usize,
+        region: *const usize, src_row_pitch: usize, src_slice_pitch: usize, dst_row_pitch: usize,
+        dst_slice_pitch: usize,
+    ) = command_buffer::copy_buffer_rect;
+    command clCommandCopyBufferToImageKHR(
+        src_buffer: cl_mem, dst_image: cl_mem, src_offset: usize, dst_origin: *const usize,
+        region: *const usize,
+    ) = command_buffer::copy_buffer_to_image;
+    command clCommandCopyImageKHR(
+        src_image: cl_mem, dst_image: cl_mem, src_origin: *const usize, dst_origin: *const usize,
+        region: *const usize,
+    ) = command_buffer::copy_image;
+    command clCommandCopyImageToBufferKHR(
+        src_image: cl_mem, dst_buffer: cl_mem, src_origin: *const usize, region: *const usize,
+        dst_offset: usize,
+    ) = command_buffer::copy_image_to_buffer;
+    command clCommandFillBufferKHR(
+        buffer: cl_mem, pattern: *const c_void, pattern_size: usize, offset: usize, size: usize,
+    ) = command_buffer::fill_buffer;
+    command clCommandFillImageKHR(
+        image: cl_mem, fill_color: *const c_void, origin: *const usize, region: *const usize,
+    ) = command_buffer::fill_image;
+    command clCommandNDRangeKernelKHR(
+        kernel: cl_kernel, work_dim: cl_uint, global_work_offset: *const usize,
+        global_work_size: *const usize, local_work_size: *const usize,
+    ) = command_buffer::nd_range_kernel;
+    command clCommandSVMMemcpyKHR(
+        dst_ptr: *mut c_void, src_ptr: *const c_void, size: usize,
+    ) = command_buffer::svm_memcpy;
+    command clCommandSVMMemFillKHR(
+        svm_ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize,
+    ) = command_buffer::svm_mem_fill;
 
     // extension.rs
     plain clGetExtensionFunctionAddress(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use brolga_runtime::Context as RuntimeContext;
+use brolga_runtime::Device as RuntimeDevice;
 use brolga_runtime::context::ContextOptions;
 use opencl_sys::*;
 use parking_lot::Mutex;
@@ -33,6 +34,14 @@ impl Context {
             .find(|device| device.raw() == raw)
             .cloned()
             .ok_or(ClError::INVALID_DEVICE)
+    }
+
+    /// The handle of a device of this context, or null.
+    pub fn handle_of(&self, runtime: Option<&Arc<RuntimeDevice>>) -> RawHandle {
+        self.devices
+            .iter()
+            .find(|device| runtime.is_some_and(|runtime| Arc::ptr_eq(&device.runtime, runtime)))
+            .map_or(RawHandle::NULL, |device| device.raw())
     }
 
     /// The devices that a `num_devices` and `device_list` pair means, where an empty pair means all of them.

@@ -1,4 +1,4 @@
-//! Devices: there is one, the CPU.
+//! Devices: there is one, the CPU. `sub_device.rs` has its parts.
 
 use std::ffi::CString;
 use std::sync::{Arc, LazyLock};
@@ -8,11 +8,13 @@ use brolga_compiler::spirv::{
 };
 use brolga_runtime::device::Device as RuntimeDevice;
 use brolga_runtime::event::timestamp;
+use brolga_runtime::memory::unified_svm;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
 use super::platform::{platform, platform_or_default};
-use crate::abi::edge::{In, Out, RawHandle};
+use super::unified_svm::CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR;
+use crate::abi::edge::{Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::Answer;
@@ -25,6 +27,8 @@ const CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4233;
 /// `cl_device_id`
 pub struct Device {
     pub runtime: Arc<RuntimeDevice>,
+    /// What a sub-device is a part of.
+    pub parent: Option<Ref<Device>>,
 }
 
 object!(Device, ClError::INVALID_DEVICE);
@@ -38,6 +42,7 @@ pub fn devices() -> &'static [Ref<Device>] {
             .map(|runtime| {
                 Handle::new(Device {
                     runtime: runtime.clone(),
+                    parent: None,
                 })
             })
             .collect()
@@ -239,17 +244,29 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         CL_DEVICE_PRINTF_BUFFER_SIZE => answer.value(d.printf_buffer_size),
         CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => answer.boolean(true),
 
-        CL_DEVICE_PARENT_DEVICE => answer.value(RawHandle::NULL),
-        CL_DEVICE_PARTITION_MAX_SUB_DEVICES => answer.value(NONE),
-        // > If the device cannot be partitioned, a value of 0 is returned.
-        CL_DEVICE_PARTITION_PROPERTIES => answer.array(&[0 as cl_device_partition_property]),
-        CL_DEVICE_PARTITION_AFFINITY_DOMAIN => answer.value(0 as cl_device_affinity_domain),
-        // > An implementation may return either a size of 0, or a value of 0.
-        CL_DEVICE_PARTITION_TYPE => answer.array(&[0 as cl_device_partition_property]),
+        CL_DEVICE_PARENT_DEVICE | CL_DEVICE_PARENT_DEVICE_EXT => answer.value(device.parent()),
+        CL_DEVICE_PARTITION_MAX_SUB_DEVICES => answer.value(d.max_sub_devices()),
+        CL_DEVICE_PARTITION_PROPERTIES => answer.array(&device.partition_properties()),
+        CL_DEVICE_PARTITION_AFFINITY_DOMAIN => answer.value(d.affinity_domains()),
+        CL_DEVICE_PARTITION_TYPE => answer.array(&device.partition_type()),
         // > If the device is a root-level device, a reference count of one is returned.
-        CL_DEVICE_REFERENCE_COUNT => answer.value(1 as cl_uint),
+        CL_DEVICE_REFERENCE_COUNT | CL_DEVICE_REFERENCE_COUNT_EXT => {
+            answer.value(device.reference_count())
+        }
+        CL_DEVICE_PARTITION_TYPES_EXT => answer.array(&device.partition_types_ext()),
+        CL_DEVICE_AFFINITY_DOMAINS_EXT => answer.array(&device.affinity_domains_ext()),
+        CL_DEVICE_PARTITION_STYLE_EXT => answer.array(&device.partition_style_ext()),
 
         CL_DEVICE_SVM_CAPABILITIES => answer.value(d.svm_capabilities),
+        CL_DEVICE_SVM_TYPE_CAPABILITIES_KHR => answer.array(&unified_svm::TYPES),
+        CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR => {
+            answer.array(&unified_svm::concurrent_access_atom_sizes())
+        }
+        CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL
+        | CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL
+        | CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL
+        | CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL
+        | CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL => answer.value(d.usm_capabilities),
         // Natural alignment of the type.
         CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
         | CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
@@ -283,6 +300,12 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
             answer.boolean(d.work_group_collective_functions_support)
         }
         CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => answer.boolean(d.generic_address_space_support),
+
+        CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR => answer.value(d.command_buffer_capabilities),
+        CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR => answer.value(0 as cl_bitfield),
+        CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR => {
+            answer.value(d.command_buffer_queue_properties)
+        }
 
         CL_DEVICE_UUID => answer.value(d.uuid),
         CL_DRIVER_UUID => answer.value(d.driver_uuid),
@@ -321,43 +344,23 @@ fn opencl_c_numeric_version(device: &RuntimeDevice) -> cl_version {
         .unwrap_or_default()
 }
 
-/// `clCreateSubDevices`: this device cannot be partitioned.
-pub fn create_sub_devices(
-    device: RawHandle,
-    properties: In<cl_device_partition_property>,
-    num_devices: cl_uint,
-    out: Out<RawHandle>,
-    num_devices_ret: Out<cl_uint>,
-) -> CLResult<()> {
-    Device::from_raw(device)?;
-    let _ = (properties, num_devices, out, num_devices_ret);
-    // > CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are
-    // > valid but not supported by the device.
-    Err(ClError::INVALID_VALUE)
-}
-
-/// `clCreateSubDevicesEXT` of `cl_ext_device_fission`, which is not advertised.
-pub fn create_sub_devices_ext(
-    device: RawHandle,
-    properties: In<cl_device_partition_property_ext>,
-    num_entries: cl_uint,
-    out: Out<RawHandle>,
-    num_devices: Out<cl_uint>,
-) -> CLResult<()> {
-    Device::from_raw(device)?;
-    let _ = (properties, num_entries, out, num_devices);
-    Err(ClError::INVALID_VALUE)
-}
-
 /// `clRetainDevice`
 pub fn retain(device: RawHandle) -> CLResult<()> {
+    let device = Device::from_raw(device)?;
     // > The function has no effect on a root-level device.
-    Device::from_raw(device).map(|_| ())
+    if device.parent.is_some() {
+        device.retain();
+    }
+    Ok(())
 }
 
 /// `clReleaseDevice`
 pub fn release(device: RawHandle) -> CLResult<()> {
-    Device::from_raw(device).map(|_| ())
+    let device = Device::from_raw(device)?;
+    match device.parent {
+        Some(_) => device.release(),
+        None => Ok(()),
+    }
 }
 
 /// `clGetDeviceAndHostTimer`

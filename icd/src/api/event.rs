@@ -17,7 +17,7 @@ use crate::abi::info::Answer;
 pub struct Event {
     pub runtime: Arc<RuntimeEvent>,
     pub context: Ref<Context>,
-    /// None for a user event.
+    /// None for a user event, and for a command of several queues.
     pub queue: Option<Ref<Queue>>,
 }
 

@@ -2,23 +2,14 @@
 
 use std::ffi::{c_char, c_void};
 
+use brolga_runtime::platform::Platform as RuntimePlatform;
+
 use super::device::devices;
 use super::platform::{Platform, platform};
 use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::entry_points;
 use crate::abi::error::CLResult;
 use crate::abi::handle::{Object, set_loader_data};
-
-/// What `clGetExtensionFunctionAddress` finds: functions of the extensions that are advertised, and the three that
-/// the ICD loader asks for before it knows of any platform.
-const EXTENSION_FUNCTIONS: &[&str] = &[
-    "clIcdGetPlatformIDsKHR",
-    "clIcdGetFunctionAddressForPlatformKHR",
-    "clIcdSetPlatformDispatchDataKHR",
-    "clCreateProgramWithILKHR",
-    "clCreateCommandQueueWithPropertiesKHR",
-    "clGetKernelSuggestedLocalWorkSizeKHR",
-];
 
 /// The address of an advertised extension's function, or null.
 fn find(name: In<c_char>, among: impl Fn(&str) -> bool) -> *mut c_void {
@@ -29,9 +20,10 @@ fn find(name: In<c_char>, among: impl Fn(&str) -> bool) -> *mut c_void {
         .unwrap_or(std::ptr::null_mut())
 }
 
-/// `clGetExtensionFunctionAddress`
+/// `clGetExtensionFunctionAddress`: functions of the extensions that are advertised.
 pub fn get_address(name: In<c_char>) -> CLResult<*mut c_void> {
-    Ok(find(name, |name| EXTENSION_FUNCTIONS.contains(&name)))
+    let platform = RuntimePlatform::get();
+    Ok(find(name, |name| platform.has_extension_function(name)))
 }
 
 /// `clGetExtensionFunctionAddressForPlatform`
@@ -59,4 +51,16 @@ pub fn set_dispatch_data(raw: RawHandle, data: Out<c_void>) -> CLResult<()> {
         device.set_loader_data(data.pointer());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_of_an_extension_is_an_entry_point() {
+        for name in RuntimePlatform::get().extension_functions() {
+            assert!(entry_points::find(name).is_some(), "{name}");
+        }
+    }
 }

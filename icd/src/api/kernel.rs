@@ -154,7 +154,7 @@ fn object_argument(size: usize, value: In<c_void>) -> CLResult<RawHandle> {
     Ok(value.cast::<RawHandle>().get().unwrap_or(RawHandle::NULL))
 }
 
-/// `clSetKernelArgSVMPointer`
+/// `clSetKernelArgSVMPointer`, `clSetKernelArgMemPointerINTEL`
 pub fn set_arg_svm_pointer(kernel: RawHandle, index: cl_uint, value: In<c_void>) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
     kernel.runtime.set_arg_svm(index, value.address())
@@ -172,28 +172,32 @@ pub fn set_exec_info(
     // > or if the size specified by param_value_size is not valid.
     require(!value.is_null() || size == 0, ClError::INVALID_VALUE)?;
     match name {
-        CL_KERNEL_EXEC_INFO_SVM_PTRS => {
+        // Every command sees all of the memory, so there is nothing to remember.
+        CL_KERNEL_EXEC_INFO_SVM_PTRS | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL => {
             // > Previously set pointers can be unset with param_value_size equal to zero and param_value NULL.
             require(
                 size.is_multiple_of(size_of::<*mut c_void>()) && value.is_null() == (size == 0),
                 ClError::INVALID_VALUE,
-            )?;
-            let addresses = value
-                .cast::<usize>()
-                .array(size / size_of::<usize>())
-                .unwrap_or_default();
-            kernel.runtime.set_svm_pointers(&addresses)
+            )
         }
-        CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
+        CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM
+        | CL_KERNEL_EXEC_INFO_SVM_INDIRECT_ACCESS_KHR
+        | CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL
+        | CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL
+        | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => {
             require(size == size_of::<cl_bool>(), ClError::INVALID_VALUE)?;
             let wanted = value.cast::<cl_bool>().get() == Some(CL_TRUE);
             let device = &kernel.program.devices[0].runtime;
+            let supported = match name {
+                CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
+                    device.svm_capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM != 0
+                }
+                CL_KERNEL_EXEC_INFO_SVM_INDIRECT_ACCESS_KHR => device.svm_capabilities != 0,
+                _ => device.usm_capabilities != 0,
+            };
             // > CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value is
             // > CL_TRUE but no devices in context associated with kernel support fine-grain system SVM allocations.
-            require(
-                !wanted || device.svm_capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM != 0,
-                ClError::INVALID_OPERATION,
-            )
+            require(!wanted || supported, ClError::INVALID_OPERATION)
         }
         _ => Err(ClError::INVALID_VALUE),
     }

@@ -13,6 +13,7 @@
 )]
 
 pub mod build;
+pub mod command_buffer;
 pub mod context;
 pub mod device;
 pub mod event;
@@ -26,8 +27,12 @@ pub mod pipe;
 pub mod platform;
 pub mod program;
 pub mod queue;
+pub mod recording;
 pub mod sampler;
 pub mod sharing;
+pub mod sub_device;
 pub mod svm;
 pub mod transfer;
+pub mod unified_svm;
+pub mod usm;
 pub mod wait;

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use brolga_runtime::memory::unified_svm;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
@@ -78,6 +79,7 @@ pub fn get_info(platform: RawHandle, name: cl_platform_info, answer: Answer) -> 
         CL_PLATFORM_VENDOR => answer.string(platform.vendor()),
         CL_PLATFORM_EXTENSIONS => answer.string(platform.extensions()),
         CL_PLATFORM_EXTENSIONS_WITH_VERSION => answer.names(&platform.extensions_with_version()),
+        CL_PLATFORM_SVM_TYPE_CAPABILITIES_KHR => answer.array(&unified_svm::TYPES),
         CL_PLATFORM_HOST_TIMER_RESOLUTION => answer.value(platform.host_timer_resolution()),
         CL_PLATFORM_ICD_SUFFIX_KHR => answer.string(platform.icd_suffix()),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.

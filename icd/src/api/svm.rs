@@ -70,16 +70,8 @@ pub fn memcpy(
 ) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
     let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if dst_ptr is NULL or src_ptr is NULL.
-    require(
-        !destination.is_null() && !source.is_null(),
-        ClError::INVALID_VALUE,
-    )?;
+    // > CL_INVALID_VALUE if dst_ptr is NULL or src_ptr is NULL and size is non-zero.
     // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
-    require(
-        size == 0 || destination.address().abs_diff(source.address()) >= size,
-        ClError::MEM_COPY_OVERLAP,
-    )?;
     let event = queue.runtime.enqueue_svm_memcpy(
         blocking != CL_FALSE,
         destination.host_ptr(),
@@ -102,14 +94,9 @@ pub fn mem_fill(
 ) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
     let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if svm_ptr is NULL.
-    require(!destination.is_null(), ClError::INVALID_VALUE)?;
+    // > CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero.
     let pattern = pattern(pattern_pointer, pattern_size)?;
     // > CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes, or size is not a multiple of pattern_size.
-    require(
-        destination.address().is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size),
-        ClError::INVALID_VALUE,
-    )?;
     let event = queue
         .runtime
         .enqueue_svm_fill(destination.host_ptr(), &pattern, size, &wait)?;

@@ -16,12 +16,13 @@ use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
 
 /// Three sizes; a null pointer is a wrong value.
-fn triple(values: In<usize>) -> CLResult<[usize; 3]> {
+pub fn triple(values: In<usize>) -> CLResult<[usize; 3]> {
     let values = values.array(3).ok_or(ClError::INVALID_VALUE)?;
     Ok([values[0], values[1], values[2]])
 }
 
-fn side(origin: In<usize>, row_pitch: usize, slice_pitch: usize) -> CLResult<RectSide> {
+/// One side of a rectangular transfer; a null pointer is a wrong value.
+pub fn side(origin: In<usize>, row_pitch: usize, slice_pitch: usize) -> CLResult<RectSide> {
     Ok(RectSide {
         origin: triple(origin)?,
         row_pitch,

@@ -57,11 +57,21 @@ impl Events {
 
     /// Hands the command's event to the application if it asked for one.
     pub fn give(self, queue: &Ref<Queue>, runtime: Arc<RuntimeEvent>) {
+        self.give_of(&queue.context, Some(queue.clone()), runtime);
+    }
+
+    /// As [`Events::give`], for a command that may be of several queues, and so of none.
+    pub fn give_of(
+        self,
+        context: &Ref<Context>,
+        queue: Option<Ref<Queue>>,
+        runtime: Arc<RuntimeEvent>,
+    ) {
         if !self.event.is_null() {
             let event = Handle::new(Event {
                 runtime,
-                context: queue.context.clone(),
-                queue: Some(queue.clone()),
+                context: context.clone(),
+                queue,
             });
             self.event.set(event.raw());
         }

@@ -47,7 +47,6 @@ static void platforms_and_devices(void) {
     STATUS(CL_INVALID_VALUE, clGetDeviceInfo(device, CL_DEVICE_TYPE, 1, text, NULL));
     STATUS(CL_INVALID_DEVICE, clCreateSubDevices(NULL, equally, 1, &d, NULL));
     STATUS(CL_INVALID_VALUE, clCreateSubDevices(device, NULL, 1, &d, NULL));
-    STATUS(CL_INVALID_VALUE, clCreateSubDevices(device, equally, 1, &d, NULL));
     STATUS(CL_INVALID_DEVICE, clRetainDevice(NULL));
     STATUS(CL_INVALID_DEVICE, clReleaseDevice(NULL));
     STATUS(CL_SUCCESS, clRetainDevice(device));

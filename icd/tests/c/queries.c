@@ -127,7 +127,6 @@ static const query device_queries[] = {
     Q(CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, cl_bool),
     Q(CL_DEVICE_PARENT_DEVICE, cl_device_id),
     Q(CL_DEVICE_PARTITION_MAX_SUB_DEVICES, cl_uint),
-    Q(CL_DEVICE_PARTITION_PROPERTIES, cl_device_partition_property),
     Q(CL_DEVICE_PARTITION_AFFINITY_DOMAIN, cl_device_affinity_domain),
     Q(CL_DEVICE_PARTITION_TYPE, cl_device_partition_property),
     Q(CL_DEVICE_REFERENCE_COUNT, cl_uint),

@@ -14,6 +14,12 @@ fn bad_arguments() {
     support::c_program("bad_arguments.c");
 }
 
+/// Commands are recorded once and run often; every wrong argument is refused.
+#[test]
+fn command_buffers() {
+    support::c_program("command_buffers.c");
+}
+
 /// Kernels enqueue kernels; the launch that the host enqueued is complete when all of them are, and fails if one does.
 #[test]
 fn device_queues() {
@@ -48,4 +54,34 @@ fn queries() {
 #[test]
 fn programs() {
     support::c_program("programs.c");
+}
+
+/// Sixty-four threads on one context lose nothing. `stress SECONDS` runs for longer.
+#[test]
+fn stress() {
+    support::c_program("stress.c");
+}
+
+/// Processes that end, fork or close the library while commands run.
+#[test]
+fn endings() {
+    support::c_program("endings.c");
+}
+
+/// Unified shared memory of every kind is used by address, by host and kernels.
+#[test]
+fn unified_shared_memory() {
+    support::c_program("usm.c");
+}
+
+/// Every type of shared virtual memory is what it says.
+#[test]
+fn unified_svm() {
+    support::c_program("unified_svm.c");
+}
+
+/// Sub-devices have the compute units asked for, and run on their processors only.
+#[test]
+fn sub_devices() {
+    support::c_program("sub_devices.c");
 }

@@ -2,9 +2,10 @@
 //!
 //! `slots.rs` checks the dispatch table, `loader.rs` plays an ICD loader and uses the system's, `c_programs.rs`
 //! compiles and runs the programs in `tests/c`, which hold most of the checks. `support.rs` finds the library that was
-//! built and runs things with it.
+//! built and runs things with it. `trace.rs` reads what `BROLGA_TRACE` leaves.
 
 mod c_programs;
 mod loader;
 mod slots;
 mod support;
+mod trace;

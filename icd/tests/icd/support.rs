@@ -77,12 +77,18 @@ pub fn compile(source: &Path, folder: &Path, link: Link) -> PathBuf {
 
 /// Runs `program` with the driver in reach.
 pub fn run(program: &Path, arguments: &[&OsStr]) -> Output {
+    run_with(program, arguments, &[])
+}
+
+/// Runs `program` with the driver in reach and some environment variables set.
+pub fn run_with(program: &Path, arguments: &[&OsStr], variables: &[(&str, &OsStr)]) -> Output {
     let vendors = vendors();
     run_command(
         Command::new(program)
             .args(arguments)
             .env("OCL_ICD_VENDORS", vendors.path())
-            .env_remove("OCL_ICD_FILENAMES"),
+            .env_remove("OCL_ICD_FILENAMES")
+            .envs(variables.iter().copied()),
     )
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use opencl_sys::*;
 use smallvec::SmallVec;
 
-use crate::command::{Keep, Work};
+use crate::command::{Command, Keep, Work};
+use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::memory::buffer::Buffer;
@@ -44,16 +45,124 @@ pub(super) fn check_map_flags(flags: u64) -> CLResult<()> {
     Ok(())
 }
 
-impl Queue {
-    /// Checks that a buffer belongs to the queue's context. Errors: `CL_INVALID_CONTEXT`.
-    pub(super) fn check_buffer(&self, buffer: &Buffer) -> CLResult<()> {
-        // CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the same.
-        match Arc::ptr_eq(buffer.context(), self.context()) {
-            true => Ok(()),
-            false => Err(ClError::INVALID_CONTEXT),
+/// Checks that a buffer belongs to the context of a command. Errors: `CL_INVALID_CONTEXT`.
+pub(super) fn check_buffer(context: &Arc<Context>, buffer: &Buffer) -> CLResult<()> {
+    // CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the same.
+    match Arc::ptr_eq(buffer.context(), context) {
+        true => Ok(()),
+        false => Err(ClError::INVALID_CONTEXT),
+    }
+}
+
+/// The commands that a command-buffer takes as well. Errors: as [`Queue::enqueue_copy`], [`Queue::enqueue_copy_rect`] and
+/// [`Queue::enqueue_fill`].
+impl Command {
+    pub(crate) fn copy(
+        context: &Arc<Context>,
+        source: &Arc<Buffer>,
+        destination: &Arc<Buffer>,
+        source_offset: usize,
+        destination_offset: usize,
+        size: usize,
+    ) -> CLResult<Command> {
+        check_buffer(context, source)?;
+        check_buffer(context, destination)?;
+        source.check_range(source_offset, size)?;
+        destination.check_range(destination_offset, size)?;
+        let from = source.pointer().offset(source_offset);
+        let to = destination.pointer().offset(destination_offset);
+        // CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
+        // destination regions overlap or if src_buffer and dst_buffer are different sub-buffers of the same associated
+        // buffer object and they overlap.
+        if source.shares_memory_with(destination) && from.addr().abs_diff(to.addr()) < size {
+            return Err(ClError::MEM_COPY_OVERLAP);
         }
+        Ok(Command {
+            command_type: CL_COMMAND_COPY_BUFFER,
+            work: Work::Transfer(Transfer::Copy {
+                destination: to,
+                source: from,
+                size,
+            }),
+            keep: keep(&[source, destination]),
+        })
     }
 
+    pub(crate) fn copy_rect(
+        context: &Arc<Context>,
+        source: &Arc<Buffer>,
+        destination: &Arc<Buffer>,
+        source_side: RectSide,
+        destination_side: RectSide,
+        region: [usize; 3],
+    ) -> CLResult<Command> {
+        check_buffer(context, source)?;
+        check_buffer(context, destination)?;
+        let from = source_side.layout(region)?;
+        let to = destination_side.layout(region)?;
+        source.check_range(0, from.end)?;
+        destination.check_range(0, to.end)?;
+        // CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_slice_pitch is not equal to
+        // dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch.
+        let pitches_differ = from.row_pitch != to.row_pitch || from.slice_pitch != to.slice_pitch;
+        if Arc::ptr_eq(source, destination) && pitches_differ {
+            return Err(ClError::INVALID_VALUE);
+        }
+        if source.shares_memory_with(destination) {
+            let shifted = |side: rect::Layout, buffer: &Buffer| rect::Layout {
+                offset: side.offset + buffer.offset(),
+                end: side.end + buffer.offset(),
+                ..side
+            };
+            let (a, b) = (shifted(from, source), shifted(to, destination));
+            // CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
+            // destination regions overlap, or different sub-buffers of the same buffer that do.
+            let overlap = match pitches_differ {
+                true => a.offset < b.end && b.offset < a.end,
+                false => rect::overlap(&a, &b, region),
+            };
+            if overlap {
+                return Err(ClError::MEM_COPY_OVERLAP);
+            }
+        }
+        Ok(Command {
+            command_type: CL_COMMAND_COPY_BUFFER_RECT,
+            work: Work::Transfer(Transfer::Rect {
+                destination: (destination.pointer(), to),
+                source: (source.pointer(), from),
+                region,
+            }),
+            keep: keep(&[source, destination]),
+        })
+    }
+
+    pub(crate) fn fill(
+        context: &Arc<Context>,
+        buffer: &Arc<Buffer>,
+        pattern: &[u8],
+        offset: usize,
+        size: usize,
+    ) -> CLResult<Command> {
+        check_buffer(context, buffer)?;
+        buffer.check_range(offset, size)?;
+        check_pattern(pattern, size)?;
+        // CL_INVALID_VALUE if offset and size are not a multiple of pattern_size.
+        if !offset.is_multiple_of(pattern.len()) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        Ok(Command {
+            command_type: CL_COMMAND_FILL_BUFFER,
+            work: Work::Transfer(Transfer::Fill {
+                destination: buffer.pointer().offset(offset),
+                size,
+                pattern: SmallVec::from_slice(pattern),
+            }),
+            keep: keep(&[buffer]),
+        })
+    }
+}
+
+impl Queue {
     /// `clEnqueueReadBuffer`. `host` must be valid for `size` bytes until the command completes.
     ///
     /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, null), `CL_INVALID_OPERATION` (host access flags).
@@ -67,7 +176,7 @@ impl Queue {
         host: HostPtr,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.check_buffer(buffer)?;
+        check_buffer(self.context(), buffer)?;
         // CL_INVALID_VALUE if the region being read specified by (offset, size) is out of bounds or if ptr is a NULL value
         // ("Reading, Writing and Copying Buffer Objects").
         buffer.check_range(offset, size)?;
@@ -103,7 +212,7 @@ impl Queue {
         host: HostPtr,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.check_buffer(buffer)?;
+        check_buffer(self.context(), buffer)?;
         buffer.check_range(offset, size)?;
         check_pointer(host)?;
         // CL_INVALID_OPERATION if clEnqueueWriteBuffer is called on buffer which has been created with
@@ -137,25 +246,15 @@ impl Queue {
         size: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.check_buffer(source)?;
-        self.check_buffer(destination)?;
-        source.check_range(source_offset, size)?;
-        destination.check_range(destination_offset, size)?;
-        let from = source.pointer().offset(source_offset);
-        let to = destination.pointer().offset(destination_offset);
-        // CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
-        // destination regions overlap or if src_buffer and dst_buffer are different sub-buffers of the same associated
-        // buffer object and they overlap.
-        if source.shares_memory_with(destination) && from.addr().abs_diff(to.addr()) < size {
-            return Err(ClError::MEM_COPY_OVERLAP);
-        }
-        let work = Work::Transfer(Transfer::Copy {
-            destination: to,
-            source: from,
+        let command = Command::copy(
+            self.context(),
+            source,
+            destination,
+            source_offset,
+            destination_offset,
             size,
-        });
-        let keep = keep(&[source, destination]);
-        self.enqueue(CL_COMMAND_COPY_BUFFER, work, keep, wait, Ordering::Queue)
+        )?;
+        self.submit(command, wait)
     }
 
     /// `clEnqueueReadBufferRect`. `host` must be valid for what `host_side` and `region` reach until the command
@@ -173,7 +272,7 @@ impl Queue {
         host: HostPtr,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.check_buffer(buffer)?;
+        check_buffer(self.context(), buffer)?;
         check_pointer(host)?;
         buffer.check_host_read()?;
         let inside = buffer_side.layout(region)?;
@@ -207,7 +306,7 @@ impl Queue {
         host: HostPtr,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.check_buffer(buffer)?;
+        check_buffer(self.context(), buffer)?;
         check_pointer(host)?;
         buffer.check_host_write()?;
         let inside = buffer_side.layout(region)?;
@@ -240,48 +339,15 @@ impl Queue {
         region: [usize; 3],
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.check_buffer(source)?;
-        self.check_buffer(destination)?;
-        let from = source_side.layout(region)?;
-        let to = destination_side.layout(region)?;
-        source.check_range(0, from.end)?;
-        destination.check_range(0, to.end)?;
-        // CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_slice_pitch is not equal to
-        // dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch.
-        let pitches_differ = from.row_pitch != to.row_pitch || from.slice_pitch != to.slice_pitch;
-        if Arc::ptr_eq(source, destination) && pitches_differ {
-            return Err(ClError::INVALID_VALUE);
-        }
-        if source.shares_memory_with(destination) {
-            let shifted = |side: rect::Layout, buffer: &Buffer| rect::Layout {
-                offset: side.offset + buffer.offset(),
-                end: side.end + buffer.offset(),
-                ..side
-            };
-            let (a, b) = (shifted(from, source), shifted(to, destination));
-            // CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
-            // destination regions overlap, or different sub-buffers of the same buffer that do.
-            let overlap = match pitches_differ {
-                true => a.offset < b.end && b.offset < a.end,
-                false => rect::overlap(&a, &b, region),
-            };
-            if overlap {
-                return Err(ClError::MEM_COPY_OVERLAP);
-            }
-        }
-        let work = Work::Transfer(Transfer::Rect {
-            destination: (destination.pointer(), to),
-            source: (source.pointer(), from),
+        let command = Command::copy_rect(
+            self.context(),
+            source,
+            destination,
+            source_side,
+            destination_side,
             region,
-        });
-        let keep = keep(&[source, destination]);
-        self.enqueue(
-            CL_COMMAND_COPY_BUFFER_RECT,
-            work,
-            keep,
-            wait,
-            Ordering::Queue,
-        )
+        )?;
+        self.submit(command, wait)
     }
 
     /// `clEnqueueFillBuffer`: repeats `pattern` (copied now) over `size` bytes from `offset`.
@@ -295,25 +361,8 @@ impl Queue {
         size: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.check_buffer(buffer)?;
-        buffer.check_range(offset, size)?;
-        check_pattern(pattern, size)?;
-        // CL_INVALID_VALUE if offset and size are not a multiple of pattern_size.
-        if !offset.is_multiple_of(pattern.len()) {
-            return Err(ClError::INVALID_VALUE);
-        }
-        let work = Work::Transfer(Transfer::Fill {
-            destination: buffer.pointer().offset(offset),
-            size,
-            pattern: SmallVec::from_slice(pattern),
-        });
-        self.enqueue(
-            CL_COMMAND_FILL_BUFFER,
-            work,
-            keep(&[buffer]),
-            wait,
-            Ordering::Queue,
-        )
+        let command = Command::fill(self.context(), buffer, pattern, offset, size)?;
+        self.submit(command, wait)
     }
 
     /// `clEnqueueMapBuffer`: returns the event and the address, which points into the buffer itself.
@@ -330,7 +379,7 @@ impl Queue {
         size: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<(Arc<Event>, *mut u8)> {
-        self.check_buffer(buffer)?;
+        check_buffer(self.context(), buffer)?;
         self.check_wait_list(wait)?;
         // CL_INVALID_VALUE if region being mapped given by (offset, size) is out of bounds or if size is 0 or if values
         // specified in map_flags are not valid ("Mapping Buffer Objects").
@@ -381,7 +430,7 @@ impl Queue {
         address: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.check_buffer(buffer)?;
+        check_buffer(self.context(), buffer)?;
         self.check_wait_list(wait)?;
         buffer.take_mapping(address)?;
         let mapped = Arc::clone(buffer);
@@ -410,7 +459,7 @@ impl Queue {
         }
         check_migration_flags(flags)?;
         for buffer in buffers {
-            self.check_buffer(buffer)?;
+            check_buffer(self.context(), buffer)?;
         }
         let keep = buffers
             .iter()
@@ -436,7 +485,7 @@ pub(super) fn check_migration_flags(flags: u64) -> CLResult<()> {
 }
 
 /// CL_INVALID_VALUE if ptr is a NULL value.
-fn check_pointer(pointer: HostPtr) -> CLResult<()> {
+pub(super) fn check_pointer(pointer: HostPtr) -> CLResult<()> {
     match pointer.is_null() {
         true => Err(ClError::INVALID_VALUE),
         false => Ok(()),

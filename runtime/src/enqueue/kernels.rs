@@ -5,12 +5,48 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use crate::command::{Keep, Work};
+use super::buffers::check_buffer;
+use crate::command::{Command, Keep, Work};
+use crate::context::Context;
+use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::kernel::Kernel;
 use crate::memory::buffer::Buffer;
 use crate::queue::{Ordering, Queue};
+
+/// Checks that a kernel belongs to the context of a command. Errors: `CL_INVALID_CONTEXT`.
+pub(crate) fn check_kernel(context: &Arc<Context>, kernel: &Kernel) -> CLResult<()> {
+    // CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same ("Executing Kernels").
+    match Arc::ptr_eq(context, kernel.context()) {
+        true => Ok(()),
+        false => Err(ClError::INVALID_CONTEXT),
+    }
+}
+
+impl Command {
+    /// A launch on `device` with the arguments that `kernel` has now. Errors: as [`Queue::enqueue_nd_range`], but for the context.
+    pub(crate) fn launch(
+        command_type: u32,
+        device: &Arc<Device>,
+        kernel: &Arc<Kernel>,
+        work_dim: u32,
+        offset: Option<&[usize]>,
+        global: Option<&[usize]>,
+        local: Option<&[usize]>,
+    ) -> CLResult<Command> {
+        let (work, mut keep) = match kernel.prepare(device, work_dim, offset, global, local)? {
+            Some((launch, keep)) => (Work::Launch(Box::new(launch)), keep),
+            None => (Work::Nothing, Keep::new()),
+        };
+        keep.push(Arc::clone(kernel) as Arc<dyn Any + Send + Sync>);
+        Ok(Command {
+            command_type,
+            work,
+            keep,
+        })
+    }
+}
 
 impl Queue {
     /// `clEnqueueNDRangeKernel`. Slices have `work_dim` elements; without `local` a size is chosen. A range without
@@ -67,19 +103,20 @@ impl Queue {
         local: Option<&[usize]>,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same ("Executing Kernels").
-        if !Arc::ptr_eq(self.context(), kernel.context()) {
-            return Err(ClError::INVALID_CONTEXT);
-        }
+        check_kernel(self.context(), kernel)?;
         // Before anything expensive.
         self.check_wait_list(wait)?;
-        let (work, mut keep) =
-            match kernel.prepare(self.device(), work_dim, offset, global, local)? {
-                Some((launch, keep)) => (Work::Launch(Box::new(launch)), keep),
-                None => (Work::Nothing, Keep::new()),
-            };
-        keep.push(Arc::clone(kernel) as Arc<dyn Any + Send + Sync>);
-        self.enqueue(command_type, work, keep, wait, Ordering::Queue)
+        let device = self.device();
+        let command = Command::launch(
+            command_type,
+            device,
+            kernel,
+            work_dim,
+            offset,
+            global,
+            local,
+        )?;
+        self.submit(command, wait)
     }
 
     /// `clEnqueueNativeKernel`: a pool thread calls `function` once. `buffers` are kept alive until then; where they
@@ -93,7 +130,7 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
         for buffer in buffers {
-            self.check_buffer(buffer)?;
+            check_buffer(self.context(), buffer)?;
         }
         let keep = buffers
             .iter()

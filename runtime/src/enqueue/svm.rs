@@ -6,7 +6,7 @@ use opencl_sys::*;
 use smallvec::SmallVec;
 
 use super::buffers::{check_map_flags, check_migration_flags, check_pattern};
-use crate::command::{Keep, Work};
+use crate::command::{Command, Keep, Work};
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::memory::host::HostPtr;
@@ -16,20 +16,92 @@ use crate::queue::{Ordering, Queue, settle};
 /// `pfn_free_func` of `clEnqueueSVMFree`: frees the pointers.
 pub type SvmFreeCallback = Box<dyn FnOnce(&[HostPtr]) + Send>;
 
+/// The commands that a command-buffer takes as well. Errors: as [`Queue::enqueue_svm_memcpy`] and [`Queue::enqueue_svm_fill`].
+impl Command {
+    pub(crate) fn svm_copy(
+        destination: HostPtr,
+        source: HostPtr,
+        size: usize,
+    ) -> CLResult<Command> {
+        // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL and size is non-zero, by the rules of cl_khr_unified_svm.
+        if size > 0 && (destination.is_null() || source.is_null()) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        Command::copy_at(CL_COMMAND_SVM_MEMCPY, destination, source, size)
+    }
+
+    pub(crate) fn svm_fill(destination: HostPtr, pattern: &[u8], size: usize) -> CLResult<Command> {
+        // CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero, by the rules of cl_khr_unified_svm.
+        if size > 0 && destination.is_null() {
+            return Err(ClError::INVALID_VALUE);
+        }
+        Command::fill_at(CL_COMMAND_SVM_MEMFILL, destination, pattern, size)
+    }
+
+    /// A copy from address to address. Errors: `CL_MEM_COPY_OVERLAP`.
+    pub(super) fn copy_at(
+        command_type: u32,
+        destination: HostPtr,
+        source: HostPtr,
+        size: usize,
+    ) -> CLResult<Command> {
+        // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
+        if destination.addr().abs_diff(source.addr()) < size {
+            return Err(ClError::MEM_COPY_OVERLAP);
+        }
+        let work = match size {
+            0 => Work::Nothing,
+            _ => Work::Transfer(Transfer::Copy {
+                destination,
+                source,
+                size,
+            }),
+        };
+        Ok(Command {
+            command_type,
+            work,
+            keep: Keep::new(),
+        })
+    }
+
+    /// A fill at an address. Errors: `CL_INVALID_VALUE` (alignment, pattern size).
+    pub(super) fn fill_at(
+        command_type: u32,
+        destination: HostPtr,
+        pattern: &[u8],
+        size: usize,
+    ) -> CLResult<Command> {
+        check_pattern(pattern, size)?;
+        // CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes.
+        if !destination.addr().is_multiple_of(pattern.len()) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        let work = match size {
+            0 => Work::Nothing,
+            _ => Work::Transfer(Transfer::Fill {
+                destination,
+                size,
+                pattern: SmallVec::from_slice(pattern),
+            }),
+        };
+        Ok(Command {
+            command_type,
+            work,
+            keep: Keep::new(),
+        })
+    }
+}
+
 impl Queue {
-    /// `clEnqueueSVMFree`: frees with `callback`, or like `clSVMFree` without. The list is never empty.
+    /// `clEnqueueSVMFree`: frees with `callback`, or like `clSVMFree` without, where null pointers are ignored.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (no pointers, or a null one).
+    /// Errors: `CL_INVALID_CONTEXT`.
     pub fn enqueue_svm_free(
         self: &Arc<Self>,
         pointers: Vec<HostPtr>,
         callback: Option<SvmFreeCallback>,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_VALUE if any of the pointers specified in svm_pointers array are NULL.
-        if pointers.is_empty() || pointers.iter().any(|pointer| pointer.is_null()) {
-            return Err(ClError::INVALID_VALUE);
-        }
         let context = Arc::clone(self.context());
         let work = match callback {
             Some(callback) => Work::application(Box::new(move || callback(&pointers))),
@@ -59,29 +131,8 @@ impl Queue {
         size: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL; with a size of 0 neither is used.
-        if size > 0 && (destination.is_null() || source.is_null()) {
-            return Err(ClError::INVALID_VALUE);
-        }
-        // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
-        if destination.addr().abs_diff(source.addr()) < size {
-            return Err(ClError::MEM_COPY_OVERLAP);
-        }
-        let work = match size {
-            0 => Work::Nothing,
-            _ => Work::Transfer(Transfer::Copy {
-                destination,
-                source,
-                size,
-            }),
-        };
-        let event = self.enqueue(
-            CL_COMMAND_SVM_MEMCPY,
-            work,
-            Keep::new(),
-            wait,
-            Ordering::Queue,
-        )?;
+        let command = Command::svm_copy(destination, source, size)?;
+        let event = self.submit(command, wait)?;
         settle(event, blocking)
     }
 
@@ -95,28 +146,26 @@ impl Queue {
         size: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        check_pattern(pattern, size)?;
-        // CL_INVALID_VALUE if svm_ptr is NULL or is not aligned to pattern_size bytes.
-        if destination.is_null() || !destination.addr().is_multiple_of(pattern.len()) {
-            return Err(ClError::INVALID_VALUE);
+        let command = Command::svm_fill(destination, pattern, size)?;
+        self.submit(command, wait)
+    }
+
+    /// Checks that `pointer` may be mapped. Errors: `CL_INVALID_VALUE`.
+    fn check_mappable(&self, pointer: HostPtr) -> CLResult<()> {
+        // CL_INVALID_VALUE if svm_ptr does not support mapping and unmapping for access on the host (cl_khr_unified_svm).
+        let found = self.context().shared().find_svm(pointer.addr());
+        let svm = found.as_ref().and_then(|allocation| allocation.svm());
+        match svm {
+            Some(info) if info.capabilities() & CL_SVM_CAPABILITY_HOST_MAP_KHR == 0 => {
+                Err(ClError::INVALID_VALUE)
+            }
+            _ => Ok(()),
         }
-        let work = Work::Transfer(Transfer::Fill {
-            destination,
-            size,
-            pattern: SmallVec::from_slice(pattern),
-        });
-        self.enqueue(
-            CL_COMMAND_SVM_MEMFILL,
-            work,
-            Keep::new(),
-            wait,
-            Ordering::Queue,
-        )
     }
 
     /// `clEnqueueSVMMap`: only the order matters.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, size 0, flags).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, size 0, flags, memory that cannot be mapped).
     pub fn enqueue_svm_map(
         self: &Arc<Self>,
         blocking: bool,
@@ -130,6 +179,7 @@ impl Queue {
         if pointer.is_null() || size == 0 {
             return Err(ClError::INVALID_VALUE);
         }
+        self.check_mappable(pointer)?;
         let event = self.enqueue(
             CL_COMMAND_SVM_MAP,
             Work::Nothing,
@@ -140,7 +190,7 @@ impl Queue {
         settle(event, blocking)
     }
 
-    /// `clEnqueueSVMUnmap`. Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null).
+    /// `clEnqueueSVMUnmap`. Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, memory that cannot be mapped).
     pub fn enqueue_svm_unmap(
         self: &Arc<Self>,
         pointer: HostPtr,
@@ -150,6 +200,7 @@ impl Queue {
         if pointer.is_null() {
             return Err(ClError::INVALID_VALUE);
         }
+        self.check_mappable(pointer)?;
         self.enqueue(
             CL_COMMAND_SVM_UNMAP,
             Work::Nothing,
@@ -179,7 +230,11 @@ impl Queue {
         // contained within an existing SVM allocation.
         for (index, pointer) in pointers.iter().enumerate() {
             let size = sizes.get(index).copied().unwrap_or(0);
-            let found = self.context().svm().find(pointer.addr());
+            // A NULL pointer without a size is ignored, by the rules of cl_khr_unified_svm.
+            if pointer.is_null() && size == 0 {
+                continue;
+            }
+            let found = self.context().shared().find_svm(pointer.addr());
             let allocation = found.ok_or(ClError::INVALID_VALUE)?;
             let inside = pointer.addr() - allocation.as_ptr() as usize;
             if inside

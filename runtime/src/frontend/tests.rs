@@ -672,7 +672,7 @@ fn debug_information_is_source_lines() {
         let lines = module::instructions(&words).filter(|(opcode, _)| *opcode == OP_LINE);
         lines.map(|(_, inst)| inst[1]).collect()
     };
-    assert_eq!(lines(""), []);
+    assert_eq!(lines(""), Vec::<u32>::new());
     let with = lines("-g");
     // The machine may have clang 22 only, which writes none.
     if super::tools::Tools::find().is_ok_and(|tools| tools.bitcode.is_some()) {

@@ -89,8 +89,8 @@ impl Buffer {
             return Err(ClError::INVALID_HOST_PTR);
         }
         let svm = context
-            .svm()
-            .find(host.addr())
+            .shared()
+            .find_svm(host.addr())
             .filter(|_| flags & CL_MEM_USE_HOST_PTR != 0);
         // CL_INVALID_BUFFER_SIZE if CL_MEM_USE_HOST_PTR is set in flags, host_ptr is a pointer returned by clSVMAlloc and
         // size is greater than the size passed to clSVMAlloc.

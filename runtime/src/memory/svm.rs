@@ -1,47 +1,11 @@
-//! Shared virtual memory: allocations that host and kernels use by address.
-//!
-//! Host memory is device memory, so every granularity, up to fine-grain system with atomics, is
-//! simply true. The table exists to answer which allocation an address belongs to.
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
+//! Shared virtual memory of the core: `clSVMAlloc` and `clSVMFree`.
 
 use opencl_sys::*;
-use parking_lot::Mutex;
 
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
-use crate::memory::allocation::{Allocation, MIN_ALIGN};
-
-/// One `clSVMAlloc`.
-#[derive(Debug)]
-pub struct SvmAllocation {
-    block: Allocation,
-    size: usize,
-    flags: u64,
-}
-
-impl SvmAllocation {
-    pub fn as_ptr(&self) -> *mut u8 {
-        self.block.as_ptr()
-    }
-
-    /// Bytes.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
-    /// The flags it was allocated with.
-    pub fn flags(&self) -> u64 {
-        self.flags
-    }
-}
-
-/// The SVM allocations of a context, by address.
-#[derive(Debug, Default)]
-pub struct SvmTable {
-    allocations: Mutex<BTreeMap<usize, Arc<SvmAllocation>>>,
-}
+use crate::memory::shared::{Origin, is_alignment};
+use crate::memory::unified_svm::{COARSE_GRAIN_BUFFER, FINE_GRAIN_BUFFER, SvmInfo};
 
 impl Context {
     /// `clSVMAlloc`: `size` bytes aligned to `alignment`, 0 meaning the largest OpenCL type's.
@@ -68,31 +32,20 @@ impl Context {
             return Err(ClError::INVALID_VALUE);
         }
         // alignment is not a power of two or is larger than the largest supported data type.
-        if alignment != 0 && (!alignment.is_power_of_two() || alignment > MIN_ALIGN) {
+        if !is_alignment(alignment) {
             return Err(ClError::INVALID_VALUE);
         }
-        let block = Allocation::new(size, MIN_ALIGN).ok_or(ClError::OUT_OF_RESOURCES)?;
-        let pointer = block.as_ptr();
-        let allocation = Arc::new(SvmAllocation { block, size, flags });
-        self.svm()
-            .allocations
-            .lock()
-            .insert(pointer as usize, allocation);
-        Ok(pointer)
+        let type_index = match flags & CL_MEM_SVM_FINE_GRAIN_BUFFER {
+            0 => COARSE_GRAIN_BUFFER,
+            _ => FINE_GRAIN_BUFFER,
+        };
+        self.shared()
+            .allocate(size, Origin::Svm(SvmInfo::of_type(type_index)))
     }
 
     /// `clSVMFree`: frees an allocation. An address that is not the start of one is ignored.
     pub fn svm_free(&self, address: usize) {
-        let freed = self.svm().allocations.lock().remove(&address);
-        drop(freed);
-    }
-}
-
-impl SvmTable {
-    /// The allocation that the byte at `address` belongs to.
-    pub fn find(&self, address: usize) -> Option<Arc<SvmAllocation>> {
-        let allocations = self.allocations.lock();
-        let (start, allocation) = allocations.range(..=address).next_back()?;
-        (address - start < allocation.size).then(|| Arc::clone(allocation))
+        self.shared()
+            .free(address, |allocation| allocation.svm().is_some());
     }
 }

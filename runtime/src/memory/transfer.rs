@@ -2,10 +2,9 @@
 
 use smallvec::SmallVec;
 
-use crate::command::Shape;
 use crate::memory::host::HostPtr;
 use crate::memory::rect::Layout;
-use crate::pool::Pool;
+use crate::share::Shape;
 
 /// Bytes in a unit of work.
 const BLOCK: usize = 256 << 10;
@@ -42,7 +41,8 @@ fn overlapping(a: HostPtr, b: HostPtr, size: usize) -> bool {
 }
 
 impl Transfer {
-    fn bytes(&self) -> usize {
+    /// How many bytes it moves.
+    pub(crate) fn bytes(&self) -> usize {
         match self {
             Transfer::Copy { size, .. } | Transfer::Fill { size, .. } => *size,
             Transfer::Rect { region, .. } => {
@@ -55,7 +55,7 @@ impl Transfer {
     pub(crate) fn shape(&self) -> Shape {
         let bytes = self.bytes();
         let estimate = (bytes / BYTES_PER_NANOSECOND) as u64;
-        let threads = (bytes / BYTES_PER_THREAD).clamp(1, Pool::get().threads() as usize) as u32;
+        let threads = (bytes / BYTES_PER_THREAD).clamp(1, u32::MAX as usize) as u32;
         let (units, min_chunk) = match self {
             // Pieces of an overlapping copy would have to be done in order.
             Transfer::Copy {
@@ -78,6 +78,7 @@ impl Transfer {
             threads,
             min_chunk: min_chunk as u64,
             estimate,
+            is_guess: false,
         }
     }
 

@@ -263,7 +263,7 @@ impl<'a> Caller<'a> {
             return Err(DEVICE_QUEUE_FULL);
         }
         let lineage = Lineage::child(self.event, family, room);
-        let job = Job::new(work);
+        let job = Job::new(work, queue.device().pool().threads());
         let event = Event::command(queue, command_type, job, Keep::new(), Some(lineage));
         if events.returned != 0 {
             // "If an event is returned, enqueue_kernel performs an implicit retain on the returned event."

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Acquire;
 
 use brolga_compiler::SpecConstants;
 use opencl_sys::*;
+use serde_json::json;
 
 use super::link::link_object;
 use super::spirv::specialised;
@@ -13,6 +14,7 @@ use crate::error::{CLResult, ClError};
 use crate::executable::Executable;
 use crate::features;
 use crate::frontend::{self, Failure, Options, options};
+use crate::trace;
 
 /// How far a build goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,6 +24,13 @@ enum Stage {
 }
 
 impl Stage {
+    fn name(self) -> &'static str {
+        match self {
+            Stage::Build => "build program",
+            Stage::Compile => "compile program",
+        }
+    }
+
     fn failure(self) -> ClError {
         match self {
             Stage::Build => ClError::BUILD_PROGRAM_FAILURE,
@@ -128,7 +137,11 @@ impl Program {
         let program = Arc::clone(self);
         let text = text.to_owned();
         let work = move || {
-            let result = program.produce(stage, (&text, &options), &headers, spec, object);
+            let produce = || program.produce(stage, (&text, &options), &headers, spec, object);
+            let result = trace::span("compile", produce, |result| {
+                let args = json!({ "options": text, "ok": result.is_ok() });
+                (stage.name().to_owned(), args)
+            });
             program.conclude(result)
         };
         match callback {
@@ -243,7 +256,14 @@ fn compile_source(
     (text, options): (&str, &Options),
 ) -> Result<(Object, String), BuildError> {
     let device = features::for_compiler();
-    let output = frontend::compile_for(source, headers, options, &device);
+    let output = trace::span(
+        "compile",
+        || frontend::compile_for(source, headers, options, &device),
+        |output| {
+            let args = json!({ "source bytes": source.len(), "ok": output.error.is_none() });
+            ("OpenCL C to SPIR-V".to_owned(), args)
+        },
+    );
     match (output.spirv, output.error) {
         (Some(words), None) => {
             let object = Object {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use brolga_compiler::{BuildOptions, SpecConstants};
 use opencl_sys::*;
+use serde_json::json;
 
 use super::build::{BuildError, Product, in_background};
 use super::{LinkCallback, Object, Origin, Program, State};
@@ -11,6 +12,7 @@ use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::executable::Executable;
 use crate::frontend::{Options, options};
+use crate::trace;
 
 impl Program {
     /// `clLinkProgram`. When linking fails there is a program, which has the log, *and* an error. With a callback
@@ -82,7 +84,18 @@ pub(super) fn link_object(
         .iter()
         .map(|words| words.as_slice())
         .collect();
-    match brolga_compiler::Program::from_spirv(&modules, &SpecConstants::new(), &object.compiler) {
+    let translated = trace::span(
+        "compile",
+        || {
+            let constants = SpecConstants::new();
+            brolga_compiler::Program::from_spirv(&modules, &constants, &object.compiler)
+        },
+        |program| {
+            let args = json!({ "modules": modules.len(), "ok": program.is_ok() });
+            ("SPIR-V to IR".to_owned(), args)
+        },
+    );
+    match translated {
         Ok(program) => {
             let mut executable = Executable::new(
                 Box::new(program),

@@ -1,0 +1,70 @@
+//! The arguments that every command of a command-buffer shares: where it is recorded, what it waits for, and what is returned of it.
+
+use brolga_runtime::{Place, SyncPoint};
+use opencl_sys::*;
+
+use super::command_buffer::CommandBuffer;
+use crate::abi::edge::{In, Out, RawHandle};
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Object, Ref};
+
+/// `command_buffer`, `command_queue`, `properties`; `num_sync_points_in_wait_list`, `sync_point_wait_list`, `sync_point`
+/// and `mutable_handle`.
+#[derive(Clone, Copy)]
+pub struct Recording {
+    pub buffer: RawHandle,
+    pub queue: RawHandle,
+    pub properties: In<cl_command_properties_khr>,
+    pub count: cl_uint,
+    pub list: In<cl_sync_point_khr>,
+    pub point: Out<cl_sync_point_khr>,
+    pub handle: Out<RawHandle>,
+}
+
+impl Recording {
+    /// The command-buffer, ready to take a command without properties.
+    pub fn open(&self) -> CLResult<Ref<CommandBuffer>> {
+        let buffer = self.buffer()?;
+        // > CL_INVALID_VALUE if values specified in properties are not valid.
+        require(
+            self.properties
+                .properties_among(|_| false)
+                .is_some_and(|properties| properties.is_empty()),
+            ClError::INVALID_VALUE,
+        )?;
+        // > CL_INVALID_VALUE if mutable_handle is not NULL.
+        require(self.handle.is_null(), ClError::INVALID_VALUE)?;
+        Ok(buffer)
+    }
+
+    /// The command-buffer, ready to take a command.
+    pub fn buffer(&self) -> CLResult<Ref<CommandBuffer>> {
+        // > CL_INVALID_COMMAND_BUFFER_KHR if command_buffer is not a valid command-buffer.
+        let buffer = CommandBuffer::from_raw(self.buffer)?;
+        // > CL_INVALID_COMMAND_QUEUE if the cl_khr_command_buffer_multi_device extension is not supported and
+        // > command_queue is not NULL.
+        require(self.queue.is_null(), ClError::INVALID_COMMAND_QUEUE)?;
+        // > CL_INVALID_OPERATION if command_buffer has been finalized.
+        buffer.runtime.check_recording()?;
+        Ok(buffer)
+    }
+
+    /// Where the command goes.
+    pub fn place(&self, buffer: &CommandBuffer) -> CLResult<Place> {
+        // > CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and num_sync_points_in_wait_list is > 0, or
+        // > sync_point_wait_list is not NULL and num_sync_points_in_wait_list is 0, or if synchronization-point objects in
+        // > sync_point_wait_list are not valid synchronization-points.
+        require(
+            self.list.is_null() == (self.count == 0),
+            ClError::INVALID_SYNC_POINT_WAIT_LIST,
+        )?;
+        let wait = self.list.array(self.count as usize).unwrap_or_default();
+        buffer.runtime.check_sync_points(&wait)?;
+        Ok(Place { queue: 0, wait })
+    }
+
+    /// Hands the command's sync-point to the application if it asked for it.
+    pub fn give(&self, point: SyncPoint) {
+        self.point.set(point);
+    }
+}

@@ -1,0 +1,184 @@
+//! Shared virtual memory by type: `cl_khr_unified_svm`, a draft, which the sentences quoted are from.
+
+use std::ffi::c_void;
+
+use brolga_runtime::memory::unified_svm::SvmProperties;
+use opencl_sys::*;
+
+use super::context::Context;
+use super::queue::Queue;
+use super::svm::memcpy;
+use super::wait::Events;
+use crate::abi::edge::{In, Out, RawHandle};
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Object, Ref};
+use crate::abi::info::Answer;
+
+/// `CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR`, which the headers do not have yet.
+pub const CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR: cl_device_info = 0x1078;
+
+/// The type index that means none.
+const NO_TYPE: cl_uint = cl_uint::MAX;
+
+/// The properties of an allocation; what their values are good for the runtime checks.
+fn properties(
+    context: &Ref<Context>,
+    given: In<cl_svm_alloc_properties_khr>,
+) -> CLResult<SvmProperties> {
+    let pairs = given.properties();
+    let mut properties = SvmProperties::default();
+    for (i, &(name, value)) in pairs.iter().enumerate() {
+        // > CL_INVALID_PROPERTY if a memory property name in properties is not a supported property name, if the value
+        // > specified for a supported property name is not valid, or if the same property name is specified more than
+        // > once.
+        require(
+            pairs[..i].iter().all(|&(earlier, _)| earlier != name),
+            ClError::INVALID_PROPERTY,
+        )?;
+        match name {
+            // > The default value is NULL, which indicates that the allocation is not associated with a specific device
+            // > handle.
+            CL_SVM_ALLOC_ASSOCIATED_DEVICE_HANDLE_KHR if value == 0 => {}
+            CL_SVM_ALLOC_ASSOCIATED_DEVICE_HANDLE_KHR => {
+                let device = context
+                    .device(RawHandle::from_address(value as usize))
+                    .map_err(|_| ClError::INVALID_PROPERTY)?;
+                properties.device = Some(device.runtime.clone());
+            }
+            CL_SVM_ALLOC_ACCESS_FLAGS_KHR => properties.access_flags = value,
+            CL_SVM_ALLOC_ALIGNMENT_KHR => properties.alignment = value as usize,
+            _ => return Err(ClError::INVALID_PROPERTY),
+        }
+    }
+    if !given.is_null() {
+        properties.list = pairs
+            .iter()
+            .flat_map(|&(name, value)| [name, value])
+            .collect();
+        properties.list.push(0);
+    }
+    Ok(properties)
+}
+
+/// `clSVMAllocWithPropertiesKHR`
+pub fn alloc(
+    context: RawHandle,
+    given: In<cl_svm_alloc_properties_khr>,
+    type_index: cl_uint,
+    size: usize,
+) -> CLResult<*mut c_void> {
+    let context = Context::from_raw(context)?;
+    let properties = properties(&context, given)?;
+    let pointer = context
+        .runtime
+        .svm_alloc_of_type(type_index as usize, properties, size)?;
+    Ok(pointer.cast())
+}
+
+/// `clSVMFreeWithPropertiesKHR`
+pub fn free(
+    context: RawHandle,
+    properties: In<cl_svm_free_properties_khr>,
+    flags: cl_svm_free_flags_khr,
+    pointer: Out<c_void>,
+) -> CLResult<()> {
+    let context = Context::from_raw(context)?;
+    // > CL_INVALID_PROPERTY if a memory property name in properties is not a supported property name. This extension
+    // > does not define any free properties.
+    require(
+        properties.properties().is_empty(),
+        ClError::INVALID_PROPERTY,
+    )?;
+    // > CL_INVALID_VALUE if flags contains an invalid SVM free flag. This extension does not define any free flags.
+    require(flags == 0, ClError::INVALID_VALUE)?;
+    // > If ptr is NULL then no action occurs.
+    match pointer.is_null() {
+        true => Ok(()),
+        false => context.runtime.svm_free_checked(pointer.address()),
+    }
+}
+
+/// `clGetSVMPointerInfoKHR`: an address that is in no allocation gets answers, too.
+pub fn get_info(
+    context: RawHandle,
+    device: RawHandle,
+    pointer: In<c_void>,
+    name: cl_svm_pointer_info_khr,
+    answer: Answer,
+) -> CLResult<()> {
+    let context = Context::from_raw(context)?;
+    // > CL_INVALID_DEVICE if device is not a valid device, or if device is not associated with context. All devices
+    // > have the same capabilities.
+    if !device.is_null() {
+        context.device(device)?;
+    }
+    let found = context.runtime.shared().find_svm(pointer.address());
+    let allocation = found.as_deref();
+    let info = allocation.and_then(|allocation| allocation.svm());
+    let properties = info.map(|info| &info.properties);
+    match name {
+        CL_SVM_INFO_TYPE_INDEX_KHR => {
+            answer.value(info.map_or(NO_TYPE, |info| info.type_index as cl_uint))
+        }
+        CL_SVM_INFO_CAPABILITIES_KHR => answer.value(info.map_or(0, |info| info.capabilities())),
+        CL_SVM_INFO_PROPERTIES_KHR => {
+            answer.array(properties.map_or(&[], |properties| properties.list.as_slice()))
+        }
+        CL_SVM_INFO_ACCESS_FLAGS_KHR => {
+            answer.value(properties.map_or(0, |properties| properties.access_flags))
+        }
+        CL_SVM_INFO_BASE_PTR_KHR => {
+            answer.value(allocation.map_or(0, |allocation| allocation.as_ptr() as usize))
+        }
+        CL_SVM_INFO_SIZE_KHR => answer.value(allocation.map_or(0, |allocation| allocation.size())),
+        CL_SVM_INFO_ASSOCIATED_DEVICE_HANDLE_KHR => {
+            let device = properties.and_then(|properties| properties.device.as_ref());
+            answer.value(context.handle_of(device))
+        }
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// `clGetSVMSuggestedTypeIndexKHR`
+pub fn get_suggested_type(
+    context: RawHandle,
+    required: cl_svm_capabilities_khr,
+    desired: cl_svm_capabilities_khr,
+    given: In<cl_svm_alloc_properties_khr>,
+    size: usize,
+    suggestion: Out<cl_uint>,
+) -> CLResult<()> {
+    let context = Context::from_raw(context)?;
+    let properties = properties(&context, given)?;
+    // All types come from the same memory, so that the size favours none.
+    let _ = size;
+    let suggested = context
+        .runtime
+        .suggested_svm_type(required, desired, &properties)?;
+    // > CL_INVALID_VALUE if suggested_svm_type_index is NULL.
+    require(!suggestion.is_null(), ClError::INVALID_VALUE)?;
+    suggestion.set(suggested.map_or(NO_TYPE, |index| index as cl_uint));
+    Ok(())
+}
+
+/// `clEnqueueSVMMemcpyWithPropertiesKHR`
+pub fn memcpy_with_properties(
+    queue: RawHandle,
+    properties: In<cl_properties>,
+    blocking: cl_bool,
+    destination: Out<c_void>,
+    source: In<c_void>,
+    size: usize,
+    events: Events,
+) -> CLResult<()> {
+    // > Any of the errors for clEnqueueSVMMemcpy.
+    // > CL_INVALID_PROPERTY if a property name in properties is not a supported property name. This extension does not
+    // > define any optional SVM memory copy properties.
+    Queue::from_raw(queue)?;
+    require(
+        properties.properties().is_empty(),
+        ClError::INVALID_PROPERTY,
+    )?;
+    memcpy(queue, blocking, destination, source, size, events)
+}

@@ -1,0 +1,130 @@
+/* Processes that end, fork, or close the library while commands run. Each way of doing so has a process of its own. */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *source =
+    "kernel void busy(global uint *x, uint n) {\n"
+    "  uint v = get_global_id(0);\n"
+    "  for (uint i = 0; i < n; i++) v = v * 1664525u + 1013904223u;\n"
+    "  x[get_global_id(0)] = v;\n"
+    "}\n";
+
+#define ITEMS 4096
+/* Its children tell so by this status. */
+#define NO_COMPILER 77
+
+static cl_kernel kernel;
+static cl_mem buffer;
+
+static void prepare(void) {
+    setup();
+    cl_int err;
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
+    if (clBuildProgram(program, 1, &device, "", NULL, NULL) == CL_COMPILER_NOT_AVAILABLE) _exit(NO_COMPILER);
+    kernel = clCreateKernel(program, "busy", &err);
+    STATUS(CL_SUCCESS, err);
+    buffer = clCreateBuffer(context, 0, ITEMS * sizeof(cl_uint), NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
+}
+
+/* Enqueues and flushes a launch of `n` rounds; some 10^6 take seconds. */
+static void launch(cl_uint n) {
+    size_t size = ITEMS;
+    STATUS(CL_SUCCESS, clSetKernelArg(kernel, 1, sizeof n, &n));
+    STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL));
+    STATUS(CL_SUCCESS, clFlush(queue));
+}
+
+static void *wait_for_it(void *unused) {
+    clFinish(queue);
+    return unused;
+}
+
+/* Returns from main while workers run a kernel, and more is queued. */
+static int exit_in_flight(void) {
+    prepare();
+    for (int i = 0; i < 4; i++) launch(1000000);
+    usleep(20000);
+    return finish();
+}
+
+/* The same, while a thread waits for the queue. */
+static int exit_while_waiting(void) {
+    prepare();
+    launch(1000000);
+    pthread_t thread;
+    pthread_create(&thread, NULL, wait_for_it, NULL);
+    usleep(20000);
+    return finish();
+}
+
+/* A child that never asks for OpenCL, as those of system() and popen() do not; the parent goes on undisturbed. */
+static int fork_in_flight(void) {
+    prepare();
+    launch(100000);
+    usleep(5000);
+    for (int how = 0; how < 2; how++) {
+        pid_t child = fork();
+        if (child == 0) {
+            if (how == 0) exit(3);
+            _exit(3);
+        }
+        int status = 0;
+        TRUE(waitpid(child, &status, 0) == child);
+        TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    }
+    TRUE(system("true") == 0);
+    STATUS(CL_SUCCESS, clFinish(queue));
+    cl_uint last = 0, expected = ITEMS - 1;
+    for (int i = 0; i < 100000; i++) expected = expected * 1664525u + 1013904223u;
+    STATUS(CL_SUCCESS, clEnqueueReadBuffer(queue, buffer, CL_TRUE, (ITEMS - 1) * sizeof last, sizeof last, &last, 0, NULL, NULL));
+    TRUE(last == expected);
+    return finish();
+}
+
+/* Closes every handle of the driver while its threads run code of it. */
+static int close_in_flight(void) {
+    prepare();
+    launch(100000);
+    usleep(5000);
+    Dl_info info;
+    /* The function behind the loader: the dispatch table comes first in every object, and has the library's functions. */
+    void **table = *(void ***)queue;
+    if (dladdr(table[2], &info) != 0) {
+        void *library = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+        TRUE(library != NULL);
+        for (int i = 0; i < 8 && library != NULL; i++) dlclose(library);
+    }
+    usleep(50000);
+    STATUS(CL_SUCCESS, clFinish(queue));
+    return finish();
+}
+
+int main(void) {
+    int (*const ways[])(void) = {exit_in_flight, exit_while_waiting, fork_in_flight, close_in_flight};
+    const char *const names[] = {"exit in flight", "exit while waiting", "fork in flight", "close in flight"};
+    for (int i = 0; i < 4; i++) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(100);
+            return ways[i]();
+        }
+        int status = 0;
+        TRUE(waitpid(child, &status, 0) == child);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == NO_COMPILER) {
+            printf("no OpenCL C compiler\n");
+            return 0;
+        }
+        if (status != 0) printf("%s: status %#x\n", names[i], status);
+        TRUE(status == 0);
+    }
+    return finish();
+}

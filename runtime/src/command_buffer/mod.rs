@@ -1,0 +1,198 @@
+//! Command-buffers (`cl_khr_command_buffer`): commands that are recorded once and run again and again.
+//!
+//! What flows in is what queues take: the [`Command`] values of `enqueue/`, with arguments captured and code found when they are recorded. They become
+//! the nodes of a [`Graph`], whose edges are all the order there is: sync-points, barriers, and the order of in-order queues. What
+//! flows out is one command of a queue for each enqueue, with one event.
+//!
+//! `record.rs` has a method for each command, `graph.rs` runs a graph.
+
+pub(crate) mod graph;
+mod record;
+
+use std::fmt;
+use std::sync::Arc;
+
+use opencl_sys::*;
+use parking_lot::Mutex;
+
+use crate::command::{Command, Job, Keep};
+use crate::context::Context;
+use crate::error::{CLResult, ClError};
+use crate::event::Event;
+use crate::queue::Queue;
+use graph::{Graph, GraphRun};
+
+/// A command of a command-buffer, for later ones to wait for (`cl_sync_point_khr`): its index and one, so that 0 is never valid.
+pub type SyncPoint = u32;
+
+/// Where a command is recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// Index of the queue in the list that the command-buffer was created with.
+    pub queue: usize,
+    /// What to wait for.
+    pub wait: Vec<SyncPoint>,
+}
+
+/// A command-buffer.
+pub struct CommandBuffer {
+    context: Arc<Context>,
+    queues: Vec<Arc<Queue>>,
+    property_list: Vec<u64>,
+    recording: Mutex<Recording>,
+}
+
+/// What has been recorded. Runs hold on to the graph and to what its commands use, so that both are copied if they change meanwhile.
+#[derive(Clone)]
+struct Recording {
+    is_finalized: bool,
+    graph: Arc<Graph>,
+    keep: Arc<Vec<Keep>>,
+    /// The last command of each queue.
+    last: Vec<Option<u32>>,
+    barrier: Option<u32>,
+}
+
+impl CommandBuffer {
+    /// `clCreateCommandBufferKHR`. `property_list` is what `CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR` answers.
+    ///
+    /// Errors: `CL_INVALID_VALUE` without queues, `CL_INVALID_CONTEXT` if they are of different contexts.
+    pub fn new(queues: Vec<Arc<Queue>>, property_list: Vec<u64>) -> CLResult<Arc<CommandBuffer>> {
+        let first = queues.first().ok_or(ClError::INVALID_VALUE)?;
+        let context = Arc::clone(first.context());
+        // CL_INVALID_CONTEXT if all the command-queues in queues do not have the same OpenCL context ("Creating Command-Buffer
+        // Objects").
+        if queues
+            .iter()
+            .any(|queue| !Arc::ptr_eq(queue.context(), &context))
+        {
+            return Err(ClError::INVALID_CONTEXT);
+        }
+        let recording = Recording {
+            is_finalized: false,
+            graph: Arc::default(),
+            keep: Arc::default(),
+            last: vec![None; queues.len()],
+            barrier: None,
+        };
+        Ok(Arc::new(CommandBuffer {
+            context,
+            queues,
+            property_list,
+            recording: Mutex::new(recording),
+        }))
+    }
+
+    /// `CL_COMMAND_BUFFER_CONTEXT_KHR`
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// `CL_COMMAND_BUFFER_QUEUES_KHR`
+    pub fn queues(&self) -> &[Arc<Queue>] {
+        &self.queues
+    }
+
+    /// `CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR`
+    pub fn property_list(&self) -> &[u64] {
+        &self.property_list
+    }
+
+    /// `CL_COMMAND_BUFFER_STATE_KHR`
+    pub fn state(&self) -> u32 {
+        match self.recording.lock().is_finalized {
+            false => CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
+            true => CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
+        }
+    }
+
+    /// Checks that commands may be recorded. Errors: `CL_INVALID_OPERATION`.
+    pub fn check_recording(&self) -> CLResult<()> {
+        // CL_INVALID_OPERATION if command_buffer has been finalized ("Recording Commands to a Command-Buffer").
+        match self.recording.lock().is_finalized {
+            false => Ok(()),
+            true => Err(ClError::INVALID_OPERATION),
+        }
+    }
+
+    /// `clFinalizeCommandBufferKHR`. Errors: `CL_INVALID_OPERATION`.
+    pub fn finalize(&self) -> CLResult<()> {
+        let mut recording = self.recording.lock();
+        // CL_INVALID_OPERATION if command_buffer is not in the Recording state ("Enqueuing a Command-Buffer").
+        if recording.is_finalized {
+            return Err(ClError::INVALID_OPERATION);
+        }
+        recording.is_finalized = true;
+        Ok(())
+    }
+
+    /// `clEnqueueCommandBufferKHR`: runs all commands as one command of `queues`, or of the queues that it was created with if
+    /// there are none.
+    ///
+    /// Errors: `CL_INVALID_OPERATION` (not finalized), `CL_INVALID_VALUE` (another number of queues),
+    /// `CL_INCOMPATIBLE_COMMAND_QUEUE_KHR`, `CL_INVALID_DEVICE`, `CL_INVALID_CONTEXT`.
+    pub fn enqueue(&self, queues: &[Arc<Queue>], wait: &[Arc<Event>]) -> CLResult<Arc<Event>> {
+        let (graph, keep) = {
+            let recording = self.recording.lock();
+            // CL_INVALID_OPERATION if command_buffer is not in the Executable state ("Enqueuing a Command-Buffer").
+            if !recording.is_finalized {
+                return Err(ClError::INVALID_OPERATION);
+            }
+            (Arc::clone(&recording.graph), Arc::clone(&recording.keep))
+        };
+        self.check_queues(queues)?;
+        let queues = match queues {
+            [] => &self.queues[..],
+            _ => queues,
+        };
+        let job = Job::graph(GraphRun::new(&graph, queues[0].device().pool().threads()));
+        let keep = Keep::from_iter([keep as _]);
+        Queue::submit_to_all(queues, CL_COMMAND_COMMAND_BUFFER_KHR, job, keep, wait)
+    }
+
+    /// Checks queues that take the place of those that the command-buffer was created with; none do always.
+    ///
+    /// Errors: those of [`CommandBuffer::enqueue`].
+    pub fn check_queues(&self, queues: &[Arc<Queue>]) -> CLResult<()> {
+        if queues.is_empty() {
+            return Ok(());
+        }
+        // CL_INVALID_VALUE if num_queues is > 0 and not the same value as num_queues set on command_buffer creation.
+        if queues.len() != self.queues.len() {
+            return Err(ClError::INVALID_VALUE);
+        }
+        // CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if the properties of any command-queue in queues contains a property not specified by
+        // CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR. None is required.
+        if queues
+            .iter()
+            .any(|queue| queue.properties() & !queue.device().command_buffer_queue_properties != 0)
+        {
+            return Err(ClError::INCOMPATIBLE_COMMAND_QUEUE);
+        }
+        // CL_INVALID_DEVICE if any element of queues does not have the same device as the command-queue set on command_buffer
+        // creation at the same list index.
+        let mut pairs = queues.iter().zip(&self.queues);
+        if pairs.any(|(new, old)| !Arc::ptr_eq(new.device(), old.device())) {
+            return Err(ClError::INVALID_DEVICE);
+        }
+        // CL_INVALID_CONTEXT if any element of queues does not have the same context as the command-queue set on command_buffer
+        // creation at the same list index.
+        if queues
+            .iter()
+            .any(|queue| !Arc::ptr_eq(queue.context(), &self.context))
+        {
+            return Err(ClError::INVALID_CONTEXT);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for CommandBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let recording = self.recording.lock();
+        f.debug_struct("CommandBuffer")
+            .field("commands", &recording.graph.len())
+            .field("is_finalized", &recording.is_finalized)
+            .finish()
+    }
+}

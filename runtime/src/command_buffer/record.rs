@@ -1,0 +1,202 @@
+//! Recording commands ("Recording Commands to a Command-Buffer").
+//!
+//! Each method checks as the queue's method of the same kind does, adds a node to the graph and returns its sync-point. All
+//! return `CL_INVALID_OPERATION` if the command-buffer is finalized and `CL_INVALID_SYNC_POINT_WAIT_LIST_KHR` for a sync-point that
+//! is none, besides the errors of the queue's method.
+
+use std::sync::Arc;
+
+use opencl_sys::*;
+
+use super::{Command, CommandBuffer, Place, Recording, SyncPoint};
+use crate::command::{Keep, Work};
+use crate::enqueue::check_kernel;
+use crate::error::{CLResult, ClError};
+use crate::kernel::Kernel;
+use crate::memory::buffer::Buffer;
+use crate::memory::host::HostPtr;
+use crate::memory::rect::RectSide;
+
+impl CommandBuffer {
+    /// `clCommandBarrierWithWaitListKHR`: done when what it waits for is, or everything recorded before if that is nothing. What is
+    /// recorded later waits for it.
+    pub fn barrier(&self, place: &Place) -> CLResult<SyncPoint> {
+        let command = Command {
+            command_type: CL_COMMAND_BARRIER,
+            work: Work::Nothing,
+            keep: Keep::new(),
+        };
+        self.record(place, command)
+    }
+
+    /// `clCommandCopyBufferKHR`
+    pub fn copy(
+        &self,
+        place: &Place,
+        source: &Arc<Buffer>,
+        destination: &Arc<Buffer>,
+        source_offset: usize,
+        destination_offset: usize,
+        size: usize,
+    ) -> CLResult<SyncPoint> {
+        let command = Command::copy(
+            &self.context,
+            source,
+            destination,
+            source_offset,
+            destination_offset,
+            size,
+        )?;
+        self.record(place, command)
+    }
+
+    /// `clCommandCopyBufferRectKHR`
+    pub fn copy_rect(
+        &self,
+        place: &Place,
+        source: &Arc<Buffer>,
+        destination: &Arc<Buffer>,
+        source_side: RectSide,
+        destination_side: RectSide,
+        region: [usize; 3],
+    ) -> CLResult<SyncPoint> {
+        let command = Command::copy_rect(
+            &self.context,
+            source,
+            destination,
+            source_side,
+            destination_side,
+            region,
+        )?;
+        self.record(place, command)
+    }
+
+    /// `clCommandFillBufferKHR`
+    pub fn fill(
+        &self,
+        place: &Place,
+        buffer: &Arc<Buffer>,
+        pattern: &[u8],
+        offset: usize,
+        size: usize,
+    ) -> CLResult<SyncPoint> {
+        let command = Command::fill(&self.context, buffer, pattern, offset, size)?;
+        self.record(place, command)
+    }
+
+    /// `clCommandSVMMemcpyKHR`. Both must be valid for `size` bytes whenever the command-buffer runs.
+    pub fn svm_memcpy(
+        &self,
+        place: &Place,
+        destination: HostPtr,
+        source: HostPtr,
+        size: usize,
+    ) -> CLResult<SyncPoint> {
+        self.record(place, Command::svm_copy(destination, source, size)?)
+    }
+
+    /// `clCommandSVMMemFillKHR`. `destination` must be valid for `size` bytes whenever the command-buffer runs.
+    pub fn svm_fill(
+        &self,
+        place: &Place,
+        destination: HostPtr,
+        pattern: &[u8],
+        size: usize,
+    ) -> CLResult<SyncPoint> {
+        self.record(place, Command::svm_fill(destination, pattern, size)?)
+    }
+
+    /// `clCommandNDRangeKernelKHR`, with the arguments that `kernel` has now. Slices have `work_dim` elements.
+    pub fn nd_range(
+        &self,
+        place: &Place,
+        kernel: &Arc<Kernel>,
+        work_dim: u32,
+        offset: Option<&[usize]>,
+        global: Option<&[usize]>,
+        local: Option<&[usize]>,
+    ) -> CLResult<SyncPoint> {
+        check_kernel(&self.context, kernel)?;
+        // CL_INVALID_OPERATION if the device associated with command_queue does not support
+        // CL_COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR and kernel contains a kernel-enqueue call.
+        if kernel.info().enqueues {
+            return Err(ClError::INVALID_OPERATION);
+        }
+        let command_type = CL_COMMAND_NDRANGE_KERNEL;
+        let device = self.context.device();
+        let command = Command::launch(
+            command_type,
+            device,
+            kernel,
+            work_dim,
+            offset,
+            global,
+            local,
+        )?;
+        self.record(place, command)
+    }
+
+    /// Checks a list of sync-points. Errors: `CL_INVALID_SYNC_POINT_WAIT_LIST_KHR`.
+    pub fn check_sync_points(&self, wait: &[SyncPoint]) -> CLResult<()> {
+        self.recording.lock().dependencies(wait).map(|_| ())
+    }
+
+    fn record(&self, place: &Place, command: Command) -> CLResult<SyncPoint> {
+        let mut recording = self.recording.lock();
+        // CL_INVALID_OPERATION if command_buffer has been finalized.
+        if recording.is_finalized {
+            return Err(ClError::INVALID_OPERATION);
+        }
+        let dependencies = recording.dependencies(&place.wait)?;
+        let in_order = !self.queues[place.queue].is_out_of_order();
+        recording.add(command, place, dependencies, in_order)
+    }
+}
+
+impl Recording {
+    /// The commands behind sync-points. Errors: `CL_INVALID_SYNC_POINT_WAIT_LIST_KHR`.
+    fn dependencies(&self, wait: &[SyncPoint]) -> CLResult<Vec<u32>> {
+        // CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if synchronization-point objects in sync_point_wait_list are not valid
+        // synchronization-points.
+        let node = |&point: &SyncPoint| {
+            point
+                .checked_sub(1)
+                .filter(|&node| (node as usize) < self.graph.len())
+                .ok_or(ClError::INVALID_SYNC_POINT_WAIT_LIST)
+        };
+        wait.iter().map(node).collect()
+    }
+
+    fn add(
+        &mut self,
+        command: Command,
+        place: &Place,
+        mut dependencies: Vec<u32>,
+        in_order: bool,
+    ) -> CLResult<SyncPoint> {
+        // CL_OUT_OF_RESOURCES when no sync-point is left ("Command Synchronization").
+        let node = self.graph.len() as u32;
+        let point = node.checked_add(1).ok_or(ClError::OUT_OF_RESOURCES)?;
+        // If the queue is an in-order queue, then an additional dependency is created on the last command appended to the
+        // command-buffer using the same queue parameter ("Command-Buffers").
+        if in_order {
+            dependencies.extend(self.last[place.queue]);
+        }
+        // Any following commands recorded after a barrier do not execute until it completes.
+        dependencies.extend(self.barrier);
+        if command.command_type == CL_COMMAND_BARRIER {
+            // If the list is empty it waits for all commands previously recorded in command_buffer. Those before the last barrier
+            // are done when that is.
+            if place.wait.is_empty() {
+                dependencies.extend(self.barrier.unwrap_or(0)..node);
+            }
+            self.barrier = Some(node);
+        }
+        dependencies.sort_unstable();
+        dependencies.dedup();
+        self.last[place.queue] = Some(node);
+        Arc::make_mut(&mut self.graph).add(Arc::new(command.work), &dependencies);
+        Arc::make_mut(&mut self.keep).push(command.keep);
+        Ok(point)
+    }
+}

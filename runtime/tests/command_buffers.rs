@@ -1,0 +1,451 @@
+//! Command-buffers: what is recorded runs in the order that was asked for, as often as it is enqueued.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use brolga_runtime::error::ClError;
+use brolga_runtime::{
+    Buffer, CommandBuffer, Event, HostPtr, Kernel, Place, Queue, RectSide, SyncPoint,
+};
+use brolga_runtime_testing::*;
+use opencl_sys::*;
+
+fn out_of_order(context: &Arc<brolga_runtime::Context>) -> Arc<Queue> {
+    queue_with(
+        context,
+        CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE,
+    )
+}
+
+fn command_buffer(queue: &Arc<Queue>) -> Arc<CommandBuffer> {
+    CommandBuffer::new(vec![Arc::clone(queue)], Vec::new()).unwrap()
+}
+
+fn after(points: &[SyncPoint]) -> Place {
+    Place {
+        queue: 0,
+        wait: points.to_vec(),
+    }
+}
+
+/// `sum[0] += value`, ready to be recorded.
+fn add(kernel: &Arc<Kernel>, sum: &Arc<Buffer>, value: u32) {
+    kernel.set_arg_buffer(0, Some(sum)).unwrap();
+    kernel.set_arg_value(1, &value.to_le_bytes()).unwrap();
+}
+
+fn record_add(
+    commands: &CommandBuffer,
+    place: &Place,
+    kernel: &Arc<Kernel>,
+    sum: &Arc<Buffer>,
+    value: u32,
+) -> SyncPoint {
+    add(kernel, sum, value);
+    commands
+        .nd_range(place, kernel, 1, None, Some(&[1]), Some(&[1]))
+        .unwrap()
+}
+
+#[test]
+fn an_in_order_queue_orders_what_is_recorded() {
+    let context = context();
+    let queue = queue(&context);
+    let sum = buffer(&context, &[7, 7]);
+    let copy = buffer(&context, &[0, 0]);
+    let kernel = kernel(&context, "add");
+    let commands = command_buffer(&queue);
+    let place = Place::default();
+    commands.fill(&place, &sum, &[0; 4], 0, 8).unwrap();
+    for value in 1..=100 {
+        record_add(&commands, &place, &kernel, &sum, value);
+    }
+    commands.copy(&place, &sum, &copy, 0, 4, 4).unwrap();
+    // Later changes of the kernel are not those of the recorded commands.
+    add(&kernel, &copy, 1000);
+    assert_eq!(
+        commands.enqueue(&[], &[]).unwrap_err(),
+        ClError::INVALID_OPERATION
+    );
+    commands.finalize().unwrap();
+    for _ in 0..3 {
+        let event = commands.enqueue(&[], &[]).unwrap();
+        assert_eq!(event.command_type(), CL_COMMAND_COMMAND_BUFFER_KHR);
+        Event::wait_all(&[Arc::clone(&event)]).unwrap();
+        let times = event.profile().unwrap();
+        assert!(times.queued <= times.submit && times.submit <= times.start);
+        assert!(times.start < times.end && times.end <= times.complete);
+        assert_eq!(words(&queue, &copy), [0, 5050]);
+    }
+}
+
+#[test]
+fn runs_are_commands_of_their_queue() {
+    let context = context();
+    let queue = queue(&context);
+    let sum = buffer(&context, &[0]);
+    let kernel = kernel(&context, "add");
+    let commands = command_buffer(&queue);
+    record_add(&commands, &Place::default(), &kernel, &sum, 1);
+    record_add(&commands, &Place::default(), &kernel, &sum, 2);
+    commands.finalize().unwrap();
+    for _ in 0..1000 {
+        commands.enqueue(&[], &[]).unwrap();
+        add(&kernel, &sum, 10);
+        queue
+            .enqueue_nd_range(&kernel, 1, None, Some(&[1]), Some(&[1]), &[])
+            .unwrap();
+    }
+    assert_eq!(words(&queue, &sum), [13_000]);
+}
+
+#[test]
+fn nothing_recorded_is_a_command_too() {
+    let context = context();
+    let queue = queue(&context);
+    let empty = command_buffer(&queue);
+    empty.finalize().unwrap();
+    assert_eq!(empty.finalize().unwrap_err(), ClError::INVALID_OPERATION);
+    let barriers = command_buffer(&queue);
+    for _ in 0..1000 {
+        barriers.barrier(&Place::default()).unwrap();
+    }
+    barriers.finalize().unwrap();
+    for commands in [empty, barriers] {
+        let gate = Event::user(&context);
+        let event = commands.enqueue(&[], &[Arc::clone(&gate)]).unwrap();
+        assert_ne!(event.status(), CL_COMPLETE);
+        gate.set_user_status(CL_COMPLETE).unwrap();
+        Event::wait_all(&[event]).unwrap();
+    }
+}
+
+#[test]
+fn barriers_order_everything() {
+    let context = context();
+    let queue = out_of_order(&context);
+    let cells: Vec<_> = (0..8).map(|_| buffer(&context, &[0])).collect();
+    let total = buffer(&context, &[0; 8]);
+    let kernel = kernel(&context, "add");
+    let slow = self::kernel(&context, "slow");
+    slow.set_arg_value(0, &20u32.to_le_bytes()).unwrap();
+    let commands = command_buffer(&queue);
+    let place = Place::default();
+    for cell in &cells {
+        commands.fill(&place, cell, &[0; 4], 0, 4).unwrap();
+    }
+    commands.barrier(&place).unwrap();
+    for round in 1..=4 {
+        for cell in &cells {
+            commands
+                .nd_range(&place, &slow, 1, None, Some(&[2]), Some(&[1]))
+                .unwrap();
+            record_add(&commands, &place, &kernel, cell, round);
+        }
+        commands.barrier(&place).unwrap();
+    }
+    // A barrier that waits for one command holds back what is recorded later all the same.
+    let last = commands.copy(&place, &cells[0], &total, 0, 0, 4).unwrap();
+    commands.barrier(&after(&[last])).unwrap();
+    for at in 1..8 {
+        commands.copy(&place, &total, &total, 0, 4 * at, 4).unwrap();
+    }
+    commands.finalize().unwrap();
+    for _ in 0..20 {
+        Event::wait_all(&[commands.enqueue(&[], &[]).unwrap()]).unwrap();
+        assert_eq!(words(&queue, &total), [10; 8]);
+    }
+}
+
+/// A random program over a few cells, in which sync-points alone order what must be ordered, against the same program step by step.
+#[test]
+fn sync_points_order_random_graphs() {
+    const CELLS: usize = 6;
+    let context = context();
+    let queue = out_of_order(&context);
+    let kernel = kernel(&context, "add");
+    let count = self::kernel(&context, "count");
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = |limit: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as usize % limit
+    };
+    for size in [1, 2, 10, 100, 1000] {
+        let cells: Vec<_> = (0..CELLS).map(|_| buffer(&context, &[0; 512])).collect();
+        let mut expected = vec![[0u32; 512]; CELLS];
+        let commands = command_buffer(&queue);
+        // The last writer of each cell, and its readers since then.
+        let mut writer = [None; CELLS];
+        let mut readers = vec![Vec::new(); CELLS];
+        let mut record = |reads: &[usize], write: usize, command: &dyn Fn(&Place) -> SyncPoint| {
+            let mut wait: Vec<SyncPoint> = readers[write].drain(..).collect();
+            wait.extend(
+                reads
+                    .iter()
+                    .chain([&write])
+                    .filter_map(|&cell| writer[cell]),
+            );
+            let point = command(&after(&wait));
+            writer[write] = Some(point);
+            reads.iter().for_each(|&cell| readers[cell].push(point));
+        };
+        for (cell, memory) in cells.iter().enumerate() {
+            record(&[], cell, &|place| {
+                commands.fill(place, memory, &[0; 4], 0, 2048).unwrap()
+            });
+        }
+        for _ in 0..size {
+            let (from, to, value) = (random(CELLS), random(CELLS), random(1000) as u32);
+            match random(4) {
+                0 => {
+                    record(&[], to, &|place| {
+                        record_add(&commands, place, &kernel, &cells[to], value)
+                    });
+                    expected[to][0] = expected[to][0].wrapping_add(value);
+                }
+                1 => {
+                    // Shared between threads.
+                    count.set_arg_buffer(0, Some(&cells[to])).unwrap();
+                    record(&[], to, &|place| {
+                        commands
+                            .nd_range(place, &count, 1, None, Some(&[512]), Some(&[1]))
+                            .unwrap()
+                    });
+                    expected[to].iter_mut().for_each(|word| *word += 1);
+                }
+                2 if from != to => {
+                    record(&[from], to, &|place| {
+                        let (from, to) = (&cells[from], &cells[to]);
+                        commands.copy(place, from, to, 0, 0, 1024).unwrap()
+                    });
+                    let (left, right) = (expected[from], &mut expected[to]);
+                    right[..256].copy_from_slice(&left[..256]);
+                }
+                _ if from != to => {
+                    // The left half of a square of 16 rows, moved to the right half.
+                    let side = |x| RectSide {
+                        origin: [x, 0, 0],
+                        row_pitch: 64,
+                        slice_pitch: 0,
+                    };
+                    record(&[from], to, &|place| {
+                        let (from, to) = (&cells[from], &cells[to]);
+                        commands
+                            .copy_rect(place, from, to, side(0), side(32), [32, 16, 1])
+                            .unwrap()
+                    });
+                    let source = expected[from];
+                    for row in 0..16 {
+                        let target = &mut expected[to][row * 16 + 8..row * 16 + 16];
+                        target.copy_from_slice(&source[row * 16..row * 16 + 8]);
+                    }
+                }
+                _ => {}
+            }
+        }
+        commands.finalize().unwrap();
+        for _ in 0..10 {
+            Event::wait_all(&[commands.enqueue(&[], &[]).unwrap()]).unwrap();
+            for (cell, expected) in cells.iter().zip(&expected) {
+                assert_eq!(words(&queue, cell), expected, "{size}");
+            }
+        }
+    }
+}
+
+/// Runs of one command-buffer at the same time, from several threads: every work-group of each of them runs once.
+#[test]
+fn runs_at_the_same_time() {
+    let context = context();
+    let queue = out_of_order(&context);
+    let counts = buffer(&context, &[0; 4096]);
+    let kernel = kernel(&context, "count");
+    kernel.set_arg_buffer(0, Some(&counts)).unwrap();
+    let commands = command_buffer(&queue);
+    for size in [1usize, 64, 1024, 4096, 16] {
+        commands
+            .nd_range(
+                &Place::default(),
+                &kernel,
+                1,
+                None,
+                Some(&[size]),
+                Some(&[1]),
+            )
+            .unwrap();
+    }
+    commands.finalize().unwrap();
+    let (threads, rounds) = (4, 200);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                for round in 0..rounds {
+                    let event = commands.enqueue(&[], &[]).unwrap();
+                    if round % 3 == 0 {
+                        Event::wait_all(&[event]).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    queue.finish().unwrap();
+    let runs = threads * rounds;
+    let counts = words(&queue, &counts);
+    assert_eq!(counts[0], 5 * runs);
+    assert_eq!(counts[15], 4 * runs);
+    assert_eq!(counts[63], 3 * runs);
+    assert_eq!(counts[1023], 2 * runs);
+    assert!(counts[1024..].iter().all(|&count| count == runs));
+}
+
+#[test]
+fn bad_sync_points_are_refused() {
+    let context = context();
+    let queue = queue(&context);
+    let commands = command_buffer(&queue);
+    let invalid = Err(ClError::INVALID_SYNC_POINT_WAIT_LIST);
+    assert_eq!(commands.barrier(&after(&[0])), invalid);
+    assert_eq!(commands.barrier(&after(&[1])), invalid);
+    let first = commands.barrier(&Place::default()).unwrap();
+    let second = commands.barrier(&after(&[first, first])).unwrap();
+    assert_eq!(commands.barrier(&after(&[first, second + 1])), invalid);
+    assert_eq!(commands.check_sync_points(&[first, second]), Ok(()));
+    commands.finalize().unwrap();
+    assert_eq!(
+        commands.barrier(&after(&[first])),
+        Err(ClError::INVALID_OPERATION)
+    );
+}
+
+#[test]
+fn a_failure_before_keeps_it_from_running() {
+    let context = context();
+    let queue = queue(&context);
+    let sum = buffer(&context, &[0]);
+    let kernel = kernel(&context, "add");
+    let commands = command_buffer(&queue);
+    record_add(&commands, &Place::default(), &kernel, &sum, 1);
+    commands.finalize().unwrap();
+    let gate = Event::user(&context);
+    let event = commands.enqueue(&[], &[Arc::clone(&gate)]).unwrap();
+    gate.set_user_status(-1).unwrap();
+    assert!(Event::wait_all(&[Arc::clone(&event)]).is_err());
+    assert_eq!(event.status(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    assert_eq!(words(&queue, &sum), [0]);
+}
+
+#[test]
+fn what_commands_use_lives_as_long_as_they_may_run() {
+    let context = context();
+    let queue = queue(&context);
+    let destroyed = Arc::new(AtomicU32::new(0));
+    let memory = buffer(&context, &[3]);
+    let flag = Arc::clone(&destroyed);
+    memory.on_destroy(Box::new(move || {
+        flag.fetch_add(1, Ordering::SeqCst);
+    }));
+    let sum = buffer(&context, &[0]);
+    let commands = command_buffer(&queue);
+    commands
+        .copy(&Place::default(), &memory, &sum, 0, 0, 4)
+        .unwrap();
+    commands.finalize().unwrap();
+    drop(memory);
+    let gate = Event::user(&context);
+    let event = commands.enqueue(&[], &[Arc::clone(&gate)]).unwrap();
+    drop(commands);
+    assert_eq!(destroyed.load(Ordering::SeqCst), 0);
+    gate.set_user_status(CL_COMPLETE).unwrap();
+    Event::wait_all(&[Arc::clone(&event)]).unwrap();
+    assert_eq!(destroyed.load(Ordering::SeqCst), 1);
+    assert_eq!(words(&queue, &sum), [3]);
+}
+
+#[test]
+fn other_queues_of_the_same_kind_take_it() {
+    let context = context();
+    let queue = queue(&context);
+    let sum = buffer(&context, &[0]);
+    let kernel = kernel(&context, "add");
+    let commands = command_buffer(&queue);
+    record_add(&commands, &Place::default(), &kernel, &sum, 1);
+    commands.finalize().unwrap();
+    let other = out_of_order(&context);
+    let event = commands.enqueue(&[Arc::clone(&other)], &[]).unwrap();
+    assert!(Arc::ptr_eq(event.queue().unwrap(), &other));
+    other.finish().unwrap();
+    assert_eq!(words(&queue, &sum), [1]);
+    let two = [Arc::clone(&other), other];
+    assert_eq!(
+        commands.enqueue(&two, &[]).unwrap_err(),
+        ClError::INVALID_VALUE
+    );
+    let foreign = self::queue(&self::context());
+    assert_eq!(
+        commands.enqueue(&[foreign], &[]).unwrap_err(),
+        ClError::INVALID_CONTEXT
+    );
+}
+
+#[test]
+fn a_command_of_two_queues_is_in_the_order_of_both() {
+    let context = context();
+    let queues = [queue(&context), queue(&context)];
+    let sums = [buffer(&context, &[0]), buffer(&context, &[0])];
+    let kernel = kernel(&context, "add");
+    let commands = CommandBuffer::new(queues.to_vec(), Vec::new()).unwrap();
+    for (index, sum) in sums.iter().enumerate() {
+        let place = Place {
+            queue: index,
+            wait: Vec::new(),
+        };
+        record_add(&commands, &place, &kernel, sum, 1);
+        record_add(&commands, &place, &kernel, sum, 2);
+    }
+    commands.finalize().unwrap();
+    // Each thread names the queues the other way round.
+    let swapped = [Arc::clone(&queues[1]), Arc::clone(&queues[0])];
+    std::thread::scope(|scope| {
+        for order in [&queues, &swapped] {
+            let commands = &commands;
+            scope.spawn(move || {
+                for _ in 0..500 {
+                    let event = commands.enqueue(order, &[]).unwrap();
+                    assert!(event.queue().is_none());
+                }
+            });
+        }
+    });
+    let event = commands.enqueue(&[], &[]).unwrap();
+    for (queue, sum) in queues.iter().zip(&sums) {
+        assert_eq!(words(queue, sum), [3003]);
+    }
+    assert_eq!(event.status(), CL_COMPLETE);
+    assert!(event.profile().is_ok());
+}
+
+#[test]
+fn shared_virtual_memory() {
+    let context = context();
+    let queue = queue(&context);
+    let mut source = [1u32, 2, 3, 4];
+    let mut target = [0u32; 8];
+    let commands = command_buffer(&queue);
+    let (from, to) = (host(&mut source), host(&mut target));
+    let place = Place::default();
+    commands.svm_fill(&place, to, &[9, 0, 0, 0], 32).unwrap();
+    commands.svm_memcpy(&place, to.offset(4), from, 16).unwrap();
+    assert_eq!(
+        commands.svm_memcpy(&place, to, to.offset(4), 16),
+        Err(ClError::MEM_COPY_OVERLAP)
+    );
+    assert_eq!(
+        commands.svm_fill(&place, HostPtr::null(), &[0], 1),
+        Err(ClError::INVALID_VALUE)
+    );
+    commands.finalize().unwrap();
+    Event::wait_all(&[commands.enqueue(&[], &[]).unwrap()]).unwrap();
+    assert_eq!(target, [9, 1, 2, 3, 4, 9, 9, 9]);
+}
