@@ -11,7 +11,7 @@
 //!            decremented, callbacks handed to the pool
 //! ```
 //!
-//! A command that may enqueue others, or was enqueued by one ([`crate::on_device`]), has a [`Lineage`]. It *ends* when the last share is
+//! A command that may enqueue others, or was enqueued by one (`on_device/`), has a lineage. It *ends* when the last share is
 //! done, and is complete when all that it enqueued is.
 //!
 //! The status changes to a final one under the lock of the event's links, and dependents and callbacks are
