@@ -88,6 +88,28 @@ fn main() {
             queue.finish().unwrap();
         },
     );
+    let recorded =
+        brolga_runtime::CommandBuffer::new(vec![queue.clone()], false, Vec::new()).unwrap();
+    let dispatch = brolga_runtime::command_buffer::Dispatch {
+        kernel: empty.clone(),
+        work_dim: 1,
+        offset: None,
+        global: Some(vec![64]),
+        local: Some(vec![64]),
+    };
+    for _ in 0..1000 {
+        recorded.nd_range(&Default::default(), &dispatch).unwrap();
+    }
+    recorded.finalize().unwrap();
+    measure(
+        "empty kernel: command-buffer of 1000, enqueue + finish (each)",
+        samples / 100 + 1,
+        1000,
+        || {
+            recorded.enqueue(&[], &[]).unwrap();
+            queue.finish().unwrap();
+        },
+    );
     measure("empty kernel: enqueue + flush + finish", samples, 1, || {
         launch(64, 64);
         queue.flush().unwrap();

@@ -49,6 +49,8 @@ pub(crate) enum Work {
     Application(Mutex<Option<Action>>),
     Transfer(Transfer),
     Launch(Box<LaunchWork>),
+    /// A command of a command-buffer, which runs again and again.
+    Recorded(Arc<Work>),
 }
 
 impl Work {
@@ -62,7 +64,11 @@ impl Work {
 
     /// Whether it takes no thread of its own.
     pub(crate) fn is_instant(&self) -> bool {
-        matches!(self, Work::Nothing | Work::Instant(_))
+        match self {
+            Work::Nothing | Work::Instant(_) => true,
+            Work::Recorded(work) => work.is_instant(),
+            Work::Application(_) | Work::Transfer(_) | Work::Launch(_) => false,
+        }
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -70,6 +76,7 @@ impl Work {
             Work::Nothing | Work::Instant(_) | Work::Application(_) => Shape::SINGLE,
             Work::Transfer(transfer) => transfer.shape(),
             Work::Launch(launch) => launch.shape(),
+            Work::Recorded(work) => work.shape(),
         }
     }
 
@@ -96,6 +103,7 @@ impl Work {
             }
             Work::Transfer(transfer) => transfer.run(begin, end),
             Work::Launch(launch) => return launch.run(event, begin, end),
+            Work::Recorded(work) => return work.run_units(event, begin, end),
         }
         Ok(())
     }
@@ -104,6 +112,7 @@ impl Work {
     pub(crate) fn kernel(&self) -> Option<&str> {
         match self {
             Work::Launch(launch) => Some(launch.name()),
+            Work::Recorded(work) => work.kernel(),
             _ => None,
         }
     }
@@ -113,6 +122,7 @@ impl Work {
         match self {
             Work::Launch(launch) => launch.describe(),
             Work::Transfer(transfer) => json!({ "bytes": transfer.bytes() }),
+            Work::Recorded(work) => work.describe(),
             _ => json!({}),
         }
     }
@@ -124,6 +134,7 @@ impl Work {
             Work::Application(_) => ("application", "native function"),
             Work::Transfer(_) => ("transfer", "transfer"),
             Work::Launch(launch) => ("work-groups", launch.name()),
+            Work::Recorded(work) => return work.record(units, of, times),
         };
         let args = json!({ "begin": units.start, "end": units.end, "of": of });
         trace::record(category, name, times, &args);
@@ -131,8 +142,10 @@ impl Work {
 
     /// What is left to do when the last unit is done and before anybody is told; threads have spent `busy` nanoseconds.
     pub(crate) fn finish(&self, busy: u64) {
-        if let Work::Launch(launch) = self {
-            launch.finish(busy);
+        match self {
+            Work::Launch(launch) => launch.finish(busy),
+            Work::Recorded(work) => work.finish(busy),
+            _ => {}
         }
     }
 }

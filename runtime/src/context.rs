@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
+use opencl_sys::*;
 use parking_lot::Mutex;
 
 use crate::device::Device;
@@ -24,6 +25,8 @@ pub struct ContextOptions {
     pub properties: Vec<isize>,
     pub notify: Option<ErrorNotify>,
     pub printf: Option<PrintfOutput>,
+    /// `CL_CONTEXT_MEMORY_INITIALIZE_KHR`
+    pub initialize: u64,
 }
 
 /// The queues of a context that may have commands.
@@ -93,6 +96,16 @@ impl Context {
         if let Some(notify) = &self.options.notify {
             notify(message);
         }
+    }
+
+    /// Whether work-group memory is zero before a work-group begins.
+    pub(crate) fn initializes_local_memory(&self) -> bool {
+        self.options.initialize & CL_CONTEXT_MEMORY_INITIALIZE_LOCAL_KHR != 0
+    }
+
+    /// Whether private variables are zero before they are written.
+    pub(crate) fn initializes_private_memory(&self) -> bool {
+        self.options.initialize & CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR != 0
     }
 
     pub(crate) fn printf_output(&self) -> Option<&PrintfOutput> {

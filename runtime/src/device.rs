@@ -75,6 +75,8 @@ pub struct Device {
     pub command_buffer_capabilities: u64,
     /// What queues may be created with for command-buffers to run on them.
     pub command_buffer_queue_properties: u64,
+    /// What of a recorded launch may change.
+    pub mutable_dispatch_capabilities: u64,
     pub printf_buffer_size: usize,
     pub svm_capabilities: u64,
     /// What may be done with unified shared memory of every kind (`cl_intel_unified_shared_memory`).
@@ -229,9 +231,16 @@ impl Device {
             queue_on_device_max_size: queues::MAX_SIZE,
             max_on_device_queues: queues::MAX_QUEUES,
             max_on_device_events: on_device::MAX_EVENTS,
-            command_buffer_capabilities: CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR,
+            command_buffer_capabilities: CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR
+                | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
+                | CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR,
             command_buffer_queue_properties: CL_QUEUE_PROFILING_ENABLE
                 | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+            mutable_dispatch_capabilities: CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR
+                | CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR
+                | CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR
+                | CL_MUTABLE_DISPATCH_ARGUMENTS_KHR
+                | CL_MUTABLE_DISPATCH_EXEC_INFO_KHR,
             printf_buffer_size: 16 << 20,
             svm_capabilities: CL_DEVICE_SVM_COARSE_GRAIN_BUFFER
                 | CL_DEVICE_SVM_FINE_GRAIN_BUFFER

@@ -32,10 +32,11 @@ use smallvec::SmallVec;
 
 use crate::command::{Job, Keep, Work};
 use crate::context::Context;
+use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::on_device::{Family, Lineage};
 use crate::pool::{Pool, Push};
-use crate::queue::Queue;
+use crate::queue::{Priority, Queue};
 use crate::trace;
 
 /// `CL_PROFILING_COMMAND_...` time stamps: nanoseconds of the clock of [`timestamp`].
@@ -61,6 +62,8 @@ pub type EventCallback = Box<dyn FnOnce(i32) + Send>;
 pub struct Event {
     context: Arc<Context>,
     queue: Option<Arc<Queue>>,
+    /// Where a command of several queues runs.
+    device: Option<Arc<Device>>,
     profiled: bool,
     command_type: u32,
     /// The execution status, a `cl_int`'s bits.
@@ -138,14 +141,15 @@ impl Event {
         )
     }
 
-    /// As [`Event::command`], for a command of several queues. It has no queue, and time stamps if all of them have.
+    /// As [`Event::command`], for a command of several queues. It has no queue, time stamps if all of them have, and runs on the first
+    /// one's device.
     pub(crate) fn command_of_several(
         queues: &[&Arc<Queue>],
         command_type: u32,
         job: Job,
         keep: Keep,
     ) -> Arc<Event> {
-        Event::create(
+        let mut event = Event::create(
             Arc::clone(queues[0].context()),
             None,
             queues.iter().all(|queue| queue.profiles()),
@@ -154,7 +158,12 @@ impl Event {
             job,
             keep,
             None,
-        )
+        );
+        // Nobody else has it yet.
+        if let Some(new) = Arc::get_mut(&mut event) {
+            new.device = Some(Arc::clone(queues[0].device()));
+        }
+        event
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -171,6 +180,7 @@ impl Event {
         Arc::new(Event {
             context,
             queue,
+            device: None,
             profiled,
             command_type,
             status: AtomicU32::new(status as u32),
@@ -189,6 +199,21 @@ impl Event {
                 ..Links::default()
             }),
         })
+    }
+
+    /// Something that commands may wait for before it is known what they wait for. It depends on whatever it is made to, and is done
+    /// when that is, after [`Event::release`].
+    pub(crate) fn gate(context: &Arc<Context>) -> Arc<Event> {
+        Event::create(
+            Arc::clone(context),
+            None,
+            false,
+            CL_COMMAND_BARRIER,
+            CL_QUEUED,
+            Job::new(Work::Nothing, 1),
+            Keep::default(),
+            None,
+        )
     }
 
     /// `clCreateUserEvent`: an event in the state `CL_SUBMITTED` that only the application completes.
@@ -266,9 +291,10 @@ impl Event {
 
     /// The threads that execute the command.
     pub(crate) fn pool(&self) -> &Arc<Pool> {
-        match &self.queue {
-            Some(queue) => queue.device().pool(),
-            None => Pool::get(),
+        match (&self.queue, &self.device) {
+            (Some(queue), _) => queue.device().pool(),
+            (None, Some(device)) => device.pool(),
+            (None, None) => Pool::get(),
         }
     }
 
@@ -285,6 +311,13 @@ impl Event {
     /// `CL_EVENT_COMMAND_QUEUE`: none for a user event, and for a command of several queues.
     pub fn queue(&self) -> Option<&Arc<Queue>> {
         self.queue.as_ref()
+    }
+
+    /// Of its queue; medium if it is of several or none.
+    pub(crate) fn priority(&self) -> Priority {
+        self.queue
+            .as_ref()
+            .map_or(Priority::Medium, |queue| queue.priority())
     }
 
     /// `clGetEventProfilingInfo`.

@@ -3,6 +3,8 @@
 //! All extension and feature queries, of the platform and of the device, and which functions of extensions are found by name are
 //! generated from here. A row is added by the change that makes it work, never before.
 
+use opencl_sys::{version_major, version_minor};
+
 use crate::frontend::DeviceFeatures;
 use crate::platform::NameVersion;
 
@@ -26,14 +28,14 @@ struct Extension {
 }
 
 impl Extension {
-    /// The same at another patch of its version.
+    /// The same at a patch of its version.
     const fn patch(self, patch: u32) -> Extension {
-        let version = self.name.version + patch;
-        let name = NameVersion {
-            version,
-            ..self.name
-        };
-        Extension { name, ..self }
+        let NameVersion { name, version } = self.name;
+        let (major, minor) = (version_major(version), version_minor(version));
+        Extension {
+            name: NameVersion::new(name, major, minor, patch),
+            ..self
+        }
     }
 
     /// The same with functions.
@@ -60,12 +62,17 @@ const EXTENSIONS: &[Extension] = &[
         "clIcdSetPlatformDispatchDataKHR",
     ]),
     row(Platform, "cl_khr_extended_versioning", 1, 0),
+    row(Device, "cl_ext_buffer_device_address", 1, 0)
+        .patch(2)
+        .with(&["clSetKernelArgDevicePointerEXT"]),
     row(Device, "cl_ext_device_fission", 1, 0).with(&[
         "clCreateSubDevicesEXT",
         "clReleaseDeviceEXT",
         "clRetainDeviceEXT",
     ]),
     row(Device, "cl_ext_float_atomics", 1, 0),
+    row(Device, "cl_ext_immutable_memory_objects", 1, 0),
+    row(Device, "cl_ext_migrate_memobject", 1, 0).with(&["clEnqueueMigrateMemObjectEXT"]),
     row(Device, "cl_intel_required_subgroup_size", 1, 0),
     row(Device, "cl_intel_subgroups", 1, 0),
     row(Device, "cl_intel_subgroups_char", 1, 0),
@@ -85,6 +92,7 @@ const EXTENSIONS: &[Extension] = &[
         "clSetKernelArgMemPointerINTEL",
         "clSharedMemAllocINTEL",
     ]),
+    row(Device, "cl_khr_async_work_group_copy_fence", 1, 0),
     row(Device, "cl_khr_byte_addressable_store", 1, 0),
     row(Device, "cl_khr_command_buffer", 0, 9).patch(8).with(&[
         "clCommandBarrierWithWaitListKHR",
@@ -105,22 +113,44 @@ const EXTENSIONS: &[Extension] = &[
         "clReleaseCommandBufferKHR",
         "clRetainCommandBufferKHR",
     ]),
+    row(Device, "cl_khr_command_buffer_multi_device", 0, 9)
+        .patch(2)
+        .with(&["clRemapCommandBufferKHR"]),
+    row(Device, "cl_khr_command_buffer_mutable_dispatch", 0, 9)
+        .patch(5)
+        .with(&["clGetMutableCommandInfoKHR", "clUpdateMutableCommandsKHR"]),
     row(Device, "cl_khr_create_command_queue", 1, 0)
         .with(&["clCreateCommandQueueWithPropertiesKHR"]),
+    row(Device, "cl_khr_device_uuid", 1, 0),
     row(Device, "cl_khr_expect_assume", 1, 0),
+    row(Device, "cl_khr_extended_async_copies", 1, 0),
     row(Device, "cl_khr_extended_bit_ops", 1, 0),
+    row(Device, "cl_khr_external_semaphore", 1, 0)
+        .patch(1)
+        .with(&["clGetSemaphoreHandleForTypeKHR"]),
+    row(Device, "cl_khr_external_semaphore_opaque_fd", 1, 0),
     row(Device, "cl_khr_fp16", 1, 0),
     row(Device, "cl_khr_fp64", 1, 0),
     row(Device, "cl_khr_global_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_global_int32_extended_atomics", 1, 0),
     row(Device, "cl_khr_il_program", 1, 0).with(&["clCreateProgramWithILKHR"]),
+    row(Device, "cl_khr_initialize_memory", 1, 0),
     row(Device, "cl_khr_int64_base_atomics", 1, 0),
     row(Device, "cl_khr_int64_extended_atomics", 1, 0),
     row(Device, "cl_khr_integer_dot_product", 2, 0),
     row(Device, "cl_khr_kernel_clock", 1, 0),
     row(Device, "cl_khr_local_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_local_int32_extended_atomics", 1, 0),
+    row(Device, "cl_khr_priority_hints", 1, 0),
     row(Device, "cl_khr_select_fprounding_mode", 1, 0),
+    row(Device, "cl_khr_semaphore", 1, 0).with(&[
+        "clCreateSemaphoreWithPropertiesKHR",
+        "clEnqueueSignalSemaphoresKHR",
+        "clEnqueueWaitSemaphoresKHR",
+        "clGetSemaphoreInfoKHR",
+        "clReleaseSemaphoreKHR",
+        "clRetainSemaphoreKHR",
+    ]),
     row(Device, "cl_khr_spirv_linkonce_odr", 1, 0),
     row(Device, "cl_khr_spirv_no_integer_wrap_decoration", 1, 0),
     row(Device, "cl_khr_spirv_queries", 1, 0),
@@ -135,6 +165,7 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_subgroup_shuffle_relative", 1, 0),
     row(Device, "cl_khr_suggested_local_work_size", 1, 0)
         .with(&["clGetKernelSuggestedLocalWorkSizeKHR"]),
+    row(Device, "cl_khr_throttle_hints", 1, 0),
     // A draft, and the version is that of the draft.
     row(Device, "cl_khr_unified_svm", 0, 9).with(&[
         "clEnqueueSVMMemcpyWithPropertiesKHR",
@@ -270,8 +301,8 @@ pub(crate) fn il_version_string() -> String {
             format!(
                 "{}_{}.{}",
                 il.name,
-                opencl_sys::version_major(il.version),
-                opencl_sys::version_minor(il.version)
+                version_major(il.version),
+                version_minor(il.version)
             )
         })
         .collect();

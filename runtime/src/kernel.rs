@@ -315,6 +315,23 @@ impl Kernel {
         Ok(range.local_size.map(|size| size as usize))
     }
 
+    /// Whether an argument has never been set.
+    pub(crate) fn has_unset_args(&self) -> bool {
+        let args = self.args.lock();
+        args.bound.iter().any(|bound| matches!(bound, Bound::Unset))
+    }
+
+    /// Checks the sizes of a launch. Errors: as the launch's.
+    pub(crate) fn check_range(
+        &self,
+        work_dim: u32,
+        offset: Option<&[usize]>,
+        global: Option<&[usize]>,
+        local: Option<&[usize]>,
+    ) -> CLResult<()> {
+        ndrange::check(&self.limits(), work_dim, offset, global, local).map(|_| ())
+    }
+
     /// Checks a launch and captures everything it needs; `None` for an empty range.
     pub(crate) fn prepare(
         &self,

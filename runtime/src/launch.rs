@@ -1,5 +1,6 @@
 //! One launch of a kernel as work: arguments captured by value, code, and the range of work-groups.
 
+use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -155,10 +156,20 @@ impl LaunchWork {
         let (entry, machine) = (self.code.entry(), self.code.machine());
         let ran = scratch::with(self.scratch_size, |scratch| {
             let _environment = FloatEnv::enter();
-            // SAFETY: the contract of `KernelFn`: launch and arguments outlive the call, the scratch memory is as
-            // large and aligned as asked for and this thread's alone. What the arguments point to is kept alive by
-            // the command, or vouched for by the application (SVM).
-            unsafe { fault::call(entry, machine, &launch, scratch, begin..end) }
+            let call = |groups: Range<u64>| {
+                // SAFETY: the contract of `KernelFn`: launch and arguments outlive the call, the scratch memory is as
+                // large and aligned as asked for and this thread's alone. What the arguments point to is kept alive by
+                // the command, or vouched for by the application (SVM).
+                unsafe { fault::call(entry, machine.clone(), &launch, scratch, groups) }
+            };
+            if !self.context.initializes_local_memory() {
+                return call(begin..end);
+            }
+            (begin..end).try_for_each(|group| {
+                // SAFETY: as many bytes were asked for.
+                unsafe { scratch.write_bytes(0, self.scratch_size as usize) };
+                call(group..group + 1)
+            })
         });
         if let Some(caller) = caller {
             caller.finish(!matches!(ran, Ok(Ok(()))));

@@ -14,6 +14,7 @@
 //! command, share, event                  a command, how threads share it; its dependencies, status and callbacks
 //! command_buffer/                        commands recorded as a graph that is run again and again
 //! on_device/                             what kernels enqueue
+//! semaphore/                              commands that wait for signals of others
 //! pool, scratch, float_env               threads that execute commands
 //! fault/                                 kernels that fault
 //! printf_sink, printf                    what kernels print
@@ -51,6 +52,7 @@ mod printf_sink;
 pub mod program;
 pub mod queue;
 mod scratch;
+pub mod semaphore;
 mod share;
 pub mod topology;
 mod trace;
@@ -69,3 +71,4 @@ pub use memory::rect::RectSide;
 pub use platform::{NameVersion, Platform};
 pub use program::Program;
 pub use queue::Queue;
+pub use semaphore::Semaphore;

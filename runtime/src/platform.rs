@@ -98,6 +98,14 @@ impl Platform {
         1
     }
 
+    /// `CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR`: all devices are the same processors, so that nothing keeps commands of one from
+    /// running on another.
+    pub fn command_buffer_capabilities(&self) -> u64 {
+        opencl_sys::CL_COMMAND_BUFFER_PLATFORM_UNIVERSAL_SYNC_KHR
+            | opencl_sys::CL_COMMAND_BUFFER_PLATFORM_REMAP_QUEUES_KHR
+            | opencl_sys::CL_COMMAND_BUFFER_PLATFORM_AUTOMATIC_REMAP_KHR
+    }
+
     /// `CL_PLATFORM_ICD_SUFFIX_KHR`
     pub fn icd_suffix(&self) -> &'static str {
         "BROLGA"

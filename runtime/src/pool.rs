@@ -6,7 +6,7 @@
 //! # Lists
 //!
 //! Two lists are under one lock.
-//! *Ready*: commands whose dependencies are done. One that several threads share stays in the list
+//! *Ready*: commands whose dependencies are done, by the priority of their queues. One that several threads share stays in the list
 //! until all of it is claimed; another leaves it when a thread takes it.
 //! *Deferred*: ready commands so short that waking a thread for them would cost more than they do. Only
 //! waiting threads take from it. It is emptied into *ready* by whatever OpenCL counts as a flush, by a
@@ -96,7 +96,8 @@ enum Task {
 
 #[derive(Default)]
 struct Lists {
-    ready: VecDeque<Arc<Event>>,
+    /// By priority, the highest first.
+    ready: [VecDeque<Arc<Event>>; 3],
     deferred: VecDeque<Arc<Event>>,
 }
 
@@ -239,7 +240,7 @@ impl Pool {
             }
             return;
         }
-        lists.ready.push_back(event);
+        lists.ready[event.priority() as usize].push_back(event);
         self.available.fetch_add(1, SeqCst);
         drop(lists);
         if push != Push::Quiet {
@@ -264,7 +265,9 @@ impl Pool {
         let mut guard = self.lists.lock();
         let lists = &mut *guard;
         let count = lists.deferred.len();
-        lists.ready.append(&mut lists.deferred);
+        for event in lists.deferred.drain(..) {
+            lists.ready[event.priority() as usize].push_back(event);
+        }
         self.deferred.fetch_sub(count, SeqCst);
         self.available.fetch_add(count, SeqCst);
         drop(guard);
@@ -296,27 +299,29 @@ impl Pool {
         // queue, which flushes when it goes, and that takes the lock.
         let mut exhausted = Vec::new();
         let mut lists = self.lists.lock();
-        let mut index = 0;
-        while let Some(event) = lists.ready.get(index) {
-            let job = &event.job;
-            if job.is_exhausted() {
-                exhausted.extend(lists.ready.remove(index));
-                self.available.fetch_sub(1, SeqCst);
-                continue;
+        for priority in 0..lists.ready.len() {
+            let mut index = 0;
+            while let Some(event) = lists.ready[priority].get(index) {
+                let job = &event.job;
+                if job.is_exhausted() {
+                    exhausted.extend(lists.ready[priority].remove(index));
+                    self.available.fetch_sub(1, SeqCst);
+                    continue;
+                }
+                if !job.has_room() || who == Who::Helper && !job.may_help() {
+                    index += 1;
+                    continue;
+                }
+                job.join();
+                let event = if job.is_single() {
+                    self.available.fetch_sub(1, SeqCst);
+                    lists.ready[priority].remove(index)?
+                } else {
+                    Arc::clone(event)
+                };
+                let more = self.has_work(&lists);
+                return Some((Task::Command(event), more));
             }
-            if !job.has_room() || who == Who::Helper && !job.may_help() {
-                index += 1;
-                continue;
-            }
-            job.join();
-            let event = if job.is_single() {
-                self.available.fetch_sub(1, SeqCst);
-                lists.ready.remove(index)?
-            } else {
-                Arc::clone(event)
-            };
-            let more = self.has_work(&lists);
-            return Some((Task::Command(event), more));
         }
         if who == Who::Helper
             && let Some(event) = lists.deferred.pop_front()
@@ -331,7 +336,12 @@ impl Pool {
 
     /// Whether there is something that a worker could take.
     fn has_work(&self, lists: &Lists) -> bool {
-        self.due.load(SeqCst) > 0 || lists.ready.iter().any(|event| event.job.has_room())
+        self.due.load(SeqCst) > 0
+            || lists
+                .ready
+                .iter()
+                .flatten()
+                .any(|event| event.job.has_room())
     }
 
     /// A worker's life.

@@ -35,7 +35,17 @@ pub struct Queue {
     property_list: Vec<u64>,
     /// Of a queue that kernels enqueue to.
     on_device: Option<OnDevice>,
+    priority: Priority,
     order: Mutex<Order>,
+}
+
+/// `CL_QUEUE_PRIORITY_KHR`: what is ready of queues with a higher one is begun first. Nothing that has begun is interrupted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    High,
+    #[default]
+    Medium,
+    Low,
 }
 
 /// What later commands depend on.
@@ -75,6 +85,19 @@ impl Queue {
         properties: u64,
         size: Option<u32>,
         property_list: Vec<u64>,
+    ) -> CLResult<Arc<Queue>> {
+        let priority = Priority::default();
+        Queue::with_priority(context, device, properties, size, property_list, priority)
+    }
+
+    /// As [`Queue::new`], with a priority.
+    pub fn with_priority(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        properties: u64,
+        size: Option<u32>,
+        property_list: Vec<u64>,
+        priority: Priority,
     ) -> CLResult<Arc<Queue>> {
         // CL_INVALID_DEVICE if device is not a valid device or is not associated with context ("Command-Queues").
         if !context.has_device(device) {
@@ -120,6 +143,7 @@ impl Queue {
             properties,
             property_list,
             on_device: is_on_device.then(|| context.device_queues().reserve(size)),
+            priority,
             order: Mutex::default(),
         });
         if let Some(on_device) = &queue.on_device {
@@ -187,6 +211,10 @@ impl Queue {
         self.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0
     }
 
+    pub(crate) fn priority(&self) -> Priority {
+        self.priority
+    }
+
     /// Whether commands have time stamps.
     pub(crate) fn profiles(&self) -> bool {
         self.properties & CL_QUEUE_PROFILING_ENABLE != 0
@@ -234,15 +262,18 @@ impl Queue {
         let lineage = job.lineage();
         let event = Event::command(self, command_type, job, keep, lineage);
         let push = event.job.push();
-        {
-            let mut order = self.order.lock();
-            for other in wait {
-                event.depend_on(other, true);
-            }
-            self.enter(&mut order, &event, ordering);
-        }
+        self.place(&event, wait, ordering);
         event.release(push);
         Ok(event)
+    }
+
+    /// Gives a new command its place in the order.
+    pub(crate) fn place(&self, event: &Arc<Event>, wait: &[Arc<Event>], ordering: Ordering) {
+        let mut order = self.order.lock();
+        for other in wait {
+            event.depend_on(other, true);
+        }
+        self.enter(&mut order, event, ordering);
     }
 
     /// Enqueues a command that has its place in the order of the queue, and nothing special about it.
@@ -299,7 +330,7 @@ impl Queue {
     }
 
     /// Errors: `CL_INVALID_COMMAND_QUEUE` for a queue on the device.
-    fn check_host(&self) -> CLResult<()> {
+    pub(crate) fn check_host(&self) -> CLResult<()> {
         // CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue.
         match self.is_on_device() {
             true => Err(ClError::INVALID_COMMAND_QUEUE),

@@ -3,9 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use brolga_runtime::command_buffer::{Dispatch, Drafts};
+use brolga_runtime::context::ContextOptions;
 use brolga_runtime::error::ClError;
+use brolga_runtime::partition::Partition;
 use brolga_runtime::{
-    Buffer, CommandBuffer, Event, HostPtr, Kernel, Place, Queue, RectSide, SyncPoint,
+    Buffer, CommandBuffer, Context, Event, HostPtr, Kernel, Place, Platform, Queue, RectSide,
+    SyncPoint,
 };
 use brolga_runtime_testing::*;
 use opencl_sys::*;
@@ -18,13 +22,24 @@ fn out_of_order(context: &Arc<brolga_runtime::Context>) -> Arc<Queue> {
 }
 
 fn command_buffer(queue: &Arc<Queue>) -> Arc<CommandBuffer> {
-    CommandBuffer::new(vec![Arc::clone(queue)], Vec::new()).unwrap()
+    CommandBuffer::new(vec![Arc::clone(queue)], false, Vec::new()).unwrap()
 }
 
 fn after(points: &[SyncPoint]) -> Place {
     Place {
         queue: 0,
         wait: points.to_vec(),
+    }
+}
+
+/// A launch with the arguments that the kernel has.
+fn launch(kernel: &Arc<Kernel>, global: usize, local: usize) -> Dispatch {
+    Dispatch {
+        kernel: Arc::clone(kernel),
+        work_dim: 1,
+        offset: None,
+        global: Some(vec![global]),
+        local: Some(vec![local]),
     }
 }
 
@@ -42,9 +57,7 @@ fn record_add(
     value: u32,
 ) -> SyncPoint {
     add(kernel, sum, value);
-    commands
-        .nd_range(place, kernel, 1, None, Some(&[1]), Some(&[1]))
-        .unwrap()
+    commands.nd_range(place, &launch(kernel, 1, 1)).unwrap()
 }
 
 #[test]
@@ -137,9 +150,7 @@ fn barriers_order_everything() {
     commands.barrier(&place).unwrap();
     for round in 1..=4 {
         for cell in &cells {
-            commands
-                .nd_range(&place, &slow, 1, None, Some(&[2]), Some(&[1]))
-                .unwrap();
+            commands.nd_range(&place, &launch(&slow, 2, 1)).unwrap();
             record_add(&commands, &place, &kernel, cell, round);
         }
         commands.barrier(&place).unwrap();
@@ -209,9 +220,7 @@ fn sync_points_order_random_graphs() {
                     // Shared between threads.
                     count.set_arg_buffer(0, Some(&cells[to])).unwrap();
                     record(&[], to, &|place| {
-                        commands
-                            .nd_range(place, &count, 1, None, Some(&[512]), Some(&[1]))
-                            .unwrap()
+                        commands.nd_range(place, &launch(&count, 512, 1)).unwrap()
                     });
                     expected[to].iter_mut().for_each(|word| *word += 1);
                 }
@@ -266,14 +275,7 @@ fn runs_at_the_same_time() {
     let commands = command_buffer(&queue);
     for size in [1usize, 64, 1024, 4096, 16] {
         commands
-            .nd_range(
-                &Place::default(),
-                &kernel,
-                1,
-                None,
-                Some(&[size]),
-                Some(&[1]),
-            )
+            .nd_range(&Place::default(), &launch(&kernel, size, 1))
             .unwrap();
     }
     commands.finalize().unwrap();
@@ -395,7 +397,7 @@ fn a_command_of_two_queues_is_in_the_order_of_both() {
     let queues = [queue(&context), queue(&context)];
     let sums = [buffer(&context, &[0]), buffer(&context, &[0])];
     let kernel = kernel(&context, "add");
-    let commands = CommandBuffer::new(queues.to_vec(), Vec::new()).unwrap();
+    let commands = CommandBuffer::new(queues.to_vec(), false, Vec::new()).unwrap();
     for (index, sum) in sums.iter().enumerate() {
         let place = Place {
             queue: index,
@@ -448,4 +450,171 @@ fn shared_virtual_memory() {
     commands.finalize().unwrap();
     Event::wait_all(&[commands.enqueue(&[], &[]).unwrap()]).unwrap();
     assert_eq!(target, [9, 1, 2, 3, 4, 9, 9, 9]);
+}
+
+#[test]
+fn launches_change_between_runs() {
+    let context = context();
+    let queue = queue(&context);
+    let sums = [buffer(&context, &[0]), buffer(&context, &[0])];
+    let kernel = kernel(&context, "add");
+    let commands = CommandBuffer::new(vec![Arc::clone(&queue)], true, Vec::new()).unwrap();
+    let place = Place::default();
+    add(&kernel, &sums[0], 1);
+    let first = commands
+        .mutable_nd_range(&place, launch(&kernel, 1, 1), false)
+        .unwrap();
+    let fixed = commands.nd_range(&place, &launch(&kernel, 1, 1)).unwrap();
+    let draft = |value: u32| {
+        let draft = commands.draft(first).unwrap();
+        draft.kernel.set_arg_value(1, &value.to_le_bytes()).unwrap();
+        Drafts::from([(first, draft)])
+    };
+    // Not before it is finalized.
+    assert_eq!(commands.update(draft(5)), Err(ClError::INVALID_OPERATION));
+    commands.finalize().unwrap();
+    assert!(commands.draft(fixed).is_err());
+    let gate = Event::user(&context);
+    commands.enqueue(&[], &[Arc::clone(&gate)]).unwrap();
+    commands.update(draft(10)).unwrap();
+    commands.enqueue(&[], &[]).unwrap();
+    commands.update(draft(100)).unwrap();
+    commands.enqueue(&[], &[]).unwrap();
+    // Each run is what the command-buffer was when it was enqueued.
+    gate.set_user_status(CL_COMPLETE).unwrap();
+    assert_eq!(words(&queue, &sums[0]), [1 + 10 + 100 + 3]);
+    // Other memory, and more of it: a range of nothing does nothing.
+    let mut other = commands.draft(first).unwrap();
+    other.kernel.set_arg_buffer(0, Some(&sums[1])).unwrap();
+    other.global = Some(vec![7]);
+    commands
+        .update(Drafts::from([(first, other.clone())]))
+        .unwrap();
+    commands.enqueue(&[], &[]).unwrap();
+    assert_eq!(words(&queue, &sums[1]), [700]);
+    other.global = Some(vec![0]);
+    commands
+        .update(Drafts::from([(first, other.clone())]))
+        .unwrap();
+    commands.enqueue(&[], &[]).unwrap();
+    assert_eq!(words(&queue, &sums[1]), [700]);
+    // Work-groups that are uniform stay so, and nothing of a wrong update is kept.
+    other.global = Some(vec![7]);
+    other.local = Some(vec![2]);
+    let mut drafts = draft(1);
+    drafts.insert(first, other);
+    assert_eq!(commands.update(drafts), Err(ClError::INVALID_OPERATION));
+    assert_eq!(commands.dispatch(first).unwrap().global, Some(vec![0]));
+}
+
+#[test]
+fn arguments_may_come_later() {
+    let context = context();
+    let queue = queue(&context);
+    let sum = buffer(&context, &[0]);
+    let kernel = kernel(&context, "add");
+    kernel.set_arg_buffer(0, Some(&sum)).unwrap();
+    let commands = CommandBuffer::new(vec![Arc::clone(&queue)], true, Vec::new()).unwrap();
+    let place = Place::default();
+    let invalid = Err(ClError::INVALID_KERNEL_ARGS);
+    assert_eq!(commands.nd_range(&place, &launch(&kernel, 1, 1)), invalid);
+    let record = |may_defer| commands.mutable_nd_range(&place, launch(&kernel, 1, 1), may_defer);
+    assert_eq!(record(false), invalid);
+    let point = record(true).unwrap();
+    commands.finalize().unwrap();
+    assert_eq!(commands.state(), CL_COMMAND_BUFFER_STATE_FINALIZED_KHR);
+    assert!(commands.enqueue(&[], &[]).is_err());
+    let draft = commands.draft(point).unwrap();
+    draft.kernel.set_arg_value(1, &6u32.to_le_bytes()).unwrap();
+    commands.update(Drafts::from([(point, draft)])).unwrap();
+    assert_eq!(commands.state(), CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR);
+    commands.enqueue(&[], &[]).unwrap();
+    assert_eq!(words(&queue, &sum), [6]);
+}
+
+#[test]
+fn a_copy_for_other_queues_is_a_command_buffer_of_its_own() {
+    let context = context();
+    let (ordered, unordered) = (queue(&context), out_of_order(&context));
+    let sum = buffer(&context, &[0]);
+    let kernel = kernel(&context, "add");
+    let queues = vec![Arc::clone(&ordered), Arc::clone(&unordered)];
+    let original = CommandBuffer::new(queues, true, Vec::new()).unwrap();
+    add(&kernel, &sum, 1);
+    let point = original
+        .mutable_nd_range(&Place::default(), launch(&kernel, 1, 1), false)
+        .unwrap();
+    // Recorded on: in the copy, both are commands of the only queue, which is in order.
+    let copy = original.remap(vec![Arc::clone(&ordered)]).unwrap();
+    add(&kernel, &sum, 10);
+    copy.nd_range(&Place::default(), &launch(&kernel, 1, 1))
+        .unwrap();
+    original.finalize().unwrap();
+    assert_eq!(copy.state(), CL_COMMAND_BUFFER_STATE_RECORDING_KHR);
+    copy.finalize().unwrap();
+    let draft = copy.draft(point).unwrap();
+    draft.kernel.set_arg_value(1, &5u32.to_le_bytes()).unwrap();
+    copy.update(Drafts::from([(point, draft)])).unwrap();
+    copy.enqueue(&[], &[]).unwrap();
+    assert_eq!(words(&ordered, &sum), [15]);
+    original.enqueue(&[], &[]).unwrap();
+    assert_eq!(words(&ordered, &sum), [16]);
+    let foreign = self::queue(&self::context());
+    assert!(original.remap(vec![foreign]).is_err());
+}
+
+/// Each command runs on the device of the queue that it was recorded to, in the order that sync-points ask for.
+#[test]
+fn several_devices() {
+    let root = &Platform::get().devices()[0];
+    // A machine of one processor has no sub-devices.
+    let Ok(devices) = root.partition(&Partition::ByCounts(vec![1, 1])) else {
+        assert_eq!(root.max_compute_units, 1);
+        return;
+    };
+    let context = Context::new(devices.clone(), ContextOptions::default()).unwrap();
+    let with = |device| Queue::new(&context, device, 0, None, Vec::new()).unwrap();
+    let queues: Vec<_> = devices.iter().map(with).collect();
+    let (add, who) = (kernel(&context, "add"), kernel(&context, "who"));
+    let sum = buffer(&context, &[0]);
+    let at = |queue, wait: &[SyncPoint]| Place {
+        queue,
+        wait: wait.to_vec(),
+    };
+    let commands = CommandBuffer::new(queues.clone(), false, Vec::new()).unwrap();
+    let mut point = record_add(&commands, &at(0, &[]), &add, &sum, 1);
+    for step in 1..100 {
+        // Without atomics: a sum that is right was ordered.
+        point = record_add(&commands, &at(step % 2, &[point]), &add, &sum, 1);
+    }
+    commands
+        .nd_range(&at(1, &[point]), &launch(&who, 20, 1))
+        .unwrap();
+    commands.finalize().unwrap();
+    let threads = || std::mem::take(&mut *WHO.lock());
+    queues[0]
+        .enqueue_nd_range(&who, 1, None, Some(&[20]), Some(&[1]), &[])
+        .unwrap();
+    queues[0].finish().unwrap();
+    let of_first = threads();
+    for run in 1..=20 {
+        // In the order of both queues, whichever is asked.
+        let event = commands.enqueue(&[], &[]).unwrap();
+        queues[run % 2].finish().unwrap();
+        assert_eq!(event.status(), CL_COMPLETE);
+        assert_eq!(words(&queues[0], &sum), [100 * run as u32]);
+        assert!(threads().is_disjoint(&of_first));
+    }
+    let gate = Event::user(&context);
+    let event = commands.enqueue(&[], &[Arc::clone(&gate)]).unwrap();
+    gate.set_user_status(-1).unwrap();
+    assert!(Event::wait_all(&[event]).is_err());
+    assert_eq!(words(&queues[1], &sum), [2000]);
+    // All on one of them.
+    let copy = commands.remap(vec![Arc::clone(&queues[0])]).unwrap();
+    Event::wait_all(&[copy.enqueue(&[], &[]).unwrap()]).unwrap();
+    assert_eq!(threads(), of_first);
+    let swapped = [Arc::clone(&queues[1]), Arc::clone(&queues[0])];
+    let refused = commands.enqueue(&swapped, &[]).map(|_| ());
+    assert_eq!(refused, Err(ClError::INVALID_DEVICE));
 }

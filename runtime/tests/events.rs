@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use brolga_runtime::{ClError, Event};
+use brolga_runtime::queue::Priority;
+use brolga_runtime::{ClError, Event, Queue};
 use brolga_runtime_testing::*;
 use opencl_sys::*;
 
@@ -407,6 +408,53 @@ fn helpers_leave_nothing_half_done() {
 }
 
 /// Many threads, each with queues of its own, launches of all sizes, waits of all kinds.
+/// What is ready at the same time is begun by priority: little of a queue of low priority has begun when all of one of high priority is done.
+#[test]
+fn priorities_are_obeyed() {
+    in_time(|| {
+        let context = context();
+        let with = |priority| {
+            let bits = CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+            let device = context.device();
+            Queue::with_priority(&context, device, bits, None, Vec::new(), priority).unwrap()
+        };
+        let slow = kernel(&context, "slow");
+        slow.set_arg_value(0, &100u32.to_le_bytes()).unwrap();
+        let gate = Event::user(&context);
+        let enqueue = |priority, count| -> Vec<Arc<Event>> {
+            let queue = with(priority);
+            (0..count)
+                .map(|_| {
+                    let wait = [Arc::clone(&gate)];
+                    queue
+                        .enqueue_nd_range(&slow, 1, None, Some(&[1]), Some(&[1]), &wait)
+                        .unwrap()
+                })
+                .collect()
+        };
+        let low = enqueue(Priority::Low, 200);
+        let medium = enqueue(Priority::Medium, 10);
+        let high = enqueue(Priority::High, 10);
+        gate.set_user_status(CL_COMPLETE).unwrap();
+        for events in [&low, &medium, &high] {
+            Event::wait_all(events).unwrap();
+        }
+        let last_end = |events: &[Arc<Event>]| {
+            let ends = events.iter().map(|event| event.profile().unwrap().end);
+            ends.max().unwrap()
+        };
+        let begun_before = |time: u64| {
+            let started = low.iter().map(|event| event.profile().unwrap().start);
+            started.filter(|&start| start < time).count()
+        };
+        let (early, later) = (
+            begun_before(last_end(&high)),
+            begun_before(last_end(&medium)),
+        );
+        assert!(early < 100 && later < 100, "{early} {later}");
+    });
+}
+
 #[test]
 fn stress() {
     in_time(|| {

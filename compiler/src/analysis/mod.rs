@@ -18,4 +18,4 @@ pub use dominators::{DominatorTree, PostDominatorTree};
 pub use loops::{Loop, LoopData, LoopForest};
 pub use pressure::max_pressure;
 pub use range::Ranges;
-pub use shape::{Across, Shape, Shapes};
+pub use shape::{Across, Guards, Shape, Shapes};

@@ -178,10 +178,40 @@ impl Gen<'_> {
         Repr::Mask(bits, parts)
     }
 
+    /// A rotation of vectors to the left by `n` bits, fewer than a lane has: whole bytes move, others are shifted both ways.
+    fn rotate(&mut self, a: Value, n: i64) -> Repr {
+        let bits = self.func.ty(a).scalar.bits();
+        let size = (bits / 8) as u8;
+        if n % 8 == 0 {
+            let by = (n / 8) as u8;
+            let from = |byte: u8| byte / size * size + (byte % size + size - by) % size;
+            let bytes: Vec<u8> = (0..16).map(from).collect();
+            return self.lanewise(&[a], |g, v| {
+                let whole = g.b.func.dfg.value_type(v[0]);
+                let part = g.cast(v[0], types::I8X16);
+                let moved = g.shuffle(part, part, &bytes, 8);
+                g.cast(moved, whole)
+            });
+        }
+        let back = (-n) & i64::from(bits - 1);
+        let [n, back] = [n, back].map(|n| self.b.ins().iconst(types::I32, n));
+        self.lanewise(&[a], |g, v| g.rotated(v[0], n, back))
+    }
+
+    /// A vector rotated to the left, given by how much to shift it to the left and to the right.
+    fn rotated(&mut self, v: clif::Value, left: clif::Value, right: clif::Value) -> clif::Value {
+        let high = self.b.ins().ishl(v, left);
+        let low = self.b.ins().ushr(v, right);
+        self.b.ins().bor(high, low)
+    }
+
     /// Shifts of vectors: by one amount in one instruction, else lane by lane.
     fn vector_shift(&mut self, op: BinOp, a: Value, amount: Value) -> Repr {
         let ty = self.func.ty(a);
         let bits = i64::from(ty.scalar.bits());
+        if let (BinOp::Rotl, Some(n)) = (op, self.func.as_const(amount)) {
+            return self.rotate(a, n as i64 & (bits - 1));
+        }
         let uniform = match self.func.def_inst(amount).map(|i| &self.func.insts[i]) {
             Some(data) => match data.op {
                 Op::Const(n) => Some(self.b.ins().iconst(types::I32, n as i64 & (bits - 1))),
@@ -199,17 +229,13 @@ impl Gen<'_> {
             None => None,
         };
         if let Some(n) = uniform {
+            let back = self.b.ins().ineg(n);
+            let back = self.b.ins().band_imm_u(back, bits - 1);
             return self.lanewise(&[a], |g, v| match op {
                 BinOp::Shl => g.b.ins().ishl(v[0], n),
                 BinOp::LShr => g.b.ins().ushr(v[0], n),
                 BinOp::AShr => g.b.ins().sshr(v[0], n),
-                _ => {
-                    let left = g.b.ins().ishl(v[0], n);
-                    let back = g.b.ins().ineg(n);
-                    let back = g.b.ins().band_imm_u(back, bits - 1);
-                    let right = g.b.ins().ushr(v[0], back);
-                    g.b.ins().bor(left, right)
-                }
+                _ => g.rotated(v[0], n, back),
             });
         }
         let lanes: Vec<clif::Value> = (0..ty.lanes)

@@ -44,3 +44,53 @@ impl Gen<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cranelift_codegen::dominator_tree::DominatorTree;
+    use cranelift_codegen::flowgraph::ControlFlowGraph;
+    use cranelift_entity::{EntityRef, PrimaryMap};
+
+    use crate::codegen::translate;
+    use crate::ir::parse;
+
+    /// The blocks of a function in Cranelift's order, numbered as here.
+    fn order(body: &str) -> Vec<usize> {
+        let text = format!("func \"f\" (i32, f32) -> () {{\n{body}\n}}");
+        let module = parse::module(&text).expect("a module");
+        let func = module.functions.values().next().expect("a function");
+        let made = translate(func, &PrimaryMap::new()).expect("translates");
+        let flow = ControlFlowGraph::with_function(&made.function);
+        let tree = DominatorTree::with_function(&made.function, &flow);
+        tree.cfg_rpo().map(|block| block.index()).collect()
+    }
+
+    #[test]
+    fn a_loop_tested_first_lies_before_what_follows_it() {
+        for test in ["icmp.slt i, n", "fcmp.olt x, x", "and c, d"] {
+            let way_on = order(&format!(
+                "block0(n: i32, x: f32):\n  zero: i32 = const 0\n  br block1(zero)\n\
+                 block1(i: i32):\n  c: i1 = icmp.slt i, n\n  d: i1 = icmp.ne i, n\n  e: i1 = {test}\n\
+                 cond_br e, block2, block3\n\
+                 block2:\n  j: i32 = iadd i, n\n  br block1(j)\n\
+                 block3:\n  ret"
+            ));
+            assert_eq!(way_on, [0, 1, 2, 3], "{test}");
+        }
+    }
+
+    #[test]
+    fn inner_loops_lie_within_outer_ones() {
+        // Block 5 is the way on of the outer loop, block 6 what follows it.
+        let nest = order(
+            "block0(n: i32, x: f32):\n  zero: i32 = const 0\n  br block1(zero)\n\
+             block1(i: i32):\n  c: i1 = icmp.slt i, n\n  cond_br c, block2, block6\n\
+             block2:\n  br block3(i)\n\
+             block3(j: i32):\n  d: i1 = icmp.slt j, n\n  cond_br d, block4, block5\n\
+             block4:\n  k: i32 = iadd j, n\n  br block3(k)\n\
+             block5:\n  m: i32 = iadd i, n\n  br block1(m)\n\
+             block6:\n  ret",
+        );
+        assert_eq!(nest, [0, 1, 2, 3, 4, 5, 6]);
+    }
+}

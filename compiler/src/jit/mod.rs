@@ -5,12 +5,22 @@
 pub mod globals;
 mod tools;
 
+use std::cell::Cell;
+
 use cranelift_codegen::{CompiledCode, Context};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
 
 use crate::Diagnostic;
 use crate::codegen::{Translated, host_isa};
+
+thread_local! {
+    /// The code generator's memory, to be used again: for a small kernel, getting it takes a tenth of the time.
+    static SPARE: Cell<Option<Box<Context>>> = const { Cell::new(None) };
+}
+
+/// The memory is kept after functions of so many instructions at most, which take some megabytes.
+const MOST_KEPT: usize = 10_000;
 
 /// Machine code in executable memory.
 pub struct Code {
@@ -63,7 +73,8 @@ impl Code {
                     e.to_string(),
                 )
             })?;
-        let mut context = Context::for_function(function);
+        let mut context = SPARE.take().unwrap_or_else(|| Box::new(Context::new()));
+        context.func = function;
         context.set_disasm(listing);
         module
             .define_function(id, &mut context)
@@ -84,6 +95,10 @@ impl Code {
                 lines: &lines,
             })
         });
+        if context.func.dfg.num_insts() <= MOST_KEPT {
+            context.clear();
+            SPARE.set(Some(context));
+        }
         Ok(Code {
             module: Some(module),
             entry,

@@ -350,7 +350,9 @@ impl<'a> Unit<'a> {
             init: rest.next(),
         };
         let result = self.result(inst)?;
-        if self.has_decoration(result, Decoration::BuiltIn) && class != StorageClass::Input {
+        // Translators of before SPIR-V 1.0 was done put them in UniformConstant, and their modules are still about.
+        let of_built_ins = matches!(class, StorageClass::Input | StorageClass::UniformConstant);
+        if self.has_decoration(result, Decoration::BuiltIn) && !of_built_ins {
             return Err(self
                 .error(
                     inst,

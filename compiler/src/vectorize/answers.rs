@@ -1,12 +1,12 @@
 //! What a guard's results say of all lanes ([`Asked`]).
 //!
-//! A comparison of ids with uniform values changes at most once over the lanes, so the first and the last lane tell
-//! about all of them; whether a number wraps, its first lane and its stride do; whether a quotient changes, the first
+//! A comparison of ids with uniform values changes at most once over the lanes, and which way is known from their strides, so the first
+//! or the last lane tells about all of them; whether a number wraps, its first lane and its stride do; whether a quotient changes, the first
 //! lane's remainder and the stride do.
 
 use super::Asked;
 use super::linearize::Linearizer;
-use crate::analysis::Shape;
+use crate::analysis::{Guards, Shape};
 use crate::ir::{BinOp, ConvertOp, IntCC, Op, Type, UnOp, Value};
 
 /// How a number compares with a bound that does not clamp it.
@@ -36,15 +36,27 @@ impl Linearizer<'_> {
             return self.scalar(value);
         }
         let inst = self.src.def_inst(value).map(|inst| &self.src.insts[inst]);
-        let last = u64::from(self.width) - 1;
         match inst.map(|data| (&data.op, &data.args[..])) {
             Some((&Op::ICmp(cc), &[a, b])) if self.shapes.is_monotone(value) => {
-                let (first_a, first_b) = (self.scalar(a), self.scalar(b));
-                let (last_a, last_b) = (self.lane(a, last), self.lane(b, last));
-                let mut b = self.builder();
-                let first = b.icmp(cc, first_a, first_b);
-                let last = b.icmp(cc, last_a, last_b);
-                b.binary(if all { BinOp::And } else { BinOp::Or }, first, last)
+                let lane = self.deciding_lane(cc, a, b, all);
+                let (at_a, at_b) = (self.lane(a, lane), self.lane(b, lane));
+                let answer = self.builder().icmp(cc, at_a, at_b);
+                // One lane tells only if the numbers are affine.
+                self.stride(a)
+                    .1
+                    .into_iter()
+                    .chain(self.stride(b).1)
+                    .flat_map(Guards::iter)
+                    .fold(answer, |answer, guard| {
+                        let holds = self.holds(guard);
+                        let mut b = self.builder();
+                        if all {
+                            b.binary(BinOp::And, answer, holds)
+                        } else {
+                            let fails = b.unary(UnOp::Not, holds);
+                            b.binary(BinOp::Or, answer, fails)
+                        }
+                    })
             }
             Some((&Op::Binary(op @ (BinOp::And | BinOp::Or), _), &[a, b])) => {
                 let (a, b) = (self.bound(a, all), self.bound(b, all));
@@ -62,18 +74,38 @@ impl Linearizer<'_> {
         }
     }
 
+    /// The lane in which a monotone comparison holds only if it does in all lanes, or in which it holds if it does in any.
+    fn deciding_lane(&self, cc: IntCC, a: Value, b: Value, all: bool) -> u64 {
+        let less = matches!(cc, IntCC::Slt | IntCC::Sle | IntCC::Ult | IntCC::Ule);
+        // The difference grows from lane to lane, or becomes less; the comparison asks for little or for much of it.
+        let grows = self.stride(a).0 > self.stride(b).0;
+        if grows == (less == all) {
+            u64::from(self.width) - 1
+        } else {
+            0
+        }
+    }
+
+    /// The stride of a uniform or affine value, and what has to hold for it to be affine.
+    fn stride(&self, value: Value) -> (i64, Option<Guards>) {
+        match self.shapes.of(value) {
+            Shape::Affine(stride) => (stride, None),
+            Shape::Guarded(stride, guards) => (stride, Some(guards)),
+            _ => (0, None),
+        }
+    }
+
     /// A lane of a uniform or affine value.
     fn lane(&mut self, value: Value, lane: u64) -> Value {
         let base = self.scalar(value);
-        match self.shapes.of(value) {
-            Shape::Affine(stride) => {
-                let ty = self.out.ty(base);
-                let mut b = self.builder();
-                let offset = b.iconst(ty, (stride as u64).wrapping_mul(lane));
-                b.binary(BinOp::IAdd, base, offset)
-            }
-            _ => base,
+        let offset = (self.stride(value).0 as u64).wrapping_mul(lane);
+        if offset == 0 {
+            return base;
         }
+        let ty = self.out.ty(base);
+        let mut b = self.builder();
+        let offset = b.iconst(ty, offset);
+        b.binary(BinOp::IAdd, base, offset)
     }
 
     /// Whether what a guard stands for is so, as a condition.
@@ -87,13 +119,10 @@ impl Linearizer<'_> {
                     [bound, value] if uniform(bound) => (*value, *bound),
                     args => (args[0], args[1]),
                 };
-                let last = u64::from(self.width) - 1;
-                let (first, last) = (self.scalar(value), self.lane(value, last));
-                let bound = self.scalar(bound);
                 let cc = idle(op);
-                let mut b = self.builder();
-                let (first, last) = (b.icmp(cc, first, bound), b.icmp(cc, last, bound));
-                b.binary(BinOp::And, first, last)
+                let lane = self.deciding_lane(cc, value, bound, true);
+                let (value, bound) = (self.lane(value, lane), self.scalar(bound));
+                self.builder().icmp(cc, value, bound)
             }
             Op::Convert(op, _) => self.no_wrap(data.args[0], op == ConvertOp::SExt),
             _ => unreachable!("guards extend or clamp"),

@@ -30,6 +30,7 @@ use crate::ir::{Function, ParamSource, SlotId, SourceLoc};
 use crate::transform::dce;
 use crate::vectorize::{vectorize, vectorize_guard, vectorize_trusting};
 use crate::{Diagnostic, LaunchKey};
+use split::Found;
 
 pub use local::local_layout;
 pub use observed::observes_groups;
@@ -146,27 +147,24 @@ pub fn build(
     params: &[ParamSource],
     key: &LaunchKey,
 ) -> Result<WorkGroupCode, Diagnostic> {
-    let original = kernel;
-    let mut kernel = original.clone();
     let mut remarks = Vec::new();
-    collectives::cut(&mut kernel);
-    if let Some(loc) = split::parts_ways(&kernel, key)
-        && let Some(rewritten) = ways::take_turns(original)
-    {
-        let text = "work-items may go different ways between barriers: where each goes on is kept for each";
-        remarks.push(Remark::new(loc, text));
-        kernel = rewritten;
-        collectives::cut(&mut kernel);
+    let mut ready = kernel.clone();
+    let mut layout = make_ready(&mut ready, key);
+    let mut found = split::split(&ready, key, false)?;
+    if let Found::Parting(loc) = found {
+        if let Some(rewritten) = ways::take_turns(kernel) {
+            let text = "work-items may go different ways between barriers: where each goes on is kept for each";
+            remarks.push(Remark::new(loc, text));
+            ready = rewritten;
+            layout = make_ready(&mut ready, key);
+        }
+        found = split::split(&ready, key, true)?;
     }
-    let layout = if subgroups::uses_sub_groups(&kernel) && !key.linear && !key.full_chunks {
-        subgroups::flatten(&mut kernel);
-        Layout::Flat
-    } else {
-        Layout::Rows
+    let Found::Split(split) = found else {
+        unreachable!("the first work-item may decide")
     };
-    extensions::spell_out(&mut kernel);
-    let kernel = &kernel;
-    let mut split = split::split(kernel, key)?;
+    let mut split = *split;
+    let kernel = &ready;
     remarks.append(&mut split.remarks);
     let mut width = key.width;
     for region in &mut split.regions {
@@ -202,6 +200,17 @@ pub fn build(
         remarks,
         split,
     })
+}
+
+/// Prepares a kernel for being split.
+fn make_ready(kernel: &mut Function, key: &LaunchKey) -> Layout {
+    collectives::cut(kernel);
+    let flat = subgroups::uses_sub_groups(kernel) && !key.linear && !key.full_chunks;
+    if flat {
+        subgroups::flatten(kernel);
+    }
+    extensions::spell_out(kernel);
+    if flat { Layout::Flat } else { Layout::Rows }
 }
 
 /// Makes a region's vector code.

@@ -5,7 +5,7 @@
 //! "Synchronization Functions"). So a branch that decides about barriers may go different ways as long as no barrier is met on
 //! them: the last iterations of a loop whose barrier has a guard, or a block for the first work-item with a barrier that is for debugging.
 //!
-//! `split/` lets the first work-item decide such branches. Where that might be wrong ([`split::parts_ways`](super::split::parts_ways))
+//! `split/` lets the first work-item decide such branches. Where that might be wrong ([`Found::Parting`](super::split::Found))
 //! the kernel is rewritten here, so that nothing is left to decide:
 //!
 //! ```text

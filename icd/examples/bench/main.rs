@@ -6,11 +6,13 @@
 //! ```text
 //! suite.rs, suite/   the benchmarks: kernels, inputs, checks
 //! worker.rs          measures; runs in a process that has one driver loaded
+//! local_sizes.rs     the local size that the driver chooses beside given ones
 //! report.rs          ratios and JSON
 //! ```
 //!
 //! Other programs run on the machine meanwhile, so each measurement goes round the drivers several times and the best time counts.
 
+mod local_sizes;
 mod report;
 mod suite;
 mod worker;
@@ -33,6 +35,7 @@ Usage: bench [options]
   --seconds S      per benchmark, driver and round (default 0.25)
   --kernels        only the kernels' times, no builds, latencies and transfers
   --width          compare Brolga with itself at BROLGA_WIDTH=1 instead of with other drivers
+  --local-sizes    compare the local size that Brolga chooses when none is given with given ones, instead
   --json FILE      write the results there (default bench.json beside the program)
 ";
 
@@ -43,6 +46,7 @@ struct Arguments {
     seconds: f64,
     kernels_only: bool,
     width: bool,
+    local_sizes: bool,
     json: Option<PathBuf>,
 }
 
@@ -73,6 +77,7 @@ fn parse(arguments: Vec<String>) -> Result<Arguments> {
         seconds: 0.25,
         kernels_only: false,
         width: false,
+        local_sizes: false,
         json: None,
     };
     let mut arguments = arguments.into_iter();
@@ -94,6 +99,7 @@ fn parse(arguments: Vec<String>) -> Result<Arguments> {
             }
             "--kernels" => parsed.kernels_only = true,
             "--width" => parsed.width = true,
+            "--local-sizes" => parsed.local_sizes = true,
             "--json" => parsed.json = Some(PathBuf::from(value()?)),
             _ => return Err(format!("unknown option {argument}\n{USAGE}")),
         }
@@ -102,6 +108,9 @@ fn parse(arguments: Vec<String>) -> Result<Arguments> {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.local_sizes {
+        return local_sizes::compare(arguments);
+    }
     let mut candidates = candidates(arguments)?;
     for candidate in &candidates {
         println!(
@@ -180,12 +189,17 @@ fn label(info: &Value) -> String {
         .to_owned()
 }
 
-fn kernels(arguments: &Arguments, candidates: &mut [Candidate]) -> Section {
-    let rows: Vec<String> = suite::BENCHMARKS
+/// The benchmarks to run.
+fn wanted(arguments: &Arguments) -> Vec<String> {
+    suite::BENCHMARKS
         .iter()
         .map(|b| b.name.to_owned())
         .filter(|name| arguments.only.is_empty() || arguments.only.contains(name))
-        .collect();
+        .collect()
+}
+
+fn kernels(arguments: &Arguments, candidates: &mut [Candidate]) -> Section {
+    let rows = wanted(arguments);
     for name in &rows {
         eprintln!("measuring {name}");
         let request = json!({ "do": "measure", "kernel": name, "seconds": arguments.seconds });
@@ -269,6 +283,7 @@ fn overheads(arguments: &Arguments, candidates: &mut [Candidate]) -> [Section; 2
                     let row = match name.as_str() {
                         "single" => "enqueue and finish",
                         "batched" => "enqueue, of 500",
+                        "event" => "event to event",
                         name => name,
                     };
                     candidate.record(row, value);

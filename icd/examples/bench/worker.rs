@@ -9,6 +9,7 @@ use brolga_icd_testing::drivers;
 use brolga_icd_testing::host::{Program, Result, Session};
 use serde_json::{Value, json};
 
+use crate::local_sizes;
 use crate::suite::{BENCHMARKS, Benchmark, Prepared, SOURCE, Scale};
 
 /// Serves until the input ends.
@@ -48,8 +49,9 @@ impl Worker {
             Some("measure") => {
                 let name = request["kernel"].as_str().unwrap_or_default();
                 let budget = Duration::from_secs_f64(request["seconds"].as_f64().unwrap_or(0.1));
-                self.measure(name, budget)
+                self.measure(name, budget, &local_sizes::sizes(&request["local"]))
             }
+            Some("open size") => self.open_size(request["kernel"].as_str().unwrap_or_default()),
             Some("latency") => self.latency(),
             Some("transfer") => self.transfer(),
             _ => Err(format!("unknown request {request}")),
@@ -71,7 +73,7 @@ impl Worker {
         for benchmark in BENCHMARKS {
             let prepared = (benchmark.prepare)(&self.session, &program, Scale::Tiny)?;
             let start = Instant::now();
-            self.run(&prepared)?;
+            self.run(&prepared, &[])?;
             launches += start.elapsed();
             (prepared.check)(&self.session)?;
         }
@@ -85,16 +87,27 @@ impl Worker {
         self.program.as_ref().ok_or_else(|| "no program".to_owned())
     }
 
-    fn run(&self, prepared: &Prepared) -> Result<()> {
+    /// Runs a benchmark once, with another local size than its own if there is one.
+    fn run(&self, prepared: &Prepared, local: &[usize]) -> Result<()> {
         for launch in &prepared.launches {
-            self.session
-                .launch(&launch.kernel, &launch.global, &launch.local)?;
+            let local = match local {
+                [] => &launch.local,
+                given => given,
+            };
+            self.session.launch(&launch.kernel, &launch.global, local)?;
         }
         self.session.finish()
     }
 
-    /// Runs a benchmark for about `budget`, at least three times after a first run that is checked.
-    fn measure(&mut self, name: &str, budget: Duration) -> Result<Value> {
+    /// The global size of a benchmark that leaves the local size open; null for others.
+    fn open_size(&mut self, name: &str) -> Result<Value> {
+        let launches = &self.prepared(name)?.launches;
+        let open = launches.iter().all(|launch| launch.local.is_empty());
+        Ok(json!(launches.first().filter(|_| open).map(|l| &l.global)))
+    }
+
+    /// A benchmark that has been run and checked once.
+    fn prepared(&mut self, name: &str) -> Result<&Prepared> {
         let benchmark: &Benchmark = BENCHMARKS
             .iter()
             .find(|b| b.name == name)
@@ -106,10 +119,16 @@ impl Worker {
             // One at a time, so that memory is not the sum of all.
             self.prepared.clear();
             let prepared = (benchmark.prepare)(&self.session, program, Scale::Full)?;
-            self.run(&prepared)?;
+            self.run(&prepared, &[])?;
             (prepared.check)(&self.session)?;
             self.prepared.insert(benchmark.name, prepared);
         }
+        Ok(&self.prepared[name])
+    }
+
+    /// Runs a benchmark for about `budget`, at least three times.
+    fn measure(&mut self, name: &str, budget: Duration, local: &[usize]) -> Result<Value> {
+        self.prepared(name)?;
         let prepared = &self.prepared[name];
         let mut times = Vec::new();
         let start = Instant::now();
@@ -118,14 +137,15 @@ impl Worker {
                 reset(&self.session)?;
             }
             let run = Instant::now();
-            self.run(prepared)?;
+            self.run(prepared, local)?;
             times.push(run.elapsed().as_secs_f64());
         }
         (prepared.check)(&self.session)?;
         Ok(summary(&mut times))
     }
 
-    /// An empty kernel of one work-item, enqueued and waited for; and many enqueued before one wait.
+    /// An empty kernel of one work-item: enqueued and waited for; many enqueued before one wait; and from the event that it waits for
+    /// to the end of the wait for its own.
     fn latency(&mut self) -> Result<Value> {
         const COUNT: usize = 500;
         let kernel = self.program()?.kernel("empty")?;
@@ -142,18 +162,29 @@ impl Worker {
         }
         self.session.finish()?;
         let batched = start.elapsed().as_secs_f64() / COUNT as f64;
-        Ok(
-            json!({ "single": summary(&mut times), "batched": { "best": batched, "median": batched } }),
-        )
+        let mut trips = Vec::new();
+        for _ in 0..COUNT {
+            let waiting = self.session.launch_waiting(&kernel)?;
+            let start = Instant::now();
+            waiting.go()?;
+            trips.push(start.elapsed().as_secs_f64());
+        }
+        Ok(json!({
+            "single": summary(&mut times),
+            "batched": { "best": batched, "median": batched },
+            "event": summary(&mut trips),
+        }))
     }
 
-    /// Blocking writes and reads: of much, for the bandwidth, and of little, for the overhead.
+    /// Writes, reads, copies, and maps with unmaps, each waited for: of much, for the bandwidth, and of little, for the overhead.
     fn transfer(&mut self) -> Result<Value> {
         let mut answer = serde_json::Map::new();
         for (label, bytes, repeat) in [("32 MiB", 32 << 20, 8), ("4 KiB", 4096, 500)] {
             let mut host = vec![1_u8; bytes];
             let buffer = self.session.buffer_from(&host)?;
+            let other = self.session.buffer_from(&host)?;
             let (mut writes, mut reads) = (Vec::new(), Vec::new());
+            let (mut copies, mut maps) = (Vec::new(), Vec::new());
             for _ in 0..repeat {
                 let start = Instant::now();
                 self.session.write(&buffer, &host)?;
@@ -161,9 +192,17 @@ impl Worker {
                 let start = Instant::now();
                 self.session.read_into(&buffer, &mut host)?;
                 reads.push(start.elapsed().as_secs_f64());
+                let start = Instant::now();
+                self.session.copy(&buffer, &other)?;
+                copies.push(start.elapsed().as_secs_f64());
+                let start = Instant::now();
+                self.session.map_and_unmap(&buffer)?;
+                maps.push(start.elapsed().as_secs_f64());
             }
             answer.insert(format!("write {label}"), summary(&mut writes));
             answer.insert(format!("read {label}"), summary(&mut reads));
+            answer.insert(format!("copy {label}"), summary(&mut copies));
+            answer.insert(format!("map, unmap {label}"), summary(&mut maps));
         }
         Ok(Value::Object(answer))
     }

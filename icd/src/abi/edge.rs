@@ -87,18 +87,18 @@ impl<T: Copy> In<T> {
     }
 }
 
-impl<T: Copy + PartialEq> In<T> {
-    /// The values from the one numbered `start` up to one of `ends`.
-    pub fn list(self, start: usize, ends: &[T]) -> Vec<T> {
-        let mut values = Vec::new();
-        loop {
-            // SAFETY: by the promise of `from_c` the list is valid up to its end, which is not passed.
-            let value = unsafe { self.0.add(start + values.len()).read_unaligned() };
-            if ends.contains(&value) {
-                return values;
+impl<T: Copy> In<T> {
+    /// One value after another, none for null. Who asks for the next knows from those before that it is there.
+    pub fn values(self) -> impl Iterator<Item = T> {
+        let mut at = self.0;
+        std::iter::from_fn(move || {
+            if self.is_null() {
+                return None;
             }
-            values.push(value);
-        }
+            let value = In(at).get();
+            at = at.wrapping_add(1);
+            value
+        })
     }
 }
 

@@ -408,6 +408,10 @@ entry_points! {
         command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem,
         flags: cl_mem_migration_flags,
     ) = transfer::migrate;
+    enqueue clEnqueueMigrateMemObjectEXT(
+        command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem,
+        flags: cl_mem_migration_flags_ext,
+    ) = transfer::migrate_ext;
 
     // svm.rs
     plain clSVMAlloc(
@@ -638,6 +642,9 @@ entry_points! {
     status clSetKernelArgSVMPointer(
         kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
     ) = kernel::set_arg_svm_pointer;
+    status clSetKernelArgDevicePointerEXT(
+        kernel: cl_kernel, arg_index: cl_uint, arg_value: cl_mem_device_address_ext,
+    ) = kernel::set_arg_device_pointer;
     status clSetKernelArgMemPointerINTEL(
         kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void,
     ) = kernel::set_arg_svm_pointer;
@@ -708,6 +715,18 @@ entry_points! {
     query clGetCommandBufferInfoKHR(
         command_buffer: cl_command_buffer_khr, param_name: cl_command_buffer_info_khr,
     ) = command_buffer::get_info;
+    created clRemapCommandBufferKHR(
+        command_buffer: cl_command_buffer_khr, automatic: cl_bool, num_queues: cl_uint,
+        queues: *const cl_command_queue, num_handles: cl_uint,
+        handles: *const cl_mutable_command_khr, handles_ret: *mut cl_mutable_command_khr,
+    ) -> cl_command_buffer_khr = command_buffer::remap;
+    status clUpdateMutableCommandsKHR(
+        command_buffer: cl_command_buffer_khr, num_configs: cl_uint,
+        config_types: *const cl_command_buffer_update_type_khr, configs: *mut *const c_void,
+    ) = mutable_command::update;
+    query clGetMutableCommandInfoKHR(
+        command: cl_mutable_command_khr, param_name: cl_mutable_command_info_khr,
+    ) = mutable_command::get_info;
     command clCommandBarrierWithWaitListKHR() = command_buffer::barrier;
     command clCommandCopyBufferKHR(
         src_buffer: cl_mem, dst_buffer: cl_mem, src_offset: usize, dst_offset: usize, size: usize,
@@ -745,6 +764,28 @@ entry_points! {
     command clCommandSVMMemFillKHR(
         svm_ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize,
     ) = command_buffer::svm_mem_fill;
+
+    // semaphore.rs
+    created clCreateSemaphoreWithPropertiesKHR(
+        context: cl_context, sema_props: *const cl_semaphore_properties_khr,
+    ) -> cl_semaphore_khr = semaphore::create;
+    status clRetainSemaphoreKHR(sema_object: cl_semaphore_khr) = semaphore::retain;
+    status clReleaseSemaphoreKHR(sema_object: cl_semaphore_khr) = semaphore::release;
+    query clGetSemaphoreInfoKHR(
+        sema_object: cl_semaphore_khr, param_name: cl_semaphore_info_khr,
+    ) = semaphore::get_info;
+    query clGetSemaphoreHandleForTypeKHR(
+        sema_object: cl_semaphore_khr, device: cl_device_id,
+        handle_type: cl_external_semaphore_handle_type_khr,
+    ) = semaphore::get_handle;
+    enqueue clEnqueueWaitSemaphoresKHR(
+        command_queue: cl_command_queue, num_sema_objects: cl_uint,
+        sema_objects: *const cl_semaphore_khr, sema_payload_list: *const cl_semaphore_payload_khr,
+    ) = semaphore::enqueue_wait;
+    enqueue clEnqueueSignalSemaphoresKHR(
+        command_queue: cl_command_queue, num_sema_objects: cl_uint,
+        sema_objects: *const cl_semaphore_khr, sema_payload_list: *const cl_semaphore_payload_khr,
+    ) = semaphore::enqueue_signal;
 
     // extension.rs
     plain clGetExtensionFunctionAddress(

@@ -56,6 +56,11 @@ impl Answer {
         self.size / size_of::<T>()
     }
 
+    /// Whether the caller wants a `T` and has room for it.
+    pub fn takes<T: Plain>(self) -> bool {
+        !self.value.is_null() && self.size >= size_of::<T>()
+    }
+
     /// Answers with one value.
     pub fn value<T: Plain>(self, value: T) -> CLResult<()> {
         self.array(&[value])

@@ -1,16 +1,19 @@
-//! Command-buffers (`cl_khr_command_buffer`). `recording.rs` has what the recorded commands share.
+//! Command-buffers (`cl_khr_command_buffer`, `cl_khr_command_buffer_multi_device`). `recording.rs` has what the recorded commands
+//! share, `mutable_command.rs` their handles.
 
 use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use brolga_runtime::CommandBuffer as RuntimeCommandBuffer;
+use brolga_runtime::command_buffer::Dispatch;
+use brolga_runtime::{CommandBuffer as RuntimeCommandBuffer, Queue as RuntimeQueue};
 use opencl_sys::*;
 use parking_lot::Mutex;
 
 use super::context::Context;
 use super::kernel::Kernel;
 use super::memory::Mem;
+use super::mutable_command::MutableCommand;
 use super::queue::Queue;
 use super::recording::Recording;
 use super::transfer::{pattern, side, triple};
@@ -28,9 +31,21 @@ pub struct CommandBuffer {
     /// > A command-buffer object should increment the reference count of attached OpenCL objects such as queues,
     /// > buffers, images, and kernels referenced in commands recorded to the command-buffer.
     attached: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
+    /// The handles of its commands, which go with it.
+    commands: Mutex<Vec<Ref<MutableCommand>>>,
+    asserts: cl_mutable_dispatch_asserts_khr,
 }
 
 object!(CommandBuffer, ClError::INVALID_COMMAND_BUFFER);
+
+impl Drop for CommandBuffer {
+    fn drop(&mut self) {
+        for command in self.commands.get_mut() {
+            // The application cannot have released it.
+            let _ = command.release();
+        }
+    }
+}
 
 impl CommandBuffer {
     /// The buffer behind `raw`, for a command of this command-buffer.
@@ -44,6 +59,14 @@ impl CommandBuffer {
         Ok(mem)
     }
 
+    /// Gives a command a handle.
+    fn add_command(&self, command: MutableCommand) -> RawHandle {
+        let command = Handle::new(command);
+        let raw = command.raw();
+        self.commands.lock().push(command);
+        raw
+    }
+
     fn attach(&self, object: Arc<dyn Any + Send + Sync>) {
         self.attached.lock().push(object);
     }
@@ -55,48 +78,133 @@ pub fn create(
     queues: In<RawHandle>,
     properties: In<cl_command_buffer_properties_khr>,
 ) -> CLResult<RawHandle> {
-    // > CL_INVALID_VALUE if the cl_khr_command_buffer_multi_device extension is not supported and num_queues is not one.
-    require(num_queues == 1, ClError::INVALID_VALUE)?;
-    // > CL_INVALID_VALUE if queues is NULL.
+    let queues = queue_list(num_queues, queues)?;
+    // > CL_INVALID_VALUE if values specified in properties are not valid, or if the same property name is specified more
+    // > than once.
+    let pairs = properties
+        .properties_among(|name| name == FLAGS || name == ASSERTS)
+        .ok_or(ClError::INVALID_VALUE)?;
+    let flags = single(&pairs, FLAGS, COMMAND_BUFFER_FLAGS)?.unwrap_or(0);
+    let asserts = single(&pairs, ASSERTS, DISPATCH_ASSERTS)?.unwrap_or(0);
+    // > CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if queues includes more than one command-queue associated with a device that does
+    // > not support capability CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR, or if devices cannot synchronize. All can.
+    let runtime = RuntimeCommandBuffer::new(
+        runtime_queues(&queues),
+        flags & CL_COMMAND_BUFFER_MUTABLE_KHR != 0,
+        as_given(properties, &pairs),
+    )?;
+    Ok(finish(runtime, queues, asserts, Vec::new()).raw())
+}
+
+const FLAGS: cl_properties = CL_COMMAND_BUFFER_FLAGS_KHR;
+/// `CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR`, as the registry of the specification has it; `opencl-sys` has another number.
+const ASSERTS: cl_properties = 0x12B7;
+/// Every flag of a command-buffer; all of them are supported.
+const COMMAND_BUFFER_FLAGS: cl_command_buffer_flags_khr = CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR
+    | CL_COMMAND_BUFFER_MUTABLE_KHR
+    | CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR;
+const DISPATCH_ASSERTS: cl_mutable_dispatch_asserts_khr =
+    CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR;
+
+/// The queues of a command-buffer.
+fn queue_list(num_queues: cl_uint, queues: In<RawHandle>) -> CLResult<Vec<Ref<Queue>>> {
+    // > CL_INVALID_VALUE if num_queues is zero, or if queues is NULL.
+    require(num_queues != 0, ClError::INVALID_VALUE)?;
     let raws = queues
         .array(num_queues as usize)
         .ok_or(ClError::INVALID_VALUE)?;
     // > CL_INVALID_COMMAND_QUEUE if any command-queue in queues is not a valid command-queue.
-    let queues = Queue::from_raws(&raws)?;
-    let list = check_properties(properties)?;
-    let runtime = queues.iter().map(|queue| queue.runtime.clone()).collect();
-    // > CL_INVALID_CONTEXT if all the command-queues in queues do not have the same OpenCL context.
-    let runtime = RuntimeCommandBuffer::new(runtime, list)?;
-    Ok(Handle::new(CommandBuffer {
+    Queue::from_raws(&raws)
+}
+
+fn runtime_queues(queues: &[Ref<Queue>]) -> Vec<Arc<RuntimeQueue>> {
+    queues.iter().map(|queue| queue.runtime.clone()).collect()
+}
+
+/// The value of the property `name`, which may be there once and have the bits `known`.
+fn single(
+    pairs: &[(cl_properties, cl_properties)],
+    name: cl_properties,
+    known: cl_bitfield,
+) -> CLResult<Option<cl_bitfield>> {
+    let mut values = pairs.iter().filter(|pair| pair.0 == name);
+    let value = values.next().map(|pair| pair.1);
+    let valid = values.next().is_none() && value.is_none_or(|value| value & !known == 0);
+    require(valid, ClError::INVALID_VALUE)?;
+    Ok(value)
+}
+
+/// A list of properties as it was given, with its final zero; empty for null.
+fn as_given(
+    list: In<cl_properties>,
+    pairs: &[(cl_properties, cl_properties)],
+) -> Vec<cl_properties> {
+    if list.is_null() {
+        return Vec::new();
+    }
+    let names_and_values = pairs.iter().flat_map(|&(name, value)| [name, value]);
+    names_and_values.chain([0]).collect()
+}
+
+fn finish(
+    runtime: Arc<RuntimeCommandBuffer>,
+    queues: Vec<Ref<Queue>>,
+    asserts: cl_mutable_dispatch_asserts_khr,
+    attached: Vec<Arc<dyn Any + Send + Sync>>,
+) -> Ref<CommandBuffer> {
+    Handle::new(CommandBuffer {
         runtime,
         context: queues[0].context.clone(),
         queues,
-        attached: Mutex::default(),
+        attached: Mutex::new(attached),
+        commands: Mutex::default(),
+        asserts,
     })
-    .raw())
 }
 
-/// Checks the properties of a command-buffer and returns them as given, with their final zero.
-fn check_properties(properties: In<cl_command_buffer_properties_khr>) -> CLResult<Vec<u64>> {
-    // > CL_INVALID_VALUE if values specified in properties are not valid, or if the same property name is specified more
-    // > than once.
-    let pairs = properties
-        .properties_among(|name| name == CL_COMMAND_BUFFER_FLAGS_KHR)
-        .ok_or(ClError::INVALID_VALUE)?;
-    // No flag is defined without other extensions.
+/// `clRemapCommandBufferKHR`
+pub fn remap(
+    buffer: RawHandle,
+    automatic: cl_bool,
+    num_queues: cl_uint,
+    queues: In<RawHandle>,
+    num_handles: cl_uint,
+    handles: In<RawHandle>,
+    handles_ret: Out<RawHandle>,
+) -> CLResult<RawHandle> {
+    let buffer = CommandBuffer::from_raw(buffer)?;
+    // > CL_INVALID_VALUE if num_queues is 0, or if queues is NULL.
+    require(num_queues != 0 && !queues.is_null(), ClError::INVALID_VALUE)?;
+    // > CL_INVALID_VALUE if automatic is CL_FALSE and num_queues is not equal to the number of queues used on creation of
+    // > command_buffer.
     require(
-        pairs.len() <= 1 && pairs.iter().all(|&(_, flags)| flags == 0),
+        automatic != CL_FALSE || num_queues as usize == buffer.queues.len(),
         ClError::INVALID_VALUE,
     )?;
-    if properties.is_null() {
-        return Ok(Vec::new());
-    }
-    let mut list: Vec<u64> = pairs
+    // > CL_INVALID_VALUE if handles or handles_ret is NULL and num_handles is > 0, or either handles or handles_ret is not
+    // > NULL and num_handles is 0.
+    require(
+        handles.is_null() == (num_handles == 0) && handles_ret.is_null() == (num_handles == 0),
+        ClError::INVALID_VALUE,
+    )?;
+    // > CL_INVALID_VALUE if any handle in handles is not a valid command handle belonging to command_buffer.
+    let raws = handles.array(num_handles as usize).unwrap_or_default();
+    let commands = MutableCommand::from_raws(&raws).map_err(|_| ClError::INVALID_VALUE)?;
+    require(
+        commands.iter().all(|command| command.belongs_to(&buffer)),
+        ClError::INVALID_VALUE,
+    )?;
+    let queues = queue_list(num_queues, queues)?;
+    // > CL_INVALID_CONTEXT if command_buffer and all the command-queues in queues do not have the same OpenCL context.
+    let runtime = buffer.runtime.remap(runtime_queues(&queues))?;
+    let attached = buffer.attached.lock().clone();
+    let new = finish(runtime, queues, buffer.asserts, attached);
+    let copies: Vec<RawHandle> = commands
         .iter()
-        .flat_map(|&(name, value)| [name, value])
+        .map(|command| new.add_command(command.remapped(&new)))
         .collect();
-    list.push(0);
-    Ok(list)
+    handles_ret.set_all(&copies);
+    Ok(new.raw())
 }
 
 /// `clRetainCommandBufferKHR`
@@ -143,7 +251,7 @@ pub fn enqueue(
     // > CL_INVALID_COMMAND_QUEUE if any element of queues is not a valid command-queue.
     let raws = queues.array(count).unwrap_or_default();
     let others = Queue::from_raws(&raws)?;
-    let runtime: Vec<_> = others.iter().map(|queue| queue.runtime.clone()).collect();
+    let runtime = runtime_queues(&others);
     buffer.runtime.check_queues(&runtime)?;
     let wait = events.wait_list(&buffer.context)?;
     let event = buffer.runtime.enqueue(&runtime, &wait)?;
@@ -326,7 +434,23 @@ pub fn nd_range_kernel(
     global: In<usize>,
     local: In<usize>,
 ) -> CLResult<()> {
-    let buffer = recording.open()?;
+    let buffer = recording.buffer()?;
+    // > CL_INVALID_VALUE if values specified in properties are not valid.
+    const FIELDS: cl_properties = CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR;
+    const ASSERTS: cl_properties = CL_MUTABLE_DISPATCH_ASSERTS_KHR;
+    let pairs = recording
+        .properties
+        .properties_among(|name| name == FIELDS || name == ASSERTS)
+        .ok_or(ClError::INVALID_VALUE)?;
+    // > CL_INVALID_OPERATION if the requested CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR properties are not reported by
+    // > CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR for the device associated with command_queue. All that there are are reported.
+    let queue = recording.queue(&buffer)?;
+    let capabilities = buffer.queues[queue]
+        .device
+        .runtime
+        .mutable_dispatch_capabilities;
+    let fields = single(&pairs, FIELDS, capabilities)?;
+    let asserts = single(&pairs, ASSERTS, DISPATCH_ASSERTS)?.unwrap_or(0) | buffer.asserts;
     let kernel = Kernel::from_raw(kernel)?;
     // > CL_INVALID_CONTEXT if the context associated with command_buffer and kernel is not the same.
     require(
@@ -335,19 +459,44 @@ pub fn nd_range_kernel(
     )?;
     // > CL_INVALID_WORK_DIMENSION if work_dim is not a valid value.
     require((1..=3).contains(&work_dim), ClError::INVALID_WORK_DIMENSION)?;
+    // > CL_INVALID_VALUE if command_buffer was created with the CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR property with
+    // > CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR and local_work_size is NULL, or if properties includes
+    // > CL_MUTABLE_DISPATCH_ASSERTS_KHR with it and local_work_size is NULL.
+    require(asserts == 0 || !local.is_null(), ClError::INVALID_VALUE)?;
     let place = recording.place(&buffer)?;
     // Arguments and sizes are checked by the runtime.
     let dimensions = work_dim as usize;
-    let point = buffer.runtime.nd_range(
-        &place,
-        &kernel.runtime,
+    let dispatch = Dispatch {
+        kernel: kernel.runtime.clone(),
         work_dim,
-        offset.array(dimensions).as_deref(),
-        global.array(dimensions).as_deref(),
-        local.array(dimensions).as_deref(),
-    )?;
+        offset: offset.array(dimensions),
+        global: global.array(dimensions),
+        local: local.array(dimensions),
+    };
+    // > CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the
+    // > CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the properties parameter.
+    let may_defer = fields.is_some_and(|fields| fields & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR != 0);
+    let point = match recording.handle.is_null() && !may_defer {
+        true => buffer.runtime.nd_range(&place, &dispatch)?,
+        false => buffer
+            .runtime
+            .mutable_nd_range(&place, dispatch, may_defer)?,
+    };
     recording.give(point);
-    buffer.attach(kernel);
+    buffer.attach(kernel.clone());
+    if !recording.handle.is_null() {
+        let command = MutableCommand {
+            buffer: Arc::downgrade(&buffer),
+            queue,
+            kernel,
+            properties: as_given(recording.properties, &pairs),
+            // > If CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR is not specified then it defaults to the value returned by the
+            // > CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR device query.
+            fields: fields.unwrap_or(capabilities),
+            point,
+        };
+        recording.handle.set(buffer.add_command(command));
+    }
     Ok(())
 }
 

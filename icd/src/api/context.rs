@@ -101,6 +101,11 @@ pub fn create_from_type(
     finish(list, devices, notify, user_data)
 }
 
+const INITIALIZE: cl_context_properties = CL_CONTEXT_MEMORY_INITIALIZE_KHR as cl_context_properties;
+/// What a context may have initialized.
+const INITIALIZED: cl_context_memory_initialize_khr =
+    CL_CONTEXT_MEMORY_INITIALIZE_LOCAL_KHR | CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR;
+
 /// Checks a property list and returns it as given, with its terminating zero.
 fn check_properties(properties: In<cl_context_properties>) -> CLResult<Vec<isize>> {
     let pairs = properties.properties();
@@ -119,6 +124,10 @@ fn check_properties(properties: In<cl_context_properties>) -> CLResult<Vec<isize
             }
             CL_CONTEXT_INTEROP_USER_SYNC => require(
                 value == CL_TRUE as isize || value == CL_FALSE as isize,
+                ClError::INVALID_PROPERTY,
+            )?,
+            INITIALIZE => require(
+                value as cl_bitfield & !INITIALIZED == 0,
                 ClError::INVALID_PROPERTY,
             )?,
             _ => return Err(ClError::INVALID_PROPERTY),
@@ -155,6 +164,10 @@ fn finish(
             distinct.push(device);
         }
     }
+    let initialize = properties
+        .chunks_exact(2)
+        .find(|pair| pair[0] == INITIALIZE)
+        .map_or(0, |pair| pair[1] as cl_bitfield);
     let runtime = RuntimeContext::new(
         distinct
             .iter()
@@ -162,6 +175,7 @@ fn finish(
             .collect(),
         ContextOptions {
             properties,
+            initialize,
             notify: notify.map(|notify| callback::on_context_error(notify, user_data)),
             ..ContextOptions::default()
         },

@@ -13,6 +13,7 @@ use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
 use super::platform::{platform, platform_or_default};
+use super::semaphore::EXTERNAL_SEMAPHORES;
 use super::unified_svm::CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR;
 use crate::abi::edge::{Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
@@ -306,6 +307,19 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR => {
             answer.value(d.command_buffer_queue_properties)
         }
+        CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR => {
+            answer.value(d.mutable_dispatch_capabilities)
+        }
+        // > Return the list of root devices device can use device-side synchronization with.
+        CL_DEVICE_COMMAND_BUFFER_NUM_SYNC_DEVICES_KHR => answer.value(devices().len() as cl_uint),
+        CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR => {
+            let raws: Vec<RawHandle> = devices().iter().map(|device| device.raw()).collect();
+            answer.array(&raws)
+        }
+
+        CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR
+        | CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => answer.array(&EXTERNAL_SEMAPHORES),
+        CL_DEVICE_SEMAPHORE_TYPES_KHR => answer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),
 
         CL_DEVICE_UUID => answer.value(d.uuid),
         CL_DRIVER_UUID => answer.value(d.driver_uuid),

@@ -89,7 +89,16 @@ pub fn release(kernel: RawHandle) -> CLResult<()> {
 /// `clSetKernelArg`
 pub fn set_arg(kernel: RawHandle, index: cl_uint, size: usize, value: In<c_void>) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
-    let kernel = &kernel.runtime;
+    set_arg_of(&kernel.runtime, index, size, value)
+}
+
+/// What `clSetKernelArg` does to its kernel.
+pub fn set_arg_of(
+    kernel: &RuntimeKernel,
+    index: cl_uint,
+    size: usize,
+    value: In<c_void>,
+) -> CLResult<()> {
     // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
     match kernel.arg_kind(index)? {
         ArgKind::Value => {
@@ -160,6 +169,23 @@ pub fn set_arg_svm_pointer(kernel: RawHandle, index: cl_uint, value: In<c_void>)
     kernel.runtime.set_arg_svm(index, value.address())
 }
 
+/// `clSetKernelArgDevicePointerEXT` of `cl_ext_buffer_device_address`
+pub fn set_arg_device_pointer(
+    kernel: RawHandle,
+    index: cl_uint,
+    value: cl_mem_device_address_ext,
+) -> CLResult<()> {
+    let kernel = Kernel::from_raw(kernel)?;
+    // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index, or if arg_index corresponds to an argument that
+    // > is not a pointer to the global address space.
+    let kind = kernel.runtime.arg_kind(index)?;
+    require(
+        kind == ArgKind::Pointer(AddressSpace::Global),
+        ClError::INVALID_ARG_INDEX,
+    )?;
+    kernel.runtime.set_arg_svm(index, value as usize)
+}
+
 /// `clSetKernelExecInfo`
 pub fn set_exec_info(
     kernel: RawHandle,
@@ -168,12 +194,24 @@ pub fn set_exec_info(
     value: In<c_void>,
 ) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
+    set_exec_info_of(&kernel.runtime, name, size, value)
+}
+
+/// What `clSetKernelExecInfo` does to its kernel.
+pub fn set_exec_info_of(
+    kernel: &RuntimeKernel,
+    name: cl_kernel_exec_info,
+    size: usize,
+    value: In<c_void>,
+) -> CLResult<()> {
     // > CL_INVALID_VALUE if param_name is not valid, if param_value is NULL and param_value_size is greater than zero,
     // > or if the size specified by param_value_size is not valid.
     require(!value.is_null() || size == 0, ClError::INVALID_VALUE)?;
     match name {
         // Every command sees all of the memory, so there is nothing to remember.
-        CL_KERNEL_EXEC_INFO_SVM_PTRS | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL => {
+        CL_KERNEL_EXEC_INFO_SVM_PTRS
+        | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
+        | CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT => {
             // > Previously set pointers can be unset with param_value_size equal to zero and param_value NULL.
             require(
                 size.is_multiple_of(size_of::<*mut c_void>()) && value.is_null() == (size == 0),
@@ -187,7 +225,7 @@ pub fn set_exec_info(
         | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL => {
             require(size == size_of::<cl_bool>(), ClError::INVALID_VALUE)?;
             let wanted = value.cast::<cl_bool>().get() == Some(CL_TRUE);
-            let device = &kernel.program.devices[0].runtime;
+            let device = kernel.context().device();
             let supported = match name {
                 CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
                     device.svm_capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM != 0

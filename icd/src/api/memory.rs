@@ -77,16 +77,23 @@ pub fn create_buffer_with_properties(
     let context = Context::from_raw(context)?;
     // > CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value specified
     // > for a supported property name is not valid, or if the same property name is specified more than once.
-    // No property is defined for buffers.
-    require(
-        properties.properties().is_empty(),
-        ClError::INVALID_PROPERTY,
-    )?;
-    let given = if properties.is_null() {
-        Vec::new()
-    } else {
-        vec![0]
-    };
+    let mut given = Vec::new();
+    let pairs = properties.properties();
+    for (i, &(name, value)) in pairs.iter().enumerate() {
+        let once = pairs[..i].iter().all(|&(earlier, _)| earlier != name);
+        let valid = match name {
+            // Of cl_ext_buffer_device_address; the property value is a cl_bool.
+            CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT => {
+                value == u64::from(CL_TRUE) || value == u64::from(CL_FALSE)
+            }
+            _ => false,
+        };
+        require(once && valid, ClError::INVALID_PROPERTY)?;
+        given.extend([name, value]);
+    }
+    if !properties.is_null() {
+        given.push(0);
+    }
     finish(context, flags, size, host_ptr, given)
 }
 
@@ -181,6 +188,11 @@ pub fn get_info(mem: RawHandle, name: cl_mem_info, answer: Answer) -> CLResult<(
         CL_MEM_OFFSET => answer.value(buffer.offset()),
         CL_MEM_USES_SVM_POINTER => answer.boolean(buffer.uses_svm_pointer()),
         CL_MEM_PROPERTIES => answer.array(buffer.properties()),
+        // > Returns a list of device addresses for the buffer, one for each device in the context.
+        CL_MEM_DEVICE_ADDRESS_EXT => {
+            let address = buffer.device_address()?;
+            answer.array(&vec![address; mem.context.devices.len()])
+        }
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }

@@ -6,6 +6,7 @@ use brolga_runtime::memory::unified_svm;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
+use super::semaphore::EXTERNAL_SEMAPHORES;
 use crate::abi::edge::{Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
@@ -81,6 +82,12 @@ pub fn get_info(platform: RawHandle, name: cl_platform_info, answer: Answer) -> 
         CL_PLATFORM_EXTENSIONS_WITH_VERSION => answer.names(&platform.extensions_with_version()),
         CL_PLATFORM_SVM_TYPE_CAPABILITIES_KHR => answer.array(&unified_svm::TYPES),
         CL_PLATFORM_HOST_TIMER_RESOLUTION => answer.value(platform.host_timer_resolution()),
+        CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR => {
+            answer.value(platform.command_buffer_capabilities())
+        }
+        CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR
+        | CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => answer.array(&EXTERNAL_SEMAPHORES),
+        CL_PLATFORM_SEMAPHORE_TYPES_KHR => answer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),
         CL_PLATFORM_ICD_SUFFIX_KHR => answer.string(platform.icd_suffix()),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use brolga_runtime::Queue as RuntimeQueue;
+use brolga_runtime::queue::Priority;
 use opencl_sys::*;
 
 use super::context::Context;
@@ -28,6 +29,10 @@ const HOST_PROPERTIES: cl_command_queue_properties =
 const DEVICE_PROPERTIES: cl_command_queue_properties =
     CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
 
+// Hints are properties, not what is asked about.
+const PRIORITY: cl_command_queue_info = CL_QUEUE_PRIORITY_KHR as cl_command_queue_info;
+const THROTTLE: cl_command_queue_info = CL_QUEUE_THROTTLE_KHR as cl_command_queue_info;
+
 /// `clCreateCommandQueue`
 pub fn create(
     context: RawHandle,
@@ -39,7 +44,14 @@ pub fn create(
     let device = context.device(device)?;
     // > CL_INVALID_VALUE if values specified in properties are not valid.
     require(properties & !HOST_PROPERTIES == 0, ClError::INVALID_VALUE)?;
-    finish(context, device, properties, None, Vec::new())
+    finish(
+        context,
+        device,
+        properties,
+        None,
+        Vec::new(),
+        Priority::default(),
+    )
 }
 
 /// `clCreateCommandQueueWithProperties`, `clCreateCommandQueueWithPropertiesKHR`
@@ -54,6 +66,8 @@ pub fn create_with_properties(
     let pairs = list.properties();
     let mut properties = 0;
     let mut size = None;
+    let mut has_hints = false;
+    let mut priority = Priority::default();
     for (i, &(name, value)) in pairs.iter().enumerate() {
         // > CL_INVALID_VALUE if values specified in properties are not valid.
         require(
@@ -66,6 +80,28 @@ pub fn create_with_properties(
             CL_QUEUE_SIZE => {
                 size = Some(cl_uint::try_from(value).map_err(|_| ClError::INVALID_VALUE)?);
             }
+            PRIORITY => {
+                has_hints = true;
+                priority = match value as cl_queue_priority_khr {
+                    CL_QUEUE_PRIORITY_HIGH_KHR => Priority::High,
+                    CL_QUEUE_PRIORITY_MED_KHR => Priority::Medium,
+                    CL_QUEUE_PRIORITY_LOW_KHR => Priority::Low,
+                    _ => return Err(ClError::INVALID_VALUE),
+                };
+            }
+            // How fast the processors run is not the driver's business.
+            THROTTLE => {
+                has_hints = true;
+                let known = [
+                    CL_QUEUE_THROTTLE_HIGH_KHR,
+                    CL_QUEUE_THROTTLE_MED_KHR,
+                    CL_QUEUE_THROTTLE_LOW_KHR,
+                ];
+                require(
+                    known.contains(&(value as cl_queue_throttle_khr)),
+                    ClError::INVALID_VALUE,
+                )?;
+            }
             _ => return Err(ClError::INVALID_VALUE),
         }
     }
@@ -73,12 +109,18 @@ pub fn create_with_properties(
         properties & !(HOST_PROPERTIES | DEVICE_PROPERTIES) == 0,
         ClError::INVALID_VALUE,
     )?;
+    // > CL_INVALID_QUEUE_PROPERTIES if the CL_QUEUE_PRIORITY_KHR or CL_QUEUE_THROTTLE_KHR property is specified, and the queue is
+    // > a CL_QUEUE_ON_DEVICE.
+    require(
+        !has_hints || properties & CL_QUEUE_ON_DEVICE == 0,
+        ClError::INVALID_QUEUE_PROPERTIES,
+    )?;
     let mut given = Vec::new();
     if !list.is_null() {
         given.extend(pairs.iter().flat_map(|&(name, value)| [name, value]));
         given.push(0);
     }
-    finish(context, device, properties, size, given)
+    finish(context, device, properties, size, given, priority)
 }
 
 fn finish(
@@ -87,6 +129,7 @@ fn finish(
     properties: cl_command_queue_properties,
     size: Option<cl_uint>,
     list: Vec<cl_queue_properties>,
+    priority: Priority,
 ) -> CLResult<RawHandle> {
     let is_default = properties & CL_QUEUE_ON_DEVICE_DEFAULT != 0;
     // One default queue of a device is made at a time.
@@ -101,7 +144,14 @@ fn finish(
         queue.retain();
         return Ok(queue.raw());
     }
-    let runtime = RuntimeQueue::new(&context.runtime, &device.runtime, properties, size, list)?;
+    let runtime = RuntimeQueue::with_priority(
+        &context.runtime,
+        &device.runtime,
+        properties,
+        size,
+        list,
+        priority,
+    )?;
     let queue = Handle::new(Queue {
         runtime,
         context: context.clone(),

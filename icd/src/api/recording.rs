@@ -41,12 +41,22 @@ impl Recording {
     pub fn buffer(&self) -> CLResult<Ref<CommandBuffer>> {
         // > CL_INVALID_COMMAND_BUFFER_KHR if command_buffer is not a valid command-buffer.
         let buffer = CommandBuffer::from_raw(self.buffer)?;
-        // > CL_INVALID_COMMAND_QUEUE if the cl_khr_command_buffer_multi_device extension is not supported and
-        // > command_queue is not NULL.
-        require(self.queue.is_null(), ClError::INVALID_COMMAND_QUEUE)?;
+        self.queue(&buffer)?;
         // > CL_INVALID_OPERATION if command_buffer has been finalized.
         buffer.runtime.check_recording()?;
         Ok(buffer)
+    }
+
+    /// Index of the queue that the command is recorded to.
+    pub fn queue(&self, buffer: &CommandBuffer) -> CLResult<usize> {
+        // > CL_INVALID_COMMAND_QUEUE if either command_queue is NULL and command_buffer was created with more than one queue, or
+        // > command_queue is not NULL and not a command-queue listed on command_buffer creation.
+        let mut queues = buffer.queues.iter();
+        let index = match self.queue.is_null() {
+            true => Some(0).filter(|_| queues.len() == 1),
+            false => queues.position(|queue| queue.raw() == self.queue),
+        };
+        index.ok_or(ClError::INVALID_COMMAND_QUEUE)
     }
 
     /// Where the command goes.
@@ -60,7 +70,8 @@ impl Recording {
         )?;
         let wait = self.list.array(self.count as usize).unwrap_or_default();
         buffer.runtime.check_sync_points(&wait)?;
-        Ok(Place { queue: 0, wait })
+        let queue = self.queue(buffer)?;
+        Ok(Place { queue, wait })
     }
 
     /// Hands the command's sync-point to the application if it asked for it.

@@ -113,7 +113,7 @@ fn read(properties: In<cl_device_partition_property>) -> CLResult<Partition> {
             Ok(Partition::Equally(each))
         }
         CL_DEVICE_PARTITION_BY_COUNTS => {
-            let counts = properties.list(1, &[CL_DEVICE_PARTITION_BY_COUNTS_LIST_END]);
+            let counts = list(properties, &[CL_DEVICE_PARTITION_BY_COUNTS_LIST_END]);
             let counts: Option<Vec<u32>> = counts
                 .into_iter()
                 .map(|count| u32::try_from(count).ok())
@@ -137,6 +137,12 @@ fn single<T: Copy + Default + PartialEq>(properties: In<T>) -> CLResult<T> {
     }
 }
 
+/// What comes after a list's first value, up to one of `ends`.
+fn list<T: Copy + PartialEq>(properties: In<T>, ends: &[T]) -> Vec<T> {
+    let values = properties.values().skip(1);
+    values.take_while(|value| !ends.contains(value)).collect()
+}
+
 fn read_ext(properties: In<cl_device_partition_property_ext>) -> CLResult<Partition> {
     let name = properties.get().ok_or(ClError::INVALID_VALUE)?;
     let small = |values: Vec<u64>, error: ClError| -> CLResult<Vec<u32>> {
@@ -149,12 +155,12 @@ fn read_ext(properties: In<cl_device_partition_property_ext>) -> CLResult<Partit
             Ok(Partition::Equally(each))
         }
         CL_DEVICE_PARTITION_BY_COUNTS_EXT => {
-            let counts = properties.list(1, &[CL_PARTITION_BY_COUNTS_LIST_END_EXT]);
+            let counts = list(properties, &[CL_PARTITION_BY_COUNTS_LIST_END_EXT]);
             let error = ClError(CL_INVALID_PARTITION_COUNT_EXT);
             Ok(Partition::ByCounts(small(counts, error)?))
         }
         CL_DEVICE_PARTITION_BY_NAMES_EXT => {
-            let names = properties.list(1, &NAMES_END);
+            let names = list(properties, &NAMES_END);
             let error = ClError(CL_INVALID_PARTITION_NAME_EXT);
             Ok(Partition::ByNames(small(names, error)?))
         }

@@ -4,8 +4,9 @@
 //! lists are checked here.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
-use brolga_runtime::RectSide;
+use brolga_runtime::{Buffer as RuntimeBuffer, RectSide};
 use opencl_sys::*;
 
 use super::memory::Mem;
@@ -314,6 +315,36 @@ pub fn check_migration_flags(flags: cl_mem_migration_flags) -> CLResult<()> {
     )
 }
 
+/// What is to be migrated.
+fn memory_objects(
+    queue: &Queue,
+    count: cl_uint,
+    list: In<RawHandle>,
+) -> CLResult<Vec<Arc<RuntimeBuffer>>> {
+    // > CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL.
+    require(count != 0, ClError::INVALID_VALUE)?;
+    let raws = list.array(count as usize).ok_or(ClError::INVALID_VALUE)?;
+    raws.into_iter()
+        .map(|raw| Ok(Mem::any_for_queue(raw, queue)?.runtime.clone()))
+        .collect()
+}
+
+/// `clEnqueueMigrateMemObjectEXT` of `cl_ext_migrate_memobject`
+pub fn migrate_ext(
+    queue: RawHandle,
+    num_mem_objects: cl_uint,
+    mem_objects: In<RawHandle>,
+    flags: cl_mem_migration_flags_ext,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::from_raw(queue)?;
+    let buffers = memory_objects(&queue, num_mem_objects, mem_objects)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue.runtime.enqueue_migrate_ext(&buffers, flags, &wait)?;
+    events.give(&queue, event);
+    Ok(())
+}
+
 /// `clEnqueueMigrateMemObjects`
 pub fn migrate(
     queue: RawHandle,
@@ -323,15 +354,7 @@ pub fn migrate(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
-    // > CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL.
-    require(num_mem_objects != 0, ClError::INVALID_VALUE)?;
-    let raws = mem_objects
-        .array(num_mem_objects as usize)
-        .ok_or(ClError::INVALID_VALUE)?;
-    let buffers = raws
-        .into_iter()
-        .map(|raw| Ok(Mem::any_for_queue(raw, &queue)?.runtime.clone()))
-        .collect::<CLResult<Vec<_>>>()?;
+    let buffers = memory_objects(&queue, num_mem_objects, mem_objects)?;
     check_migration_flags(flags)?;
     let wait = events.wait_list(&queue.context)?;
     let event = queue.runtime.enqueue_migrate(&buffers, flags, &wait)?;

@@ -50,6 +50,9 @@ functions! {
     clReleaseMemObject: clReleaseMemObject_t,
     clEnqueueReadBuffer: clEnqueueReadBuffer_t,
     clEnqueueWriteBuffer: clEnqueueWriteBuffer_t,
+    clEnqueueCopyBuffer: clEnqueueCopyBuffer_t,
+    clEnqueueMapBuffer: clEnqueueMapBuffer_t,
+    clEnqueueUnmapMemObject: clEnqueueUnmapMemObject_t,
     clCreateProgramWithSource: clCreateProgramWithSource_t,
     clCreateProgramWithIL: clCreateProgramWithIL_t,
     clSetProgramSpecializationConstant: clSetProgramSpecializationConstant_t,
@@ -61,6 +64,11 @@ functions! {
     clReleaseKernel: clReleaseKernel_t,
     clEnqueueNDRangeKernel: clEnqueueNDRangeKernel_t,
     clFinish: clFinish_t,
+    clFlush: clFlush_t,
+    clCreateUserEvent: clCreateUserEvent_t,
+    clSetUserEventStatus: clSetUserEventStatus_t,
+    clWaitForEvents: clWaitForEvents_t,
+    clReleaseEvent: clReleaseEvent_t,
 }
 
 /// Calls an entry point that returns an error code.
@@ -373,6 +381,84 @@ impl Session {
     pub fn finish(&self) -> Result<()> {
         call!(self.cl, clFinish(self.queue))
     }
+
+    /// Copies all of a buffer to another of the same length, and waits.
+    pub fn copy<T>(&self, from: &Buffer<T>, to: &Buffer<T>) -> Result<()> {
+        assert_eq!(from.length, to.length);
+        let size = from.length * size_of::<T>();
+        call!(
+            self.cl,
+            clEnqueueCopyBuffer(
+                self.queue,
+                from.id,
+                to.id,
+                0,
+                0,
+                size,
+                0,
+                ptr::null(),
+                ptr::null_mut()
+            )
+        )?;
+        self.finish()
+    }
+
+    /// Maps all of a buffer for reading and writing, unmaps it, and waits.
+    pub fn map_and_unmap<T>(&self, buffer: &Buffer<T>) -> Result<()> {
+        let size = buffer.length * size_of::<T>();
+        let mapped = create!(
+            self.cl,
+            clEnqueueMapBuffer(
+                self.queue,
+                buffer.id,
+                CL_TRUE,
+                CL_MAP_READ | CL_MAP_WRITE,
+                0,
+                size,
+                0,
+                ptr::null(),
+                ptr::null_mut()
+            )
+        )?;
+        call!(
+            self.cl,
+            clEnqueueUnmapMemObject(
+                self.queue,
+                buffer.id,
+                mapped,
+                0,
+                ptr::null(),
+                ptr::null_mut()
+            )
+        )?;
+        self.finish()
+    }
+
+    /// Enqueues a kernel of one work-item that waits for a user event; [`Waiting::go`] sets the event.
+    pub fn launch_waiting(&self, kernel: &Kernel) -> Result<Waiting> {
+        let mut done: cl_event = ptr::null_mut();
+        let start = create!(self.cl, clCreateUserEvent(self.context))?;
+        call!(
+            self.cl,
+            clEnqueueNDRangeKernel(
+                self.queue,
+                kernel.id,
+                1,
+                ptr::null(),
+                &1,
+                &1,
+                1,
+                &start,
+                &mut done
+            )
+        )?;
+        call!(self.cl, clFlush(self.queue))?;
+        Ok(Waiting {
+            cl: self.cl,
+            start,
+            done,
+        })
+    }
 }
 
 impl Drop for Session {
@@ -380,6 +466,31 @@ impl Drop for Session {
         let release = || -> Result<()> {
             call!(self.cl, clReleaseCommandQueue(self.queue))?;
             call!(self.cl, clReleaseContext(self.context))
+        };
+        let _ = release();
+    }
+}
+
+/// A command that waits for the application.
+pub struct Waiting {
+    cl: &'static Cl,
+    start: cl_event,
+    done: cl_event,
+}
+
+impl Waiting {
+    /// Lets the command run, and returns when it has.
+    pub fn go(&self) -> Result<()> {
+        call!(self.cl, clSetUserEventStatus(self.start, CL_COMPLETE))?;
+        call!(self.cl, clWaitForEvents(1, &self.done))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let release = || -> Result<()> {
+            call!(self.cl, clReleaseEvent(self.start))?;
+            call!(self.cl, clReleaseEvent(self.done))
         };
         let _ = release();
     }

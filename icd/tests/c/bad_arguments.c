@@ -127,6 +127,21 @@ static void queues(void) {
     CREATED(CL_INVALID_VALUE, clCreateCommandQueueWithProperties(context, device, in_order, &err));
     CREATED(CL_INVALID_VALUE, clCreateCommandQueueWithProperties(context, device, default_of_host, &err));
     CREATED(CL_INVALID_VALUE, clCreateCommandQueueWithProperties(context, device, too_large, &err));
+    /* cl_khr_priority_hints and cl_khr_throttle_hints: one of three values each, for queues of the host. */
+    for (cl_queue_properties hint = 0x1096; hint <= 0x1097; hint++) {
+        for (cl_queue_properties value = 0; value <= 8; value++) {
+            cl_queue_properties hinted[] = {hint, value, 0}, of_device[] = {hint, value, CL_QUEUE_PROPERTIES, 7, 0};
+            if (value == 1 || value == 2 || value == 4) {
+                cl_command_queue q = clCreateCommandQueueWithProperties(context, device, hinted, &err);
+                STATUS(CL_SUCCESS, err);
+                STATUS(CL_SUCCESS, clReleaseCommandQueue(q));
+                CREATED(CL_INVALID_QUEUE_PROPERTIES,
+                        clCreateCommandQueueWithProperties(context, device, of_device, &err));
+            } else {
+                CREATED(CL_INVALID_VALUE, clCreateCommandQueueWithProperties(context, device, hinted, &err));
+            }
+        }
+    }
     STATUS(CL_INVALID_COMMAND_QUEUE, clRetainCommandQueue(NULL));
     STATUS(CL_INVALID_COMMAND_QUEUE, clReleaseCommandQueue(NULL));
     STATUS(CL_INVALID_COMMAND_QUEUE, clReleaseCommandQueue((cl_command_queue)context));

@@ -2,6 +2,12 @@
 
 use crate::support;
 
+/// Rectangles and boxes are copied by work-groups, one copy after another.
+#[test]
+fn async_copies() {
+    support::c_program("async_copies.c");
+}
+
 /// Atomics of many threads, the host's among them.
 #[test]
 fn atomics() {
@@ -32,10 +38,28 @@ fn faults() {
     support::c_program("faults.c");
 }
 
+/// Work-group and private memory are zero if a context says so.
+#[test]
+fn initialize() {
+    support::c_program("initialize.c");
+}
+
 /// Buffers, sub-buffers, mapping, SVM, events, callbacks and native kernels do what they are for.
 #[test]
 fn memory_and_events() {
     support::c_program("memory_and_events.c");
+}
+
+/// Addresses of buffers, buffers that are never written, and migration before it was in the core.
+#[test]
+fn memory_extensions() {
+    support::c_program("memory_extensions.c");
+}
+
+/// Recorded launches change, and go to other queues.
+#[test]
+fn mutable_commands() {
+    support::c_program("mutable_commands.c");
 }
 
 /// Packets come out whole, in order and once; everything that takes a pipe refuses what is none.
@@ -48,6 +72,12 @@ fn pipes() {
 #[test]
 fn queries() {
     support::c_program("queries.c");
+}
+
+/// Signals reach the waits they are for.
+#[test]
+fn semaphores() {
+    support::c_program("semaphores.c");
 }
 
 /// Programs are compiled apart and linked; their variables are initialised once, and kept.

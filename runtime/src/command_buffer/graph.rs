@@ -38,12 +38,14 @@ pub(crate) struct Graph {
 }
 
 #[derive(Clone)]
-struct Node {
-    work: Arc<Work>,
+pub(super) struct Node {
+    pub(super) work: Arc<Work>,
+    /// Index of the queue that it was recorded to.
+    pub(super) queue: usize,
     /// Nodes that this one waits for.
-    dependencies: u32,
+    pub(super) dependencies: u32,
     /// Nodes that wait for this one.
-    successors: Vec<u32>,
+    pub(super) successors: Vec<u32>,
 }
 
 impl Graph {
@@ -52,8 +54,12 @@ impl Graph {
         self.nodes.len()
     }
 
+    pub(super) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
     /// Adds a command that waits for `dependencies`, which are earlier ones, each named once.
-    pub(crate) fn add(&mut self, work: Arc<Work>, dependencies: &[u32]) {
+    pub(crate) fn add(&mut self, work: Arc<Work>, queue: usize, dependencies: &[u32]) {
         debug_assert!(
             !matches!(*work, Work::Instant(_) | Work::Application(_)),
             "a node runs again and again"
@@ -64,9 +70,15 @@ impl Graph {
         }
         self.nodes.push(Node {
             work,
+            queue,
             dependencies: dependencies.len() as u32,
             successors: Vec::new(),
         });
+    }
+
+    /// Replaces what a command does.
+    pub(crate) fn replace(&mut self, node: u32, work: Arc<Work>) {
+        self.nodes[node as usize].work = work;
     }
 }
 

@@ -4,11 +4,15 @@
 //! the nodes of a [`Graph`], whose edges are all the order there is: sync-points, barriers, and the order of in-order queues. What
 //! flows out is one command of a queue for each enqueue, with one event.
 //!
-//! `record.rs` has a method for each command, `graph.rs` runs a graph.
+//! `record.rs` has a method for each command, `graph.rs` runs a graph, `spread.rs` one of several devices, `mutable.rs` changes recorded
+//! launches.
 
 pub(crate) mod graph;
+mod mutable;
 mod record;
+mod spread;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,6 +25,7 @@ use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::queue::Queue;
 use graph::{Graph, GraphRun};
+pub use mutable::{Dispatch, Drafts};
 
 /// A command of a command-buffer, for later ones to wait for (`cl_sync_point_khr`): its index and one, so that 0 is never valid.
 pub type SyncPoint = u32;
@@ -38,6 +43,7 @@ pub struct Place {
 pub struct CommandBuffer {
     context: Arc<Context>,
     queues: Vec<Arc<Queue>>,
+    is_mutable: bool,
     property_list: Vec<u64>,
     recording: Mutex<Recording>,
 }
@@ -51,13 +57,22 @@ struct Recording {
     /// The last command of each queue.
     last: Vec<Option<u32>>,
     barrier: Option<u32>,
+    /// Launches that may change.
+    dispatches: BTreeMap<SyncPoint, Dispatch>,
+    /// Those of them that lack arguments.
+    incomplete: BTreeSet<SyncPoint>,
 }
 
 impl CommandBuffer {
-    /// `clCreateCommandBufferKHR`. `property_list` is what `CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR` answers.
+    /// `clCreateCommandBufferKHR`. Launches may change if `is_mutable`; `property_list` is what
+    /// `CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR` answers.
     ///
     /// Errors: `CL_INVALID_VALUE` without queues, `CL_INVALID_CONTEXT` if they are of different contexts.
-    pub fn new(queues: Vec<Arc<Queue>>, property_list: Vec<u64>) -> CLResult<Arc<CommandBuffer>> {
+    pub fn new(
+        queues: Vec<Arc<Queue>>,
+        is_mutable: bool,
+        property_list: Vec<u64>,
+    ) -> CLResult<Arc<CommandBuffer>> {
         let first = queues.first().ok_or(ClError::INVALID_VALUE)?;
         let context = Arc::clone(first.context());
         // CL_INVALID_CONTEXT if all the command-queues in queues do not have the same OpenCL context ("Creating Command-Buffer
@@ -74,10 +89,13 @@ impl CommandBuffer {
             keep: Arc::default(),
             last: vec![None; queues.len()],
             barrier: None,
+            dispatches: BTreeMap::new(),
+            incomplete: BTreeSet::new(),
         };
         Ok(Arc::new(CommandBuffer {
             context,
             queues,
+            is_mutable,
             property_list,
             recording: Mutex::new(recording),
         }))
@@ -100,10 +118,32 @@ impl CommandBuffer {
 
     /// `CL_COMMAND_BUFFER_STATE_KHR`
     pub fn state(&self) -> u32 {
-        match self.recording.lock().is_finalized {
-            false => CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
-            true => CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
+        self.recording.lock().state()
+    }
+
+    /// `clRemapCommandBufferKHR`: the same commands in the same order, for other queues. If there are not as many as before, the old ones
+    /// share them in turn.
+    ///
+    /// Errors: as [`CommandBuffer::new`].
+    pub fn remap(&self, queues: Vec<Arc<Queue>>) -> CLResult<Arc<CommandBuffer>> {
+        let first = queues.first().ok_or(ClError::INVALID_VALUE)?;
+        // CL_INVALID_CONTEXT if command_buffer and all the command-queues in queues do not have the same OpenCL context
+        // ("Remapping Command-Buffers").
+        if !Arc::ptr_eq(first.context(), &self.context) {
+            return Err(ClError::INVALID_CONTEXT);
         }
+        let count = queues.len();
+        let new = CommandBuffer::new(queues, self.is_mutable, self.property_list.clone())?;
+        {
+            let mut recording = self.recording.lock().clone();
+            let mut last = vec![None; count];
+            for (queue, &node) in recording.last.iter().enumerate() {
+                last[queue % count] = last[queue % count].max(node);
+            }
+            recording.last = last;
+            *new.recording.lock() = recording;
+        }
+        Ok(new)
     }
 
     /// Checks that commands may be recorded. Errors: `CL_INVALID_OPERATION`.
@@ -129,13 +169,13 @@ impl CommandBuffer {
     /// `clEnqueueCommandBufferKHR`: runs all commands as one command of `queues`, or of the queues that it was created with if
     /// there are none.
     ///
-    /// Errors: `CL_INVALID_OPERATION` (not finalized), `CL_INVALID_VALUE` (another number of queues),
+    /// Errors: `CL_INVALID_OPERATION` (not executable), `CL_INVALID_VALUE` (another number of queues),
     /// `CL_INCOMPATIBLE_COMMAND_QUEUE_KHR`, `CL_INVALID_DEVICE`, `CL_INVALID_CONTEXT`.
     pub fn enqueue(&self, queues: &[Arc<Queue>], wait: &[Arc<Event>]) -> CLResult<Arc<Event>> {
         let (graph, keep) = {
             let recording = self.recording.lock();
             // CL_INVALID_OPERATION if command_buffer is not in the Executable state ("Enqueuing a Command-Buffer").
-            if !recording.is_finalized {
+            if recording.state() != CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR {
                 return Err(ClError::INVALID_OPERATION);
             }
             (Arc::clone(&recording.graph), Arc::clone(&recording.keep))
@@ -145,8 +185,11 @@ impl CommandBuffer {
             [] => &self.queues[..],
             _ => queues,
         };
-        let job = Job::graph(GraphRun::new(&graph, queues[0].device().pool().threads()));
         let keep = Keep::from_iter([keep as _]);
+        if spread::is_needed(queues) {
+            return spread::enqueue(&graph, keep, queues, wait);
+        }
+        let job = Job::graph(GraphRun::new(&graph, queues[0].device().pool().threads()));
         Queue::submit_to_all(queues, CL_COMMAND_COMMAND_BUFFER_KHR, job, keep, wait)
     }
 
@@ -184,6 +227,16 @@ impl CommandBuffer {
             return Err(ClError::INVALID_CONTEXT);
         }
         Ok(())
+    }
+}
+
+impl Recording {
+    fn state(&self) -> u32 {
+        match (self.is_finalized, self.incomplete.is_empty()) {
+            (false, _) => CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
+            (true, false) => CL_COMMAND_BUFFER_STATE_FINALIZED_KHR,
+            (true, true) => CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
+        }
     }
 }
 

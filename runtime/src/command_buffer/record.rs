@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use super::{Command, CommandBuffer, Place, Recording, SyncPoint};
+use super::{Command, CommandBuffer, Dispatch, Place, Recording, SyncPoint};
 use crate::command::{Keep, Work};
 use crate::enqueue::check_kernel;
 use crate::error::{CLResult, ClError};
-use crate::kernel::Kernel;
 use crate::memory::buffer::Buffer;
 use crate::memory::host::HostPtr;
 use crate::memory::rect::RectSide;
@@ -106,34 +105,40 @@ impl CommandBuffer {
         self.record(place, Command::svm_fill(destination, pattern, size)?)
     }
 
-    /// `clCommandNDRangeKernelKHR`, with the arguments that `kernel` has now. Slices have `work_dim` elements.
-    pub fn nd_range(
+    /// `clCommandNDRangeKernelKHR`, with the arguments that the kernel has now.
+    pub fn nd_range(&self, place: &Place, dispatch: &Dispatch) -> CLResult<SyncPoint> {
+        check_kernel(&self.context, &dispatch.kernel)?;
+        // CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified.
+        let command = dispatch.command()?.ok_or(ClError::INVALID_KERNEL_ARGS)?;
+        self.record(place, command)
+    }
+
+    /// As [`CommandBuffer::nd_range`], for a launch that may change and be asked about. With `may_defer` its arguments need not be set; it
+    /// takes a copy of the kernel.
+    pub fn mutable_nd_range(
         &self,
         place: &Place,
-        kernel: &Arc<Kernel>,
-        work_dim: u32,
-        offset: Option<&[usize]>,
-        global: Option<&[usize]>,
-        local: Option<&[usize]>,
+        mut dispatch: Dispatch,
+        may_defer: bool,
     ) -> CLResult<SyncPoint> {
-        check_kernel(&self.context, kernel)?;
-        // CL_INVALID_OPERATION if the device associated with command_queue does not support
-        // CL_COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR and kernel contains a kernel-enqueue call.
-        if kernel.info().enqueues {
-            return Err(ClError::INVALID_OPERATION);
+        check_kernel(&self.context, &dispatch.kernel)?;
+        dispatch.kernel = dispatch.kernel.duplicate();
+        let command = dispatch.command()?;
+        let is_complete = command.is_some();
+        // CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the CL_MUTABLE_DISPATCH_ARGUMENTS_KHR
+        // flag was not set in the properties parameter.
+        if !is_complete && !may_defer {
+            return Err(ClError::INVALID_KERNEL_ARGS);
         }
-        let command_type = CL_COMMAND_NDRANGE_KERNEL;
-        let device = self.context.device();
-        let command = Command::launch(
-            command_type,
-            device,
-            kernel,
-            work_dim,
-            offset,
-            global,
-            local,
-        )?;
-        self.record(place, command)
+        let command = command.unwrap_or(Command {
+            command_type: CL_COMMAND_NDRANGE_KERNEL,
+            work: Work::Nothing,
+            keep: Keep::new(),
+        });
+        let mut recording = self.recording.lock();
+        let point = self.record_into(&mut recording, place, command)?;
+        recording.remember(point, dispatch, is_complete);
+        Ok(point)
     }
 
     /// Checks a list of sync-points. Errors: `CL_INVALID_SYNC_POINT_WAIT_LIST_KHR`.
@@ -142,7 +147,15 @@ impl CommandBuffer {
     }
 
     fn record(&self, place: &Place, command: Command) -> CLResult<SyncPoint> {
-        let mut recording = self.recording.lock();
+        self.record_into(&mut self.recording.lock(), place, command)
+    }
+
+    fn record_into(
+        &self,
+        recording: &mut Recording,
+        place: &Place,
+        command: Command,
+    ) -> CLResult<SyncPoint> {
         // CL_INVALID_OPERATION if command_buffer has been finalized.
         if recording.is_finalized {
             return Err(ClError::INVALID_OPERATION);
@@ -195,7 +208,7 @@ impl Recording {
         dependencies.sort_unstable();
         dependencies.dedup();
         self.last[place.queue] = Some(node);
-        Arc::make_mut(&mut self.graph).add(Arc::new(command.work), &dependencies);
+        Arc::make_mut(&mut self.graph).add(Arc::new(command.work), place.queue, &dependencies);
         Arc::make_mut(&mut self.keep).push(command.keep);
         Ok(point)
     }

@@ -77,6 +77,8 @@ impl Command {
         if source.shares_memory_with(destination) && from.addr().abs_diff(to.addr()) < size {
             return Err(ClError::MEM_COPY_OVERLAP);
         }
+        // CL_INVALID_OPERATION if dst_buffer was created with CL_MEM_IMMUTABLE_EXT.
+        destination.check_mutable()?;
         Ok(Command {
             command_type: CL_COMMAND_COPY_BUFFER,
             work: Work::Transfer(Transfer::Copy {
@@ -125,6 +127,8 @@ impl Command {
                 return Err(ClError::MEM_COPY_OVERLAP);
             }
         }
+        // CL_INVALID_OPERATION if dst_buffer was created with CL_MEM_IMMUTABLE_EXT.
+        destination.check_mutable()?;
         Ok(Command {
             command_type: CL_COMMAND_COPY_BUFFER_RECT,
             work: Work::Transfer(Transfer::Rect {
@@ -150,6 +154,8 @@ impl Command {
         if !offset.is_multiple_of(pattern.len()) {
             return Err(ClError::INVALID_VALUE);
         }
+        // CL_INVALID_OPERATION if buffer was created with CL_MEM_IMMUTABLE_EXT.
+        buffer.check_mutable()?;
         Ok(Command {
             command_type: CL_COMMAND_FILL_BUFFER,
             work: Work::Transfer(Transfer::Fill {
@@ -216,7 +222,7 @@ impl Queue {
         buffer.check_range(offset, size)?;
         check_pointer(host)?;
         // CL_INVALID_OPERATION if clEnqueueWriteBuffer is called on buffer which has been created with
-        // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS.
+        // CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_NO_ACCESS or CL_MEM_IMMUTABLE_EXT.
         buffer.check_host_write()?;
         let work = Work::Transfer(Transfer::Copy {
             destination: buffer.pointer().offset(offset),
@@ -235,7 +241,8 @@ impl Queue {
 
     /// `clEnqueueCopyBuffer`.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds), `CL_MEM_COPY_OVERLAP`.
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds), `CL_MEM_COPY_OVERLAP`, `CL_INVALID_OPERATION`
+    /// (immutable).
     #[allow(clippy::too_many_arguments)]
     pub fn enqueue_copy(
         self: &Arc<Self>,
@@ -328,7 +335,8 @@ impl Queue {
 
     /// `clEnqueueCopyBufferRect`.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, empty region, pitches), `CL_MEM_COPY_OVERLAP`.
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, empty region, pitches), `CL_MEM_COPY_OVERLAP`,
+    /// `CL_INVALID_OPERATION` (immutable).
     #[allow(clippy::too_many_arguments)]
     pub fn enqueue_copy_rect(
         self: &Arc<Self>,
@@ -352,7 +360,8 @@ impl Queue {
 
     /// `clEnqueueFillBuffer`: repeats `pattern` (copied now) over `size` bytes from `offset`.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, pattern size, alignment).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, pattern size, alignment), `CL_INVALID_OPERATION`
+    /// (immutable).
     pub fn enqueue_fill(
         self: &Arc<Self>,
         buffer: &Arc<Buffer>,
@@ -453,11 +462,36 @@ impl Queue {
         flags: u64,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
+        check_migration_flags(flags)?;
+        self.enqueue_migration(CL_COMMAND_MIGRATE_MEM_OBJECTS, buffers, wait)
+    }
+
+    /// `clEnqueueMigrateMemObjectEXT`, the same before it was in the core.
+    ///
+    /// Errors: as [`Queue::enqueue_migrate`].
+    pub fn enqueue_migrate_ext(
+        self: &Arc<Self>,
+        buffers: &[Arc<Buffer>],
+        flags: u64,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        // CL_INVALID_VALUE if flags is none of what the extension defines.
+        if flags & !CL_MIGRATE_MEM_OBJECT_HOST_EXT != 0 {
+            return Err(ClError::INVALID_VALUE);
+        }
+        self.enqueue_migration(CL_COMMAND_MIGRATE_MEM_OBJECT_EXT as u32, buffers, wait)
+    }
+
+    fn enqueue_migration(
+        self: &Arc<Self>,
+        command_type: u32,
+        buffers: &[Arc<Buffer>],
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
         // CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL ("Migrating Memory Objects").
         if buffers.is_empty() {
             return Err(ClError::INVALID_VALUE);
         }
-        check_migration_flags(flags)?;
         for buffer in buffers {
             check_buffer(self.context(), buffer)?;
         }
@@ -465,13 +499,7 @@ impl Queue {
             .iter()
             .map(|buffer| Arc::clone(buffer) as _)
             .collect();
-        self.enqueue(
-            CL_COMMAND_MIGRATE_MEM_OBJECTS,
-            Work::Nothing,
-            keep,
-            wait,
-            Ordering::Queue,
-        )
+        self.enqueue(command_type, Work::Nothing, keep, wait, Ordering::Queue)
     }
 }
 

@@ -8,7 +8,9 @@ use super::options::ClStd;
 use super::process::{self, Finished};
 use super::route::{self, Way};
 use super::tools::Tools;
-use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, dot, groups, module, unused};
+use super::{
+    DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, copies, dot, groups, module, unused,
+};
 
 /// One source and everything that its translation depends on.
 pub(super) struct Request<'a> {
@@ -412,6 +414,15 @@ impl CommandLine {
             }
             Way::Direct => {}
         }
+        if options.zeroed_variables {
+            command.push("-ftrivial-auto-var-init=zero");
+            if way == Way::Bitcode {
+                // Older versions want to be told that it is meant.
+                command.push(
+                    "-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang",
+                );
+            }
+        }
         command.push_language_options(options);
         command.push_headers(request.headers)?;
         for directory in &options.include_dirs {
@@ -509,6 +520,10 @@ impl CommandLine {
                 Vec::new(),
                 groups::declarations(request) + &atomics::definitions(request),
             ),
+        };
+        let definitions = match self.define_functions {
+            true => definitions + &copies::definitions(request),
+            false => definitions,
         };
         let std = request.options.cl_std;
         let features = request.features;

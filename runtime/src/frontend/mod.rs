@@ -23,6 +23,7 @@ mod arg_info;
 mod atomics;
 mod cache;
 mod clang;
+mod copies;
 mod dot;
 mod features;
 mod groups;

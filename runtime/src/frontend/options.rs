@@ -101,6 +101,8 @@ pub struct Options {
     pub is_spir: bool,
     /// Nothing else is linked to what is compiled with these: `clBuildProgram` says so, no option does.
     pub whole_program: bool,
+    /// Variables that the source does not initialize are zero (`CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR`).
+    pub zeroed_variables: bool,
     /// `-create-library` (link only)
     pub create_library: bool,
     /// `-enable-link-options` (link only)

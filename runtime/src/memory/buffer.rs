@@ -15,6 +15,8 @@ use crate::memory::host::HostPtr;
 
 const DEVICE_ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
 const HOST_ACCESS: u64 = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
+/// What an immutable memory object is never for.
+const WRITES: u64 = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_HOST_WRITE_ONLY;
 const HOST_POINTER: u64 = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
 
 /// A buffer or sub-buffer.
@@ -68,7 +70,7 @@ impl Buffer {
         host: HostPtr,
         properties: Vec<u64>,
     ) -> CLResult<Arc<Buffer>> {
-        let known = DEVICE_ACCESS | HOST_ACCESS | HOST_POINTER;
+        let known = DEVICE_ACCESS | HOST_ACCESS | HOST_POINTER | CL_MEM_IMMUTABLE_EXT;
         // CL_INVALID_VALUE if values specified in flags are not valid as defined in the Memory Flags table ("Creating
         // Buffer Objects"): unknown bits, or bits that exclude each other.
         let exclusive = at_most_one(flags, DEVICE_ACCESS)
@@ -76,6 +78,14 @@ impl Buffer {
             && at_most_one(flags, CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR)
             && at_most_one(flags, CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
         if flags & !known != 0 || !exclusive {
+            return Err(ClError::INVALID_VALUE);
+        }
+        // CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or
+        // CL_MEM_HOST_WRITE_ONLY is set in flags, or neither CL_MEM_COPY_HOST_PTR nor CL_MEM_USE_HOST_PTR is
+        // (cl_ext_immutable_memory_objects).
+        let immutable = flags & CL_MEM_IMMUTABLE_EXT != 0;
+        let filled = flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR) != 0;
+        if immutable && (flags & WRITES != 0 || !filled) {
             return Err(ClError::INVALID_VALUE);
         }
         // CL_INVALID_BUFFER_SIZE if size is 0 or if size is greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices in context.
@@ -112,8 +122,8 @@ impl Buffer {
             Memory::Own(block)
         };
         let uses_svm = svm.is_some();
-        // CL_MEM_READ_WRITE is the default ("Memory Flags").
-        let default = if flags & DEVICE_ACCESS == 0 {
+        // CL_MEM_READ_WRITE is the default ("Memory Flags"), of what may be written.
+        let default = if flags & DEVICE_ACCESS == 0 && !immutable {
             CL_MEM_READ_WRITE
         } else {
             0
@@ -152,14 +162,17 @@ impl Buffer {
         }
         // CL_INVALID_VALUE if flags contains anything but access flags, or contradictory ones.
         let exclusive = at_most_one(flags, DEVICE_ACCESS) && at_most_one(flags, HOST_ACCESS);
-        if flags & !(DEVICE_ACCESS | HOST_ACCESS) != 0 || !exclusive {
+        if flags & !(DEVICE_ACCESS | HOST_ACCESS | CL_MEM_IMMUTABLE_EXT) != 0 || !exclusive {
             return Err(ClError::INVALID_VALUE);
         }
         // CL_INVALID_VALUE if buffer was created with CL_MEM_WRITE_ONLY and flags specifies CL_MEM_READ_WRITE or
         // CL_MEM_READ_ONLY, or if buffer was created with CL_MEM_READ_ONLY and flags specifies CL_MEM_READ_WRITE or
         // CL_MEM_WRITE_ONLY.
         let device = flags & DEVICE_ACCESS;
-        let parent_device = self.flags & DEVICE_ACCESS;
+        let parent_device = match self.flags & DEVICE_ACCESS {
+            0 => CL_MEM_READ_ONLY,
+            access => access,
+        };
         if device != 0 && parent_device != CL_MEM_READ_WRITE && device != parent_device {
             return Err(ClError::INVALID_VALUE);
         }
@@ -170,6 +183,13 @@ impl Buffer {
         let widens =
             host & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY) != 0 && host != parent_host;
         if parent_host != 0 && widens {
+            return Err(ClError::INVALID_VALUE);
+        }
+        // CL_INVALID_VALUE if buffer was created with CL_MEM_IMMUTABLE_EXT and flags specifies CL_MEM_READ_WRITE,
+        // CL_MEM_WRITE_ONLY, or CL_MEM_HOST_WRITE_ONLY. What is not specified is inherited, so the same holds for a part that
+        // alone is to be immutable.
+        let immutable = (self.flags | flags) & CL_MEM_IMMUTABLE_EXT;
+        if immutable != 0 && flags & WRITES != 0 {
             return Err(ClError::INVALID_VALUE);
         }
         // CL_INVALID_BUFFER_SIZE if the size field of the cl_buffer_region structure is 0.
@@ -186,7 +206,11 @@ impl Buffer {
             return Err(ClError::MISALIGNED_SUB_BUFFER_OFFSET);
         }
         // What is not specified is inherited; the host pointer flags always are.
-        let device = if device == 0 { parent_device } else { device };
+        let device = match device {
+            0 if immutable != 0 => self.flags & CL_MEM_READ_ONLY,
+            0 => parent_device,
+            given => given,
+        };
         let host = if host == 0 { parent_host } else { host };
         let host_pointer = match self.host.is_null() {
             true => HostPtr::null(),
@@ -194,7 +218,7 @@ impl Buffer {
         };
         Ok(Arc::new(Buffer {
             context: Arc::clone(&self.context),
-            flags: device | host | self.flags & HOST_POINTER,
+            flags: device | host | immutable | self.flags & HOST_POINTER,
             size,
             memory: Memory::Parent(Arc::clone(self), origin),
             host: host_pointer,
@@ -257,6 +281,19 @@ impl Buffer {
         &self.properties
     }
 
+    /// `CL_MEM_DEVICE_ADDRESS_EXT`: the address, on any device.
+    ///
+    /// Errors: `CL_INVALID_OPERATION` for a buffer that was not created to be asked.
+    pub fn device_address(&self) -> CLResult<u64> {
+        // CL_INVALID_OPERATION is returned for the CL_MEM_DEVICE_ADDRESS_EXT query if the buffer was not allocated with
+        // CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT (cl_ext_buffer_device_address).
+        let fixed = [CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, u64::from(CL_TRUE)];
+        match self.properties.chunks(2).any(|pair| pair == fixed) {
+            true => Ok(self.as_ptr() as u64),
+            false => Err(ClError::INVALID_OPERATION),
+        }
+    }
+
     /// `clSetMemObjectDestructorCallback`: callbacks run in the reverse order of registration when nothing uses
     /// the buffer any more, before its memory is freed.
     pub fn on_destroy(&self, callback: Box<dyn FnOnce() + Send>) {
@@ -305,6 +342,14 @@ impl Buffer {
     /// Checks that the host may write to the buffer. Errors: `CL_INVALID_OPERATION`.
     pub(crate) fn check_host_write(&self) -> CLResult<()> {
         match self.flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS) {
+            0 => self.check_mutable(),
+            _ => Err(ClError::INVALID_OPERATION),
+        }
+    }
+
+    /// Checks that commands may write to the buffer. Errors: `CL_INVALID_OPERATION`.
+    pub(crate) fn check_mutable(&self) -> CLResult<()> {
+        match self.flags & CL_MEM_IMMUTABLE_EXT {
             0 => Ok(()),
             _ => Err(ClError::INVALID_OPERATION),
         }

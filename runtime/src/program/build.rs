@@ -117,6 +117,7 @@ impl Program {
             }
         })?;
         options.whole_program = matches!(stage, Stage::Build);
+        options.zeroed_variables = self.context.initializes_private_memory();
         state.info = BuildInfo {
             status: CL_BUILD_IN_PROGRESS,
             options: text.to_owned(),

@@ -7,6 +7,7 @@ use opencl_sys::*;
 use serde_json::json;
 
 use super::build::{BuildError, Product, in_background};
+use super::zeroed::with_zeroed_variables;
 use super::{LinkCallback, Object, Origin, Program, State};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
@@ -79,11 +80,11 @@ pub(super) fn link_object(
     context: &Arc<Context>,
     object: &Object,
 ) -> Result<Arc<Executable>, String> {
-    let modules: Vec<&[u32]> = object
-        .modules
-        .iter()
-        .map(|words| words.as_slice())
-        .collect();
+    let zeroed: Vec<Arc<Vec<u32>>> = match context.initializes_private_memory() {
+        false => object.modules.clone(),
+        true => object.modules.iter().map(with_zeroed_variables).collect(),
+    };
+    let modules: Vec<&[u32]> = zeroed.iter().map(|words| words.as_slice()).collect();
     let translated = trace::span(
         "compile",
         || {

@@ -7,6 +7,7 @@
 mod build;
 mod link;
 mod spirv;
+mod zeroed;
 
 use std::fmt;
 use std::sync::atomic::AtomicUsize;

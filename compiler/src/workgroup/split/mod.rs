@@ -48,24 +48,30 @@ fn has_barrier(kernel: &Function) -> bool {
     })
 }
 
-/// Where work-items may go different ways although barriers depend on it, but for returns that [`split`] sees to.
-pub(super) fn parts_ways(kernel: &Function, key: &LaunchKey) -> Option<SourceLoc> {
+/// What [`split`] finds.
+pub(super) enum Found {
+    Split(Box<Split>),
+    /// Work-items may go different ways here although barriers depend on it, but for returns that are seen to.
+    Parting(SourceLoc),
+}
+
+/// Splits a kernel. Where work-items may go different ways between barriers, it only says so; unless that `may_part`: then the
+/// first work-item decides.
+pub(super) fn split(
+    kernel: &Function,
+    key: &LaunchKey,
+    may_part: bool,
+) -> Result<Found, Diagnostic> {
     if !has_barrier(kernel) {
-        return None;
+        return Ok(Found::Split(whole(kernel).into()));
     }
     let cut = cut(kernel);
     let mut splitter = Splitter::new(&cut, key);
     splitter.find_exits();
     splitter.find_early_returns();
-    splitter.parting()
-}
-
-pub(super) fn split(kernel: &Function, key: &LaunchKey) -> Result<Split, Diagnostic> {
-    if has_barrier(kernel) {
-        let cut = cut(kernel);
-        Splitter::new(&cut, key).run()
-    } else {
-        Ok(whole(kernel))
+    match splitter.parting() {
+        Some(loc) if !may_part => Ok(Found::Parting(loc)),
+        _ => Ok(Found::Split(splitter.run()?.into())),
     }
 }
 
@@ -193,8 +199,6 @@ impl<'a> Splitter<'a> {
     }
 
     fn run(mut self) -> Result<Split, Diagnostic> {
-        self.find_exits();
-        self.find_early_returns();
         self.place_private_arrays();
         let carry = self.place_carry();
         self.note_uses();

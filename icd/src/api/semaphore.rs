@@ -1,0 +1,264 @@
+//! Semaphores (`cl_khr_semaphore`), and those that processes share (`cl_khr_external_semaphore_opaque_fd`).
+
+use std::os::fd::IntoRawFd;
+use std::sync::Arc;
+
+use brolga_runtime::Semaphore as RuntimeSemaphore;
+use opencl_sys::*;
+
+use super::context::Context;
+use super::device::Device;
+use super::queue::Queue;
+use super::wait::Events;
+use crate::abi::edge::{In, RawHandle};
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Handle, Object, Ref, object};
+use crate::abi::info::Answer;
+
+/// `cl_semaphore_khr`
+pub struct Semaphore {
+    pub runtime: Arc<RuntimeSemaphore>,
+    pub context: Ref<Context>,
+    devices: Vec<Ref<Device>>,
+    /// As what it may be exported.
+    exports: Vec<cl_external_semaphore_handle_type_khr>,
+    /// As given, with the final zero.
+    properties: Vec<cl_semaphore_properties_khr>,
+}
+
+object!(Semaphore, ClError::INVALID_SEMAPHORE);
+
+const EXPORTED_AS: cl_semaphore_info_khr =
+    CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR as cl_semaphore_info_khr;
+
+/// The handles that semaphores may be imported from and exported as. Sync files are made by drivers in the kernel, of which
+/// there is none here.
+pub const EXTERNAL_SEMAPHORES: [cl_external_semaphore_handle_type_khr; 1] =
+    [CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR];
+
+/// What the properties of a new semaphore say.
+#[derive(Default)]
+struct Wanted {
+    kind: Option<cl_semaphore_properties_khr>,
+    devices: Option<Vec<RawHandle>>,
+    exports: Option<Vec<cl_semaphore_properties_khr>>,
+    descriptor: Option<i32>,
+    as_given: Vec<cl_semaphore_properties_khr>,
+}
+
+impl Wanted {
+    /// Reads a list of properties, some of which are followed by lists of their own.
+    fn read(list: In<cl_semaphore_properties_khr>) -> CLResult<Wanted> {
+        let mut wanted = Wanted::default();
+        let mut values = list.values();
+        let mut next = || {
+            let value = values.next().unwrap_or_default();
+            wanted.as_given.push(value);
+            value
+        };
+        loop {
+            let name = next();
+            // > CL_INVALID_PROPERTY if a property name in sema_props is not a supported property name, if the value specified
+            // > for a supported property name is not valid, or if the same property name is specified more than once.
+            match name as cl_semaphore_info_khr {
+                0 => return Ok(wanted),
+                _ if name > cl_properties::from(u32::MAX) => return Err(ClError::INVALID_PROPERTY),
+                CL_SEMAPHORE_TYPE_KHR if wanted.kind.is_none() => wanted.kind = Some(next()),
+                CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR if wanted.devices.is_none() => {
+                    let raws = std::iter::from_fn(|| Some(next()).filter(|&raw| raw != 0));
+                    let raws = raws.map(|raw| RawHandle::from_address(raw as usize));
+                    wanted.devices = Some(raws.collect());
+                }
+                EXPORTED_AS if wanted.exports.is_none() => {
+                    let kinds = std::iter::from_fn(|| Some(next()).filter(|&kind| kind != 0));
+                    wanted.exports = Some(kinds.collect());
+                }
+                CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR if wanted.descriptor.is_none() => {
+                    wanted.descriptor = Some(next() as i32);
+                }
+                _ => return Err(ClError::INVALID_PROPERTY),
+            }
+        }
+    }
+}
+
+/// `clCreateSemaphoreWithPropertiesKHR`
+pub fn create(
+    context: RawHandle,
+    properties: In<cl_semaphore_properties_khr>,
+) -> CLResult<RawHandle> {
+    let context = Context::from_raw(context)?;
+    // > CL_INVALID_VALUE if sema_props is NULL.
+    require(!properties.is_null(), ClError::INVALID_VALUE)?;
+    let wanted = Wanted::read(properties)?;
+    // > CL_INVALID_VALUE if sema_props do not specify <property, value> pairs for minimum set of properties (i.e.
+    // > CL_SEMAPHORE_TYPE_KHR) required for successful creation.
+    let kind = wanted.kind.ok_or(ClError::INVALID_VALUE)?;
+    require(
+        kind == cl_properties::from(CL_SEMAPHORE_TYPE_BINARY_KHR),
+        ClError::INVALID_PROPERTY,
+    )?;
+    let devices = match wanted.devices {
+        // > CL_INVALID_PROPERTY if context is a multiple device context and sema_props does not specify
+        // > CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR.
+        None => {
+            require(context.devices.len() == 1, ClError::INVALID_PROPERTY)?;
+            context.devices.clone()
+        }
+        // > CL_INVALID_DEVICE if CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR is specified as part of sema_props, but it does not
+        // > identify exactly one valid device, or if a device identified by it is not one of the devices within context.
+        Some(raws) => {
+            require(raws.len() == 1, ClError::INVALID_DEVICE)?;
+            vec![context.device(raws[0])?]
+        }
+    };
+    // > CL_INVALID_VALUE if more than one semaphore handle type is specified in the CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR list.
+    let exports = wanted.exports.unwrap_or_default();
+    require(exports.len() <= 1, ClError::INVALID_VALUE)?;
+    let known = |kind: &u64| {
+        EXTERNAL_SEMAPHORES
+            .iter()
+            .any(|&one| u64::from(one) == *kind)
+    };
+    require(exports.iter().all(known), ClError::INVALID_PROPERTY)?;
+    // > CL_INVALID_OPERATION if props_list specifies a cl_external_semaphore_handle_type_khr followed by a handle as well as
+    // > CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR.
+    let runtime = match (wanted.descriptor, exports.is_empty()) {
+        (Some(_), false) => return Err(ClError::INVALID_OPERATION),
+        (Some(fd), true) => RuntimeSemaphore::imported(&context.runtime, fd)?,
+        (None, false) => RuntimeSemaphore::exportable(&context.runtime)?,
+        (None, true) => RuntimeSemaphore::new(&context.runtime),
+    };
+    Ok(Handle::new(Semaphore {
+        runtime,
+        context,
+        devices,
+        exports: exports.into_iter().map(|kind| kind as u32).collect(),
+        properties: wanted.as_given,
+    })
+    .raw())
+}
+
+/// `clRetainSemaphoreKHR`
+pub fn retain(semaphore: RawHandle) -> CLResult<()> {
+    Semaphore::from_raw(semaphore)?.retain();
+    Ok(())
+}
+
+/// `clReleaseSemaphoreKHR`
+pub fn release(semaphore: RawHandle) -> CLResult<()> {
+    Semaphore::from_raw(semaphore)?.release()
+}
+
+/// `clGetSemaphoreInfoKHR`
+pub fn get_info(semaphore: RawHandle, name: cl_semaphore_info_khr, answer: Answer) -> CLResult<()> {
+    let semaphore = Semaphore::from_raw(semaphore)?;
+    match name {
+        CL_SEMAPHORE_CONTEXT_KHR => answer.value(semaphore.context.raw()),
+        CL_SEMAPHORE_REFERENCE_COUNT_KHR => answer.value(semaphore.reference_count()),
+        CL_SEMAPHORE_PROPERTIES_KHR => answer.array(&semaphore.properties),
+        CL_SEMAPHORE_TYPE_KHR => answer.value(CL_SEMAPHORE_TYPE_BINARY_KHR),
+        CL_SEMAPHORE_PAYLOAD_KHR => answer.value(semaphore.runtime.payload()),
+        CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR => {
+            let raws: Vec<RawHandle> = semaphore.devices.iter().map(|one| one.raw()).collect();
+            answer.array(&raws)
+        }
+        EXPORTED_AS => answer.array(&semaphore.exports),
+        CL_SEMAPHORE_EXPORTABLE_KHR => answer.boolean(!semaphore.exports.is_empty()),
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
+}
+
+/// `clGetSemaphoreHandleForTypeKHR`
+pub fn get_handle(
+    semaphore: RawHandle,
+    device: RawHandle,
+    kind: cl_external_semaphore_handle_type_khr,
+    answer: Answer,
+) -> CLResult<()> {
+    let semaphore = Semaphore::from_raw(semaphore)?;
+    // > CL_INVALID_DEVICE if device is not a valid device, or if sema_object belongs to a context that is not associated with
+    // > device, or if sema_object can not be shared with device.
+    let device = semaphore.context.device(device)?;
+    require(
+        semaphore
+            .devices
+            .iter()
+            .any(|one| Arc::ptr_eq(one, &device)),
+        ClError::INVALID_DEVICE,
+    )?;
+    // > CL_INVALID_VALUE if the requested external semaphore handle type was not specified when sema_object was created.
+    require(semaphore.exports.contains(&kind), ClError::INVALID_VALUE)?;
+    // A descriptor is made for somebody who takes it.
+    match answer.takes::<i32>() {
+        true => answer.value(semaphore.runtime.export()?.into_raw_fd()),
+        false => answer.value(-1i32),
+    }
+}
+
+/// The queue and the semaphores of a command. No semaphore takes a payload.
+fn queue_and_semaphores(
+    queue: RawHandle,
+    count: cl_uint,
+    semaphores: In<RawHandle>,
+) -> CLResult<(Ref<Queue>, Vec<Arc<RuntimeSemaphore>>)> {
+    let queue = Queue::from_raw(queue)?;
+    // > CL_INVALID_VALUE if num_sema_objects is 0.
+    require(count != 0, ClError::INVALID_VALUE)?;
+    // > CL_INVALID_SEMAPHORE_KHR if any of the semaphore objects specified by sema_objects is not valid.
+    let raws = semaphores
+        .array(count as usize)
+        .ok_or(ClError::INVALID_SEMAPHORE)?;
+    let semaphores = Semaphore::from_raws(&raws)?;
+    // > CL_INVALID_CONTEXT if the context associated with command_queue and any of the semaphore objects in sema_objects are
+    // > not the same.
+    require(
+        semaphores
+            .iter()
+            .all(|semaphore| Arc::ptr_eq(&semaphore.context, &queue.context)),
+        ClError::INVALID_CONTEXT,
+    )?;
+    // > CL_INVALID_COMMAND_QUEUE if the device associated with command_queue is not same as one of the devices specified by
+    // > CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR at the time of creating one or more of sema_objects.
+    let of_device = |semaphore: &Ref<Semaphore>| {
+        let mut devices = semaphore.devices.iter();
+        devices.any(|device| Arc::ptr_eq(device, &queue.device))
+    };
+    require(
+        semaphores.iter().all(of_device),
+        ClError::INVALID_COMMAND_QUEUE,
+    )?;
+    let runtime = semaphores.iter().map(|one| one.runtime.clone()).collect();
+    Ok((queue, runtime))
+}
+
+/// `clEnqueueWaitSemaphoresKHR`
+pub fn enqueue_wait(
+    queue: RawHandle,
+    count: cl_uint,
+    semaphores: In<RawHandle>,
+    _payloads: In<cl_semaphore_payload_khr>,
+    events: Events,
+) -> CLResult<()> {
+    let (queue, semaphores) = queue_and_semaphores(queue, count, semaphores)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue.runtime.enqueue_wait(&semaphores, &wait)?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueSignalSemaphoresKHR`
+pub fn enqueue_signal(
+    queue: RawHandle,
+    count: cl_uint,
+    semaphores: In<RawHandle>,
+    _payloads: In<cl_semaphore_payload_khr>,
+    events: Events,
+) -> CLResult<()> {
+    let (queue, semaphores) = queue_and_semaphores(queue, count, semaphores)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue.runtime.enqueue_signal(&semaphores, &wait)?;
+    events.give(&queue, event);
+    Ok(())
+}
