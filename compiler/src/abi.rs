@@ -43,6 +43,13 @@ pub type PrintfFn = unsafe extern "C" fn(
     count: u64,
 );
 
+/// Does a service of device-side enqueue for one work-item, as [`crate::device`] says, and gives its result, or 0.
+///
+/// `what` is the service and its block ([`crate::device::decode`]), `words` the `count` operands, each zero-extended to eight
+/// bytes.
+pub type DeviceFn =
+    unsafe extern "C" fn(context: *mut c_void, what: u64, words: *const u64, count: u64) -> u64;
+
 /// How one lane of a `printf` argument is to be read from its eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -74,4 +81,6 @@ pub struct Launch {
     pub local_mem_size: u64,
     pub printf: PrintfFn,
     pub printf_context: *mut c_void,
+    pub device: DeviceFn,
+    pub device_context: *mut c_void,
 }

@@ -94,6 +94,8 @@ pub struct KernelInfo {
     pub private_mem_size: u64,
     /// Whether the kernel or anything it calls executes a work-group barrier or collective.
     pub has_barrier: bool,
+    /// Whether the kernel or anything it calls asks for a service of device-side enqueue.
+    pub enqueues: bool,
     /// OpenCL C attributes, space separated, for `CL_KERNEL_ATTRIBUTES`.
     pub attributes: String,
 }
@@ -113,6 +115,7 @@ impl KernelInfo {
             local_mem_size: 0,
             private_mem_size: 0,
             has_barrier: false,
+            enqueues: false,
             attributes: String::new(),
         }
     }

@@ -21,11 +21,12 @@
 //! This crate knows nothing of OpenCL objects, threads or queues.
 //!
 //! Open `program.rs` first: it drives the stages. `abi.rs` is the contract with whoever runs the code,
-//! `pipe.rs` with whoever makes pipes.
+//! `pipe.rs` with whoever makes pipes, `device/` with whoever runs what kernels enqueue.
 
 pub mod abi;
 pub mod analysis;
 pub mod codegen;
+pub mod device;
 pub mod diagnostic;
 pub mod dump;
 pub mod image;
@@ -41,7 +42,7 @@ pub mod transform;
 pub mod vectorize;
 pub mod workgroup;
 
-pub use abi::{KernelFn, Launch, PrintfFn, PrintfScalar};
+pub use abi::{DeviceFn, KernelFn, Launch, PrintfFn, PrintfScalar};
 pub use diagnostic::Diagnostic;
 pub use ir::KernelRole;
 pub use kernel_info::{

@@ -1,6 +1,6 @@
 //! A checked program and its kernels, compiled on demand per launch shape.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -128,6 +128,8 @@ pub struct Program {
     kernels: Vec<KernelInfo>,
     options: BuildOptions,
     globals: Arc<Globals>,
+    /// The kernel of each block.
+    blocks: HashMap<FuncId, usize>,
     /// One for each kernel; made when first asked for.
     prepared: Vec<OnceLock<Result<Prepared, Diagnostic>>>,
     dump: Dump,
@@ -170,6 +172,10 @@ impl Program {
             .collect::<Result<_, _>>()?;
         Ok(Program {
             globals: Arc::new(Globals::new(&module.globals)?),
+            blocks: (module.kernels.iter().enumerate())
+                .filter(|(_, kernel)| kernel.role == KernelRole::Block)
+                .map(|(index, kernel)| (kernel.func, index))
+                .collect(),
             prepared: module.kernels.iter().map(|_| OnceLock::new()).collect(),
             module,
             kernels,
@@ -190,6 +196,11 @@ impl Program {
             .filter(|(_, kernel)| kernel.role == role)
             .map(|(index, _)| index)
             .collect()
+    }
+
+    /// The kernel, as an index, that is launched as a block.
+    pub fn block(&self, func: FuncId) -> Option<usize> {
+        self.blocks.get(&func).copied()
     }
 
     /// Bytes of module-scope variables in global memory.

@@ -20,6 +20,7 @@ use crate::error::{CLResult, ClError};
 use crate::event::{Event, timestamp};
 use crate::launch::LaunchWork;
 use crate::memory::transfer::Transfer;
+use crate::on_device::Lineage;
 use crate::pool::Push;
 use crate::share::{Shape, Share, Widened};
 use crate::trace;
@@ -80,19 +81,19 @@ impl Work {
     }
 
     /// Runs the units `begin..end` of `event`'s command, unless something before has failed.
-    pub(crate) fn run(&self, event: &Event, begin: u64, end: u64) {
+    pub(crate) fn run(&self, event: &Arc<Event>, begin: u64, end: u64) {
         if event.failure() != 0 {
             return;
         }
         // A panic in here is a bug of the driver; the application gets an error for it, not a crash.
-        match catch_unwind(AssertUnwindSafe(|| self.run_units(begin, end))) {
+        match catch_unwind(AssertUnwindSafe(|| self.run_units(Some(event), begin, end))) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => event.fail(error),
             Err(_) => event.fail(ClError::OUT_OF_RESOURCES),
         }
     }
 
-    fn run_units(&self, begin: u64, end: u64) -> CLResult<()> {
+    fn run_units(&self, event: Option<&Arc<Event>>, begin: u64, end: u64) -> CLResult<()> {
         match self {
             Work::Nothing => {}
             Work::Instant(action) | Work::Application(action) => {
@@ -101,8 +102,8 @@ impl Work {
                 }
             }
             Work::Transfer(transfer) => transfer.run(begin, end),
-            Work::Launch(launch) => return launch.run(begin, end),
-            Work::Recorded(work) => return work.run_units(begin, end),
+            Work::Launch(launch) => return launch.run(event, begin, end),
+            Work::Recorded(work) => return work.run_units(event, begin, end),
         }
         Ok(())
     }
@@ -194,7 +195,7 @@ impl Job {
     /// Does what an instant command does.
     pub(crate) fn run_instant(&self) {
         if let Body::One { work, .. } = &self.body {
-            let _ = work.run_units(0, 1);
+            let _ = work.run_units(None, 0, 1);
         }
     }
 
@@ -211,6 +212,19 @@ impl Job {
         match &self.body {
             Body::One { work, .. } => work.describe(),
             Body::Graph(run) => json!({ "commands": run.len() }),
+        }
+    }
+
+    /// The family that a command of the host founds if it is this that it does.
+    pub(crate) fn lineage(&self) -> Option<Lineage> {
+        match &self.body {
+            Body::One {
+                work: Work::Launch(launch),
+                ..
+            } => launch
+                .spawner()
+                .map(|spawner| Lineage::root(&spawner.family)),
+            _ => None,
         }
     }
 
@@ -306,7 +320,7 @@ fn participate_in_one(event: &Arc<Event>, work: &Work, share: &Share, stop: &dyn
         before = now;
         if share.done(end - begin) {
             work.finish(share.busy());
-            event.complete(event.failure(), Push::Quiet);
+            event.end(Push::Quiet);
             break;
         }
         // What one thread was to do alone is in no list any more: nobody else would finish it.

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::memory::shared::SharedTable;
+use crate::on_device::DeviceQueues;
 use crate::queue::Queue;
 
 /// Receives runtime error reports: `pfn_notify` of `clCreateContext`.
@@ -41,6 +42,7 @@ struct Queues {
 pub struct Context {
     devices: Vec<Arc<Device>>,
     options: ContextOptions,
+    device_queues: DeviceQueues,
     shared: SharedTable,
     queues: Mutex<Queues>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
@@ -56,6 +58,7 @@ impl Context {
         Ok(Arc::new(Context {
             devices,
             options,
+            device_queues: DeviceQueues::default(),
             shared: SharedTable::default(),
             queues: Mutex::default(),
             destructors: Mutex::default(),
@@ -107,6 +110,10 @@ impl Context {
 
     pub(crate) fn printf_output(&self) -> Option<&PrintfOutput> {
         self.options.printf.as_ref()
+    }
+
+    pub(crate) fn device_queues(&self) -> &DeviceQueues {
+        &self.device_queues
     }
 
     /// The context's allocations that are used by address.

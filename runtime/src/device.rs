@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use opencl_sys::*;
 
 use crate::features;
+use crate::on_device::{self, queues};
 use crate::partition::Partition;
 use crate::platform::{NameVersion, OPENCL_VERSION};
 use crate::pool::{ConfinedPool, Pool, thread_count};
@@ -63,6 +64,14 @@ pub struct Device {
     pub profiling_timer_resolution: usize,
     pub execution_capabilities: u64,
     pub queue_on_host_properties: u64,
+    pub device_enqueue_capabilities: u64,
+    pub queue_on_device_properties: u64,
+    /// Bytes.
+    pub queue_on_device_preferred_size: u32,
+    /// Bytes.
+    pub queue_on_device_max_size: u32,
+    pub max_on_device_queues: u32,
+    pub max_on_device_events: u32,
     pub command_buffer_capabilities: u64,
     /// What queues may be created with for command-buffers to run on them.
     pub command_buffer_queue_properties: u64,
@@ -214,6 +223,14 @@ impl Device {
             execution_capabilities: CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL,
             queue_on_host_properties: CL_QUEUE_PROFILING_ENABLE
                 | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+            device_enqueue_capabilities: CL_DEVICE_QUEUE_SUPPORTED
+                | CL_DEVICE_QUEUE_REPLACEABLE_DEFAULT,
+            queue_on_device_properties: CL_QUEUE_PROFILING_ENABLE
+                | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+            queue_on_device_preferred_size: queues::PREFERRED_SIZE,
+            queue_on_device_max_size: queues::MAX_SIZE,
+            max_on_device_queues: queues::MAX_QUEUES,
+            max_on_device_events: on_device::MAX_EVENTS,
             command_buffer_capabilities: CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR
                 | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
                 | CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR,

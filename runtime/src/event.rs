@@ -11,6 +11,9 @@
 //!            decremented, callbacks handed to the pool
 //! ```
 //!
+//! A command that may enqueue others, or was enqueued by one (`on_device/`), has a lineage. It *ends* when the last share is
+//! done, and is complete when all that it enqueued is.
+//!
 //! The status changes to a final one under the lock of the event's links, and dependents and callbacks are
 //! added under the same lock, so each is either seen by the completion or sees it. The status word is also
 //! the futex that waiters sleep on: a waiter counts itself in `waiters` and looks at the status again
@@ -31,6 +34,7 @@ use crate::command::{Job, Keep, Work};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
+use crate::on_device::{Family, Lineage};
 use crate::pool::{Pool, Push};
 use crate::queue::{Priority, Queue};
 use crate::trace;
@@ -74,6 +78,8 @@ pub struct Event {
     submit: AtomicU64,
     start: AtomicU64,
     end: AtomicU64,
+    complete: AtomicU64,
+    lineage: Option<Lineage>,
     pub(crate) job: Job,
     links: Mutex<Links>,
 }
@@ -83,6 +89,22 @@ struct Links {
     dependents: SmallVec<[Dependent; 2]>,
     callbacks: Vec<(i32, EventCallback)>,
     keep: Keep,
+    /// Children that may begin when the command has ended.
+    after_end: Vec<Arc<Event>>,
+    /// Where kernels want the times written (`capture_event_profiling_info`).
+    captures: Vec<usize>,
+}
+
+/// Something that happens to a command and that others may follow from.
+enum Step {
+    /// All dependencies are done.
+    Ready(Arc<Event>),
+    /// The command itself has ended, or will not run.
+    Ended(Arc<Event>),
+    /// It is complete, with this status.
+    Complete(Arc<Event>, i32),
+    /// What followed from the end of a command of the family has been seen to.
+    Rest(Arc<Family>),
 }
 
 struct Dependent {
@@ -105,6 +127,7 @@ impl Event {
         command_type: u32,
         job: Job,
         keep: Keep,
+        lineage: Option<Lineage>,
     ) -> Arc<Event> {
         Event::create(
             Arc::clone(queue.context()),
@@ -114,6 +137,7 @@ impl Event {
             CL_QUEUED,
             job,
             keep,
+            lineage,
         )
     }
 
@@ -133,6 +157,7 @@ impl Event {
             CL_QUEUED,
             job,
             keep,
+            None,
         );
         // Nobody else has it yet.
         if let Some(new) = Arc::get_mut(&mut event) {
@@ -141,6 +166,7 @@ impl Event {
         event
     }
 
+    #[allow(clippy::too_many_arguments)]
     fn create(
         context: Arc<Context>,
         queue: Option<Arc<Queue>>,
@@ -149,6 +175,7 @@ impl Event {
         status: i32,
         job: Job,
         keep: Keep,
+        lineage: Option<Lineage>,
     ) -> Arc<Event> {
         Arc::new(Event {
             context,
@@ -164,6 +191,8 @@ impl Event {
             submit: AtomicU64::new(0),
             start: AtomicU64::new(0),
             end: AtomicU64::new(0),
+            complete: AtomicU64::new(0),
+            lineage,
             job,
             links: Mutex::new(Links {
                 keep,
@@ -183,6 +212,7 @@ impl Event {
             CL_QUEUED,
             Job::new(Work::Nothing, 1),
             Keep::default(),
+            None,
         )
     }
 
@@ -196,6 +226,7 @@ impl Event {
             CL_SUBMITTED,
             Job::new(Work::Nothing, 1),
             Keep::default(),
+            None,
         )
     }
 
@@ -205,7 +236,7 @@ impl Event {
     /// neither `CL_COMPLETE` nor negative, `CL_INVALID_OPERATION` when it was set before.
     pub fn set_user_status(self: &Arc<Self>, status: i32) -> CLResult<()> {
         // CL_INVALID_EVENT if event is not a valid user event object ("User Events").
-        if self.command_type != CL_COMMAND_USER {
+        if !self.is_user() {
             return Err(ClError::INVALID_EVENT);
         }
         // CL_INVALID_VALUE if the execution_status is not CL_COMPLETE or a negative integer value.
@@ -223,6 +254,20 @@ impl Event {
         }
         self.complete(status, Push::Notify);
         Ok(())
+    }
+
+    pub(crate) fn is_user(&self) -> bool {
+        self.command_type == CL_COMMAND_USER
+    }
+
+    /// Where the command is in its family, if it has one.
+    pub(crate) fn lineage(&self) -> Option<&Lineage> {
+        self.lineage.as_ref()
+    }
+
+    /// Whether the command waits for others.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.raw_status() > CL_SUBMITTED
     }
 
     /// `CL_EVENT_COMMAND_EXECUTION_STATUS`. Asking makes sure that the command gets going, so that an
@@ -286,14 +331,12 @@ impl Event {
         if !self.profiled || self.status() != CL_COMPLETE {
             return Err(ClError::PROFILING_INFO_NOT_AVAILABLE);
         }
-        let end = self.end.load(Acquire);
         Ok(Profile {
             queued: self.queued.load(Acquire),
             submit: self.submit.load(Acquire),
             start: self.start.load(Acquire),
-            end,
-            // Brolga's kernels have no child kernels to wait for.
-            complete: end,
+            end: self.end.load(Acquire),
+            complete: self.complete.load(Acquire),
         })
     }
 
@@ -386,14 +429,42 @@ impl Event {
         });
     }
 
+    /// Makes this command, a child, wait until the launch that enqueues it has ended.
+    pub(crate) fn depend_on_end(self: &Arc<Self>, parent: &Event) {
+        self.pending.fetch_add(1, Relaxed);
+        parent.links.lock().after_end.push(Arc::clone(self));
+    }
+
+    /// Has the times of the command written to an address, as `capture_event_profiling_info` wants them, when it is complete.
+    pub(crate) fn capture_times(&self, address: usize) {
+        let mut links = self.links.lock();
+        if is_final(self.raw_status()) {
+            drop(links);
+            self.write_times(address);
+        } else {
+            links.captures.push(address);
+        }
+    }
+
+    /// "value is a pointer to two 64-bit values": the time to the end, and the time until all children are complete.
+    fn write_times(&self, address: usize) {
+        let start = self.start.load(Acquire);
+        let times = [&self.end, &self.complete];
+        let times = times.map(|time| time.load(Acquire).saturating_sub(start));
+        // SAFETY: the kernel says that two values fit there, and that they stay there until the command is complete.
+        unsafe { (address as *mut [u64; 2]).write_unaligned(times) };
+    }
+
     /// Ends the enqueue: from now on the command runs as soon as its dependencies allow.
     pub(crate) fn release(self: &Arc<Self>, push: Push) {
-        if self.resolve() {
-            match self.submit() {
-                None => self.pool().push(Arc::clone(self), push),
-                // Whatever hangs on it was enqueued by other threads in the meantime.
-                Some(status) => self.complete(status, Push::Notify),
-            }
+        if !self.resolve() {
+            return;
+        }
+        if self.submit() {
+            self.pool().push(Arc::clone(self), push);
+        } else {
+            // Whatever hangs on it was enqueued by other threads in the meantime.
+            advance(Step::Ended(Arc::clone(self)), Push::Notify);
         }
     }
 
@@ -408,7 +479,7 @@ impl Event {
         let _ = self.failure.compare_exchange(0, error.0, AcqRel, Relaxed);
     }
 
-    fn inherit_failure(&self) {
+    pub(crate) fn inherit_failure(&self) {
         self.fail(ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     }
 
@@ -417,21 +488,35 @@ impl Event {
         self.failure.load(Acquire)
     }
 
-    /// All dependencies are done. Returns the final status when there is nothing for the pool to do.
-    fn submit(&self) -> Option<i32> {
+    /// The status that the command will have, as far as is known.
+    fn outcome(&self) -> i32 {
+        match (self.failure(), &self.lineage) {
+            (0, Some(lineage)) => lineage.failure(),
+            (failure, _) => failure,
+        }
+    }
+
+    /// All dependencies are done. Returns whether there is something to do for the pool.
+    fn submit(&self) -> bool {
         let now = timestamp();
         self.submit.store(now, Relaxed);
         self.reach(CL_SUBMITTED);
+        if let Some(lineage) = &self.lineage {
+            lineage.wake();
+            if let Some(on_device) = self.queue.as_ref().and_then(|queue| queue.on_device()) {
+                on_device.give(lineage.take_room());
+            }
+        }
         if self.failure() < 0 {
             self.start.store(now, Relaxed);
-            return Some(self.failure());
+            return false;
         }
         if self.job.is_instant() {
             self.start.store(now, Relaxed);
             self.job.run_instant();
-            return Some(CL_COMPLETE);
+            return false;
         }
-        None
+        true
     }
 
     /// The first thread that takes a share marks the command as running.
@@ -465,29 +550,12 @@ impl Event {
     /// Completes the command and everything that follows from it without work: dependents that become
     /// ready are pushed as `push` says, those with nothing to do complete in turn.
     pub(crate) fn complete(self: &Arc<Self>, status: i32, push: Push) {
-        debug_assert!(is_final(status));
-        let mut done: SmallVec<[(Arc<Event>, i32); 4]> = SmallVec::new();
-        done.push((Arc::clone(self), status));
-        // A list instead of recursion: a queue may hold thousands of markers.
-        while let Some((event, status)) = done.pop() {
-            for dependent in event.settle(status) {
-                if dependent.inherits && status < 0 {
-                    dependent.event.inherit_failure();
-                }
-                if dependent.event.resolve() {
-                    match dependent.event.submit() {
-                        None => {
-                            // This thread looks for work in its own pool only.
-                            let pool = dependent.event.pool();
-                            let same = Arc::ptr_eq(pool, self.pool());
-                            let push = if same { push } else { Push::Notify };
-                            pool.push(Arc::clone(&dependent.event), push);
-                        }
-                        Some(status) => done.push((dependent.event, status)),
-                    }
-                }
-            }
-        }
+        advance(Step::Complete(Arc::clone(self), status), push);
+    }
+
+    /// The last share is done. The rest is as for [`Event::complete`].
+    pub(crate) fn end(self: &Arc<Self>, push: Push) {
+        advance(Step::Ended(Arc::clone(self)), push);
     }
 
     /// Makes `status` final and wakes whoever waits for it; returns the dependents.
@@ -495,11 +563,16 @@ impl Event {
         // What the command kept alive goes first, so that a waiter finds destructor callbacks called.
         let keep = std::mem::take(&mut self.links.lock().keep);
         drop(keep);
-        self.end.store(timestamp(), Release);
+        let now = timestamp();
+        let _ = self.end.compare_exchange(0, now, Release, Relaxed);
+        self.complete.store(now, Release);
         if trace::is_on() {
             self.record(status);
         }
         let mut links = self.links.lock();
+        for address in std::mem::take(&mut links.captures) {
+            self.write_times(address);
+        }
         self.status.store(status as u32, SeqCst);
         let dependents = std::mem::take(&mut links.dependents);
         let callbacks = std::mem::take(&mut links.callbacks);
@@ -528,6 +601,112 @@ impl Event {
     }
 }
 
+/// Does all that follows from something without work. A list instead of recursion: a queue may hold thousands of markers. What comes last
+/// in it comes first, with all that follows from that.
+fn advance(step: Step, push: Push) {
+    // This thread looks for work in its own pool only.
+    let own = match &step {
+        Step::Ready(event) | Step::Ended(event) | Step::Complete(event, _) => {
+            Arc::clone(event.pool())
+        }
+        Step::Rest(_) => Arc::clone(Pool::get()),
+    };
+    let mut steps: SmallVec<[Step; 4]> = SmallVec::new();
+    steps.push(step);
+    while let Some(step) = steps.pop() {
+        match step {
+            // Given up since it waited for itself.
+            Step::Ready(event) if event.is_done() => {}
+            Step::Ready(event) => {
+                if event.submit() {
+                    let pool = Arc::clone(event.pool());
+                    let same = Arc::ptr_eq(&pool, &own);
+                    pool.push(event, if same { push } else { Push::Notify });
+                } else {
+                    steps.push(Step::Ended(event));
+                }
+            }
+            Step::Ended(event) => {
+                let Some(lineage) = &event.lineage else {
+                    let status = event.failure();
+                    steps.push(Step::Complete(event, status));
+                    continue;
+                };
+                event.end.store(timestamp(), Release);
+                steps.push(Step::Rest(Arc::clone(&lineage.family)));
+                let children = std::mem::take(&mut event.links.lock().after_end);
+                for child in children {
+                    if event.failure() < 0 {
+                        child.inherit_failure();
+                    }
+                    if child.resolve() {
+                        steps.push(Step::Ready(child));
+                    }
+                }
+                if lineage.finish_one() {
+                    let status = event.outcome();
+                    steps.push(Step::Complete(event, status));
+                }
+            }
+            Step::Complete(event, status) => {
+                debug_assert!(is_final(status));
+                for dependent in event.settle(status) {
+                    if dependent.inherits && status < 0 {
+                        dependent.event.inherit_failure();
+                    }
+                    if dependent.event.resolve() {
+                        steps.push(Step::Ready(dependent.event));
+                    }
+                }
+                let Some(lineage) = &event.lineage else {
+                    continue;
+                };
+                let Some(parent) = lineage.take_parent() else {
+                    lineage.family.dissolve();
+                    continue;
+                };
+                if let Some(lineage) = &parent.lineage {
+                    if status < 0 {
+                        lineage.fail(status);
+                    }
+                    if lineage.finish_one() {
+                        let status = parent.outcome();
+                        steps.push(Step::Complete(parent, status));
+                    }
+                }
+            }
+            Step::Rest(family) => {
+                if family.rest() {
+                    give_up(family, &mut steps);
+                }
+            }
+        }
+    }
+}
+
+/// Nothing of a family can run. Fails what it waits for, if it waits for anything; that may not be all.
+fn give_up(family: Arc<Family>, steps: &mut SmallVec<[Step; 4]>) {
+    let stuck = family.stuck();
+    if stuck.is_empty() {
+        return;
+    }
+    let failed = ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    family.wake();
+    steps.push(Step::Rest(family));
+    for event in stuck {
+        if !event.is_user() {
+            event.inherit_failure();
+            steps.push(Step::Ready(event));
+        } else if event
+            .pending
+            .compare_exchange(1, 0, AcqRel, Relaxed)
+            .is_ok()
+        {
+            steps.push(Step::Complete(event, failed.0));
+        }
+    }
+}
+
 /// Gives callbacks to the pool, each to be called with its own status, or with the error.
 fn hand_out(callbacks: Vec<(i32, EventCallback)>, reached: i32) {
     for (status, callback) in callbacks {
@@ -542,10 +721,8 @@ impl Drop for Event {
     fn drop(&mut self) {
         for dependent in std::mem::take(&mut self.links.get_mut().dependents) {
             dependent.event.inherit_failure();
-            if dependent.event.resolve()
-                && let Some(status) = dependent.event.submit()
-            {
-                dependent.event.complete(status, Push::Notify);
+            if dependent.event.resolve() {
+                advance(Step::Ready(dependent.event), Push::Notify);
             }
         }
     }

@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 use brolga_compiler::abi::SCRATCH_ALIGN;
+use brolga_compiler::ir::FuncId;
 use brolga_compiler::{
     CompiledKernel, Diagnostic, KernelFn, KernelInfo, KernelRole, LaunchKey, NdRange, Program,
 };
@@ -33,6 +34,11 @@ pub trait KernelSource: Send + Sync {
     /// The kernels that run before all others, or when the program goes.
     fn kernels_with_role(&self, _role: KernelRole) -> Vec<usize> {
         Vec::new()
+    }
+
+    /// The kernel that is launched as a block.
+    fn block(&self, _block: FuncId) -> Option<usize> {
+        None
     }
 
     /// Bytes of program-scope variables in the global address space.
@@ -60,6 +66,10 @@ impl KernelSource for Program {
 
     fn kernels_with_role(&self, role: KernelRole) -> Vec<usize> {
         Program::kernels_with_role(self, role)
+    }
+
+    fn block(&self, block: FuncId) -> Option<usize> {
+        Program::block(self, block)
     }
 
     fn global_variable_size(&self) -> u64 {
@@ -232,6 +242,10 @@ pub struct Executable {
     pub(crate) allows_non_uniform: bool,
     /// Whether `clGetKernelArgInfo` has something to say.
     pub(crate) has_arg_info: bool,
+    /// Whether kernels get more specific errors than `CLK_ENQUEUE_FAILURE`.
+    pub(crate) tells_errors: bool,
+    /// The kernels that are the application's to launch.
+    ordinary: Vec<usize>,
     /// Whether kernels ran before all others.
     pub(crate) has_initializers: bool,
     /// What to run at the end.
@@ -245,7 +259,11 @@ impl Executable {
         has_arg_info: bool,
     ) -> Executable {
         let code = source.kernels().iter().map(|_| Mutex::default()).collect();
+        let blocks = source.kernels_with_role(KernelRole::Block);
+        let all = 0..source.kernels().len();
         Executable {
+            ordinary: all.filter(|kernel| !blocks.contains(kernel)).collect(),
+            tells_errors: false,
             source,
             code,
             allows_non_uniform,
@@ -261,7 +279,7 @@ impl Executable {
         self.has_initializers = !initializers.is_empty();
         for kernel in initializers {
             let work = self.single_item(context, kernel)?;
-            work.run(0, 1)
+            work.run(None, 0, 1)
                 .map_err(|error| format!("error: an initializer could not run: {error}\n"))?;
             work.finish(0);
         }
@@ -294,11 +312,22 @@ impl Executable {
             Vec::new(),
             range,
             local_mem_size,
+            None,
         ))
     }
 
     pub(crate) fn kernels(&self) -> &[KernelInfo] {
         self.source.kernels()
+    }
+
+    /// The kernels that are the application's to launch, as indices: all but blocks.
+    pub(crate) fn ordinary(&self) -> &[usize] {
+        &self.ordinary
+    }
+
+    /// The kernel that is launched as a block.
+    pub(crate) fn block(&self, block: FuncId) -> Option<usize> {
+        self.source.block(block)
     }
 
     /// `CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE`
@@ -359,7 +388,7 @@ impl Drop for Executable {
     fn drop(&mut self) {
         for work in &self.finalizers {
             // There is nobody left to tell of an error.
-            if work.run(0, 1).is_ok() {
+            if work.run(None, 0, 1).is_ok() {
                 work.finish(0);
             }
         }

@@ -183,6 +183,7 @@ const OPENCL_C_FEATURES: &[NameVersion] = &[
     NameVersion::new("__opencl_c_atomic_order_seq_cst", 3, 0, 0),
     NameVersion::new("__opencl_c_atomic_scope_all_devices", 3, 0, 0),
     NameVersion::new("__opencl_c_atomic_scope_device", 3, 0, 0),
+    NameVersion::new("__opencl_c_device_enqueue", 3, 0, 0),
     NameVersion::new("__opencl_c_fp64", 3, 0, 0),
     NameVersion::new("__opencl_c_generic_address_space", 3, 0, 0),
     NameVersion::new("__opencl_c_int64", 3, 0, 0),

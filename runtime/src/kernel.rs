@@ -10,13 +10,16 @@ use parking_lot::Mutex;
 
 use crate::command::Keep;
 use crate::context::Context;
+use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::executable::Executable;
 use crate::launch::{ArgBlock, LaunchWork};
 use crate::memory::buffer::Buffer;
 use crate::memory::pipe::Pipe;
 use crate::ndrange::{self, Limits};
+use crate::on_device::{Family, Spawner};
 use crate::program::Program;
+use crate::queue::Queue;
 
 /// A kernel of a built program, with its arguments.
 pub struct Kernel {
@@ -205,6 +208,24 @@ impl Kernel {
         Ok(())
     }
 
+    /// Sets an on-device queue.
+    ///
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
+    /// `CL_INVALID_DEVICE_QUEUE` for a queue of another context, or of the host.
+    pub fn set_arg_queue(&self, index: u32, queue: &Arc<Queue>) -> CLResult<()> {
+        let arg = self.arg(index)?;
+        if arg.kind != ArgKind::DeviceQueue {
+            return Err(ClError::INVALID_ARG_VALUE);
+        }
+        // CL_INVALID_DEVICE_QUEUE for an argument declared to be of type queue_t when the specified arg_value is not a valid device
+        // queue object.
+        let own = Arc::ptr_eq(queue.context(), self.context());
+        let handle = queue.on_device().filter(|_| own).map(|it| it.handle);
+        let handle = handle.ok_or(ClError::INVALID_DEVICE_QUEUE)?;
+        self.set(index, arg, &handle.to_le_bytes(), Bound::Value);
+        Ok(())
+    }
+
     /// Sets a pointer to local memory to a block of `size` bytes.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
@@ -245,15 +266,7 @@ impl Kernel {
 
     /// `CL_KERNEL_WORK_GROUP_SIZE`: the required size if there is one, else the device's limit.
     pub fn work_group_size(&self) -> usize {
-        let limit = self.context().device().max_work_group_size;
-        match self.info().required_work_group_size {
-            Some(size) => size
-                .iter()
-                .map(|&n| n as usize)
-                .product::<usize>()
-                .min(limit),
-            None => limit,
-        }
+        ndrange::max_group(&self.limits())
     }
 
     /// `CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE`: work-items per vector.
@@ -322,6 +335,7 @@ impl Kernel {
     /// Checks a launch and captures everything it needs; `None` for an empty range.
     pub(crate) fn prepare(
         &self,
+        device: &Arc<Device>,
         work_dim: u32,
         offset: Option<&[usize]>,
         global: Option<&[usize]>,
@@ -371,7 +385,12 @@ impl Kernel {
                 eprintln!("brolga: kernel {}: {diagnostic}", self.info().name);
                 ClError::OUT_OF_RESOURCES
             })?;
-        let work = LaunchWork::new(self.context(), code, args.block, range, local_mem_size);
+        let context = self.context();
+        let spawner = self.info().enqueues.then(|| Spawner {
+            executable: Arc::clone(&self.executable),
+            family: Family::new(context, context.device_queues().default_of(device)),
+        });
+        let work = LaunchWork::new(context, code, args.block, range, local_mem_size, spawner);
         Ok(Some((work, keep)))
     }
 }

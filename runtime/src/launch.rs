@@ -1,6 +1,7 @@
 //! One launch of a kernel as work: arguments captured by value, code, and the range of work-groups.
 
 use std::ops::Range;
+use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,10 +11,12 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
+use crate::event::Event;
 use crate::executable::Code;
 use crate::fault;
 use crate::float_env::FloatEnv;
 use crate::ndrange::num_groups;
+use crate::on_device::{Caller, Spawner, serve};
 use crate::printf_sink::{PrintfSink, receive};
 use crate::scratch;
 use crate::share::Shape;
@@ -28,6 +31,20 @@ pub(crate) const NANOSECONDS_PER_CHUNK: u64 = 2_000;
 #[repr(C, align(128))]
 pub(crate) struct ArgBlock(pub(crate) [u8; 128]);
 
+impl ArgBlock {
+    /// As many as bytes need.
+    pub(crate) fn of(bytes: &[u8]) -> Vec<ArgBlock> {
+        let chunks = bytes.chunks(128);
+        chunks
+            .map(|chunk| {
+                let mut block = [0; 128];
+                block[..chunk.len()].copy_from_slice(chunk);
+                ArgBlock(block)
+            })
+            .collect()
+    }
+}
+
 /// What a launch does.
 pub(crate) struct LaunchWork {
     code: Arc<Code>,
@@ -37,6 +54,8 @@ pub(crate) struct LaunchWork {
     local_mem_size: u64,
     scratch_size: u64,
     sink: PrintfSink,
+    /// Unless the kernel enqueues nothing.
+    spawner: Option<Spawner>,
     context: Arc<Context>,
     faulted: AtomicBool,
 }
@@ -49,6 +68,7 @@ impl LaunchWork {
         args: Vec<ArgBlock>,
         range: NdRange,
         local_mem_size: u64,
+        spawner: Option<Spawner>,
     ) -> LaunchWork {
         // No group has more work-items than the whole range.
         let group = std::array::from_fn(|d| range.local_size[d]);
@@ -56,6 +76,7 @@ impl LaunchWork {
             scratch_size: code.scratch_size(group, local_mem_size),
             num_groups: num_groups(&range),
             sink: PrintfSink::new(context),
+            spawner,
             context: Arc::clone(context),
             faulted: AtomicBool::new(false),
             code,
@@ -63,6 +84,10 @@ impl LaunchWork {
             range,
             local_mem_size,
         }
+    }
+
+    pub(crate) fn spawner(&self) -> Option<&Spawner> {
+        self.spawner.as_ref()
     }
 
     fn items(&self) -> u64 {
@@ -102,9 +127,14 @@ impl LaunchWork {
         }
     }
 
-    /// Runs the work-groups `begin..end` on this thread. Errors: `CL_OUT_OF_RESOURCES` without scratch memory, or if the kernel
+    /// Runs the work-groups `begin..end` on this thread, for a command if there is one. Errors: `CL_OUT_OF_RESOURCES` without scratch memory, or if the kernel
     /// faults.
-    pub(crate) fn run(&self, begin: u64, end: u64) -> CLResult<()> {
+    pub(crate) fn run(&self, event: Option<&Arc<Event>>, begin: u64, end: u64) -> CLResult<()> {
+        let caller = self
+            .spawner
+            .as_ref()
+            .zip(event)
+            .map(|(spawner, event)| Caller::new(event, spawner));
         let launch = Launch {
             args: self.args.as_ptr().cast(),
             global_offset: self.range.global_offset,
@@ -115,6 +145,13 @@ impl LaunchWork {
             local_mem_size: self.local_mem_size,
             printf: receive,
             printf_context: self.sink.as_context(),
+            device: match &caller {
+                Some(_) => serve,
+                None => brolga_compiler::device::refuse,
+            },
+            device_context: caller.as_ref().map_or(null_mut(), |caller| {
+                std::ptr::from_ref(caller).cast_mut().cast()
+            }),
         };
         let (entry, machine) = (self.code.entry(), self.code.machine());
         let ran = scratch::with(self.scratch_size, |scratch| {
@@ -133,8 +170,11 @@ impl LaunchWork {
                 unsafe { scratch.write_bytes(0, self.scratch_size as usize) };
                 call(group..group + 1)
             })
-        })?;
-        ran.map_err(|fault| {
+        });
+        if let Some(caller) = caller {
+            caller.finish(!matches!(ran, Ok(Ok(()))));
+        }
+        ran?.map_err(|fault| {
             let message = format!("kernel `{}` {fault}", self.code.name());
             // One line for a launch, however many threads run it.
             if !self.faulted.swap(true, Relaxed) {

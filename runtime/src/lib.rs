@@ -13,6 +13,7 @@
 //! queue, enqueue/                        the order of commands; each kind validated and captured by value
 //! command, share, event                  a command, how threads share it; its dependencies, status and callbacks
 //! command_buffer/                        commands recorded as a graph that is run again and again
+//! on_device/                             what kernels enqueue
 //! semaphore/                              commands that wait for signals of others
 //! pool, scratch, float_env               threads that execute commands
 //! fault/                                 kernels that fault
@@ -42,6 +43,7 @@ pub mod kernel;
 mod launch;
 pub mod memory;
 pub mod ndrange;
+mod on_device;
 pub mod partition;
 pub mod platform;
 mod pool;

@@ -20,6 +20,19 @@ pub(crate) struct Limits<'a> {
     pub(crate) allows_non_uniform: bool,
 }
 
+/// Most work-items of a work-group: as many as are required, or the device's limit.
+pub(crate) fn max_group(limits: &Limits) -> usize {
+    let limit = limits.device.max_work_group_size;
+    match limits.info.required_work_group_size {
+        Some(size) => size
+            .iter()
+            .map(|&n| n as usize)
+            .product::<usize>()
+            .min(limit),
+        None => limit,
+    }
+}
+
 /// Checks the arguments of a launch and completes them; `None` when the range is empty.
 ///
 /// Slices have at least `work_dim` elements. Errors: `CL_INVALID_WORK_DIMENSION`, `CL_INVALID_GLOBAL_OFFSET`,

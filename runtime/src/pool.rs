@@ -38,7 +38,8 @@
 //!
 //! A waiting thread sleeps on its event when there is nothing it can take. What its event depends on was enqueued before,
 //! so it is then not deferred, but running, or ready and known to the workers by the rules above, or
-//! waits for something of which the same is true, or for a user event.
+//! waits for something of which the same is true, or for a user event. What kernels enqueue is never deferred: it is pushed by the thread that
+//! runs the kernel, notifying, or quietly by one that goes on to take.
 
 use std::collections::VecDeque;
 use std::fmt;

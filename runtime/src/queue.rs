@@ -23,6 +23,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
+use crate::on_device::queues::OnDevice;
 
 /// A command queue.
 pub struct Queue {
@@ -32,6 +33,8 @@ pub struct Queue {
     device: Arc<Device>,
     properties: u64,
     property_list: Vec<u64>,
+    /// Of a queue that kernels enqueue to.
+    on_device: Option<OnDevice>,
     priority: Priority,
     order: Mutex<Order>,
 }
@@ -71,17 +74,20 @@ pub(crate) enum Ordering {
 
 impl Queue {
     /// `clCreateCommandQueue(WithProperties)`. `properties` are `CL_QUEUE_...` bits, `property_list` is what
-    /// `CL_QUEUE_PROPERTIES_ARRAY` answers: as given, with the final 0, or empty.
+    /// `CL_QUEUE_PROPERTIES_ARRAY` answers: as given, with the final 0, or empty. `size` is that of an on-device queue in bytes, if
+    /// it is given. A default on-device queue replaces the one before.
     ///
-    /// Errors: `CL_INVALID_DEVICE`, `CL_INVALID_VALUE` (unknown bits), `CL_INVALID_QUEUE_PROPERTIES` (unsupported).
+    /// Errors: `CL_INVALID_DEVICE`, `CL_INVALID_VALUE` (unknown bits, or bits and a size that do not go together),
+    /// `CL_INVALID_QUEUE_PROPERTIES` (unsupported).
     pub fn new(
         context: &Arc<Context>,
         device: &Arc<Device>,
         properties: u64,
+        size: Option<u32>,
         property_list: Vec<u64>,
     ) -> CLResult<Arc<Queue>> {
         let priority = Priority::default();
-        Queue::with_priority(context, device, properties, property_list, priority)
+        Queue::with_priority(context, device, properties, size, property_list, priority)
     }
 
     /// As [`Queue::new`], with a priority.
@@ -89,6 +95,7 @@ impl Queue {
         context: &Arc<Context>,
         device: &Arc<Device>,
         properties: u64,
+        size: Option<u32>,
         property_list: Vec<u64>,
         priority: Priority,
     ) -> CLResult<Arc<Queue>> {
@@ -104,8 +111,26 @@ impl Queue {
         if properties & !known != 0 {
             return Err(ClError::INVALID_VALUE);
         }
+        let is_on_device = properties & CL_QUEUE_ON_DEVICE != 0;
+        // If CL_QUEUE_ON_DEVICE is set, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE must also be set. CL_QUEUE_ON_DEVICE_DEFAULT
+        // can only be used with CL_QUEUE_ON_DEVICE, and so can CL_QUEUE_SIZE.
+        let sane = match is_on_device {
+            true => properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0,
+            false => properties & CL_QUEUE_ON_DEVICE_DEFAULT == 0 && size.is_none(),
+        };
+        // CL_QUEUE_SIZE must be a value <= CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE.
+        let size = size.unwrap_or(device.queue_on_device_preferred_size);
+        if !sane || is_on_device && size > device.queue_on_device_max_size {
+            return Err(ClError::INVALID_VALUE);
+        }
         // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the device.
-        if properties & !device.queue_on_host_properties != 0 {
+        let supported = match is_on_device {
+            true => {
+                device.queue_on_device_properties | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT
+            }
+            false => device.queue_on_host_properties,
+        };
+        if properties & !supported != 0 {
             return Err(ClError::INVALID_QUEUE_PROPERTIES);
         }
         // Starts the threads, so that the first command does not wait for them.
@@ -117,11 +142,44 @@ impl Queue {
             device: Arc::clone(device),
             properties,
             property_list,
+            on_device: is_on_device.then(|| context.device_queues().reserve(size)),
             priority,
             order: Mutex::default(),
         });
+        if let Some(on_device) = &queue.on_device {
+            context.device_queues().add(on_device.handle, &queue);
+            if properties & CL_QUEUE_ON_DEVICE_DEFAULT != 0 {
+                queue.make_default()?;
+            }
+        }
         context.add_queue(&queue);
         Ok(queue)
+    }
+
+    /// `clSetDefaultDeviceCommandQueue`: launches from now on find it as the default queue of its device.
+    ///
+    /// Errors: `CL_INVALID_COMMAND_QUEUE` unless it is on the device.
+    pub fn make_default(&self) -> CLResult<()> {
+        // CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue for device.
+        let on_device = self.on_device().ok_or(ClError::INVALID_COMMAND_QUEUE)?;
+        let queues = self.context.device_queues();
+        queues.set_default(&self.device, on_device.handle);
+        Ok(())
+    }
+
+    /// What a queue on the device has besides.
+    pub(crate) fn on_device(&self) -> Option<&OnDevice> {
+        self.on_device.as_ref()
+    }
+
+    /// Whether kernels, and not the host, enqueue to it.
+    pub fn is_on_device(&self) -> bool {
+        self.on_device.is_some()
+    }
+
+    /// `CL_QUEUE_SIZE`, bytes, of a queue on the device.
+    pub fn size(&self) -> Option<u32> {
+        Some(self.on_device()?.size)
     }
 
     /// The number that people know the queue by.
@@ -163,13 +221,19 @@ impl Queue {
     }
 
     /// `clFlush`: from now on the commands enqueued so far progress by themselves.
+    ///
+    /// Errors: `CL_INVALID_COMMAND_QUEUE` for a queue on the device.
     pub fn flush(&self) -> CLResult<()> {
+        self.check_host()?;
         self.device.pool().promote_deferred();
         Ok(())
     }
 
     /// `clFinish`: returns when everything enqueued so far is done; this thread helps.
+    ///
+    /// Errors: `CL_INVALID_COMMAND_QUEUE` for a queue on the device.
     pub fn finish(&self) -> CLResult<()> {
+        self.check_host()?;
         let (last, since) = {
             let order = self.order.lock();
             (order.last.upgrade(), order.since.clone())
@@ -182,7 +246,8 @@ impl Queue {
 
     /// Enqueues a command.
     ///
-    /// Errors: `CL_INVALID_CONTEXT` when an event of `wait` belongs to another context.
+    /// Errors: `CL_INVALID_CONTEXT` when an event of `wait` belongs to another context; `CL_INVALID_COMMAND_QUEUE` for a queue on
+    /// the device.
     pub(crate) fn enqueue(
         self: &Arc<Self>,
         command_type: u32,
@@ -192,12 +257,10 @@ impl Queue {
         ordering: Ordering,
     ) -> CLResult<Arc<Event>> {
         self.check_wait_list(wait)?;
-        let event = Event::command(
-            self,
-            command_type,
-            Job::new(work, self.device.pool().threads()),
-            keep,
-        );
+        self.check_host()?;
+        let job = Job::new(work, self.device.pool().threads());
+        let lineage = job.lineage();
+        let event = Event::command(self, command_type, job, keep, lineage);
         let push = event.job.push();
         self.place(&event, wait, ordering);
         event.release(push);
@@ -245,10 +308,11 @@ impl Queue {
         distinct.sort_by_key(|queue| Arc::as_ptr(queue));
         distinct.dedup_by_key(|queue| Arc::as_ptr(queue));
         for queue in &distinct {
+            queue.check_host()?;
             queue.check_wait_list(wait)?;
         }
         let event = match (&distinct[..], queues) {
-            ([queue], [_]) => Event::command(queue, command_type, job, keep),
+            ([queue], [_]) => Event::command(queue, command_type, job, keep, None),
             _ => Event::command_of_several(&distinct, command_type, job, keep),
         };
         let push = event.job.push();
@@ -263,6 +327,15 @@ impl Queue {
         }
         event.release(push);
         Ok(event)
+    }
+
+    /// Errors: `CL_INVALID_COMMAND_QUEUE` for a queue on the device.
+    pub(crate) fn check_host(&self) -> CLResult<()> {
+        // CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue.
+        match self.is_on_device() {
+            true => Err(ClError::INVALID_COMMAND_QUEUE),
+            false => Ok(()),
+        }
     }
 
     /// Enters a command into the order, and its dependencies into the command.
@@ -335,6 +408,9 @@ impl Drop for Queue {
     /// but the last reference may be a command's.
     fn drop(&mut self) {
         self.device.pool().promote_deferred();
+        if let Some(on_device) = &self.on_device {
+            self.context.device_queues().remove(on_device.handle);
+        }
     }
 }
 

@@ -573,7 +573,7 @@ fn several_devices() {
         return;
     };
     let context = Context::new(devices.clone(), ContextOptions::default()).unwrap();
-    let with = |device| Queue::new(&context, device, 0, Vec::new()).unwrap();
+    let with = |device| Queue::new(&context, device, 0, None, Vec::new()).unwrap();
     let queues: Vec<_> = devices.iter().map(with).collect();
     let (add, who) = (kernel(&context, "add"), kernel(&context, "who"));
     let sum = buffer(&context, &[0]);

@@ -416,7 +416,7 @@ fn priorities_are_obeyed() {
         let with = |priority| {
             let bits = CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
             let device = context.device();
-            Queue::with_priority(&context, device, bits, Vec::new(), priority).unwrap()
+            Queue::with_priority(&context, device, bits, None, Vec::new(), priority).unwrap()
         };
         let slow = kernel(&context, "slow");
         slow.set_arg_value(0, &100u32.to_le_bytes()).unwrap();

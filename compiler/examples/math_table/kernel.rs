@@ -114,6 +114,8 @@ impl Kernel {
             local_mem_size: 0,
             printf,
             printf_context: std::ptr::null_mut(),
+            device: brolga_compiler::device::refuse,
+            device_context: std::ptr::null_mut(),
         };
         let scratch = self.scratch.as_mut_ptr().cast::<u8>();
         debug_assert!((scratch as u64).is_multiple_of(SCRATCH_ALIGN));

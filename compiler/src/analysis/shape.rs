@@ -374,7 +374,9 @@ impl Shapes {
             .map(|&arg| self.at(func, cfg, arg, block))
             .collect();
         match &data.op {
-            Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) | Op::AtomicLoad(_) => return Shape::Varying,
+            Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) | Op::AtomicLoad(_) | Op::Device { .. } => {
+                return Shape::Varying;
+            }
             Op::Load(mem) if mem.volatile => return Shape::Varying,
             Op::Clock => {
                 return match self.across {

@@ -425,6 +425,14 @@ impl Gen<'_> {
                 self.printf(args, mask, lanes);
                 self.constant(0, ty())
             }
+            Op::Device {
+                what,
+                block,
+                masked,
+            } => {
+                self.device(*what, *block, *masked, inst);
+                return Ok(());
+            }
             Op::LaneIds => {
                 let lanes: Vec<u64> = (0..u64::from(ty().lanes)).collect();
                 Repr::Vector(self.constant_lanes(ty(), &lanes))

@@ -13,11 +13,13 @@
 //! - `memory/`: loads, stores, atomics, by shape.
 //! - `lanes.rs`: what is done lane by lane: loops over the set bits of a mask, calls.
 //! - `shuffle.rs`: lanes that move.
+//! - `device.rs`: device-side enqueue.
 //! - `images.rs`: texels, by calls of `crate::image`.
 //! - `host.rs`: the functions that generated code calls.
 
 mod arith;
 mod convert;
+mod device;
 mod frame;
 mod function;
 mod host;

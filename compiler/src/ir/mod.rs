@@ -31,6 +31,7 @@
 pub mod builder;
 pub mod builtin;
 pub mod collective;
+mod device;
 pub mod eval;
 pub mod function;
 pub mod interp;
@@ -47,6 +48,7 @@ use cranelift_entity::entity_impl;
 pub use builder::Builder;
 pub use builtin::Builtin;
 pub use collective::Collective;
+pub use device::DeviceOp;
 pub use function::{
     BlockCall, BlockData, Function, InstData, LocalVar, Slot, SourceLoc, Terminator, ValueDef,
 };

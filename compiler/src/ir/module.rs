@@ -57,6 +57,8 @@ pub enum KernelRole {
     Initializer,
     /// The runtime, when the program goes: one work-item.
     Finalizer,
+    /// Other kernels ([`crate::device`]).
+    Block,
 }
 
 /// A kernel: a function whose parameters come from the argument block.
@@ -79,4 +81,12 @@ pub struct Module {
     pub kernels: Vec<Kernel>,
     /// Source positions, `file:line`; [`super::SourceLoc`] n is entry n - 1.
     pub locations: Vec<String>,
+}
+
+impl Module {
+    /// The kernel, as an index, that is launched as the block that a function is.
+    pub fn block(&self, func: FuncId) -> Option<usize> {
+        let is_it = |kernel: &Kernel| kernel.role == KernelRole::Block && kernel.func == func;
+        self.kernels.iter().position(is_it)
+    }
 }

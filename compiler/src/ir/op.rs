@@ -3,7 +3,7 @@
 //! An operation is everything about an instruction but its operands and results. Each enum that is
 //! spelled in the text form is made with `named!`, so that printer and parser share one table.
 
-use super::{Collective, FuncId, GlobalId, LocalId, SlotId};
+use super::{Collective, DeviceOp, FuncId, GlobalId, LocalId, SlotId};
 use crate::AddressSpace;
 use crate::image::{Component, Field, Shape};
 
@@ -582,6 +582,13 @@ pub enum Op {
     Builtin(super::Builtin),
     /// `format pointer, argument... [, mask] -> i32` 0 on success. Formats are NUL-terminated.
     Printf { masked: bool },
+    /// A service of device-side enqueue ([`crate::device`]), perhaps about the block that this kernel's function is. Operands and
+    /// result by [`DeviceOp`], then after `vectorize` a mask; work-items ask in the order of their lanes.
+    Device {
+        what: DeviceOp,
+        block: Option<FuncId>,
+        masked: bool,
+    },
 
     /// `() -> T`: this work-item's value of a barrier-context slot. Made by `workgroup`.
     ContextLoad(SlotId),
@@ -628,6 +635,7 @@ impl Op {
             | Op::Collective { .. }
             | Op::Call(_)
             | Op::Printf { .. }
+            | Op::Device { .. }
             | Op::ContextStore(_) => true,
             _ => false,
         }

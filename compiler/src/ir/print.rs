@@ -173,6 +173,17 @@ impl Display for Op {
             Op::Call(func) => write!(f, "call {func}"),
             Op::Builtin(builtin) => write!(f, "builtin.{}", builtin.name()),
             Op::Printf { masked: m } => write!(f, "printf{}", masked(*m)),
+            Op::Device {
+                what,
+                block,
+                masked: m,
+            } => {
+                write!(f, "device.{}", what.name())?;
+                if let Some(block) = block {
+                    write!(f, ".{block}")?;
+                }
+                f.write_str(masked(*m))
+            }
             Op::ContextLoad(slot) => write!(f, "context_load {slot}"),
             Op::ContextStore(slot) => write!(f, "context_store {slot}"),
             Op::Carry => f.write_str("carry"),
@@ -354,6 +365,7 @@ impl Display for Module {
                         KernelRole::Ordinary => "",
                         KernelRole::Initializer => " initializer",
                         KernelRole::Finalizer => " finalizer",
+                        KernelRole::Block => " block",
                     }
                 )?;
             }

@@ -72,7 +72,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::LiteralSampler, Full),
     (Capability::Pipes, Full),
     (Capability::PipeStorage, Full),
-    (Capability::DeviceEnqueue, Parts("device enqueue")),
+    (Capability::DeviceEnqueue, Full),
     (Capability::NamedBarrier, Full),
     (Capability::GroupNonUniform, Full),
     (Capability::GroupNonUniformVote, Full),

@@ -4,7 +4,7 @@ use rspirv::spirv::{Decoration, Op};
 
 use super::decode::{Inst, Result};
 use super::function::{Bound, FunctionTranslator};
-use crate::ir::{BinOp, ConvertOp, Op as IrOp, Rounding, Scalar, Type, Value};
+use crate::ir::{BinOp, ConvertOp, IntCC, Op as IrOp, Rounding, Scalar, Type, Value};
 
 impl FunctionTranslator<'_, '_> {
     /// Translates an instruction of this family; false when it is of another.
@@ -50,7 +50,12 @@ impl FunctionTranslator<'_, '_> {
             }
             Op::Bitcast => self.bit_cast(inst)?,
             Op::ConvertPtrToU => {
-                let value = self.typed(inst, inst.operands[0], Type::PTR)?;
+                let from = self.type_of(inst, inst.operands[0])?;
+                let from = match self.is_handle(inst, from)? {
+                    true => Type::I64,
+                    false => Type::PTR,
+                };
+                let value = self.typed(inst, inst.operands[0], from)?;
                 let to = self.result_ir(inst)?;
                 if !to.is_scalar() || !to.scalar.is_int() {
                     return Err(self.error(inst, "the result type is not a scalar integer"));
@@ -65,7 +70,15 @@ impl FunctionTranslator<'_, '_> {
                     return Err(self.error(inst, "the operand is not a scalar integer"));
                 }
                 let bits = self.resize(value, Scalar::I64);
-                let pointer = match self.is_reservation(inst)? {
+                let result = self.unit.result_type(inst)?;
+                let pointer = match self.is_handle(inst, result)? {
+                    true if self.handle_of(inst, result, Op::TypeQueue).is_ok() => {
+                        // The translator cannot write a null queue, so the front end gives it -1.
+                        let none = self.iconst(Type::I64, u64::MAX);
+                        let null = self.iconst(Type::I64, 0);
+                        let is_none = self.b().icmp(IntCC::Eq, bits, none);
+                        self.b().select(is_none, null, bits)
+                    }
                     true => bits,
                     false => self.b().bitcast(bits, Type::PTR),
                 };

@@ -450,6 +450,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
             op if self.synchronization(op, inst)? => Ok(()),
             op if self.group(op, inst)? => Ok(()),
             op if self.pipe(op, inst)? => Ok(()),
+            op if self.device_enqueue(op, inst)? => Ok(()),
             op if self.image(op, inst)? => Ok(()),
             op if self.named_barrier(op, inst)? => Ok(()),
             op if self.extension(op, inst)? => Ok(()),

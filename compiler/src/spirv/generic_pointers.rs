@@ -19,7 +19,8 @@ impl FunctionTranslator<'_, '_> {
                 match self.bound(inst, inst.operands[0])? {
                     bound @ Bound::BuiltIn { .. } => self.bind(inst, bound)?,
                     Bound::Values(_) => {
-                        let ty = match self.is_reservation(inst)? {
+                        let result = self.unit.result_type(inst)?;
+                        let ty = match self.is_handle(inst, result)? {
                             true => Type::I64,
                             false => Type::PTR,
                         };

@@ -265,7 +265,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    fn execution_mode(&self, inst: &Inst<'_>, kernel: &mut Kernel) -> Result<()> {
+    pub(super) fn execution_mode(&self, inst: &Inst<'_>, kernel: &mut Kernel) -> Result<()> {
         let info = &mut kernel.info;
         let (&number, literals) = inst.operands[1..]
             .split_first()

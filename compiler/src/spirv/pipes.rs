@@ -221,7 +221,7 @@ impl FunctionTranslator<'_, '_> {
     }
 
     /// Checks that a type is that of one kind of object; its access qualifier.
-    fn handle_of(&self, inst: &Inst<'_>, ty: Id, wanted: Op) -> Result<Option<u32>> {
+    pub(super) fn handle_of(&self, inst: &Inst<'_>, ty: Id, wanted: Op) -> Result<Option<u32>> {
         match self.unit.type_of_id(inst, ty)?.kind {
             Kind::Handle { op, access } if op == wanted => Ok(access),
             _ => Err(self.error(
@@ -258,11 +258,11 @@ impl FunctionTranslator<'_, '_> {
         self.value(inst, id)
     }
 
-    /// Whether the result is a reservation. LLVM's translator writes `CLK_NULL_RESERVE_ID` as a number converted to a
-    /// pointer and cast, of this type all the same.
-    pub(super) fn is_reservation(&self, inst: &Inst<'_>) -> Result<bool> {
-        let ty = self.unit.result_type(inst)?;
-        Ok(self.handle_of(inst, ty, Op::TypeReserveId).is_ok())
+    /// Whether a type is that of a reservation, an event or the like. LLVM's translator writes `CLK_NULL_RESERVE_ID` and `CLK_NULL_EVENT`
+    /// as numbers converted to pointers and cast, of these types all the same.
+    pub(super) fn is_handle(&self, inst: &Inst<'_>, ty: Id) -> Result<bool> {
+        let kind = &self.unit.type_of_id(inst, ty)?.kind;
+        Ok(matches!(kind, Kind::Handle { .. }))
     }
 
     fn pipe_scope(&mut self, inst: &Inst<'_>, id: Id) -> Result<Scope> {

@@ -50,12 +50,15 @@ pub(super) struct Translator<'a> {
     pub calls: Vec<(FuncId, FuncId, Inst<'a>)>,
     initialized: u64,
     pub pipes: Option<Library>,
+    /// The kernel of each function that is enqueued.
+    pub blocks: HashMap<FuncId, usize>,
 }
 
 /// What a function does, together with everything it calls.
 #[derive(Clone, Default)]
 pub(super) struct Reach {
     pub has_barrier: bool,
+    pub enqueues: bool,
     pub private_bytes: u64,
     pub locals: Vec<LocalVar>,
 }
@@ -63,7 +66,11 @@ pub(super) struct Reach {
 impl<'a> Translator<'a> {
     /// Translates everything the entry points reach.
     pub fn run(&mut self, unit: &Unit<'a>) -> Result<()> {
+        let invoked = unit.invoked_names();
         for entry in &unit.entry_points {
+            if invoked.contains(&entry.name) {
+                continue;
+            }
             self.modes = unit.float_modes(entry.func)?;
             let func = self.function(unit, &entry.inst, entry.func)?;
             let kernel = unit.kernel(entry, func)?;
@@ -87,6 +94,7 @@ impl<'a> Translator<'a> {
                 }
             }
             kernel.info.has_barrier = of.has_barrier;
+            kernel.info.enqueues = of.enqueues;
             kernel.info.private_mem_size = of.private_bytes;
             kernel.info.local_mem_size = of.locals.iter().fold(0, |end: u64, local| {
                 end.next_multiple_of(u64::from(local.align)) + local.size
@@ -393,6 +401,7 @@ impl<'a> Translator<'a> {
                         let of_callee = reach[*callee].clone();
                         let of_caller = &mut reach[func];
                         of_caller.has_barrier |= of_callee.has_barrier;
+                        of_caller.enqueues |= of_callee.enqueues;
                         of_caller.private_bytes = of_caller
                             .private_bytes
                             .saturating_add(of_callee.private_bytes);
@@ -423,6 +432,7 @@ fn own_reach(func: &Function) -> Reach {
                     scope: Scope::WorkGroup,
                     ..
                 } => reach.has_barrier = true,
+                IrOp::Device { .. } => reach.enqueues = true,
                 IrOp::Alloca { size, .. } => reach.private_bytes += u64::from(size),
                 _ => {}
             }

@@ -52,7 +52,7 @@ pub(super) enum Kind {
     Sampler,
     /// Travels as an image and a sampler.
     SampledImage(ImageType),
-    /// A handle that travels as an `i64`: an event, or an object whose instructions are refused.
+    /// A handle that travels as an `i64`: an event, a queue, a pipe or the like.
     Handle {
         op: Op,
         /// The access qualifier of a pipe.

@@ -44,7 +44,10 @@ impl Spaces {
             | Op::AtomicStore(Atomic { space, .. }) => Spaces::meeting(*space).with(Spaces::SHARED),
             Op::Barrier(_) | Op::NamedBarrier(_) | Op::Fence(_) => Spaces::SHARED,
             Op::Collective { what, .. } if *what == Collective::Sync => Spaces::SHARED,
-            Op::MemCopy { .. } | Op::MemCopyDyn { .. } | Op::Call(_) => Spaces::WRITABLE,
+            // The event that is returned, and what blocks that need not wait do meanwhile.
+            Op::MemCopy { .. } | Op::MemCopyDyn { .. } | Op::Call(_) | Op::Device { .. } => {
+                Spaces::WRITABLE
+            }
             _ => Spaces::NONE,
         }
     }

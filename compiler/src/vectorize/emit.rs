@@ -11,7 +11,10 @@ use smallvec::SmallVec;
 
 use super::linearize::{Linearizer, Mask};
 use crate::analysis::{Shape, shape::Guards};
-use crate::ir::{BinOp, Collective, Image, Inst, Mem, Op, Scalar, Scope, SourceLoc, Type, Value};
+use crate::ir::{
+    BinOp, Collective, DeviceOp, FuncId, Image, Inst, Mem, Op, Scalar, Scope, SourceLoc, Type,
+    Value,
+};
 
 impl Linearizer<'_> {
     /// The shape of a value for a use in the current block.
@@ -171,6 +174,7 @@ impl Linearizer<'_> {
                 self.atomic(inst)
             }
             Op::Printf { .. } => self.printf(inst),
+            Op::Device { what, block, .. } => self.device(inst, what, block),
             Op::ImageRead(image) => self.image_read(inst, image),
             Op::ImageWrite(image) => self.by_lane(inst, false, |masked| {
                 Op::ImageWrite(Image { masked, ..image })
@@ -453,6 +457,34 @@ impl Linearizer<'_> {
             }
         });
         let new = self.make(inst, Op::Printf { masked: true }, &args, 1);
+        self.define_all(inst, &new);
+    }
+
+    /// Every active lane asks, whether or not operands are the same.
+    fn device(&mut self, inst: Inst, what: DeviceOp, block: Option<FuncId>) {
+        let data = &self.src.insts[inst];
+        let mut args = Vec::new();
+        for &arg in &data.args {
+            args.push(if self.shape(arg).is_uniform() {
+                self.scalar(arg)
+            } else {
+                self.vector(arg)
+            });
+        }
+        // Always masked: the mask tells how many lanes ask.
+        args.push(match self.mask {
+            Mask::Of(lanes) => lanes,
+            Mask::Full => {
+                let ty = Type::new(Scalar::I1, self.width);
+                self.builder().iconst(ty, 1)
+            }
+        });
+        let op = Op::Device {
+            what,
+            block,
+            masked: true,
+        };
+        let new = self.make(inst, op, &args, self.width);
         self.define_all(inst, &new);
     }
 

@@ -16,7 +16,8 @@ pub fn observes_groups(kernel: &Function, params: &[ParamSource]) -> bool {
             DimQuery::GlobalId | DimQuery::GlobalSize | DimQuery::GlobalOffset
         ),
         Op::Query(query) => !matches!(query, Query::WorkDim | Query::GlobalLinearId),
-        Op::Barrier(_) | Op::NamedBarrier(_) | Op::Collective { .. } => true,
+        // What a kernel enqueues may wait for its work-group.
+        Op::Barrier(_) | Op::NamedBarrier(_) | Op::Collective { .. } | Op::Device { .. } => true,
         Op::Fence(fence) => narrow(fence.scope),
         Op::AtomicRmw(_, atomic)
         | Op::AtomicCmpXchg(atomic)
@@ -78,6 +79,7 @@ mod tests {
             "x: i32 = collective.workgroup.reduce.iadd one",
             "x: i32 = atomic_rmw.add.global.workgroup.acqrel p, one",
             "fence.workgroup.acqrel.global",
+            "x: i64 = device.create_user_event",
         ] {
             let param = ParamSource::Value { offset: 0 };
             assert!(observes("", instruction, param), "{instruction}");

@@ -271,7 +271,7 @@ entry_points! {
     ) = device::get_host_timer;
     status clSetDefaultDeviceCommandQueue(
         context: cl_context, device: cl_device_id, command_queue: cl_command_queue,
-    ) = device::set_default_queue;
+    ) = queue::set_default;
     status clCreateSubDevicesEXT(
         in_device: cl_device_id, properties: *const cl_device_partition_property_ext,
         num_entries: cl_uint, out_devices: *mut cl_device_id, num_devices: *mut cl_uint,

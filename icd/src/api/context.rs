@@ -6,9 +6,11 @@ use brolga_runtime::Context as RuntimeContext;
 use brolga_runtime::Device as RuntimeDevice;
 use brolga_runtime::context::ContextOptions;
 use opencl_sys::*;
+use parking_lot::Mutex;
 
 use super::device::{Device, devices_of_type};
 use super::platform::Platform;
+use super::queue::DefaultQueues;
 use crate::abi::callback::{self, ContextDestroyed, ContextNotify};
 use crate::abi::edge::{In, RawHandle, UserData};
 use crate::abi::error::{CLResult, ClError, require};
@@ -19,6 +21,7 @@ use crate::abi::info::Answer;
 pub struct Context {
     pub runtime: Arc<RuntimeContext>,
     pub devices: Vec<Ref<Device>>,
+    pub default_queues: Mutex<DefaultQueues>,
 }
 
 object!(Context, ClError::INVALID_CONTEXT);
@@ -180,6 +183,7 @@ fn finish(
     Ok(Handle::new(Context {
         runtime,
         devices: distinct,
+        default_queues: Mutex::default(),
     })
     .raw())
 }

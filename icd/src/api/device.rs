@@ -12,7 +12,6 @@ use brolga_runtime::memory::unified_svm;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
-use super::context::Context;
 use super::platform::{platform, platform_or_default};
 use super::semaphore::EXTERNAL_SEMAPHORES;
 use super::unified_svm::CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR;
@@ -160,13 +159,12 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
         CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS => answer.value(d.pipe_max_active_reservations),
         CL_DEVICE_PIPE_MAX_PACKET_SIZE => answer.value(d.pipe_max_packet_size),
 
-        CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES | CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES => {
-            answer.value(0 as cl_bitfield)
-        }
-        CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
-        | CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
-        | CL_DEVICE_MAX_ON_DEVICE_QUEUES
-        | CL_DEVICE_MAX_ON_DEVICE_EVENTS => answer.value(NONE),
+        CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => answer.value(d.device_enqueue_capabilities),
+        CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES => answer.value(d.queue_on_device_properties),
+        CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE => answer.value(d.queue_on_device_preferred_size),
+        CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE => answer.value(d.queue_on_device_max_size),
+        CL_DEVICE_MAX_ON_DEVICE_QUEUES => answer.value(d.max_on_device_queues),
+        CL_DEVICE_MAX_ON_DEVICE_EVENTS => answer.value(d.max_on_device_events),
 
         CL_DEVICE_MAX_PARAMETER_SIZE => answer.value(d.max_parameter_size),
         CL_DEVICE_MEM_BASE_ADDR_ALIGN => answer.value(d.mem_base_addr_align),
@@ -405,14 +403,4 @@ pub fn get_host_timer(device: RawHandle, host_timestamp: Out<cl_ulong>) -> CLRes
     require(!host_timestamp.is_null(), ClError::INVALID_VALUE)?;
     host_timestamp.set(timestamp());
     Ok(())
-}
-
-/// `clSetDefaultDeviceCommandQueue`: no device has queues of its own.
-pub fn set_default_queue(context: RawHandle, device: RawHandle, queue: RawHandle) -> CLResult<()> {
-    let context = Context::from_raw(context)?;
-    // > CL_INVALID_DEVICE if device is not a valid device or is not associated with context.
-    context.device(device)?;
-    let _ = queue;
-    // > CL_INVALID_OPERATION if device does not support a replaceable default on-device queue.
-    Err(ClError::INVALID_OPERATION)
 }

@@ -9,6 +9,7 @@ use opencl_sys::*;
 
 use super::memory::Mem;
 use super::program::Program;
+use super::queue::Queue;
 use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
@@ -145,8 +146,11 @@ pub fn set_arg_of(
             Err(ClError::INVALID_SAMPLER)
         }
         ArgKind::DeviceQueue => {
-            object_argument(size, value)?;
-            Err(ClError::INVALID_DEVICE_QUEUE)
+            let raw = object_argument(size, value)?;
+            // > CL_INVALID_DEVICE_QUEUE if the kernel argument is a device queue, but arg_value does not point to a valid
+            // > device queue object.
+            let queue = Queue::from_raw(raw).map_err(|_| ClError::INVALID_DEVICE_QUEUE)?;
+            kernel.set_arg_queue(index, &queue.runtime)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Command queues, and the commands that only order others.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use brolga_runtime::Queue as RuntimeQueue;
 use brolga_runtime::queue::Priority;
@@ -44,8 +44,14 @@ pub fn create(
     let device = context.device(device)?;
     // > CL_INVALID_VALUE if values specified in properties are not valid.
     require(properties & !HOST_PROPERTIES == 0, ClError::INVALID_VALUE)?;
-    let priority = Priority::default();
-    finish(context, device, properties, Vec::new(), priority)
+    finish(
+        context,
+        device,
+        properties,
+        None,
+        Vec::new(),
+        Priority::default(),
+    )
 }
 
 /// `clCreateCommandQueueWithProperties`, `clCreateCommandQueueWithPropertiesKHR`
@@ -59,7 +65,7 @@ pub fn create_with_properties(
     let device = context.device(device)?;
     let pairs = list.properties();
     let mut properties = 0;
-    let mut has_size = false;
+    let mut size = None;
     let mut has_hints = false;
     let mut priority = Priority::default();
     for (i, &(name, value)) in pairs.iter().enumerate() {
@@ -70,7 +76,10 @@ pub fn create_with_properties(
         )?;
         match name as cl_command_queue_info {
             CL_QUEUE_PROPERTIES => properties = value,
-            CL_QUEUE_SIZE => has_size = true,
+            // > CL_QUEUE_SIZE must be a value <= CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE.
+            CL_QUEUE_SIZE => {
+                size = Some(cl_uint::try_from(value).map_err(|_| ClError::INVALID_VALUE)?);
+            }
             PRIORITY => {
                 has_hints = true;
                 priority = match value as cl_queue_priority_khr {
@@ -100,11 +109,6 @@ pub fn create_with_properties(
         properties & !(HOST_PROPERTIES | DEVICE_PROPERTIES) == 0,
         ClError::INVALID_VALUE,
     )?;
-    // > CL_QUEUE_SIZE can only be specified if CL_QUEUE_ON_DEVICE is set in CL_QUEUE_PROPERTIES.
-    require(
-        !has_size || properties & CL_QUEUE_ON_DEVICE != 0,
-        ClError::INVALID_VALUE,
-    )?;
     // > CL_INVALID_QUEUE_PROPERTIES if the CL_QUEUE_PRIORITY_KHR or CL_QUEUE_THROTTLE_KHR property is specified, and the queue is
     // > a CL_QUEUE_ON_DEVICE.
     require(
@@ -116,34 +120,87 @@ pub fn create_with_properties(
         given.extend(pairs.iter().flat_map(|&(name, value)| [name, value]));
         given.push(0);
     }
-    finish(context, device, properties, given, priority)
+    finish(context, device, properties, size, given, priority)
 }
 
 fn finish(
     context: Ref<Context>,
     device: Ref<Device>,
     properties: cl_command_queue_properties,
+    size: Option<cl_uint>,
     list: Vec<cl_queue_properties>,
     priority: Priority,
 ) -> CLResult<RawHandle> {
-    // > CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the device.
-    require(
-        properties & !device.runtime.queue_on_host_properties == 0,
-        ClError::INVALID_QUEUE_PROPERTIES,
-    )?;
+    let is_default = properties & CL_QUEUE_ON_DEVICE_DEFAULT != 0;
+    // One default queue of a device is made at a time.
+    let mut defaults = is_default.then(|| context.default_queues.lock());
+    // > If a default device queue has already been created, calling clCreateCommandQueueWithProperties with
+    // > CL_QUEUE_PROPERTIES set to CL_QUEUE_ON_DEVICE and CL_QUEUE_ON_DEVICE_DEFAULT will return the default device queue
+    // > that has already been created and increment its reference count by 1.
+    if properties & CL_QUEUE_ON_DEVICE != 0
+        && let Some(defaults) = &defaults
+        && let Some(queue) = defaults.get(&device)
+    {
+        queue.retain();
+        return Ok(queue.raw());
+    }
     let runtime = RuntimeQueue::with_priority(
         &context.runtime,
         &device.runtime,
         properties,
+        size,
         list,
         priority,
     )?;
-    Ok(Handle::new(Queue {
+    let queue = Handle::new(Queue {
         runtime,
-        context,
-        device,
-    })
-    .raw())
+        context: context.clone(),
+        device: device.clone(),
+    });
+    if let Some(defaults) = &mut defaults {
+        defaults.set(&device, &queue);
+    }
+    Ok(queue.raw())
+}
+
+/// The default on-device queue of each device of a context that has one. They live as long as somebody holds them.
+#[derive(Default)]
+pub struct DefaultQueues(Vec<(RawHandle, Weak<Handle<Queue>>)>);
+
+impl DefaultQueues {
+    fn get(&self, device: &Ref<Device>) -> Option<Ref<Queue>> {
+        let mut all = self.0.iter();
+        let (_, queue) = all.find(|(of, _)| *of == device.raw())?;
+        queue.upgrade()
+    }
+
+    fn set(&mut self, device: &Ref<Device>, queue: &Ref<Queue>) {
+        self.0.retain(|(of, _)| *of != device.raw());
+        self.0.push((device.raw(), Arc::downgrade(queue)));
+    }
+}
+
+/// `clSetDefaultDeviceCommandQueue`
+pub fn set_default(context: RawHandle, device: RawHandle, queue: RawHandle) -> CLResult<()> {
+    let context = Context::from_raw(context)?;
+    // > CL_INVALID_DEVICE if device is not a valid device or is not associated with context.
+    let device = context.device(device)?;
+    // > CL_INVALID_OPERATION if device does not support a replaceable default on-device queue.
+    let capabilities = device.runtime.device_enqueue_capabilities;
+    require(
+        capabilities & CL_DEVICE_QUEUE_REPLACEABLE_DEFAULT != 0,
+        ClError::INVALID_OPERATION,
+    )?;
+    // > CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue for device.
+    let queue = Queue::from_raw(queue)?;
+    require(
+        Arc::ptr_eq(&queue.context, &context) && Arc::ptr_eq(&queue.device, &device),
+        ClError::INVALID_COMMAND_QUEUE,
+    )?;
+    let mut defaults = context.default_queues.lock();
+    queue.runtime.make_default()?;
+    defaults.set(&device, &queue);
+    Ok(())
 }
 
 /// `clRetainCommandQueue`
@@ -156,7 +213,9 @@ pub fn retain(queue: RawHandle) -> CLResult<()> {
 pub fn release(queue: RawHandle) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
     // > clReleaseCommandQueue performs an implicit flush to issue any previously queued OpenCL commands.
-    queue.runtime.flush()?;
+    if !queue.runtime.is_on_device() {
+        queue.runtime.flush()?;
+    }
     queue.release()
 }
 
@@ -170,9 +229,12 @@ pub fn get_info(queue: RawHandle, name: cl_command_queue_info, answer: Answer) -
         CL_QUEUE_PROPERTIES => answer.value(queue.runtime.properties()),
         CL_QUEUE_PROPERTIES_ARRAY => answer.array(queue.runtime.property_list()),
         // > CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue for param_name.
-        CL_QUEUE_SIZE => Err(ClError::INVALID_COMMAND_QUEUE),
-        // > CL_QUEUE_DEVICE_DEFAULT: the current default command-queue for the underlying device; there is none.
-        CL_QUEUE_DEVICE_DEFAULT => answer.value(RawHandle::NULL),
+        CL_QUEUE_SIZE => answer.value(queue.runtime.size().ok_or(ClError::INVALID_COMMAND_QUEUE)?),
+        // > Return the current default command-queue for the underlying device.
+        CL_QUEUE_DEVICE_DEFAULT => {
+            let default = queue.context.default_queues.lock().get(&queue.device);
+            answer.value(default.map_or(RawHandle::NULL, |default| default.raw()))
+        }
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }

@@ -58,7 +58,9 @@ static void platforms_and_devices(void) {
     STATUS(CL_INVALID_VALUE, clGetDeviceAndHostTimer(device, &t, NULL));
     STATUS(CL_INVALID_CONTEXT, clSetDefaultDeviceCommandQueue(NULL, device, queue));
     STATUS(CL_INVALID_DEVICE, clSetDefaultDeviceCommandQueue(context, NULL, queue));
-    STATUS(CL_INVALID_OPERATION, clSetDefaultDeviceCommandQueue(context, device, queue));
+    STATUS(CL_INVALID_COMMAND_QUEUE, clSetDefaultDeviceCommandQueue(context, device, NULL));
+    /* One of the host. */
+    STATUS(CL_INVALID_COMMAND_QUEUE, clSetDefaultDeviceCommandQueue(context, device, queue));
     TRUE(clGetExtensionFunctionAddressForPlatform(platform, "clNoSuchFunctionKHR") == NULL);
 }
 
@@ -102,8 +104,14 @@ static void queues(void) {
     cl_command_queue_properties old;
     cl_queue_properties unknown[] = {0x7777, 1, 0};
     cl_queue_properties bad_bits[] = {CL_QUEUE_PROPERTIES, 1u << 20, 0};
-    cl_queue_properties on_device[] = {
-        CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE, 0};
+    cl_queue_properties in_order[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE, 0};
+    cl_queue_properties default_of_host[] = {
+        CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE_DEFAULT, 0};
+    cl_uint most = 0;
+    clGetDeviceInfo(device, CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, sizeof most, &most, NULL);
+    cl_queue_properties too_large[] = {
+        CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE,
+        CL_QUEUE_SIZE, (cl_queue_properties)most + 1, 0};
     cl_queue_properties sized[] = {CL_QUEUE_SIZE, 4096, 0};
 
     CREATED(CL_INVALID_CONTEXT, clCreateCommandQueue(NULL, device, 0, &err));
@@ -116,6 +124,9 @@ static void queues(void) {
     CREATED(CL_INVALID_VALUE, clCreateCommandQueueWithProperties(context, device, unknown, &err));
     CREATED(CL_INVALID_VALUE, clCreateCommandQueueWithProperties(context, device, bad_bits, &err));
     CREATED(CL_INVALID_VALUE, clCreateCommandQueueWithProperties(context, device, sized, &err));
+    CREATED(CL_INVALID_VALUE, clCreateCommandQueueWithProperties(context, device, in_order, &err));
+    CREATED(CL_INVALID_VALUE, clCreateCommandQueueWithProperties(context, device, default_of_host, &err));
+    CREATED(CL_INVALID_VALUE, clCreateCommandQueueWithProperties(context, device, too_large, &err));
     /* cl_khr_priority_hints and cl_khr_throttle_hints: one of three values each, for queues of the host. */
     for (cl_queue_properties hint = 0x1096; hint <= 0x1097; hint++) {
         for (cl_queue_properties value = 0; value <= 8; value++) {
@@ -131,8 +142,6 @@ static void queues(void) {
             }
         }
     }
-    CREATED(CL_INVALID_QUEUE_PROPERTIES,
-            clCreateCommandQueueWithProperties(context, device, on_device, &err));
     STATUS(CL_INVALID_COMMAND_QUEUE, clRetainCommandQueue(NULL));
     STATUS(CL_INVALID_COMMAND_QUEUE, clReleaseCommandQueue(NULL));
     STATUS(CL_INVALID_COMMAND_QUEUE, clReleaseCommandQueue((cl_command_queue)context));

@@ -26,6 +26,12 @@ fn command_buffers() {
     support::c_program("command_buffers.c");
 }
 
+/// Kernels enqueue kernels; the launch that the host enqueued is complete when all of them are, and fails if one does.
+#[test]
+fn device_queues() {
+    support::c_program("device_queues.c");
+}
+
 /// A kernel's fault ends its launch, and nothing else.
 #[test]
 fn faults() {

@@ -30,6 +30,11 @@ impl Dispatch {
     ///
     /// Errors: as [`Queue::enqueue_nd_range`](crate::Queue::enqueue_nd_range), but for the context, and for arguments that were never set.
     pub(super) fn command(&self) -> CLResult<Option<Command>> {
+        // CL_INVALID_OPERATION if the device associated with command_queue does not support
+        // CL_COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR and kernel contains a kernel-enqueue call.
+        if self.kernel.info().enqueues {
+            return Err(ClError::INVALID_OPERATION);
+        }
         let (offset, global, local) = (
             self.offset.as_deref(),
             self.global.as_deref(),
@@ -42,7 +47,18 @@ impl Dispatch {
         }
         let command_type = CL_COMMAND_NDRANGE_KERNEL;
         let kernel = &self.kernel;
-        Command::launch(command_type, kernel, self.work_dim, offset, global, local).map(Some)
+        let device = kernel.context().device();
+        let work_dim = self.work_dim;
+        Command::launch(
+            command_type,
+            device,
+            kernel,
+            work_dim,
+            offset,
+            global,
+            local,
+        )
+        .map(Some)
     }
 
     /// Whether all work-groups have the same size, as far as the application says.

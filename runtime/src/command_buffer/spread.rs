@@ -38,7 +38,7 @@ pub(super) fn enqueue(
             Work::Recorded(Arc::clone(work)),
             queue.device().pool().threads(),
         );
-        Event::command(queue, CL_COMMAND_COMMAND_BUFFER_KHR, job, Keep::new())
+        Event::command(queue, CL_COMMAND_COMMAND_BUFFER_KHR, job, Keep::new(), None)
     };
     let nodes = graph.nodes();
     let mut events: Vec<_> = nodes

@@ -8,6 +8,7 @@ use opencl_sys::*;
 use super::buffers::check_buffer;
 use crate::command::{Command, Keep, Work};
 use crate::context::Context;
+use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::kernel::Kernel;
@@ -24,16 +25,17 @@ pub(crate) fn check_kernel(context: &Arc<Context>, kernel: &Kernel) -> CLResult<
 }
 
 impl Command {
-    /// A launch with the arguments that `kernel` has now. Errors: as [`Queue::enqueue_nd_range`], but for the context.
+    /// A launch on `device` with the arguments that `kernel` has now. Errors: as [`Queue::enqueue_nd_range`], but for the context.
     pub(crate) fn launch(
         command_type: u32,
+        device: &Arc<Device>,
         kernel: &Arc<Kernel>,
         work_dim: u32,
         offset: Option<&[usize]>,
         global: Option<&[usize]>,
         local: Option<&[usize]>,
     ) -> CLResult<Command> {
-        let (work, mut keep) = match kernel.prepare(work_dim, offset, global, local)? {
+        let (work, mut keep) = match kernel.prepare(device, work_dim, offset, global, local)? {
             Some((launch, keep)) => (Work::Launch(Box::new(launch)), keep),
             None => (Work::Nothing, Keep::new()),
         };
@@ -104,7 +106,16 @@ impl Queue {
         check_kernel(self.context(), kernel)?;
         // Before anything expensive.
         self.check_wait_list(wait)?;
-        let command = Command::launch(command_type, kernel, work_dim, offset, global, local)?;
+        let device = self.device();
+        let command = Command::launch(
+            command_type,
+            device,
+            kernel,
+            work_dim,
+            offset,
+            global,
+            local,
+        )?;
         self.submit(command, wait)
     }
 

@@ -59,6 +59,9 @@ const SPIRV_EXTENSIONS: &str = "+SPV_KHR_bit_instructions,+SPV_KHR_subgroup_rota
 /// The same, that llvm-spirv does not know.
 const NEWER_EXTENSIONS: &str = "+SPV_EXT_shader_atomic_float16_add,+SPV_KHR_shader_clock";
 
+/// llvm-spirv stops at null constants of this type; the compiler takes this for one.
+const NULL_QUEUE: &str = "#undef CLK_NULL_QUEUE\n#define CLK_NULL_QUEUE (__builtin_astype(((void *)(__SIZE_MAX__)), queue_t))\n";
+
 /// Where embedded headers appear to be. Nothing is there: the compiler sees it through an overlay.
 const HEADER_ROOT: &str = "/brolga-embedded-headers";
 
@@ -505,7 +508,13 @@ impl CommandLine {
             _ if !self.define_functions => (Vec::new(), String::new()),
             Way::Bitcode => (
                 route::unbounded_queries(request),
-                groups::declarations(request) + &dot::definitions(request),
+                groups::declarations(request)
+                    + &dot::definitions(request)
+                    + if route::mentions(request, "CLK_NULL_QUEUE") {
+                        NULL_QUEUE
+                    } else {
+                        ""
+                    },
             ),
             Way::Direct => (
                 Vec::new(),

@@ -51,6 +51,11 @@ const BITCODE_ONLY: &[&str] = &[
     // The back end crashes.
     "enqueue_kernel",
     "CLK_NULL_RESERVE_ID",
+    // Calls of undefined functions.
+    "queue_t",
+    "clk_event_t",
+    "ndrange_t",
+    "get_default_queue",
     // Unknown to clang 22: calls of the undefined functions __to_global and so on.
     "to_global",
     "to_local",
@@ -66,6 +71,10 @@ const NOTICED: &[&str] = &[
     "printf",
     "enqueue_kernel",
     "CLK_NULL_RESERVE_ID",
+    "queue_t",
+    "clk_event_t",
+    "ndrange_t",
+    "get_default_queue",
     "to_global",
     "to_local",
     "to_private",

@@ -177,6 +177,7 @@ impl Program {
                     // without -cl-uniform-work-group-size ("Executing Kernels").
                     allows_non_uniform: !options.uniform_work_group_size,
                     has_arg_info: true,
+                    tells_errors: options.debug_info,
                 };
                 (object, String::new())
             }
@@ -275,6 +276,7 @@ fn compile_source(
                 allows_non_uniform: options.cl_std.number() >= 200
                     && !options.uniform_work_group_size,
                 has_arg_info: options.kernel_arg_info,
+                tells_errors: options.debug_info,
             };
             Ok((object, output.log))
         }

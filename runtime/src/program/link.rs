@@ -103,6 +103,7 @@ pub(super) fn link_object(
                 object.allows_non_uniform,
                 object.has_arg_info,
             );
+            executable.tells_errors = object.tells_errors;
             executable.initialize(context)?;
             Ok(Arc::new(executable))
         }
@@ -153,6 +154,7 @@ fn link_inputs(
         // All input programs must support non-uniform work-groups ("Executing Kernels").
         object.allows_non_uniform &= part.allows_non_uniform;
         object.has_arg_info &= part.has_arg_info;
+        object.tells_errors |= part.tells_errors;
         object.options = format!("{} {}", part.options, object.options);
         compiler = Some(match compiler {
             None => part.compiler.clone(),

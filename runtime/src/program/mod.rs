@@ -70,6 +70,8 @@ struct Object {
     options: String,
     allows_non_uniform: bool,
     has_arg_info: bool,
+    /// `-g`: kernels get more specific errors than `CLK_ENQUEUE_FAILURE`.
+    tells_errors: bool,
 }
 
 /// A program object.
@@ -153,6 +155,7 @@ impl Program {
             // without -cl-uniform-work-group-size ("Executing Kernels").
             allows_non_uniform: !options.uniform_work_group_size,
             has_arg_info: options.kernel_arg_info,
+            tells_errors: options.debug_info,
             compiler: options.compiler,
             options: binary.options,
         });
@@ -264,10 +267,9 @@ impl Program {
     /// `CL_PROGRAM_KERNEL_NAMES` and `CL_PROGRAM_NUM_KERNELS`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`.
     pub fn kernel_names(&self) -> CLResult<Vec<String>> {
         let executable = self.executable()?;
-        Ok(executable
-            .kernels()
-            .iter()
-            .map(|kernel| kernel.name.clone())
+        let names = executable.ordinary().iter();
+        Ok(names
+            .map(|&index| executable.kernels()[index].name.clone())
             .collect())
     }
 
@@ -282,21 +284,18 @@ impl Program {
     pub fn kernel(self: &Arc<Self>, name: &str) -> CLResult<Arc<Kernel>> {
         let executable = self.executable()?;
         // CL_INVALID_KERNEL_NAME if kernel_name is not found in program.
-        let mut kernels = executable.kernels().iter();
-        let index = kernels.position(|kernel| kernel.name == name);
-        Ok(Kernel::new(
-            self,
-            &executable,
-            index.ok_or(ClError::INVALID_KERNEL_NAME)?,
-        ))
+        let mut kernels = executable.ordinary().iter();
+        let index = kernels.find(|&&index| executable.kernels()[index].name == name);
+        let index = *index.ok_or(ClError::INVALID_KERNEL_NAME)?;
+        Ok(Kernel::new(self, &executable, index))
     }
 
     /// `clCreateKernelsInProgram`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`.
     pub fn kernels(self: &Arc<Self>) -> CLResult<Vec<Arc<Kernel>>> {
         let executable = self.executable()?;
-        let count = executable.kernels().len();
-        Ok((0..count)
-            .map(|index| Kernel::new(self, &executable, index))
+        let kernels = executable.ordinary().iter();
+        Ok(kernels
+            .map(|&index| Kernel::new(self, &executable, index))
             .collect())
     }
 }

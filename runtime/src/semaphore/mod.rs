@@ -213,7 +213,8 @@ impl Queue {
         wait: &[Arc<Event>],
         link: &dyn Fn(&Arc<Event>),
     ) -> CLResult<Arc<Event>> {
-        let event = Event::command(self, command_type, Job::new(work, 1), Keep::new());
+        self.check_host()?;
+        let event = Event::command(self, command_type, Job::new(work, 1), Keep::new(), None);
         self.place(&event, wait, Ordering::Queue);
         link(&event);
         event.release(Push::Notify);

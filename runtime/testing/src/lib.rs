@@ -18,7 +18,7 @@ pub fn context() -> Arc<Context> {
 }
 
 pub fn queue_with(context: &Arc<Context>, properties: u64) -> Arc<Queue> {
-    Queue::new(context, context.device(), properties, Vec::new()).unwrap()
+    Queue::new(context, context.device(), properties, None, Vec::new()).unwrap()
 }
 
 pub fn queue(context: &Arc<Context>) -> Arc<Queue> {

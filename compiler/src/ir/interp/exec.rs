@@ -510,6 +510,11 @@ impl<'m> Interpreter<'m> {
                 self.printf(frame, inst, *masked);
                 result(lanes_of(0))
             }
+            Op::Device {
+                what,
+                block,
+                masked,
+            } => return self.device(frame, inst, *what, *block, *masked),
             Op::Collective { what, .. } => match collective(frame, *what, data) {
                 Some(lanes) => lanes,
                 None => return Ok(()),

@@ -13,13 +13,14 @@
 //! - `checks.rs`: the checked mode: uninitialised reads, data races, divergent barriers.
 //! - `exec.rs`: frames and control flow, one work-item until it ends or reaches a barrier. Open it first.
 //! - `access.rs`: instructions that touch memory, by lanes, masks and strides.
-//! - `images.rs`: instructions on images.
+//! - `images.rs`: instructions on images. `device.rs`: those that enqueue.
 //! - `builtin.rs`: `OpenCL.std` built-ins on constant lanes; the constant folder uses it too.
 //! - `ndrange.rs`: groups, work-items, barriers. `together.rs`: collectives.
 
 mod access;
 pub mod builtin;
 mod checks;
+mod device;
 mod exec;
 mod images;
 mod memory;
@@ -35,6 +36,8 @@ use cranelift_entity::{EntityRef, PrimaryMap};
 
 use super::eval::Lanes;
 use super::{FuncId, Function, GlobalId, GlobalInit, Module, Type};
+
+use crate::device::Sequence;
 
 pub use memory::{Memory, SegmentId};
 pub use ndrange::Launch;
@@ -112,6 +115,8 @@ pub struct Interpreter<'m> {
     /// Instructions left.
     budget: u64,
     checks: checks::Checks,
+    /// What was enqueued and has yet to run.
+    enqueued: Sequence,
 }
 
 impl<'m> Interpreter<'m> {
@@ -149,6 +154,7 @@ impl<'m> Interpreter<'m> {
             options,
             budget: options.budget,
             checks: checks::Checks::new(options.checked),
+            enqueued: Sequence::default(),
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::exec::{Item, Layout, Stop};
 use super::{Error, Interpreter, SegmentId};
 use crate::abi::SCRATCH_ALIGN;
+use crate::device::Sequence;
 use crate::ir::eval::Lanes;
 use crate::ir::{DimQuery, FuncId, Function, LocalId, Module, Op, ParamSource, Query, Type};
 use crate::workgroup::local_layout;
@@ -141,11 +142,23 @@ fn points(size: [u64; 3]) -> impl Iterator<Item = [u64; 3]> {
 }
 
 impl<'m> Interpreter<'m> {
-    /// Runs a function as a kernel over an ND-range; `params` says where its parameters come from.
+    /// Runs a function as a kernel over an ND-range, and what it enqueues; `params` says where its parameters come from.
     ///
     /// # Errors
     /// What stopped it. The memory is left as it was then.
     pub fn run_function(
+        &mut self,
+        func: &Function,
+        params: &[ParamSource],
+        launch: &Launch<'_>,
+    ) -> Result<(), Error> {
+        self.enqueued = Sequence::new(launch.sub_group_size);
+        self.run_range(func, params, launch)?;
+        self.run_enqueued(launch.sub_group_size)
+    }
+
+    /// Runs one launch.
+    pub(super) fn run_range(
         &mut self,
         func: &Function,
         params: &[ParamSource],

@@ -81,6 +81,7 @@ pub(super) fn kernel(line: &str) -> Result<Kernel, String> {
             "contract" => contract = true,
             "initializer" => role = KernelRole::Initializer,
             "finalizer" => role = KernelRole::Finalizer,
+            "block" => role = KernelRole::Block,
             other => return Err(format!("unknown kernel flag {other}")),
         }
     }
@@ -122,6 +123,10 @@ pub(super) fn finish_kernel(module: &mut Module, index: usize) -> Result<(), Str
         let mut insts = func.insts.values();
         insts.any(|inst| matches!(inst.op, Op::Barrier(_) | Op::NamedBarrier(_)))
     });
+    let enqueues = module.functions.values().any(|func| {
+        let mut insts = func.insts.values();
+        insts.any(|inst| matches!(inst.op, Op::Device { .. }))
+    });
     let local_mem_size = func.locals.values().fold(0u64, |end, local| {
         end.next_multiple_of(u64::from(local.align)) + local.size
     });
@@ -132,6 +137,7 @@ pub(super) fn finish_kernel(module: &mut Module, index: usize) -> Result<(), Str
     info.args = args;
     info.args_size = args_size;
     info.has_barrier = has_barrier;
+    info.enqueues = enqueues;
     info.local_mem_size = local_mem_size;
     Ok(())
 }

@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 use super::text::{after, integer, number, space};
 use crate::image::{Component, Field, Shape};
 use crate::ir::{
-    Arith, Atomic, AtomicOp, BinOp, Builtin, Collective, ConvertOp, DimQuery, Fence, FloatCC,
-    FuncId, GlobalId, Image, IntCC, LocalId, Mem, Op, Order, Query, Rounding, Scope, SlotId, Type,
-    UnOp, Wrap, eval,
+    Arith, Atomic, AtomicOp, BinOp, Builtin, Collective, ConvertOp, DeviceOp, DimQuery, Fence,
+    FloatCC, FuncId, GlobalId, Image, IntCC, LocalId, Mem, Op, Order, Query, Rounding, Scope,
+    SlotId, Type, UnOp, Wrap, eval,
 };
 
 /// Whether the operation's first operand in the text is part of the operation itself.
@@ -143,6 +143,19 @@ pub(super) fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Resul
         "printf" => {
             let [masked] = flags(&parts, ["masked"])?;
             Op::Printf { masked }
+        }
+        "device" => {
+            let what = DeviceOp::from_name(part(0)?).ok_or_else(unknown)?;
+            let (block, flags_from) = match what.names_block() {
+                true => (Some(FuncId::from_u32(after("@", part(1)?)?)), 2),
+                false => (None, 1),
+            };
+            let [masked] = flags(tail(flags_from), ["masked"])?;
+            Op::Device {
+                what,
+                block,
+                masked,
+            }
         }
         "context_load" => Op::ContextLoad(SlotId::new(after::<usize>("slot", first()?)?)),
         "context_store" => Op::ContextStore(SlotId::new(after::<usize>("slot", first()?)?)),

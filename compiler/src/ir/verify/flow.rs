@@ -98,7 +98,7 @@ impl Verifier<'_> {
             | Op::AtomicCmpXchg(atomic)
             | Op::AtomicLoad(atomic)
             | Op::AtomicStore(atomic) => atomic.masked,
-            Op::Collective { masked, .. } => *masked,
+            Op::Collective { masked, .. } | Op::Device { masked, .. } => *masked,
             Op::ImageRead(image) | Op::ImageWrite(image) => image.masked,
             _ => false,
         };

@@ -229,6 +229,7 @@ impl Verifier<'_> {
             | Op::Query(_)
             | Op::Call(_)
             | Op::Printf { .. }
+            | Op::Device { .. }
             | Op::Carry
             | Op::LaneIds
             | Op::MaskBits

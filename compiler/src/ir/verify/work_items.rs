@@ -2,7 +2,7 @@
 
 use super::values::binary_takes;
 use super::{Operands, Verifier, is};
-use crate::ir::{Collective, Op, Scalar, Scope, Stage, Type, Value};
+use crate::ir::{Collective, DeviceOp, FuncId, Op, Scalar, Scope, Stage, Type, Value};
 
 impl Verifier<'_> {
     /// The operands and results of an instruction that is about work-items, or leaves the function.
@@ -69,6 +69,11 @@ impl Verifier<'_> {
                     "a masked printf needs a mask",
                 )
             }
+            Op::Device {
+                what,
+                block,
+                masked,
+            } => self.check_device(o, *what, *block, *masked),
             Op::Carry => o.counts(0, 1),
             Op::LaneIds => {
                 o.counts(0, 1)?;
@@ -97,6 +102,53 @@ impl Verifier<'_> {
             }
             _ => unreachable!("no operation of work-items"),
         }
+    }
+
+    /// Operands are the same for all work-items or have a lane for each, as the mask and the result do.
+    fn check_device(
+        &self,
+        o: &Operands<'_>,
+        what: DeviceOp,
+        block: Option<FuncId>,
+        masked: bool,
+    ) -> Result<(), String> {
+        let fixed = what.operands();
+        let given = o.args.len() - usize::from(masked && !o.args.is_empty());
+        let more = what == DeviceOp::EnqueueKernel && given > fixed.len();
+        let mask = o.unmasked(masked, if more { given } else { fixed.len() })?;
+        let width = match mask {
+            Some(mask) => {
+                let ty = self.func.ty(mask);
+                ensure!(ty.scalar == Scalar::I1, "the mask has a bit for each lane");
+                ty.lanes
+            }
+            None => 1,
+        };
+        let expected = fixed.iter().copied().chain(std::iter::repeat(Scalar::I64));
+        for (ty, scalar) in o.args[..given].iter().zip(expected) {
+            ensure!(
+                ty.scalar == scalar && (ty.is_scalar() || ty.lanes == width),
+                "expected an operand of type {scalar:?}, not {ty}"
+            );
+        }
+        let result = what.result().map(|scalar| Type::new(scalar, width));
+        ensure!(
+            o.results.iter().copied().eq(result),
+            "the result is not that of {}",
+            what.name()
+        );
+        ensure!(
+            block.is_some() == what.names_block(),
+            "{} is about a block or it is not",
+            what.name()
+        );
+        if let (Some(block), Some(module)) = (block, self.module) {
+            ensure!(
+                module.block(block).is_some(),
+                "there is no block {block} to enqueue"
+            );
+        }
+        Ok(())
     }
 
     fn check_collective(

@@ -4,10 +4,11 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use brolga_compiler::LaunchKey;
 use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
+use brolga_compiler::device::{self, Sequence};
 use brolga_compiler::image::Descriptor;
 use brolga_compiler::ir::Scalar;
+use brolga_compiler::{LaunchKey, NdRange, Program};
 
 use super::case::{Case, Outcome, lane_text};
 
@@ -94,16 +95,103 @@ unsafe extern "C" fn sink(
     unsafe { (*context.cast::<Vec<String>>()).push(text) };
 }
 
-/// Compiles a case's kernel for its launch at a width and runs it.
+/// Memory of the process.
+struct Process;
+
+impl device::Host for Process {
+    type Error = String;
+
+    fn read(&mut self, address: u64, to: &mut [u8]) -> Result<(), String> {
+        // SAFETY: the same kernel was checked by the interpreter, which found that the memory is there.
+        unsafe { std::ptr::copy_nonoverlapping(address as *const u8, to.as_mut_ptr(), to.len()) };
+        Ok(())
+    }
+
+    fn write(&mut self, address: u64, from: &[u8]) -> Result<(), String> {
+        // SAFETY: as above.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), address as *mut u8, from.len()) };
+        Ok(())
+    }
+}
+
+/// Does what kernels ask of the device: `context` is a `Sequence`.
+unsafe extern "C" fn serve(context: *mut c_void, what: u64, words: *const u64, count: u64) -> u64 {
+    // SAFETY: `run` gave this, which nothing else uses meanwhile; the array is as the contract of `DeviceFn` says.
+    let (sequence, words) = unsafe {
+        (
+            &mut *context.cast::<Sequence>(),
+            std::slice::from_raw_parts(words, count as usize),
+        )
+    };
+    let (what, block) = device::decode(what).expect("a service");
+    let answer = sequence.call(&mut Process, what, block, words);
+    answer.expect("memory of the process is there")
+}
+
+/// What is common to the launches of a case.
+struct Session<'a> {
+    program: &'a Program,
+    width: u8,
+    printf: Vec<String>,
+    enqueued: Sequence,
+}
+
+impl Session<'_> {
+    /// Compiles a kernel for a launch and runs it.
+    fn launch(
+        &mut self,
+        kernel: usize,
+        range: &NdRange,
+        args: &[u8],
+        local_mem_size: u64,
+    ) -> Result<(), String> {
+        let key = LaunchKey::new(range, self.width);
+        let compiled = self
+            .program
+            .compile(kernel, &key)
+            .map_err(|e| e.to_string())?;
+        let mut args = Host::new(args);
+        let scratch_size = compiled.scratch_size(range.local_size, local_mem_size);
+        // Scratch memory holds whatever the last launch left.
+        let size = scratch_size.next_multiple_of(SCRATCH_ALIGN) as usize;
+        let mut scratch = Host::new(&vec![0xa7; size]);
+        let num_groups: [u64; 3] =
+            std::array::from_fn(|d| range.global_size[d].div_ceil(range.local_size[d]));
+        let launch = Launch {
+            args: args.address(),
+            global_offset: range.global_offset,
+            global_size: range.global_size,
+            local_size: range.local_size,
+            num_groups,
+            work_dim: u64::from(range.work_dim),
+            local_mem_size,
+            printf: sink,
+            printf_context: (&raw mut self.printf).cast(),
+            device: serve,
+            device_context: (&raw mut self.enqueued).cast(),
+        };
+        let groups: u64 = num_groups.iter().product();
+        // In two ranges, as threads would take them, the second one first.
+        let entry = compiled.entry();
+        for (begin, end) in [(groups / 2, groups), (0, groups / 2)] {
+            // SAFETY: the launch and what it points to live, and scratch memory is as large and aligned as
+            // asked for. The accesses of the kernel itself were checked by the interpreter.
+            unsafe { entry(&raw const launch, scratch.address(), begin, end) };
+        }
+        scratch
+            .bytes()
+            .map_err(|_| "a store outside scratch memory")?;
+        args.bytes()
+            .map_err(|_| "a store outside the argument block")?;
+        Ok(())
+    }
+}
+
+/// Compiles a case's kernel for its launch at a width and runs it, and what it enqueues.
 ///
 /// # Errors
 /// If the kernel is refused, or a store went outside its buffer.
 pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
-    let program = case.program()?;
-    let key = LaunchKey::new(&case.range, width);
-    let compiled = program
-        .compile(case.kernel, &key)
-        .map_err(|e| e.to_string())?;
     let mut buffers: Vec<Host> = Vec::new();
     let mut descriptors: Vec<(Host, [u8; Descriptor::SIZE])> = Vec::new();
     let mut addresses: Vec<u64> = Vec::new();
@@ -122,39 +210,22 @@ pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
         addresses.push(address);
     }
     let block = case.block(&addresses)?;
-    let mut args = Host::new(&block.bytes);
-    let range = &case.range;
-    let scratch_size = compiled.scratch_size(range.local_size, block.local_mem_size);
-    // Scratch memory holds whatever the last launch left.
-    let size = scratch_size.next_multiple_of(SCRATCH_ALIGN) as usize;
-    let mut scratch = Host::new(&vec![0xa7; size]);
-    let mut printf: Vec<String> = Vec::new();
-    let num_groups: [u64; 3] =
-        std::array::from_fn(|d| range.global_size[d].div_ceil(range.local_size[d]));
-    let launch = Launch {
-        args: args.address(),
-        global_offset: range.global_offset,
-        global_size: range.global_size,
-        local_size: range.local_size,
-        num_groups,
-        work_dim: u64::from(range.work_dim),
-        local_mem_size: block.local_mem_size,
-        printf: sink,
-        printf_context: (&raw mut printf).cast(),
+    let program = case.program()?;
+    let mut session = Session {
+        program,
+        width,
+        printf: Vec::new(),
+        enqueued: Sequence::new(u64::from(case.sub_group_size.unwrap_or(1))),
     };
-    let groups: u64 = num_groups.iter().product();
-    // In two ranges, as threads would take them, the second one first.
-    let entry = compiled.entry();
-    for (begin, end) in [(groups / 2, groups), (0, groups / 2)] {
-        // SAFETY: the launch and what it points to live, and scratch memory is as large and aligned as
-        // asked for. The accesses of the kernel itself were checked by the interpreter.
-        unsafe { entry(&raw const launch, scratch.address(), begin, end) };
+    session.launch(case.kernel, &case.range, &block.bytes, block.local_mem_size)?;
+    while let Some(command) = session.enqueued.next(&mut Process)? {
+        let kernel = program.block(command.block).ok_or("no block")?;
+        let fixed = program.kernels()[kernel].local_mem_size;
+        let (args, local_mem_size) = device::arguments(&command.literal, &command.locals, fixed)
+            .ok_or("too much work-group memory")?;
+        session.launch(kernel, &command.range, &args, local_mem_size)?;
     }
-    scratch
-        .bytes()
-        .map_err(|_| "a store outside scratch memory")?;
-    args.bytes()
-        .map_err(|_| "a store outside the argument block")?;
+    let mut printf = session.printf;
     for (descriptor, before) in &descriptors {
         if descriptor.bytes()? != before {
             return Err("a store to a descriptor".into());

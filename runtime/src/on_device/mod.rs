@@ -1,0 +1,111 @@
+//! Device-side enqueue: what kernels ask for while they run ([`brolga_compiler::device`]).
+//!
+//! What a kernel enqueues is a command like any other: an [`Event`] with a launch or nothing to do, with dependencies, run by the pool. It never
+//! runs inside the call that enqueues it, so nothing recurses and nobody waits. What is different is
+//!
+//! - its *parent*, the launch that enqueued it. That is complete when all its children are ("Determining When a Parent Kernel
+//!   has Finished Execution"): each event counts those that are not, and itself. A failure of a child is one of the parent;
+//! - when it may begin: with `CLK_ENQUEUE_FLAGS_WAIT_KERNEL` when the parent's own work has *ended*, with
+//!   `CLK_ENQUEUE_FLAGS_WAIT_WORK_GROUP` when the call of generated code that runs the work-group returns;
+//! - its *family*: the launch that the host enqueued and everything that came of it. Events are handles of a table of the family's, since
+//!   they can be passed to nobody else. When nothing of a family can run any more, what it still waits for never comes, and fails.
+//!
+//! - `family.rs`: families, the table of events. `serve.rs`: the services, open it first. `queues.rs`: on-device queues.
+
+mod family;
+pub(crate) mod queues;
+mod serve;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI32;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+
+use parking_lot::Mutex;
+
+use crate::event::Event;
+use crate::executable::Executable;
+
+pub(crate) use family::{Family, MAX_EVENTS};
+pub(crate) use queues::DeviceQueues;
+pub(crate) use serve::{Caller, serve};
+
+/// What a launch of a kernel that may enqueue needs for it.
+#[derive(Clone)]
+pub(crate) struct Spawner {
+    /// Where the blocks are.
+    pub(crate) executable: Arc<Executable>,
+    pub(crate) family: Arc<Family>,
+}
+
+/// An event's place in its family.
+pub(crate) struct Lineage {
+    pub(crate) family: Arc<Family>,
+    /// Until the event is complete, so that a long line of them is not dropped in one go.
+    parent: Mutex<Option<Arc<Event>>>,
+    /// Children that are not complete, and one while the command itself has not ended.
+    unfinished: AtomicU32,
+    /// The first error of a child; 0 while there is none.
+    failure: AtomicI32,
+    /// Bytes of its queue that the command takes until it begins.
+    room: AtomicU64,
+    /// Whether the host enqueued it: then the family counts it from the start.
+    is_root: bool,
+}
+
+impl Lineage {
+    /// Of what the host enqueued.
+    pub(crate) fn root(family: &Arc<Family>) -> Lineage {
+        Lineage {
+            family: Arc::clone(family),
+            parent: Mutex::new(None),
+            unfinished: AtomicU32::new(1),
+            failure: AtomicI32::new(0),
+            room: AtomicU64::new(0),
+            is_root: true,
+        }
+    }
+
+    /// Of a child, which takes so many bytes of its queue. The parent, which has not ended, has one child more.
+    fn child(parent: &Arc<Event>, family: &Arc<Family>, room: u64) -> Lineage {
+        if let Some(lineage) = parent.lineage() {
+            lineage.unfinished.fetch_add(1, Relaxed);
+        }
+        Lineage {
+            parent: Mutex::new(Some(Arc::clone(parent))),
+            room: AtomicU64::new(room),
+            is_root: false,
+            ..Lineage::root(family)
+        }
+    }
+
+    /// The command can run, or end without.
+    pub(crate) fn wake(&self) {
+        if !self.is_root {
+            self.family.wake();
+        }
+    }
+
+    /// The command itself or a child is complete; whether nothing is left.
+    pub(crate) fn finish_one(&self) -> bool {
+        self.unfinished.fetch_sub(1, AcqRel) == 1
+    }
+
+    pub(crate) fn take_parent(&self) -> Option<Arc<Event>> {
+        self.parent.lock().take()
+    }
+
+    pub(crate) fn fail(&self, status: i32) {
+        let _ = self.failure.compare_exchange(0, status, AcqRel, Relaxed);
+    }
+
+    pub(crate) fn failure(&self) -> i32 {
+        self.failure.load(Acquire)
+    }
+
+    /// The command begins, or will never: it takes no room in its queue any more. Gives the bytes.
+    pub(crate) fn take_room(&self) -> u64 {
+        self.room.swap(0, AcqRel)
+    }
+}
