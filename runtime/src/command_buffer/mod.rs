@@ -1,7 +1,7 @@
 //! Command-buffers (`cl_khr_command_buffer`): commands that are recorded once and run again and again.
 //!
-//! What flows in is what queues take: the [`Command`] values of `enqueue/`, with arguments captured and code found when they are recorded. They become
-//! the nodes of a [`Graph`], whose edges are all the order there is: sync-points, barriers, and the order of in-order queues. What
+//! What flows in is what queues take: the `Command` values of `enqueue/`, with arguments captured and code found when they are recorded. They become
+//! the nodes of a `Graph`, whose edges are all the order there is: sync-points, barriers, and the order of in-order queues. What
 //! flows out is one command of a queue for each enqueue, with one event.
 //!
 //! `record.rs` has a method for each command, `graph.rs` runs a graph, `spread.rs` one of several devices, `mutable.rs` changes recorded
