@@ -352,14 +352,15 @@ impl Gen<'_> {
         }
     }
 
-    /// A constant CLIF integer's value.
+    /// An integer constant, sign-extended: Cranelift has it zero-extended.
     fn int_const(&self, v: clif::Value) -> Option<i64> {
+        let unused = 64 - self.b.func.dfg.value_type(v).bits();
         let inst = self.b.func.dfg.value_def(v).inst()?;
         match self.b.func.dfg.insts[inst] {
             clif::InstructionData::UnaryImm {
                 opcode: clif::Opcode::Iconst,
                 imm,
-            } => Some(imm.bits()),
+            } => Some(imm.bits() << unused >> unused),
             _ => None,
         }
     }
