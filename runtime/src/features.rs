@@ -165,6 +165,7 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_subgroup_shuffle_relative", 1, 0),
     row(Device, "cl_khr_suggested_local_work_size", 1, 0)
         .with(&["clGetKernelSuggestedLocalWorkSizeKHR"]),
+    row(Device, "cl_khr_terminate_context", 1, 0).with(&["clTerminateContextKHR"]),
     row(Device, "cl_khr_throttle_hints", 1, 0),
     // A draft, and the version is that of the draft.
     row(Device, "cl_khr_unified_svm", 0, 9).with(&[

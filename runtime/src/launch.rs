@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::executable::Code;
-use crate::fault;
+use crate::fault::{self, Cut};
 use crate::float_env::FloatEnv;
 use crate::ndrange::num_groups;
 use crate::on_device::{Caller, Spawner, serve};
@@ -154,13 +154,14 @@ impl LaunchWork {
             }),
         };
         let (entry, machine) = (self.code.entry(), self.code.machine());
+        let stop = self.context.termination();
         let ran = scratch::with(self.scratch_size, |scratch| {
             let _environment = FloatEnv::enter();
             let call = |groups: Range<u64>| {
                 // SAFETY: the contract of `KernelFn`: launch and arguments outlive the call, the scratch memory is as
                 // large and aligned as asked for and this thread's alone. What the arguments point to is kept alive by
                 // the command, or vouched for by the application (SVM).
-                unsafe { fault::call(entry, machine.clone(), &launch, scratch, groups) }
+                unsafe { fault::call(entry, machine.clone(), &launch, scratch, groups, stop) }
             };
             if !self.context.initializes_local_memory() {
                 return call(begin..end);
@@ -174,7 +175,10 @@ impl LaunchWork {
         if let Some(caller) = caller {
             caller.finish(!matches!(ran, Ok(Ok(()))));
         }
-        ran?.map_err(|fault| {
+        ran?.map_err(|cut| {
+            let Cut::Fault(fault) = cut else {
+                return ClError::CONTEXT_TERMINATED;
+            };
             let message = format!("kernel `{}` {fault}", self.code.name());
             // One line for a launch, however many threads run it.
             if !self.faulted.swap(true, Relaxed) {

@@ -16,7 +16,7 @@
 //! on_device/                             what kernels enqueue
 //! semaphore/                              commands that wait for signals of others
 //! pool, scratch, float_env               threads that execute commands
-//! fault/                                 kernels that fault
+//! fault/                                 kernels that fault, or are terminated
 //! printf_sink, printf                    what kernels print
 //! frontend/, binary                      OpenCL C to SPIR-V; program binaries
 //! ```

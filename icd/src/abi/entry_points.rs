@@ -290,6 +290,7 @@ entry_points! {
     ) -> cl_context = context::create_from_type;
     status clRetainContext(context: cl_context) = context::retain;
     status clReleaseContext(context: cl_context) = context::release;
+    status clTerminateContextKHR(context: cl_context) = context::terminate;
     query clGetContextInfo(context: cl_context, param_name: cl_context_info) = context::get_info;
     status clSetContextDestructorCallback(
         context: cl_context, pfn_notify: ContextDestroyed, user_data: *mut c_void,

@@ -317,6 +317,8 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
             answer.array(&raws)
         }
 
+        CL_DEVICE_TERMINATE_CAPABILITY_KHR => answer.value(d.terminate_capability),
+
         CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR
         | CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => answer.array(&EXTERNAL_SEMAPHORES),
         CL_DEVICE_SEMAPHORE_TYPES_KHR => answer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use brolga_runtime::{Buffer as RuntimeBuffer, Pipe as RuntimePipe};
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::queue::Queue;
 use crate::abi::callback::{self, MemNotify};
 use crate::abi::edge::{In, Out, RawHandle, UserData};
@@ -27,6 +27,12 @@ pub struct Mem {
 }
 
 object!(Mem, ClError::INVALID_MEM_OBJECT);
+
+impl OfContext for Mem {
+    fn context(&self) -> &Context {
+        &self.context
+    }
+}
 
 impl Mem {
     /// The buffer behind `raw`.
@@ -62,7 +68,7 @@ pub fn create_buffer(
     size: usize,
     host_ptr: Out<c_void>,
 ) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     finish(context, flags, size, host_ptr, Vec::new())
 }
 
@@ -74,7 +80,7 @@ pub fn create_buffer_with_properties(
     size: usize,
     host_ptr: Out<c_void>,
 ) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     // > CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value specified
     // > for a supported property name is not valid, or if the same property name is specified more than once.
     let mut given = Vec::new();
@@ -130,6 +136,7 @@ pub fn create_sub_buffer(
 ) -> CLResult<RawHandle> {
     // > CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object.
     let parent = Mem::buffer(buffer)?;
+    Mem::usable(buffer)?;
     require(parent.parent.is_none(), ClError::INVALID_MEM_OBJECT)?;
     // > CL_INVALID_VALUE if the value specified in buffer_create_type is not valid.
     require(

@@ -115,3 +115,9 @@ fn unified_svm() {
 fn sub_devices() {
     support::c_program("sub_devices.c");
 }
+
+/// Contexts are terminated with everything that is in flight.
+#[test]
+fn terminate_context() {
+    support::c_program("terminate_context.c");
+}
