@@ -125,6 +125,14 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_expect_assume", 1, 0),
     row(Device, "cl_khr_extended_async_copies", 1, 0),
     row(Device, "cl_khr_extended_bit_ops", 1, 0),
+    row(Device, "cl_khr_external_memory", 1, 0).patch(1).with(&[
+        "clEnqueueAcquireExternalMemObjectsKHR",
+        "clEnqueueReleaseExternalMemObjectsKHR",
+    ]),
+    // Of drivers that let processors map them. No test has seen a real one: the tests' is a file that says it is one.
+    row(Device, "cl_khr_external_memory_dma_buf", 1, 0),
+    // Whatever can be mapped shared and has a size.
+    row(Device, "cl_khr_external_memory_opaque_fd", 1, 0),
     row(Device, "cl_khr_external_semaphore", 1, 0)
         .patch(1)
         .with(&["clGetSemaphoreHandleForTypeKHR"]),

@@ -766,6 +766,14 @@ entry_points! {
         svm_ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize,
     ) = command_buffer::svm_mem_fill;
 
+    // external_memory.rs
+    enqueue clEnqueueAcquireExternalMemObjectsKHR(
+        command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem,
+    ) = external_memory::enqueue_acquire;
+    enqueue clEnqueueReleaseExternalMemObjectsKHR(
+        command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem,
+    ) = external_memory::enqueue_release;
+
     // semaphore.rs
     created clCreateSemaphoreWithPropertiesKHR(
         context: cl_context, sema_props: *const cl_semaphore_properties_khr,

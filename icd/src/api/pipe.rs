@@ -29,6 +29,7 @@ pub fn create(
         pipe: Some(pipe),
         context,
         parent: None,
+        imported_for: Vec::new(),
     })
     .raw())
 }

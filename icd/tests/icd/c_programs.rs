@@ -32,6 +32,12 @@ fn device_queues() {
     support::c_program("device_queues.c");
 }
 
+/// Memory files are used where they are, and may go away.
+#[test]
+fn external_memory() {
+    support::c_program("external_memory.c");
+}
+
 /// A kernel's fault ends its launch, and nothing else.
 #[test]
 fn faults() {

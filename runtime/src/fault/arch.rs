@@ -37,7 +37,7 @@ mod x86_64 {
     /// That of [`KernelFn`].
     pub(crate) unsafe fn call(
         kernel: KernelFn,
-        launch: &Launch,
+        launch: *const Launch,
         scratch: *mut u8,
         begin: u64,
         end: u64,
@@ -148,7 +148,7 @@ mod none {
     /// That of [`KernelFn`].
     pub(crate) unsafe fn call(
         kernel: KernelFn,
-        launch: &Launch,
+        launch: *const Launch,
         scratch: *mut u8,
         begin: u64,
         end: u64,

@@ -11,15 +11,21 @@
 //! that it calls may hold locks. Everything else goes to the handler that was there before, and a handler that the application installs later
 //! comes first. `BROLGA_FAULTS=0` installs none.
 //!
+//! Copies are called in the same way, for one kind of fault: memory that has gone from below them, as that of a file which has become
+//! shorter ([`guard`]).
+//!
 //! Where the kernel was interrupted its memory is left as it is, which is all that is promised of a launch that failed.
 //! `arch.rs` is what depends on the processor. `interrupt.rs` has kernels of a terminated context end by the same way.
 
 mod arch;
 mod interrupt;
 
+use std::any::Any;
+use std::cell::Cell;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::LazyLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -95,6 +101,8 @@ struct Slot {
     end: AtomicUsize,
     /// What says that the kernel is to end; null if nothing does. It lives as long as the kernel runs.
     stop: AtomicPtr<AtomicBool>,
+    /// Whether only `SIGBUS` is a fault of what is running.
+    is_guard: AtomicBool,
     /// Where the thread goes on after a fault.
     way_back: arch::WayBack,
     signal: AtomicI32,
@@ -111,6 +119,7 @@ impl Slot {
             begin: AtomicUsize::new(0),
             end: AtomicUsize::new(0),
             stop: AtomicPtr::new(ptr::null_mut()),
+            is_guard: AtomicBool::new(false),
             way_back: arch::WayBack::none(),
             signal: AtomicI32::new(0),
             address: AtomicUsize::new(0),
@@ -258,12 +267,17 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
         // SAFETY: the system calls handlers with a context.
         let mut at = unsafe { arch::Interrupted::new(context) };
         let code = slot.code();
-        if code.contains(&at.instruction()) {
+        let is_taken = match slot.is_guard.load(Relaxed) {
+            true => signal == libc::SIGBUS,
+            false => code.contains(&at.instruction()),
+        };
+        if is_taken {
             // SAFETY: the system calls handlers with information.
             let address = unsafe { (*info).si_addr() } as usize;
             slot.signal.store(signal, Relaxed);
             slot.address.store(address, Relaxed);
-            slot.offset.store(at.instruction() - code.start, Relaxed);
+            slot.offset
+                .store(at.instruction().wrapping_sub(code.start), Relaxed);
             let is_near = at.stack().abs_diff(address) < NEAR;
             slot.stack_is_full.store(is_near, Relaxed);
             slot.running.store(false, Relaxed);
@@ -340,7 +354,7 @@ pub(crate) unsafe fn call(
     slot.end.store(code.end, Relaxed);
     let stop_address = stop.map_or(ptr::null_mut(), |stop| ptr::from_ref(stop).cast_mut());
     slot.stop.store(stop_address, Relaxed);
-    slot.signal.store(0, Relaxed);
+    slot.is_guard.store(false, Relaxed);
     // Who wants the kernel to end says so first and looks for threads that run it then, both sequentially consistent. So
     // either it finds this one, or this one finds out here.
     slot.running.store(true, SeqCst);
@@ -369,5 +383,62 @@ pub(crate) unsafe fn call(
             offset: slot.offset.load(Relaxed),
             stack_is_full: slot.stack_is_full.load(Relaxed),
         })),
+    }
+}
+
+/// What [`guard`] calls.
+struct Guarded<'a> {
+    work: &'a dyn Fn(),
+    panic: Cell<Option<Box<dyn Any + Send>>>,
+}
+
+/// Copies memory that may not be there any more. Whatever `work` does, it holds nothing that would have to be given back.
+///
+/// Errors: the address that had no memory behind it (`SIGBUS`).
+pub(crate) fn guard(work: &dyn Fn()) -> Result<(), usize> {
+    let slot = ENTRY.try_with(|entry| entry.slot).ok().flatten();
+    let Some(slot) = slot.filter(|slot| BEFORE.is_some() && !slot.running.load(Relaxed)) else {
+        work();
+        return Ok(());
+    };
+    slot.begin.store(0, Relaxed);
+    slot.end.store(0, Relaxed);
+    slot.stop.store(ptr::null_mut(), Relaxed);
+    slot.is_guard.store(true, Relaxed);
+    let guarded = Guarded {
+        work,
+        panic: Cell::new(None),
+    };
+    slot.running.store(true, Relaxed);
+    // SAFETY: `enter` keeps to what is said of the arguments there.
+    let faulted = unsafe {
+        arch::call(
+            enter,
+            ptr::null(),
+            ptr::from_ref(&guarded).cast_mut().cast(),
+            0,
+            0,
+            &slot.way_back,
+        )
+    };
+    slot.running.store(false, Relaxed);
+    if let Some(panic) = guarded.panic.take() {
+        resume_unwind(panic);
+    }
+    match faulted {
+        true => Err(slot.address.load(Relaxed)),
+        false => Ok(()),
+    }
+}
+
+/// A [`KernelFn`] that does what the [`Guarded`] says that `scratch` points to.
+///
+/// # Safety
+/// `scratch` points to one.
+unsafe extern "C" fn enter(_launch: *const Launch, scratch: *mut u8, _begin: u64, _end: u64) {
+    // SAFETY: as above.
+    let guarded = unsafe { &*scratch.cast::<Guarded<'_>>() };
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (guarded.work)())) {
+        guarded.panic.set(Some(panic));
     }
 }
