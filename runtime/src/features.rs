@@ -73,6 +73,7 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_ext_float_atomics", 1, 0),
     row(Device, "cl_ext_immutable_memory_objects", 1, 0),
     row(Device, "cl_ext_migrate_memobject", 1, 0).with(&["clEnqueueMigrateMemObjectEXT"]),
+    row(Device, "cl_intel_devicelib_assert", 1, 0),
     row(Device, "cl_intel_required_subgroup_size", 1, 0),
     row(Device, "cl_intel_subgroups", 1, 0),
     row(Device, "cl_intel_subgroups_char", 1, 0),

@@ -2,6 +2,12 @@
 
 use crate::support;
 
+/// Assertions that fail are told, and end their launch.
+#[test]
+fn assertions() {
+    support::c_program("assertions.c");
+}
+
 /// Rectangles and boxes are copied by work-groups, one copy after another.
 #[test]
 fn async_copies() {

@@ -91,6 +91,20 @@ mod x86_64 {
         )
     }
 
+    /// Comes back to [`call`].
+    ///
+    /// # Safety
+    /// The call has not returned.
+    pub(crate) unsafe fn leave(way_back: &WayBack) -> ! {
+        // SAFETY: the caller's.
+        unsafe { go(way_back) }
+    }
+
+    #[unsafe(naked)]
+    unsafe extern "C" fn go(way_back: *const WayBack) -> ! {
+        naked_asm!("mov rsp, [rdi]", "jmp [rdi + 8]")
+    }
+
     /// A thread whose instruction faulted.
     pub(crate) struct Interrupted {
         registers: *mut [libc::greg_t; 23],
@@ -158,6 +172,10 @@ mod none {
         unsafe { kernel(launch, scratch, begin, end) };
         false
     }
+
+    /// # Safety
+    /// None.
+    pub(crate) unsafe fn leave(_way_back: &WayBack) {}
 
     pub(crate) struct Interrupted;
 

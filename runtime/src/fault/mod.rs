@@ -89,6 +89,8 @@ pub(crate) enum Cut {
     Fault(Fault),
     /// Its context was terminated.
     Terminated,
+    /// It was left by [`leave`].
+    Left,
 }
 
 /// What the handler knows of a thread.
@@ -144,6 +146,9 @@ impl Slot {
 }
 
 static SLOTS: [Slot; THREADS] = [const { Slot::free() }; THREADS];
+
+/// In place of a signal where a kernel is left without one.
+const LEFT: i32 = 0;
 
 /// What the handlers before this one were, in the order of [`SIGNALS`].
 static BEFORE: LazyLock<Option<[libc::sigaction; SIGNALS.len()]>> = LazyLock::new(install);
@@ -377,12 +382,30 @@ pub(crate) unsafe fn call(
     match slot.signal.load(Relaxed) {
         _ if !faulted => Ok(()),
         interrupt::SIGNAL => Err(Cut::Terminated),
+        LEFT => Err(Cut::Left),
         signal => Err(Cut::Fault(Fault {
             signal,
             address: slot.address.load(Relaxed),
             offset: slot.offset.load(Relaxed),
             stack_is_full: slot.stack_is_full.load(Relaxed),
         })),
+    }
+}
+
+/// Whether kernels that fault are handled here.
+pub(crate) fn is_handled() -> bool {
+    BEFORE.is_some()
+}
+
+/// Has this thread go on where the call of the kernel returns that it is running. Returns if it is running none that it could leave. Between
+/// the kernel and here there must be nothing to give back.
+pub(crate) fn leave() {
+    let slot = ENTRY.try_with(|entry| entry.slot).ok().flatten();
+    if let Some(slot) = slot.filter(|slot| slot.running.load(Relaxed)) {
+        slot.signal.store(LEFT, Relaxed);
+        slot.running.store(false, Relaxed);
+        // SAFETY: the call that the way back is of has not returned, or the slot would not say that it is running.
+        unsafe { arch::leave(&slot.way_back) };
     }
 }
 
