@@ -231,11 +231,16 @@ impl Queue {
         for (index, pointer) in pointers.iter().enumerate() {
             let size = sizes.get(index).copied().unwrap_or(0);
             // A NULL pointer without a size is ignored, by the rules of cl_khr_unified_svm.
-            if pointer.is_null() && size == 0 {
-                continue;
+            if pointer.is_null() {
+                match size {
+                    0 => continue,
+                    _ => return Err(ClError::INVALID_VALUE),
+                }
             }
-            let found = self.context().shared().find_svm(pointer.addr());
-            let allocation = found.ok_or(ClError::INVALID_VALUE)?;
+            // What the system allocates is a type of SVM here, whose allocations nobody knows.
+            let Some(allocation) = self.context().shared().find_svm(pointer.addr()) else {
+                continue;
+            };
             let inside = pointer.addr() - allocation.as_ptr() as usize;
             if inside
                 .checked_add(size)

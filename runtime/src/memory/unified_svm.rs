@@ -142,8 +142,9 @@ impl Context {
         }
     }
 
-    /// `clGetSVMSuggestedTypeIndexKHR`: of the types that have what is required and suit the properties the one that has most of
-    /// what is desired, the first in doubt.
+    /// `clGetSVMSuggestedTypeIndexKHR`: of the types that have what is required the one that has most of what is desired, the first in
+    /// doubt. Without a device in the properties it is asked what the platform has: the device that a type needs may be said later, to
+    /// allocate.
     ///
     /// Errors: `CL_INVALID_PROPERTY`.
     pub fn suggested_svm_type(
@@ -153,9 +154,10 @@ impl Context {
         properties: &SvmProperties,
     ) -> CLResult<Option<usize>> {
         properties.check()?;
-        let suitable = TYPES.iter().enumerate().filter(|&(_, &capabilities)| {
-            capabilities & required == required && properties.suit(capabilities)
-        });
+        let suitable = TYPES
+            .iter()
+            .enumerate()
+            .filter(|&(_, &capabilities)| capabilities & required == required);
         // The last of equal ones is the maximum, so they are looked at from behind.
         let best = suitable
             .rev()
