@@ -49,7 +49,7 @@ pub use kernel_info::{
     AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers,
 };
 pub use program::{
-    BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, SUB_GROUP_SIZES, SpecConstantInfo,
-    SpecConstants, spec_constants,
+    BuildOptions, CompiledKernel, HostVariable, LaunchKey, NdRange, Program, SUB_GROUP_SIZES,
+    SpecConstantInfo, SpecConstants, spec_constants,
 };
 pub use times::Times;

@@ -121,6 +121,17 @@ struct Prepared {
     time: Duration,
 }
 
+/// A module-scope variable that the host may read or write by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostVariable {
+    /// Valid as long as the program is.
+    pub address: u64,
+    /// Bytes.
+    pub size: u64,
+    pub is_readable: bool,
+    pub is_writable: bool,
+}
+
 /// A checked program: SPIR-V translated to IR, ready for kernels to be compiled.
 #[derive(Debug)]
 pub struct Program {
@@ -210,6 +221,18 @@ impl Program {
             .filter(|g| g.space == AddressSpace::Global)
             .map(|g| g.size)
             .sum()
+    }
+
+    /// The variable that the host names so.
+    pub fn host_variable(&self, name: &str) -> Option<HostVariable> {
+        let mut names = self.module.host_names.iter();
+        let found = names.find(|found| found.name == name)?;
+        Some(HostVariable {
+            address: self.globals.addresses()[found.global],
+            size: self.module.globals[found.global].size,
+            is_readable: found.is_readable,
+            is_writable: found.is_writable,
+        })
     }
 
     fn prepared(&self, kernel: usize) -> Result<&Prepared, Diagnostic> {

@@ -14,7 +14,8 @@ use std::sync::{Arc, OnceLock};
 use brolga_compiler::abi::SCRATCH_ALIGN;
 use brolga_compiler::ir::FuncId;
 use brolga_compiler::{
-    CompiledKernel, Diagnostic, KernelFn, KernelInfo, KernelRole, LaunchKey, NdRange, Program,
+    CompiledKernel, Diagnostic, HostVariable, KernelFn, KernelInfo, KernelRole, LaunchKey, NdRange,
+    Program,
 };
 use parking_lot::Mutex;
 use serde_json::json;
@@ -46,6 +47,11 @@ pub trait KernelSource: Send + Sync {
         0
     }
 
+    /// The program-scope variable that the host names so.
+    fn host_variable(&self, _name: &str) -> Option<HostVariable> {
+        None
+    }
+
     /// Work-items per vector of `kernel`'s code.
     fn width(&self, kernel: usize) -> u32;
 
@@ -74,6 +80,10 @@ impl KernelSource for Program {
 
     fn global_variable_size(&self) -> u64 {
         Program::global_variable_size(self)
+    }
+
+    fn host_variable(&self, name: &str) -> Option<HostVariable> {
+        Program::host_variable(self, name)
     }
 
     fn width(&self, kernel: usize) -> u32 {
@@ -333,6 +343,10 @@ impl Executable {
     /// `CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE`
     pub(crate) fn global_variable_size(&self) -> usize {
         usize::try_from(self.source.global_variable_size()).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn host_variable(&self, name: &str) -> Option<HostVariable> {
+        self.source.host_variable(name)
     }
 
     pub(crate) fn width(&self, kernel: usize) -> u32 {

@@ -73,7 +73,15 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_ext_float_atomics", 1, 0),
     row(Device, "cl_ext_immutable_memory_objects", 1, 0),
     row(Device, "cl_ext_migrate_memobject", 1, 0).with(&["clEnqueueMigrateMemObjectEXT"]),
+    row(Device, "cl_intel_create_buffer_with_properties", 1, 0)
+        .with(&["clCreateBufferWithPropertiesINTEL"]),
     row(Device, "cl_intel_devicelib_assert", 1, 0),
+    // A draft, and the version is that of the draft; the pointer comes from drafts of `cl_intel_unified_shared_memory`.
+    row(Device, "cl_intel_global_variable_access", 0, 9).with(&[
+        "clEnqueueReadGlobalVariableINTEL",
+        "clEnqueueWriteGlobalVariableINTEL",
+        "clGetDeviceGlobalVariablePointerINTEL",
+    ]),
     row(Device, "cl_intel_required_subgroup_size", 1, 0),
     row(Device, "cl_intel_subgroups", 1, 0),
     row(Device, "cl_intel_subgroups_char", 1, 0),

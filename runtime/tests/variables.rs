@@ -276,3 +276,118 @@ fn assemble(text: &str) -> Vec<u8> {
     assert!(output.status.success());
     output.stdout
 }
+
+/// Two variables that the host may name, one that is exported and that no kernel uses, and one that is nobody's business. Decoration 6188 is
+/// `HostAccessINTEL`, 6147 its number in `SPV_INTEL_global_variable_decorations`; the names are `both`, `in`, `out` and `none`.
+const NAMED: &str = r#"
+OpCapability Addresses
+OpCapability Kernel
+OpCapability Linkage
+OpCapability Int64
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %k "k" %both %in %out
+OpDecorate %both !6188 !3 !1752461154 !0
+OpDecorate %both LinkageAttributes "both_exported" Export
+OpDecorate %in !6147 !2 !28265
+OpDecorate %out !6188 !1 !7632239
+OpDecorate %none !6188 !0 !1701736302 !0
+OpDecorate %unused LinkageAttributes "unused" Export
+OpDecorate %unused Constant
+%void = OpTypeVoid
+%uint = OpTypeInt 32 0
+%ulong = OpTypeInt 64 0
+%four = OpConstant %ulong 4
+%array = OpTypeArray %uint %four
+%pointer = OpTypePointer CrossWorkgroup %uint
+%pointers = OpTypePointer CrossWorkgroup %array
+%kernel_t = OpTypeFunction %void
+%u1 = OpConstant %uint 1
+%u2 = OpConstant %uint 2
+%u3 = OpConstant %uint 3
+%u4 = OpConstant %uint 4
+%init = OpConstantComposite %array %u1 %u2 %u3 %u4
+%null = OpConstantNull %uint
+%both = OpVariable %pointer CrossWorkgroup %u4
+%in = OpVariable %pointer CrossWorkgroup %null
+%out = OpVariable %pointer CrossWorkgroup %null
+%none = OpVariable %pointer CrossWorkgroup %u3
+%unused = OpVariable %pointers CrossWorkgroup %init
+%k = OpFunction %void None %kernel_t
+%k0 = OpLabel
+%a = OpLoad %uint %both
+%b = OpLoad %uint %in
+%c = OpIAdd %uint %a %b
+OpStore %out %c
+OpReturn
+OpFunctionEnd
+"#;
+
+#[test]
+fn the_host_reads_and_writes_variables_by_name() {
+    let context = context();
+    let queue = queue(&context);
+    let program = Program::from_il(&context, &assemble(NAMED)).unwrap();
+    let mut value = [0u32; 4];
+    // SAFETY: used for blocking commands only.
+    let host = unsafe { HostPtr::new(value.as_mut_ptr().cast()) };
+    let read = |name: &str, size, offset| {
+        let read = queue.enqueue_read_variable(&program, name, true, size, offset, host, &[]);
+        read.map(|_| ())
+    };
+    let write = |name: &str, size, offset| {
+        let write = queue.enqueue_write_variable(&program, name, true, size, offset, host, &[]);
+        write.map(|_| ())
+    };
+    let value_of = |index: usize| {
+        // SAFETY: inside `value`, which no command uses now.
+        unsafe { host.offset(4 * index).as_ptr().cast::<u32>().read() }
+    };
+    let set_value = |new: u32| {
+        // SAFETY: as above.
+        unsafe { host.as_ptr().cast::<u32>().write(new) }
+    };
+    assert_eq!(read("both", 4, 0), Err(ClError::INVALID_PROGRAM_EXECUTABLE));
+    program.build("", None).unwrap();
+
+    read("both", 4, 0).unwrap();
+    assert_eq!(value_of(0), 4);
+    set_value(30);
+    write("both_exported", 4, 0).unwrap();
+    set_value(12);
+    write("in", 4, 0).unwrap();
+    let kernel = program.kernel("k").unwrap();
+    queue
+        .enqueue_nd_range(&kernel, 1, None, Some(&[1]), None, &[])
+        .unwrap();
+    read("out", 4, 0).unwrap();
+    assert_eq!(value_of(0), 42);
+    read("unused", 8, 8).unwrap();
+    assert_eq!([value_of(0), value_of(1)], [3, 4]);
+    read("unused", 0, 16).unwrap();
+    let (address, size) = program.global_variable("unused").unwrap();
+    assert_eq!(size, 16);
+    // SAFETY: where the variable is, as long as the program.
+    assert_eq!(unsafe { *(address as *const [u32; 4]) }, [1, 2, 3, 4]);
+
+    for name in ["in", "none"] {
+        assert_eq!(read(name, 4, 0), Err(ClError::INVALID_OPERATION), "{name}");
+    }
+    for name in ["out", "none"] {
+        assert_eq!(write(name, 4, 0), Err(ClError::INVALID_OPERATION), "{name}");
+    }
+    for name in ["", "k", "other", "bot", "both\0"] {
+        assert_eq!(read(name, 4, 0), Err(ClError::INVALID_ARG_VALUE), "{name}");
+    }
+    for (size, offset) in [(5, 0), (4, 1), (1, 4), (usize::MAX, 1), (1, usize::MAX)] {
+        assert_eq!(read("both", size, offset), Err(ClError::INVALID_VALUE));
+        assert_eq!(write("both", size, offset), Err(ClError::INVALID_VALUE));
+    }
+    let foreign_queue = another_queue();
+    let foreign = foreign_queue.enqueue_read_variable(&program, "both", true, 4, 0, host, &[]);
+    assert_eq!(foreign.map(|_| ()), Err(ClError::INVALID_CONTEXT));
+}
+
+/// A queue of another context.
+fn another_queue() -> Arc<Queue> {
+    queue(&context())
+}

@@ -52,7 +52,9 @@ pub use device::DeviceOp;
 pub use function::{
     BlockCall, BlockData, Function, InstData, LocalVar, Slot, SourceLoc, Terminator, ValueDef,
 };
-pub use module::{Global, GlobalInit, Kernel, KernelRole, Module, ParamSource, Relocation};
+pub use module::{
+    Global, GlobalInit, HostName, Kernel, KernelRole, Module, ParamSource, Relocation,
+};
 pub use op::{
     Arith, Atomic, AtomicOp, BinOp, ConvertOp, DimQuery, Fence, FloatCC, Image, IntCC, Mem, Op,
     Order, Query, Rounding, Scope, UnOp, Wrap,

@@ -81,6 +81,18 @@ pub struct Module {
     pub kernels: Vec<Kernel>,
     /// Source positions, `file:line`; [`super::SourceLoc`] n is entry n - 1.
     pub locations: Vec<String>,
+    /// Globals that the host may read or write by name. Not in the text: kernels know nothing of it.
+    pub host_names: Vec<HostName>,
+}
+
+/// A name that the host may know a global by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostName {
+    pub name: String,
+    pub global: GlobalId,
+    /// What the host may do.
+    pub is_readable: bool,
+    pub is_writable: bool,
 }
 
 impl Module {

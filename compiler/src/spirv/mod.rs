@@ -4,7 +4,8 @@
 //! words -> decode.rs     the header, instructions by the grammar, ids renumbered across modules
 //!       -> module.rs     names, decorations; types.rs, constants.rs, spec.rs; where functions are
 //!       -> link.rs       imports become what another module exports
-//!       -> translate.rs  from each kernel (kernel_info.rs), every function and global that it reaches
+//!       -> translate.rs  from each kernel (kernel_info.rs), every function and global that it reaches; host_names.rs, globals that
+//!                        the host names
 //!       -> function.rs   blocks (cfg.rs), phis, values (operands.rs); one handler an instruction, by family:
 //!                        arithmetic.rs, conversion.rs, composite.rs, memory.rs, generic_pointers.rs, builtin_variables.rs,
 //!                        atomics.rs, control.rs, driver_functions.rs, groups.rs, images.rs, pipes.rs, device.rs,
@@ -40,6 +41,7 @@ mod float_modes;
 mod function;
 mod generic_pointers;
 mod groups;
+mod host_names;
 mod images;
 mod kernel_info;
 mod link;

@@ -18,6 +18,10 @@ use crate::Diagnostic;
 use crate::program::SpecConstants;
 
 /// A decoration and its literal operands.
+/// `HostAccessINTEL` of `SPV_INTEL_global_variable_decorations`, which compilers of SYCL still write; that became two extensions
+/// with numbers of their own.
+const OLD_HOST_ACCESS: u32 = 6147;
+
 pub(super) type Applied<'a> = (Decoration, &'a [u32]);
 
 /// An instruction set imported with `OpExtInstImport`.
@@ -229,7 +233,11 @@ impl<'a> Unit<'a> {
                 }
                 Op::Decorate | Op::DecorateId | Op::DecorateString => {
                     // An unknown decoration is a hint about something unknown.
-                    if let Some(decoration) = Decoration::from_u32(words[1]) {
+                    let decoration = match words[1] {
+                        OLD_HOST_ACCESS => Some(Decoration::HostAccessINTEL),
+                        number => Decoration::from_u32(number),
+                    };
+                    if let Some(decoration) = decoration {
                         self.decorations
                             .entry(words[0])
                             .or_default()

@@ -80,6 +80,7 @@ impl<'a> Translator<'a> {
                 self.module.functions[func] = body;
             }
         }
+        self.host_names(unit)?;
         while let Some((id, global)) = self.global_queue.pop() {
             self.initialize(unit, id, global)?;
         }

@@ -362,6 +362,10 @@ entry_points! {
         context: cl_context, properties: *const cl_mem_properties, flags: cl_mem_flags,
         size: usize, host_ptr: *mut c_void,
     ) -> cl_mem = memory::create_buffer_with_properties;
+    created clCreateBufferWithPropertiesINTEL(
+        context: cl_context, properties: *const cl_mem_properties, flags: cl_mem_flags,
+        size: usize, host_ptr: *mut c_void,
+    ) -> cl_mem = memory::create_buffer_with_properties_intel;
 
     // transfer.rs
     enqueue clEnqueueReadBuffer(
@@ -773,6 +777,20 @@ entry_points! {
     enqueue clEnqueueReleaseExternalMemObjectsKHR(
         command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem,
     ) = external_memory::enqueue_release;
+
+    // variable.rs
+    enqueue clEnqueueReadGlobalVariableINTEL(
+        command_queue: cl_command_queue, program: cl_program, name: *const c_char,
+        blocking_read: cl_bool, size: usize, offset: usize, ptr: *mut c_void,
+    ) = variable::read;
+    enqueue clEnqueueWriteGlobalVariableINTEL(
+        command_queue: cl_command_queue, program: cl_program, name: *const c_char,
+        blocking_write: cl_bool, size: usize, offset: usize, ptr: *const c_void,
+    ) = variable::write;
+    status clGetDeviceGlobalVariablePointerINTEL(
+        device: cl_device_id, program: cl_program, name: *const c_char,
+        size: *mut usize, pointer: *mut *mut c_void,
+    ) = variable::get_pointer;
 
     // semaphore.rs
     created clCreateSemaphoreWithPropertiesKHR(

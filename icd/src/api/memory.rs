@@ -97,6 +97,24 @@ pub fn create_buffer_with_properties(
     )
 }
 
+/// `clCreateBufferWithPropertiesINTEL` of `cl_intel_create_buffer_with_properties`, which is the same but for one error.
+pub fn create_buffer_with_properties_intel(
+    context: RawHandle,
+    properties: In<cl_mem_properties>,
+    flags: cl_mem_flags,
+    size: usize,
+    host_ptr: Out<c_void>,
+) -> CLResult<RawHandle> {
+    create_buffer_with_properties(context, properties, flags, size, host_ptr).map_err(|error| {
+        match error {
+            // > CL_INVALID_VALUE if a property name in properties is not a supported property name, if the value specified for a
+            // > supported property name is not valid, or if the same property name is specified more than once.
+            ClError::INVALID_PROPERTY => ClError::INVALID_VALUE,
+            error => error,
+        }
+    })
+}
+
 /// Flags and sizes are checked by the runtime, in the order of the specification's list.
 fn finish(
     context: Ref<Context>,

@@ -38,4 +38,5 @@ pub mod svm;
 pub mod transfer;
 pub mod unified_svm;
 pub mod usm;
+pub mod variable;
 pub mod wait;

@@ -212,6 +212,24 @@ static void migration(void) {
     STATUS(CL_SUCCESS, clReleaseMemObject(buffer));
 }
 
+/* What older versions of OpenCL have for buffers with properties has an error of its own. */
+static void with_properties(void) {
+    cl_int err;
+    cl_mem (*create)(cl_context, const cl_ulong *, cl_mem_flags, size_t, void *, cl_int *);
+    *(void **)&create = clGetExtensionFunctionAddressForPlatform(platform, "clCreateBufferWithPropertiesINTEL");
+    TRUE(create != NULL);
+    int words[4] = {1, 2, 3, 4};
+    cl_ulong unknown[] = {77, 0, 0};
+    cl_mem made = create(context, NULL, CL_MEM_COPY_HOST_PTR, sizeof words, words, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clReleaseMemObject(made));
+    CREATED(CL_INVALID_CONTEXT, create(NULL, unknown, 0, 16, NULL, &err));
+    CREATED(CL_INVALID_VALUE, create(context, unknown, 0, 16, NULL, &err));
+    CREATED(CL_INVALID_VALUE, create(context, NULL, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 16, NULL, &err));
+    CREATED(CL_INVALID_BUFFER_SIZE, create(context, NULL, 0, 0, NULL, &err));
+    CREATED(CL_INVALID_HOST_PTR, create(context, NULL, 0, 16, words, &err));
+}
+
 int main(void) {
     setup();
     *(void **)&set_device_pointer =
@@ -222,6 +240,7 @@ int main(void) {
         device_addresses();
         immutable_objects();
         migration();
+        with_properties();
     }
     return finish();
 }

@@ -50,6 +50,12 @@ fn faults() {
     support::c_program("faults.c");
 }
 
+/// Variables of programs are read and written by name.
+#[test]
+fn global_variables() {
+    support::c_program("global_variables.c");
+}
+
 /// Work-group and private memory are zero if a context says so.
 #[test]
 fn initialize() {

@@ -5,13 +5,15 @@
 //! completion, with `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` when what it waited for failed.
 //!
 //! `buffers.rs` transfers and maps, `kernels.rs` launches, `order.rs` markers and barriers, `svm.rs` and `usm.rs` memory
-//! used by address.
+//! used by address, `variables.rs` variables of programs.
 
 mod buffers;
 mod kernels;
 mod order;
 mod svm;
 mod usm;
+mod variables;
 
 pub(crate) use kernels::check_kernel;
 pub use svm::SvmFreeCallback;
+pub(crate) use variables::{READ_GLOBAL_VARIABLE, WRITE_GLOBAL_VARIABLE};

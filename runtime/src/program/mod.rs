@@ -255,7 +255,7 @@ impl Program {
         self.state.lock().info.clone()
     }
 
-    fn executable(&self) -> CLResult<Arc<Executable>> {
+    pub(crate) fn executable(&self) -> CLResult<Arc<Executable>> {
         // CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program ("Creating Kernel Objects").
         let state = self.state.lock();
         state
@@ -278,6 +278,14 @@ impl Program {
     pub fn scope_ctors_and_dtors(&self) -> CLResult<(bool, bool)> {
         let executable = self.executable()?;
         Ok((executable.has_initializers, executable.has_finalizers()))
+    }
+
+    /// `clGetDeviceGlobalVariablePointerINTEL`: address and bytes. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_ARG_VALUE` if there is
+    /// no such variable.
+    pub fn global_variable(&self, name: &str) -> CLResult<(usize, usize)> {
+        let variable = self.executable()?.host_variable(name);
+        let variable = variable.ok_or(ClError::INVALID_ARG_VALUE)?;
+        Ok((variable.address as usize, variable.size as usize))
     }
 
     /// `clCreateKernel`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_KERNEL_NAME`.

@@ -2,6 +2,8 @@
 
 use opencl_sys::*;
 
+use crate::enqueue::{READ_GLOBAL_VARIABLE, WRITE_GLOBAL_VARIABLE};
+
 /// What a `CL_COMMAND_...` does, in words.
 pub(super) fn command(command_type: u32) -> &'static str {
     match command_type {
@@ -33,6 +35,8 @@ pub(super) fn command(command_type: u32) -> &'static str {
         CL_COMMAND_MEMCPY_INTEL => "copy USM",
         CL_COMMAND_MIGRATEMEM_INTEL => "migrate USM",
         CL_COMMAND_MEMADVISE_INTEL => "advise USM",
+        READ_GLOBAL_VARIABLE => "read variable",
+        WRITE_GLOBAL_VARIABLE => "write variable",
         _ => "command",
     }
 }

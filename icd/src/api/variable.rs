@@ -1,0 +1,116 @@
+//! Program-scope variables by name (`cl_intel_global_variable_access`).
+
+use std::ffi::{c_char, c_void};
+
+use brolga_runtime::HostPtr;
+use opencl_sys::*;
+
+use super::context::OfContext;
+use super::device::Device;
+use super::program::Program;
+use super::queue::Queue;
+use super::wait::Events;
+use crate::abi::edge::{In, Out, RawHandle};
+use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Object, Ref};
+
+/// The arguments that both commands begin with.
+fn named(
+    queue: RawHandle,
+    program: RawHandle,
+    name: In<c_char>,
+    host: HostPtr,
+) -> CLResult<(Ref<Queue>, Ref<Program>, String)> {
+    // > CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue.
+    let queue = Queue::usable(queue)?;
+    require(
+        !queue.runtime.is_on_device(),
+        ClError::INVALID_COMMAND_QUEUE,
+    )?;
+    // > CL_INVALID_PROGRAM if program is not a valid program object.
+    let program = Program::from_raw(program)?;
+    // > CL_INVALID_VALUE if name or ptr are NULL.
+    let name = name.string().ok_or(ClError::INVALID_VALUE)?;
+    require(!host.is_null(), ClError::INVALID_VALUE)?;
+    Ok((queue, program, String::from_utf8_lossy(&name).into_owned()))
+}
+
+/// `clEnqueueReadGlobalVariableINTEL`
+pub fn read(
+    queue: RawHandle,
+    program: RawHandle,
+    name: In<c_char>,
+    blocking: cl_bool,
+    size: usize,
+    offset: usize,
+    to: Out<c_void>,
+    events: Events,
+) -> CLResult<()> {
+    let host = to.host_ptr();
+    let (queue, program, name) = named(queue, program, name, host)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue.runtime.enqueue_read_variable(
+        &program.runtime,
+        &name,
+        blocking != CL_FALSE,
+        size,
+        offset,
+        host,
+        &wait,
+    )?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clEnqueueWriteGlobalVariableINTEL`
+pub fn write(
+    queue: RawHandle,
+    program: RawHandle,
+    name: In<c_char>,
+    blocking: cl_bool,
+    size: usize,
+    offset: usize,
+    from: In<c_void>,
+    events: Events,
+) -> CLResult<()> {
+    let host = from.host_ptr();
+    let (queue, program, name) = named(queue, program, name, host)?;
+    let wait = events.wait_list(&queue.context)?;
+    let event = queue.runtime.enqueue_write_variable(
+        &program.runtime,
+        &name,
+        blocking != CL_FALSE,
+        size,
+        offset,
+        host,
+        &wait,
+    )?;
+    events.give(&queue, event);
+    Ok(())
+}
+
+/// `clGetDeviceGlobalVariablePointerINTEL`: the address on the device, which is that on the host.
+pub fn get_pointer(
+    device: RawHandle,
+    program: RawHandle,
+    name: In<c_char>,
+    size: Out<usize>,
+    pointer: Out<*mut c_void>,
+) -> CLResult<()> {
+    let device = Device::from_raw(device)?;
+    let program = Program::from_raw(program)?;
+    require(
+        program
+            .devices
+            .iter()
+            .any(|one| std::sync::Arc::ptr_eq(one, &device)),
+        ClError::INVALID_DEVICE,
+    )?;
+    let name = name.string().ok_or(ClError::INVALID_VALUE)?;
+    require(!pointer.is_null(), ClError::INVALID_VALUE)?;
+    let name = String::from_utf8_lossy(&name);
+    let (address, bytes) = program.runtime.global_variable(&name)?;
+    size.set(bytes);
+    pointer.set(address as *mut c_void);
+    Ok(())
+}
