@@ -17,7 +17,7 @@
 //! through the header, so those in the loop each begin an iteration: that is what the loop's iterations are, also for who takes part in a
 //! collective. Without its entries the loop falls into components again, in which there may be loops with several entries
 //! again (the nest of Steensgaard, "Sequentializing Program Dependence Graphs for Irreducible Programs", 1993). A block
-//! is an entry at most once, so the function grows by no more than a jump and its arguments for each jump to an entry.
+//! is an entry at most once, so the function grows in proportion to the jumps to entries and their arguments.
 //!
 //! Definitions dominate their uses as before. A way from outside to an entry meets nothing else of the loop. So
 //! when what a block of the loop defines is used somewhere, every way there from every other entry passes the block, and so does
@@ -294,4 +294,68 @@ fn redirect(
         };
     }
     func.blocks[from].term = term;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::LoopForest;
+    use crate::analysis::dominators::tests::random_function;
+    use crate::ir::{Stage, parse, verify::verify};
+
+    /// Where a block's jumps go on in the end.
+    fn ways(func: &Function, headers: &[Header], block: Block) -> Vec<Block> {
+        let jumps = func.blocks[block].term.targets().map(|call| {
+            match headers.iter().find(|header| header.block == call.block) {
+                Some(header) => {
+                    let which = func.as_const(call.args[0]).expect("a number");
+                    header.entries[which as usize]
+                }
+                None => call.block,
+            }
+        });
+        jumps.collect()
+    }
+
+    #[test]
+    fn random_graphs_keep_their_ways_and_dominance() {
+        let mut made = 0;
+        for seed in 0..4000 {
+            let mut func = random_function(3 + seed as usize % 40, seed);
+            func.layout = func.reverse_post_order();
+            let before = func.clone();
+            let headers = run(&mut func);
+            made += headers.len();
+            verify(&func, Stage::Scalarized, None).unwrap_or_else(|e| panic!("{seed}: {e}"));
+            let tree = DominatorTree::new(&func);
+            let forest = LoopForest::new(&func, &tree);
+            assert!(forest.irreducible.is_empty(), "{seed}: {before}\n{func}");
+            let old = DominatorTree::new(&before);
+            for &a in &before.layout {
+                let all: Vec<Block> = before.successors(a).collect();
+                assert_eq!(ways(&func, &headers, a), all, "{seed}: {before}\n{func}");
+                for &b in &before.layout {
+                    let kept = tree.dominates(a, b) || !old.dominates(a, b);
+                    assert!(kept, "{seed}: {a} {b}\n{before}\n{func}");
+                }
+            }
+        }
+        assert!(made > 500, "only {made}");
+    }
+
+    #[test]
+    fn entries_share_parameters_of_one_type() {
+        let text = "func \"f\" (i1, i32, f32) -> () {\nblock0(c: i1, i: i32, x: f32):\n\
+                    cond_br c, block1(i, x), block2(x, i, i)\nblock1(a: i32, b: f32):\n\
+                    br block2(b, a, i)\nblock2(d: f32, e: i32, g: i32):\n\
+                    cond_br c, block1(g, d), block3\nblock3:\nret\n}";
+        let module = parse::module(text).expect("a module");
+        let mut func = module.functions.values().next().expect("it").clone();
+        let headers = run(&mut func);
+        assert_eq!(headers.len(), 1);
+        let params = func.blocks[headers[0].block].params.iter();
+        let types: Vec<String> = params.map(|&p| func.ty(p).to_string()).collect();
+        assert_eq!(types, ["i1", "i32", "f32", "i32"]);
+        verify(&func, Stage::Scalarized, None).expect("a valid function");
+    }
 }
