@@ -10,6 +10,7 @@
 //! | pass | does |
 //! | --- | --- |
 //! | [`inline`] | calls replaced by what they call |
+//! | [`single_entry`] | loops with several entries given a header |
 //! | [`promote`] (with `pieces`) | private memory to SSA |
 //! | [`fold`] (rules in `identities`) | constants, identities, decided branches |
 //! | [`simplify_cfg`] (with [`phis`], [`if_convert`]) | unreachable blocks, parameters, straight lines, selects |
@@ -47,12 +48,13 @@ mod pieces;
 pub mod promote;
 pub mod scalarize;
 pub mod simplify_cfg;
+pub mod single_entry;
 pub mod spaces;
 pub mod unroll;
 
 use crate::ir::verify::verify;
 use crate::ir::{Function, Module, ParamSource, Stage};
-use crate::{BuildOptions, Diagnostic};
+use crate::{BuildOptions, Diagnostic, Remark};
 
 /// Promotion feeds folding, which makes more addresses constant, and so on; after this many rounds it is enough.
 const PROMOTE_ROUNDS: usize = 4;
@@ -61,17 +63,30 @@ const UNROLL_ROUNDS: usize = 3;
 /// Rounds of cleaning up; most functions need two.
 const CLEANUP_ROUNDS: usize = 4;
 
-/// The function of the kernel with this index in [`Module::kernels`], ready for `workgroup`
-/// ([`Stage::Scalarized`]), and where each of its parameters comes from.
+/// A kernel ready for `workgroup`.
+#[derive(Debug)]
+pub struct Prepared {
+    /// At [`Stage::Scalarized`].
+    pub function: Function,
+    /// Where each of its parameters comes from.
+    pub params: Vec<ParamSource>,
+    pub remarks: Vec<Remark>,
+}
+
+/// Prepares the kernel with this index in [`Module::kernels`].
 pub fn prepare_kernel(
     module: &Module,
     kernel: usize,
     options: &BuildOptions,
-) -> Result<(Function, Vec<ParamSource>), Diagnostic> {
+) -> Result<Prepared, Diagnostic> {
     let kernel = &module.kernels[kernel];
     let mut func = inline::inline_all(module, kernel.func)?;
     check(&func, Stage::Inlined, "inline");
     simplify_cfg::remove_unreachable(&mut func);
+    // Before passes that simplify control flow: iterations, and who takes part in a collective, are those of the program.
+    let headers = single_entry::run(&mut func);
+    check(&func, Stage::Inlined, "single_entry");
+    let remarks = headers.iter().map(|header| header.remark(&func)).collect();
     promote_all(&mut func, Stage::Inlined);
     builtins::run(&mut func);
     check(&func, Stage::Inlined, "builtins");
@@ -108,7 +123,11 @@ pub fn prepare_kernel(
         check(&func, Stage::Scalarized, "named_barriers");
         rounds(&mut func, Stage::Scalarized);
     }
-    Ok((func, params))
+    Ok(Prepared {
+        function: func,
+        params,
+        remarks,
+    })
 }
 
 /// Promotes and folds until nothing more is promoted.

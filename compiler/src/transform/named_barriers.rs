@@ -23,7 +23,7 @@
 //! Too few sub-groups at a barrier is undefined behaviour; here the kernel ends.
 //!
 //! Loops that have a stop in them are taken apart: what went back to the header stops as well, and goes on there in the next round. The switch
-//! would be a second way into them otherwise, and no code for several work-items is made of such loops.
+//! would be a second way into them otherwise, and their iterations no longer those of the kernel.
 //!
 //! Control that goes through the switch no longer comes by where values were defined: those go through private memory. What
 //! depends on nothing moves to the entry block instead.

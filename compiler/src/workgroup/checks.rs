@@ -46,10 +46,7 @@ pub(super) fn split_checks(region: &Function, key: &LaunchKey, width: u8) -> Opt
     }
     let mut whole = region.clone();
     canonical::unify(&mut whole);
-    let cfg = Cfg::new(&whole);
-    if !cfg.loops.irreducible.is_empty() {
-        return None;
-    }
+    let cfg = canonical::enter_once(&mut whole);
     let shapes = Shapes::guessing(&whole, &cfg, key, Across::Chunk(width));
     let bounds = find_bounds(&whole, &cfg, &shapes);
     let trusted = early_guards(&whole, &cfg, &shapes);
