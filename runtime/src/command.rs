@@ -18,6 +18,7 @@ use smallvec::SmallVec;
 use crate::command_buffer::graph::GraphRun;
 use crate::error::{CLResult, ClError};
 use crate::event::{Event, timestamp};
+use crate::fault;
 use crate::launch::LaunchWork;
 use crate::memory::transfer::Transfer;
 use crate::on_device::Lineage;
@@ -30,6 +31,9 @@ pub(crate) type Keep = SmallVec<[Arc<dyn Any + Send + Sync>; 4]>;
 
 /// A closure that runs once.
 pub(crate) type Action = Box<dyn FnOnce() + Send>;
+
+/// A closure that runs once and may fail.
+pub(crate) type Attempt = Box<dyn FnOnce() -> CLResult<()> + Send>;
 
 /// A command before it has a place in any order.
 pub(crate) struct Command {
@@ -47,6 +51,8 @@ pub(crate) enum Work {
     Instant(Mutex<Option<Action>>),
     /// Code of the application (native kernels, free callbacks). It may block, so that only pool threads run it.
     Application(Mutex<Option<Action>>),
+    /// Something of the driver's that may block.
+    Blocking(Mutex<Option<Attempt>>),
     Transfer(Transfer),
     Launch(Box<LaunchWork>),
     /// A command of a command-buffer, which runs again and again.
@@ -62,18 +68,24 @@ impl Work {
         Work::Application(Mutex::new(Some(action)))
     }
 
+    pub(crate) fn blocking(attempt: Attempt) -> Work {
+        Work::Blocking(Mutex::new(Some(attempt)))
+    }
+
     /// Whether it takes no thread of its own.
     pub(crate) fn is_instant(&self) -> bool {
         match self {
             Work::Nothing | Work::Instant(_) => true,
             Work::Recorded(work) => work.is_instant(),
-            Work::Application(_) | Work::Transfer(_) | Work::Launch(_) => false,
+            Work::Application(_) | Work::Blocking(_) | Work::Transfer(_) | Work::Launch(_) => false,
         }
     }
 
     pub(crate) fn shape(&self) -> Shape {
         match self {
-            Work::Nothing | Work::Instant(_) | Work::Application(_) => Shape::SINGLE,
+            Work::Nothing | Work::Instant(_) | Work::Application(_) | Work::Blocking(_) => {
+                Shape::SINGLE
+            }
             Work::Transfer(transfer) => transfer.shape(),
             Work::Launch(launch) => launch.shape(),
             Work::Recorded(work) => work.shape(),
@@ -101,7 +113,21 @@ impl Work {
                     action();
                 }
             }
-            Work::Transfer(transfer) => transfer.run(begin, end),
+            Work::Blocking(attempt) => {
+                if let Some(attempt) = attempt.lock().take() {
+                    return attempt();
+                }
+            }
+            Work::Transfer(transfer) => {
+                return fault::guard(&|| transfer.run(begin, end)).map_err(|address| {
+                    let message = format!("a transfer found no memory at address {address:#x}");
+                    eprintln!("brolga: {message}");
+                    if let Some(event) = event {
+                        event.context().report(&message);
+                    }
+                    ClError::OUT_OF_RESOURCES
+                });
+            }
             Work::Launch(launch) => return launch.run(event, begin, end),
             Work::Recorded(work) => return work.run_units(event, begin, end),
         }
@@ -130,7 +156,7 @@ impl Work {
     /// Writes to the trace that this thread did some of it.
     pub(crate) fn record(&self, units: Range<u64>, of: u64, times: (u64, u64)) {
         let (category, name) = match self {
-            Work::Nothing | Work::Instant(_) => return,
+            Work::Nothing | Work::Instant(_) | Work::Blocking(_) => return,
             Work::Application(_) => ("application", "native function"),
             Work::Transfer(_) => ("transfer", "transfer"),
             Work::Launch(launch) => ("work-groups", launch.name()),
@@ -246,7 +272,7 @@ impl Job {
         !matches!(
             &self.body,
             Body::One {
-                work: Work::Application(_),
+                work: Work::Application(_) | Work::Blocking(_),
                 ..
             }
         )

@@ -1,6 +1,8 @@
 //! Contexts: what memory objects, programs, queues and events belong to.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Weak};
 
 use opencl_sys::*;
@@ -8,8 +10,11 @@ use parking_lot::Mutex;
 
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
+use crate::event::Event;
+use crate::fault;
 use crate::memory::shared::SharedTable;
 use crate::on_device::DeviceQueues;
+use crate::pool::Pool;
 use crate::queue::Queue;
 
 /// Receives runtime error reports: `pfn_notify` of `clCreateContext`.
@@ -27,6 +32,8 @@ pub struct ContextOptions {
     pub printf: Option<PrintfOutput>,
     /// `CL_CONTEXT_MEMORY_INITIALIZE_KHR`
     pub initialize: u64,
+    /// `CL_CONTEXT_TERMINATE_KHR`
+    pub may_be_terminated: bool,
 }
 
 /// The queues of a context that may have commands.
@@ -38,6 +45,14 @@ struct Queues {
     sweep_at: usize,
 }
 
+/// The commands of a context that are not complete; others are swept out now and then.
+#[derive(Default)]
+struct Commands {
+    list: Vec<Weak<Event>>,
+    /// Sweep when the list has grown to this.
+    sweep_at: usize,
+}
+
 /// An OpenCL context.
 pub struct Context {
     devices: Vec<Arc<Device>>,
@@ -45,19 +60,31 @@ pub struct Context {
     device_queues: DeviceQueues,
     shared: SharedTable,
     queues: Mutex<Queues>,
+    terminated: AtomicBool,
+    /// What a termination ends, if there may be one.
+    commands: Option<Mutex<Commands>>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
 }
 
 impl Context {
-    /// Creates a context. Errors: `CL_INVALID_VALUE` without devices.
+    /// Creates a context. Errors: `CL_INVALID_VALUE` without devices; `CL_INVALID_PROPERTY` if it is to be terminated and a device
+    /// cannot.
     pub fn new(devices: Vec<Arc<Device>>, options: ContextOptions) -> CLResult<Arc<Context>> {
         // CL_INVALID_VALUE if devices is NULL or num_devices is equal to zero ("Contexts").
         if devices.is_empty() {
             return Err(ClError::INVALID_VALUE);
         }
+        // CL_INVALID_PROPERTY if CL_CONTEXT_TERMINATE_KHR is set to CL_TRUE in properties, but not all of the devices associated
+        // with the context support the ability to support context termination.
+        let may_be_terminated = options.may_be_terminated;
+        if may_be_terminated && devices.iter().any(|d| d.terminate_capability == 0) {
+            return Err(ClError::INVALID_PROPERTY);
+        }
         Ok(Arc::new(Context {
             devices,
             options,
+            terminated: AtomicBool::new(false),
+            commands: may_be_terminated.then(Mutex::default),
             device_queues: DeviceQueues::default(),
             shared: SharedTable::default(),
             queues: Mutex::default(),
@@ -129,6 +156,71 @@ impl Context {
             queues.sweep_at = (2 * queues.list.len()).max(16);
         }
         queues.list.push(Arc::downgrade(queue));
+    }
+
+    /// `clTerminateContextKHR`: every command that is not complete ends with `CL_CONTEXT_TERMINATED_KHR`. What nobody has begun
+    /// is complete when this returns; kernels that run are interrupted, transfers and native kernels go on to the end of what they are at.
+    ///
+    /// Errors: `CL_CONTEXT_TERMINATED_KHR` if it was terminated before, `CL_INVALID_OPERATION` if it was not made for that.
+    pub fn terminate(self: &Arc<Self>) -> CLResult<()> {
+        // CL_CONTEXT_TERMINATED_KHR if context has already been terminated.
+        // CL_INVALID_OPERATION if context was not created with CL_CONTEXT_TERMINATE_KHR set to CL_TRUE ("Contexts").
+        let commands = self.commands.as_ref().ok_or(ClError::INVALID_OPERATION)?;
+        let commands: Vec<Arc<Event>> = {
+            // Under the lock, so that each command is either in the list or finds the context terminated.
+            let commands = commands.lock();
+            if self.terminated.swap(true, SeqCst) {
+                return Err(ClError::CONTEXT_TERMINATED);
+            }
+            commands.list.iter().filter_map(Weak::upgrade).collect()
+        };
+        Event::terminate_all(&commands);
+        fault::interrupt_kernels(self);
+        // "A callback function registered when the context was created will be called."
+        let context = Arc::clone(self);
+        Pool::get().push_callback(Box::new(move || {
+            context.report("the context was terminated");
+        }));
+        Ok(())
+    }
+
+    /// The commands that had been begun when the context was terminated, and are not complete. None if it was not.
+    pub(crate) fn terminated_commands(&self) -> Vec<Arc<Event>> {
+        let Some(commands) = self.commands.as_ref().filter(|_| self.is_terminated()) else {
+            return Vec::new();
+        };
+        let commands = commands.lock();
+        let alive = commands.list.iter().filter_map(Weak::upgrade);
+        alive.filter(|event| !event.is_done()).collect()
+    }
+
+    /// Whether the context was terminated.
+    pub fn is_terminated(&self) -> bool {
+        self.terminated.load(SeqCst)
+    }
+
+    /// What is true from the termination on, if there may be one.
+    pub(crate) fn termination(&self) -> Option<&AtomicBool> {
+        self.commands.as_ref().map(|_| &self.terminated)
+    }
+
+    /// Remembers a new command, so that a termination finds it. Errors: `CL_CONTEXT_TERMINATED_KHR` if there was one.
+    pub(crate) fn add_command(&self, event: &Arc<Event>) -> CLResult<()> {
+        let Some(commands) = &self.commands else {
+            return Ok(());
+        };
+        let mut commands = commands.lock();
+        if self.is_terminated() {
+            return Err(ClError::CONTEXT_TERMINATED);
+        }
+        if commands.list.len() >= commands.sweep_at {
+            commands
+                .list
+                .retain(|event| event.upgrade().is_some_and(|event| !event.is_done()));
+            commands.sweep_at = (2 * commands.list.len()).max(64);
+        }
+        commands.list.push(Arc::downgrade(event));
+        Ok(())
     }
 
     /// Returns when everything that was enqueued in this context is done.

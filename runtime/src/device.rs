@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use opencl_sys::*;
 
+use crate::fault;
 use crate::features;
 use crate::on_device::{self, queues};
 use crate::partition::Partition;
@@ -77,6 +78,8 @@ pub struct Device {
     pub command_buffer_queue_properties: u64,
     /// What of a recorded launch may change.
     pub mutable_dispatch_capabilities: u64,
+    /// Whether contexts can be terminated while kernels run.
+    pub terminate_capability: u64,
     pub printf_buffer_size: usize,
     pub svm_capabilities: u64,
     /// What may be done with unified shared memory of every kind (`cl_intel_unified_shared_memory`).
@@ -138,6 +141,9 @@ const PREFERRED_WIDTHS: VectorWidths = VectorWidths {
 };
 
 /// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`.
+/// `CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR`
+const CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR: u64 = 1 << 0;
+
 const ALL_FP_ATOMICS: u64 = 0b111 | 0b111 << 16;
 
 /// Work-items in a work-group at most, in each dimension and altogether.
@@ -236,6 +242,10 @@ impl Device {
                 | CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR,
             command_buffer_queue_properties: CL_QUEUE_PROFILING_ENABLE
                 | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+            terminate_capability: match fault::IS_SERVED {
+                true => CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR,
+                false => 0,
+            },
             mutable_dispatch_capabilities: CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR
                 | CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR
                 | CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR

@@ -114,6 +114,16 @@ enum Step {
     Rest(Arc<Family>),
 }
 
+/// What became of a command that was to be submitted.
+enum Submitted {
+    /// It had been.
+    Before,
+    /// There is something to do for the pool.
+    WithWork,
+    /// There is not.
+    WithoutWork,
+}
+
 struct Dependent {
     event: Arc<Event>,
     /// Whether a failure of the event is a failure of the dependent: true for wait lists, false for the mere
@@ -137,7 +147,9 @@ impl Event {
         lineage: Option<Lineage>,
     ) -> Arc<Event> {
         let origin = Origin::Queue(Arc::clone(queue));
-        Event::create(origin, command_type, job, keep, lineage)
+        let event = Event::create(origin, command_type, job, keep, lineage);
+        event.belong_to_context();
+        event
     }
 
     /// As [`Event::command`], for a command of several queues.
@@ -151,7 +163,16 @@ impl Event {
             first: Arc::clone(queues[0]),
             profiled: queues.iter().all(|queue| queue.profiles()),
         };
-        Event::create(origin, command_type, job, keep, None)
+        let event = Event::create(origin, command_type, job, keep, None);
+        event.belong_to_context();
+        event
+    }
+
+    /// Has the context's termination end the command, also if that has been.
+    fn belong_to_context(self: &Arc<Self>) {
+        if let Err(terminated) = self.context().add_command(self) {
+            self.fail(terminated);
+        }
     }
 
     fn create(
@@ -452,15 +473,30 @@ impl Event {
 
     /// Ends the enqueue: from now on the command runs as soon as its dependencies allow.
     pub(crate) fn release(self: &Arc<Self>, push: Push) {
-        if !self.resolve() {
+        if self.context().is_terminated() {
+            // The termination may not have come to this one yet; it waits for nothing any more.
+            self.fail(ClError::CONTEXT_TERMINATED);
+        } else if !self.resolve() {
             return;
         }
-        if self.submit() {
-            self.pool().push(Arc::clone(self), push);
-        } else {
+        match self.submit() {
+            Submitted::Before => {}
+            Submitted::WithWork => self.pool().push(Arc::clone(self), push),
             // Whatever hangs on it was enqueued by other threads in the meantime.
-            advance(Step::Ended(Arc::clone(self)), Push::Notify);
+            Submitted::WithoutWork => advance(Step::Ended(Arc::clone(self)), Push::Notify),
         }
+    }
+
+    /// Ends commands of a context that was terminated: none is begun any more, and what waits for something waits no longer.
+    pub(crate) fn terminate_all(commands: &[Arc<Event>]) {
+        for event in commands {
+            event.failure.store(ClError::CONTEXT_TERMINATED.0, Release);
+        }
+        for event in commands {
+            advance(Step::Ready(Arc::clone(event)), Push::Notify);
+        }
+        // What is ready but deferred would wait for somebody to wait for it.
+        Pool::flush();
     }
 
     /// Takes one dependency off; true when it was the last.
@@ -475,7 +511,10 @@ impl Event {
     }
 
     pub(crate) fn inherit_failure(&self) {
-        self.fail(ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        self.fail(match self.context().is_terminated() {
+            true => ClError::CONTEXT_TERMINATED,
+            false => ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+        });
     }
 
     /// The error recorded so far, 0 for none: what the final status will be.
@@ -491,11 +530,13 @@ impl Event {
         }
     }
 
-    /// All dependencies are done. Returns whether there is something to do for the pool.
-    fn submit(&self) -> bool {
+    /// All dependencies are done, or need not be since the command has failed. Only the first call counts.
+    fn submit(&self) -> Submitted {
         let now = timestamp();
+        if !self.reach(CL_SUBMITTED) {
+            return Submitted::Before;
+        }
         self.submit.store(now, Relaxed);
-        self.reach(CL_SUBMITTED);
         if let Some(lineage) = &self.lineage {
             lineage.wake();
             if let Some(on_device) = self.queue().and_then(|queue| queue.on_device()) {
@@ -504,14 +545,14 @@ impl Event {
         }
         if self.failure() < 0 {
             self.start.store(now, Relaxed);
-            return false;
+            return Submitted::WithoutWork;
         }
         if self.job.is_instant() {
             self.start.store(now, Relaxed);
             self.job.run_instant();
-            return false;
+            return Submitted::WithoutWork;
         }
-        true
+        Submitted::WithWork
     }
 
     /// The first thread that takes a share marks the command as running.
@@ -523,16 +564,16 @@ impl Event {
         }
     }
 
-    /// Steps to a status that is not final and hands out the callbacks for it.
-    fn reach(&self, status: i32) {
+    /// Steps to a status that is not final and hands out the callbacks for it. False if it was reached before.
+    fn reach(&self, status: i32) -> bool {
         let mut links = self.links.lock();
         // Another thread may have done all the work between this one's claim to be the first and now.
         if self.raw_status() <= status {
-            return;
+            return false;
         }
         self.status.store(status as u32, SeqCst);
         if links.callbacks.is_empty() {
-            return;
+            return true;
         }
         let due: Vec<_> = links
             .callbacks
@@ -540,6 +581,7 @@ impl Event {
             .collect();
         drop(links);
         hand_out(due, status);
+        true
     }
 
     /// Completes the command and everything that follows from it without work: dependents that become
@@ -613,17 +655,16 @@ fn advance(step: Step, push: Push) {
     steps.push(step);
     while let Some(step) = steps.pop() {
         match step {
-            // Given up since it waited for itself.
-            Step::Ready(event) if event.is_done() => {}
-            Step::Ready(event) => {
-                if event.submit() {
+            Step::Ready(event) => match event.submit() {
+                // Given up since it waited for itself, or terminated.
+                Submitted::Before => {}
+                Submitted::WithWork => {
                     let pool = Arc::clone(event.pool());
                     let same = Arc::ptr_eq(&pool, &own);
                     pool.push(event, if same { push } else { Push::Notify });
-                } else {
-                    steps.push(Step::Ended(event));
                 }
-            }
+                Submitted::WithoutWork => steps.push(Step::Ended(event)),
+            },
             Step::Ended(event) => {
                 let Some(lineage) = &event.lineage else {
                     let status = event.failure();

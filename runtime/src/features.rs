@@ -73,6 +73,7 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_ext_float_atomics", 1, 0),
     row(Device, "cl_ext_immutable_memory_objects", 1, 0),
     row(Device, "cl_ext_migrate_memobject", 1, 0).with(&["clEnqueueMigrateMemObjectEXT"]),
+    row(Device, "cl_intel_devicelib_assert", 1, 0),
     row(Device, "cl_intel_required_subgroup_size", 1, 0),
     row(Device, "cl_intel_subgroups", 1, 0),
     row(Device, "cl_intel_subgroups_char", 1, 0),
@@ -125,6 +126,14 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_expect_assume", 1, 0),
     row(Device, "cl_khr_extended_async_copies", 1, 0),
     row(Device, "cl_khr_extended_bit_ops", 1, 0),
+    row(Device, "cl_khr_external_memory", 1, 0).patch(1).with(&[
+        "clEnqueueAcquireExternalMemObjectsKHR",
+        "clEnqueueReleaseExternalMemObjectsKHR",
+    ]),
+    // Of drivers that let processors map them. No test has seen a real one: the tests' is a file that says it is one.
+    row(Device, "cl_khr_external_memory_dma_buf", 1, 0),
+    // Whatever can be mapped shared and has a size.
+    row(Device, "cl_khr_external_memory_opaque_fd", 1, 0),
     row(Device, "cl_khr_external_semaphore", 1, 0)
         .patch(1)
         .with(&["clGetSemaphoreHandleForTypeKHR"]),
@@ -165,6 +174,7 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_subgroup_shuffle_relative", 1, 0),
     row(Device, "cl_khr_suggested_local_work_size", 1, 0)
         .with(&["clGetKernelSuggestedLocalWorkSizeKHR"]),
+    row(Device, "cl_khr_terminate_context", 1, 0).with(&["clTerminateContextKHR"]),
     row(Device, "cl_khr_throttle_hints", 1, 0),
     // A draft, and the version is that of the draft.
     row(Device, "cl_khr_unified_svm", 0, 9).with(&[

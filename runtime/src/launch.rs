@@ -1,7 +1,6 @@
 //! One launch of a kernel as work: arguments captured by value, code, and the range of work-groups.
 
 use std::ops::Range;
-use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,12 +12,13 @@ use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::executable::Code;
-use crate::fault;
+use crate::fault::{self, Cut};
 use crate::float_env::FloatEnv;
 use crate::ndrange::num_groups;
-use crate::on_device::{Caller, Spawner, serve};
+use crate::on_device::{Caller, Spawner};
 use crate::printf_sink::{PrintfSink, receive};
 use crate::scratch;
+use crate::services::{Services, serve};
 use crate::share::Shape;
 
 /// Nanoseconds of work that are worth another thread.
@@ -135,6 +135,7 @@ impl LaunchWork {
             .as_ref()
             .zip(event)
             .map(|(spawner, event)| Caller::new(event, spawner));
+        let services = Services::new(self, caller);
         let launch = Launch {
             args: self.args.as_ptr().cast(),
             global_offset: self.range.global_offset,
@@ -145,22 +146,18 @@ impl LaunchWork {
             local_mem_size: self.local_mem_size,
             printf: receive,
             printf_context: self.sink.as_context(),
-            device: match &caller {
-                Some(_) => serve,
-                None => brolga_compiler::device::refuse,
-            },
-            device_context: caller.as_ref().map_or(null_mut(), |caller| {
-                std::ptr::from_ref(caller).cast_mut().cast()
-            }),
+            device: serve,
+            device_context: services.as_context(),
         };
         let (entry, machine) = (self.code.entry(), self.code.machine());
+        let stop = self.context.termination();
         let ran = scratch::with(self.scratch_size, |scratch| {
             let _environment = FloatEnv::enter();
             let call = |groups: Range<u64>| {
                 // SAFETY: the contract of `KernelFn`: launch and arguments outlive the call, the scratch memory is as
                 // large and aligned as asked for and this thread's alone. What the arguments point to is kept alive by
                 // the command, or vouched for by the application (SVM).
-                unsafe { fault::call(entry, machine.clone(), &launch, scratch, groups) }
+                unsafe { fault::call(entry, machine.clone(), &launch, scratch, groups, stop) }
             };
             if !self.context.initializes_local_memory() {
                 return call(begin..end);
@@ -171,24 +168,35 @@ impl LaunchWork {
                 call(group..group + 1)
             })
         });
-        if let Some(caller) = caller {
-            caller.finish(!matches!(ran, Ok(Ok(()))));
-        }
-        ran?.map_err(|fault| {
-            let message = format!("kernel `{}` {fault}", self.code.name());
-            // One line for a launch, however many threads run it.
-            if !self.faulted.swap(true, Relaxed) {
-                eprintln!("brolga: {message}");
-                self.context.report(&message);
+        let failed = services.finish(!matches!(ran, Ok(Ok(()))));
+        match ran? {
+            Ok(()) if !failed => Ok(()),
+            Err(Cut::Terminated) => Err(ClError::CONTEXT_TERMINATED),
+            Err(Cut::Fault(fault)) => {
+                self.tell(&format!("kernel `{}` {fault}", self.code.name()));
+                Err(ClError::OUT_OF_RESOURCES)
             }
-            ClError::OUT_OF_RESOURCES
-        })
+            Ok(()) | Err(Cut::Left) => Err(ClError::OUT_OF_RESOURCES),
+        }
+    }
+
+    /// Says on standard error and to the context why the launch fails. One line for a launch, however many threads run it.
+    pub(crate) fn tell(&self, message: &str) {
+        if !self.faulted.swap(true, Relaxed) {
+            eprintln!("brolga: {message}");
+            self.context.report(message);
+        }
+    }
+
+    /// Writes out what work-items have printed.
+    pub(crate) fn flush(&self) {
+        self.sink.flush();
     }
 
     /// The last work-group is done: `busy` is the time that threads spent, nanoseconds.
     pub(crate) fn finish(&self, busy: u64) {
         self.code.cost().learn(self.items(), busy);
-        self.sink.flush();
+        self.flush();
         // A command-buffer may run it again.
         self.faulted.store(false, Relaxed);
     }

@@ -13,10 +13,10 @@
 //! queue, enqueue/                        the order of commands; each kind validated and captured by value
 //! command, share, event                  a command, how threads share it; its dependencies, status and callbacks
 //! command_buffer/                        commands recorded as a graph that is run again and again
-//! on_device/                             what kernels enqueue
+//! on_device/, services                   what kernels enqueue, and ask besides
 //! semaphore/                              commands that wait for signals of others
 //! pool, scratch, float_env               threads that execute commands
-//! fault/                                 kernels that fault
+//! fault/                                 kernels that fault, or are terminated
 //! printf_sink, printf                    what kernels print
 //! frontend/, binary                      OpenCL C to SPIR-V; program binaries
 //! ```
@@ -53,6 +53,7 @@ pub mod program;
 pub mod queue;
 mod scratch;
 pub mod semaphore;
+mod services;
 mod share;
 mod spirv;
 pub mod topology;

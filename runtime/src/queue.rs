@@ -242,6 +242,15 @@ impl Queue {
         for event in since.iter().filter_map(Weak::upgrade).chain(last) {
             event.wait();
         }
+        // If the context was terminated the last one did not wait for those before it.
+        for event in self.context.terminated_commands() {
+            if event
+                .queue()
+                .is_none_or(|queue| queue.number == self.number)
+            {
+                event.wait();
+            }
+        }
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Device-side enqueue: a call of the launch's function, for each active lane.
+//! Services of whoever runs the kernel: a call of the launch's function, for each active lane.
 //!
 //! What the function will read and write on behalf of the kernel is touched here first, at both its ends: an address where there is nothing
 //! is then a fault of the kernel, like any other.
@@ -91,6 +91,13 @@ impl Gen<'_> {
         let events = match what {
             DeviceOp::EnqueueKernel => &words[12..15],
             DeviceOp::EnqueueMarker => &words[1..4],
+            DeviceOp::FailAssertion => {
+                let some = self.b.ins().iconst(types::I64, 1);
+                for text in [words[0], words[1], words[3]] {
+                    self.touch(text, some);
+                }
+                return;
+            }
             DeviceOp::CaptureProfilingInfo => {
                 let times = self.b.ins().iconst(types::I64, 16);
                 return self.touch(words[2], times);

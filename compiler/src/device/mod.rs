@@ -12,6 +12,9 @@
 //! - **events**: handles of 64 bits. 0 and -1 are none: the null constant, and what OpenCL C's `CLK_NULL_EVENT` is;
 //! - **the default queue**: a handle, 0 if there is none.
 //!
+//! One service is not of device-side enqueue: an assertion has failed ([`Assertion`]). Whoever runs the kernel may end it there, or have it go
+//! on.
+//!
 //! Handles come from the program and are believed only once they are found to be somebody's.
 //!
 //! [`Sequence`] is the meaning of all that for one launch after another, as the interpreter does it.
@@ -188,6 +191,32 @@ impl Marker {
     }
 }
 
+/// The operands of [`DeviceOp::FailAssertion`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assertion {
+    /// Addresses of texts that end with a zero, or 0.
+    pub expression: u64,
+    pub file: u64,
+    pub line: u32,
+    pub function: u64,
+    pub global_id: [u64; 3],
+    pub local_id: [u64; 3],
+}
+
+impl Assertion {
+    pub fn new(words: &[u64]) -> Assertion {
+        let three = |at: usize| std::array::from_fn(|d| words[at + d]);
+        Assertion {
+            expression: words[0],
+            file: words[1],
+            line: words[2] as u32,
+            function: words[3],
+            global_id: three(4),
+            local_id: three(7),
+        }
+    }
+}
+
 /// Where a block's literal is in its argument block, after the offsets of as many pointers to work-group memory.
 pub(crate) fn literal_offset(locals: usize) -> u64 {
     (8 * locals as u64).next_multiple_of(SCRATCH_ALIGN)
@@ -249,6 +278,16 @@ mod tests {
         assert_eq!(enqueue.events.returned, 114);
         assert_eq!(enqueue.literal, (115, 116));
         assert_eq!(enqueue.locals, [118, 119]);
+    }
+
+    #[test]
+    fn operands_of_a_failed_assertion() {
+        let words: Vec<u64> = (1..11).collect();
+        let assertion = Assertion::new(&words);
+        assert_eq!((assertion.expression, assertion.file), (1, 2));
+        assert_eq!((assertion.line, assertion.function), (3, 4));
+        assert_eq!(assertion.global_id, [5, 6, 7]);
+        assert_eq!(assertion.local_id, [8, 9, 10]);
     }
 
     #[test]

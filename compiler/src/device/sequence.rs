@@ -198,6 +198,8 @@ impl Sequence {
                 0
             }
             DeviceOp::DefaultQueue => 1,
+            // The launch goes on.
+            DeviceOp::FailAssertion => 0,
         })
     }
 

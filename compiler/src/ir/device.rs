@@ -1,4 +1,4 @@
-//! The services of device-side enqueue that an instruction may ask for; [`crate::device`] says what they do.
+//! The services of whoever runs a kernel that an instruction may ask for; [`crate::device`] says what they do.
 
 use super::Scalar;
 use super::op::named;
@@ -31,6 +31,8 @@ named! {
         /// `event, which, address`
         CaptureProfilingInfo = "capture_profiling_info",
         DefaultQueue = "default_queue",
+        /// `expression, file, line, function, global id of x, y, z, local id of x, y, z`; the three texts end with a zero, and may be null.
+        FailAssertion = "fail_assertion",
     }
 }
 
@@ -69,6 +71,7 @@ impl DeviceOp {
             DeviceOp::RetainEvent | DeviceOp::ReleaseEvent | DeviceOp::IsValidEvent => &[I64],
             DeviceOp::SetUserEventStatus => &[I64, I32],
             DeviceOp::CaptureProfilingInfo => &[I64, I32, Ptr],
+            DeviceOp::FailAssertion => &[Ptr, Ptr, I32, Ptr, I64, I64, I64, I64, I64, I64],
             DeviceOp::WorkGroupSize
             | DeviceOp::PreferredMultiple
             | DeviceOp::MaxSubGroups
@@ -83,10 +86,16 @@ impl DeviceOp {
             DeviceOp::RetainEvent
             | DeviceOp::ReleaseEvent
             | DeviceOp::SetUserEventStatus
-            | DeviceOp::CaptureProfilingInfo => None,
+            | DeviceOp::CaptureProfilingInfo
+            | DeviceOp::FailAssertion => None,
             DeviceOp::CreateUserEvent | DeviceOp::DefaultQueue => Some(Scalar::I64),
             _ => Some(Scalar::I32),
         }
+    }
+
+    /// Whether it is of device-side enqueue.
+    pub fn is_of_enqueue(self) -> bool {
+        self != DeviceOp::FailAssertion
     }
 
     /// Whether it is about a block.

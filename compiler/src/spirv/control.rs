@@ -96,6 +96,9 @@ impl FunctionTranslator<'_, '_> {
 
     pub(super) fn call(&mut self, inst: &Inst<'_>) -> Result<()> {
         let callee = self.unit.linked(inst.operands[0]);
+        if self.unit.is_of_driver(callee) {
+            return self.fail_assertion(inst);
+        }
         let func = self.out.function(self.unit, inst, callee)?;
         let def = &self.unit.functions[&callee];
         let given = &inst.operands[1..];

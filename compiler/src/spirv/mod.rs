@@ -7,7 +7,7 @@
 //!       -> translate.rs  from each kernel (kernel_info.rs), every function and global that it reaches
 //!       -> function.rs   blocks (cfg.rs), phis, values (operands.rs); one handler an instruction, by family:
 //!                        arithmetic.rs, conversion.rs, composite.rs, memory.rs, generic_pointers.rs, builtin_variables.rs,
-//!                        atomics.rs, control.rs, groups.rs, images.rs, pipes.rs, device.rs,
+//!                        atomics.rs, control.rs, driver_functions.rs, groups.rs, images.rs, pipes.rs, device.rs,
 //!                        named_barriers.rs,
 //!                        ext_inst.rs, vector_memory.rs, extensions.rs
 //! ```
@@ -33,6 +33,7 @@ mod control;
 mod conversion;
 mod decode;
 mod device;
+mod driver_functions;
 mod ext_inst;
 mod extensions;
 mod float_modes;

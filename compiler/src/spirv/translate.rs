@@ -432,7 +432,7 @@ fn own_reach(func: &Function) -> Reach {
                     scope: Scope::WorkGroup,
                     ..
                 } => reach.has_barrier = true,
-                IrOp::Device { .. } => reach.enqueues = true,
+                IrOp::Device { what, .. } => reach.enqueues |= what.is_of_enqueue(),
                 IrOp::Alloca { size, .. } => reach.private_bytes += u64::from(size),
                 _ => {}
             }

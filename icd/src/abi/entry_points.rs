@@ -290,6 +290,7 @@ entry_points! {
     ) -> cl_context = context::create_from_type;
     status clRetainContext(context: cl_context) = context::retain;
     status clReleaseContext(context: cl_context) = context::release;
+    status clTerminateContextKHR(context: cl_context) = context::terminate;
     query clGetContextInfo(context: cl_context, param_name: cl_context_info) = context::get_info;
     status clSetContextDestructorCallback(
         context: cl_context, pfn_notify: ContextDestroyed, user_data: *mut c_void,
@@ -764,6 +765,14 @@ entry_points! {
     command clCommandSVMMemFillKHR(
         svm_ptr: *mut c_void, pattern: *const c_void, pattern_size: usize, size: usize,
     ) = command_buffer::svm_mem_fill;
+
+    // external_memory.rs
+    enqueue clEnqueueAcquireExternalMemObjectsKHR(
+        command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem,
+    ) = external_memory::enqueue_acquire;
+    enqueue clEnqueueReleaseExternalMemObjectsKHR(
+        command_queue: cl_command_queue, num_mem_objects: cl_uint, mem_objects: *const cl_mem,
+    ) = external_memory::enqueue_release;
 
     // semaphore.rs
     created clCreateSemaphoreWithPropertiesKHR(

@@ -7,7 +7,7 @@ use brolga_runtime::Program as RuntimeProgram;
 use brolga_runtime::program::BuildCallback;
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::device::Device;
 use super::program::Program;
 use crate::abi::callback::{self, ProgramNotify};
@@ -159,7 +159,7 @@ pub fn link(
     notify: ProgramNotify,
     user_data: UserData,
 ) -> CLResult<Created> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL
     // > and num_devices is zero.
     require(

@@ -10,7 +10,7 @@ use brolga_runtime::{CommandBuffer as RuntimeCommandBuffer, Queue as RuntimeQueu
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::kernel::Kernel;
 use super::memory::Mem;
 use super::mutable_command::MutableCommand;
@@ -37,6 +37,12 @@ pub struct CommandBuffer {
 }
 
 object!(CommandBuffer, ClError::INVALID_COMMAND_BUFFER);
+
+impl OfContext for CommandBuffer {
+    fn context(&self) -> &Context {
+        &self.context
+    }
+}
 
 impl Drop for CommandBuffer {
     fn drop(&mut self) {
@@ -114,7 +120,7 @@ fn queue_list(num_queues: cl_uint, queues: In<RawHandle>) -> CLResult<Vec<Ref<Qu
         .array(num_queues as usize)
         .ok_or(ClError::INVALID_VALUE)?;
     // > CL_INVALID_COMMAND_QUEUE if any command-queue in queues is not a valid command-queue.
-    Queue::from_raws(&raws)
+    Queue::all_usable(&raws)
 }
 
 fn runtime_queues(queues: &[Ref<Queue>]) -> Vec<Arc<RuntimeQueue>> {
@@ -231,7 +237,7 @@ pub fn enqueue(
     buffer: RawHandle,
     events: Events,
 ) -> CLResult<()> {
-    let buffer = CommandBuffer::from_raw(buffer)?;
+    let buffer = CommandBuffer::usable(buffer)?;
     // > CL_INVALID_OPERATION if command_buffer is not in the Executable state.
     require(
         buffer.runtime.state() == CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
@@ -250,7 +256,7 @@ pub fn enqueue(
     )?;
     // > CL_INVALID_COMMAND_QUEUE if any element of queues is not a valid command-queue.
     let raws = queues.array(count).unwrap_or_default();
-    let others = Queue::from_raws(&raws)?;
+    let others = Queue::all_usable(&raws)?;
     let runtime = runtime_queues(&others);
     buffer.runtime.check_queues(&runtime)?;
     let wait = events.wait_list(&buffer.context)?;

@@ -26,6 +26,34 @@ pub struct Context {
 
 object!(Context, ClError::INVALID_CONTEXT);
 
+/// Something that nothing can be made from or enqueued to when its context is terminated.
+pub trait OfContext: Object {
+    fn context(&self) -> &Context;
+
+    /// The object behind `raw`, for a call that creates an object, enqueues a command, or uses a context.
+    fn usable(raw: RawHandle) -> CLResult<Ref<Self>> {
+        let object = Self::from_raw(raw)?;
+        // > Once a context has been terminated, all OpenCL API calls that create objects or enqueue commands will return
+        // > CL_CONTEXT_TERMINATED_KHR.
+        require(
+            !object.context().runtime.is_terminated(),
+            ClError::CONTEXT_TERMINATED,
+        )?;
+        Ok(object)
+    }
+
+    /// The objects behind `raws`, or the error of the first that is not valid or not usable.
+    fn all_usable(raws: &[RawHandle]) -> CLResult<Vec<Ref<Self>>> {
+        raws.iter().map(|&raw| Self::usable(raw)).collect()
+    }
+}
+
+impl OfContext for Context {
+    fn context(&self) -> &Context {
+        self
+    }
+}
+
 impl Context {
     /// The device of this context that `raw` means.
     pub fn device(&self, raw: RawHandle) -> CLResult<Ref<Device>> {
@@ -102,6 +130,7 @@ pub fn create_from_type(
 }
 
 const INITIALIZE: cl_context_properties = CL_CONTEXT_MEMORY_INITIALIZE_KHR as cl_context_properties;
+const TERMINATE: cl_context_properties = CL_CONTEXT_TERMINATE_KHR as cl_context_properties;
 /// What a context may have initialized.
 const INITIALIZED: cl_context_memory_initialize_khr =
     CL_CONTEXT_MEMORY_INITIALIZE_LOCAL_KHR | CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR;
@@ -122,7 +151,7 @@ fn check_properties(properties: In<cl_context_properties>) -> CLResult<Vec<isize
             CL_CONTEXT_PLATFORM => {
                 Platform::from_raw(RawHandle::from_address(value as usize))?;
             }
-            CL_CONTEXT_INTEROP_USER_SYNC => require(
+            CL_CONTEXT_INTEROP_USER_SYNC | TERMINATE => require(
                 value == CL_TRUE as isize || value == CL_FALSE as isize,
                 ClError::INVALID_PROPERTY,
             )?,
@@ -164,10 +193,14 @@ fn finish(
             distinct.push(device);
         }
     }
-    let initialize = properties
-        .chunks_exact(2)
-        .find(|pair| pair[0] == INITIALIZE)
-        .map_or(0, |pair| pair[1] as cl_bitfield);
+    let value = |name| {
+        let mut pairs = properties.chunks_exact(2);
+        pairs.find(|pair| pair[0] == name).map_or(0, |pair| pair[1])
+    };
+    let initialize = value(INITIALIZE) as cl_bitfield;
+    // > CL_INVALID_PROPERTY if CL_CONTEXT_TERMINATE_KHR is set to CL_TRUE in properties, but not all of the devices
+    // > associated with the context support the ability to support context termination.
+    let may_be_terminated = value(TERMINATE) == CL_TRUE as isize;
     let runtime = RuntimeContext::new(
         distinct
             .iter()
@@ -176,6 +209,7 @@ fn finish(
         ContextOptions {
             properties,
             initialize,
+            may_be_terminated,
             notify: notify.map(|notify| callback::on_context_error(notify, user_data)),
             ..ContextOptions::default()
         },
@@ -197,6 +231,14 @@ pub fn retain(context: RawHandle) -> CLResult<()> {
 /// `clReleaseContext`
 pub fn release(context: RawHandle) -> CLResult<()> {
     Context::from_raw(context)?.release()
+}
+
+/// `clTerminateContextKHR`
+pub fn terminate(context: RawHandle) -> CLResult<()> {
+    // > CL_INVALID_CONTEXT if context is not a valid OpenCL context.
+    // > CL_CONTEXT_TERMINATED_KHR if context has already been terminated.
+    // > CL_INVALID_OPERATION if context was not created with CL_CONTEXT_TERMINATE_KHR set to CL_TRUE.
+    Context::from_raw(context)?.runtime.terminate()
 }
 
 /// `clGetContextInfo`
@@ -221,7 +263,7 @@ pub fn set_destructor_callback(
     notify: ContextDestroyed,
     user_data: UserData,
 ) -> CLResult<()> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if pfn_notify is NULL.
     let notify = notify.ok_or(ClError::INVALID_VALUE)?;
     context.runtime.on_destroy(Box::new(callback::on_handle(

@@ -12,6 +12,7 @@ use brolga_runtime::memory::unified_svm;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
+use super::external_memory::EXTERNAL_MEMORY;
 use super::platform::{platform, platform_or_default};
 use super::semaphore::EXTERNAL_SEMAPHORES;
 use super::unified_svm::CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR;
@@ -317,6 +318,13 @@ pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLRe
             answer.array(&raws)
         }
 
+        CL_DEVICE_TERMINATE_CAPABILITY_KHR => answer.value(d.terminate_capability),
+
+        CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => answer.array(&EXTERNAL_MEMORY),
+        // There are no images.
+        CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR => {
+            answer.array::<cl_external_memory_handle_type_khr>(&[])
+        }
         CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR
         | CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => answer.array(&EXTERNAL_SEMAPHORES),
         CL_DEVICE_SEMAPHORE_TYPES_KHR => answer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use brolga_runtime::Event as RuntimeEvent;
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::queue::Queue;
 use crate::abi::callback::{self, EventNotify};
 use crate::abi::edge::{In, RawHandle, UserData};
@@ -25,7 +25,7 @@ object!(Event, ClError::INVALID_EVENT);
 
 /// `clCreateUserEvent`
 pub fn create_user(context: RawHandle) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     Ok(Handle::new(Event {
         runtime: RuntimeEvent::user(&context.runtime),
         context,

@@ -6,7 +6,7 @@ use std::ffi::c_void;
 
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::memory::Mem;
 use super::queue::Queue;
 use super::wait::Events;
@@ -33,7 +33,7 @@ fn check_creation(
     flags: cl_mem_flags,
     format: In<cl_image_format>,
 ) -> CLResult<()> {
-    Context::from_raw(context)?;
+    Context::usable(context)?;
     // > CL_INVALID_VALUE if values specified in flags are not valid.
     require(flags & !MEM_FLAGS == 0, ClError::INVALID_VALUE)?;
     // > CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if image_format is
@@ -147,7 +147,7 @@ fn not_an_image(image: RawHandle) -> CLResult<()> {
 
 /// The checks of every command on an image.
 fn reject(queue: RawHandle, image: RawHandle) -> CLResult<()> {
-    Queue::from_raw(queue)?;
+    Queue::usable(queue)?;
     not_an_image(image)
 }
 
@@ -217,7 +217,7 @@ pub fn copy_from_buffer(
     _region: In<usize>,
     _events: Events,
 ) -> CLResult<()> {
-    let queue_object = Queue::from_raw(queue)?;
+    let queue_object = Queue::usable(queue)?;
     Mem::for_queue(source, &queue_object)?;
     reject(queue, destination)
 }

@@ -7,6 +7,7 @@ use brolga_compiler::{AddressSpace, ArgKind};
 use brolga_runtime::Kernel as RuntimeKernel;
 use opencl_sys::*;
 
+use super::context::{Context, OfContext};
 use super::memory::Mem;
 use super::program::Program;
 use super::queue::Queue;
@@ -22,6 +23,12 @@ pub struct Kernel {
 
 object!(Kernel, ClError::INVALID_KERNEL);
 
+impl OfContext for Kernel {
+    fn context(&self) -> &Context {
+        &self.program.context
+    }
+}
+
 impl Kernel {
     fn handle(runtime: Arc<RuntimeKernel>, program: &Ref<Program>) -> Ref<Kernel> {
         Handle::new(Kernel {
@@ -33,7 +40,7 @@ impl Kernel {
 
 /// `clCreateKernel`
 pub fn create(program: RawHandle, name: In<c_char>) -> CLResult<RawHandle> {
-    let program = Program::from_raw(program)?;
+    let program = Program::usable(program)?;
     // > CL_INVALID_VALUE if kernel_name is NULL.
     let name = name.string().ok_or(ClError::INVALID_VALUE)?;
     // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program.
@@ -50,7 +57,7 @@ pub fn create_all(
     kernels: Out<RawHandle>,
     num_kernels_ret: Out<cl_uint>,
 ) -> CLResult<()> {
-    let program = Program::from_raw(program)?;
+    let program = Program::usable(program)?;
     // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for any device in program.
     let all = program.runtime.kernels()?;
     // > CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program.
@@ -71,7 +78,7 @@ pub fn create_all(
 
 /// `clCloneKernel`
 pub fn clone(kernel: RawHandle) -> CLResult<RawHandle> {
-    let kernel = Kernel::from_raw(kernel)?;
+    let kernel = Kernel::usable(kernel)?;
     Ok(Kernel::handle(kernel.runtime.duplicate(), &kernel.program).raw())
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
+use super::context::OfContext;
 use super::kernel::Kernel;
 use super::memory::Mem;
 use super::queue::Queue;
@@ -16,7 +17,7 @@ use crate::abi::handle::{Object, Ref};
 
 /// The queue and kernel of a launch.
 fn queue_and_kernel(queue: RawHandle, kernel: RawHandle) -> CLResult<(Ref<Queue>, Ref<Kernel>)> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let kernel = Kernel::from_raw(kernel)?;
     // > CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same.
     require(
@@ -75,7 +76,7 @@ pub fn native_kernel(
     args_mem_loc: In<*const c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if user_func is NULL.
     let function = function.ok_or(ClError::INVALID_VALUE)?;

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use brolga_runtime::{Buffer as RuntimeBuffer, Pipe as RuntimePipe};
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
+use super::device::Device;
+use super::external_memory::{External, Properties};
 use super::queue::Queue;
 use crate::abi::callback::{self, MemNotify};
 use crate::abi::edge::{In, Out, RawHandle, UserData};
@@ -24,9 +26,17 @@ pub struct Mem {
     pub context: Ref<Context>,
     /// The buffer that a sub-buffer is part of.
     pub parent: Option<Ref<Mem>>,
+    /// The devices that imported memory is for; empty if it is not imported.
+    pub imported_for: Vec<Ref<Device>>,
 }
 
 object!(Mem, ClError::INVALID_MEM_OBJECT);
+
+impl OfContext for Mem {
+    fn context(&self) -> &Context {
+        &self.context
+    }
+}
 
 impl Mem {
     /// The buffer behind `raw`.
@@ -62,8 +72,8 @@ pub fn create_buffer(
     size: usize,
     host_ptr: Out<c_void>,
 ) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
-    finish(context, flags, size, host_ptr, Vec::new())
+    let context = Context::usable(context)?;
+    finish(context, flags, size, host_ptr, Vec::new(), None)
 }
 
 /// `clCreateBufferWithProperties`
@@ -74,27 +84,17 @@ pub fn create_buffer_with_properties(
     size: usize,
     host_ptr: Out<c_void>,
 ) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
-    // > CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value specified
-    // > for a supported property name is not valid, or if the same property name is specified more than once.
-    let mut given = Vec::new();
-    let pairs = properties.properties();
-    for (i, &(name, value)) in pairs.iter().enumerate() {
-        let once = pairs[..i].iter().all(|&(earlier, _)| earlier != name);
-        let valid = match name {
-            // Of cl_ext_buffer_device_address; the property value is a cl_bool.
-            CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT => {
-                value == u64::from(CL_TRUE) || value == u64::from(CL_FALSE)
-            }
-            _ => false,
-        };
-        require(once && valid, ClError::INVALID_PROPERTY)?;
-        given.extend([name, value]);
-    }
-    if !properties.is_null() {
-        given.push(0);
-    }
-    finish(context, flags, size, host_ptr, given)
+    let context = Context::usable(context)?;
+    let properties = Properties::read(properties)?;
+    let external = properties.external(&context)?;
+    finish(
+        context,
+        flags,
+        size,
+        host_ptr,
+        properties.as_given,
+        external,
+    )
 }
 
 /// Flags and sizes are checked by the runtime, in the order of the specification's list.
@@ -104,15 +104,17 @@ fn finish(
     size: usize,
     host_ptr: Out<c_void>,
     properties: Vec<cl_mem_properties>,
+    external: Option<External>,
 ) -> CLResult<RawHandle> {
-    let runtime = RuntimeBuffer::new(
-        &context.runtime,
-        flags,
-        size,
-        host_ptr.host_ptr(),
-        properties,
-    )?;
+    let (of, host) = (&context.runtime, host_ptr.host_ptr());
+    let runtime = match &external {
+        None => RuntimeBuffer::new(of, flags, size, host, properties),
+        Some(external) => {
+            RuntimeBuffer::imported(of, flags, size, host, properties, external.handle)
+        }
+    }?;
     Ok(Handle::new(Mem {
+        imported_for: external.map_or(Vec::new(), |external| external.devices),
         runtime,
         pipe: None,
         context,
@@ -130,6 +132,7 @@ pub fn create_sub_buffer(
 ) -> CLResult<RawHandle> {
     // > CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object.
     let parent = Mem::buffer(buffer)?;
+    Mem::usable(buffer)?;
     require(parent.parent.is_none(), ClError::INVALID_MEM_OBJECT)?;
     // > CL_INVALID_VALUE if the value specified in buffer_create_type is not valid.
     require(
@@ -146,6 +149,7 @@ pub fn create_sub_buffer(
         .runtime
         .sub_buffer(flags, region.origin, region.size)?;
     Ok(Handle::new(Mem {
+        imported_for: Vec::new(),
         runtime,
         pipe: None,
         context: parent.context.clone(),

@@ -18,6 +18,7 @@ pub mod context;
 pub mod device;
 pub mod event;
 pub mod extension;
+pub mod external_memory;
 pub mod image;
 pub mod kernel;
 pub mod kernel_info;

@@ -4,7 +4,7 @@ use opencl_sys::*;
 
 use brolga_runtime::Pipe as RuntimePipe;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::memory::Mem;
 use crate::abi::edge::{In, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
@@ -19,7 +19,7 @@ pub fn create(
     max_packets: cl_uint,
     properties: In<cl_pipe_properties>,
 ) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if properties is not NULL.
     require(properties.is_null(), ClError::INVALID_VALUE)?;
     // Flags and sizes are checked by the runtime, in the order of the specification's list.
@@ -29,6 +29,7 @@ pub fn create(
         pipe: Some(pipe),
         context,
         parent: None,
+        imported_for: Vec::new(),
     })
     .raw())
 }

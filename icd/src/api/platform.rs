@@ -6,6 +6,7 @@ use brolga_runtime::memory::unified_svm;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
+use super::external_memory::EXTERNAL_MEMORY;
 use super::semaphore::EXTERNAL_SEMAPHORES;
 use crate::abi::edge::{Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
@@ -85,6 +86,7 @@ pub fn get_info(platform: RawHandle, name: cl_platform_info, answer: Answer) -> 
         CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR => {
             answer.value(platform.command_buffer_capabilities())
         }
+        CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => answer.array(&EXTERNAL_MEMORY),
         CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR
         | CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => answer.array(&EXTERNAL_SEMAPHORES),
         CL_PLATFORM_SEMAPHORE_TYPES_KHR => answer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),

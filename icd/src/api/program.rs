@@ -6,7 +6,7 @@ use std::sync::Arc;
 use brolga_runtime::Program as RuntimeProgram;
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::device::Device;
 use crate::abi::callback::ProgramNotify;
 use crate::abi::edge::{In, Out, RawHandle, UserData};
@@ -22,6 +22,12 @@ pub struct Program {
 }
 
 object!(Program, ClError::INVALID_PROGRAM);
+
+impl OfContext for Program {
+    fn context(&self) -> &Context {
+        &self.context
+    }
+}
 
 impl Program {
     pub fn handle(
@@ -53,7 +59,7 @@ pub fn create_with_source(
     strings: In<*const c_char>,
     lengths: In<usize>,
 ) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if count is zero or if strings or any entry in strings is NULL.
     require(count != 0, ClError::INVALID_VALUE)?;
     let parts = strings
@@ -67,7 +73,7 @@ pub fn create_with_source(
 
 /// `clCreateProgramWithIL`, `clCreateProgramWithILKHR`
 pub fn create_with_il(context: RawHandle, il: In<c_void>, length: usize) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if il is NULL or if length is zero, or if the length-byte memory pointed to by il does not
     // > contain well-formed intermediate language input.
     require(length != 0, ClError::INVALID_VALUE)?;
@@ -86,7 +92,7 @@ pub fn create_with_binary(
     binaries: In<*const u8>,
     binary_status: Out<cl_int>,
 ) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if device_list is NULL or num_devices is zero.
     require(
         num_devices != 0 && !device_list.is_null(),
@@ -141,7 +147,7 @@ pub fn create_with_built_in_kernels(
     device_list: In<RawHandle>,
     kernel_names: In<c_char>,
 ) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if device_list is NULL or num_devices is zero.
     require(
         num_devices != 0 && !device_list.is_null(),

@@ -6,7 +6,7 @@ use brolga_runtime::Queue as RuntimeQueue;
 use brolga_runtime::queue::Priority;
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::device::Device;
 use super::event::Event;
 use super::wait::Events;
@@ -24,6 +24,12 @@ pub struct Queue {
 
 object!(Queue, ClError::INVALID_COMMAND_QUEUE);
 
+impl OfContext for Queue {
+    fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
 const HOST_PROPERTIES: cl_command_queue_properties =
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
 const DEVICE_PROPERTIES: cl_command_queue_properties =
@@ -39,7 +45,7 @@ pub fn create(
     device: RawHandle,
     properties: cl_command_queue_properties,
 ) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     // > CL_INVALID_DEVICE if device is not a valid device or is not associated with context.
     let device = context.device(device)?;
     // > CL_INVALID_VALUE if values specified in properties are not valid.
@@ -60,7 +66,7 @@ pub fn create_with_properties(
     device: RawHandle,
     list: In<cl_queue_properties>,
 ) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     // > CL_INVALID_DEVICE if device is not a valid device or is not associated with context.
     let device = context.device(device)?;
     let pairs = list.properties();
@@ -182,7 +188,7 @@ impl DefaultQueues {
 
 /// `clSetDefaultDeviceCommandQueue`
 pub fn set_default(context: RawHandle, device: RawHandle, queue: RawHandle) -> CLResult<()> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     // > CL_INVALID_DEVICE if device is not a valid device or is not associated with context.
     let device = context.device(device)?;
     // > CL_INVALID_OPERATION if device does not support a replaceable default on-device queue.
@@ -268,7 +274,7 @@ pub fn finish_all(queue: RawHandle) -> CLResult<()> {
 
 /// `clEnqueueMarkerWithWaitList`
 pub fn marker_with_wait_list(queue: RawHandle, events: Events) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     events.give(&queue, queue.runtime.enqueue_marker(&wait)?);
     Ok(())
@@ -276,7 +282,7 @@ pub fn marker_with_wait_list(queue: RawHandle, events: Events) -> CLResult<()> {
 
 /// `clEnqueueBarrierWithWaitList`
 pub fn barrier_with_wait_list(queue: RawHandle, events: Events) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     events.give(&queue, queue.runtime.enqueue_barrier(&wait)?);
     Ok(())
@@ -284,7 +290,7 @@ pub fn barrier_with_wait_list(queue: RawHandle, events: Events) -> CLResult<()> 
 
 /// `clEnqueueMarker`
 pub fn marker(queue: RawHandle, event: Out<RawHandle>) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     // > CL_INVALID_VALUE if event is a NULL value.
     require(!event.is_null(), ClError::INVALID_VALUE)?;
     let runtime = queue.runtime.enqueue_marker(&[])?;
@@ -294,7 +300,7 @@ pub fn marker(queue: RawHandle, event: Out<RawHandle>) -> CLResult<()> {
 
 /// `clEnqueueWaitForEvents`
 pub fn wait_for_events(queue: RawHandle, num_events: cl_uint, list: In<RawHandle>) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     // > CL_INVALID_VALUE if num_events is zero or event_list is NULL.
     require(num_events != 0, ClError::INVALID_VALUE)?;
     let raws = list
@@ -316,6 +322,6 @@ pub fn wait_for_events(queue: RawHandle, num_events: cl_uint, list: In<RawHandle
 
 /// `clEnqueueBarrier`
 pub fn barrier(queue: RawHandle) -> CLResult<()> {
-    Queue::from_raw(queue)?.runtime.enqueue_barrier(&[])?;
+    Queue::usable(queue)?.runtime.enqueue_barrier(&[])?;
     Ok(())
 }

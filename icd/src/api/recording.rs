@@ -4,9 +4,10 @@ use brolga_runtime::{Place, SyncPoint};
 use opencl_sys::*;
 
 use super::command_buffer::CommandBuffer;
+use super::context::OfContext;
 use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
-use crate::abi::handle::{Object, Ref};
+use crate::abi::handle::Ref;
 
 /// `command_buffer`, `command_queue`, `properties`; `num_sync_points_in_wait_list`, `sync_point_wait_list`, `sync_point`
 /// and `mutable_handle`.
@@ -40,7 +41,7 @@ impl Recording {
     /// The command-buffer, ready to take a command.
     pub fn buffer(&self) -> CLResult<Ref<CommandBuffer>> {
         // > CL_INVALID_COMMAND_BUFFER_KHR if command_buffer is not a valid command-buffer.
-        let buffer = CommandBuffer::from_raw(self.buffer)?;
+        let buffer = CommandBuffer::usable(self.buffer)?;
         self.queue(&buffer)?;
         // > CL_INVALID_OPERATION if command_buffer has been finalized.
         buffer.runtime.check_recording()?;

@@ -2,10 +2,9 @@
 
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use crate::abi::edge::{In, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
-use crate::abi::handle::Object;
 use crate::abi::info::Answer;
 
 /// `clCreateSampler`
@@ -15,7 +14,7 @@ pub fn create(
     addressing_mode: cl_addressing_mode,
     filter_mode: cl_filter_mode,
 ) -> CLResult<RawHandle> {
-    Context::from_raw(context)?;
+    Context::usable(context)?;
     // > CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords, or a combination of these arguments are
     // > not valid.
     check(normalized_coords, addressing_mode, filter_mode)?;
@@ -41,7 +40,7 @@ pub fn create_with_properties(
     context: RawHandle,
     properties: In<cl_sampler_properties>,
 ) -> CLResult<RawHandle> {
-    Context::from_raw(context)?;
+    Context::usable(context)?;
     let mut normalized_coords = CL_TRUE;
     let mut addressing_mode = CL_ADDRESS_CLAMP;
     let mut filter_mode = CL_FILTER_NEAREST;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use brolga_runtime::Semaphore as RuntimeSemaphore;
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::device::Device;
 use super::queue::Queue;
 use super::wait::Events;
@@ -87,7 +87,7 @@ pub fn create(
     context: RawHandle,
     properties: In<cl_semaphore_properties_khr>,
 ) -> CLResult<RawHandle> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if sema_props is NULL.
     require(!properties.is_null(), ClError::INVALID_VALUE)?;
     let wanted = Wanted::read(properties)?;
@@ -203,7 +203,7 @@ fn queue_and_semaphores(
     count: cl_uint,
     semaphores: In<RawHandle>,
 ) -> CLResult<(Ref<Queue>, Vec<Arc<RuntimeSemaphore>>)> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     // > CL_INVALID_VALUE if num_sema_objects is 0.
     require(count != 0, ClError::INVALID_VALUE)?;
     // > CL_INVALID_SEMAPHORE_KHR if any of the semaphore objects specified by sema_objects is not valid.

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use opencl_sys::cl_egl::cl_egl_image_properties_khr;
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::memory::Mem;
 use super::queue::Queue;
 use super::wait::Events;
@@ -19,7 +19,7 @@ use crate::abi::info::Answer;
 
 /// > CL_INVALID_CONTEXT if context is not a valid context or was not created from a GL context.
 fn not_shared<T>(context: RawHandle) -> CLResult<T> {
-    Context::from_raw(context)?;
+    Context::usable(context)?;
     Err(ClError::INVALID_CONTEXT)
 }
 
@@ -86,7 +86,7 @@ pub fn acquire_or_release(
     mem_objects: In<RawHandle>,
     _events: Events,
 ) -> CLResult<()> {
-    Queue::from_raw(queue)?;
+    Queue::usable(queue)?;
     let _ = (num_objects, mem_objects);
     // > CL_INVALID_CONTEXT if context associated with command_queue was not created from an OpenGL context.
     Err(ClError::INVALID_CONTEXT)
@@ -100,7 +100,7 @@ pub fn create_from_egl_image(
     _flags: cl_mem_flags,
     _properties: In<cl_egl_image_properties_khr>,
 ) -> CLResult<RawHandle> {
-    Context::from_raw(context)?;
+    Context::usable(context)?;
     // > CL_INVALID_OPERATION if there are no devices in context that support images.
     Err(ClError::INVALID_OPERATION)
 }

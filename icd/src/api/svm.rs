@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::queue::Queue;
 use super::transfer::pattern;
 use super::wait::Events;
@@ -20,7 +20,7 @@ pub fn alloc(
     size: usize,
     alignment: cl_uint,
 ) -> CLResult<*mut c_void> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     let pointer = context.runtime.svm_alloc(flags, size, alignment as usize)?;
     Ok(pointer.cast())
 }
@@ -44,7 +44,7 @@ pub fn enqueue_free(
     user_data: UserData,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     // > CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
     // > num_svm_pointers is not 0.
     require(
@@ -68,7 +68,7 @@ pub fn memcpy(
     size: usize,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if dst_ptr is NULL or src_ptr is NULL and size is non-zero.
     // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
@@ -92,7 +92,7 @@ pub fn mem_fill(
     size: usize,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero.
     let pattern = pattern(pattern_pointer, pattern_size)?;
@@ -113,7 +113,7 @@ pub fn map(
     size: usize,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if svm_ptr is NULL, if size is zero, or if values specified in map_flags are not valid.
     require(!pointer.is_null() && size != 0, ClError::INVALID_VALUE)?;
@@ -130,7 +130,7 @@ pub fn map(
 
 /// `clEnqueueSVMUnmap`
 pub fn unmap(queue: RawHandle, pointer: Out<c_void>, events: Events) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if svm_ptr is NULL.
     require(!pointer.is_null(), ClError::INVALID_VALUE)?;
@@ -148,7 +148,7 @@ pub fn migrate(
     flags: cl_mem_migration_flags,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL.
     require(

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use brolga_runtime::{Buffer as RuntimeBuffer, RectSide};
 use opencl_sys::*;
 
+use super::context::OfContext;
 use super::memory::Mem;
 use super::queue::Queue;
 use super::wait::Events;
 use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
-use crate::abi::handle::Object;
 
 /// Three sizes; a null pointer is a wrong value.
 pub fn triple(values: In<usize>) -> CLResult<[usize; 3]> {
@@ -41,7 +41,7 @@ pub fn read(
     to: Out<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let buffer = Mem::for_queue(buffer, &queue)?;
     // > CL_INVALID_VALUE if the region being read specified by (offset, size) is out of bounds or if ptr is a NULL
     // > value.
@@ -69,7 +69,7 @@ pub fn write(
     from: In<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let buffer = Mem::for_queue(buffer, &queue)?;
     // > CL_INVALID_VALUE if the region being written specified by (offset, size) is out of bounds or if ptr is a NULL
     // > value.
@@ -97,7 +97,7 @@ pub fn copy(
     size: usize,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let source = Mem::for_queue(source, &queue)?;
     let destination = Mem::for_queue(destination, &queue)?;
     let wait = events.wait_list(&queue.context)?;
@@ -128,7 +128,7 @@ pub fn read_rect(
     to: Out<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let buffer = Mem::for_queue(buffer, &queue)?;
     // > CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL.
     let buffer_side = side(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
@@ -165,7 +165,7 @@ pub fn write_rect(
     from: In<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let buffer = Mem::for_queue(buffer, &queue)?;
     // > CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL.
     let buffer_side = side(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
@@ -201,7 +201,7 @@ pub fn copy_rect(
     destination_slice_pitch: usize,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let source = Mem::for_queue(source, &queue)?;
     let destination = Mem::for_queue(destination, &queue)?;
     // > CL_INVALID_VALUE if src_origin, dst_origin, or region is NULL.
@@ -249,7 +249,7 @@ pub fn fill(
     size: usize,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let buffer = Mem::for_queue(buffer, &queue)?;
     let pattern = pattern(pattern_pointer, pattern_size)?;
     let wait = events.wait_list(&queue.context)?;
@@ -272,7 +272,7 @@ pub fn map(
     event_list: In<RawHandle>,
     event: Out<RawHandle>,
 ) -> CLResult<*mut c_void> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let buffer = Mem::for_queue(buffer, &queue)?;
     let events = Events::new(num_events, event_list, event);
     let wait = events.wait_list(&queue.context)?;
@@ -295,7 +295,7 @@ pub fn unmap(
     mapped: Out<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let mem = Mem::any_for_queue(mem, &queue)?;
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer for memobj.
@@ -328,7 +328,7 @@ pub fn migrate_ext(
     flags: cl_mem_migration_flags_ext,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let buffers = memory_objects(&queue, num_mem_objects, mem_objects)?;
     let wait = events.wait_list(&queue.context)?;
     let event = queue.runtime.enqueue_migrate_ext(&buffers, flags, &wait)?;
@@ -344,7 +344,7 @@ pub fn migrate(
     flags: cl_mem_migration_flags,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let buffers = memory_objects(&queue, num_mem_objects, mem_objects)?;
     // > CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table.
     let wait = events.wait_list(&queue.context)?;

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use brolga_runtime::memory::unified_svm::SvmProperties;
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::queue::Queue;
 use super::svm::memcpy;
 use super::wait::Events;
@@ -67,7 +67,7 @@ pub fn alloc(
     type_index: cl_uint,
     size: usize,
 ) -> CLResult<*mut c_void> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     let properties = properties(&context, given)?;
     let pointer = context
         .runtime
@@ -175,7 +175,7 @@ pub fn memcpy_with_properties(
     // > Any of the errors for clEnqueueSVMMemcpy.
     // > CL_INVALID_PROPERTY if a property name in properties is not a supported property name. This extension does not
     // > define any optional SVM memory copy properties.
-    Queue::from_raw(queue)?;
+    Queue::usable(queue)?;
     require(
         properties.properties().is_empty(),
         ClError::INVALID_PROPERTY,

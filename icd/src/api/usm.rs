@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use brolga_runtime::memory::usm::UsmKind;
 use opencl_sys::*;
 
-use super::context::Context;
+use super::context::{Context, OfContext};
 use super::queue::Queue;
 use super::transfer::pattern;
 use super::wait::Events;
@@ -51,7 +51,7 @@ pub fn alloc_host(
     size: usize,
     alignment: cl_uint,
 ) -> CLResult<*mut c_void> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     let device = RawHandle::NULL;
     allocate(&context, UsmKind::Host, device, properties, size, alignment)
 }
@@ -64,7 +64,7 @@ pub fn alloc_device(
     size: usize,
     alignment: cl_uint,
 ) -> CLResult<*mut c_void> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     allocate(
         &context,
         UsmKind::Device,
@@ -83,7 +83,7 @@ pub fn alloc_shared(
     size: usize,
     alignment: cl_uint,
 ) -> CLResult<*mut c_void> {
-    let context = Context::from_raw(context)?;
+    let context = Context::usable(context)?;
     allocate(
         &context,
         UsmKind::Shared,
@@ -158,7 +158,7 @@ pub fn fill(
     size: usize,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if dst_ptr is NULL, or if dst_ptr is not aligned to pattern_size bytes.
     // > CL_INVALID_VALUE if pattern is NULL.
@@ -181,7 +181,7 @@ pub fn set(
     size: usize,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     let event =
         queue
@@ -200,7 +200,7 @@ pub fn memcpy(
     size: usize,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if either dst_ptr or src_ptr are NULL.
     // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
@@ -223,7 +223,7 @@ pub fn migrate(
     flags: cl_mem_migration_flags,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     // No size is wrong: "the memory range may be expanded".
     let _ = size;
@@ -243,7 +243,7 @@ pub fn advise(
     advice: cl_mem_advice_intel,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::from_raw(queue)?;
+    let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     let _ = size;
     // > CL_INVALID_VALUE if advice is not supported advice for the device associated with command_queue.

@@ -2,6 +2,12 @@
 
 use crate::support;
 
+/// Assertions that fail are told, and end their launch.
+#[test]
+fn assertions() {
+    support::c_program("assertions.c");
+}
+
 /// Rectangles and boxes are copied by work-groups, one copy after another.
 #[test]
 fn async_copies() {
@@ -30,6 +36,12 @@ fn command_buffers() {
 #[test]
 fn device_queues() {
     support::c_program("device_queues.c");
+}
+
+/// Memory files are used where they are, and may go away.
+#[test]
+fn external_memory() {
+    support::c_program("external_memory.c");
 }
 
 /// A kernel's fault ends its launch, and nothing else.
@@ -114,4 +126,10 @@ fn unified_svm() {
 #[test]
 fn sub_devices() {
     support::c_program("sub_devices.c");
+}
+
+/// Contexts are terminated with everything that is in flight.
+#[test]
+fn terminate_context() {
+    support::c_program("terminate_context.c");
 }

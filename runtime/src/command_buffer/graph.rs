@@ -61,7 +61,10 @@ impl Graph {
     /// Adds a command that waits for `dependencies`, which are earlier ones, each named once.
     pub(crate) fn add(&mut self, work: Arc<Work>, queue: usize, dependencies: &[u32]) {
         debug_assert!(
-            !matches!(*work, Work::Instant(_) | Work::Application(_)),
+            !matches!(
+                *work,
+                Work::Instant(_) | Work::Application(_) | Work::Blocking(_)
+            ),
             "a node runs again and again"
         );
         let index = self.nodes.len() as u32;

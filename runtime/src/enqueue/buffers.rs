@@ -503,6 +503,64 @@ impl Queue {
     }
 }
 
+impl Queue {
+    /// `clEnqueueAcquireExternalMemObjectsKHR`. An empty list only waits.
+    ///
+    /// Errors: `CL_INVALID_MEM_OBJECT` for a buffer that is not imported.
+    pub fn enqueue_acquire_external(
+        self: &Arc<Self>,
+        buffers: &[Arc<Buffer>],
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        self.enqueue_hand_over(buffers, true, wait)
+    }
+
+    /// `clEnqueueReleaseExternalMemObjectsKHR`. An empty list only waits.
+    ///
+    /// Errors: as [`Queue::enqueue_acquire_external`].
+    pub fn enqueue_release_external(
+        self: &Arc<Self>,
+        buffers: &[Arc<Buffer>],
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        self.enqueue_hand_over(buffers, false, wait)
+    }
+
+    fn enqueue_hand_over(
+        self: &Arc<Self>,
+        buffers: &[Arc<Buffer>],
+        acquire: bool,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        // CL_INVALID_MEM_OBJECT if any of the memory objects in mem_objects is not a valid OpenCL memory object created using an
+        // external memory handle ("Acquiring and Releasing External Memory Objects").
+        if buffers.iter().any(|buffer| buffer.external().is_none()) {
+            return Err(ClError::INVALID_MEM_OBJECT);
+        }
+        let is_synchronized = |buffer: &&Arc<Buffer>| {
+            let external = buffer.external();
+            external.is_some_and(|external| external.is_synchronized())
+        };
+        let synchronized: Vec<_> = buffers.iter().filter(is_synchronized).cloned().collect();
+        let work = match synchronized.is_empty() {
+            true => Work::Nothing,
+            false => Work::blocking(Box::new(move || {
+                let mut all = synchronized.iter().filter_map(|buffer| buffer.external());
+                all.try_for_each(|external| external.synchronize(acquire))
+            })),
+        };
+        let command_type = match acquire {
+            true => CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR,
+            false => CL_COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR,
+        };
+        let keep = buffers
+            .iter()
+            .map(|buffer| Arc::clone(buffer) as _)
+            .collect();
+        self.enqueue(command_type, work, keep, wait, Ordering::Queue)
+    }
+}
+
 /// Errors: `CL_INVALID_VALUE`.
 pub(super) fn check_migration_flags(flags: u64) -> CLResult<()> {
     // CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table ("Migrating Memory Objects").

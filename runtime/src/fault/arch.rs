@@ -37,7 +37,7 @@ mod x86_64 {
     /// That of [`KernelFn`].
     pub(crate) unsafe fn call(
         kernel: KernelFn,
-        launch: &Launch,
+        launch: *const Launch,
         scratch: *mut u8,
         begin: u64,
         end: u64,
@@ -89,6 +89,20 @@ mod x86_64 {
             "mov eax, 1",
             "jmp 3b",
         )
+    }
+
+    /// Comes back to [`call`].
+    ///
+    /// # Safety
+    /// The call has not returned.
+    pub(crate) unsafe fn leave(way_back: &WayBack) -> ! {
+        // SAFETY: the caller's.
+        unsafe { go(way_back) }
+    }
+
+    #[unsafe(naked)]
+    unsafe extern "C" fn go(way_back: *const WayBack) -> ! {
+        naked_asm!("mov rsp, [rdi]", "jmp [rdi + 8]")
     }
 
     /// A thread whose instruction faulted.
@@ -148,7 +162,7 @@ mod none {
     /// That of [`KernelFn`].
     pub(crate) unsafe fn call(
         kernel: KernelFn,
-        launch: &Launch,
+        launch: *const Launch,
         scratch: *mut u8,
         begin: u64,
         end: u64,
@@ -158,6 +172,10 @@ mod none {
         unsafe { kernel(launch, scratch, begin, end) };
         false
     }
+
+    /// # Safety
+    /// None.
+    pub(crate) unsafe fn leave(_way_back: &WayBack) {}
 
     pub(crate) struct Interrupted;
 

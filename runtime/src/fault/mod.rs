@@ -11,20 +11,32 @@
 //! that it calls may hold locks. Everything else goes to the handler that was there before, and a handler that the application installs later
 //! comes first. `BROLGA_FAULTS=0` installs none.
 //!
+//! Copies are called in the same way, for one kind of fault: memory that has gone from below them, as that of a file which has become
+//! shorter ([`guard`]).
+//!
 //! Where the kernel was interrupted its memory is left as it is, which is all that is promised of a launch that failed.
-//! `arch.rs` is what depends on the processor.
+//! `arch.rs` is what depends on the processor. `interrupt.rs` has kernels of a terminated context end by the same way.
 
 mod arch;
+mod interrupt;
 
+use std::any::Any;
+use std::cell::Cell;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::LazyLock;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize};
 
 use brolga_compiler::{KernelFn, Launch};
+
+pub(crate) use interrupt::interrupt_kernels;
+
+/// Whether kernels can be left before their end on this processor.
+pub(crate) const IS_SERVED: bool = arch::IS_SERVED;
 
 /// Threads that are in kernels at once; more run without protection.
 const THREADS: usize = 512;
@@ -71,6 +83,16 @@ impl fmt::Display for Fault {
     }
 }
 
+/// Why a kernel did not come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    Fault(Fault),
+    /// Its context was terminated.
+    Terminated,
+    /// It was left by [`leave`].
+    Left,
+}
+
 /// What the handler knows of a thread.
 struct Slot {
     /// 0 if the slot is free.
@@ -79,6 +101,10 @@ struct Slot {
     running: AtomicBool,
     begin: AtomicUsize,
     end: AtomicUsize,
+    /// What says that the kernel is to end; null if nothing does. It lives as long as the kernel runs.
+    stop: AtomicPtr<AtomicBool>,
+    /// Whether only `SIGBUS` is a fault of what is running.
+    is_guard: AtomicBool,
     /// Where the thread goes on after a fault.
     way_back: arch::WayBack,
     signal: AtomicI32,
@@ -94,6 +120,8 @@ impl Slot {
             running: AtomicBool::new(false),
             begin: AtomicUsize::new(0),
             end: AtomicUsize::new(0),
+            stop: AtomicPtr::new(ptr::null_mut()),
+            is_guard: AtomicBool::new(false),
             way_back: arch::WayBack::none(),
             signal: AtomicI32::new(0),
             address: AtomicUsize::new(0),
@@ -101,9 +129,26 @@ impl Slot {
             stack_is_full: AtomicBool::new(false),
         }
     }
+
+    /// That of this thread, if it is running generated code. For handlers.
+    fn running() -> Option<&'static Slot> {
+        // SAFETY: `gettid` has no conditions.
+        let thread = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
+        SLOTS
+            .iter()
+            .find(|slot| slot.thread.load(Relaxed) == thread && slot.running.load(Relaxed))
+    }
+
+    /// Where the code is that is running.
+    fn code(&self) -> Range<usize> {
+        self.begin.load(Relaxed)..self.end.load(Relaxed)
+    }
 }
 
 static SLOTS: [Slot; THREADS] = [const { Slot::free() }; THREADS];
+
+/// In place of a signal where a kernel is left without one.
+const LEFT: i32 = 0;
 
 /// What the handlers before this one were, in the order of [`SIGNALS`].
 static BEFORE: LazyLock<Option<[libc::sigaction; SIGNALS.len()]>> = LazyLock::new(install);
@@ -223,21 +268,21 @@ fn stay_loaded() {
 }
 
 extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: `gettid` has no conditions.
-    let thread = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
-    let slot = SLOTS
-        .iter()
-        .find(|slot| slot.thread.load(Relaxed) == thread && slot.running.load(Relaxed));
-    if let Some(slot) = slot {
+    if let Some(slot) = Slot::running() {
         // SAFETY: the system calls handlers with a context.
         let mut at = unsafe { arch::Interrupted::new(context) };
-        let code = slot.begin.load(Relaxed)..slot.end.load(Relaxed);
-        if code.contains(&at.instruction()) {
+        let code = slot.code();
+        let is_taken = match slot.is_guard.load(Relaxed) {
+            true => signal == libc::SIGBUS,
+            false => code.contains(&at.instruction()),
+        };
+        if is_taken {
             // SAFETY: the system calls handlers with information.
             let address = unsafe { (*info).si_addr() } as usize;
             slot.signal.store(signal, Relaxed);
             slot.address.store(address, Relaxed);
-            slot.offset.store(at.instruction() - code.start, Relaxed);
+            slot.offset
+                .store(at.instruction().wrapping_sub(code.start), Relaxed);
             let is_near = at.stack().abs_diff(address) < NEAR;
             slot.stack_is_full.store(is_near, Relaxed);
             slot.running.store(false, Relaxed);
@@ -245,42 +290,47 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
             return;
         }
     }
-    // SAFETY: as above.
-    unsafe { pass_on(signal, info, context) };
-}
-
-/// Does what would have been done without this handler.
-///
-/// # Safety
-/// The arguments are those of a handler.
-unsafe fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let index = SIGNALS.iter().position(|&s| s == signal);
     let before = LazyLock::get(&BEFORE).and_then(Option::as_ref);
     let old = index.zip(before).map(|(index, before)| before[index]);
-    match old {
-        Some(old) if ![libc::SIG_DFL, libc::SIG_IGN].contains(&old.sa_sigaction) => {
-            // SAFETY: it was installed as a handler of this kind.
-            unsafe {
-                if old.sa_flags & libc::SA_SIGINFO != 0 {
-                    type Full = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
-                    std::mem::transmute::<usize, Full>(old.sa_sigaction)(signal, info, context);
-                } else {
-                    std::mem::transmute::<usize, extern "C" fn(i32)>(old.sa_sigaction)(signal);
-                }
-            }
-        }
+    // SAFETY: as above; the handler is one that was installed.
+    let handled = old.is_some_and(|old| unsafe { pass_on(&old, signal, info, context) });
+    if !handled {
         // The instruction faults again, and the system does the rest.
-        _ => {
-            // SAFETY: zeros are the default action.
-            unsafe {
-                let default: libc::sigaction = std::mem::zeroed();
-                libc::sigaction(signal, &default, ptr::null_mut());
-            }
+        // SAFETY: zeros are the default action.
+        unsafe {
+            let default: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, &default, ptr::null_mut());
         }
     }
 }
 
-/// Calls a kernel whose machine code is at `code`.
+/// Calls the handler that was there before; false if that was none.
+///
+/// # Safety
+/// `old` was installed for the signal; the other arguments are those of a handler.
+unsafe fn pass_on(
+    old: &libc::sigaction,
+    signal: i32,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) -> bool {
+    if [libc::SIG_DFL, libc::SIG_IGN].contains(&old.sa_sigaction) {
+        return false;
+    }
+    // SAFETY: it was installed as a handler of this kind.
+    unsafe {
+        if old.sa_flags & libc::SA_SIGINFO != 0 {
+            type Full = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+            std::mem::transmute::<usize, Full>(old.sa_sigaction)(signal, info, context);
+        } else {
+            std::mem::transmute::<usize, extern "C" fn(i32)>(old.sa_sigaction)(signal);
+        }
+    }
+    true
+}
+
+/// Calls a kernel whose machine code is at `code`, unless `stop` says that it is to end.
 ///
 /// # Safety
 /// That of [`KernelFn`].
@@ -290,13 +340,14 @@ pub(crate) unsafe fn call(
     launch: &Launch,
     scratch: *mut u8,
     groups: Range<u64>,
-) -> Result<(), Fault> {
+    stop: Option<&AtomicBool>,
+) -> Result<(), Cut> {
     let plainly = || {
         // SAFETY: the caller's.
         unsafe { kernel(launch, scratch, groups.start, groups.end) };
         Ok(())
     };
-    if code.is_empty() || BEFORE.is_none() {
+    if code.is_empty() || BEFORE.is_none() && stop.is_none() {
         return plainly();
     }
     let slot = ENTRY.try_with(|entry| entry.slot).ok().flatten();
@@ -306,7 +357,16 @@ pub(crate) unsafe fn call(
     };
     slot.begin.store(code.start, Relaxed);
     slot.end.store(code.end, Relaxed);
-    slot.running.store(true, Relaxed);
+    let stop_address = stop.map_or(ptr::null_mut(), |stop| ptr::from_ref(stop).cast_mut());
+    slot.stop.store(stop_address, Relaxed);
+    slot.is_guard.store(false, Relaxed);
+    // Who wants the kernel to end says so first and looks for threads that run it then, both sequentially consistent. So
+    // either it finds this one, or this one finds out here.
+    slot.running.store(true, SeqCst);
+    if stop.is_some_and(|stop| stop.load(SeqCst)) {
+        slot.running.store(false, Relaxed);
+        return Err(Cut::Terminated);
+    }
     // SAFETY: the caller's; the slot is this thread's.
     let faulted = unsafe {
         arch::call(
@@ -319,13 +379,89 @@ pub(crate) unsafe fn call(
         )
     };
     slot.running.store(false, Relaxed);
-    if !faulted {
-        return Ok(());
+    match slot.signal.load(Relaxed) {
+        _ if !faulted => Ok(()),
+        interrupt::SIGNAL => Err(Cut::Terminated),
+        LEFT => Err(Cut::Left),
+        signal => Err(Cut::Fault(Fault {
+            signal,
+            address: slot.address.load(Relaxed),
+            offset: slot.offset.load(Relaxed),
+            stack_is_full: slot.stack_is_full.load(Relaxed),
+        })),
     }
-    Err(Fault {
-        signal: slot.signal.load(Relaxed),
-        address: slot.address.load(Relaxed),
-        offset: slot.offset.load(Relaxed),
-        stack_is_full: slot.stack_is_full.load(Relaxed),
-    })
+}
+
+/// Whether kernels that fault are handled here.
+pub(crate) fn is_handled() -> bool {
+    BEFORE.is_some()
+}
+
+/// Has this thread go on where the call of the kernel returns that it is running. Returns if it is running none that it could leave. Between
+/// the kernel and here there must be nothing to give back.
+pub(crate) fn leave() {
+    let slot = ENTRY.try_with(|entry| entry.slot).ok().flatten();
+    if let Some(slot) = slot.filter(|slot| slot.running.load(Relaxed)) {
+        slot.signal.store(LEFT, Relaxed);
+        slot.running.store(false, Relaxed);
+        // SAFETY: the call that the way back is of has not returned, or the slot would not say that it is running.
+        unsafe { arch::leave(&slot.way_back) };
+    }
+}
+
+/// What [`guard`] calls.
+struct Guarded<'a> {
+    work: &'a dyn Fn(),
+    panic: Cell<Option<Box<dyn Any + Send>>>,
+}
+
+/// Copies memory that may not be there any more. Whatever `work` does, it holds nothing that would have to be given back.
+///
+/// Errors: the address that had no memory behind it (`SIGBUS`).
+pub(crate) fn guard(work: &dyn Fn()) -> Result<(), usize> {
+    let slot = ENTRY.try_with(|entry| entry.slot).ok().flatten();
+    let Some(slot) = slot.filter(|slot| BEFORE.is_some() && !slot.running.load(Relaxed)) else {
+        work();
+        return Ok(());
+    };
+    slot.begin.store(0, Relaxed);
+    slot.end.store(0, Relaxed);
+    slot.stop.store(ptr::null_mut(), Relaxed);
+    slot.is_guard.store(true, Relaxed);
+    let guarded = Guarded {
+        work,
+        panic: Cell::new(None),
+    };
+    slot.running.store(true, Relaxed);
+    // SAFETY: `enter` keeps to what is said of the arguments there.
+    let faulted = unsafe {
+        arch::call(
+            enter,
+            ptr::null(),
+            ptr::from_ref(&guarded).cast_mut().cast(),
+            0,
+            0,
+            &slot.way_back,
+        )
+    };
+    slot.running.store(false, Relaxed);
+    if let Some(panic) = guarded.panic.take() {
+        resume_unwind(panic);
+    }
+    match faulted {
+        true => Err(slot.address.load(Relaxed)),
+        false => Ok(()),
+    }
+}
+
+/// A [`KernelFn`] that does what the [`Guarded`] says that `scratch` points to.
+///
+/// # Safety
+/// `scratch` points to one.
+unsafe extern "C" fn enter(_launch: *const Launch, scratch: *mut u8, _begin: u64, _end: u64) {
+    // SAFETY: as above.
+    let guarded = unsafe { &*scratch.cast::<Guarded<'_>>() };
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (guarded.work)())) {
+        guarded.panic.set(Some(panic));
+    }
 }

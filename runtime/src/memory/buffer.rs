@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::memory::allocation::{Allocation, MIN_ALIGN};
+use crate::memory::external::{ExternalHandle, Imported};
 use crate::memory::host::HostPtr;
 
 const DEVICE_ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
@@ -38,6 +39,8 @@ enum Memory {
     Own(Allocation),
     /// `CL_MEM_USE_HOST_PTR`
     Host(HostPtr),
+    /// Of an external memory handle.
+    Imported(Imported),
     /// A sub-buffer: this many bytes into its parent.
     Parent(Arc<Buffer>, usize),
 }
@@ -70,6 +73,32 @@ impl Buffer {
         host: HostPtr,
         properties: Vec<u64>,
     ) -> CLResult<Arc<Buffer>> {
+        Buffer::create(context, flags, size, host, properties, None)
+    }
+
+    /// `clCreateBufferWithProperties` with an external memory handle, which is taken over if that succeeds. The rest is as for
+    /// [`Buffer::new`].
+    ///
+    /// Errors: also `CL_INVALID_PROPERTY` if the memory cannot be used, `CL_INVALID_BUFFER_SIZE` if there is less of it.
+    pub fn imported(
+        context: &Arc<Context>,
+        flags: u64,
+        size: usize,
+        host: HostPtr,
+        properties: Vec<u64>,
+        handle: ExternalHandle,
+    ) -> CLResult<Arc<Buffer>> {
+        Buffer::create(context, flags, size, host, properties, Some(handle))
+    }
+
+    fn create(
+        context: &Arc<Context>,
+        flags: u64,
+        size: usize,
+        host: HostPtr,
+        properties: Vec<u64>,
+        external: Option<ExternalHandle>,
+    ) -> CLResult<Arc<Buffer>> {
         let known = DEVICE_ACCESS | HOST_ACCESS | HOST_POINTER | CL_MEM_IMMUTABLE_EXT;
         // CL_INVALID_VALUE if values specified in flags are not valid as defined in the Memory Flags table ("Creating
         // Buffer Objects"): unknown bits, or bits that exclude each other.
@@ -80,11 +109,17 @@ impl Buffer {
         if flags & !known != 0 || !exclusive {
             return Err(ClError::INVALID_VALUE);
         }
+        // CL_INVALID_VALUE if properties includes a supported external memory handle and flags includes CL_MEM_USE_HOST_PTR,
+        // CL_MEM_ALLOC_HOST_PTR, or CL_MEM_COPY_HOST_PTR (cl_khr_external_memory).
+        if external.is_some() && flags & HOST_POINTER != 0 {
+            return Err(ClError::INVALID_VALUE);
+        }
         // CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or
-        // CL_MEM_HOST_WRITE_ONLY is set in flags, or neither CL_MEM_COPY_HOST_PTR nor CL_MEM_USE_HOST_PTR is
-        // (cl_ext_immutable_memory_objects).
+        // CL_MEM_HOST_WRITE_ONLY is set in flags, or neither CL_MEM_COPY_HOST_PTR nor CL_MEM_USE_HOST_PTR is, nor does
+        // properties include an external memory handle (cl_ext_immutable_memory_objects).
         let immutable = flags & CL_MEM_IMMUTABLE_EXT != 0;
-        let filled = flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR) != 0;
+        let filled =
+            flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR) != 0 || external.is_some();
         if immutable && (flags & WRITES != 0 || !filled) {
             return Err(ClError::INVALID_VALUE);
         }
@@ -93,7 +128,8 @@ impl Buffer {
             return Err(ClError::INVALID_BUFFER_SIZE);
         }
         // CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if
-        // host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags.
+        // host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags, which is so with an external
+        // memory handle.
         let wants_host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0;
         if wants_host == host.is_null() {
             return Err(ClError::INVALID_HOST_PTR);
@@ -112,6 +148,8 @@ impl Buffer {
         }
         let memory = if flags & CL_MEM_USE_HOST_PTR != 0 {
             Memory::Host(host)
+        } else if let Some(handle) = external {
+            Memory::Imported(handle.import(size, !immutable)?)
         } else {
             let block =
                 Allocation::new(size, MIN_ALIGN).ok_or(ClError::MEM_OBJECT_ALLOCATION_FAILURE)?;
@@ -276,6 +314,14 @@ impl Buffer {
         self.uses_svm
     }
 
+    /// What it was imported from; `None` for sub-buffers.
+    pub(crate) fn external(&self) -> Option<&Imported> {
+        match &self.memory {
+            Memory::Imported(imported) => Some(imported),
+            _ => None,
+        }
+    }
+
     /// `CL_MEM_PROPERTIES`
     pub fn properties(&self) -> &[u64] {
         &self.properties
@@ -309,6 +355,8 @@ impl Buffer {
         match &self.memory {
             // SAFETY: valid for the life of the buffer, which commands keep alive.
             Memory::Own(block) => unsafe { HostPtr::new(block.as_ptr()) },
+            // SAFETY: as above.
+            Memory::Imported(imported) => unsafe { HostPtr::new(imported.as_ptr()) },
             Memory::Host(pointer) => *pointer,
             Memory::Parent(parent, offset) => parent.pointer().offset(*offset),
         }

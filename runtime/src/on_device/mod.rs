@@ -29,7 +29,7 @@ use crate::executable::Executable;
 
 pub(crate) use family::{Family, MAX_EVENTS};
 pub(crate) use queues::DeviceQueues;
-pub(crate) use serve::{Caller, serve};
+pub(crate) use serve::Caller;
 
 /// What a launch of a kernel that may enqueue needs for it.
 #[derive(Clone)]

@@ -1,11 +1,9 @@
-//! The services that kernels ask for, each for one work-item.
+//! The services of device-side enqueue that kernels ask for, each for one work-item.
 //!
-//! Generated code calls [`serve`] on the thread that runs it. Errors are values that the kernel gets; nothing here waits for another
+//! Generated code asks on the thread that runs it. Errors are values that the kernel gets; nothing here waits for another
 //! command, or runs one.
 
 use std::cell::RefCell;
-use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use brolga_compiler::NdRange;
@@ -14,7 +12,7 @@ use brolga_compiler::device::{
     INVALID_ARG_SIZE, INVALID_EVENT_WAIT_LIST, INVALID_NDRANGE, INVALID_QUEUE, MAX_LITERAL, Marker,
     OUT_OF_RESOURCES, PROFILING_COMMAND_EXEC_TIME, Range, SUCCESS, When,
 };
-use brolga_compiler::ir::DeviceOp;
+use brolga_compiler::ir::{DeviceOp, FuncId};
 use opencl_sys::*;
 
 use super::queues::COMMAND_SIZE;
@@ -56,10 +54,8 @@ impl<'a> Caller<'a> {
         }
     }
 
-    fn serve(&self, code: u64, words: &[u64]) -> u64 {
-        let Some((what, block)) = device::decode(code) else {
-            return 0;
-        };
+    /// Does what is asked for. The result is 0 where there is none.
+    pub(crate) fn serve(&self, what: DeviceOp, block: Option<FuncId>, words: &[u64]) -> u64 {
         let family = &self.spawner.family;
         let block = block.and_then(|block| self.spawner.executable.block(block));
         let answer = |result: Result<(), Refusal>| match result {
@@ -105,6 +101,8 @@ impl<'a> Caller<'a> {
                 0
             }
             DeviceOp::DefaultQueue => family.default_queue,
+            // Whoever called this does that.
+            DeviceOp::FailAssertion => 0,
             DeviceOp::SubGroupCount
             | DeviceOp::MaxSubGroupSize
             | DeviceOp::WorkGroupSize
@@ -307,29 +305,4 @@ fn nd_range(limits: &Limits<'_>, range: &Range) -> Result<Option<NdRange>, Refus
     )
     // CLK_INVALID_NDRANGE if ndrange is not a valid ND-range descriptor.
     .map_err(|_| INVALID_NDRANGE)
-}
-
-/// A [`brolga_compiler::DeviceFn`] whose context is a [`Caller`].
-///
-/// # Safety
-/// `context` is a [`Caller`], `words` as many words as `count` says.
-pub(crate) unsafe extern "C" fn serve(
-    context: *mut c_void,
-    what: u64,
-    words: *const u64,
-    count: u64,
-) -> u64 {
-    // SAFETY: as above.
-    let (caller, words) = unsafe {
-        (
-            &*context.cast_const().cast::<Caller<'_>>(),
-            match count {
-                0 => &[],
-                _ => std::slice::from_raw_parts(words, count as usize),
-            },
-        )
-    };
-    // A panic in here is a bug of the driver; it must not go through generated code.
-    catch_unwind(AssertUnwindSafe(|| caller.serve(what, words)))
-        .unwrap_or(u64::from(ENQUEUE_FAILURE as u32))
 }

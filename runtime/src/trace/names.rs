@@ -17,6 +17,8 @@ pub(super) fn command(command_type: u32) -> &'static str {
         CL_COMMAND_MAP_BUFFER => "map buffer",
         CL_COMMAND_UNMAP_MEM_OBJECT => "unmap",
         CL_COMMAND_MIGRATE_MEM_OBJECTS => "migrate",
+        CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR => "acquire external memory",
+        CL_COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR => "release external memory",
         CL_COMMAND_COMMAND_BUFFER_KHR => "command-buffer",
         CL_COMMAND_MARKER => "marker",
         CL_COMMAND_BARRIER => "barrier",

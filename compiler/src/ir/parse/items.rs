@@ -125,7 +125,7 @@ pub(super) fn finish_kernel(module: &mut Module, index: usize) -> Result<(), Str
     });
     let enqueues = module.functions.values().any(|func| {
         let mut insts = func.insts.values();
-        insts.any(|inst| matches!(inst.op, Op::Device { .. }))
+        insts.any(|inst| matches!(inst.op, Op::Device { what, .. } if what.is_of_enqueue()))
     });
     let local_mem_size = func.locals.values().fold(0u64, |end, local| {
         end.next_multiple_of(u64::from(local.align)) + local.size
