@@ -10,7 +10,7 @@ use opencl_sys::*;
 use crate::features;
 use crate::on_device::{self, queues};
 use crate::partition::Partition;
-use crate::platform::{NameVersion, OPENCL_VERSION};
+use crate::platform::{NameVersion, OPENCL_NUMERIC_VERSION, OPENCL_VERSION};
 use crate::pool::{ConfinedPool, Pool, thread_count};
 use crate::topology::{Topology, available_processors};
 
@@ -279,7 +279,7 @@ impl Device {
             vendor: topology.vendor.clone(),
             driver_version: env!("CARGO_PKG_VERSION"),
             version: OPENCL_VERSION,
-            numeric_version: make_version(3, 0, 0),
+            numeric_version: OPENCL_NUMERIC_VERSION,
             opencl_c_version: "OpenCL C 1.2 Brolga",
             il_version: features::il_version_string(),
             extensions: features::names(features::device_extensions()),

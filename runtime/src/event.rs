@@ -32,7 +32,6 @@ use smallvec::SmallVec;
 
 use crate::command::{Job, Keep, Work};
 use crate::context::Context;
-use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::on_device::{Family, Lineage};
 use crate::pool::{Pool, Push};
@@ -60,11 +59,7 @@ pub type EventCallback = Box<dyn FnOnce(i32) + Send>;
 
 /// An OpenCL event together with the command it stands for.
 pub struct Event {
-    context: Arc<Context>,
-    queue: Option<Arc<Queue>>,
-    /// Where a command of several queues runs.
-    device: Option<Arc<Device>>,
-    profiled: bool,
+    origin: Origin,
     command_type: u32,
     /// The execution status, a `cl_int`'s bits.
     status: AtomicU32,
@@ -82,6 +77,18 @@ pub struct Event {
     lineage: Option<Lineage>,
     pub(crate) job: Job,
     links: Mutex<Links>,
+}
+
+/// Where an event comes from, which decides where its command runs, and how.
+enum Origin {
+    Queue(Arc<Queue>),
+    /// A command of several queues. It runs on the first one's device, and has time stamps if it would have them in each.
+    Queues {
+        first: Arc<Queue>,
+        profiled: bool,
+    },
+    /// A user event, or a gate.
+    Context(Arc<Context>),
 }
 
 #[derive(Default)]
@@ -129,59 +136,37 @@ impl Event {
         keep: Keep,
         lineage: Option<Lineage>,
     ) -> Arc<Event> {
-        Event::create(
-            Arc::clone(queue.context()),
-            Some(Arc::clone(queue)),
-            queue.profiles(),
-            command_type,
-            CL_QUEUED,
-            job,
-            keep,
-            lineage,
-        )
+        let origin = Origin::Queue(Arc::clone(queue));
+        Event::create(origin, command_type, job, keep, lineage)
     }
 
-    /// As [`Event::command`], for a command of several queues. It has no queue, time stamps if all of them have, and runs on the first
-    /// one's device.
+    /// As [`Event::command`], for a command of several queues.
     pub(crate) fn command_of_several(
         queues: &[&Arc<Queue>],
         command_type: u32,
         job: Job,
         keep: Keep,
     ) -> Arc<Event> {
-        let mut event = Event::create(
-            Arc::clone(queues[0].context()),
-            None,
-            queues.iter().all(|queue| queue.profiles()),
-            command_type,
-            CL_QUEUED,
-            job,
-            keep,
-            None,
-        );
-        // Nobody else has it yet.
-        if let Some(new) = Arc::get_mut(&mut event) {
-            new.device = Some(Arc::clone(queues[0].device()));
-        }
-        event
+        let origin = Origin::Queues {
+            first: Arc::clone(queues[0]),
+            profiled: queues.iter().all(|queue| queue.profiles()),
+        };
+        Event::create(origin, command_type, job, keep, None)
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn create(
-        context: Arc<Context>,
-        queue: Option<Arc<Queue>>,
-        profiled: bool,
+        origin: Origin,
         command_type: u32,
-        status: i32,
         job: Job,
         keep: Keep,
         lineage: Option<Lineage>,
     ) -> Arc<Event> {
+        let status = match command_type {
+            CL_COMMAND_USER => CL_SUBMITTED,
+            _ => CL_QUEUED,
+        };
         Arc::new(Event {
-            context,
-            queue,
-            device: None,
-            profiled,
+            origin,
             command_type,
             status: AtomicU32::new(status as u32),
             waiters: AtomicU32::new(0),
@@ -201,33 +186,22 @@ impl Event {
         })
     }
 
+    /// An event that stands for no work.
+    fn without_work(context: &Arc<Context>, command_type: u32) -> Arc<Event> {
+        let origin = Origin::Context(Arc::clone(context));
+        let job = Job::new(Work::Nothing, 1);
+        Event::create(origin, command_type, job, Keep::default(), None)
+    }
+
     /// Something that commands may wait for before it is known what they wait for. It depends on whatever it is made to, and is done
     /// when that is, after [`Event::release`].
     pub(crate) fn gate(context: &Arc<Context>) -> Arc<Event> {
-        Event::create(
-            Arc::clone(context),
-            None,
-            false,
-            CL_COMMAND_BARRIER,
-            CL_QUEUED,
-            Job::new(Work::Nothing, 1),
-            Keep::default(),
-            None,
-        )
+        Event::without_work(context, CL_COMMAND_BARRIER)
     }
 
     /// `clCreateUserEvent`: an event in the state `CL_SUBMITTED` that only the application completes.
     pub fn user(context: &Arc<Context>) -> Arc<Event> {
-        Event::create(
-            Arc::clone(context),
-            None,
-            false,
-            CL_COMMAND_USER,
-            CL_SUBMITTED,
-            Job::new(Work::Nothing, 1),
-            Keep::default(),
-            None,
-        )
+        Event::without_work(context, CL_COMMAND_USER)
     }
 
     /// `clSetUserEventStatus`.
@@ -275,7 +249,7 @@ impl Event {
     pub fn status(&self) -> i32 {
         let status = self.raw_status();
         if !is_final(status) {
-            self.pool().promote_deferred();
+            Pool::flush();
         }
         status
     }
@@ -289,12 +263,19 @@ impl Event {
         is_final(self.raw_status())
     }
 
+    /// The queue that has its place for the command, or the first of several.
+    fn any_queue(&self) -> Option<&Arc<Queue>> {
+        match &self.origin {
+            Origin::Queue(queue) | Origin::Queues { first: queue, .. } => Some(queue),
+            Origin::Context(_) => None,
+        }
+    }
+
     /// The threads that execute the command.
     pub(crate) fn pool(&self) -> &Arc<Pool> {
-        match (&self.queue, &self.device) {
-            (Some(queue), _) => queue.device().pool(),
-            (None, Some(device)) => device.pool(),
-            (None, None) => Pool::get(),
+        match self.any_queue() {
+            Some(queue) => queue.device().pool(),
+            None => Pool::get(),
         }
     }
 
@@ -305,19 +286,33 @@ impl Event {
 
     /// `CL_EVENT_CONTEXT`
     pub fn context(&self) -> &Arc<Context> {
-        &self.context
+        match &self.origin {
+            Origin::Queue(queue) | Origin::Queues { first: queue, .. } => queue.context(),
+            Origin::Context(context) => context,
+        }
     }
 
     /// `CL_EVENT_COMMAND_QUEUE`: none for a user event, and for a command of several queues.
     pub fn queue(&self) -> Option<&Arc<Queue>> {
-        self.queue.as_ref()
+        match &self.origin {
+            Origin::Queue(queue) => Some(queue),
+            Origin::Queues { .. } | Origin::Context(_) => None,
+        }
     }
 
     /// Of its queue; medium if it is of several or none.
     pub(crate) fn priority(&self) -> Priority {
-        self.queue
-            .as_ref()
+        self.queue()
             .map_or(Priority::Medium, |queue| queue.priority())
+    }
+
+    /// Whether the application may ask for time stamps.
+    fn is_profiled(&self) -> bool {
+        match &self.origin {
+            Origin::Queue(queue) => queue.profiles(),
+            Origin::Queues { profiled, .. } => *profiled,
+            Origin::Context(_) => false,
+        }
     }
 
     /// `clGetEventProfilingInfo`.
@@ -328,7 +323,7 @@ impl Event {
         // CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if the
         // execution status of the command identified by event is not CL_COMPLETE or if event is a user event
         // ("Profiling Operations on Memory Objects and Kernels").
-        if !self.profiled || self.status() != CL_COMPLETE {
+        if !self.is_profiled() || self.status() != CL_COMPLETE {
             return Err(ClError::PROFILING_INFO_NOT_AVAILABLE);
         }
         Ok(Profile {
@@ -355,7 +350,7 @@ impl Event {
             links.callbacks.push((status, callback));
             drop(links);
             // Like a query, so that a callback can be waited for without a flush.
-            self.pool().promote_deferred();
+            Pool::flush();
             return Ok(());
         }
         drop(links);
@@ -376,7 +371,7 @@ impl Event {
         // CL_INVALID_CONTEXT if events specified in event_list do not belong to the same context.
         if events
             .iter()
-            .any(|event| !Arc::ptr_eq(&event.context, &first.context))
+            .any(|event| !Arc::ptr_eq(event.context(), first.context()))
         {
             return Err(ClError::INVALID_CONTEXT);
         }
@@ -503,7 +498,7 @@ impl Event {
         self.reach(CL_SUBMITTED);
         if let Some(lineage) = &self.lineage {
             lineage.wake();
-            if let Some(on_device) = self.queue.as_ref().and_then(|queue| queue.on_device()) {
+            if let Some(on_device) = self.queue().and_then(|queue| queue.on_device()) {
                 on_device.give(lineage.take_room());
             }
         }
@@ -586,9 +581,12 @@ impl Event {
 }
 
 impl Event {
-    /// Writes the command to the trace; a user event's life is the application's.
+    /// Writes the command to the trace, where one of several queues stands with the first; a user event's life is the
+    /// application's.
     fn record(&self, status: i32) {
-        let Some(queue) = &self.queue else { return };
+        let Some(queue) = self.any_queue() else {
+            return;
+        };
         trace::command(trace::Command {
             queue: queue.number(),
             command_type: self.command_type,

@@ -54,6 +54,7 @@ pub mod queue;
 mod scratch;
 pub mod semaphore;
 mod share;
+mod spirv;
 pub mod topology;
 mod trace;
 

@@ -37,8 +37,8 @@
 //! former wakes a worker if anything is left.
 //!
 //! A waiting thread sleeps on its event when there is nothing it can take. What its event depends on was enqueued before,
-//! so it is then not deferred, but running, or ready and known to the workers by the rules above, or
-//! waits for something of which the same is true, or for a user event. What kernels enqueue is never deferred: it is pushed by the thread that
+//! so it is then not deferred (see `bystanders` for waits in the pools of sub-devices, where nobody helps), but running, or ready and
+//! known to the workers by the rules above, or waits for something of which the same is true, or for a user event. What kernels enqueue is never deferred: it is pushed by the thread that
 //! runs the kernel, notifying, or quietly by one that goes on to take.
 
 use std::collections::VecDeque;
@@ -131,6 +131,8 @@ pub(crate) struct Pool {
     threads: u32,
     /// The workers are to end.
     stopped: AtomicBool,
+    /// Threads asleep until a command is done that they cannot help with, of the root device's pool.
+    bystanders: AtomicUsize,
 }
 
 /// A pool that goes with its owner.
@@ -197,6 +199,7 @@ impl Pool {
             processors,
             threads,
             stopped: AtomicBool::new(false),
+            bystanders: AtomicUsize::new(0),
         }
     }
 
@@ -235,7 +238,7 @@ impl Pool {
             lists.deferred.push_back(event);
             let count = self.deferred.fetch_add(1, SeqCst) + 1;
             drop(lists);
-            if count >= MAX_DEFERRED {
+            if count >= MAX_DEFERRED || self.bystanders.load(SeqCst) > 0 {
                 self.promote_deferred();
             }
             return;
@@ -257,8 +260,13 @@ impl Pool {
         self.wake_one();
     }
 
-    /// Makes deferred commands everybody's.
-    pub(crate) fn promote_deferred(&self) {
+    /// Makes deferred commands everybody's. Only the root device's pool has any; but commands of all pools may wait for them,
+    /// so that whatever counts as a flush of any queue asks for this.
+    pub(crate) fn flush() {
+        Pool::get().promote_deferred();
+    }
+
+    fn promote_deferred(&self) {
         if self.deferred.load(SeqCst) == 0 {
             return;
         }
@@ -407,9 +415,14 @@ impl Pool {
     /// Executes commands on this thread until `event` is done, sleeping when there is nothing to execute.
     pub(crate) fn help_until_done(&self, event: &Event) {
         if !self.takes_help() {
+            // What it waits for may be deferred, or be about to be: either this flush sees it, or its thread this bystander.
+            let bystanders = &Pool::get().bystanders;
+            bystanders.fetch_add(1, SeqCst);
+            Pool::flush();
             while !event.is_done() {
                 event.sleep();
             }
+            bystanders.fetch_sub(1, SeqCst);
             return;
         }
         while !event.is_done() {

@@ -24,6 +24,7 @@ use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::on_device::queues::OnDevice;
+use crate::pool::Pool;
 
 /// A command queue.
 pub struct Queue {
@@ -225,7 +226,7 @@ impl Queue {
     /// Errors: `CL_INVALID_COMMAND_QUEUE` for a queue on the device.
     pub fn flush(&self) -> CLResult<()> {
         self.check_host()?;
-        self.device.pool().promote_deferred();
+        Pool::flush();
         Ok(())
     }
 
@@ -407,7 +408,7 @@ impl Drop for Queue {
     /// "clReleaseCommandQueue performs an implicit flush". Commands hold their queue, so nothing of its own is left;
     /// but the last reference may be a command's.
     fn drop(&mut self) {
-        self.device.pool().promote_deferred();
+        Pool::flush();
         if let Some(on_device) = &self.on_device {
             self.context.device_queues().remove(on_device.handle);
         }

@@ -25,7 +25,8 @@ const MEM_FLAGS: cl_mem_flags = CL_MEM_READ_WRITE
     | CL_MEM_HOST_WRITE_ONLY
     | CL_MEM_HOST_READ_ONLY
     | CL_MEM_HOST_NO_ACCESS
-    | CL_MEM_KERNEL_READ_AND_WRITE;
+    | CL_MEM_KERNEL_READ_AND_WRITE
+    | CL_MEM_IMMUTABLE_EXT;
 
 fn check_creation(
     context: RawHandle,

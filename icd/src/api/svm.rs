@@ -6,7 +6,7 @@ use opencl_sys::*;
 
 use super::context::Context;
 use super::queue::Queue;
-use super::transfer::{check_migration_flags, pattern};
+use super::transfer::pattern;
 use super::wait::Events;
 use crate::abi::callback::{self, SvmFreeNotify};
 use crate::abi::edge::{In, Out, RawHandle, UserData};
@@ -155,7 +155,6 @@ pub fn migrate(
         num_pointers != 0 && !pointers.is_null(),
         ClError::INVALID_VALUE,
     )?;
-    check_migration_flags(flags)?;
     let count = num_pointers as usize;
     let pointers = pointers.host_ptrs(count);
     // > If sizes is NULL, or sizes[i] is zero, the entire allocation is migrated.

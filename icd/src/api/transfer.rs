@@ -306,15 +306,6 @@ pub fn unmap(
     Ok(())
 }
 
-/// What `flags` of the migration commands may hold.
-pub fn check_migration_flags(flags: cl_mem_migration_flags) -> CLResult<()> {
-    // > CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table.
-    require(
-        flags & !(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) == 0,
-        ClError::INVALID_VALUE,
-    )
-}
-
 /// What is to be migrated.
 fn memory_objects(
     queue: &Queue,
@@ -355,7 +346,7 @@ pub fn migrate(
 ) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
     let buffers = memory_objects(&queue, num_mem_objects, mem_objects)?;
-    check_migration_flags(flags)?;
+    // > CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table.
     let wait = events.wait_list(&queue.context)?;
     let event = queue.runtime.enqueue_migrate(&buffers, flags, &wait)?;
     events.give(&queue, event);

@@ -7,7 +7,7 @@ use opencl_sys::*;
 
 use super::context::Context;
 use super::queue::Queue;
-use super::transfer::{check_migration_flags, pattern};
+use super::transfer::pattern;
 use super::wait::Events;
 use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
@@ -228,7 +228,6 @@ pub fn migrate(
     // No size is wrong: "the memory range may be expanded".
     let _ = size;
     // > CL_INVALID_VALUE if flags is not a supported combination of memory migration flags.
-    check_migration_flags(flags)?;
     let event = queue
         .runtime
         .enqueue_usm_migrate(pointer.host_ptr(), flags, &wait)?;

@@ -151,6 +151,9 @@ static void immutable_objects(void) {
                 clCreateBuffer(context, MEM_IMMUTABLE | CL_MEM_COPY_HOST_PTR | writes[i], sizeof words, words, &err));
     }
     CREATED(CL_INVALID_VALUE, clCreateBuffer(context, MEM_IMMUTABLE, sizeof words, NULL, &err));
+    cl_uint formats = 77;
+    STATUS(CL_SUCCESS, clGetSupportedImageFormats(context, MEM_IMMUTABLE | CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE2D, 0, NULL,
+                                                  &formats));
     CREATED(CL_INVALID_VALUE, clCreateBuffer(context, MEM_IMMUTABLE | CL_MEM_ALLOC_HOST_PTR, sizeof words, NULL, &err));
     CREATED(CL_INVALID_VALUE, clCreatePipe(context, MEM_IMMUTABLE, 4, 4, NULL, &err));
     TRUE(clSVMAlloc(context, MEM_IMMUTABLE, 64, 0) == NULL);

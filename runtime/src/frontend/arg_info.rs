@@ -11,8 +11,8 @@
 use std::collections::HashMap;
 
 use super::clang::{self, Request};
-use super::module::{instructions, literal, push, string};
 use super::route::{self, Way};
+use crate::spirv::{instructions, literal, push, string};
 
 /// Adds the strings (and the arguments' names, where the module has none) for every kernel, if they are asked for. A module stays
 /// as it is when the metadata cannot be had: the information is optional.

@@ -13,8 +13,9 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
+use crate::spirv;
+
 use super::clang::Request;
-use super::module;
 
 /// Raise when the front end's output changes for the same input.
 const FORMAT: &str = concat!("brolga ", env!("CARGO_PKG_VERSION"), " front end 11");
@@ -137,10 +138,7 @@ fn decode(entry: &[u8]) -> Option<(Vec<u32>, String)> {
     let (length, rest) = body.split_at_checked(8)?;
     let length = usize::try_from(u64::from_le_bytes(length.try_into().ok()?)).ok()?;
     let (log, module) = rest.split_at_checked(length)?;
-    Some((
-        module::words(module)?,
-        String::from_utf8(log.to_vec()).ok()?,
-    ))
+    Some((spirv::words(module)?, String::from_utf8(log.to_vec()).ok()?))
 }
 
 /// Removes the entries that were not used for longest until the rest is well below `max_bytes`, and temporary files
@@ -184,7 +182,8 @@ fn evict(directory: &Path, max_bytes: u64) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    const MODULE: [u32; 6] = [0x0723_0203, 0x10400, 0, 1, 0, 42];
+    /// A header and `OpNop`.
+    const MODULE: [u32; 6] = [0x0723_0203, 0x10400, 0, 1, 0, 1 << 16];
 
     fn key(name: &str) -> Key {
         Key(name.to_owned())

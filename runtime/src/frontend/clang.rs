@@ -4,6 +4,8 @@ use std::fmt::Write;
 use std::fs::File;
 use std::io;
 
+use crate::spirv;
+
 use super::options::ClStd;
 use super::process::{self, Finished};
 use super::route::{self, Way};
@@ -259,7 +261,7 @@ fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
         }
         command.run(clang, request)?
     };
-    match module::words(&done.stdout) {
+    match spirv::words(&done.stdout) {
         Some(mut words) if done.success => {
             module::name_kernels_plainly(&mut words);
             Ok((words, done.stderr))
@@ -327,7 +329,7 @@ fn bitcode_with(request: &Request, more: &[&str]) -> Result<(Vec<u32>, String), 
     let arguments = ["--spirv-mem2reg", &extensions, "-o", "-", "-"];
     let done = process::run(translator, arguments, &compiled.stdout)
         .map_err(|e| fatal(Error::not_started("llvm-spirv", &e)))?;
-    match module::words(&done.stdout) {
+    match spirv::words(&done.stdout) {
         Some(mut words) if done.success => {
             if request.options.debug_info {
                 module::without_debug_sets(&mut words);

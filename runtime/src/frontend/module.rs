@@ -5,31 +5,7 @@
 
 use std::collections::HashMap;
 
-/// Opcodes and numbers from the SPIR-V Specification, "Instructions".
-mod op {
-    pub const NAME: u32 = 5;
-    pub const EXT_INST_IMPORT: u32 = 11;
-    pub const EXT_INST: u32 = 12;
-    pub const TYPE_BOOL: u32 = 20;
-    pub const TYPE_INT: u32 = 21;
-    pub const TYPE_FLOAT: u32 = 22;
-    pub const TYPE_VECTOR: u32 = 23;
-    pub const FIRST_TYPE: u32 = 19;
-    pub const LAST_TYPE: u32 = 39;
-    pub const SPEC_CONSTANT_OP: u32 = 52;
-    pub const FUNCTION: u32 = 54;
-    pub const DECORATE: u32 = 71;
-    pub const LINKAGE_ATTRIBUTES: u32 = 41;
-    pub const IMPORT: u32 = 1;
-    pub const U_CONVERT: u32 = 113;
-    pub const S_CONVERT: u32 = 114;
-    pub const F_CONVERT: u32 = 115;
-    pub const DOT: u32 = 148;
-    pub const ANY: u32 = 154;
-    pub const ALL: u32 = 155;
-}
-
-const MAGIC: u32 = 0x0723_0203;
+use crate::spirv::{header, instructions, literal, op, push, string};
 
 /// A scalar type, or the component type of a vector.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,44 +16,10 @@ enum Component {
     Other,
 }
 
-/// The words of a module in memory order, or `None` when `bytes` is no module.
-pub(super) fn words(bytes: &[u8]) -> Option<Vec<u32>> {
-    if bytes.len() < 20 || !bytes.len().is_multiple_of(4) {
-        return None;
-    }
-    let words: Vec<u32> = bytes
-        .chunks_exact(4)
-        .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
-        .collect();
-    (words[0] == MAGIC).then_some(words)
-}
-
-/// Splits a module into instructions (opcode, operands).
-pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
-    let mut rest = words.get(5..).unwrap_or_default();
-    std::iter::from_fn(move || {
-        let first = *rest.first()?;
-        let count = (first >> 16) as usize;
-        let inst = rest.get(1..count)?;
-        rest = &rest[count..];
-        Some((first & 0xffff, inst))
-    })
-}
-
-/// A literal string operand.
-pub(super) fn string(operands: &[u32]) -> String {
-    let bytes: Vec<u8> = operands
-        .iter()
-        .flat_map(|w| w.to_le_bytes())
-        .take_while(|&b| b != 0)
-        .collect();
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 /// Gives kernels that other modules may call the names that the source gives them. clang 22 exports (and imports) a
 /// kernel's body under a name of its own; then modules that came the two ways could not be linked.
 pub(super) fn name_kernels_plainly(words: &mut Vec<u32>) {
-    let mut out = words[..5.min(words.len())].to_vec();
+    let mut out = header(words);
     for (opcode, inst) in instructions(words) {
         let name = match inst {
             [_, op::LINKAGE_ATTRIBUTES, name @ .., _] if opcode == op::DECORATE => string(name),
@@ -99,7 +41,7 @@ pub(super) fn name_kernels_plainly(words: &mut Vec<u32>) {
 /// Takes out what is of debug information sets. Source lines (`OpLine`) stay; they are what the compiler reads, and the
 /// translator's other debug instructions are not all valid.
 pub(super) fn without_debug_sets(words: &mut Vec<u32>) {
-    let mut out = words[..5.min(words.len())].to_vec();
+    let mut out = header(words);
     let mut sets = Vec::new();
     for (opcode, inst) in instructions(words) {
         match (opcode, inst) {
@@ -112,28 +54,6 @@ pub(super) fn without_debug_sets(words: &mut Vec<u32>) {
         }
     }
     *words = out;
-}
-
-/// Appends an instruction; one too long for the 16 bits of its word count is left out.
-pub(super) fn push(out: &mut Vec<u32>, opcode: u32, operands: &[u32]) {
-    if let Ok(count) = u16::try_from(operands.len() + 1) {
-        out.push(u32::from(count) << 16 | opcode);
-        out.extend_from_slice(operands);
-    }
-}
-
-/// A string as operand words.
-pub(super) fn literal(text: &str) -> impl Iterator<Item = u32> {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.resize((bytes.len() / 4 + 1) * 4, 0);
-    (0..bytes.len() / 4).map(move |i| {
-        u32::from_le_bytes([
-            bytes[4 * i],
-            bytes[4 * i + 1],
-            bytes[4 * i + 2],
-            bytes[4 * i + 3],
-        ])
-    })
 }
 
 /// Whether there is any function.

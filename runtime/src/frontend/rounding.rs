@@ -12,8 +12,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::clang::{self, Error, Request};
-use super::module::{instructions, literal, push, string};
 use super::{SOURCE_NAME, route};
+use crate::spirv::{instructions, literal, push, string};
 
 /// Names of parts of the text in a mode start with this and the mode.
 const PREFIX: &str = "/brolga-rounding-";

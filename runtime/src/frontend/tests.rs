@@ -1,6 +1,7 @@
 //! The front end as a whole. These need clang-22, clang-15 and llvm-spirv-15 (Debian packages of the same names).
 
 use super::*;
+use crate::spirv;
 
 /// Compiles and insists on a module; also insists that the machine has the tools.
 fn module(source: &str, options: &str) -> (Vec<u32>, String) {
@@ -63,15 +64,15 @@ fn failure(source: &str, options: &str) -> String {
 }
 
 fn opcodes(words: &[u32]) -> Vec<u32> {
-    module::instructions(words)
+    spirv::instructions(words)
         .map(|(opcode, _)| opcode)
         .collect()
 }
 
 fn strings(words: &[u32]) -> Vec<String> {
-    module::instructions(words)
+    spirv::instructions(words)
         .filter(|(opcode, _)| *opcode == 7)
-        .map(|(_, inst)| module::string(&inst[1..]))
+        .map(|(_, inst)| spirv::string(&inst[1..]))
         .collect()
 }
 
@@ -171,9 +172,9 @@ fn the_compilers_own_headers_do_not_choose_the_way() {
         "kernel void k(global int *a) { *a = any(*a); } kernel void l(global int *a) { k(a); }",
     ] {
         let (words, _) = module(source, &options);
-        let exports: Vec<String> = module::instructions(&words)
+        let exports: Vec<String> = spirv::instructions(&words)
             .filter(|(opcode, inst)| *opcode == 71 && inst[1] == 41 && inst.last() == Some(&0))
-            .map(|(_, inst)| module::string(&inst[2..inst.len() - 1]))
+            .map(|(_, inst)| spirv::string(&inst[2..inst.len() - 1]))
             .collect();
         assert_eq!(exports, ["k", "l"], "{source}");
     }
@@ -234,10 +235,10 @@ fn what_clang_22_mistranslates_is_translated_right() {
             *b = atomic_load_explicit(a, memory_order_acquire, memory_scope_work_group); }",
         "-cl-std=CL3.0",
     );
-    let two = module::instructions(&words)
+    let two = spirv::instructions(&words)
         .find(|(opcode, inst)| *opcode == 43 && inst[2] == 2)
         .map(|(_, inst)| inst[1]);
-    let scope = module::instructions(&words)
+    let scope = spirv::instructions(&words)
         .find(|(opcode, _)| *opcode == 227)
         .map(|(_, inst)| inst[3]);
     assert!(scope.is_some() && scope == two);
@@ -259,14 +260,14 @@ fn what_clang_22_mistranslates_is_translated_right() {
 fn atomic_instructions(words: &[u32]) -> Vec<(u32, Option<u32>, Option<u32>)> {
     const FUNCTION_END: u32 = 56;
     let constant = |id: u32| {
-        module::instructions(words).find_map(|(opcode, inst)| match (opcode, inst) {
+        spirv::instructions(words).find_map(|(opcode, inst)| match (opcode, inst) {
             (43, &[_, result, value]) if result == id => Some(value),
             (46, &[_, result]) if result == id => Some(0),
             _ => None,
         })
     };
     let mut found = Vec::new();
-    for (opcode, inst) in module::instructions(words) {
+    for (opcode, inst) in spirv::instructions(words) {
         let scope_at = match opcode {
             225 => 0,
             228 | 319 => 1,
@@ -604,9 +605,9 @@ fn argument_types_survive() {
         all.contains(&"kernel_arg_type_qual.k.restrict const,volatile,,,".to_owned()),
         "{all:?}"
     );
-    let names: Vec<String> = module::instructions(&words)
+    let names: Vec<String> = spirv::instructions(&words)
         .filter(|(opcode, _)| *opcode == 5)
-        .map(|(_, inst)| module::string(&inst[1..]))
+        .map(|(_, inst)| spirv::string(&inst[1..]))
         .collect();
     for name in ["a", "b", "c", "d"] {
         assert!(names.iter().any(|n| n == name), "{name} in {names:?}");
@@ -630,7 +631,7 @@ fn inline_functions_have_bodies() {
         kernel void k(global int *a) { *a = twice(*a); }";
     for options in ["", "-cl-opt-disable"] {
         let (words, _) = module(source, options);
-        let imports = module::instructions(&words)
+        let imports = spirv::instructions(&words)
             .filter(|(opcode, inst)| *opcode == 71 && inst[1] == 41 && inst.last() == Some(&1));
         assert_eq!(imports.count(), 0);
     }
@@ -641,7 +642,7 @@ fn vectors_keep_the_widths_of_the_language() {
     // clang 22 loads seven elements for the even ones of eight.
     let source = "kernel void k(global char8 *a, global char4 *b) { *b = a->even; }";
     let (words, _) = module(source, "");
-    for (_, inst) in module::instructions(&words).filter(|(opcode, _)| *opcode == 23) {
+    for (_, inst) in spirv::instructions(&words).filter(|(opcode, _)| *opcode == 23) {
         assert!(matches!(inst[2], 2 | 3 | 4 | 8 | 16), "{inst:?}");
     }
 }
@@ -669,7 +670,7 @@ fn debug_information_is_source_lines() {
     let lines = |options: &str| -> Vec<u32> {
         let (words, _) = module(source, options);
         validate(&words, source);
-        let lines = module::instructions(&words).filter(|(opcode, _)| *opcode == OP_LINE);
+        let lines = spirv::instructions(&words).filter(|(opcode, _)| *opcode == OP_LINE);
         lines.map(|(_, inst)| inst[1]).collect()
     };
     assert_eq!(lines(""), Vec::<u32>::new());

@@ -8,7 +8,7 @@ use opencl_sys::*;
 use serde_json::json;
 
 use super::link::link_object;
-use super::spirv::specialised;
+use super::specialised::specialised;
 use super::{BuildCallback, BuildInfo, Object, Origin, Program, State};
 use crate::error::{CLResult, ClError};
 use crate::executable::Executable;

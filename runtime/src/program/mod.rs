@@ -6,7 +6,7 @@
 
 mod build;
 mod link;
-mod spirv;
+mod specialised;
 mod zeroed;
 
 use std::fmt;
@@ -17,7 +17,6 @@ use brolga_compiler::{BuildOptions, SpecConstantInfo, SpecConstants, spec_consta
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use self::spirv::spirv_words;
 use crate::binary::{self, BinaryType, ProgramBinary};
 use crate::context::Context;
 use crate::device::Device;
@@ -25,6 +24,7 @@ use crate::error::{CLResult, ClError};
 use crate::executable::{Executable, KernelSource};
 use crate::frontend::options;
 use crate::kernel::Kernel;
+use crate::spirv;
 
 /// The answers of `clGetProgramBuildInfo` for the one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +134,7 @@ impl Program {
     /// byte order.
     pub fn from_il(context: &Arc<Context>, il: &[u8]) -> CLResult<Arc<Program>> {
         // CL_INVALID_VALUE if il is not well-formed intermediate language ("Creating Program Objects").
-        let words = spirv_words(il).ok_or(ClError::INVALID_VALUE)?;
+        let words = spirv::words(il).ok_or(ClError::INVALID_VALUE)?;
         let origin = Origin::Il {
             bytes: il.to_vec(),
             words: Arc::new(words),

@@ -3,35 +3,10 @@
 //! A variable of a function that has no initializer is given a null constant of its type, and what is undefined becomes null too. Modules that come
 //! from source have been compiled so that nothing was concluded from a variable's being uninitialized; this is for all others.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Opcodes and numbers from the SPIR-V Specification, "Instructions" and "Storage Class".
-mod op {
-    pub const UNDEF: u32 = 1;
-    pub const TYPE_POINTER: u32 = 32;
-    pub const CONSTANT_NULL: u32 = 46;
-    pub const FUNCTION: u32 = 54;
-    pub const VARIABLE: u32 = 59;
-    pub const UNTYPED_VARIABLE: u32 = 4418;
-    /// Types that `OpConstantNull` takes: numbers, composites, pointers, events, reservations and queues.
-    pub const NULLABLE: &[u32] = &[20, 21, 22, 23, 24, 28, 30, 32, 34, 35, 36, 37];
-    pub const FUNCTION_CLASS: u32 = 7;
-}
-
-const HEADER: usize = 5;
-
-/// Splits what follows the header into instructions, each with its first word. The module has been through
-/// [`spirv_words`](super::spirv::spirv_words).
-fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
-    let mut rest = words.get(HEADER..).unwrap_or_default();
-    std::iter::from_fn(move || {
-        let first = *rest.first()?;
-        let (inst, after) = rest.split_at_checked((first >> 16).max(1) as usize)?;
-        rest = after;
-        Some((first & 0xffff, inst))
-    })
-}
+use crate::spirv::{header, instructions, op, push};
 
 /// The nulls that a module needs: identifiers by type, in the order of the types' first use.
 struct Nulls {
@@ -51,63 +26,55 @@ impl Nulls {
     }
 }
 
-/// The module with initializers for the variables that have none.
+/// The module with initializers for the variables that have none. The module has been through [`words`](crate::spirv::words).
 pub(super) fn with_zeroed_variables(module: &Arc<Vec<u32>>) -> Arc<Vec<u32>> {
-    let Some(&bound) = module.get(3) else {
-        return Arc::clone(module);
-    };
-    let mut nullable = HashMap::new();
+    let mut globals = header(module);
+    let mut nullable: HashSet<u32> = HashSet::new();
     let mut pointees = HashMap::new();
     for (opcode, inst) in instructions(module) {
-        if op::NULLABLE.contains(&opcode)
-            && let Some(&ty) = inst.get(1)
-        {
-            nullable.insert(ty, ());
+        if op::NULLABLE_TYPES.contains(&opcode) {
+            nullable.extend(inst.first());
         }
-        if let (op::TYPE_POINTER, &[_, result, op::FUNCTION_CLASS, pointee]) = (opcode, inst) {
+        if let (op::TYPE_POINTER, &[result, op::FUNCTION_CLASS, pointee]) = (opcode, inst) {
             pointees.insert(result, pointee);
         }
     }
     let mut nulls = Nulls {
-        next: bound,
+        next: globals[3],
         types: Vec::new(),
         of: HashMap::new(),
     };
     let mut functions = Vec::with_capacity(module.len());
     let mut undefined = Vec::new();
-    let mut globals = module[..HEADER.min(module.len())].to_vec();
     let mut in_functions = false;
     for (opcode, inst) in instructions(module) {
         in_functions |= opcode == op::FUNCTION;
         let initialized = match (opcode, inst) {
-            (op::VARIABLE, &[_, pointer, _, op::FUNCTION_CLASS]) => pointees.get(&pointer).copied(),
-            (op::UNTYPED_VARIABLE, &[_, _, _, op::FUNCTION_CLASS, ty]) => Some(ty),
+            (op::VARIABLE, [pointer, _, op::FUNCTION_CLASS]) => pointees.get(pointer).copied(),
+            (op::UNTYPED_VARIABLE, &[_, _, op::FUNCTION_CLASS, ty]) => Some(ty),
             _ => None,
         };
-        let target = if in_functions {
-            &mut functions
-        } else {
-            &mut globals
+        let target = match in_functions {
+            true => &mut functions,
+            false => &mut globals,
         };
-        if let Some(ty) = initialized.filter(|ty| nullable.contains_key(ty)) {
-            target.push(inst[0] + (1 << 16));
-            target.extend(&inst[1..]);
-            target.push(nulls.of_type(ty));
-        } else if let (op::UNDEF, &[_, ty, result]) = (opcode, inst)
-            && nullable.contains_key(&ty)
+        if let Some(ty) = initialized.filter(|ty| nullable.contains(ty)) {
+            push(target, opcode, &[inst, &[nulls.of_type(ty)]].concat());
+        } else if let (op::UNDEF, [ty, _]) = (opcode, inst)
+            && nullable.contains(ty)
         {
             // A constant stands outside of functions; where the undefined value stood outside too, its type is before it.
-            let null = [3 << 16 | op::CONSTANT_NULL, ty, result];
-            match in_functions {
-                true => undefined.extend(null),
-                false => globals.extend(null),
-            }
+            let target = match in_functions {
+                true => &mut undefined,
+                false => target,
+            };
+            push(target, op::CONSTANT_NULL, inst);
         } else {
-            target.extend(inst);
+            push(target, opcode, inst);
         }
     }
     for (ty, id) in &nulls.types {
-        globals.extend([3 << 16 | op::CONSTANT_NULL, *ty, *id]);
+        push(&mut globals, op::CONSTANT_NULL, &[*ty, *id]);
     }
     globals[3] = nulls.next;
     globals.extend(undefined);
