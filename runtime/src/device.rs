@@ -140,10 +140,10 @@ const PREFERRED_WIDTHS: VectorWidths = VectorWidths {
     half: 1,
 };
 
-/// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`.
 /// `CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR`
 const CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR: u64 = 1 << 0;
 
+/// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`.
 const ALL_FP_ATOMICS: u64 = 0b111 | 0b111 << 16;
 
 /// Work-items in a work-group at most, in each dimension and altogether.
