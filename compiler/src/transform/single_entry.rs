@@ -17,12 +17,12 @@
 //! through the header, so those in the loop each begin an iteration: that is what the loop's iterations are, also for who takes part in a
 //! collective. Without its entries the loop falls into components again, in which there may be loops with several entries
 //! again (the nest of Steensgaard, "Sequentializing Program Dependence Graphs for Irreducible Programs", 1993). A block
-//! is an entry at most once, so the function grows in proportion to the jumps to entries and their arguments.
+//! is an entry at most once. A jump to an entry comes to have an argument for each parameter of the header, which has as many of each type as the entry
+//! with the most.
 //!
-//! Definitions dominate their uses as before. A way from outside to an entry meets nothing else of the loop. So
-//! when what a block of the loop defines is used somewhere, every way there from every other entry passes the block, and so does
-//! what is new, to go on at another entry than one came for. What is defined outside is defined on the way to all entries or is
-//! not used behind the header.
+//! Definitions dominate their uses as before. An entry is reached from outside without passing any other block of the loop. So a
+//! definition in the loop that dominates a use is passed on the way to it from each entry, also from one that the header is now thought to
+//! go on at instead of another. A definition outside that dominates one block of the loop dominates all entries, and so the header.
 //!
 //! Cost: where there are no such loops, a walk, and dominators if there is any loop; else blocks and jumps times how deeply loops with
 //! such loops in them are nested.
