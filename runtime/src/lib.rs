@@ -16,6 +16,7 @@
 //! on_device/                             what kernels enqueue
 //! semaphore/                              commands that wait for signals of others
 //! pool, scratch, float_env               threads that execute commands
+//! sleep, futex                           threads that wait, and how none is forgotten
 //! fault/                                 kernels that fault
 //! printf_sink, printf                    what kernels print
 //! frontend/, binary                      OpenCL C to SPIR-V; program binaries
@@ -39,6 +40,7 @@ mod fault;
 mod features;
 mod float_env;
 pub mod frontend;
+mod futex;
 pub mod kernel;
 mod launch;
 pub mod memory;
@@ -54,6 +56,7 @@ pub mod queue;
 mod scratch;
 pub mod semaphore;
 mod share;
+mod sleep;
 mod spirv;
 pub mod topology;
 mod trace;
