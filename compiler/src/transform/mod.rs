@@ -21,6 +21,7 @@
 //! | [`spaces`] | generic accesses to the address space they are known to be in, questions about it answered |
 //! | [`unroll`] | short loops as straight lines |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
+//! | [`common`] | what both ways from a branch do, once |
 //! | [`licm`] | invariant code and loads out of loops |
 //! | [`group_accesses`] | accesses to neighbouring elements as one |
 //! | [`named_barriers`] | barriers of some sub-groups by barriers of the work-group |
@@ -29,6 +30,7 @@
 //! verifier runs after each.
 
 pub mod builtins;
+pub mod common;
 pub mod contract;
 pub mod dce;
 pub mod demote;
@@ -99,6 +101,8 @@ pub fn prepare_kernel(
         contract::run(&mut func);
         check(&func, Stage::Scalarized, "contract");
     }
+    common::run(&mut func);
+    check(&func, Stage::Scalarized, "common");
     cleanup_at(&mut func, Stage::Scalarized);
     if group_accesses::run(&mut func) {
         check(&func, Stage::Scalarized, "group_accesses");
