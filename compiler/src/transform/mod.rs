@@ -20,6 +20,7 @@
 //! | [`fast_math`] | what the build options allow arithmetic |
 //! | [`spaces`] | generic accesses to the address space they are known to be in, questions about it answered |
 //! | [`unroll`] | short loops as straight lines |
+//! | [`unroll_by`] | several iterations of short loops at a time, where vectors do not share the cost of loops |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
 //! | [`common`] | what both ways from a branch do, once |
 //! | [`licm`] | invariant code and loads out of loops |
@@ -51,6 +52,7 @@ pub mod scalarize;
 pub mod simplify_cfg;
 pub mod spaces;
 pub mod unroll;
+pub mod unroll_by;
 
 use crate::ir::verify::verify;
 use crate::ir::{Function, Module, ParamSource, Stage};
@@ -138,6 +140,14 @@ fn promote_all(func: &mut Function, stage: Stage) {
 pub fn promote_scalarized(func: &mut Function) {
     promote_all(func, Stage::Scalarized);
     cleanup_at(func, Stage::Scalarized);
+}
+
+/// Does what pays in code that runs one work-item at a time only, in a kernel with one lane a value.
+pub fn for_one_work_item(func: &mut Function) {
+    if unroll_by::run(func) {
+        check(func, Stage::Scalarized, "unroll_by");
+        rounds(func, Stage::Scalarized);
+    }
 }
 
 /// Folds, simplifies, value-numbers, hoists and removes dead code. Good at every stage after inlining, vectorized
