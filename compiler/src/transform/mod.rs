@@ -21,7 +21,9 @@
 //! | [`fast_math`] | what the build options allow arithmetic |
 //! | [`spaces`] | generic accesses to the address space they are known to be in, questions about it answered |
 //! | [`unroll`] | short loops as straight lines |
+//! | [`unroll_by`] | several iterations of short loops at a time, where vectors do not share the cost of loops |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
+//! | [`common`] | what both ways from a branch do, once |
 //! | [`licm`] | invariant code and loads out of loops |
 //! | [`group_accesses`] | accesses to neighbouring elements as one |
 //! | [`named_barriers`] | barriers of some sub-groups by barriers of the work-group |
@@ -30,6 +32,7 @@
 //! verifier runs after each.
 
 pub mod builtins;
+pub mod common;
 pub mod contract;
 pub mod dce;
 pub mod demote;
@@ -51,6 +54,7 @@ pub mod simplify_cfg;
 pub mod single_entry;
 pub mod spaces;
 pub mod unroll;
+pub mod unroll_by;
 
 use crate::ir::verify::verify;
 use crate::ir::{Function, Module, ParamSource, Stage};
@@ -114,6 +118,8 @@ pub fn prepare_kernel(
         contract::run(&mut func);
         check(&func, Stage::Scalarized, "contract");
     }
+    common::run(&mut func);
+    check(&func, Stage::Scalarized, "common");
     cleanup_at(&mut func, Stage::Scalarized);
     if group_accesses::run(&mut func) {
         check(&func, Stage::Scalarized, "group_accesses");
@@ -153,6 +159,14 @@ fn promote_all(func: &mut Function, stage: Stage) {
 pub fn promote_scalarized(func: &mut Function) {
     promote_all(func, Stage::Scalarized);
     cleanup_at(func, Stage::Scalarized);
+}
+
+/// Does what pays in code that runs one work-item at a time only, in a kernel with one lane a value.
+pub fn for_one_work_item(func: &mut Function) {
+    if unroll_by::run(func) {
+        check(func, Stage::Scalarized, "unroll_by");
+        rounds(func, Stage::Scalarized);
+    }
 }
 
 /// Folds, simplifies, value-numbers, hoists and removes dead code. Good at every stage after inlining, vectorized

@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::ir::{Function, ParamSource, SlotId, SourceLoc};
-use crate::transform::dce;
+use crate::transform::{dce, for_one_work_item};
 use crate::vectorize::{vectorize, vectorize_guard, vectorize_trusting};
 use crate::{Diagnostic, LaunchKey, Remark};
 use split::Found;
@@ -127,6 +127,9 @@ pub fn build(
 ) -> Result<WorkGroupCode, Diagnostic> {
     let mut remarks = Vec::new();
     let mut ready = kernel.clone();
+    if key.width == 1 {
+        for_one_work_item(&mut ready);
+    }
     let mut layout = make_ready(&mut ready, key);
     let mut found = split::split(&ready, key, false)?;
     if let Found::Parting(loc) = found {
