@@ -3,7 +3,8 @@
 
 use std::time::Instant;
 
-use brolga_compiler::{ir, spirv, transform};
+use brolga_compiler::transform::{self, Prepared};
+use brolga_compiler::{ir, spirv};
 
 fn main() {
     let path = std::env::args().nth(1).expect("the path of a module");
@@ -22,7 +23,11 @@ fn main() {
     for (index, kernel) in module.kernels.iter().enumerate() {
         let start = Instant::now();
         match transform::prepare_kernel(&module, index, &Default::default()) {
-            Ok((func, params)) => {
+            Ok(Prepared {
+                function: func,
+                params,
+                ..
+            }) => {
                 let time = start.elapsed();
                 let insts: usize = func
                     .layout

@@ -1,8 +1,10 @@
-//! Why a module was refused: one line for a build log.
+//! What a user is told: why a module was refused, one line for a build log, and what may be worth knowing of a kernel.
 
 use std::fmt;
 
-/// A refusal or a remark, and where in the module it arose.
+use crate::ir::SourceLoc;
+
+/// A refusal, and where in the module it arose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// What was wrong and what was expected.
@@ -50,3 +52,25 @@ impl fmt::Display for Diagnostic {
 }
 
 impl std::error::Error for Diagnostic {}
+
+/// Something a user may want to know about how a kernel is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    pub loc: SourceLoc,
+    pub text: String,
+}
+
+impl Remark {
+    pub(crate) fn new(loc: SourceLoc, text: impl Into<String>) -> Remark {
+        Remark {
+            loc,
+            text: text.into(),
+        }
+    }
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

@@ -43,7 +43,7 @@ pub mod vectorize;
 pub mod workgroup;
 
 pub use abi::{DeviceFn, KernelFn, Launch, PrintfFn, PrintfScalar};
-pub use diagnostic::Diagnostic;
+pub use diagnostic::{Diagnostic, Remark};
 pub use ir::KernelRole;
 pub use kernel_info::{
     AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers,

@@ -10,8 +10,9 @@ use crate::ir::{FuncId, Function, KernelRole, Module, Op, ParamSource};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
 use crate::times::{Stopwatch, Times};
-use crate::workgroup::Remark;
-use crate::{AddressSpace, Diagnostic, KernelInfo, codegen, lower, spirv, transform, workgroup};
+use crate::{
+    AddressSpace, Diagnostic, KernelInfo, Remark, codegen, lower, spirv, transform, workgroup,
+};
 
 /// Build options that change generated code (already parsed from an option string).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -244,14 +245,18 @@ impl Program {
 
     fn prepare(&self, kernel: usize) -> Result<Prepared, Diagnostic> {
         let mut watch = Stopwatch::start();
-        let (function, params) = transform::prepare_kernel(&self.module, kernel, &self.options)?;
+        let transform::Prepared {
+            function,
+            params,
+            remarks: found,
+        } = transform::prepare_kernel(&self.module, kernel, &self.options)?;
         self.dump
             .write("ir", &self.kernels[kernel].name, || function.to_string());
         let required = self.kernels[kernel].required_sub_group_size;
         let forced = forced_width();
         let fixed_width =
             required.is_some() || forced.is_some() || workgroup::uses_sub_groups(&function);
-        let (width, remarks) = match (required, forced) {
+        let (width, mut remarks) = match (required, forced) {
             (Some(size), _) => {
                 let remark = format!("runs {size} work-items at a time: the sub-group it requires");
                 (size as u8, vec![remark])
@@ -262,6 +267,7 @@ impl Program {
                 (width, remarks.iter().map(|r| self.remark_text(r)).collect())
             }
         };
+        remarks.extend(found.iter().map(|r| self.remark_text(r)));
         Ok(Prepared {
             observes_groups: workgroup::observes_groups(&function, &params),
             function,

@@ -5,7 +5,7 @@
 
 use brolga_compiler::ir::{
     Arith, BinOp, Builder, ConvertOp, FloatCC, Function, IntCC, Mem, Op, Rounding, Scalar, Type,
-    UnOp, Wrap, eval,
+    UnOp, Value, Wrap, eval,
 };
 use brolga_compiler::jit::Code;
 use brolga_compiler::{AddressSpace, KernelFn, Launch, codegen, lower};
@@ -115,6 +115,19 @@ fn is_nan(scalar: Scalar, bits: u64) -> bool {
 ///
 /// With `same`, the last operand is its first lane in every lane.
 fn compile(op: &Op, args: &[Scalar], result: Scalar, width: u8, same: bool) -> Code {
+    compile_expression(args, result, width, same, |b, values| {
+        b.val(op.clone(), values, Type::new(result, width))
+    })
+}
+
+/// [`compile`] for what `expression` makes of the operands.
+fn compile_expression(
+    args: &[Scalar],
+    result: Scalar,
+    width: u8,
+    same: bool,
+    expression: impl FnOnce(&mut Builder<'_>, &[Value]) -> Value,
+) -> Code {
     let mut func = Function::new("op", &[Type::PTR, Type::PTR, Type::I64, Type::I64], &[]);
     let entry = func.entry();
     let (input, output) = (func.params()[0], func.params()[1]);
@@ -143,14 +156,14 @@ fn compile(op: &Op, args: &[Scalar], result: Scalar, width: u8, same: bool) -> C
             b.load(mem(scalar), at, Type::new(scalar, width))
         })
         .collect();
-    let value = b.val(op.clone(), &values, Type::new(result, width));
+    let value = expression(&mut b, &values);
     b.store(mem(result), output, value);
     b.ret(&[]);
     lower::builtins::expand(&mut func);
     lower::legalize::run(&mut func);
     let clif =
-        codegen::translate(&func, &PrimaryMap::new()).unwrap_or_else(|e| panic!("{op}: {e}"));
-    Code::compile("test", clif, &[], false).unwrap_or_else(|e| panic!("{op}: {e}"))
+        codegen::translate(&func, &PrimaryMap::new()).unwrap_or_else(|e| panic!("{func}: {e}"));
+    Code::compile("test", clif, &[], false).unwrap_or_else(|e| panic!("{func}: {e}"))
 }
 
 fn check(op: Op, args: &[Scalar], result: Scalar) -> Result<(), String> {
@@ -344,4 +357,125 @@ fn conversions() {
         }
     }
     report(failures);
+}
+
+/// Every half, the singles half-way to the next one, and the singles next to those.
+#[test]
+fn singles_round_to_the_nearest_half() {
+    const WIDTH: usize = 8;
+    let op = Op::Convert(ConvertOp::FToF, Rounding::NearestEven);
+    let code = compile(&op, &[Scalar::F32], Scalar::F16, WIDTH as u8, false);
+    // SAFETY: the function has this signature.
+    let run: KernelFn = unsafe { std::mem::transmute(code.entry()) };
+    let mut singles = Vec::new();
+    for bits in 0..=u16::MAX {
+        let x = half::f16::from_bits(bits).to_f32();
+        let next = half::f16::from_bits(bits.wrapping_add(1)).to_f32();
+        let middle = match next.is_finite() {
+            true => x / 2.0 + next / 2.0,
+            // Where rounding to infinity begins.
+            false => 65520f32.copysign(x),
+        };
+        singles.extend([x, middle, middle.next_up(), middle.next_down()]);
+    }
+    for chunk in singles.chunks_exact(WIDTH) {
+        let mut halves = [0u16; WIDTH];
+        let output = halves.as_mut_ptr().cast::<u8>();
+        // SAFETY: the function reads and writes one vector.
+        unsafe { run(chunk.as_ptr().cast::<Launch>(), output, 0, 0) };
+        for (&x, &found) in chunk.iter().zip(&halves) {
+            let expected = half::f16::from_f32(x);
+            let found = half::f16::from_bits(found);
+            assert!(
+                found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan(),
+                "{x:e} becomes {found}, expected {expected}"
+            );
+        }
+    }
+}
+
+/// What is computed of a result in half precision uses the rounded result, whatever stands between.
+#[test]
+fn halves_are_rounded_after_every_operation() {
+    const WIDTH: usize = 8;
+    let half = Type::new(Scalar::F16, WIDTH as u8);
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let ops = [BinOp::FAdd, BinOp::FSub, BinOp::FMul, BinOp::FDiv]
+        .map(|op| Op::Binary(op, Wrap::default()));
+    let between = [
+        None,
+        Some(Op::Unary(UnOp::FNeg)),
+        Some(Op::Unary(UnOp::FAbs)),
+        Some(Op::Select),
+    ];
+    let cases = ops
+        .iter()
+        .flat_map(|first| ops.iter().map(move |second| (first, second)));
+    for ((first, second), between) in cases.flat_map(|pair| between.iter().map(move |b| (pair, b)))
+    {
+        let scalars = [Scalar::F16; 4];
+        let code = compile_expression(&scalars, Scalar::F16, WIDTH as u8, false, |b, values| {
+            let x = b.val(first.clone(), &values[..2], half);
+            let x = match between {
+                Some(Op::Select) => {
+                    let y = b.val(second.clone(), &values[..2], half);
+                    let less = b.val(Op::FCmp(FloatCC::Olt), &values[2..], half.as_mask());
+                    b.val(Op::Select, &[less, x, y], half)
+                }
+                Some(op) => b.val(op.clone(), &[x], half),
+                None => x,
+            };
+            b.val(second.clone(), &[x, values[2]], half)
+        });
+        // SAFETY: the function has this signature.
+        let run: KernelFn = unsafe { std::mem::transmute(code.entry()) };
+        for _ in 0..100 {
+            let lanes: Vec<[u16; WIDTH]> = (0..4)
+                .map(|_| std::array::from_fn(|_| draw(&mut rng, Scalar::F16) as u16))
+                .collect();
+            let mut input = vec![0u16; OPERAND / 2 * 4];
+            for (operand, values) in input.chunks_mut(OPERAND / 2).zip(&lanes) {
+                operand[..WIDTH].copy_from_slice(values);
+            }
+            let mut output = [0u16; WIDTH];
+            // SAFETY: the function reads and writes within these arrays.
+            unsafe {
+                run(
+                    input.as_ptr().cast::<Launch>(),
+                    output.as_mut_ptr().cast(),
+                    0,
+                    0,
+                )
+            };
+            for (lane, &found) in output.iter().enumerate() {
+                let operands = [0, 1, 2, 3].map(|i| u64::from(lanes[i][lane]));
+                let apply = |op: &Op, args: &[u64], types: &[Type]| {
+                    let args: Vec<(Type, &[u64])> =
+                        types.iter().copied().zip(args.chunks(1)).collect();
+                    let result = match op {
+                        Op::FCmp(_) => Type::I1,
+                        _ => Type::F16,
+                    };
+                    eval::pure(op, &args, result).expect("a pure operation")[0]
+                };
+                let halves = [Type::F16; 2];
+                let x = apply(first, &operands[..2], &halves);
+                let x = match between {
+                    Some(Op::Select) => {
+                        let y = apply(second, &operands[..2], &halves);
+                        let less = apply(&Op::FCmp(FloatCC::Olt), &operands[2..], &halves);
+                        if less != 0 { x } else { y }
+                    }
+                    Some(op) => apply(op, &[x], &halves[..1]),
+                    None => x,
+                };
+                let expected = apply(second, &[x, operands[2]], &halves);
+                let nan = is_nan(Scalar::F16, expected) && is_nan(Scalar::F16, found.into());
+                assert!(
+                    u64::from(found) == expected || nan,
+                    "{second} of {between:?} of {first} of {operands:#x?} is {found:#x}, expected {expected:#x}"
+                );
+            }
+        }
+    }
 }

@@ -38,11 +38,21 @@ fn condition(text: &mut String, number: usize) {
     );
 }
 
-/// Headers from 1 on, the innermost body, then latches from the innermost out.
-fn loops() -> (String, usize) {
+/// Headers from 1 on, the innermost body, then latches from the innermost out. With a jump from the first header into the innermost loop,
+/// if asked for, so that the others have several entries.
+fn loops(jump: bool) -> (String, usize) {
     let mut text = String::new();
     for header in 1..=DEPTH {
-        let _ = writeln!(text, "block{header}:\nbr block{}", header + 1);
+        let _ = writeln!(text, "block{header}:");
+        if jump && header == 1 {
+            let _ = writeln!(
+                text,
+                "odd: i1 = convert.trunc low\ncond_br odd, block2, block{}",
+                DEPTH + 1
+            );
+        } else {
+            let _ = writeln!(text, "br block{}", header + 1);
+        }
     }
     let _ = writeln!(text, "block{}:", DEPTH + 1);
     increment(&mut text, 0);
@@ -85,9 +95,18 @@ fn conditions() -> (String, usize) {
 
 #[test]
 fn loops_in_loops() {
-    let (body, last) = loops();
+    let (body, last) = loops(false);
     for divergent in [false, true] {
         // No bound is above the 0 in memory, so each loop runs once.
+        let verdict = judge(&kernel(-20, divergent, &body, last), false);
+        assert_eq!(verdict, Verdict::Same, "divergent: {divergent}");
+    }
+}
+
+#[test]
+fn jumps_into_deep_loops() {
+    let (body, last) = loops(true);
+    for divergent in [false, true] {
         let verdict = judge(&kernel(-20, divergent, &body, last), false);
         assert_eq!(verdict, Verdict::Same, "divergent: {divergent}");
     }

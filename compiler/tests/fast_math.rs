@@ -15,7 +15,8 @@ ret
 }}"
     );
     let module = ir::parse::module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let (func, _) = transform::prepare_kernel(&module, 0, options).expect("a valid kernel");
+    let prepared = transform::prepare_kernel(&module, 0, options);
+    let func = prepared.expect("a valid kernel").function;
     func.to_string()
 }
 

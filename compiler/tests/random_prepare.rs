@@ -61,8 +61,9 @@ fn transforms_keep_the_meaning() {
         let kernel = &module.kernels[0];
         let expected = run(&module, &module.functions[kernel.func], &kernel.params)
             .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
-        let (mut func, params) = prepare_kernel(&module, 0, &Default::default())
+        let prepared = prepare_kernel(&module, 0, &Default::default())
             .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
+        let (mut func, params) = (prepared.function, prepared.params);
         for pass in ["prepare_kernel", "cleanup"] {
             let got = run(&module, &func, &params);
             assert!(

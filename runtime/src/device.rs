@@ -11,7 +11,7 @@ use crate::fault;
 use crate::features;
 use crate::on_device::{self, queues};
 use crate::partition::Partition;
-use crate::platform::{NameVersion, OPENCL_VERSION};
+use crate::platform::{NameVersion, OPENCL_NUMERIC_VERSION, OPENCL_VERSION};
 use crate::pool::{ConfinedPool, Pool, thread_count};
 use crate::topology::{Topology, available_processors};
 
@@ -140,10 +140,10 @@ const PREFERRED_WIDTHS: VectorWidths = VectorWidths {
     half: 1,
 };
 
-/// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`.
 /// `CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR`
 const CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR: u64 = 1 << 0;
 
+/// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`.
 const ALL_FP_ATOMICS: u64 = 0b111 | 0b111 << 16;
 
 /// Work-items in a work-group at most, in each dimension and altogether.
@@ -289,7 +289,7 @@ impl Device {
             vendor: topology.vendor.clone(),
             driver_version: env!("CARGO_PKG_VERSION"),
             version: OPENCL_VERSION,
-            numeric_version: make_version(3, 0, 0),
+            numeric_version: OPENCL_NUMERIC_VERSION,
             opencl_c_version: "OpenCL C 1.2 Brolga",
             il_version: features::il_version_string(),
             extensions: features::names(features::device_extensions()),

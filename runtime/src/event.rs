@@ -15,19 +15,16 @@
 //! done, and is complete when all that it enqueued is.
 //!
 //! The status changes to a final one under the lock of the event's links, and dependents and callbacks are
-//! added under the same lock, so each is either seen by the completion or sees it. The status word is also
-//! the futex that waiters sleep on: a waiter counts itself in `waiters` and looks at the status again
-//! before it sleeps on the value it saw, the completion writes the status before it looks at `waiters`
-//! (both sequentially consistent), so one of the two sees the other.
+//! added under the same lock, so each is either seen by the completion or sees it. The status is also what waiters sleep
+//! on (`sleep.rs`).
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 
 use opencl_sys::*;
 use parking_lot::Mutex;
-use rustix::thread::futex;
 use smallvec::SmallVec;
 
 use crate::command::{Job, Keep, Work};
@@ -36,6 +33,7 @@ use crate::error::{CLResult, ClError};
 use crate::on_device::{Family, Lineage};
 use crate::pool::{Pool, Push};
 use crate::queue::{Priority, Queue};
+use crate::sleep::Status;
 use crate::trace;
 
 /// `CL_PROFILING_COMMAND_...` time stamps: nanoseconds of the clock of [`timestamp`].
@@ -61,10 +59,7 @@ pub type EventCallback = Box<dyn FnOnce(i32) + Send>;
 pub struct Event {
     origin: Origin,
     command_type: u32,
-    /// The execution status, a `cl_int`'s bits.
-    status: AtomicU32,
-    /// Threads asleep on `status`.
-    waiters: AtomicU32,
+    status: Status,
     /// Dependencies not finished yet, plus one until the enqueue lets go.
     pending: AtomicU32,
     /// The first error of the command or of a dependency; 0 while there is none.
@@ -189,8 +184,7 @@ impl Event {
         Arc::new(Event {
             origin,
             command_type,
-            status: AtomicU32::new(status as u32),
-            waiters: AtomicU32::new(0),
+            status: Status::new(status),
             pending: AtomicU32::new(1),
             failure: AtomicI32::new(0),
             queued: AtomicU64::new(timestamp()),
@@ -276,12 +270,12 @@ impl Event {
     }
 
     fn raw_status(&self) -> i32 {
-        self.status.load(SeqCst) as i32
+        self.status.get()
     }
 
     /// Whether the command is complete or has failed.
     pub(crate) fn is_done(&self) -> bool {
-        is_final(self.raw_status())
+        self.status.is_final()
     }
 
     /// The queue that has its place for the command, or the first of several.
@@ -418,13 +412,7 @@ impl Event {
 
     /// Sleeps until the status changes from what it is now; returns at once when it is final.
     pub(crate) fn sleep(&self) {
-        self.waiters.fetch_add(1, SeqCst);
-        let status = self.status.load(SeqCst);
-        if !is_final(status as i32) {
-            // An early return (signal, another status) is the caller's loop's business.
-            let _ = futex::wait(&self.status, futex::Flags::PRIVATE, status, None);
-        }
-        self.waiters.fetch_sub(1, SeqCst);
+        self.status.sleep();
     }
 
     /// Makes this command wait for `other`; with `inherits`, a failure of `other` becomes its own.
@@ -454,7 +442,7 @@ impl Event {
     /// Has the times of the command written to an address, as `capture_event_profiling_info` wants them, when it is complete.
     pub(crate) fn capture_times(&self, address: usize) {
         let mut links = self.links.lock();
-        if is_final(self.raw_status()) {
+        if self.is_done() {
             drop(links);
             self.write_times(address);
         } else {
@@ -571,7 +559,7 @@ impl Event {
         if self.raw_status() <= status {
             return false;
         }
-        self.status.store(status as u32, SeqCst);
+        self.status.set(status);
         if links.callbacks.is_empty() {
             return true;
         }
@@ -610,13 +598,11 @@ impl Event {
         for address in std::mem::take(&mut links.captures) {
             self.write_times(address);
         }
-        self.status.store(status as u32, SeqCst);
+        self.status.set(status);
         let dependents = std::mem::take(&mut links.dependents);
         let callbacks = std::mem::take(&mut links.callbacks);
         drop(links);
-        if self.waiters.load(SeqCst) > 0 {
-            let _ = futex::wake(&self.status, futex::Flags::PRIVATE, i32::MAX as u32);
-        }
+        self.status.wake();
         hand_out(callbacks, status);
         dependents
     }

@@ -246,6 +246,7 @@ const OPENCL_C_VERSIONS: &[NameVersion] = &[
     NameVersion::new("OpenCL C", 1, 1, 0),
     NameVersion::new("OpenCL C", 1, 2, 0),
     NameVersion::new("OpenCL C", 3, 0, 0),
+    NameVersion::new("OpenCL C", 3, 1, 0),
 ];
 
 /// Versions of SPIR-V that `clCreateProgramWithIL` takes.

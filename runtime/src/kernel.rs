@@ -226,18 +226,14 @@ impl Kernel {
         Ok(())
     }
 
-    /// Sets a pointer to local memory to a block of `size` bytes.
+    /// Sets a pointer to local memory to a block of `size` bytes, which may be none.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
-    /// `CL_INVALID_ARG_SIZE` when `size` is zero; `CL_MAX_SIZE_RESTRICTION_EXCEEDED` when there is not as much.
+    /// `CL_MAX_SIZE_RESTRICTION_EXCEEDED` when there is not as much.
     pub fn set_arg_local(&self, index: u32, size: usize) -> CLResult<()> {
         let arg = self.arg(index)?;
         if arg.kind != ArgKind::Pointer(AddressSpace::Local) {
             return Err(ClError::INVALID_ARG_VALUE);
-        }
-        // CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with the local qualifier.
-        if size == 0 {
-            return Err(ClError::INVALID_ARG_SIZE);
         }
         // CL_MAX_SIZE_RESTRICTION_EXCEEDED if the size in bytes of the memory object (if the argument was declared with the
         // local qualifier) exceeds the maximum size restriction.

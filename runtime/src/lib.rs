@@ -16,6 +16,7 @@
 //! on_device/, services                   what kernels enqueue, and ask besides
 //! semaphore/                              commands that wait for signals of others
 //! pool, scratch, float_env               threads that execute commands
+//! sleep, futex                           threads that wait, and how none is forgotten
 //! fault/                                 kernels that fault, or are terminated
 //! printf_sink, printf                    what kernels print
 //! frontend/, binary                      OpenCL C to SPIR-V; program binaries
@@ -39,6 +40,7 @@ mod fault;
 mod features;
 mod float_env;
 pub mod frontend;
+mod futex;
 pub mod kernel;
 mod launch;
 pub mod memory;
@@ -55,6 +57,7 @@ mod scratch;
 pub mod semaphore;
 mod services;
 mod share;
+mod sleep;
 mod spirv;
 pub mod topology;
 mod trace;

@@ -31,7 +31,9 @@ pub struct Platform {
 }
 
 /// `CL_PLATFORM_VERSION` and `CL_DEVICE_VERSION` share the OpenCL version.
-pub(crate) const OPENCL_VERSION: &str = "OpenCL 3.0 Brolga";
+pub(crate) const OPENCL_VERSION: &str = "OpenCL 3.1 Brolga";
+/// [`OPENCL_VERSION`] as `CL_PLATFORM_NUMERIC_VERSION` and `CL_DEVICE_NUMERIC_VERSION` give it.
+pub(crate) const OPENCL_NUMERIC_VERSION: u32 = opencl_sys::make_version(3, 1, 0);
 
 impl Platform {
     /// The platform; detects the device when first called.
@@ -65,7 +67,7 @@ impl Platform {
 
     /// `CL_PLATFORM_NUMERIC_VERSION`
     pub fn numeric_version(&self) -> u32 {
-        opencl_sys::make_version(3, 0, 0)
+        OPENCL_NUMERIC_VERSION
     }
 
     /// `CL_PLATFORM_PROFILE`

@@ -18,17 +18,7 @@
 //!
 //! # Why no wake-up is lost
 //!
-//! A worker that finds nothing spins for a few microseconds (one worker at a time), then parks:
-//!
-//! 1. it reads `epoch`, then counts itself in `sleepers`;
-//! 2. it looks for work once more;
-//! 3. it sleeps on the futex `epoch`, if that still has the value read.
-//!
-//! Whoever makes work available does so first, then looks at `spinners` and `sleepers`; when nobody spins and
-//! somebody sleeps, it increments `epoch` and wakes one. All these are sequentially consistent. So either the worker's look in 2 comes
-//! after the work was made available and finds it, or the other thread's look at `sleepers` comes
-//! after 1 and wakes the worker; a wake between 1 and 3 changes `epoch`, and 3 does not sleep.
-//! A spinner stops by leaving `spinners` *before* its look in 2, so the same argument covers it.
+//! Workers that find nothing spin, then park; whoever makes work available tells them afterwards (`sleep.rs`).
 //!
 //! "Work made available" is: an entry pushed to *ready* or *callbacks*; a place in a shared command given up by a
 //! thread that leaves early, or opened because the command turned out long; and entries left over when a thread takes one, because one push wakes
@@ -47,16 +37,14 @@ use std::hint::spin_loop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::LazyLock;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
 use parking_lot::Mutex;
-use rustix::thread::futex;
 
 use crate::command::{Action, participate};
 use crate::event::{Event, timestamp};
+use crate::sleep::Workers;
 use crate::topology;
 
 /// How long a worker looks for work before it parks, nanoseconds.
@@ -120,17 +108,10 @@ pub(crate) struct Pool {
     due: AtomicUsize,
     /// Entries of `deferred`.
     deferred: AtomicUsize,
-    /// Workers spinning: 0 or 1.
-    spinners: AtomicU32,
-    /// Workers parked or about to be.
-    sleepers: AtomicU32,
-    /// The futex that parked workers sleep on.
-    epoch: AtomicU32,
+    workers: Workers,
     /// Logical processors that the workers stay on; wherever the system likes if there are none.
     processors: Vec<usize>,
     threads: u32,
-    /// The workers are to end.
-    stopped: AtomicBool,
     /// Threads asleep until a command is done that they cannot help with, of the root device's pool.
     bystanders: AtomicUsize,
 }
@@ -156,9 +137,7 @@ impl Drop for ConfinedPool {
     /// Every command keeps its device, and with it this, so that there is nothing left to do. The last one may be
     /// dropped by a worker, so that nobody waits for the workers.
     fn drop(&mut self) {
-        self.0.stopped.store(true, SeqCst);
-        self.0.epoch.fetch_add(1, SeqCst);
-        let _ = futex::wake(&self.0.epoch, futex::Flags::PRIVATE, i32::MAX as u32);
+        self.0.workers.stop();
     }
 }
 
@@ -193,12 +172,9 @@ impl Pool {
             due: AtomicUsize::new(0),
             available: AtomicUsize::new(0),
             deferred: AtomicUsize::new(0),
-            spinners: AtomicU32::new(0),
-            sleepers: AtomicU32::new(0),
-            epoch: AtomicU32::new(0),
+            workers: Workers::new(),
             processors,
             threads,
-            stopped: AtomicBool::new(false),
             bystanders: AtomicUsize::new(0),
         }
     }
@@ -284,10 +260,7 @@ impl Pool {
 
     /// Wakes a worker if one sleeps and none is looking for work already.
     pub(crate) fn wake_one(&self) {
-        if self.spinners.load(SeqCst) == 0 && self.sleepers.load(SeqCst) > 0 {
-            self.epoch.fetch_add(1, SeqCst);
-            let _ = futex::wake(&self.epoch, futex::Flags::PRIVATE, 1);
-        }
+        self.workers.wake_one();
     }
 
     /// Takes something to do, and says whether there is more for a worker.
@@ -354,7 +327,7 @@ impl Pool {
 
     /// A worker's life.
     fn work(&self) {
-        while !self.stopped.load(SeqCst) {
+        while !self.workers.are_stopped() {
             let (task, more) = match self.take(Who::Worker) {
                 Some(taken) => taken,
                 None => match self.spin().or_else(|| self.park()) {
@@ -375,41 +348,26 @@ impl Pool {
 
     /// Looks for work for a while, unless another worker does.
     fn spin(&self) -> Option<(Task, bool)> {
-        if self
-            .spinners
-            .compare_exchange(0, 1, SeqCst, SeqCst)
-            .is_err()
-        {
-            return None;
-        }
-        let limit = timestamp() + WORKER_SPIN;
-        let mut found = None;
-        while found.is_none() && timestamp() < limit {
-            for _ in 0..16 {
-                spin_loop();
+        let look = || {
+            let limit = timestamp() + WORKER_SPIN;
+            let mut found = None;
+            while found.is_none() && timestamp() < limit {
+                for _ in 0..16 {
+                    spin_loop();
+                }
+                found = self.take(Who::Worker);
             }
-            found = self.take(Who::Worker);
-        }
-        self.spinners.store(0, SeqCst);
-        // Whoever saw a spinner did not wake anybody; what is there now must not wait for this thread's
-        // command to end.
-        if let Some((_, more)) = &mut found {
-            *more |= self.available.load(SeqCst) + self.due.load(SeqCst) > 0;
-        }
-        found
+            found
+        };
+        // What is left must not wait for this thread's command to end.
+        let is_left = || self.available.load(SeqCst) + self.due.load(SeqCst) > 0;
+        let ((task, more), left) = self.workers.spin(look, is_left)?;
+        Some((task, more || left))
     }
 
     /// Sleeps until woken, unless there is work after all.
     fn park(&self) -> Option<(Task, bool)> {
-        let epoch = self.epoch.load(SeqCst);
-        self.sleepers.fetch_add(1, SeqCst);
-        let found = self.take(Who::Worker);
-        if found.is_none() && !self.stopped.load(SeqCst) {
-            // Woken, interrupted or too late: the caller looks again in any case.
-            let _ = futex::wait(&self.epoch, futex::Flags::PRIVATE, epoch, None);
-        }
-        self.sleepers.fetch_sub(1, SeqCst);
-        found
+        self.workers.park(|| self.take(Who::Worker))
     }
 
     /// Executes commands on this thread until `event` is done, sleeping when there is nothing to execute.

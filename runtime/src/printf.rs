@@ -1,8 +1,8 @@
 //! Formatting what kernels print.
 //!
 //! OpenCL C Specification, "printf". The conversions are those of C99 without `n` and `*`, and with vector specifiers
-//! (`v4`) and the length modifier `hl`. Written out rather than handed to the C library, whose decimal point
-//! depends on the locale that the application chose; the tests compare with it.
+//! (`v4`) and the length modifier `hl`; `z` and `t` came with OpenCL C 3.1. Written out rather than handed to the C library,
+//! whose decimal point depends on the locale that the application chose; the tests compare with it.
 
 use brolga_compiler::PrintfScalar;
 use half::f16;
@@ -158,7 +158,8 @@ impl Spec {
             (b'h', _) => (Length::H, 1),
             // `ll` is reserved; kernels ported from C have it.
             (b'l', Some(b'l')) => (Length::L, 2),
-            (b'l', _) => (Length::L, 1),
+            // `size_t` and `ptrdiff_t` have as many bits as the address: 64.
+            (b'l' | b'z' | b't', _) => (Length::L, 1),
             _ => (Length::None, 0),
         };
         spec.length = length;
@@ -575,6 +576,8 @@ mod tests {
                         ("h", PrintfScalar::I32, value as u32 as u64),
                         ("", PrintfScalar::I32, value as u32 as u64),
                         ("l", PrintfScalar::I64, value as u64),
+                        ("z", PrintfScalar::I64, value as u64),
+                        ("t", PrintfScalar::I64, value as u64),
                     ] {
                         let text = format!("[%{decoration}{length}{conversion}]");
                         let ours = one(&text, scalar, &[lane]);

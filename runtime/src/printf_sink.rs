@@ -11,6 +11,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::context::Context;
+use crate::fault::{self, access};
 use crate::printf;
 
 unsafe extern "C" {
@@ -83,8 +84,14 @@ pub(crate) unsafe extern "C" fn receive(
             // SAFETY: every lane of every argument is there.
             (types, unsafe { std::slice::from_raw_parts(lanes, total) })
         };
-        // SAFETY: a string argument points to bytes that end in NUL.
-        let fetch = |address: u64| unsafe { c_string(address as *const u8) }.to_vec();
+        // SAFETY: a string argument points to bytes that end in NUL, if the kernel is right.
+        let fetch = |address: u64| match unsafe { access::read_string(address as usize) } {
+            Ok(string) => string,
+            Err(address) => {
+                fault::note(address, "printf");
+                Vec::new()
+            }
+        };
         let text = printf::format(format, types, lanes, fetch);
         sink.output.lock().extend_from_slice(&text);
     }));

@@ -145,8 +145,13 @@ fn local_arguments_get_places_of_their_own() {
     queue.enqueue_task(&kernel, &[]).unwrap();
     assert_eq!(words(&queue, &out), [128, 384, 512]);
 
+    // As of OpenCL 3.1, one that needs no memory.
+    kernel.set_arg_local(0, 0).unwrap();
+    assert_eq!(kernel.local_mem_size(), 128 + 128);
+    queue.enqueue_task(&kernel, &[]).unwrap();
+    assert_eq!(words(&queue, &out), [128, 128, 256]);
+
     let limit = context.device().local_mem_size as usize;
-    assert_eq!(kernel.set_arg_local(0, 0), Err(ClError::INVALID_ARG_SIZE));
     assert_eq!(
         kernel.set_arg_local(0, limit + 1),
         Err(ClError::MAX_SIZE_RESTRICTION_EXCEEDED)

@@ -333,7 +333,7 @@ impl PostDominatorTree {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::HashSet;
 
     use rand::{Rng, SeedableRng};
@@ -342,7 +342,7 @@ mod tests {
     use crate::ir::{BlockCall, Builder, Terminator, Type};
 
     /// A function of `n` blocks with random jumps.
-    fn random_function(n: usize, seed: u64) -> Function {
+    pub(crate) fn random_function(n: usize, seed: u64) -> Function {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
         let mut func = Function::new("random", &[Type::I1], &[]);
         let blocks: Vec<Block> = std::iter::once(func.entry())

@@ -47,27 +47,40 @@ pub struct LoopForest {
     position: SecondaryMap<Block, u32>,
 }
 
+/// The place of each block in an order.
+pub fn positions(order: &[Block]) -> SecondaryMap<Block, u32> {
+    let mut position = SecondaryMap::new();
+    for (i, &block) in order.iter().enumerate() {
+        position[block] = i as u32;
+    }
+    position
+}
+
+/// Jumps, as from and to, to a block no later in reverse post-order: each loop has one.
+pub fn jumps_back(
+    func: &Function,
+    order: &[Block],
+    position: &SecondaryMap<Block, u32>,
+) -> Vec<(Block, Block)> {
+    let from = order.iter().copied();
+    let jumps = from.flat_map(|block| func.successors(block).map(move |succ| (block, succ)));
+    let back = jumps.filter(|&(block, succ)| position[succ] <= position[block]);
+    back.collect()
+}
+
 impl LoopForest {
     pub fn new(func: &Function, dominators: &DominatorTree) -> LoopForest {
         let order = func.reverse_post_order();
         let preds = func.predecessors();
-        let mut position: SecondaryMap<Block, u32> = SecondaryMap::new();
-        for (i, &block) in order.iter().enumerate() {
-            position[block] = i as u32;
-        }
+        let position = positions(&order);
+        let mut irreducible = jumps_back(func, &order, &position);
+        irreducible.retain(|&(from, to)| !dominators.dominates(to, from));
         let mut forest = LoopForest {
             loops: PrimaryMap::new(),
-            irreducible: Vec::new(),
+            irreducible,
             innermost: SecondaryMap::with_capacity(func.blocks.len()),
-            position: SecondaryMap::new(),
+            position,
         };
-        for &block in &order {
-            for succ in func.successors(block) {
-                if position[succ] <= position[block] && !dominators.dominates(succ, block) {
-                    forest.irreducible.push((block, succ));
-                }
-            }
-        }
         // For each loop, one around it or itself: the way to the outermost, shortened when it is walked.
         let mut up: PrimaryMap<Loop, Loop> = PrimaryMap::new();
         for &header in dominators.preorder().iter().rev() {
@@ -97,7 +110,6 @@ impl LoopForest {
                 }
             }
         }
-        forest.position = position;
         forest
     }
 

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 
 use super::function::Gen;
 use super::parts::{Parts, Repr, int_part_type, lane_type, part_count, part_type};
-use crate::ir::{ConvertOp, Rounding, Scalar, Type, Value};
+use crate::ir::{BinOp, ConvertOp, Op, Rounding, Scalar, Type, Value};
 
 impl Gen<'_> {
     pub fn convert(&mut self, op: ConvertOp, rounding: Rounding, arg: Value, to: Type) -> Repr {
@@ -62,6 +62,12 @@ impl Gen<'_> {
                 )
             }
             ConvertOp::Trunc => {
+                if let Some(whole) = self.shifted_by(arg, to.scalar.bits())
+                    && from.scalar.bits() == 2 * to.scalar.bits()
+                {
+                    let parts = self.parts(whole);
+                    return Repr::Vector(self.high_halves(&parts, from.scalar.bits()));
+                }
                 let parts = self.parts(arg);
                 Repr::Vector(self.narrow(parts, from.scalar.bits(), to.scalar.bits()))
             }
@@ -183,6 +189,22 @@ impl Gen<'_> {
             parts = wide;
         }
         parts
+    }
+
+    /// What a value is, shifted to the right by a constant number of bits.
+    fn shifted_by(&self, value: Value, bits: u32) -> Option<Value> {
+        let data = &self.func.insts[self.func.def_inst(value)?];
+        let is_shift = matches!(data.op, Op::Binary(BinOp::LShr | BinOp::AShr, _));
+        (is_shift && self.func.as_const(data.args[1]) == Some(bits.into())).then_some(data.args[0])
+    }
+
+    /// Keeps the upper half of integer lanes.
+    fn high_halves(&mut self, parts: &Parts, from: u32) -> Parts {
+        let ty = int_part_type(from / 2);
+        let cast: Parts = parts.iter().map(|&p| self.cast(p, ty)).collect();
+        cast.chunks(2)
+            .map(|c| self.odd_lanes(c[0], *c.last().expect("not empty"), from / 2))
+            .collect()
     }
 
     /// Keeps the low bits of integer lanes.

@@ -5,13 +5,15 @@ use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
 use crate::ir::{
-    BinOp, ConvertOp, FloatCC, Function, Inst, InstData, IntCC, Op, Rounding, Scalar, SourceLoc,
-    Type, UnOp, Value, Wrap, eval,
+    BinOp, Block, ConvertOp, FloatCC, Function, Inst, InstData, IntCC, Op, Rounding, Scalar,
+    SourceLoc, Type, UnOp, Value, Wrap, eval,
 };
 
 /// Appends instructions to the list that replaces the current block's.
 pub struct Emitter<'f> {
     pub func: &'f mut Function,
+    /// The block that is being replayed.
+    pub block: Block,
     out: Vec<Inst>,
     loc: SourceLoc,
 }
@@ -51,11 +53,6 @@ impl Emitter<'_> {
         let ty = self.ty(a);
         let b = self.iconst(ty, bits);
         self.binary(op, a, b)
-    }
-
-    pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
-        let ty = self.ty(a);
-        self.emit(Op::Fma, &[a, b, c], ty)
     }
 
     pub fn icmp(&mut self, cc: IntCC, a: Value, b: Value) -> Value {
@@ -115,6 +112,7 @@ pub fn rewrite(
         let insts = std::mem::take(&mut func.blocks[block].insts);
         let mut emitter = Emitter {
             func,
+            block,
             out: Vec::with_capacity(insts.len()),
             loc: SourceLoc::default(),
         };

@@ -2,134 +2,206 @@
 //!
 //! Sums, products, quotients and square roots computed in single precision and rounded to half are correctly
 //! rounded: 24 bits are at least twice 11 plus two (Figueroa, "When is double rounding innocuous?").
+//!
+//! Each result is a half twice: as a number in single precision, rounded to what a half holds, and as the half itself. What
+//! goes on with it takes the single; the half is dead code, unless it is stored or leaves its block.
+
+use std::collections::HashMap;
 
 use super::emit::Emitter;
 use super::rounding;
-use crate::ir::{BinOp, ConvertOp, IntCC, Rounding, Scalar, UnOp, Value};
+use crate::ir::{BinOp, Block, ConvertOp, FloatCC, InstData, Op, Rounding, Scalar, UnOp, Value};
 
-/// The same numbers in single precision.
-pub fn widen(e: &mut Emitter<'_>, x: Value) -> Value {
-    e.convert(ConvertOp::FToF, x, Scalar::F32)
+/// The halves of a function that are known in single precision.
+#[derive(Default)]
+pub struct Halves {
+    /// The single was made with the half, and is there wherever the half is.
+    made: HashMap<Value, Value>,
+    /// The single was made from the half, in this block.
+    widened: HashMap<(Block, Value), Value>,
 }
 
-fn narrow(e: &mut Emitter<'_>, x: Value) -> Value {
-    e.convert(ConvertOp::FToF, x, Scalar::F16)
-}
-
-pub fn unary(e: &mut Emitter<'_>, op: UnOp, x: Value) -> Value {
-    let sign_trick = match op {
-        UnOp::FNeg => Some((BinOp::Xor, 0x8000)),
-        UnOp::FAbs => Some((BinOp::And, 0x7fff)),
-        _ => None,
-    };
-    if let Some((op, bits)) = sign_trick {
-        let ints = e.bitcast(x, Scalar::I16);
-        let ints = e.binary_imm(op, ints, bits);
-        return e.bitcast(ints, Scalar::F16);
+impl Halves {
+    /// Whether nothing was made that may not have been needed.
+    pub fn is_empty(&self) -> bool {
+        self.made.is_empty()
     }
-    let wide = widen(e, x);
-    let result = e.unary(op, wide);
-    narrow(e, result)
-}
 
-pub fn binary(e: &mut Emitter<'_>, op: BinOp, x: Value, y: Value) -> Value {
-    if op == BinOp::CopySign {
-        let (x, y) = (e.bitcast(x, Scalar::I16), e.bitcast(y, Scalar::I16));
-        let magnitude = e.binary_imm(BinOp::And, x, 0x7fff);
-        let sign = e.binary_imm(BinOp::And, y, 0x8000);
-        let both = e.binary(BinOp::Or, magnitude, sign);
-        return e.bitcast(both, Scalar::F16);
+    /// The same number in single precision.
+    pub fn widen(&mut self, e: &mut Emitter<'_>, x: Value) -> Value {
+        if let Some(&single) = self.made.get(&x) {
+            return single;
+        }
+        if let Some(&single) = self.widened.get(&(e.block, x)) {
+            return single;
+        }
+        let single = to_single(e, x);
+        self.widened.insert((e.block, x), single);
+        single
     }
-    let (x, y) = (widen(e, x), widen(e, y));
-    let result = e.binary(op, x, y);
-    narrow(e, result)
-}
 
-/// Through double precision. The product is exact there. A sum that is not has its operands so far apart that the larger one,
-/// being a half or too large for one, is also far from a tie between halves.
-pub fn fma(e: &mut Emitter<'_>, a: &[Value]) -> Value {
-    let wide = |e: &mut Emitter<'_>, v| {
-        let single = widen(e, v);
-        e.convert(ConvertOp::FToF, single, Scalar::F64)
-    };
-    let (x, y, z) = (wide(e, a[0]), wide(e, a[1]), wide(e, a[2]));
-    let result = e.fma(x, y, z);
-    narrow(e, result)
-}
+    /// The half that is nearest to a single.
+    fn narrow(&mut self, e: &mut Emitter<'_>, x: Value) -> Value {
+        let rounded = round(e, x);
+        self.narrow_exactly(e, rounded)
+    }
 
-/// Conversions between floating-point types, but for the machine's.
-pub fn convert(e: &mut Emitter<'_>, rounding: Rounding, x: Value, to: Scalar) -> Option<Value> {
-    let from = e.ty(x).scalar;
-    let directed = rounding != Rounding::NearestEven;
-    match (from, to) {
-        (Scalar::F16, Scalar::F32) => Some(to_single(e, x)),
-        (Scalar::F16, Scalar::F64) => {
-            let single = widen(e, x);
-            Some(e.convert(ConvertOp::FToF, single, Scalar::F64))
+    /// The half of a single that one holds.
+    fn narrow_exactly(&mut self, e: &mut Emitter<'_>, x: Value) -> Value {
+        let half = from_single(e, x);
+        self.made.insert(half, x);
+        half
+    }
+
+    pub fn unary(&mut self, e: &mut Emitter<'_>, op: UnOp, x: Value) -> Value {
+        let sign_trick = match op {
+            UnOp::FNeg => Some((BinOp::Xor, 0x8000)),
+            UnOp::FAbs => Some((BinOp::And, 0x7fff)),
+            _ => None,
+        };
+        if let Some((trick, bits)) = sign_trick {
+            let ints = e.bitcast(x, Scalar::I16);
+            let ints = e.binary_imm(trick, ints, bits);
+            let half = e.bitcast(ints, Scalar::F16);
+            if let Some(&single) = self.made.get(&x) {
+                let single = e.unary(op, single);
+                self.made.insert(half, single);
+            }
+            return half;
         }
-        // Widening is exact in every mode.
-        (Scalar::F32, Scalar::F64) => directed.then(|| e.convert(ConvertOp::FToF, x, to)),
-        _ if directed => Some(rounding::narrow(e, rounding, x, to)),
-        (Scalar::F32, Scalar::F16) => Some(from_single(e, x)),
-        (Scalar::F64, Scalar::F16) => {
-            let single = rounding::double_to_odd_single(e, x);
-            Some(from_single(e, single))
+        let wide = self.widen(e, x);
+        let result = e.unary(op, wide);
+        match op {
+            UnOp::Sqrt => self.narrow(e, result),
+            // Integral numbers next to a half are halves.
+            _ => self.narrow_exactly(e, result),
         }
-        _ => None,
+    }
+
+    pub fn binary(&mut self, e: &mut Emitter<'_>, op: BinOp, x: Value, y: Value) -> Value {
+        if op == BinOp::CopySign {
+            let (x, y) = (e.bitcast(x, Scalar::I16), e.bitcast(y, Scalar::I16));
+            let magnitude = e.binary_imm(BinOp::And, x, 0x7fff);
+            let sign = e.binary_imm(BinOp::And, y, 0x8000);
+            let both = e.binary(BinOp::Or, magnitude, sign);
+            return e.bitcast(both, Scalar::F16);
+        }
+        let (x, y) = (self.widen(e, x), self.widen(e, y));
+        let result = e.binary(op, x, y);
+        match op {
+            BinOp::FMin | BinOp::FMax | BinOp::FRem => self.narrow_exactly(e, result),
+            _ => self.narrow(e, result),
+        }
+    }
+
+    /// The product is exact in single precision, and the sum is rounded to odd there, which keeps what the second rounding needs.
+    pub fn fma(&mut self, e: &mut Emitter<'_>, args: &[Value]) -> Value {
+        let (x, y) = (self.widen(e, args[0]), self.widen(e, args[1]));
+        let z = self.widen(e, args[2]);
+        let product = e.binary(BinOp::FMul, x, y);
+        let sum = rounding::odd_sum(e, product, z);
+        self.narrow(e, sum)
+    }
+
+    /// A choice between halves that are known in single precision is one, too.
+    pub fn select(&mut self, e: &mut Emitter<'_>, data: &InstData) -> Option<Value> {
+        let [cond, x, y] = data.args[..] else {
+            return None;
+        };
+        let (&wide_x, &wide_y) = (self.made.get(&x)?, self.made.get(&y)?);
+        let half = e.emit(Op::Select, &[cond, x, y], e.ty(x));
+        let single = e.select(cond, wide_x, wide_y);
+        self.made.insert(half, single);
+        Some(half)
+    }
+
+    /// Conversions between floating-point types, but for the machine's.
+    pub fn convert(
+        &mut self,
+        e: &mut Emitter<'_>,
+        rounding: Rounding,
+        x: Value,
+        to: Scalar,
+    ) -> Option<Value> {
+        let from = e.ty(x).scalar;
+        let directed = rounding != Rounding::NearestEven;
+        match (from, to) {
+            (Scalar::F16, Scalar::F32) => Some(self.widen(e, x)),
+            (Scalar::F16, Scalar::F64) => {
+                let single = self.widen(e, x);
+                Some(e.convert(ConvertOp::FToF, single, Scalar::F64))
+            }
+            // Widening is exact in every mode.
+            (Scalar::F32, Scalar::F64) => directed.then(|| e.convert(ConvertOp::FToF, x, to)),
+            _ if directed => Some(rounding::narrow(e, rounding, x, to)),
+            (Scalar::F32, Scalar::F16) => Some(self.narrow(e, x)),
+            (Scalar::F64, Scalar::F16) => {
+                let single = rounding::double_to_odd_single(e, x);
+                Some(self.narrow(e, single))
+            }
+            _ => None,
+        }
     }
 }
 
 /// Moves exponent and significand to their places and scales by the difference of the biases, which
-/// also normalises subnormals; infinities and NaN keep the largest exponent.
+/// also normalises subnormals; infinities and NaN get the largest exponent.
 fn to_single(e: &mut Emitter<'_>, x: Value) -> Value {
     let bits = e.bitcast(x, Scalar::I16);
-    let bits = e.convert(ConvertOp::ZExt, bits, Scalar::I32);
-    let sign = e.binary_imm(BinOp::And, bits, 0x8000);
-    let sign = e.binary_imm(BinOp::Shl, sign, 16);
-    let magnitude = e.binary_imm(BinOp::And, bits, 0x7fff);
-    let moved = e.binary_imm(BinOp::Shl, magnitude, 13);
+    let bits = e.convert(ConvertOp::SExt, bits, Scalar::I32);
+    let moved = e.binary_imm(BinOp::Shl, bits, 13);
+    let moved = e.binary_imm(BinOp::And, moved, 0x8fff_e000);
     let unscaled = e.bitcast(moved, Scalar::F32);
     let scale = e.fconst(e.ty(unscaled), 2f64.powi(112));
     let scaled = e.binary(BinOp::FMul, unscaled, scale);
-    let scaled = e.bitcast(scaled, Scalar::I32);
-    let special = e.icmp_imm(IntCC::Uge, magnitude, 0x7c00);
-    let with_exponent = e.binary_imm(BinOp::Or, moved, 0x7f80_0000);
-    let magnitude = e.select(special, with_exponent, scaled);
-    let result = e.binary(BinOp::Or, magnitude, sign);
+    let magnitude = e.unary(UnOp::FAbs, scaled);
+    let limit = e.fconst(e.ty(scaled), 65536.0);
+    let special = e.fcmp(FloatCC::Oge, magnitude, limit);
+    let bits = e.bitcast(scaled, Scalar::I32);
+    let largest = e.binary_imm(BinOp::Or, bits, 0x7f80_0000);
+    let result = e.select(special, largest, bits);
     e.bitcast(result, Scalar::F32)
 }
 
-/// Rounds to nearest even: normal results by adding half a unit to the encoding, subnormal ones by adding
-/// a number so large that the sum's unit is theirs.
+/// Rounds a single to the nearest that a half holds, in single precision.
+///
+/// 1.5 times the power of two whose unit is the result's is added and taken away again. The unit is 2^-10 of the number's own power of
+/// two, and for half's subnormal numbers 2^-24.
+fn round(e: &mut Emitter<'_>, x: Value) -> Value {
+    const ONE_AND_A_HALF_BY_2_TO_13: u64 = 13 << 23 | 1 << 22;
+    let bits = e.bitcast(x, Scalar::I32);
+    let power = e.binary_imm(BinOp::And, bits, 0xff << 23);
+    let power = e.binary_imm(BinOp::SMax, power, (127 - 14) << 23);
+    // All above is infinity in the end; this keeps the sum below it.
+    let power = e.binary_imm(BinOp::SMin, power, (127 + 16) << 23);
+    let large = e.binary_imm(BinOp::IAdd, power, ONE_AND_A_HALF_BY_2_TO_13);
+    let large = e.bitcast(large, Scalar::F32);
+    let sum = e.binary(BinOp::FAdd, x, large);
+    let rounded = e.binary(BinOp::FSub, sum, large);
+    // From 2^16 on, this overflows.
+    let ty = e.ty(x);
+    let (up, down) = (e.fconst(ty, 2f64.powi(112)), e.fconst(ty, 2f64.powi(-112)));
+    let scaled = e.binary(BinOp::FMul, rounded, up);
+    let limited = e.binary(BinOp::FMul, scaled, down);
+    // A zero has lost its sign.
+    let sign = e.binary_imm(BinOp::And, bits, 1 << 31);
+    let limited = e.bitcast(limited, Scalar::I32);
+    let result = e.binary(BinOp::Or, limited, sign);
+    e.bitcast(result, Scalar::F32)
+}
+
+/// The encoding as a half of a single that one holds. Scaled by the difference of the biases, subnormal numbers included, its exponent
+/// and significand are in place but for a shift.
 fn from_single(e: &mut Emitter<'_>, x: Value) -> Value {
+    let scale = e.fconst(e.ty(x), 2f64.powi(-112));
+    let scaled = e.binary(BinOp::FMul, x, scale);
+    let scaled = e.bitcast(scaled, Scalar::I32);
+    let moved = e.binary_imm(BinOp::LShr, scaled, 13);
+    let magnitude = e.binary_imm(BinOp::And, moved, 0x7fff);
     let bits = e.bitcast(x, Scalar::I32);
     let sign = e.binary_imm(BinOp::LShr, bits, 16);
     let sign = e.binary_imm(BinOp::And, sign, 0x8000);
-    let magnitude = e.binary_imm(BinOp::And, bits, 0x7fff_ffff);
-    // Normal: re-bias the exponent, add 0xfff and the lowest kept bit.
-    let lowest = e.binary_imm(BinOp::LShr, magnitude, 13);
-    let lowest = e.binary_imm(BinOp::And, lowest, 1);
-    let rebiased = e.binary_imm(BinOp::IAdd, magnitude, 0xc800_0fff);
-    let rounded = e.binary(BinOp::IAdd, rebiased, lowest);
-    let normal = e.binary_imm(BinOp::LShr, rounded, 13);
-    // Subnormal: the unit of 0.5 is 2^-24, half's smallest number.
-    let float = e.bitcast(magnitude, Scalar::F32);
-    let half = e.fconst(e.ty(float), 0.5);
-    let sum = e.binary(BinOp::FAdd, float, half);
-    let sum = e.bitcast(sum, Scalar::I32);
-    let subnormal = e.binary_imm(BinOp::ISub, sum, 0x3f00_0000);
-    let is_small = e.icmp_imm(IntCC::Ult, magnitude, 0x3880_0000);
-    let finite = e.select(is_small, subnormal, normal);
-    // From 65520 on, the nearest half is infinity.
-    let is_large = e.icmp_imm(IntCC::Uge, magnitude, 0x477f_f000);
-    let infinity = e.iconst(e.ty(bits), 0x7c00);
-    let limited = e.select(is_large, infinity, finite);
-    let is_nan = e.icmp_imm(IntCC::Ugt, magnitude, 0x7f80_0000);
-    let payload = e.binary_imm(BinOp::LShr, magnitude, 13);
-    let payload = e.binary_imm(BinOp::And, payload, 0x3ff);
-    let nan = e.binary_imm(BinOp::Or, payload, 0x7e00);
-    let result = e.select(is_nan, nan, limited);
-    let result = e.binary(BinOp::Or, result, sign);
+    let result = e.binary(BinOp::Or, magnitude, sign);
     let result = e.convert(ConvertOp::Trunc, result, Scalar::I16);
     e.bitcast(result, Scalar::F16)
 }

@@ -4,40 +4,49 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::emit::{Emitter, rewrite};
-use super::{half, rounding as directed};
+use super::half::Halves;
+use super::rounding as directed;
 use crate::ir::{
     BinOp, ConvertOp, Function, InstData, IntCC, Op, Rounding, Scalar, Type, UnOp, Value,
 };
+use crate::transform::dce;
 
 /// Legalises `func`. Afterwards `codegen` knows every instruction. Cost: linear.
 pub fn run(func: &mut Function) {
     // What one step makes may itself need another: half to single, then its conversions.
+    let mut has_halves = false;
     while {
         let mut again = false;
+        let mut halves = Halves::default();
         rewrite(func, |e, data| {
-            let value = expand(e, data)?;
+            let value = expand(e, &mut halves, data)?;
             again = true;
             Some(smallvec![value])
         });
+        has_halves |= !halves.is_empty();
         again
     } {}
+    if has_halves {
+        dce::run(func);
+    }
 }
 
-fn expand(e: &mut Emitter<'_>, data: &InstData) -> Option<Value> {
+fn expand(e: &mut Emitter<'_>, halves: &mut Halves, data: &InstData) -> Option<Value> {
     let a = &data.args;
     let ty = e.ty(*data.results.first()?);
     match data.op {
-        Op::Unary(op) if ty.scalar == Scalar::F16 => Some(half::unary(e, op, a[0])),
-        Op::Binary(op, _) if ty.scalar == Scalar::F16 => Some(half::binary(e, op, a[0], a[1])),
-        Op::Fma if ty.scalar == Scalar::F16 => Some(half::fma(e, a)),
+        Op::Unary(op) if ty.scalar == Scalar::F16 => Some(halves.unary(e, op, a[0])),
+        Op::Binary(op, _) if ty.scalar == Scalar::F16 => Some(halves.binary(e, op, a[0], a[1])),
+        Op::Fma if ty.scalar == Scalar::F16 => Some(halves.fma(e, a)),
+        Op::Select if ty.scalar == Scalar::F16 => halves.select(e, data),
         Op::Rounded(op, rounding) if ty.scalar != Scalar::F64 => {
             Some(directed::arithmetic(e, op, rounding, a))
         }
         Op::FCmp(cc) if e.ty(a[0]).scalar == Scalar::F16 => {
-            let (x, y) = (half::widen(e, a[0]), half::widen(e, a[1]));
+            let (x, y) = (halves.widen(e, a[0]), halves.widen(e, a[1]));
             Some(e.fcmp(cc, x, y))
         }
-        Op::Convert(op, rounding) => convert(e, op, rounding, a[0], ty),
+        Op::Convert(op, rounding) => convert(e, halves, op, rounding, a[0], ty),
         Op::Unary(op) if ty.lanes > 1 => vector_unary(e, op, a[0], ty),
         Op::Binary(op, _) => binary(e, op, a, ty),
         _ => None,
@@ -46,6 +55,7 @@ fn expand(e: &mut Emitter<'_>, data: &InstData) -> Option<Value> {
 
 fn convert(
     e: &mut Emitter<'_>,
+    halves: &mut Halves,
     op: ConvertOp,
     rounding: Rounding,
     x: Value,
@@ -59,7 +69,7 @@ fn convert(
         }
         ConvertOp::FToS | ConvertOp::FToU => {
             if from == Scalar::F16 {
-                let wide = half::widen(e, x);
+                let wide = halves.widen(e, x);
                 return Some(e.convert_rounding(op, rounding, wide, to));
             }
             let integral = match rounding {
@@ -101,7 +111,7 @@ fn convert(
             }
             directed::from_integer(e, op, rounding, x, to)
         }
-        ConvertOp::FToF => half::convert(e, rounding, x, to),
+        ConvertOp::FToF => halves.convert(e, rounding, x, to),
         ConvertOp::Trunc | ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Bitcast => None,
     }
 }

@@ -188,8 +188,8 @@ pub fn arithmetic(e: &mut Emitter<'_>, op: Arith, rounding: Rounding, args: &[Va
     e.convert_rounding(ConvertOp::FToF, rounding, result, ty.scalar)
 }
 
-/// A sum of doubles that can neither overflow nor, inexact, underflow; rounded to odd.
-fn sum(e: &mut Emitter<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
+/// A sum that can neither overflow nor, inexact, underflow; rounded to odd.
+pub fn odd_sum(e: &mut Emitter<'_>, x: Value, y: Value) -> Value {
     let sum = e.binary(BinOp::FAdd, x, y);
     let y_taken = e.binary(BinOp::FSub, sum, x);
     let x_taken = e.binary(BinOp::FSub, sum, y_taken);
@@ -197,13 +197,18 @@ fn sum(e: &mut Emitter<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
     let y_lost = e.binary(BinOp::FSub, y, y_taken);
     let error = e.binary(BinOp::FAdd, x_lost, y_lost);
     let side = Side::of_error(e, error);
-    let odd = to_odd(e, sum, &side);
+    to_odd(e, sum, &side)
+}
+
+/// As [`odd_sum`], of doubles, with the zero that `rounding` asks for.
+fn sum(e: &mut Emitter<'_>, rounding: Rounding, x: Value, y: Value) -> Value {
+    let odd = odd_sum(e, x, y);
     if rounding != Rounding::Down {
         return odd;
     }
     // IEEE 754, "The sign bit": rounding down, a zero sum is +0 only if both operands are.
-    let zero = e.fconst(e.ty(sum), 0.0);
-    let is_zero = e.fcmp(FloatCC::Oeq, sum, zero);
+    let zero = e.fconst(e.ty(odd), 0.0);
+    let is_zero = e.fcmp(FloatCC::Oeq, odd, zero);
     let (x, y) = (e.bitcast(x, Scalar::I64), e.bitcast(y, Scalar::I64));
     let either = e.binary(BinOp::Or, x, y);
     let sign = e.binary_imm(BinOp::And, either, 1 << 63);

@@ -84,7 +84,7 @@ const NO_ENTRY: u32 = u32::MAX;
 /// A fast hash of small integers (the multiplicative one of Firefox); nothing here is chosen by an adversary who gains
 /// by collisions, which only cost comparisons.
 #[derive(Default)]
-struct Fx(u64);
+pub(super) struct Fx(u64);
 
 impl Hasher for Fx {
     fn finish(&self) -> u64 {
@@ -242,7 +242,7 @@ impl Pass<'_> {
                 for (&result, value) in data.results.iter().zip(values) {
                     self.replace[result] = value.into();
                 }
-                self.weaken(entry, inst);
+                weaken(self.func, entry, inst);
                 self.changed = true;
                 return true;
             }
@@ -250,20 +250,6 @@ impl Pass<'_> {
         }
         self.remember(hash, inst, epoch);
         false
-    }
-
-    /// Only what was known of both is known of one that stands for both.
-    fn weaken(&mut self, kept: Inst, dropped: Inst) {
-        if let (&Op::Binary(op, a), &Op::Binary(_, b)) =
-            (&self.func.insts[kept].op, &self.func.insts[dropped].op)
-        {
-            let both = Wrap {
-                nsw: a.nsw && b.nsw,
-                nuw: a.nuw && b.nuw,
-                strict: a.strict || b.strict,
-            };
-            self.func.insts[kept].op = Op::Binary(op, both);
-        }
     }
 
     fn effect(&mut self, inst: Inst) {
@@ -306,8 +292,21 @@ impl Pass<'_> {
     }
 }
 
+/// Only what was known of both is known of one that stands for both.
+pub(super) fn weaken(func: &mut Function, kept: Inst, dropped: Inst) {
+    if let (&Op::Binary(op, a), &Op::Binary(_, b)) = (&func.insts[kept].op, &func.insts[dropped].op)
+    {
+        let both = Wrap {
+            nsw: a.nsw && b.nsw,
+            nuw: a.nuw && b.nuw,
+            strict: a.strict || b.strict,
+        };
+        func.insts[kept].op = Op::Binary(op, both);
+    }
+}
+
 /// The flags of 64-bit arithmetic say nothing that anyone asks; narrower sums are widened on their word.
-fn flags_do_not_matter(func: &Function, data: &InstData) -> bool {
+pub(super) fn flags_do_not_matter(func: &Function, data: &InstData) -> bool {
     func.ty(data.args[0]).scalar == Scalar::I64
 }
 
@@ -316,7 +315,7 @@ fn same_but_for_flags(func: &Function, a: &InstData, b: &InstData) -> bool {
         && flags_do_not_matter(func, a)
 }
 
-fn hash(op: &Op, args: &[Value], epoch: u32) -> u64 {
+pub(super) fn hash(op: &Op, args: &[Value], epoch: u32) -> u64 {
     let mut hasher = Fx::default();
     op.hash(&mut hasher);
     args.hash(&mut hasher);

@@ -10,6 +10,7 @@
 //! | pass | does |
 //! | --- | --- |
 //! | [`inline`] | calls replaced by what they call |
+//! | [`single_entry`] | loops with several entries given a header |
 //! | [`promote`] (with `pieces`) | private memory to SSA |
 //! | [`fold`] (rules in `identities`) | constants, identities, decided branches |
 //! | [`simplify_cfg`] (with [`phis`], [`if_convert`]) | unreachable blocks, parameters, straight lines, selects |
@@ -20,7 +21,9 @@
 //! | [`fast_math`] | what the build options allow arithmetic |
 //! | [`spaces`] | generic accesses to the address space they are known to be in, questions about it answered |
 //! | [`unroll`] | short loops as straight lines |
+//! | [`unroll_by`] | several iterations of short loops at a time, where vectors do not share the cost of loops |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
+//! | [`common`] | what both ways from a branch do, once |
 //! | [`licm`] | invariant code and loads out of loops |
 //! | [`group_accesses`] | accesses to neighbouring elements as one |
 //! | [`named_barriers`] | barriers of some sub-groups by barriers of the work-group |
@@ -29,6 +32,7 @@
 //! verifier runs after each.
 
 pub mod builtins;
+pub mod common;
 pub mod contract;
 pub mod dce;
 pub mod demote;
@@ -47,12 +51,14 @@ mod pieces;
 pub mod promote;
 pub mod scalarize;
 pub mod simplify_cfg;
+pub mod single_entry;
 pub mod spaces;
 pub mod unroll;
+pub mod unroll_by;
 
 use crate::ir::verify::verify;
 use crate::ir::{Function, Module, ParamSource, Stage};
-use crate::{BuildOptions, Diagnostic};
+use crate::{BuildOptions, Diagnostic, Remark};
 
 /// Promotion feeds folding, which makes more addresses constant, and so on; after this many rounds it is enough.
 const PROMOTE_ROUNDS: usize = 4;
@@ -61,17 +67,30 @@ const UNROLL_ROUNDS: usize = 3;
 /// Rounds of cleaning up; most functions need two.
 const CLEANUP_ROUNDS: usize = 4;
 
-/// The function of the kernel with this index in [`Module::kernels`], ready for `workgroup`
-/// ([`Stage::Scalarized`]), and where each of its parameters comes from.
+/// A kernel ready for `workgroup`.
+#[derive(Debug)]
+pub struct Prepared {
+    /// At [`Stage::Scalarized`].
+    pub function: Function,
+    /// Where each of its parameters comes from.
+    pub params: Vec<ParamSource>,
+    pub remarks: Vec<Remark>,
+}
+
+/// Prepares the kernel with this index in [`Module::kernels`].
 pub fn prepare_kernel(
     module: &Module,
     kernel: usize,
     options: &BuildOptions,
-) -> Result<(Function, Vec<ParamSource>), Diagnostic> {
+) -> Result<Prepared, Diagnostic> {
     let kernel = &module.kernels[kernel];
     let mut func = inline::inline_all(module, kernel.func)?;
     check(&func, Stage::Inlined, "inline");
     simplify_cfg::remove_unreachable(&mut func);
+    // Before passes that simplify control flow: iterations, and who takes part in a collective, are those of the program.
+    let headers = single_entry::run(&mut func);
+    check(&func, Stage::Inlined, "single_entry");
+    let remarks = headers.iter().map(|header| header.remark(&func)).collect();
     promote_all(&mut func, Stage::Inlined);
     builtins::run(&mut func);
     check(&func, Stage::Inlined, "builtins");
@@ -99,6 +118,8 @@ pub fn prepare_kernel(
         contract::run(&mut func);
         check(&func, Stage::Scalarized, "contract");
     }
+    common::run(&mut func);
+    check(&func, Stage::Scalarized, "common");
     cleanup_at(&mut func, Stage::Scalarized);
     if group_accesses::run(&mut func) {
         check(&func, Stage::Scalarized, "group_accesses");
@@ -108,7 +129,11 @@ pub fn prepare_kernel(
         check(&func, Stage::Scalarized, "named_barriers");
         rounds(&mut func, Stage::Scalarized);
     }
-    Ok((func, params))
+    Ok(Prepared {
+        function: func,
+        params,
+        remarks,
+    })
 }
 
 /// Promotes and folds until nothing more is promoted.
@@ -134,6 +159,14 @@ fn promote_all(func: &mut Function, stage: Stage) {
 pub fn promote_scalarized(func: &mut Function) {
     promote_all(func, Stage::Scalarized);
     cleanup_at(func, Stage::Scalarized);
+}
+
+/// Does what pays in code that runs one work-item at a time only, in a kernel with one lane a value.
+pub fn for_one_work_item(func: &mut Function) {
+    if unroll_by::run(func) {
+        check(func, Stage::Scalarized, "unroll_by");
+        rounds(func, Stage::Scalarized);
+    }
 }
 
 /// Folds, simplifies, value-numbers, hoists and removes dead code. Good at every stage after inlining, vectorized

@@ -22,21 +22,21 @@
 //! itself in the barrier's record; the last opens it: it counts the times, and those who wait see another number than when they came.
 //! Too few sub-groups at a barrier is undefined behaviour; here the kernel ends.
 //!
-//! Loops that have a stop in them are taken apart: what went back to the header stops as well, and goes on there in the next round. The switch
-//! would be a second way into them otherwise, and no code for several work-items is made of such loops.
+//! The switch is a second way into loops that have a stop in them, so these get a header ([`single_entry`]).
 //!
 //! Control that goes through the switch no longer comes by where values were defined: those go through private memory. What
 //! depends on nothing moves to the entry block instead.
 //!
 //! Cost: linear, but for values that live across stops.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
 
 use super::demote::demote;
+use super::single_entry;
 use crate::AddressSpace;
-use crate::analysis::{DominatorTree, Loop, LoopForest};
+use crate::analysis::DominatorTree;
 use crate::ir::{
     BinOp, Block, BlockCall, Builder, Collective, ConvertOp, Fence, Function, Inst, IntCC, Mem, Op,
     Scalar, Scope, SourceLoc, Terminator, Type, Value,
@@ -45,7 +45,6 @@ use crate::ir::{
 /// The state of a work-item that has ended.
 const ENDED: u64 = 0;
 /// The state of a work-item that has not begun. Stops have two each, from here on: being there, and being allowed to go on.
-/// The headers of loops come after them.
 const START: u64 = 1;
 
 /// Where a work-item stops.
@@ -72,12 +71,12 @@ pub fn run(func: &mut Function) -> bool {
     if !insts.any(|&inst| matches!(func.insts[inst].op, Op::NamedBarrier(_))) {
         return false;
     }
-    let loops = cut_loops(func);
     let start = move_entry(func);
     let stops = cut(func);
-    build(func, start, &stops, &loops);
+    build(func, start, &stops);
     func.layout = func.reverse_post_order();
     through_memory(func);
+    single_entry::run(func);
     true
 }
 
@@ -92,46 +91,6 @@ fn is_stop(op: &Op) -> bool {
                 ..
             }
     )
-}
-
-/// Where a loop is gone round: a block in place of the jump, without an end, and what the header's parameters get.
-struct Round {
-    block: Block,
-    args: Vec<Value>,
-}
-
-/// Cuts the jumps back of loops that have a stop in them; by the loops' headers.
-fn cut_loops(func: &mut Function) -> BTreeMap<Block, Vec<Round>> {
-    let forest = LoopForest::new(func, &DominatorTree::new(func));
-    let mut stopped: BTreeSet<Loop> = BTreeSet::new();
-    for &block in &func.layout {
-        let mut insts = func.blocks[block].insts.iter();
-        if insts.any(|&inst| is_stop(&func.insts[inst].op)) {
-            let mut around = forest.innermost(block);
-            while let Some(id) = around.filter(|&id| stopped.insert(id)) {
-                around = forest.loops[id].parent;
-            }
-        }
-    }
-    let mut rounds: BTreeMap<Block, Vec<Round>> = BTreeMap::new();
-    for id in stopped {
-        let data = &forest.loops[id];
-        let latches: BTreeSet<Block> = data.latches.iter().copied().collect();
-        for latch in latches {
-            let mut term = std::mem::replace(&mut func.blocks[latch].term, Terminator::Unreachable);
-            for call in term.targets_mut().filter(|call| call.block == data.header) {
-                let block = func.add_block();
-                let back = std::mem::replace(call, BlockCall::new(block, &[]));
-                let args = back.args.to_vec();
-                rounds
-                    .entry(data.header)
-                    .or_default()
-                    .push(Round { block, args });
-            }
-            func.blocks[latch].term = term;
-        }
-    }
-    rounds
 }
 
 /// Moves what the entry block does to a new block; what depends on nothing, from anywhere, stays or goes there.
@@ -279,7 +238,7 @@ struct Machine {
     times: Variable,
 }
 
-fn build(func: &mut Function, start: Block, stops: &[Stop], loops: &BTreeMap<Block, Vec<Round>>) {
+fn build(func: &mut Function, start: Block, stops: &[Stop]) {
     let machine = Machine {
         state: variable(func, Type::I32),
         moved: variable(func, Type::I32),
@@ -287,12 +246,7 @@ fn build(func: &mut Function, start: Block, stops: &[Stop], loops: &BTreeMap<Blo
         times: variable(func, Type::I32),
     };
     let entry = func.entry();
-    let cut: BTreeSet<Block> = stops
-        .iter()
-        .map(|stop| stop.block)
-        .chain(loops.values().flatten().map(|round| round.block))
-        .chain([entry])
-        .collect();
+    let cut: BTreeSet<Block> = stops.iter().map(|stop| stop.block).chain([entry]).collect();
     let ends: Vec<Block> = func
         .layout
         .iter()
@@ -330,27 +284,6 @@ fn build(func: &mut Function, start: Block, stops: &[Stop], loops: &BTreeMap<Blo
         b.br(meet, &[]);
     }
     b.loc = SourceLoc::default();
-    for (number, (&header, rounds)) in loops.iter().enumerate() {
-        let state = Stop::state(stops.len() + number);
-        let params = b.func.blocks[header].params.clone();
-        let variables: Vec<Variable> = params
-            .iter()
-            .map(|&param| variable(b.func, b.func.ty(param)))
-            .collect();
-        for round in rounds {
-            b.switch_to(round.block);
-            for (&variable, &arg) in variables.iter().zip(&round.args) {
-                set(&mut b, variable, arg);
-            }
-            set_number(&mut b, machine.state, state);
-            b.br(meet, &[]);
-        }
-        let again = b.new_block(&[]);
-        cases.push((state, BlockCall::new(again, &[])));
-        b.switch_to(again);
-        let args: Vec<Value> = variables.iter().map(|&v| get(&mut b, v)).collect();
-        b.br(header, &args);
-    }
     b.switch_to(head);
     set_number(&mut b, machine.moved, 1);
     let state = get(&mut b, machine.state);

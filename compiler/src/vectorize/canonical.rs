@@ -2,9 +2,10 @@
 //!
 //! 1. Only blocks that can be reached; one block returns, and it is where control that "never arrives" goes.
 //! 2. No conditional branch has one block as both targets; no block that only one jump leads to has parameters.
-//! 3. Each loop has one latch of its own: a block that does nothing but hand its parameters to the
+//! 3. Each loop has one entry, its header.
+//! 4. Each loop has one latch of its own: a block that does nothing but hand its parameters to the
 //!    header. Lanes that are done with an iteration wait there.
-//! 4. No `switch` that lanes leave by different targets: it becomes a chain of comparisons.
+//! 5. No `switch` that lanes leave by different targets: it becomes a chain of comparisons.
 //!
 //! Cost: linear, per layer of nested divergent switches.
 
@@ -14,8 +15,9 @@ use smallvec::SmallVec;
 use crate::ir::{Block, BlockCall, Builder, Function, IntCC, Op, Terminator, Type, Value};
 
 use crate::analysis::{Cfg, Shapes};
+use crate::transform::single_entry;
 
-/// Points 1 to 3.
+/// Points 1 to 4.
 pub fn canonicalize(func: &mut Function) {
     unify(func);
     dedicate_latches(func);
@@ -108,8 +110,20 @@ pub fn forward_parameters(func: &mut Function) {
     }
 }
 
-fn dedicate_latches(func: &mut Function) {
+/// Point 3, and the analysis of the function. A kernel has no loops with several entries (`transform/single_entry.rs`), but where
+/// code between barriers is there several times (`workgroup/ways.rs`) it may begin inside a loop.
+pub fn enter_once(func: &mut Function) -> Cfg {
     let cfg = Cfg::new(func);
+    if cfg.loops.irreducible.is_empty() {
+        return cfg;
+    }
+    single_entry::run(func);
+    unify(func);
+    Cfg::new(func)
+}
+
+fn dedicate_latches(func: &mut Function) {
+    let cfg = enter_once(func);
     let loops: Vec<(Block, Vec<Block>)> = cfg
         .loops
         .loops
@@ -138,7 +152,7 @@ fn dedicate_latches(func: &mut Function) {
     }
 }
 
-/// Point 4; whether anything changed, so that analyses must run again.
+/// Point 5; whether anything changed, so that analyses must run again.
 pub fn split_divergent_switches(func: &mut Function, shapes: &Shapes) -> bool {
     let mut changed = false;
     for block in func.layout.clone() {

@@ -84,9 +84,7 @@ fn widen(
     canonical::canonicalize(&mut func);
     loop {
         let cfg = Cfg::new(&func);
-        if !cfg.loops.irreducible.is_empty() {
-            return Err("a loop has several entries".into());
-        }
+        debug_assert!(cfg.loops.irreducible.is_empty(), "made so");
         let shapes = Shapes::trusting(&func, &cfg, key, Across::Chunk(width), trusted);
         if !canonical::split_divergent_switches(&mut func, &shapes) {
             let order = order::Order::new(&func, &cfg, &shapes).ok_or("a loop has no way out")?;

@@ -369,6 +369,9 @@ impl Assembler<'_> {
     }
 
     /// Runs a region with a guard for a row: chunks that pass as vectors, others item by item.
+    ///
+    /// Chunks that pass one after the other make up a loop of their own, within the one over all chunks. So what is only used for others
+    /// is outside the loop that counts, for whatever weighs values by the loops they are used in.
     fn guarded_row(
         &mut self,
         region: &Region,
@@ -389,11 +392,15 @@ impl Assembler<'_> {
             [index].iter().chain(state).copied().collect()
         };
         let mut b = self.b();
-        let (head, next) = (b.new_block(&indexed), b.new_block(&indexed));
+        let (outer, head) = (b.new_block(&indexed), b.new_block(&indexed));
+        let next = b.new_block(&indexed);
         let exit = b.new_block(&types);
         let (test, sound, inner) = (b.new_block(&[]), b.new_block(&[]), b.new_block(&[]));
         let (not_all, slow) = (b.new_block(&[]), b.new_block(&[]));
-        b.br(head, &with(start, state));
+        b.br(outer, &with(start, state));
+        b.switch_to(outer);
+        let params = b.func.blocks[outer].params.clone();
+        b.br(head, &params);
         b.switch_to(head);
         let x = b.param(head, 0);
         let state: Vec<Value> = b.func.blocks[head].params[1..].to_vec();
@@ -428,7 +435,9 @@ impl Assembler<'_> {
         }
         self.block = inner;
         let after = self.items(inside, args, place(x, width), &state);
-        self.b().br(next, &with(end, &after));
+        let mut b = self.b();
+        let more = b.icmp(IntCC::Ult, end, size);
+        b.cond_br(more, head, &with(end, &after), exit, &after);
         self.block = slow;
         let until = self.binary(BinOp::UMin, end, size);
         let after = self.for_each((x, until, 1), false, &state, |this, x, state| {
@@ -439,7 +448,7 @@ impl Assembler<'_> {
         let after = b.param(next, 0);
         let state: Vec<Value> = b.func.blocks[next].params[1..].to_vec();
         let more = b.icmp(IntCC::Ult, after, size);
-        b.cond_br(more, head, &with(after, &state), exit, &state);
+        b.cond_br(more, outer, &with(after, &state), exit, &state);
         self.block = exit;
         self.out.blocks[exit].params.clone()
     }

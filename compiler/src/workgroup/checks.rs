@@ -46,10 +46,7 @@ pub(super) fn split_checks(region: &Function, key: &LaunchKey, width: u8) -> Opt
     }
     let mut whole = region.clone();
     canonical::unify(&mut whole);
-    let cfg = Cfg::new(&whole);
-    if !cfg.loops.irreducible.is_empty() {
-        return None;
-    }
+    let cfg = canonical::enter_once(&mut whole);
     let shapes = Shapes::guessing(&whole, &cfg, key, Across::Chunk(width));
     let bounds = find_bounds(&whole, &cfg, &shapes);
     let trusted = early_guards(&whole, &cfg, &shapes);
@@ -167,19 +164,23 @@ fn make_guard(
     let entry = out.entry();
     let mut b = Builder::new(&mut out, entry);
     let mut passes: Option<Value> = None;
-    for step in &bounds.steps {
-        if let Some((cond, wanted)) = step.check {
-            let cond = copy.value(&mut b, cond);
-            let cond = if wanted {
-                cond
-            } else {
-                b.unary(UnOp::Not, cond)
-            };
-            passes = Some(match passes {
-                None => cond,
-                Some(before) => b.binary(BinOp::And, before, cond),
-            });
-        }
+    // Those that are the same for all work-items first: then what they come to can be computed before the loop over chunks.
+    let checks = bounds.steps.iter().filter_map(|step| step.check);
+    let checks: Vec<(Value, bool)> = checks.flat_map(|check| conjuncts(func, check)).collect();
+    let is_uniform = |&&(cond, _): &&(Value, bool)| shapes.of(cond).is_uniform();
+    let uniform = checks.iter().filter(is_uniform);
+    let varying = checks.iter().filter(|check| !is_uniform(check));
+    for &(cond, wanted) in uniform.chain(varying) {
+        let cond = copy.value(&mut b, cond);
+        let cond = if wanted {
+            cond
+        } else {
+            b.unary(UnOp::Not, cond)
+        };
+        passes = Some(match passes {
+            None => cond,
+            Some(before) => b.binary(BinOp::And, before, cond),
+        });
     }
     let passes = passes.unwrap_or_else(|| b.iconst(Type::I1, 1));
     let mut values = vec![passes, passes];
@@ -215,6 +216,26 @@ fn make_guard(
     let asked_first = trusted.iter().filter(copied);
     let asked_first = asked_first.filter_map(|&guard| copy.map[guard].expand());
     (out, asked, asked_first.collect())
+}
+
+/// The conditions that together make up a check.
+fn conjuncts(func: &Function, check: (Value, bool)) -> Vec<(Value, bool)> {
+    let mut todo = vec![check];
+    let mut found = Vec::new();
+    while let Some((cond, wanted)) = todo.pop() {
+        match func.def_inst(cond).map(|inst| &func.insts[inst]) {
+            // More parts than these come of a tree that shares some.
+            Some(data)
+                if wanted
+                    && matches!(data.op, Op::Binary(BinOp::And, _))
+                    && found.len() + todo.len() < MOST =>
+            {
+                todo.extend(data.args.iter().map(|&arg| (arg, true)));
+            }
+            _ => found.push((cond, wanted)),
+        }
+    }
+    found
 }
 
 /// Copies what values are computed from.

@@ -27,37 +27,15 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::ir::{Function, ParamSource, SlotId, SourceLoc};
-use crate::transform::dce;
+use crate::transform::{dce, for_one_work_item};
 use crate::vectorize::{vectorize, vectorize_guard, vectorize_trusting};
-use crate::{Diagnostic, LaunchKey};
+use crate::{Diagnostic, LaunchKey, Remark};
 use split::Found;
 
 pub use local::local_layout;
 pub use observed::observes_groups;
 pub use subgroups::uses_sub_groups;
 pub use width::{choose_width, launch_width};
-
-/// Something a user may want to know about how a kernel is run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
-    pub loc: SourceLoc,
-    pub text: String,
-}
-
-impl Remark {
-    pub(crate) fn new(loc: SourceLoc, text: impl Into<String>) -> Remark {
-        Remark {
-            loc,
-            text: text.into(),
-        }
-    }
-}
-
-impl fmt::Display for Remark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
 
 /// A region's code.
 #[derive(Clone, Debug)]
@@ -149,6 +127,9 @@ pub fn build(
 ) -> Result<WorkGroupCode, Diagnostic> {
     let mut remarks = Vec::new();
     let mut ready = kernel.clone();
+    if key.width == 1 {
+        for_one_work_item(&mut ready);
+    }
     let mut layout = make_ready(&mut ready, key);
     let mut found = split::split(&ready, key, false)?;
     if let Found::Parting(loc) = found {

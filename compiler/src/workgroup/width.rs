@@ -5,12 +5,11 @@
 //! each would be spilled, or when memory is gathered, which takes lanes apart.
 //! A launch whose work-groups are short in x gets less ([`launch_width`]).
 
-use super::Remark;
 use super::extensions::spell_out;
 use super::subgroups::uses_sub_groups;
-use crate::LaunchKey;
 use crate::analysis::{Across, Cfg, LoopData, Shape, Shapes, max_pressure};
 use crate::ir::{BinOp, ConvertOp, Function, Inst, Op, Scalar, SourceLoc, Type, Value};
+use crate::{LaunchKey, Remark};
 
 /// The size of sub-groups in kernels that do not require another. One for all, so that what an application has learnt
 /// from one kernel holds for the next, and that of most kernels, with two registers for a 32-bit value.
@@ -87,8 +86,8 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
     let cfg = Cfg::new(kernel);
     if uses_sub_groups(kernel) {
         let endless = |data: &LoopData| data.exits.is_empty();
-        if !cfg.loops.irreducible.is_empty() || cfg.loops.loops.values().any(endless) {
-            let why = "runs 1 work-item at a time: a loop has several entries or no way out";
+        if cfg.loops.loops.values().any(endless) {
+            let why = "runs 1 work-item at a time: a loop has no way out";
             return (1, vec![Remark::new(SourceLoc::default(), why)]);
         }
         let why = format!("runs {SUB_GROUP} work-items at a time: its sub-groups");

@@ -121,8 +121,8 @@ pub fn set_arg_of(
         ArgKind::Pointer(AddressSpace::Local) => {
             // > CL_INVALID_ARG_VALUE if arg_value is not NULL for an argument declared with the local qualifier.
             require(value.is_null(), ClError::INVALID_ARG_VALUE)?;
-            // > CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with the local qualifier.
-            require(size != 0, ClError::INVALID_ARG_SIZE)?;
+            // > For OpenCL 3.1 and newer, arg_size may be zero, indicating that no local memory is required for the kernel
+            // > argument.
             kernel.set_arg_local(index, size)
         }
         ArgKind::Pointer(_) => {

@@ -11,12 +11,14 @@
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int failures = 0;
-static int checks = 0;
+/* Callbacks, which run on threads of the driver, check too. */
+static atomic_int failures = 0;
+static atomic_int checks = 0;
 
 static void check_status(const char *what, int line, cl_int expected, cl_int got) {
     checks++;

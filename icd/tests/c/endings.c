@@ -19,13 +19,30 @@ static const char *source =
 /* Its children tell so by this status. */
 #define NO_COMPILER 77
 
+static cl_program program;
 static cl_kernel kernel;
 static cl_mem buffer;
+/* Whether the queue is of a sub-device, which has threads of its own. */
+static int confined;
 
 static void prepare(void) {
+    /* As many processors as there are may be one; a sub-device is a part of several. */
+    if (confined) setenv("BROLGA_THREADS", "2", 1);
     setup();
     cl_int err;
-    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
+    if (confined) {
+        cl_device_partition_property by_one[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+        cl_device_id parts[2];
+        STATUS(CL_SUCCESS, clCreateSubDevices(device, by_one, 2, parts, NULL));
+        STATUS(CL_SUCCESS, clReleaseCommandQueue(queue));
+        STATUS(CL_SUCCESS, clReleaseContext(context));
+        device = parts[1];
+        context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
+        STATUS(CL_SUCCESS, err);
+        queue = clCreateCommandQueueWithProperties(context, device, NULL, &err);
+        STATUS(CL_SUCCESS, err);
+    }
+    program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
     if (clBuildProgram(program, 1, &device, "", NULL, NULL) == CL_COMPILER_NOT_AVAILABLE) _exit(NO_COMPILER);
     kernel = clCreateKernel(program, "busy", &err);
     STATUS(CL_SUCCESS, err);
@@ -107,15 +124,30 @@ static int close_in_flight(void) {
     return finish();
 }
 
+/* Lets go of everything while commands run: the last of them takes the sub-device and its threads along. */
+static int release_in_flight(void) {
+    prepare();
+    for (int i = 0; i < 4; i++) launch(20000);
+    STATUS(CL_SUCCESS, clReleaseKernel(kernel));
+    STATUS(CL_SUCCESS, clReleaseProgram(program));
+    STATUS(CL_SUCCESS, clReleaseMemObject(buffer));
+    STATUS(CL_SUCCESS, clReleaseCommandQueue(queue));
+    STATUS(CL_SUCCESS, clReleaseContext(context));
+    if (confined) STATUS(CL_SUCCESS, clReleaseDevice(device));
+    usleep(20000);
+    return finish();
+}
+
 int main(void) {
-    int (*const ways[])(void) = {exit_in_flight, exit_while_waiting, fork_in_flight, close_in_flight};
-    const char *const names[] = {"exit in flight", "exit while waiting", "fork in flight", "close in flight"};
-    for (int i = 0; i < 4; i++) {
+    int (*const ways[])(void) = {exit_in_flight, exit_while_waiting, fork_in_flight, close_in_flight, release_in_flight};
+    const char *const names[] = {"exit in flight", "exit while waiting", "fork in flight", "close in flight", "release in flight"};
+    for (int i = 0; i < 10; i++) {
         fflush(stdout);
+        confined = i % 2;
         pid_t child = fork();
         if (child == 0) {
             alarm(100);
-            return ways[i]();
+            return ways[i / 2]();
         }
         int status = 0;
         TRUE(waitpid(child, &status, 0) == child);
@@ -123,7 +155,7 @@ int main(void) {
             printf("no OpenCL C compiler\n");
             return 0;
         }
-        if (status != 0) printf("%s: status %#x\n", names[i], status);
+        if (status != 0) printf("%s%s: status %#x\n", names[i / 2], confined ? ", sub-device" : "", status);
         TRUE(status == 0);
     }
     return finish();

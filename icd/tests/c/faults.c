@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,10 @@ static const char *source =
     "  for (int i = 0; i < n; i++) big[i * 4096] = i;\n"
     "  out[get_global_id(0)] = big[(n - 1) * 4096];\n"
     "}\n"
+    /* Functions of the driver and of the C library read these addresses. */
+    "kernel void says(global int *out, ulong address) { printf(\"%s\\n\", (constant char *)address); }\n"
+    "struct large { int words[1000]; };\n"
+    "kernel void copies(global struct large *out, ulong address) { *out = *(global struct large *)address; }\n"
     "kernel void good(global int *out) { out[get_global_id(0)] = get_global_id(0) * 3; }\n";
 
 static char message[1024];
@@ -39,6 +44,53 @@ static cl_int status_of(cl_event event) {
     cl_int status = 77;
     STATUS(CL_SUCCESS, clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
     return status;
+}
+
+/* What becomes of a launch of `name` that is given `address`. */
+static cl_int run(cl_command_queue queue, cl_program program, cl_mem out, const char *name, cl_ulong address) {
+    cl_int err;
+    cl_kernel kernel = clCreateKernel(program, name, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clSetKernelArg(kernel, 0, sizeof out, &out));
+    STATUS(CL_SUCCESS, clSetKernelArg(kernel, 1, sizeof address, &address));
+    size_t items = 1;
+    cl_event event;
+    messages = 0;
+    message[0] = 0;
+    STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, &event));
+    clFinish(queue);
+    cl_int status = status_of(event);
+    STATUS(CL_SUCCESS, clReleaseEvent(event));
+    STATUS(CL_SUCCESS, clReleaseKernel(kernel));
+    return status;
+}
+
+/* A kernel's fault is its own in functions that it calls, too. */
+static void in_functions(cl_command_queue queue, cl_program program, cl_mem out) {
+    size_t page = sysconf(_SC_PAGESIZE);
+    char *mapped = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    TRUE(mapped != MAP_FAILED);
+    memset(mapped, 'x', page);
+    mprotect(mapped + page, page, PROT_NONE);
+    const char *const names[] = {"says", "copies"};
+    for (int i = 0; i < 2; i++) {
+        cl_ulong addresses[] = {0xdead000, 0x8000000000000000, (cl_ulong)mapped + page - 3};
+        for (int j = 0; j < 3; j++) {
+            STATUS(CL_OUT_OF_RESOURCES, run(queue, program, out, names[i], addresses[j]));
+            TRUE(messages == 1);
+            TRUE(strstr(message, names[i]) != NULL);
+            /* A copy may begin at its end. */
+            char expected[32];
+            snprintf(expected, sizeof expected, "%#llx", j == 2 ? (unsigned long long)mapped + page : 0xdead000);
+            TRUE(j == 1 || (i == 1 && j == 2) || strstr(message, expected) != NULL);
+        }
+    }
+    /* What is there to its last byte is no fault. */
+    mapped[page - 1] = 0;
+    STATUS(CL_COMPLETE, run(queue, program, out, "says", (cl_ulong)mapped + page - 3));
+    STATUS(CL_COMPLETE, run(queue, program, out, "copies", (cl_ulong)mapped + page - 4000));
+    TRUE(messages == 0);
+    munmap(mapped, 2 * page);
 }
 
 int main(void) {
@@ -101,6 +153,8 @@ int main(void) {
     STATUS(CL_OUT_OF_RESOURCES, status_of(full));
     TRUE(strstr(message, "deep") != NULL && strstr(message, "stack") != NULL);
     STATUS(CL_SUCCESS, clReleaseEvent(full));
+
+    in_functions(queue, program, out);
 
     /* The context is as good as before. */
     int results[4096];

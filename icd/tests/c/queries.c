@@ -282,7 +282,7 @@ static void consistency(void) {
     STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof p, &p, NULL));
     TRUE(p == platform);
     STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof version, version, NULL));
-    TRUE(strncmp(version, "OpenCL 3.", 9) == 0);
+    TRUE(strncmp(version, "OpenCL 3.1 ", 11) == 0);
     STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_ENDIAN_LITTLE, sizeof yes, &yes, NULL));
     TRUE(yes == CL_TRUE || yes == CL_FALSE);
 

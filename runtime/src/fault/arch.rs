@@ -1,4 +1,5 @@
-//! What faults need of the processor: a call that can be returned from at any time, and the registers of an interrupted thread.
+//! What faults need of the processor: a call that can be returned from at any time, a copy that stops at a fault, and the registers
+//! of an interrupted thread.
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 pub(super) use none::*;
@@ -105,6 +106,29 @@ mod x86_64 {
         naked_asm!("mov rsp, [rdi]", "jmp [rdi + 8]")
     }
 
+    /// Copies bytes in order, and gives the number of those that are left because the next one faulted.
+    ///
+    /// # Safety
+    /// What can be written at `to` is the caller's to write; what can be read at `from` does not change meanwhile.
+    pub(crate) unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) -> usize {
+        // SAFETY: the caller's.
+        unsafe { copy_until_fault(to, from, 0, bytes) }
+    }
+
+    /// The copy is the first instruction, and counts in the fourth argument. [`Interrupted::leave_copy`] goes on after it.
+    #[unsafe(naked)]
+    unsafe extern "C" fn copy_until_fault(
+        to: *mut u8,
+        from: *const u8,
+        unused: usize,
+        bytes: usize,
+    ) -> usize {
+        naked_asm!("rep movsb", "mov rax, rcx", "ret")
+    }
+
+    /// Bytes of `rep movsb`.
+    const COPY_SIZE: i64 = 2;
+
     /// A thread whose instruction faulted.
     pub(crate) struct Interrupted {
         registers: *mut [libc::greg_t; 23],
@@ -132,6 +156,25 @@ mod x86_64 {
 
         pub(crate) fn stack(&self) -> usize {
             self.register(libc::REG_RSP)
+        }
+
+        /// What is on top of the stack: where a function returns to that has put nothing on it.
+        ///
+        /// # Safety
+        /// The stack pointer is where something can be read.
+        pub(crate) unsafe fn top_of_stack(&self) -> usize {
+            // SAFETY: the caller's.
+            unsafe { (self.stack() as *const usize).read_unaligned() }
+        }
+
+        /// Has the thread go on after its [`copy`] when the handler returns, if that is what it is doing.
+        pub(crate) fn leave_copy(&mut self) -> bool {
+            if self.instruction() != copy_until_fault as *const () as usize {
+                return false;
+            }
+            // SAFETY: as above.
+            unsafe { (*self.registers)[libc::REG_RIP as usize] += COPY_SIZE };
+            true
         }
 
         /// Has the thread go on in `call` when the handler returns.
@@ -177,6 +220,14 @@ mod none {
     /// None.
     pub(crate) unsafe fn leave(_way_back: &WayBack) {}
 
+    /// # Safety
+    /// The bytes can be read and written.
+    pub(crate) unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) -> usize {
+        // SAFETY: the caller's.
+        unsafe { from.copy_to(to, bytes) };
+        0
+    }
+
     pub(crate) struct Interrupted;
 
     impl Interrupted {
@@ -192,6 +243,16 @@ mod none {
 
         pub(crate) fn stack(&self) -> usize {
             0
+        }
+
+        /// # Safety
+        /// None.
+        pub(crate) unsafe fn top_of_stack(&self) -> usize {
+            0
+        }
+
+        pub(crate) fn leave_copy(&mut self) -> bool {
+            false
         }
 
         pub(crate) fn go_back(&mut self, _way: &WayBack) {}

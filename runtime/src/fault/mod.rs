@@ -7,8 +7,12 @@
 //! ```
 //!
 //! The handler looks for its thread in a table that threads enter before they first run a kernel, since it must neither
-//! take locks nor allocate, which thread-local variables of a library may do. Only faults of instructions of the kernel itself are taken: one in a function
-//! that it calls may hold locks. Everything else goes to the handler that was there before, and a handler that the application installs later
+//! take locks nor allocate, which thread-local variables of a library may do. Only faults of instructions of the kernel itself are taken, and of
+//! the C library's `memmove` when the kernel called that: any other function that it calls may hold locks. `printf` reads the strings that it is
+//! given by way of [`access`], which says when an access faults instead of faulting; then the launch fails when the call of generated code
+//! returns. What serves device queues is given addresses that the kernel has touched.
+//!
+//! Everything else goes to the handler that was there before, and a handler that the application installs later
 //! comes first. `BROLGA_FAULTS=0` installs none.
 //!
 //! Copies are called in the same way, for one kind of fault: memory that has gone from below them, as that of a file which has become
@@ -17,6 +21,7 @@
 //! Where the kernel was interrupted its memory is left as it is, which is all that is promised of a launch that failed.
 //! `arch.rs` is what depends on the processor. `interrupt.rs` has kernels of a terminated context end by the same way.
 
+pub(crate) mod access;
 mod arch;
 mod interrupt;
 
@@ -52,9 +57,26 @@ const NEAR: usize = 1 << 20;
 pub(crate) struct Fault {
     signal: i32,
     address: usize,
-    /// Bytes of the code before the instruction.
-    offset: usize,
+    place: Place,
     stack_is_full: bool,
+}
+
+/// Where a kernel did it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// So many bytes into its code.
+    Code(usize),
+    /// In a call of the function that is called so.
+    Call(&'static str),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Code(offset) => write!(f, "{offset} bytes into its code"),
+            Place::Call(name) => write!(f, "in a call of {name}"),
+        }
+    }
 }
 
 impl fmt::Display for Fault {
@@ -70,16 +92,12 @@ impl fmt::Display for Fault {
             // What the processor reports of an address that no memory can have is 0.
             libc::SIGSEGV | libc::SIGBUS if self.address == 0 => "accessed no valid address",
             libc::SIGSEGV | libc::SIGBUS => {
-                return write!(
-                    f,
-                    "accessed address {:#x}, {} bytes into its code",
-                    self.address, self.offset
-                );
+                return write!(f, "accessed address {:#x}, {}", self.address, self.place);
             }
             libc::SIGFPE => "divided by zero",
             _ => "came to an instruction that the processor does not have",
         };
-        write!(f, "{what}, {} bytes into its code", self.offset)
+        write!(f, "{what}, {}", self.place)
     }
 }
 
@@ -159,6 +177,8 @@ const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGI
 struct Entry {
     slot: Option<&'static Slot>,
     stack: *mut libc::c_void,
+    /// What the running kernel did in a function that it called.
+    noted: Cell<Option<Fault>>,
 }
 
 thread_local! {
@@ -175,6 +195,7 @@ impl Entry {
         Entry {
             slot,
             stack: give_handler_stack(),
+            noted: Cell::new(None),
         }
     }
 }
@@ -234,6 +255,7 @@ fn install() -> Option<[libc::sigaction; SIGNALS.len()]> {
         return None;
     }
     stay_loaded();
+    LazyLock::force(&MEMMOVE);
     // SAFETY: zeros are a valid `sigaction`; the handler keeps to what handlers may do.
     let mut before = SIGNALS.map(|_| unsafe { std::mem::zeroed::<libc::sigaction>() });
     for (&signal, old) in SIGNALS.iter().zip(&mut before) {
@@ -267,22 +289,85 @@ fn stay_loaded() {
     }
 }
 
+/// The code of the library that `memmove` is in.
+static MEMMOVE: LazyLock<Range<usize>> = LazyLock::new(|| {
+    let mut code = Search {
+        address: libc::memmove as *const () as usize,
+        found: 0..0,
+    };
+    // SAFETY: the callback is for what it is given, and `code` outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(search), (&raw mut code).cast()) };
+    code.found
+});
+
+/// What [`search`] is asked, and its answer.
+struct Search {
+    address: usize,
+    found: Range<usize>,
+}
+
+/// Finds the loaded segment that an address is in.
+unsafe extern "C" fn search(
+    info: *mut libc::dl_phdr_info,
+    _size: usize,
+    data: *mut libc::c_void,
+) -> i32 {
+    // SAFETY: the linker describes a loaded object, with as many headers as it says; the data is what was passed.
+    let (base, headers, wanted) = unsafe {
+        let info = &*info;
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
+        (info.dlpi_addr, headers, &mut *data.cast::<Search>())
+    };
+    for header in headers
+        .iter()
+        .filter(|header| header.p_type == libc::PT_LOAD)
+    {
+        let start = base.wrapping_add(header.p_vaddr) as usize;
+        let range = start..start + header.p_memsz as usize;
+        if range.contains(&wanted.address) {
+            wanted.found = range;
+            return 1;
+        }
+    }
+    0
+}
+
+/// Where in a kernel's code its thread is: at an instruction of it, or in `memmove`, which puts nothing on the stack and takes no locks.
+///
+/// # Safety
+/// A handler is running for a fault at `address`.
+unsafe fn offset(at: &arch::Interrupted, code: &Range<usize>, address: usize) -> Option<usize> {
+    if code.contains(&at.instruction()) {
+        return Some(at.instruction() - code.start);
+    }
+    let is_memmove = LazyLock::get(&MEMMOVE).is_some_and(|all| all.contains(&at.instruction()));
+    if !is_memmove || at.stack().abs_diff(address) < NEAR {
+        return None;
+    }
+    // SAFETY: it is not the stack that faulted.
+    let caller = unsafe { at.top_of_stack() };
+    code.contains(&caller).then(|| caller - code.start)
+}
+
 extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the system calls handlers with a context, and with information.
+    let (mut at, address) = unsafe {
+        let address = (*info).si_addr() as usize;
+        (arch::Interrupted::new(context), address)
+    };
+    if at.leave_copy() {
+        return;
+    }
     if let Some(slot) = Slot::running() {
-        // SAFETY: the system calls handlers with a context.
-        let mut at = unsafe { arch::Interrupted::new(context) };
-        let code = slot.code();
-        let is_taken = match slot.is_guard.load(Relaxed) {
-            true => signal == libc::SIGBUS,
-            false => code.contains(&at.instruction()),
+        let place = match slot.is_guard.load(Relaxed) {
+            true => (signal == libc::SIGBUS).then_some(0),
+            // SAFETY: this is the handler.
+            false => unsafe { offset(&at, &slot.code(), address) },
         };
-        if is_taken {
-            // SAFETY: the system calls handlers with information.
-            let address = unsafe { (*info).si_addr() } as usize;
+        if let Some(offset) = place {
             slot.signal.store(signal, Relaxed);
             slot.address.store(address, Relaxed);
-            slot.offset
-                .store(at.instruction().wrapping_sub(code.start), Relaxed);
+            slot.offset.store(offset, Relaxed);
             let is_near = at.stack().abs_diff(address) < NEAR;
             slot.stack_is_full.store(is_near, Relaxed);
             slot.running.store(false, Relaxed);
@@ -330,11 +415,44 @@ unsafe fn pass_on(
     true
 }
 
+/// The kernel that this thread runs had a function of ours, `name`, access an address that it cannot.
+pub(crate) fn note(address: usize, name: &'static str) {
+    let fault = Fault {
+        signal: libc::SIGSEGV,
+        address,
+        place: Place::Call(name),
+        stack_is_full: false,
+    };
+    // A thread that is ending has no kernel.
+    let _ = ENTRY.try_with(|entry| entry.noted.set(Some(fault)));
+}
+
 /// Calls a kernel whose machine code is at `code`, unless `stop` says that it is to end.
 ///
 /// # Safety
 /// That of [`KernelFn`].
 pub(crate) unsafe fn call(
+    kernel: KernelFn,
+    code: Range<usize>,
+    launch: &Launch,
+    scratch: *mut u8,
+    groups: Range<u64>,
+    stop: Option<&AtomicBool>,
+) -> Result<(), Cut> {
+    // SAFETY: the caller's.
+    let result = unsafe { call_caught(kernel, code, launch, scratch, groups, stop) };
+    let noted = ENTRY.try_with(|entry| entry.noted.take());
+    match noted {
+        Ok(Some(fault)) => result.and(Err(Cut::Fault(fault))),
+        _ => result,
+    }
+}
+
+/// As [`call`], without what functions noted.
+///
+/// # Safety
+/// That of [`KernelFn`].
+unsafe fn call_caught(
     kernel: KernelFn,
     code: Range<usize>,
     launch: &Launch,
@@ -386,7 +504,7 @@ pub(crate) unsafe fn call(
         signal => Err(Cut::Fault(Fault {
             signal,
             address: slot.address.load(Relaxed),
-            offset: slot.offset.load(Relaxed),
+            place: Place::Code(slot.offset.load(Relaxed)),
             stack_is_full: slot.stack_is_full.load(Relaxed),
         })),
     }

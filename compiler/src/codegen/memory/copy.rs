@@ -1,5 +1,7 @@
 //! Copies of bytes, lane by lane.
 
+use std::ffi::c_void;
+
 use cranelift_codegen::ir::{self as clif, types};
 
 use super::super::function::Gen;
@@ -37,14 +39,11 @@ impl Gen<'_> {
     }
 }
 
-/// `void *memmove(void *to, const void *from, size_t bytes)`
-extern "C" fn move_bytes(to: *mut u8, from: *const u8, bytes: usize) -> *mut u8 {
-    // SAFETY: generated code passes the kernel's own pointers; that they are valid for `bytes` is the
-    // kernel's obligation, as for every access it makes.
-    unsafe { std::ptr::copy(from, to, bytes) };
-    to
+unsafe extern "C" {
+    /// The C library's. It is called without anything in between, so that a fault in it can be told to be the kernel's.
+    fn memmove(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void;
 }
 
 fn libc_memmove() -> usize {
-    move_bytes as *const () as usize
+    memmove as *const () as usize
 }

@@ -166,16 +166,19 @@ impl Gen<'_> {
         (base, self.b.ins().band(together, all))
     }
 
+    /// Where lanes that are not active load from.
+    pub(super) fn address_of_zeros(&mut self) -> clif::Value {
+        let zeros = std::ptr::from_ref(&ZEROS.0) as u64;
+        self.b.ins().iconst(types::I64, zeros as i64)
+    }
+
     pub(super) fn gather_parts(
         &mut self,
         address: Value,
         mask: Option<Value>,
         layout: Layout,
     ) -> Vec<Parts> {
-        let zeros = std::ptr::from_ref(&ZEROS.0) as u64;
-        let addresses = self.lane_addresses(address, mask, |g| {
-            g.b.ins().iconst(types::I64, zeros as i64)
-        });
+        let addresses = self.lane_addresses(address, mask, Self::address_of_zeros);
         let ty = Type::new(layout.scalar, layout.lanes);
         if layout.lane_is_vector() {
             let vectors: Parts = addresses

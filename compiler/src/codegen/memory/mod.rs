@@ -2,11 +2,12 @@
 //!
 //! Of vectors, by shape: elements that lie end to end are loaded as vectors and taken apart with
 //! shuffles; others are accessed lane by lane. Lanes that a mask leaves out touch no memory of the
-//! program: consecutive accesses take the vector path when every lane is active and otherwise loop
+//! program: consecutive accesses take the vector path when every lane is active and otherwise go vector by vector, or loop
 //! over the active ones; gathers and scatters redirect inactive lanes to memory of our own.
 //!
 //! - `mod.rs`: which way an access goes; scalar accesses.
 //! - `strided.rs`: one address and a distance between lanes.
+//! - `masked.rs`: the same by some of the lanes.
 //! - `gather.rs`: an address for each lane. `indexed.rs`: those that are made of a uniform one and an index.
 //! - `shuffle.rs`: from vectors as they lie in memory to one for each element, and back.
 //! - `copy.rs`: copies of bytes.
@@ -17,6 +18,7 @@ mod combine;
 mod copy;
 mod gather;
 mod indexed;
+mod masked;
 mod shuffle;
 mod strided;
 

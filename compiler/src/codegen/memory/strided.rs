@@ -43,6 +43,24 @@ impl Gen<'_> {
         let all: Vec<clif::BlockArg> = all.iter().flatten().map(|&p| p.into()).collect();
         self.b.ins().jump(done, &all);
         self.b.switch_to_block(slow);
+        let some = if layout.is_by_vectors() {
+            self.load_some(base, bits, layout)
+        } else {
+            self.load_lane_by_lane(base, bits, layout)
+        };
+        let some: Vec<clif::BlockArg> = some.into_iter().map(Into::into).collect();
+        self.b.ins().jump(done, &some);
+        self.b.switch_to_block(done);
+        params
+            .chunks(count)
+            .map(|parts| self.loaded(parts.into(), ty))
+            .collect()
+    }
+
+    /// The parts of each element in turn, loaded where a lane's bit is set.
+    fn load_lane_by_lane(&mut self, base: clif::Value, bits: clif::Value, layout: Layout) -> Parts {
+        let ty = Type::new(layout.scalar, layout.lanes);
+        let part = part_type(layout.scalar);
         let arrays: Vec<_> = (0..layout.elements)
             .map(|_| self.result_array(ty))
             .collect();
@@ -59,16 +77,9 @@ impl Gen<'_> {
                 g.set_result(array, lane, v);
             }
         });
-        let some: Vec<clif::BlockArg> = arrays
+        arrays
             .into_iter()
             .flat_map(|array| self.reload(array, ty))
-            .map(Into::into)
-            .collect();
-        self.b.ins().jump(done, &some);
-        self.b.switch_to_block(done);
-        params
-            .chunks(count)
-            .map(|parts| self.loaded(parts.into(), ty))
             .collect()
     }
 
@@ -217,6 +228,24 @@ impl Gen<'_> {
         self.store_strided_parts(base, &parts, layout);
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(slow);
+        if layout.is_by_vectors() {
+            self.store_some(base, bits, &parts[0], layout);
+        } else {
+            self.store_lane_by_lane(base, bits, values, layout);
+        }
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+        self.known = known;
+    }
+
+    /// Stores the lanes whose bit is set.
+    fn store_lane_by_lane(
+        &mut self,
+        base: clif::Value,
+        bits: clif::Value,
+        values: &[Value],
+        layout: Layout,
+    ) {
         let operands: Vec<LaneOperand> = values.iter().map(|&v| self.spill(v)).collect();
         self.for_set_runs(bits, layout.run(), |g, lane, count| {
             let offset = g.b.ins().imul_imm_s(lane, layout.stride);
@@ -230,9 +259,6 @@ impl Gen<'_> {
                     .store(flags(), v, at, k as i32 * layout.size() as i32);
             }
         });
-        self.b.ins().jump(done, &[]);
-        self.b.switch_to_block(done);
-        self.known = known;
     }
 
     pub(super) fn store_strided_parts(

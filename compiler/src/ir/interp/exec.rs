@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
 use super::ndrange::WorkItem;
 use super::{Error, Interpreter, MAX_DEPTH, PrintfArg, PrintfCall, SegmentId, builtin};
 use crate::AddressSpace;
+use crate::analysis::loops::positions;
 use crate::analysis::{DominatorTree, Loop, LoopForest};
 use crate::ir::collective::{Grouping, evaluate};
 use crate::ir::eval::{self, Lanes};
@@ -16,6 +17,7 @@ use crate::ir::{
     Block, BlockCall, Collective, FuncId, Function, Inst, InstData, Op, Scalar, Scope, Terminator,
     Type, Value,
 };
+use crate::transform::single_entry;
 
 /// Where in a frame the lanes of each value are, and where blocks are if it matters who is where.
 #[derive(Debug)]
@@ -25,12 +27,15 @@ pub(super) struct Layout {
     nest: Option<Nest>,
 }
 
-/// In which order work-items that parted go on, so that they meet again.
+/// In which order work-items that parted go on, so that they meet again: by the loops and blocks of the function whose loops have one
+/// entry each. The function that runs need not be it.
 #[derive(Debug)]
 struct Nest {
     loops: LoopForest,
     /// Place in reverse post-order.
     places: SecondaryMap<Block, u32>,
+    /// The header of a loop with several entries, for each of these.
+    headers: SecondaryMap<Block, PackedOption<Block>>,
 }
 
 impl Nest {
@@ -42,16 +47,48 @@ impl Nest {
         if !blocks.any(|&block| func.blocks[block].insts.iter().any(matters)) {
             return None;
         }
-        let mut places = SecondaryMap::new();
-        for (place, block) in func.reverse_post_order().into_iter().enumerate() {
-            places[block] = place as u32;
+        let mut func = func.clone();
+        let mut headers = SecondaryMap::new();
+        for header in single_entry::run(&mut func) {
+            for entry in header.entries {
+                headers[entry] = header.block.into();
+            }
         }
         Some(Nest {
-            loops: LoopForest::new(func, &DominatorTree::new(func)),
-            places,
+            loops: LoopForest::new(&func, &DominatorTree::new(&func)),
+            places: positions(&func.reverse_post_order()),
+            headers,
         })
     }
+
+    /// Who is in some loops comes to a block.
+    fn come_to(&self, block: Block, around: &mut Around) {
+        if let Some(header) = self.headers[block].expand() {
+            self.go_round(header, around);
+        }
+        self.go_round(block, around);
+    }
+
+    fn go_round(&self, block: Block, around: &mut Around) {
+        let loops = &self.loops;
+        while let Some(&(id, _)) = around.last()
+            && !loops.contains(id, block)
+        {
+            around.pop();
+        }
+        if let Some(id) = loops.innermost(block)
+            && loops.loops[id].header == block
+        {
+            match around.last_mut() {
+                Some((top, rounds)) if *top == id => *rounds += 1,
+                _ => around.push((id, 0)),
+            }
+        }
+    }
 }
+
+/// Loops, outermost first, and how often each has gone round.
+type Around = SmallVec<[(Loop, u32); 2]>;
 
 impl Layout {
     pub fn new(func: &Function) -> Rc<Layout> {
@@ -80,8 +117,8 @@ pub(super) struct Frame<'f> {
     block: Block,
     next: usize,
     private: SmallVec<[SegmentId; 2]>,
-    /// The loops around `block`, outermost first, and how often each has gone round; if it matters.
-    around: SmallVec<[(Loop, u32); 2]>,
+    /// The loops around `block`, if it matters.
+    around: Around,
 }
 
 impl<'f> Frame<'f> {
@@ -102,21 +139,8 @@ impl<'f> Frame<'f> {
     fn go_to(&mut self, block: Block) {
         self.block = block;
         self.next = 0;
-        let Some(Nest { loops, .. }) = &self.layout.nest else {
-            return;
-        };
-        while let Some(&(id, _)) = self.around.last()
-            && !loops.contains(id, block)
-        {
-            self.around.pop();
-        }
-        if let Some(id) = loops.innermost(block)
-            && loops.loops[id].header == block
-        {
-            match self.around.last_mut() {
-                Some((top, rounds)) if *top == id => *rounds += 1,
-                _ => self.around.push((id, 0)),
-            }
+        if let Some(nest) = &self.layout.nest {
+            nest.come_to(block, &mut self.around);
         }
     }
 

@@ -34,12 +34,12 @@ use regions::{Cut, cut};
 use slots::{Node, Way};
 
 use super::collectives::is_collective;
-use super::{Region, Remark, Split};
+use super::{Region, Split};
 use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{
     Block, Builder, FuncId, Function, Op, Slot, SlotId, SourceLoc, Terminator, Type, Value,
 };
-use crate::{Diagnostic, LaunchKey};
+use crate::{Diagnostic, LaunchKey, Remark};
 
 fn has_barrier(kernel: &Function) -> bool {
     kernel.layout.iter().any(|&block| {

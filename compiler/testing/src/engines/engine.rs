@@ -3,7 +3,7 @@
 use brolga_compiler::ir::interp::{Interpreter, Launch, Memory, Options};
 use brolga_compiler::ir::verify::verify;
 use brolga_compiler::ir::{Function, Module, ParamSource, Stage};
-use brolga_compiler::{BuildOptions, LaunchKey, lower, transform, workgroup};
+use brolga_compiler::{BuildOptions, LaunchKey, NdRange, Program, lower, transform, workgroup};
 
 use super::case::{Case, Outcome, printf_text};
 use super::native;
@@ -88,6 +88,14 @@ impl Engine {
     }
 }
 
+/// The launch for which stages print.
+const CHECKED: NdRange = NdRange {
+    work_dim: 1,
+    global_offset: [0; 3],
+    global_size: [64, 1, 1],
+    local_size: [16, 1, 1],
+};
+
 /// What a stage of the compiler prints of a module's first kernel.
 ///
 /// # Errors
@@ -98,18 +106,19 @@ pub fn print(module: &Module, stage: &str) -> Result<String, String> {
         "prepared" => Ok(prepare(module, 0)?.0.to_string()),
         "vectorized" => {
             let (func, params) = prepare(module, 0)?;
-            let range = brolga_compiler::NdRange {
-                work_dim: 1,
-                global_offset: [0; 3],
-                global_size: [64, 1, 1],
-                local_size: [16, 1, 1],
-            };
-            let key = LaunchKey::new(&range, 8);
+            let key = LaunchKey::new(&CHECKED, 8);
             let mut code = workgroup::build(&func, &params, &key).map_err(|e| e.to_string())?;
             lower::collectives::expand(&mut code.function);
             lower::builtins::expand(&mut code.function);
             transform::cleanup(&mut code.function);
             Ok(code.function.to_string())
+        }
+        "remarks" => {
+            let program = Program::from_module(module.clone(), &BuildOptions::default());
+            let program = program.map_err(|e| e.to_string())?;
+            let key = program.launch_key(0, &CHECKED);
+            let code = program.compile(0, &key).map_err(|e| e.to_string())?;
+            Ok(code.remarks().join("\n"))
         }
         _ => Err(format!("there is no stage {stage:?} to check")),
     }
@@ -118,8 +127,8 @@ pub fn print(module: &Module, stage: &str) -> Result<String, String> {
 fn prepare(module: &Module, kernel: usize) -> Result<(Function, Vec<ParamSource>), String> {
     let prepared = transform::prepare_kernel(module, kernel, &BuildOptions::default())
         .map_err(|e| e.to_string())?;
-    verify(&prepared.0, Stage::Scalarized, Some(module))?;
-    Ok(prepared)
+    verify(&prepared.function, Stage::Scalarized, Some(module))?;
+    Ok((prepared.function, prepared.params))
 }
 
 fn interpret(

@@ -1,4 +1,4 @@
-//! Blocks, branches, loops, and control flow that no structure has.
+//! Blocks, branches and loops.
 
 use std::fmt::Write as _;
 
@@ -401,40 +401,5 @@ impl Generator {
         self.begin(end);
         self.line("ret");
         self.begin(next);
-    }
-
-    /// Four blocks that jump forward to any later one: what `goto` and optimisers make.
-    pub(super) fn tangle(&mut self, depth: u32) {
-        let ty = self.carried();
-        let blocks: Vec<usize> = (0..5).map(|_| self.new_block()).collect();
-        let before = self.together;
-        self.together = false;
-        let scope = self.scope.len();
-        let value = self.value(ty);
-        let cond = self.condition(false);
-        self.line(&format!(
-            "cond_br v{cond}, block{}(v{value}), block{}(v{value})",
-            blocks[0], blocks[1]
-        ));
-        for (i, &block) in blocks[..4].iter().enumerate() {
-            self.scope.truncate(scope);
-            self.join(block, ty, false);
-            let value = self.arm(depth, ty, false);
-            let cond = self.condition(false);
-            let (a, b) = (
-                self.rng.random_range(i + 1..5),
-                self.rng.random_range(i + 1..5),
-            );
-            // Every block is someone's target.
-            let a = if i == 0 { 2 } else { a };
-            let b = if i == 1 { 3 } else { b };
-            self.line(&format!(
-                "cond_br v{cond}, block{}(v{value}), block{}(v{value})",
-                blocks[a], blocks[b]
-            ));
-        }
-        self.scope.truncate(scope);
-        self.together = before;
-        self.join(blocks[4], ty, false);
     }
 }

@@ -3,14 +3,14 @@
 //! A kernel reads two input buffers at consecutive, strided, reversed, uniform and arbitrary indexes, stores to places
 //! of its own in two output buffers, reads and writes images, exchanges values in sub-groups, keeps private arrays, counts with atomics whose order does not matter, and meets its
 //! group at barriers in uniform control flow. In between it does every pure operation on every type under
-//! divergent and uniform branches, loops and switches.
+//! divergent and uniform branches, loops and switches, and jumps into loops.
 //!
 //! Which values are the same for the whole group is tracked, because barriers may depend on those only. What would
 //! leave the result to the engine is kept out: every index is masked, every loop counts, and a float goes to
 //! memory, to its bits or to a sign only with its NaNs made one (`Generator::canonical`).
 //!
 //! - this file: the generator's state, and how it emits an instruction. `kernel.rs`: the frame of a kernel.
-//! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `images.rs`, `atomics.rs`, `groups.rs`, `control.rs`:
+//! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `images.rs`, `atomics.rs`, `groups.rs`, `control.rs`, `tangles.rs`:
 //!   the kinds.
 //! - `values.rs`: operands. `range.rs`: launches.
 //! - `private_memory.rs`: a generator of other kernels, with calls and private memory of mixed types.
@@ -25,6 +25,7 @@ mod memory;
 pub mod private_memory;
 mod range;
 mod statements;
+mod tangles;
 mod values;
 
 use std::fmt::Write as _;

@@ -62,6 +62,7 @@ impl Generator {
             22..=25 if depth < 4 => self.branch(depth),
             26..=28 if depth < 3 => self.repeat(depth),
             29 if depth < 4 => self.switch(depth),
+            30 if depth < 3 && self.chance(0.4) => self.jumps_into_a_loop(depth),
             30 if depth < 4 => self.tangle(depth),
             31 if !self.barriers && self.chance(0.5) => self.leave(),
             32 if depth < 3 => self.stride_loop(depth),

@@ -1,0 +1,180 @@
+//! Consecutive accesses by some of the lanes.
+//!
+//! A vector at a time: one whose lanes are all active is loaded or stored as such; else each lane has an address of its own, which is that of
+//! memory of ours where the lane is not active. No lane is branched for, and no vector is put together in memory: the processor would wait
+//! until what was stored in pieces has arrived there before it gives it back as one. Loops over active lanes are for lanes of
+//! a byte or two, and for those with several elements.
+
+use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
+use smallvec::{SmallVec, smallvec};
+
+use super::super::function::Gen;
+use super::super::parts::{Parts, lane_type, part_type};
+use super::{Layout, flags};
+use crate::ir::Type;
+
+/// Most lanes of a vector that are seen to one by one.
+const LANES: u8 = 4;
+
+impl Layout {
+    /// Whether the lanes are those of vectors in memory, few in each.
+    pub(super) fn is_by_vectors(self) -> bool {
+        (2..=LANES).contains(&self.run()) && self.lanes >= self.run()
+    }
+}
+
+impl Gen<'_> {
+    /// The lanes whose bit is set in `bits` (an `i32`), not all of them, and zeros.
+    pub(super) fn load_some(
+        &mut self,
+        base: clif::Value,
+        bits: clif::Value,
+        layout: Layout,
+    ) -> Parts {
+        let zeros = self.address_of_zeros();
+        let part = part_type(layout.scalar);
+        let count = usize::from(layout.lanes / layout.run());
+        let nothing = self.zero(part);
+        self.each_part(base, bits, layout, smallvec![nothing; count], |g, at, _| {
+            if let Where::Together(at) = at {
+                return g.b.ins().load(part, flags(), at, 0);
+            }
+            let lanes: SmallVec<[clif::Value; 4]> = (0..layout.run())
+                .map(|lane| {
+                    let at = at.lane(g, lane, layout, zeros);
+                    g.b.ins().load(lane_type(layout.scalar), flags(), at, 0)
+                })
+                .collect();
+            g.vector_of(Type::new(layout.scalar, layout.run()), &lanes)[0]
+        })
+    }
+
+    /// Stores the lanes whose bit is set in `bits` (an `i32`), not all of them.
+    pub(super) fn store_some(
+        &mut self,
+        base: clif::Value,
+        bits: clif::Value,
+        parts: &Parts,
+        layout: Layout,
+    ) {
+        let slot = self.stack_slot(16);
+        let nowhere = self.b.ins().stack_addr(types::I64, slot, 0);
+        self.each_part(base, bits, layout, parts.clone(), |g, at, part| {
+            if let Where::Together(at) = at {
+                g.b.ins().store(flags(), part, at, 0);
+                return part;
+            }
+            for lane in 0..layout.run() {
+                let at = at.lane(g, lane, layout, nowhere);
+                let v = g.b.ins().extractlane(part, lane);
+                g.b.ins().store(flags(), v, at, 0);
+            }
+            part
+        });
+    }
+
+    /// Runs `body` for each part, in a loop if there are several. It gets where the part's lanes are and the part, and gives what it
+    /// becomes.
+    fn each_part(
+        &mut self,
+        base: clif::Value,
+        bits: clif::Value,
+        layout: Layout,
+        parts: Parts,
+        body: impl Fn(&mut Self, Where, clif::Value) -> clif::Value,
+    ) -> Parts {
+        if parts.len() == 1 {
+            return smallvec![body(self, Where::Apart { base, bits }, parts[0])];
+        }
+        let whole = (1i64 << layout.run()) - 1;
+        let [head, together, apart, next, done] = std::array::from_fn(|_| self.b.create_block());
+        // The part whose turn it is comes first, and goes to the end when it is done.
+        let ty = part_type(layout.scalar);
+        let offset = self.b.append_block_param(head, types::I64);
+        let left = self.b.append_block_param(head, types::I32);
+        let turns: Parts = parts
+            .iter()
+            .map(|_| self.b.append_block_param(head, ty))
+            .collect();
+        let made = self.b.append_block_param(next, ty);
+
+        let start = self.b.ins().iconst(types::I64, 0);
+        let first: SmallVec<[clif::BlockArg; 8]> = [start, bits]
+            .iter()
+            .chain(&parts)
+            .map(|&v| v.into())
+            .collect();
+        self.b.ins().jump(head, &first);
+        self.b.switch_to_block(head);
+        let at = self.b.ins().iadd(base, offset);
+        let here = self.b.ins().band_imm_u(left, whole);
+        let all = self.b.ins().icmp_imm_u(IntCC::Equal, here, whole);
+        self.b.ins().brif(all, together, &[], apart, &[]);
+        let known = self.known.clone();
+        let ways = [
+            (together, Where::Together(at)),
+            (
+                apart,
+                Where::Apart {
+                    base: at,
+                    bits: left,
+                },
+            ),
+        ];
+        for (block, at) in ways {
+            self.b.switch_to_block(block);
+            let part = body(self, at, turns[0]);
+            self.b.ins().jump(next, &[part.into()]);
+            self.known = known.clone();
+        }
+        self.b.switch_to_block(next);
+        let offset = self.b.ins().iadd_imm_s(offset, 16);
+        let left = self.b.ins().ushr_imm_u(left, i64::from(layout.run()));
+        let end = 16 * parts.len() as i64;
+        let finished = self.b.ins().icmp_imm_u(IntCC::Equal, offset, end);
+        let again: SmallVec<[clif::BlockArg; 8]> = [offset, left]
+            .iter()
+            .chain(&turns[1..])
+            .chain([&made])
+            .map(|&v| v.into())
+            .collect();
+        self.b.ins().brif(finished, done, &[], head, &again);
+        self.b.switch_to_block(done);
+        turns[1..].iter().copied().chain([made]).collect()
+    }
+}
+
+/// Where the lanes of a part are.
+#[derive(Clone, Copy)]
+enum Where {
+    /// From here on, all of them.
+    Together(clif::Value),
+    /// Those whose bits are set; there may be more bits.
+    Apart {
+        base: clif::Value,
+        bits: clif::Value,
+    },
+}
+
+impl Where {
+    /// The address of a lane; `elsewhere` if it is not active.
+    fn lane(
+        self,
+        g: &mut Gen<'_>,
+        lane: u8,
+        layout: Layout,
+        elsewhere: clif::Value,
+    ) -> clif::Value {
+        let (Where::Together(base) | Where::Apart { base, .. }) = self;
+        let offset = i64::from(lane) * layout.size();
+        let at = match offset {
+            0 => base,
+            _ => g.b.ins().iadd_imm_s(base, offset),
+        };
+        let Where::Apart { bits, .. } = self else {
+            return at;
+        };
+        let bit = g.b.ins().band_imm_u(bits, 1 << lane);
+        g.b.ins().select(bit, at, elsewhere)
+    }
+}

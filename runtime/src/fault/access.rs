@@ -1,0 +1,49 @@
+//! Strings that a kernel names by their address: where reading would fault there is an answer instead, as long as the handler is
+//! installed. Without it, a fault is what it was.
+
+use super::arch;
+
+/// Bytes that are read at a time.
+const PIECE: usize = 256;
+/// Pieces end where a page may: what comes after a string need not be there.
+const PAGE: usize = 4096;
+
+/// The bytes of a string without its NUL. Errors: the address that cannot be read.
+///
+/// # Safety
+/// Nobody writes there meanwhile.
+pub(crate) unsafe fn read_string(address: usize) -> Result<Vec<u8>, usize> {
+    let mut string = Vec::new();
+    let mut piece = [0; PIECE];
+    loop {
+        let at = address.wrapping_add(string.len());
+        let piece = &mut piece[..PIECE.min(PAGE - at % PAGE)];
+        // SAFETY: there is room for as many; the rest is the caller's.
+        let left = unsafe { arch::copy(piece.as_mut_ptr(), at as *const u8, piece.len()) };
+        let read = &piece[..piece.len() - left];
+        if let Some(end) = read.iter().position(|&byte| byte == 0) {
+            string.extend_from_slice(&read[..end]);
+            return Ok(string);
+        }
+        string.extend_from_slice(read);
+        if left > 0 {
+            return Err(address.wrapping_add(string.len()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_end_at_their_nul() {
+        for length in [0, 1, PIECE - 1, PIECE, 3 * PIECE + 7, 2 * PAGE] {
+            let mut text = vec![b'y'; length];
+            text.extend_from_slice(b"\0z");
+            // SAFETY: nobody else has it.
+            let read = unsafe { read_string(text.as_ptr() as usize) };
+            assert_eq!(read.as_deref(), Ok(&text[..length]));
+        }
+    }
+}
