@@ -17,11 +17,11 @@ use super::types::{Form, Kind, TypeInfo};
 use crate::Diagnostic;
 use crate::program::SpecConstants;
 
-/// A decoration and its literal operands.
 /// `HostAccessINTEL` of `SPV_INTEL_global_variable_decorations`, which compilers of SYCL still write; that became two extensions
 /// with numbers of their own.
 const OLD_HOST_ACCESS: u32 = 6147;
 
+/// A decoration and its literal operands.
 pub(super) type Applied<'a> = (Decoration, &'a [u32]);
 
 /// An instruction set imported with `OpExtInstImport`.

@@ -1,6 +1,7 @@
 //! Program-scope variables by name (`cl_intel_global_variable_access`).
 
 use std::ffi::{c_char, c_void};
+use std::sync::Arc;
 
 use brolga_runtime::HostPtr;
 use opencl_sys::*;
@@ -100,10 +101,7 @@ pub fn get_pointer(
     let device = Device::from_raw(device)?;
     let program = Program::from_raw(program)?;
     require(
-        program
-            .devices
-            .iter()
-            .any(|one| std::sync::Arc::ptr_eq(one, &device)),
+        program.devices.iter().any(|one| Arc::ptr_eq(one, &device)),
         ClError::INVALID_DEVICE,
     )?;
     let name = name.string().ok_or(ClError::INVALID_VALUE)?;
