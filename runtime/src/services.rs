@@ -4,14 +4,14 @@
 //! is free to terminate the current kernel invocation". Where faults are not handled the process is aborted, as by `assert` of C.
 
 use std::cell::Cell;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::c_void;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use brolga_compiler::device::{self, Assertion};
 use brolga_compiler::ir::DeviceOp;
 
-use crate::fault;
+use crate::fault::{self, access};
 use crate::launch::LaunchWork;
 use crate::on_device::Caller;
 
@@ -49,7 +49,7 @@ impl<'a> Services<'a> {
 
     fn fail_assertion(&self, words: &[u64]) {
         self.failed.set(true);
-        // SAFETY: generated code has looked at the texts' first bytes, and that they end is what the function asks for.
+        // SAFETY: the texts are literals of the program.
         let message = unsafe { Failed::new(&Assertion::new(words)) }.to_string();
         self.launch.tell(&message);
         if !fault::is_handled() {
@@ -59,14 +59,14 @@ impl<'a> Services<'a> {
     }
 }
 
-/// A text of the program's; nothing for null.
+/// A text of the program's; nothing for null, or where there is none.
 ///
 /// # Safety
-/// It is null, or ends with a zero.
+/// Nobody writes there meanwhile.
 unsafe fn text(address: u64) -> Option<String> {
     // SAFETY: the caller's.
-    let text = (address != 0).then(|| unsafe { CStr::from_ptr(address as *const c_char) })?;
-    Some(text.to_string_lossy().into_owned())
+    let text = (address != 0).then(|| unsafe { access::read_string(address as usize) })?;
+    Some(String::from_utf8_lossy(&text.ok()?).into_owned())
 }
 
 /// `file:line: function: global id: [x,y,z], local id: [x,y,z] Assertion ... failed.`
@@ -80,7 +80,7 @@ struct Failed {
 
 impl Failed {
     /// # Safety
-    /// The texts are null, or end with a zero.
+    /// Nobody writes to the texts meanwhile.
     unsafe fn new(assertion: &Assertion) -> Failed {
         // SAFETY: the caller's.
         unsafe {
