@@ -15,7 +15,9 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use super::{SLOTS, Slot, arch, pass_on, stay_loaded};
+use super::arch;
+use super::handler::{pass_on, stay_loaded};
+use super::slots::{SLOTS, Slot};
 use crate::context::Context;
 
 pub(super) const SIGNAL: i32 = libc::SIGURG;

@@ -1,0 +1,184 @@
+//! The handler: which faults are taken, and what was there before.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::ptr;
+use std::sync::LazyLock;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::arch;
+use super::slots::Slot;
+
+/// A fault this near to the stack pointer is of a stack that is full.
+const NEAR: usize = 1 << 20;
+
+/// What the handlers before this one were, in the order of [`SIGNALS`].
+pub(super) static BEFORE: LazyLock<Option<[libc::sigaction; SIGNALS.len()]>> =
+    LazyLock::new(install);
+
+const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
+
+fn install() -> Option<[libc::sigaction; SIGNALS.len()]> {
+    if !arch::IS_SERVED || std::env::var("BROLGA_FAULTS").is_ok_and(|v| v == "0") {
+        return None;
+    }
+    stay_loaded();
+    LazyLock::force(&MEMMOVE);
+    // SAFETY: zeros are a valid `sigaction`; the handler keeps to what handlers may do.
+    let mut before = SIGNALS.map(|_| unsafe { std::mem::zeroed::<libc::sigaction>() });
+    for (&signal, old) in SIGNALS.iter().zip(&mut before) {
+        // SAFETY: as above.
+        unsafe {
+            let mut new: libc::sigaction = std::mem::zeroed();
+            new.sa_sigaction = handler as *const () as usize;
+            new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigemptyset(&mut new.sa_mask);
+            libc::sigaction(signal, &new, old);
+        }
+    }
+    Some(before)
+}
+
+/// The handler outlives a `dlclose` of the library, and so must its code.
+pub(super) fn stay_loaded() {
+    // SAFETY: the address is of this library's code; a library opened again is only counted.
+    unsafe {
+        let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+        let here = handler as *const libc::c_void;
+        if libc::dladdr(here, found.as_mut_ptr()) != 0 {
+            let name = found.assume_init().dli_fname;
+            if !name.is_null() {
+                libc::dlopen(
+                    name,
+                    libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE,
+                );
+            }
+        }
+    }
+}
+
+/// The code of the library that `memmove` is in.
+static MEMMOVE: LazyLock<Range<usize>> = LazyLock::new(|| {
+    let mut code = Search {
+        address: libc::memmove as *const () as usize,
+        found: 0..0,
+    };
+    // SAFETY: the callback is for what it is given, and `code` outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(search), (&raw mut code).cast()) };
+    code.found
+});
+
+/// What [`search`] is asked, and its answer.
+struct Search {
+    address: usize,
+    found: Range<usize>,
+}
+
+/// Finds the loaded segment that an address is in.
+unsafe extern "C" fn search(
+    info: *mut libc::dl_phdr_info,
+    _size: usize,
+    data: *mut libc::c_void,
+) -> i32 {
+    // SAFETY: the linker describes a loaded object, with as many headers as it says; the data is what was passed.
+    let (base, headers, wanted) = unsafe {
+        let info = &*info;
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
+        (info.dlpi_addr, headers, &mut *data.cast::<Search>())
+    };
+    for header in headers
+        .iter()
+        .filter(|header| header.p_type == libc::PT_LOAD)
+    {
+        let start = base.wrapping_add(header.p_vaddr) as usize;
+        let range = start..start + header.p_memsz as usize;
+        if range.contains(&wanted.address) {
+            wanted.found = range;
+            return 1;
+        }
+    }
+    0
+}
+
+/// Where in a kernel's code its thread is: at an instruction of it, or in `memmove`, which puts nothing on the stack and takes no locks.
+///
+/// # Safety
+/// A handler is running for a fault at `address`.
+unsafe fn offset(at: &arch::Interrupted, code: &Range<usize>, address: usize) -> Option<usize> {
+    if code.contains(&at.instruction()) {
+        return Some(at.instruction() - code.start);
+    }
+    let is_memmove = LazyLock::get(&MEMMOVE).is_some_and(|all| all.contains(&at.instruction()));
+    if !is_memmove || at.stack().abs_diff(address) < NEAR {
+        return None;
+    }
+    // SAFETY: it is not the stack that faulted.
+    let caller = unsafe { at.top_of_stack() };
+    code.contains(&caller).then(|| caller - code.start)
+}
+
+extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the system calls handlers with a context, and with information.
+    let (mut at, address) = unsafe {
+        let address = (*info).si_addr() as usize;
+        (arch::Interrupted::new(context), address)
+    };
+    if at.leave_copy() {
+        return;
+    }
+    if let Some(slot) = Slot::running() {
+        let place = match slot.is_guard.load(Relaxed) {
+            true => (signal == libc::SIGBUS).then_some(0),
+            // SAFETY: this is the handler.
+            false => unsafe { offset(&at, &slot.code(), address) },
+        };
+        if let Some(offset) = place {
+            slot.signal.store(signal, Relaxed);
+            slot.address.store(address, Relaxed);
+            slot.offset.store(offset, Relaxed);
+            let is_near = at.stack().abs_diff(address) < NEAR;
+            slot.stack_is_full.store(is_near, Relaxed);
+            slot.running.store(false, Relaxed);
+            at.go_back(&slot.way_back);
+            return;
+        }
+    }
+    let index = SIGNALS.iter().position(|&s| s == signal);
+    let before = LazyLock::get(&BEFORE).and_then(Option::as_ref);
+    let old = index.zip(before).map(|(index, before)| before[index]);
+    // SAFETY: as above; the handler is one that was installed.
+    let handled = old.is_some_and(|old| unsafe { pass_on(&old, signal, info, context) });
+    if !handled {
+        // The instruction faults again, and the system does the rest.
+        // SAFETY: zeros are the default action.
+        unsafe {
+            let default: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, &default, ptr::null_mut());
+        }
+    }
+}
+
+/// Calls the handler that was there before; false if that was none.
+///
+/// # Safety
+/// `old` was installed for the signal; the other arguments are those of a handler.
+pub(super) unsafe fn pass_on(
+    old: &libc::sigaction,
+    signal: i32,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) -> bool {
+    if [libc::SIG_DFL, libc::SIG_IGN].contains(&old.sa_sigaction) {
+        return false;
+    }
+    // SAFETY: it was installed as a handler of this kind.
+    unsafe {
+        if old.sa_flags & libc::SA_SIGINFO != 0 {
+            type Full = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+            std::mem::transmute::<usize, Full>(old.sa_sigaction)(signal, info, context);
+        } else {
+            std::mem::transmute::<usize, extern "C" fn(i32)>(old.sa_sigaction)(signal);
+        }
+    }
+    true
+}
