@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
 use crate::AddressSpace;
+use crate::analysis::DominatorTree;
 use crate::ir::{
     Block, BlockCall, Builder, Function, Inst, Mem, Op, SourceLoc, Terminator, Type, Value,
 };
@@ -72,6 +73,34 @@ pub fn demote(func: &mut Function, values: &SecondaryMap<Value, bool>) {
         func.blocks[block].insts.insert(at, store);
     }
     func.blocks[entry].insts.splice(0..0, first);
+}
+
+/// The same for the values that are used where their definition no longer dominates, because control comes there in new ways.
+pub fn demote_undominated(func: &mut Function) {
+    let tree = DominatorTree::new(func);
+    let mut home: SecondaryMap<Value, Option<Block>> =
+        SecondaryMap::with_capacity(func.values.len());
+    for &block in &func.layout {
+        for &param in &func.blocks[block].params {
+            home[param] = Some(block);
+        }
+        for &inst in &func.blocks[block].insts {
+            for &result in &func.insts[inst].results {
+                home[result] = Some(block);
+            }
+        }
+    }
+    let mut kept: SecondaryMap<Value, bool> = SecondaryMap::new();
+    for &block in &func.layout {
+        let mut note = |value: Value| {
+            kept[value] |= home[value].is_some_and(|def| !tree.dominates(def, block));
+        };
+        for &inst in &func.blocks[block].insts {
+            func.insts[inst].args.iter().copied().for_each(&mut note);
+        }
+        func.blocks[block].term.for_each_value(&mut note);
+    }
+    demote(func, &kept);
 }
 
 /// A value of another block, at the end of this one. The private variable that it is in is yet to be placed.

@@ -49,6 +49,7 @@ pub mod named_barriers;
 pub mod phis;
 mod pieces;
 pub mod promote;
+pub mod resume;
 pub mod scalarize;
 pub mod simplify_cfg;
 pub mod single_entry;

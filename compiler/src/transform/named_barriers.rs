@@ -22,7 +22,7 @@
 //! itself in the barrier's record; the last opens it: it counts the times, and those who wait see another number than when they came.
 //! Too few sub-groups at a barrier is undefined behaviour; here the kernel ends.
 //!
-//! The switch is a second way into loops that have a stop in them, so these get a header ([`single_entry`]).
+//! Who goes on in a loop comes there by way of its header ([`resume`]), so that loops stay what they were.
 //!
 //! Control that goes through the switch no longer comes by where values were defined: those go through private memory. What
 //! depends on nothing moves to the entry block instead.
@@ -31,12 +31,10 @@
 
 use std::collections::BTreeSet;
 
-use cranelift_entity::SecondaryMap;
-
-use super::demote::demote;
-use super::single_entry;
+use super::demote::demote_undominated;
+use super::resume::{self, Place, headers_around};
 use crate::AddressSpace;
-use crate::analysis::DominatorTree;
+use crate::analysis::{DominatorTree, LoopForest};
 use crate::ir::{
     BinOp, Block, BlockCall, Builder, Collective, ConvertOp, Fence, Function, Inst, IntCC, Mem, Op,
     Scalar, Scope, SourceLoc, Terminator, Type, Value,
@@ -54,6 +52,8 @@ struct Stop {
     behind: Block,
     /// The barrier or collective, in no block any more.
     inst: Inst,
+    /// The headers of the loops that it is in, outermost first.
+    headers: Vec<Block>,
 }
 
 impl Stop {
@@ -71,12 +71,12 @@ pub fn run(func: &mut Function) -> bool {
     if !insts.any(|&inst| matches!(func.insts[inst].op, Op::NamedBarrier(_))) {
         return false;
     }
+    let forest = LoopForest::new(func, &DominatorTree::new(func));
     let start = move_entry(func);
-    let stops = cut(func);
+    let stops = cut(func, &forest);
     build(func, start, &stops);
     func.layout = func.reverse_post_order();
-    through_memory(func);
-    single_entry::run(func);
+    demote_undominated(func);
     true
 }
 
@@ -120,7 +120,7 @@ fn move_entry(func: &mut Function) -> Block {
 }
 
 /// Ends blocks at stops.
-fn cut(func: &mut Function) -> Vec<Stop> {
+fn cut(func: &mut Function, forest: &LoopForest) -> Vec<Stop> {
     let mut stops = Vec::new();
     for first in func.layout.clone() {
         let mut block = first;
@@ -139,6 +139,7 @@ fn cut(func: &mut Function) -> Vec<Stop> {
                 block,
                 behind,
                 inst,
+                headers: headers_around(forest, first),
             });
             block = behind;
         }
@@ -263,8 +264,15 @@ fn build(func: &mut Function, start: Block, stops: &[Stop]) {
         b.br(meet, &[]);
     }
     let mut cases = vec![(START, BlockCall::new(start, &[]))];
+    let mut places = Vec::new();
     for (number, stop) in stops.iter().enumerate() {
         let state = Stop::state(number);
+        let on = b.new_block(&[]);
+        places.push(Place {
+            from: on,
+            to: stop.behind,
+            headers: stop.headers.clone(),
+        });
         b.switch_to(stop.block);
         b.loc = b.func.insts[stop.inst].loc;
         if let Op::NamedBarrier(fence) = b.func.insts[stop.inst].op {
@@ -274,11 +282,11 @@ fn build(func: &mut Function, start: Block, stops: &[Stop]) {
             cases.push((state, BlockCall::new(open, &[])));
             let after = b.block;
             b.switch_to(open);
-            ask(&mut b, machine, stop.behind, idle);
+            ask(&mut b, machine, on, idle);
             b.switch_to(after);
             acquire(&mut b, stop.behind, fence);
         } else {
-            cases.push((state + 1, BlockCall::new(stop.behind, &[])));
+            cases.push((state + 1, BlockCall::new(on, &[])));
         }
         set_number(&mut b, machine.state, state);
         b.br(meet, &[]);
@@ -297,6 +305,8 @@ fn build(func: &mut Function, start: Block, stops: &[Stop]) {
     b.br(meet, &[]);
     b.switch_to(meet);
     meeting(&mut b, machine, head, stops);
+    let blocks = func.layout.clone();
+    resume::go_on(func, &places, &blocks);
 }
 
 /// A sub-group arrives: the last one opens the barrier.
@@ -332,13 +342,13 @@ fn arrive(b: &mut Builder<'_>, machine: Machine, record: Value, fence: Fence) {
 }
 
 /// Goes on if the barrier that the work-item is at has been opened.
-fn ask(b: &mut Builder<'_>, machine: Machine, behind: Block, idle: Block) {
+fn ask(b: &mut Builder<'_>, machine: Machine, on: Block, idle: Block) {
     let record = get(b, machine.record);
     let before = get(b, machine.times);
     let times_at = field(b, record, 2);
     let times = b.load(RECORD, times_at, Type::I32);
     let open = b.icmp(IntCC::Ne, times, before);
-    b.cond_br(open, behind, &[], idle, &[]);
+    b.cond_br(open, on, &[], idle, &[]);
 }
 
 /// Puts a fence at the start of a block.
@@ -401,32 +411,4 @@ fn meeting(b: &mut Builder<'_>, machine: Machine, head: Block, stops: &[Stop]) {
     let any = collective(Scope::WorkGroup, Collective::Any);
     let any = b.val(any, &[moved], Type::I1);
     b.cond_br(any, head, &[], exit, &[]);
-}
-
-/// Values that are used where their definition no longer dominates are kept in private memory.
-fn through_memory(func: &mut Function) {
-    let tree = DominatorTree::new(func);
-    let mut home: SecondaryMap<Value, Option<Block>> =
-        SecondaryMap::with_capacity(func.values.len());
-    for &block in &func.layout {
-        for &param in &func.blocks[block].params {
-            home[param] = Some(block);
-        }
-        for &inst in &func.blocks[block].insts {
-            for &result in &func.insts[inst].results {
-                home[result] = Some(block);
-            }
-        }
-    }
-    let mut kept: SecondaryMap<Value, bool> = SecondaryMap::new();
-    for &block in &func.layout {
-        let mut note = |value: Value| {
-            kept[value] |= home[value].is_some_and(|def| !tree.dominates(def, block));
-        };
-        for &inst in &func.blocks[block].insts {
-            func.insts[inst].args.iter().copied().for_each(&mut note);
-        }
-        func.blocks[block].term.for_each_value(&mut note);
-    }
-    demote(func, &kept);
 }

@@ -26,11 +26,15 @@ use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
 use super::again;
 use super::collectives::is_collective;
 use super::split::cut_at_barriers;
+use super::subgroups;
+use crate::analysis::{DominatorTree, LoopForest};
 use crate::ir::{
     BinOp, Block, BlockCall, Builder, Collective, Fence, Function, Inst, IntCC, Op, Scope,
     Terminator, Type, Value,
 };
-use crate::transform::{self, demote::demote};
+use crate::transform;
+use crate::transform::demote::{demote, demote_undominated};
+use crate::transform::resume::{self, Place, headers_around};
 
 /// Instructions that the code may come to, and by which factor it may grow.
 const MOST: usize = 20_000;
@@ -51,6 +55,8 @@ pub(super) fn take_turns(kernel: &Function) -> Option<Function> {
         }
     }
     let cheap = cheap_values(&func);
+    let forest =
+        subgroups::work_together(&func).then(|| LoopForest::new(&func, &DominatorTree::new(&func)));
     keep_in_variables(&mut func, &starts, &cheap);
     let turns = Turns {
         pieces: starts.iter().map(|&s| piece(&func, s, &number)).collect(),
@@ -58,6 +64,7 @@ pub(super) fn take_turns(kernel: &Function) -> Option<Function> {
         barriers: &barriers,
         number,
         cheap: &cheap,
+        forest,
     };
     let before: usize = size(kernel, &kernel.layout);
     let after: usize = turns.pieces.iter().map(|blocks| size(&func, blocks)).sum();
@@ -65,6 +72,9 @@ pub(super) fn take_turns(kernel: &Function) -> Option<Function> {
         return None;
     }
     let mut out = turns.assemble();
+    if turns.forest.is_some() {
+        demote_undominated(&mut out);
+    }
     transform::promote_scalarized(&mut out);
     Some(out)
 }
@@ -202,6 +212,8 @@ struct Turns<'a> {
     number: SecondaryMap<Block, Option<usize>>,
     pieces: Vec<Vec<Block>>,
     cheap: &'a SecondaryMap<Value, bool>,
+    /// The loops, if it matters who is in which iteration.
+    forest: Option<LoopForest>,
 }
 
 type Map = SecondaryMap<Value, PackedOption<Value>>;
@@ -289,7 +301,7 @@ impl Turns<'_> {
     }
 
     /// Copies a piece, without its first so many instructions, to `start` and blocks of its own; it goes on at `join` with the number of
-    /// the next one.
+    /// the next one. Who begins in a loop comes there by way of its header, if that matters.
     fn copy(
         &self,
         out: &mut Function,
@@ -301,8 +313,10 @@ impl Turns<'_> {
         let func = self.func;
         let mut blocks: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::new();
         let order: Vec<Block> = self.order(piece);
+        let forest = self.forest.as_ref();
+        let around = forest.map_or_else(Vec::new, |forest| headers_around(forest, order[0]));
         for &block in &order {
-            let new = if block == order[0] {
+            let new = if block == order[0] && around.is_empty() {
                 start
             } else {
                 out.add_block()
@@ -342,6 +356,18 @@ impl Turns<'_> {
                 call.block = blocks[call.block].expect("jumps stay in the piece");
             }
             out.blocks[to].term = term;
+        }
+        if let Some(to) = blocks[order[0]].expand().filter(|&to| to != start) {
+            let copies = |of: &[Block]| of.iter().filter_map(|&b| blocks[b].expand()).collect();
+            // Those of headers that one cannot come back to before the next turn are not there.
+            let headers: Vec<Block> = copies(&around);
+            let place = Place {
+                from: start,
+                to,
+                headers,
+            };
+            let copies: Vec<Block> = copies(&order);
+            resume::go_on(out, &[place], &copies);
         }
     }
 
