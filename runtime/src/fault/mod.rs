@@ -10,7 +10,8 @@
 //! take locks nor allocate, which thread-local variables of a library may do. Only faults of instructions of the kernel itself are taken, and of
 //! the C library's `memmove` when the kernel called that: any other function that it calls may hold locks. `printf` reads the strings that it is
 //! given by way of [`access`], which says when an access faults instead of faulting; then the launch fails when the call of generated code
-//! returns. What serves device queues is given addresses that the kernel has touched.
+//! returns. What serves device queues is given addresses that the kernel has touched. In a program where another function takes the place of
+//! `memmove`, as the address and thread sanitizers' does, a fault in that is not the kernel's.
 //!
 //! Everything else goes to the handler that was there before, and a handler that the application installs later
 //! comes first. `BROLGA_FAULTS=0` installs none.
