@@ -1,9 +1,9 @@
 //! Consecutive accesses by some of the lanes.
 //!
-//! A vector at a time: one whose lanes are all active is loaded or stored as such; else each lane has an address of its own, which is that of
-//! memory of ours where the lane is not active. No lane is branched for, and no vector is put together in memory: the processor would wait
-//! until what was stored in pieces has arrived there before it gives it back as one. Loops over active lanes are for lanes of
-//! a byte or two, and for those with several elements.
+//! A vector at a time: one whose lanes are all active is loaded or stored as such, and one without any is left out. Else each lane has an
+//! address of its own, which is that of memory of ours where the lane is not active. No lane is branched for, and no vector is put
+//! together in memory: the processor would wait until what was stored in pieces has arrived there before it gives it back as one. Loops over
+//! active lanes are for lanes of a byte or two, and for those with several elements.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use smallvec::{SmallVec, smallvec};
@@ -73,8 +73,7 @@ impl Gen<'_> {
         });
     }
 
-    /// Runs `body` for each part, in a loop if there are several. It gets where the part's lanes are and the part, and gives what it
-    /// becomes.
+    /// Runs `body` for each part with an active lane. It gets where the part's lanes are and the part, and gives what it becomes.
     fn each_part(
         &mut self,
         base: clif::Value,
@@ -87,60 +86,39 @@ impl Gen<'_> {
             return smallvec![body(self, Where::Apart { base, bits }, parts[0])];
         }
         let whole = (1i64 << layout.run()) - 1;
-        let [head, together, apart, next, done] = std::array::from_fn(|_| self.b.create_block());
-        // The part whose turn it is comes first, and goes to the end when it is done.
         let ty = part_type(layout.scalar);
-        let offset = self.b.append_block_param(head, types::I64);
-        let left = self.b.append_block_param(head, types::I32);
-        let turns: Parts = parts
-            .iter()
-            .map(|_| self.b.append_block_param(head, ty))
-            .collect();
-        let made = self.b.append_block_param(next, ty);
-
-        let start = self.b.ins().iconst(types::I64, 0);
-        let first: SmallVec<[clif::BlockArg; 8]> = [start, bits]
-            .iter()
-            .chain(&parts)
-            .map(|&v| v.into())
-            .collect();
-        self.b.ins().jump(head, &first);
-        self.b.switch_to_block(head);
-        let at = self.b.ins().iadd(base, offset);
-        let here = self.b.ins().band_imm_u(left, whole);
-        let all = self.b.ins().icmp_imm_u(IntCC::Equal, here, whole);
-        self.b.ins().brif(all, together, &[], apart, &[]);
         let known = self.known.clone();
-        let ways = [
-            (together, Where::Together(at)),
-            (
-                apart,
-                Where::Apart {
-                    base: at,
-                    bits: left,
-                },
-            ),
-        ];
-        for (block, at) in ways {
-            self.b.switch_to_block(block);
-            let part = body(self, at, turns[0]);
-            self.b.ins().jump(next, &[part.into()]);
-            self.known = known.clone();
+        let mut results = Parts::new();
+        for (number, &part) in parts.iter().enumerate() {
+            let [together, rest, apart, next] = std::array::from_fn(|_| self.b.create_block());
+            let made = self.b.append_block_param(next, ty);
+            let at = self.b.ins().iadd_imm_s(base, 16 * number as i64);
+            let left = match number {
+                0 => bits,
+                _ => self
+                    .b
+                    .ins()
+                    .ushr_imm_u(bits, i64::from(layout.run()) * number as i64),
+            };
+            let here = self.b.ins().band_imm_u(left, whole);
+            let all = self.b.ins().icmp_imm_u(IntCC::Equal, here, whole);
+            self.b.ins().brif(all, together, &[], rest, &[]);
+            self.b.switch_to_block(rest);
+            self.b.ins().brif(here, apart, &[], next, &[part.into()]);
+            let apart_at = Where::Apart {
+                base: at,
+                bits: left,
+            };
+            for (block, at) in [(together, Where::Together(at)), (apart, apart_at)] {
+                self.b.switch_to_block(block);
+                let part = body(self, at, part);
+                self.b.ins().jump(next, &[part.into()]);
+                self.known = known.clone();
+            }
+            self.b.switch_to_block(next);
+            results.push(made);
         }
-        self.b.switch_to_block(next);
-        let offset = self.b.ins().iadd_imm_s(offset, 16);
-        let left = self.b.ins().ushr_imm_u(left, i64::from(layout.run()));
-        let end = 16 * parts.len() as i64;
-        let finished = self.b.ins().icmp_imm_u(IntCC::Equal, offset, end);
-        let again: SmallVec<[clif::BlockArg; 8]> = [offset, left]
-            .iter()
-            .chain(&turns[1..])
-            .chain([&made])
-            .map(|&v| v.into())
-            .collect();
-        self.b.ins().brif(finished, done, &[], head, &again);
-        self.b.switch_to_block(done);
-        turns[1..].iter().copied().chain([made]).collect()
+        results
     }
 }
 
