@@ -7,7 +7,7 @@
 //!
 //! A kernel that treats the borders of a picture in another way loads and stores the same elements on either way, and what all
 //! work-items do needs no mask. Branches are visited inside out, meeting points outside in the order of control, so that
-//! what is common to several moves on. Linear: a block is looked at for the conditions before it, at most [`CONDITIONS`], and hashed once.
+//! what is common to several moves on. Linear: a block is looked at for the conditions before it, at most `CONDITIONS`, and hashed once.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;

@@ -1,4 +1,4 @@
-//! Short loops that run any number of times, [`TIMES`] iterations at a time.
+//! Short loops that run any number of times, `TIMES` iterations at a time.
 //!
 //! ```text
 //! for (; i < n; i++) body      left = i < n ? n - i : 0
