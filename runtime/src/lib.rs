@@ -65,7 +65,7 @@ mod trace;
 pub use command_buffer::{CommandBuffer, Place, SyncPoint};
 pub use context::Context;
 pub use device::Device;
-pub use enqueue::SvmFreeCallback;
+pub use enqueue::{SvmFreeCallback, VariableRegion};
 pub use error::{CLResult, ClError};
 pub use event::Event;
 pub use kernel::Kernel;

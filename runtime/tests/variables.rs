@@ -6,7 +6,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use brolga_runtime::{Buffer, ClError, Context, HostPtr, Program, Queue};
+use brolga_runtime::{Buffer, ClError, Context, HostPtr, Program, Queue, VariableRegion};
 use brolga_runtime_testing::*;
 
 /// Each way to SPIR-V: clang 22, and clang 15, which is taken for sources that name one of its functions.
@@ -330,12 +330,18 @@ fn the_host_reads_and_writes_variables_by_name() {
     let mut value = [0u32; 4];
     // SAFETY: used for blocking commands only.
     let host = unsafe { HostPtr::new(value.as_mut_ptr().cast()) };
-    let read = |name: &str, size, offset| {
-        let read = queue.enqueue_read_variable(&program, name, true, size, offset, host, &[]);
+    let region = |name, size, offset| VariableRegion {
+        program: &program,
+        name,
+        offset,
+        size,
+    };
+    let read = |name: &'static str, size, offset| {
+        let read = queue.enqueue_read_variable(region(name, size, offset), true, host, &[]);
         read.map(|_| ())
     };
-    let write = |name: &str, size, offset| {
-        let write = queue.enqueue_write_variable(&program, name, true, size, offset, host, &[]);
+    let write = |name: &'static str, size, offset| {
+        let write = queue.enqueue_write_variable(region(name, size, offset), true, host, &[]);
         write.map(|_| ())
     };
     let value_of = |index: usize| {
@@ -383,7 +389,7 @@ fn the_host_reads_and_writes_variables_by_name() {
         assert_eq!(write("both", size, offset), Err(ClError::INVALID_VALUE));
     }
     let foreign_queue = another_queue();
-    let foreign = foreign_queue.enqueue_read_variable(&program, "both", true, 4, 0, host, &[]);
+    let foreign = foreign_queue.enqueue_read_variable(region("both", 4, 0), true, host, &[]);
     assert_eq!(foreign.map(|_| ()), Err(ClError::INVALID_CONTEXT));
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use brolga_runtime::HostPtr;
+use brolga_runtime::{HostPtr, VariableRegion};
 use opencl_sys::*;
 
 use super::context::OfContext;
@@ -50,15 +50,15 @@ pub fn read(
     let host = to.host_ptr();
     let (queue, program, name) = named(queue, program, name, host)?;
     let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_read_variable(
-        &program.runtime,
-        &name,
-        blocking != CL_FALSE,
-        size,
+    let region = VariableRegion {
+        program: &program.runtime,
+        name: &name,
         offset,
-        host,
-        &wait,
-    )?;
+        size,
+    };
+    let event = queue
+        .runtime
+        .enqueue_read_variable(region, blocking != CL_FALSE, host, &wait)?;
     events.give(&queue, event);
     Ok(())
 }
@@ -77,15 +77,15 @@ pub fn write(
     let host = from.host_ptr();
     let (queue, program, name) = named(queue, program, name, host)?;
     let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_write_variable(
-        &program.runtime,
-        &name,
-        blocking != CL_FALSE,
-        size,
+    let region = VariableRegion {
+        program: &program.runtime,
+        name: &name,
         offset,
-        host,
-        &wait,
-    )?;
+        size,
+    };
+    let event = queue
+        .runtime
+        .enqueue_write_variable(region, blocking != CL_FALSE, host, &wait)?;
     events.give(&queue, event);
     Ok(())
 }

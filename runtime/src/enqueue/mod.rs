@@ -16,4 +16,5 @@ mod variables;
 
 pub(crate) use kernels::check_kernel;
 pub use svm::SvmFreeCallback;
+pub use variables::VariableRegion;
 pub(crate) use variables::{READ_GLOBAL_VARIABLE, WRITE_GLOBAL_VARIABLE};

@@ -15,52 +15,57 @@ pub(crate) const READ_GLOBAL_VARIABLE: u32 = 0x418E;
 /// `CL_COMMAND_WRITE_GLOBAL_VARIABLE_INTEL`
 pub(crate) const WRITE_GLOBAL_VARIABLE: u32 = 0x418F;
 
+/// What is read or written of a variable.
+#[derive(Clone, Copy, Debug)]
+pub struct VariableRegion<'a> {
+    pub program: &'a Arc<Program>,
+    pub name: &'a str,
+    /// Bytes from the beginning of the variable.
+    pub offset: usize,
+    /// Bytes.
+    pub size: usize,
+}
+
 impl Queue {
-    /// `clEnqueueReadGlobalVariableINTEL`: `size` bytes from `offset` of the variable `name` to `host`, which must be valid for them until the command
-    /// completes.
+    /// `clEnqueueReadGlobalVariableINTEL`: a region of a variable to `host`, which must be valid for as many bytes until the command completes.
     ///
     /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_ARG_VALUE` (no such variable), `CL_INVALID_VALUE` (out of
     /// bounds), `CL_INVALID_OPERATION` (not readable).
-    #[allow(clippy::too_many_arguments)]
     pub fn enqueue_read_variable(
         self: &Arc<Self>,
-        program: &Arc<Program>,
-        name: &str,
+        region: VariableRegion<'_>,
         blocking: bool,
-        size: usize,
-        offset: usize,
         host: HostPtr,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.variable(program, name, (offset, size), false, host, blocking, wait)
+        self.variable(region, false, host, blocking, wait)
     }
 
     /// `clEnqueueWriteGlobalVariableINTEL`: the reverse. Errors: as for reading.
-    #[allow(clippy::too_many_arguments)]
     pub fn enqueue_write_variable(
         self: &Arc<Self>,
-        program: &Arc<Program>,
-        name: &str,
+        region: VariableRegion<'_>,
         blocking: bool,
-        size: usize,
-        offset: usize,
         host: HostPtr,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        self.variable(program, name, (offset, size), true, host, blocking, wait)
+        self.variable(region, true, host, blocking, wait)
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn variable(
         self: &Arc<Self>,
-        program: &Arc<Program>,
-        name: &str,
-        (offset, size): (usize, usize),
+        region: VariableRegion<'_>,
         is_write: bool,
         host: HostPtr,
         blocking: bool,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
+        let VariableRegion {
+            program,
+            name,
+            offset,
+            size,
+        } = region;
         // CL_INVALID_CONTEXT if the context associated with command_queue and program are not the same ("Global Variable Access").
         if !Arc::ptr_eq(program.context(), self.context()) {
             return Err(ClError::INVALID_CONTEXT);

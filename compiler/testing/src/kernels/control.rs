@@ -69,6 +69,27 @@ impl Generator {
         self.join(after, ty, shared);
     }
 
+    /// How often a loop goes round: a constant below `end`, with some chance, or bits of a value.
+    pub(super) fn small_number(
+        &mut self,
+        uniform: bool,
+        chance: f64,
+        end: u64,
+        bits: u64,
+    ) -> usize {
+        if self.chance(chance) {
+            let n = self.rng.random_range(0..end);
+            return self.number(Type::I32, n);
+        }
+        let n = if uniform {
+            self.uniform(Type::I32)
+        } else {
+            self.value(Type::I32)
+        };
+        let mask = self.number(Type::I32, bits);
+        self.emit(Type::I32, "and", &[n, mask])
+    }
+
     /// A counted loop that carries a value, with a break and a `continue` perhaps. The trip count may differ between
     /// work-items.
     pub(super) fn repeat(&mut self, depth: u32) {
@@ -77,18 +98,7 @@ impl Generator {
         let (header, body, after) = (self.new_block(), self.new_block(), self.new_block());
         let first = self.value(ty);
         let zero = self.number(Type::I32, 0);
-        let rounds = if self.chance(0.4) {
-            let n = self.rng.random_range(0..5);
-            self.number(Type::I32, n)
-        } else {
-            let n = if uniform {
-                self.uniform(Type::I32)
-            } else {
-                self.value(Type::I32)
-            };
-            let mask = self.number(Type::I32, 3);
-            self.emit(Type::I32, "and", &[n, mask])
-        };
+        let rounds = self.small_number(uniform, 0.4, 5, 3);
         self.line(&format!("br block{header}(v{zero}, v{first})"));
         let scope = self.scope.len();
         let before = self.together;

@@ -46,18 +46,7 @@ impl Generator {
     pub(super) fn jumps_into_a_loop(&mut self, depth: u32) {
         let uniform = self.together && self.chance(0.5);
         let ty = self.carried();
-        let most = if self.chance(0.5) {
-            let n = self.rng.random_range(0..6);
-            self.number(Type::I32, n)
-        } else {
-            let n = if uniform {
-                self.uniform(Type::I32)
-            } else {
-                self.value(Type::I32)
-            };
-            let mask = self.number(Type::I32, 7);
-            self.emit(Type::I32, "and", &[n, mask])
-        };
+        let most = self.small_number(uniform, 0.5, 6, 7);
         let blocks: Vec<usize> = (0..self.rng.random_range(2..5))
             .map(|_| self.new_block())
             .collect();
