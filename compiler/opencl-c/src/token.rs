@@ -1,0 +1,176 @@
+//! Tokens as the preprocessor hands them to the parser.
+
+use crate::source::Pos;
+use crate::symbol::Symbol;
+
+/// A place in the program: the index of a token in [`TokenStream::tokens`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Loc(pub u32);
+
+/// A run of tokens, both ends included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    pub first: Loc,
+    pub last: Loc,
+}
+
+impl Span {
+    pub fn at(loc: Loc) -> Span {
+        Span {
+            first: loc,
+            last: loc,
+        }
+    }
+
+    pub fn to(self, last: Span) -> Span {
+        Span {
+            first: self.first,
+            last: last.last,
+        }
+    }
+}
+
+/// Which macro expansion made a token; [`ExpansionId::NONE`] if the source has it itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ExpansionId(pub u32);
+
+impl ExpansionId {
+    pub const NONE: ExpansionId = ExpansionId(0);
+}
+
+/// One expansion of a macro.
+#[derive(Clone, Copy, Debug)]
+pub struct Expansion {
+    /// The macro's name.
+    pub name: Symbol,
+    /// Where the macro is named.
+    pub invoked: Pos,
+    /// Where the macro is defined.
+    pub defined: Pos,
+    /// The expansion that the invocation itself came from.
+    pub parent: ExpansionId,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub kind: TokenKind,
+    /// White space (or a comment) before it.
+    pub space_before: bool,
+    /// First on its line, for the printer of preprocessed text.
+    pub line_start: bool,
+    /// Identifier, number as spelled, literal as spelled with its quotes and prefix; for a pragma the index in
+    /// [`TokenStream::pragmas`] as `Symbol(index)`; meaningless for punctuators.
+    pub symbol: Symbol,
+    /// Where it is spelled (inside a macro's definition for tokens of expansions).
+    pub pos: Pos,
+    /// Bytes of its spelling.
+    pub len: u32,
+    pub expansion: ExpansionId,
+}
+
+/// What the preprocessor yields.
+#[derive(Debug, Default)]
+pub struct TokenStream {
+    /// Ends with one [`TokenKind::Eof`].
+    pub tokens: Vec<Token>,
+    /// Entry 0 stands for no expansion.
+    pub expansions: Vec<Expansion>,
+    pub pragmas: Vec<Pragma>,
+}
+
+/// A `#pragma` (or `_Pragma`) that means something to later stages, with where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pragma {
+    /// `#pragma OPENCL FP_CONTRACT`, `#pragma STDC FP_CONTRACT`: `None` is DEFAULT.
+    FpContract(Option<bool>),
+    /// `#pragma OPENCL EXTENSION name : behaviour`, checked against what the device has.
+    Extension {
+        name: Symbol,
+        enable: bool,
+    },
+    /// `#pragma OPENCL SELECT_ROUNDING_MODE rte|rtz|rtp|rtn`.
+    RoundingMode(RoundingMode),
+    /// `#pragma unroll`, `#pragma unroll N`, `#pragma nounroll`, `#pragma clang loop unroll(..)`, `#pragma GCC unroll N`.
+    Unroll(Unroll),
+    /// `#pragma pack`: the alignment in force after it, if any.
+    Pack(Option<u32>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RoundingMode {
+    ToEven,
+    ToZero,
+    ToPositive,
+    ToNegative,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unroll {
+    /// As the compiler likes.
+    Enable,
+    Disable,
+    Full,
+    Count(u32),
+}
+
+/// Keywords are identifiers with symbols of their own (`symbol.rs`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TokenKind {
+    Ident,
+    /// A preprocessing number, any of C's constants of numbers or not one.
+    Number,
+    Char,
+    Str,
+    Pragma,
+    Eof,
+    /// A character that begins no token.
+    Unknown,
+    LParen,
+    RParen,
+    LBracket,
+    RBracket,
+    LBrace,
+    RBrace,
+    Comma,
+    Semi,
+    Colon,
+    Question,
+    Dot,
+    Ellipsis,
+    Arrow,
+    Plus,
+    PlusPlus,
+    PlusEq,
+    Minus,
+    MinusMinus,
+    MinusEq,
+    Star,
+    StarEq,
+    Slash,
+    SlashEq,
+    Percent,
+    PercentEq,
+    Amp,
+    AmpAmp,
+    AmpEq,
+    Pipe,
+    PipePipe,
+    PipeEq,
+    Caret,
+    CaretEq,
+    Tilde,
+    Bang,
+    BangEq,
+    Eq,
+    EqEq,
+    Lt,
+    LtEq,
+    Shl,
+    ShlEq,
+    Gt,
+    GtEq,
+    Shr,
+    ShrEq,
+    Hash,
+    HashHash,
+}
