@@ -1,0 +1,54 @@
+//! The built-in functions of OpenCL C: one table of names, generic types, what brings them and what they become.
+//!
+//! `sema` asks [`resolve`] which function a call means and what its parameters' types are; `emit` asks the
+//! [`Lowering`] it got what to write.
+
+use crate::hir;
+use crate::types::{TypeId, Types};
+
+/// What a source may use: the language version, features and extensions.
+#[derive(Debug)]
+pub struct Environment<'a> {
+    pub std: crate::options::Std,
+    pub device: &'a crate::options::Device,
+}
+
+/// An argument of a call, as overload resolution sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Argument {
+    /// Arrays and functions have become pointers; `enum`s are as declared.
+    pub ty: TypeId,
+    /// An integer constant expression of value 0, or a cast of one to `void *`.
+    pub is_null_constant: bool,
+}
+
+/// The function that a call means.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    pub params: Vec<TypeId>,
+    /// More arguments than parameters may follow (`printf`, `enqueue_kernel`).
+    pub variadic: bool,
+    pub result: TypeId,
+    pub lowering: Lowering,
+}
+
+/// Why a call means no function.
+#[derive(Clone, Debug)]
+pub enum Unresolved {
+    /// No built-in function has the name.
+    Unknown,
+    /// There is one, but this version of the language or this device has not: what is missing, in words.
+    Unavailable(String),
+    /// No overload takes these arguments. The candidates as text, for notes.
+    NoMatch(Vec<String>),
+    /// Several do equally well.
+    Ambiguous(Vec<String>),
+}
+
+/// A resolved call in the typed tree.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub lowering: Lowering,
+    /// The functions of arguments that are blocks, by argument number.
+    pub blocks: Vec<(usize, hir::FunctionId)>,
+}
