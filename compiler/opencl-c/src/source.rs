@@ -85,6 +85,12 @@ impl SourceMap {
         &self.files[id.0 as usize]
     }
 
+    /// The end of the last file that nothing includes: the program's source.
+    pub fn main_end(&self) -> Pos {
+        let main = self.files.iter().rev().find(|file| file.included_from.is_none());
+        main.map_or(Pos::NONE, |file| Pos(file.start.0 + file.text.len() as u32))
+    }
+
     /// The file that a position is in.
     pub fn file_of(&self, pos: Pos) -> Option<FileId> {
         let after = self.files.partition_point(|file| file.start <= pos);

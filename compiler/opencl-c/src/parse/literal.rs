@@ -32,31 +32,11 @@ impl Parser<'_> {
     pub(super) fn character(&mut self) -> i32 {
         let text = self.spelled(self.token().symbol);
         let loc = self.loc();
-        let body = text
-            .trim_start_matches(['L', 'u', 'U', '8'])
-            .strip_prefix('\'')
-            .map(|rest| rest.strip_suffix('\'').unwrap_or(rest))
-            .unwrap_or_default();
-        let mut units = Vec::new();
-        if let Err(why) = unescape(body, |unit| units.push(unit)) {
-            self.diags.error(loc, why);
-        }
-        let mut bytes = Vec::new();
-        for unit in units {
-            push_unit(&mut bytes, unit);
-        }
-        match bytes.as_slice() {
-            [] => {
-                self.diags.error(loc, "empty character constant");
+        match character(&text) {
+            Ok(value) => value,
+            Err(why) => {
+                self.diags.error(loc, why);
                 0
-            }
-            // `char` is signed.
-            [byte] => i32::from(*byte as i8),
-            many => {
-                self.diags
-                    .warning("multichar", loc, "multi-character character constant");
-                many.iter()
-                    .fold(0, |value, byte| (value << 8) | i32::from(*byte))
             }
         }
     }
@@ -81,6 +61,24 @@ impl Parser<'_> {
             }
         }
         bytes.into()
+    }
+}
+
+/// The value of a character constant with its quotes: `int`, of one `char` (which is signed) or several.
+pub(super) fn character(text: &str) -> Result<i32, String> {
+    let body = text
+        .trim_start_matches(['L', 'u', 'U'])
+        .strip_prefix('\'')
+        .map(|rest| rest.strip_suffix('\'').unwrap_or(rest))
+        .unwrap_or_default();
+    let mut bytes = Vec::new();
+    unescape(body, |unit| push_unit(&mut bytes, unit))?;
+    match bytes.as_slice() {
+        [] => Err("empty character constant".to_owned()),
+        [byte] => Ok(i32::from(*byte as i8)),
+        many => Ok(many
+            .iter()
+            .fold(0, |value, byte| (value << 8) | i32::from(*byte))),
     }
 }
 

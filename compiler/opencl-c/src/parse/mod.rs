@@ -247,3 +247,20 @@ impl Parser<'_> {
         self.interner.text(symbol).to_owned()
     }
 }
+
+/// The value of an integer constant and whether its type is unsigned, for `#if`.
+pub fn integer_constant(text: &str) -> Result<(u64, bool), String> {
+    match literal::parse_number(text)? {
+        crate::ast::Number::Int {
+            value, unsigned, ..
+        } => Ok((value, unsigned)),
+        crate::ast::Number::Float { .. } => {
+            Err("floating point literal in preprocessor expression".to_owned())
+        }
+    }
+}
+
+/// The value of a character constant with its quotes.
+pub fn character_constant(text: &str) -> Option<i32> {
+    literal::character(text).ok()
+}

@@ -1,0 +1,355 @@
+//! The value of `#if`: C99 6.10.1. Integers have 64 bits; names that are no macros are 0.
+
+use super::expand::Outcome;
+use super::{Preprocessor, Source, Tok};
+use crate::source::Pos;
+use crate::token::{Token, TokenKind};
+
+/// A value of `intmax_t` or `uintmax_t`.
+#[derive(Clone, Copy, Debug)]
+struct Value {
+    bits: u64,
+    unsigned: bool,
+}
+
+impl Value {
+    fn of(bool: bool) -> Value {
+        Value {
+            bits: u64::from(bool),
+            unsigned: false,
+        }
+    }
+}
+
+impl Preprocessor<'_> {
+    /// Whether the condition on the rest of the line holds.
+    pub(super) fn condition(&mut self, at: Pos) -> bool {
+        let line = self.rest_of_line();
+        if line.is_empty() {
+            self.diags.error(at, "expected value in expression");
+            return false;
+        }
+        let tokens = self.expanded_condition(&line);
+        let mut evaluator = Evaluator {
+            pp: self,
+            tokens: &tokens,
+            at: 0,
+            error: None,
+            nesting: 0,
+        };
+        let value = evaluator.conditional(true);
+        let rest = evaluator.tokens.get(evaluator.at).map(|tok| tok.token);
+        let error = evaluator.error.take();
+        if let Some((token, message)) = error {
+            let pos = token.map_or(at, |token| self.outermost(token));
+            self.diags.error(pos, message);
+            return false;
+        }
+        if let Some(rest) = rest {
+            let pos = self.outermost(rest);
+            self.diags
+                .error(pos, "token is not a valid binary operator in a preprocessor subexpression");
+            return false;
+        }
+        value.bits != 0
+    }
+
+    /// Macros expanded, and what asks for macros and headers answered: 0 or 1 in its place.
+    fn expanded_condition(&mut self, line: &[Tok]) -> Vec<Tok> {
+        self.stack.push(Source::Barrier);
+        self.push_tokens(line.into(), None);
+        let mut all = Vec::new();
+        loop {
+            let tok = self.unexpanded();
+            if tok.token.kind == TokenKind::Eof {
+                break;
+            }
+            if tok.token.kind != TokenKind::Ident {
+                all.push(tok);
+                continue;
+            }
+            let name = tok.token.symbol;
+            if name == self.words.defined {
+                let answer = self.defined_operator(tok);
+                all.push(answer);
+            } else if name == self.words.has_include || name == self.words.has_include_next {
+                let answer = self.has_include(tok);
+                all.push(answer);
+            } else if tok.painted {
+                all.push(tok);
+            } else if let Outcome::Kept(tok) = self.expand(tok) {
+                all.push(tok);
+            }
+        }
+        self.drop_barrier();
+        all
+    }
+
+    fn answer(&mut self, at: Tok, yes: bool) -> Tok {
+        let symbol = self.interner.intern(if yes { "1" } else { "0" });
+        Tok {
+            token: Token {
+                kind: TokenKind::Number,
+                symbol,
+                ..at.token
+            },
+            painted: false,
+        }
+    }
+
+    /// `defined X` and `defined(X)`.
+    fn defined_operator(&mut self, at: Tok) -> Tok {
+        let mut tok = self.unexpanded();
+        let in_parentheses = tok.token.kind == TokenKind::LParen;
+        if in_parentheses {
+            tok = self.unexpanded();
+        }
+        if tok.token.kind != TokenKind::Ident {
+            self.diags.error(at.token.pos, "macro name missing");
+            return self.answer(at, false);
+        }
+        let yes = self.is_defined(tok.token.symbol);
+        if in_parentheses && self.unexpanded().token.kind != TokenKind::RParen {
+            self.diags.error(at.token.pos, "missing ')' after 'defined'");
+        }
+        self.answer(at, yes)
+    }
+
+    fn has_include(&mut self, at: Tok) -> Tok {
+        let next = at.token.symbol == self.words.has_include_next;
+        if self.unexpanded().token.kind != TokenKind::LParen {
+            self.diags.error(at.token.pos, "missing '(' after '__has_include'");
+            return self.answer(at, false);
+        }
+        let mut tokens = Vec::new();
+        loop {
+            let tok = self.unexpanded();
+            if matches!(tok.token.kind, TokenKind::RParen | TokenKind::Eof) {
+                break;
+            }
+            tokens.push(tok);
+        }
+        if tokens.first().is_some_and(|tok| tok.token.kind == TokenKind::Ident) {
+            tokens = self.expand_all(&tokens);
+        }
+        let Some((name, is_quoted)) = self.header_of_tokens(&tokens) else {
+            self.diags
+                .error(at.token.pos, "expected \"FILENAME\" or <FILENAME>");
+            return self.answer(at, false);
+        };
+        let yes = self.has_header(name, is_quoted, next);
+        self.answer(at, yes)
+    }
+}
+
+struct Evaluator<'p, 'a, 't> {
+    pp: &'p Preprocessor<'a>,
+    tokens: &'t [Tok],
+    at: usize,
+    error: Option<(Option<Token>, String)>,
+    nesting: u32,
+}
+
+/// How strongly binary operators bind.
+fn strength(kind: TokenKind) -> Option<u8> {
+    use TokenKind as T;
+    Some(match kind {
+        T::Star | T::Slash | T::Percent => 10,
+        T::Plus | T::Minus => 9,
+        T::Shl | T::Shr => 8,
+        T::Lt | T::Gt | T::LtEq | T::GtEq => 7,
+        T::EqEq | T::BangEq => 6,
+        T::Amp => 5,
+        T::Caret => 4,
+        T::Pipe => 3,
+        T::AmpAmp => 2,
+        T::PipePipe => 1,
+        _ => return None,
+    })
+}
+
+impl Evaluator<'_, '_, '_> {
+    fn kind(&self) -> TokenKind {
+        self.tokens.get(self.at).map_or(TokenKind::Eof, |tok| tok.token.kind)
+    }
+
+    fn fail(&mut self, message: impl Into<String>) -> Value {
+        if self.error.is_none() {
+            let token = self.tokens.get(self.at).or(self.tokens.last());
+            self.error = Some((token.map(|tok| tok.token), message.into()));
+        }
+        self.at = self.tokens.len();
+        Value::of(false)
+    }
+
+    /// `used`: whether the value counts, so that a division by zero is an error.
+    fn conditional(&mut self, used: bool) -> Value {
+        let condition = self.binary(1, used);
+        if self.kind() != TokenKind::Question {
+            return condition;
+        }
+        self.at += 1;
+        let holds = condition.bits != 0;
+        let then = self.conditional(used && holds);
+        if self.kind() != TokenKind::Colon {
+            return self.fail("expected ':' in preprocessor expression");
+        }
+        self.at += 1;
+        let otherwise = self.conditional(used && !holds);
+        Value {
+            bits: if holds { then.bits } else { otherwise.bits },
+            unsigned: then.unsigned || otherwise.unsigned,
+        }
+    }
+
+    fn binary(&mut self, least: u8, used: bool) -> Value {
+        let mut left = self.unary(used);
+        while let Some(binding) = strength(self.kind()).filter(|&binding| binding >= least) {
+            let kind = self.kind();
+            self.at += 1;
+            let used = used
+                && match kind {
+                    TokenKind::AmpAmp => left.bits != 0,
+                    TokenKind::PipePipe => left.bits == 0,
+                    _ => true,
+                };
+            let right = self.binary(binding + 1, used);
+            left = self.apply(kind, left, right, used);
+        }
+        left
+    }
+
+    fn apply(&mut self, kind: TokenKind, left: Value, right: Value, used: bool) -> Value {
+        use TokenKind as T;
+        let unsigned = left.unsigned || right.unsigned;
+        let (a, b) = (left.bits, right.bits);
+        let (sa, sb) = (a as i64, b as i64);
+        let number = |bits: u64| Value { bits, unsigned };
+        let less = |x: Value, y: Value| {
+            if unsigned {
+                x.bits < y.bits
+            } else {
+                (x.bits as i64) < y.bits as i64
+            }
+        };
+        match kind {
+            T::Slash | T::Percent if b == 0 => {
+                if used {
+                    return self.fail("division by zero in preprocessor expression");
+                }
+                number(0)
+            }
+            T::Star => number(a.wrapping_mul(b)),
+            T::Slash if unsigned => number(a / b),
+            T::Slash => number(sa.wrapping_div(sb) as u64),
+            T::Percent if unsigned => number(a % b),
+            T::Percent => number(sa.wrapping_rem(sb) as u64),
+            T::Plus => number(a.wrapping_add(b)),
+            T::Minus => number(a.wrapping_sub(b)),
+            T::Shl | T::Shr => shift(kind == T::Shl, left, right),
+            T::Lt => Value::of(less(left, right)),
+            T::Gt => Value::of(less(right, left)),
+            T::LtEq => Value::of(!less(right, left)),
+            T::GtEq => Value::of(!less(left, right)),
+            T::EqEq => Value::of(a == b),
+            T::BangEq => Value::of(a != b),
+            T::Amp => number(a & b),
+            T::Caret => number(a ^ b),
+            T::Pipe => number(a | b),
+            T::AmpAmp => Value::of(a != 0 && b != 0),
+            _ => Value::of(a != 0 || b != 0),
+        }
+    }
+
+    fn unary(&mut self, used: bool) -> Value {
+        self.nesting += 1;
+        if self.nesting > 1000 {
+            return self.fail("expression nests too deeply");
+        }
+        let kind = self.kind();
+        self.at += 1;
+        let value = match kind {
+            TokenKind::Plus => self.unary(used),
+            TokenKind::Minus => {
+                let value = self.unary(used);
+                Value {
+                    bits: value.bits.wrapping_neg(),
+                    ..value
+                }
+            }
+            TokenKind::Tilde => {
+                let value = self.unary(used);
+                Value {
+                    bits: !value.bits,
+                    ..value
+                }
+            }
+            TokenKind::Bang => Value::of(self.unary(used).bits == 0),
+            TokenKind::LParen => {
+                let value = self.conditional(used);
+                if self.kind() != TokenKind::RParen {
+                    return self.fail("expected ')' in preprocessor expression");
+                }
+                self.at += 1;
+                value
+            }
+            _ => {
+                self.at -= 1;
+                self.primary()
+            }
+        };
+        self.nesting -= 1;
+        value
+    }
+
+    fn primary(&mut self) -> Value {
+        let Some(tok) = self.tokens.get(self.at).copied() else {
+            return self.fail("expected value in expression");
+        };
+        let text = self.pp.text(tok.token);
+        let value = match tok.token.kind {
+            TokenKind::Number => match crate::parse::integer_constant(text) {
+                Ok((bits, unsigned)) => Value {
+                    bits,
+                    unsigned: unsigned || bits > i64::MAX as u64,
+                },
+                Err(why) => return self.fail(why),
+            },
+            TokenKind::Char => Value {
+                bits: i64::from(crate::parse::character_constant(text).unwrap_or(0)) as u64,
+                unsigned: false,
+            },
+            TokenKind::Ident if text == "true" => Value::of(true),
+            TokenKind::Ident => {
+                let called = self.tokens.get(self.at + 1);
+                if called.is_some_and(|next| next.token.kind == TokenKind::LParen) {
+                    let message = format!("function-like macro '{text}' is not defined");
+                    return self.fail(message);
+                }
+                Value::of(false)
+            }
+            _ => return self.fail("invalid token at start of a preprocessor expression"),
+        };
+        self.at += 1;
+        value
+    }
+}
+
+/// Shifts by any number; by a negative one the other way.
+fn shift(to_left: bool, left: Value, right: Value) -> Value {
+    let backwards = !right.unsigned && (right.bits as i64) < 0;
+    let amount = if backwards {
+        right.bits.wrapping_neg()
+    } else {
+        right.bits
+    };
+    let bits = match (to_left != backwards, left.unsigned) {
+        (true, _) => left.bits.checked_shl(amount.min(64) as u32).unwrap_or(0),
+        (false, true) => left.bits.checked_shr(amount.min(64) as u32).unwrap_or(0),
+        (false, false) => ((left.bits as i64) >> amount.min(63)) as u64,
+    };
+    Value {
+        bits,
+        unsigned: left.unsigned,
+    }
+}
