@@ -110,6 +110,8 @@ pub struct Function {
     pub params: u32,
     pub locals: Vec<Local>,
     pub exprs: Vec<Expr>,
+    /// `SELECT_ROUNDING_MODE`: the mode in force from an expression on, in order; see [`Function::rounding`].
+    pub roundings: Vec<(ExprId, Option<RoundingMode>)>,
     pub temps: u32,
     pub labels: u32,
     pub body: Option<Vec<Stmt>>,
@@ -389,6 +391,12 @@ impl Function {
         let id = ExprId(self.exprs.len() as u32);
         self.exprs.push(Expr { kind, ty, loc });
         id
+    }
+
+    /// How an operation on floating-point numbers rounds, if the source says.
+    pub fn rounding(&self, id: ExprId) -> Option<RoundingMode> {
+        let after = self.roundings.partition_point(|&(first, _)| first <= id);
+        self.roundings[..after].last()?.1
     }
 }
 

@@ -1,0 +1,327 @@
+//! Assignment, compound assignment, increment and decrement.
+
+use super::convert::Goal;
+use super::{Operand, Place, Sema};
+use crate::ast::{self, BinaryOp, UnaryOp};
+use crate::hir::{ExprId, ExprKind};
+use crate::token::{Loc, Span};
+use crate::types::{QualType, Scalar, Space, Type, Types};
+
+impl Sema<'_> {
+    /// Says what is wrong with an operand that is to be written.
+    fn check_modifiable(&mut self, operand: Operand, span: Span) -> bool {
+        let message = match operand.place {
+            _ if self.is_error(operand.ty.ty) => return false,
+            Place::Value(_) | Place::Function => "expression is not assignable".to_owned(),
+            Place::Object(address, _) | Place::Lanes { address, .. } => {
+                let in_constant = self.space_of(self.type_of(address)) == Space::Constant;
+                if operand.ty.quals.is_const || in_constant {
+                    match self.kind_of(address) {
+                        ExprKind::Local(local) => {
+                            let local = &self.body.function.locals[local.0 as usize];
+                            let name = self.interner.text(local.name);
+                            let ty = self.quote(operand.ty);
+                            format!(
+                                "cannot assign to variable '{name}' with const-qualified type {ty}"
+                            )
+                        }
+                        _ => "read-only variable is not assignable".to_owned(),
+                    }
+                } else if matches!(self.types.get(operand.ty.ty), Type::Array { .. }) {
+                    format!("array type {} is not assignable", self.quote(operand.ty))
+                } else if let Place::Lanes { lanes, .. } = operand.place
+                    && repeats(lanes.as_slice())
+                {
+                    "vector is not assignable (contains duplicate components)".to_owned()
+                } else {
+                    return true;
+                }
+            }
+        };
+        self.diags.error(span, message);
+        false
+    }
+
+    pub(super) fn assign(
+        &mut self,
+        left: ast::ExprId,
+        right: ast::ExprId,
+        span: Span,
+        loc: Loc,
+    ) -> Operand {
+        let target = self.expr(left);
+        let source = self.expr(right);
+        if !self.check_modifiable(target, span) {
+            return self.error(span);
+        }
+        let ty = self.atomic_value(target.ty);
+        let value = self.assignable(source, ty, Goal::Assign);
+        let (bind, temp) = self.bind(value, loc);
+        let store = self.store(target, temp, loc);
+        let id = self.add(ExprKind::Sequence(vec![bind, store, temp]), ty, loc);
+        self.value(id, span)
+    }
+
+    /// What is assigned to an object of the type.
+    fn atomic_value(&self, ty: QualType) -> crate::types::TypeId {
+        ty.ty
+    }
+
+    /// Writes a value of the operand's type to it.
+    pub(super) fn store(&mut self, target: Operand, value: ExprId, loc: Loc) -> ExprId {
+        match target.place {
+            Place::Object(address, align) => {
+                self.note_escape(address);
+                let access = self.access(target.ty, align);
+                let kind = ExprKind::Store {
+                    pointer: address,
+                    value,
+                    access,
+                };
+                self.add(kind, Types::VOID, loc)
+            }
+            Place::Lanes {
+                address,
+                align,
+                vector,
+                lanes,
+            } => self.store_lanes(
+                address,
+                align,
+                vector,
+                lanes.as_slice(),
+                target.ty,
+                value,
+                loc,
+            ),
+            Place::Value(_) | Place::Function => self.add(ExprKind::Undefined, Types::VOID, loc),
+        }
+    }
+
+    /// Writes some components. Those of a private vector become a new value of it; elsewhere others may be writing the rest.
+    #[allow(clippy::too_many_arguments)]
+    fn store_lanes(
+        &mut self,
+        address: ExprId,
+        align: u64,
+        vector: crate::types::TypeId,
+        lanes: &[u8],
+        ty: QualType,
+        value: ExprId,
+        loc: Loc,
+    ) -> ExprId {
+        self.note_escape(address);
+        let (scalar, count) = self
+            .types
+            .as_arithmetic(vector)
+            .expect("lanes are of a vector");
+        let space = self.space_of(self.type_of(address));
+        let whole = QualType {
+            ty: vector,
+            quals: ty.quals,
+        };
+        if space == Space::Private && !ty.quals.is_volatile {
+            let old = self.load(address, whole, align, loc);
+            let new = if let [lane] = lanes {
+                let index = self.int_constant((*lane).into(), Types::UINT, loc);
+                self.add(ExprKind::Insert(old, value, index), vector, loc)
+            } else {
+                let mut picked: Vec<Option<u8>> = (0..count).map(Some).collect();
+                for (at, &lane) in lanes.iter().enumerate() {
+                    picked[lane as usize] = Some(count + at as u8);
+                }
+                self.add(ExprKind::Shuffle(old, Some(value), picked), vector, loc)
+            };
+            let access = self.access(whole, align);
+            return self.add(
+                ExprKind::Store {
+                    pointer: address,
+                    value: new,
+                    access,
+                },
+                Types::VOID,
+                loc,
+            );
+        }
+        let element = self.types.scalar(scalar);
+        let pointer = self.types.pointer(element.into(), space);
+        let bytes = u64::from(scalar.bits() / 8);
+        let access = self.access(
+            QualType {
+                ty: element,
+                quals: ty.quals,
+            },
+            align.min(bytes),
+        );
+        let mut stores = Vec::new();
+        for (at, &lane) in lanes.iter().enumerate() {
+            let part = match lanes {
+                [_] => value,
+                _ => self.add(
+                    ExprKind::Shuffle(value, None, vec![Some(at as u8)]),
+                    element,
+                    loc,
+                ),
+            };
+            let to = self.add(ExprKind::ComponentAddr(address, lane), pointer, loc);
+            let kind = ExprKind::Store {
+                pointer: to,
+                value: part,
+                access,
+            };
+            stores.push(self.add(kind, Types::VOID, loc));
+        }
+        match stores.as_slice() {
+            [store] => *store,
+            _ => self.add(ExprKind::Sequence(stores), Types::VOID, loc),
+        }
+    }
+
+    /// The operand with its address computed once, if that takes anything; the computation goes into `before`.
+    pub(super) fn fix_address(&mut self, operand: Operand, before: &mut Vec<ExprId>) -> Operand {
+        let (Place::Object(address, _) | Place::Lanes { address, .. }) = operand.place else {
+            return operand;
+        };
+        if matches!(
+            self.kind_of(address),
+            ExprKind::Local(_) | ExprKind::Global(_) | ExprKind::Temp(_)
+        ) {
+            return operand;
+        }
+        self.note_escape(address);
+        let (bind, temp) = self.bind(address, operand.span.first);
+        before.push(bind);
+        let place = match operand.place {
+            Place::Object(_, align) => Place::Object(temp, align),
+            Place::Lanes {
+                align,
+                vector,
+                lanes,
+                ..
+            } => Place::Lanes {
+                address: temp,
+                align,
+                vector,
+                lanes,
+            },
+            other => other,
+        };
+        Operand { place, ..operand }
+    }
+
+    pub(super) fn compound_assign(
+        &mut self,
+        op: BinaryOp,
+        left: ast::ExprId,
+        right: ast::ExprId,
+        span: Span,
+        loc: Loc,
+    ) -> Operand {
+        let target = self.expr(left);
+        let source = self.expr(right);
+        let right = self.rvalue(source);
+        if !self.check_modifiable(target, span) {
+            return self.error(span);
+        }
+        let mut all = Vec::new();
+        let target = self.fix_address(target, &mut all);
+        // The right side is evaluated before the left is read: it may change it.
+        let right = match self.kind_of(right) {
+            ExprKind::Constant(_) => right,
+            _ => {
+                let (bind, temp) = self.bind(right, loc);
+                all.push(bind);
+                temp
+            }
+        };
+        let old = self.rvalue(target);
+        let result = self.binary(op, old, right, (target.span, source.span), loc);
+        self.finish_update(target, result, all, None, span, loc)
+    }
+
+    /// Stores the result of an update; the value is the new one, or `old`.
+    fn finish_update(
+        &mut self,
+        target: Operand,
+        result: ExprId,
+        mut all: Vec<ExprId>,
+        old: Option<ExprId>,
+        span: Span,
+        loc: Loc,
+    ) -> Operand {
+        if self.is_error(self.type_of(result)) {
+            return self.error(span);
+        }
+        // No warning of narrowing: `c += 1` computes an `int`.
+        let value = match (
+            self.arithmetic_of(result),
+            self.types.as_arithmetic(target.ty.ty),
+        ) {
+            (Some((_, m)), Some((scalar, n))) if m == n => {
+                let value = self.to_arithmetic(result, scalar);
+                self.retype(value, target.ty.ty, loc)
+            }
+            _ => self.assign_value(result, span, target.ty.ty, Goal::Assign),
+        };
+        let (bind, temp) = self.bind(value, loc);
+        let store = self.store(target, temp, loc);
+        let last = old.unwrap_or(temp);
+        all.extend([bind, store, last]);
+        let ty = self.type_of(last);
+        let id = self.add(ExprKind::Sequence(all), ty, loc);
+        self.value(id, span)
+    }
+
+    pub(super) fn increment(
+        &mut self,
+        op: UnaryOp,
+        inner: ast::ExprId,
+        span: Span,
+        loc: Loc,
+    ) -> Operand {
+        let target = self.expr(inner);
+        if !self.check_modifiable(target, span) {
+            return self.error(span);
+        }
+        let mut all = Vec::new();
+        let target = self.fix_address(target, &mut all);
+        let old = self.rvalue(target);
+        let (bind, old) = self.bind(old, loc);
+        all.push(bind);
+        let arithmetic = self.arithmetic_of(old);
+        let is_pointer = matches!(self.types.get(self.type_of(old)), Type::Pointer { .. });
+        if arithmetic.is_none() && !is_pointer {
+            let name = self.quote(target.ty);
+            let word = match op {
+                UnaryOp::PreInc | UnaryOp::PostInc => "increment",
+                _ => "decrement",
+            };
+            self.diags
+                .error(span, format!("cannot {word} value of type {name}"));
+            return self.error(span);
+        }
+        let one = self.int_constant(1, Types::INT, loc);
+        let one = match arithmetic {
+            Some((scalar, lanes)) if lanes > 1 => self.splat(one, scalar, lanes),
+            Some((scalar, _)) if scalar.is_float() => self.to_arithmetic(one, scalar),
+            Some((Scalar::Bool, _)) | Some(_) | None => one,
+        };
+        let binary = match op {
+            UnaryOp::PreInc | UnaryOp::PostInc => BinaryOp::Add,
+            _ => BinaryOp::Sub,
+        };
+        let result = self.binary(binary, old, one, (span, span), loc);
+        let post = matches!(op, UnaryOp::PostInc | UnaryOp::PostDec).then_some(old);
+        self.finish_update(target, result, all, post, span, loc)
+    }
+}
+
+fn repeats(lanes: &[u8]) -> bool {
+    let mut seen = 0u16;
+    lanes.iter().any(|&lane| {
+        let bit = 1 << lane;
+        let again = seen & bit != 0;
+        seen |= bit;
+        again
+    })
+}

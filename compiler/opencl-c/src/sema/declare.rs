@@ -1,0 +1,439 @@
+//! Declarations of variables and `typedef`s, in and outside functions.
+
+use super::Sema;
+use super::convert::Goal;
+use super::scope::Meaning;
+use crate::ast::{self, DeclId, SpecId, Storage, TypeSpec};
+use crate::hir::{ExprKind, Global, Linkage, Stmt, StmtKind};
+use crate::options::Std;
+use crate::symbol::Symbol;
+use crate::token::Loc;
+use crate::types::{QualType, Scalar, Space, Type, Types};
+
+impl Sema<'_> {
+    /// Declarations that share specifiers. In a function, `into` gets what is to be done when they are reached.
+    pub(super) fn declarations(
+        &mut self,
+        specs: SpecId,
+        decls: &[DeclId],
+        mut into: Option<&mut Vec<Stmt>>,
+    ) {
+        let ast = self.ast;
+        let base = self.base(specs);
+        if decls.is_empty() {
+            let spec = &ast[specs];
+            if !matches!(spec.ty, TypeSpec::Record(_) | TypeSpec::Enum(_)) {
+                self.diags.warning(
+                    "missing-declarations",
+                    spec.span,
+                    "declaration does not declare anything",
+                );
+            }
+            return;
+        }
+        for &id in decls {
+            let declaration = &ast[id];
+            let Some((name, loc)) = declaration.declarator.name else {
+                continue;
+            };
+            let (mut ty, space) = self.declarator(base, &declaration.declarator);
+            let is = |wanted| {
+                ast[specs]
+                    .storage
+                    .iter()
+                    .any(|&(storage, _)| storage == wanted)
+            };
+            if is(Storage::Typedef) {
+                self.declare_typedef(name, ty, space, loc);
+                continue;
+            }
+            if let Type::Function(function) = self.types.get(ty.ty).clone() {
+                self.declare_function(specs, &declaration.declarator, function);
+                continue;
+            }
+            if base.is_auto {
+                match declaration.init.map(|init| &ast[init].kind) {
+                    Some(&ast::InitKind::Expr(expr)) => {
+                        let operand = self.unevaluated(expr);
+                        let value = self.rvalue(operand);
+                        ty.ty = self.type_of(value);
+                    }
+                    _ => {
+                        let text = self.text(name);
+                        self.diags.error(
+                            loc,
+                            format!("declaration of variable '{text}' with deduced type '__auto_type' requires an initializer"),
+                        );
+                        ty.ty = Types::ERROR;
+                    }
+                }
+            }
+            self.variable(declaration, name, loc, ty, space, into.as_deref_mut());
+        }
+    }
+
+    fn declare_typedef(&mut self, name: Symbol, ty: QualType, space: Option<Space>, loc: Loc) {
+        if let Some(before) = self.scopes.lookup_here(name) {
+            let same =
+                matches!(before.meaning, Meaning::Typedef(old, s) if old == ty && s == space);
+            if !same {
+                let (text, new) = (self.text(name), self.quote(ty));
+                let message = match before.meaning {
+                    Meaning::Typedef(old, _) => format!(
+                        "typedef redefinition with different types ({new} vs {})",
+                        self.quote(old)
+                    ),
+                    _ => format!("redefinition of '{text}' as different kind of symbol"),
+                };
+                self.diags
+                    .error(loc, message)
+                    .note(before.loc, "previous definition is here");
+            }
+        }
+        self.scopes.declare(name, Meaning::Typedef(ty, space), loc);
+    }
+
+    fn variable(
+        &mut self,
+        declaration: &ast::Declaration,
+        name: Symbol,
+        loc: Loc,
+        ty: QualType,
+        space: Option<Space>,
+        into: Option<&mut Vec<Stmt>>,
+    ) {
+        let ast = self.ast;
+        let specs = &ast[declaration.specs];
+        let is = |wanted| specs.storage.iter().any(|&(storage, _)| storage == wanted);
+        let is_extern = is(Storage::Extern);
+        let in_function = into.is_some();
+        let text = self.text(name);
+        let ty = self.check_variable(ty, &text, loc);
+        // `static` and `constant` variables of functions live as long as those outside.
+        let space = match space {
+            Some(Space::Generic) => {
+                self.diags.error(
+                    loc,
+                    "variable may not be qualified with the generic address space",
+                );
+                Space::Private
+            }
+            Some(space) => space,
+            None if !in_function || is(Storage::Static) || is_extern => {
+                if ty.ty == Types::SAMPLER {
+                    Space::Constant
+                } else {
+                    Space::Global
+                }
+            }
+            None => Space::Private,
+        };
+        let align = self
+            .aligned(&declaration.declarator.attributes)
+            .max(self.aligned(&specs.attributes))
+            .max(self.alignas(specs));
+        if in_function && space == Space::Private {
+            if is(Storage::Static) || is_extern {
+                self.diags.error(
+                    loc,
+                    "static local variable must reside in global or constant address space",
+                );
+            }
+            let into = into.expect("in a function");
+            return self.automatic(declaration, name, loc, ty, align, into);
+        }
+        let storage = (is_extern, is(Storage::Static));
+        self.static_variable(
+            declaration,
+            (name, loc),
+            ty,
+            (space, align),
+            storage,
+            in_function,
+        );
+    }
+
+    fn alignas(&mut self, specs: &ast::DeclSpecs) -> Option<u64> {
+        let mut align = None;
+        for one in &specs.alignas {
+            let value = match *one {
+                ast::AlignAs::Expr(expr) => self.integer_constant(expr),
+                ast::AlignAs::Type(name) => {
+                    let ty = self.type_name(name).0.ty;
+                    self.types.layout(ty).map(|(_, align)| align)
+                }
+            };
+            align = align.max(value.filter(|value| value.is_power_of_two()));
+        }
+        align
+    }
+
+    fn check_variable(&mut self, ty: QualType, name: &str, loc: Loc) -> QualType {
+        let quoted = self.quote(ty);
+        let message = match self.types.get(ty.ty) {
+            Type::Void => format!("variable has incomplete type {quoted}"),
+            Type::Record(_) if self.types.layout(ty.ty).is_none() => {
+                format!("variable has incomplete type {quoted}")
+            }
+            Type::Scalar(Scalar::Half) | Type::Vector(Scalar::Half, _) if !self.has_fp16 => {
+                "declaring variable of type 'half' is not allowed".to_owned()
+            }
+            Type::Image { .. } | Type::Pipe { .. } => {
+                let _ = name;
+                format!("type {quoted} can only be used as a function parameter in OpenCL")
+            }
+            _ => return ty,
+        };
+        self.diags.error(loc, message);
+        Types::ERROR.into()
+    }
+
+    /// A variable of automatic storage.
+    fn automatic(
+        &mut self,
+        declaration: &ast::Declaration,
+        name: Symbol,
+        loc: Loc,
+        mut ty: QualType,
+        align: Option<u64>,
+        into: &mut Vec<Stmt>,
+    ) {
+        if let Some(init) = declaration.init {
+            ty.ty = self.complete_array(ty.ty, init);
+        }
+        if matches!(self.types.get(ty.ty), Type::Array { len: None, .. }) {
+            self.diags.error(
+                loc,
+                "definition of variable with array type needs an explicit size or an initializer",
+            );
+            ty = Types::ERROR.into();
+        }
+        let natural = self.types.layout(ty.ty).map_or(1, |(_, align)| align);
+        let align = natural.max(align.unwrap_or(1));
+        let id = self.new_local(name, ty, align, loc);
+        self.check_redefinition(name, loc);
+        self.scopes.declare(name, Meaning::Local(id), loc);
+        into.push(Stmt {
+            kind: StmtKind::Declare(id),
+            loc,
+        });
+        let Some(init) = declaration.init else {
+            return;
+        };
+        let pointer = self.types.pointer(ty.ty.into(), Space::Private);
+        let address = self.add(ExprKind::Local(id), pointer, loc);
+        self.initialise(address, ty, align, init, into);
+    }
+
+    fn check_redefinition(&mut self, name: Symbol, loc: Loc) {
+        if let Some(before) = self.scopes.lookup_here(name)
+            && !matches!(before.meaning, Meaning::Error)
+        {
+            let text = self.text(name);
+            self.diags
+                .error(loc, format!("redefinition of '{text}'"))
+                .note(before.loc, "previous definition is here");
+        }
+    }
+
+    /// A variable of static storage, in any address space but private.
+    fn static_variable(
+        &mut self,
+        declaration: &ast::Declaration,
+        (name, loc): (Symbol, Loc),
+        mut ty: QualType,
+        (space, align): (Space, Option<u64>),
+        (is_extern, is_static): (bool, bool),
+        in_function: bool,
+    ) {
+        self.check_space(
+            ty,
+            space,
+            in_function,
+            is_extern,
+            declaration.init.is_some(),
+            loc,
+        );
+        if let Some(init) = declaration.init {
+            ty.ty = self.complete_array(ty.ty, init);
+        }
+        let natural = match *self.types.get(ty.ty) {
+            Type::Array { element, len: None } => {
+                if !is_extern {
+                    self.diags.error(
+                        loc,
+                        "definition of variable with array type needs an explicit size or an initializer",
+                    );
+                }
+                self.types.layout(element.ty).map_or(1, |(_, align)| align)
+            }
+            _ => self.types.layout(ty.ty).map_or(1, |(_, align)| align),
+        };
+        let linkage = if is_extern && declaration.init.is_none() {
+            Linkage::Import
+        } else if is_static || in_function || space == Space::Local {
+            Linkage::Internal
+        } else {
+            Linkage::Export
+        };
+        let previous = match self.scopes.lookup_here(name).map(|entry| entry.meaning) {
+            Some(Meaning::Global(id)) if !in_function => Some(id),
+            _ => None,
+        };
+        if previous.is_none() {
+            self.check_redefinition(name, loc);
+        }
+        let global = Global {
+            name,
+            ty: ty.ty,
+            space,
+            is_const: ty.quals.is_const || space == Space::Constant,
+            is_volatile: ty.quals.is_volatile,
+            align: natural.max(align.unwrap_or(1)),
+            init: None,
+            linkage,
+            loc,
+        };
+        let id = match previous {
+            Some(id) => {
+                self.merge_global(id, global, declaration.init.is_some());
+                id
+            }
+            None => self.add_global(global, ty),
+        };
+        self.scopes.declare(name, Meaning::Global(id), loc);
+        if let Some(init) = declaration.init {
+            if space == Space::Local {
+                self.diags
+                    .error(loc, "'__local' variable cannot have an initializer");
+                return;
+            }
+            let value = self.constant_initialiser(ty.ty, init);
+            self.module.globals[id.0 as usize].init = value;
+        }
+    }
+
+    /// A variable declared again: the definition counts.
+    fn merge_global(&mut self, id: crate::hir::GlobalId, new: Global, has_init: bool) {
+        let old = &mut self.module.globals[id.0 as usize];
+        if old.space != new.space || !compatible_arrays(&self.types, old.ty, new.ty) {
+            let (text, before, at) = (self.interner.text(new.name).to_owned(), old.loc, new.loc);
+            self.diags
+                .error(
+                    at,
+                    format!("redefinition of '{text}' with a different type"),
+                )
+                .note(before, "previous definition is here");
+            return;
+        }
+        if has_init && old.init.is_some() {
+            let (text, before, at) = (self.interner.text(new.name).to_owned(), old.loc, new.loc);
+            self.diags
+                .error(at, format!("redefinition of '{text}'"))
+                .note(before, "previous definition is here");
+            return;
+        }
+        if new.linkage != Linkage::Import {
+            let init = old.init.take();
+            self.global_types[id.0 as usize].ty = new.ty;
+            *old = Global { init, ..new };
+        }
+    }
+
+    fn check_space(
+        &mut self,
+        ty: QualType,
+        space: Space,
+        in_function: bool,
+        is_extern: bool,
+        has_init: bool,
+        loc: Loc,
+    ) {
+        if self.is_error(ty.ty) {
+            return;
+        }
+        let message = match space {
+            Space::Constant if !has_init && !is_extern => {
+                "variable in constant address space must be initialized"
+            }
+            Space::Local if !in_function => {
+                "program scope variable must reside in global or constant address space"
+            }
+            Space::Private => {
+                "program scope variable must reside in global or constant address space"
+            }
+            Space::Local if !self.body.is_kernel => {
+                "non-kernel function variable cannot be declared in local address space"
+            }
+            Space::Local if self.scopes.depth() > 2 => {
+                "variables in the local address space can only be declared in the outermost scope of a kernel function"
+            }
+            Space::Global if !self.has_program_scope() => {
+                if in_function {
+                    "static local variable must reside in constant address space"
+                } else {
+                    "program scope variable must reside in constant address space"
+                }
+            }
+            _ => return,
+        };
+        self.diags.error(loc, message);
+    }
+
+    fn has_program_scope(&self) -> bool {
+        match self.options.std {
+            Std::C20 => true,
+            std => std >= Std::C30 && self.device.has("__opencl_c_program_scope_global_variables"),
+        }
+    }
+
+    /// An initialiser of an object of automatic storage: stores, into `into`.
+    pub(super) fn initialise(
+        &mut self,
+        address: crate::hir::ExprId,
+        ty: QualType,
+        align: u64,
+        init: ast::InitId,
+        into: &mut Vec<Stmt>,
+    ) {
+        let ast = self.ast;
+        let loc = ast[init].span.first;
+        if self.is_error(ty.ty) {
+            self.visit_initialiser(init);
+            return;
+        }
+        let is_aggregate = matches!(self.types.get(ty.ty), Type::Array { .. });
+        if let ast::InitKind::Expr(expr) = ast[init].kind
+            && !is_aggregate
+        {
+            let operand = self.expr(expr);
+            let value = self.assignable(operand, ty.ty, Goal::Init);
+            let access = self.access(ty, align);
+            let kind = ExprKind::Store {
+                pointer: address,
+                value,
+                access,
+            };
+            let store = self.add(kind, Types::VOID, loc);
+            into.push(Stmt {
+                kind: StmtKind::Expr(store),
+                loc,
+            });
+            return;
+        }
+        self.initialise_aggregate(address, ty, align, init, into);
+    }
+}
+
+fn compatible_arrays(
+    types: &crate::types::Types,
+    a: crate::types::TypeId,
+    b: crate::types::TypeId,
+) -> bool {
+    match (types.get(a), types.get(b)) {
+        (Type::Array { element: x, len: m }, Type::Array { element: y, len: n }) => {
+            x.ty == y.ty && (m == n || m.is_none() || n.is_none())
+        }
+        _ => a == b,
+    }
+}

@@ -1,0 +1,187 @@
+//! What kernels have besides functions: rules for arguments, attributes, argument information.
+
+use super::Sema;
+use crate::ast::{self, Attribute, AttributeArg, Chunk, Param, TypeSpec};
+use crate::hir::{Kernel, KernelArg};
+use crate::types::{FunctionType, QualType, Space, Type, TypeId, Types};
+
+impl Sema<'_> {
+    pub(super) fn kernel(
+        &mut self,
+        declaration: &ast::Declaration,
+        declarator: &ast::Declarator,
+        ty: &FunctionType,
+    ) {
+        let ast = self.ast;
+        if ty.result.ty != Types::VOID {
+            self.diags
+                .error(declarator.span, "kernel must have void return type");
+        }
+        let mut kernel = Kernel::default();
+        let specs = &ast[declaration.specs];
+        for attribute in specs.attributes.iter().chain(&declarator.attributes) {
+            self.kernel_attribute(attribute, &mut kernel);
+        }
+        if let Some(Chunk::Function { params, .. }) = declarator.chunks.first() {
+            for (at, param) in params.iter().enumerate().take(ty.params.len()) {
+                let local = &self.body.function.locals[at];
+                let qualified = self.body.types[at];
+                let _ = local;
+                self.check_argument(qualified, param);
+                kernel.args.push(self.argument_info(param, qualified));
+            }
+        }
+        self.body.function.kernel = Some(kernel);
+    }
+
+    fn sizes(&mut self, attribute: &Attribute) -> Option<[u32; 3]> {
+        let mut sizes = [1; 3];
+        let name = self.text(attribute.name);
+        if attribute.args.len() != 3 {
+            self.diags.error(
+                attribute.span,
+                format!("'{name}' attribute requires exactly 3 arguments"),
+            );
+            return None;
+        }
+        for (size, arg) in sizes.iter_mut().zip(&attribute.args) {
+            let value = match arg {
+                AttributeArg::Expr(expr) => self.integer_constant(*expr),
+                AttributeArg::Type(_) => None,
+            };
+            match value.map(u32::try_from) {
+                Some(Ok(0)) => {
+                    self.diags.error(
+                        attribute.span,
+                        format!("'{name}' attribute must be greater than 0"),
+                    );
+                    return None;
+                }
+                Some(Ok(value)) => *size = value,
+                _ => {
+                    self.diags.error(
+                        attribute.span,
+                        format!("'{name}' attribute requires an integer constant"),
+                    );
+                    return None;
+                }
+            }
+        }
+        Some(sizes)
+    }
+
+    fn kernel_attribute(&mut self, attribute: &Attribute, kernel: &mut Kernel) {
+        match self.text(attribute.name).as_str() {
+            "reqd_work_group_size" => kernel.reqd_work_group_size = self.sizes(attribute),
+            "work_group_size_hint" => kernel.work_group_size_hint = self.sizes(attribute),
+            "vec_type_hint" => {
+                if let Some(&AttributeArg::Type(name)) = attribute.args.first() {
+                    kernel.vec_type_hint = Some(self.type_name(name).0.ty);
+                }
+            }
+            "intel_reqd_sub_group_size" => {
+                if let Some(&AttributeArg::Expr(expr)) = attribute.args.first() {
+                    let value = self.integer_constant(expr);
+                    kernel.reqd_sub_group_size = value.and_then(|value| value.try_into().ok());
+                }
+            }
+            "uniform_work_group_size" => kernel.uniform_work_group_size = true,
+            _ => {}
+        }
+    }
+
+    /// OpenCL C Specification, "Restrictions": what kernels' arguments cannot be.
+    fn check_argument(&mut self, ty: QualType, param: &Param) {
+        let span = param.declarator.span;
+        let quoted = self.quote(ty);
+        let message = match *self.types.get(ty.ty) {
+            Type::Pointer {
+                space: Space::Private | Space::Generic,
+                ..
+            } => {
+                "pointer arguments to kernel functions must reside in '__global', '__constant' or '__local' address space"
+                    .to_owned()
+            }
+            Type::Scalar(crate::types::Scalar::Bool) | Type::Event | Type::Block(_)
+            | Type::ReserveId | Type::Array { .. } => {
+                format!("{quoted} cannot be used as the type of a kernel parameter")
+            }
+            Type::Scalar(crate::types::Scalar::Half) if !self.has_fp16 => {
+                format!("{quoted} cannot be used as the type of a kernel parameter")
+            }
+            Type::Record(_) if self.has_pointer(ty.ty) => {
+                format!("struct kernel parameters may not contain pointers ({quoted})")
+            }
+            _ => return,
+        };
+        // `size_t` and its kin are typedefs of integers here: their names tell.
+        self.diags.error(span, message);
+    }
+
+    fn has_pointer(&self, ty: TypeId) -> bool {
+        match self.types.get(ty) {
+            Type::Pointer { .. } => true,
+            Type::Array { element, .. } => self.has_pointer(element.ty),
+            Type::Record(record) => self.types.records[record.0 as usize]
+                .fields
+                .iter()
+                .flatten()
+                .any(|field| self.has_pointer(field.ty.ty)),
+            _ => false,
+        }
+    }
+
+    /// What `clGetKernelArgInfo` tells: the type as it is spelled, without qualifiers.
+    fn argument_info(&mut self, param: &Param, ty: QualType) -> KernelArg {
+        let ast = self.ast;
+        let specs = &ast[param.specs];
+        let mut name = match specs.ty {
+            TypeSpec::Named(name, _) => self.text(name),
+            TypeSpec::Pipe(element) => match ast[ast[element].specs].ty {
+                TypeSpec::Named(name, _) => self.text(name),
+                _ => self.plain_name(self.pipe_element(ty.ty)),
+            },
+            _ => {
+                let base = self.base(param.specs);
+                self.plain_name(base.ty.ty)
+            }
+        };
+        for chunk in param.declarator.chunks.iter().rev() {
+            if matches!(chunk, Chunk::Pointer { .. } | Chunk::Array { .. }) {
+                name.push('*');
+            }
+        }
+        let mut qualifiers: Vec<&str> = Vec::new();
+        match *self.types.get(ty.ty) {
+            // Of what is pointed to; `restrict` is of the pointer.
+            Type::Pointer { pointee, space } => {
+                if ty.quals.is_restrict {
+                    qualifiers.push("restrict");
+                }
+                if pointee.quals.is_const || space == Space::Constant {
+                    qualifiers.push("const");
+                }
+                if pointee.quals.is_volatile {
+                    qualifiers.push("volatile");
+                }
+            }
+            Type::Pipe { .. } => qualifiers.push("pipe"),
+            _ => {}
+        }
+        KernelArg {
+            type_name: name,
+            qualifiers: qualifiers.join(" "),
+        }
+    }
+
+    fn pipe_element(&self, ty: TypeId) -> TypeId {
+        match self.types.get(ty) {
+            Type::Pipe { element, .. } => *element,
+            _ => ty,
+        }
+    }
+
+    fn plain_name(&self, ty: TypeId) -> String {
+        self.types.name(ty.into(), self.interner)
+    }
+}

@@ -1,0 +1,257 @@
+//! Semantic analysis: a syntax tree in, the typed tree ([`crate::hir`]) out, errors and warnings on the way.
+//!
+//! - `scope.rs`: what names mean
+//! - `specs.rs`, `records.rs`: specifiers and declarators to types, layout of structures, enumerations
+//! - `declare.rs`, `function.rs`, `kernel.rs`: variables, functions, rules and information of kernels
+//! - `init.rs`: initialisers
+//! - `expr.rs`, `ops.rs`, `assign.rs`, `member.rs`, `call.rs`, `intrinsics.rs`: expressions
+//! - `convert.rs`: implicit and explicit conversions
+//! - `stmt.rs`: statements
+//! - `consteval.rs`: the value of constant expressions
+//! - `names.rs`: types as diagnostics write them
+//!
+//! What is wrong has the type `Error` from there on, with which everything is in order, so that each mistake is told once.
+//! Trees may be deep: each recursion goes through `stacker`.
+//!
+//! Open [`analyze`] first, then `expr.rs`.
+
+mod assign;
+mod call;
+mod consteval;
+mod convert;
+mod declare;
+mod expr;
+mod function;
+mod init;
+mod intrinsics;
+mod kernel;
+mod member;
+mod names;
+mod ops;
+mod records;
+mod scope;
+mod specs;
+mod stmt;
+
+use rustc_hash::FxHashMap;
+
+use crate::ast::{self, Ast};
+use crate::diag::Diagnostics;
+use crate::hir::{self, ExprId, ExprKind};
+use crate::options::{Device, Options, Std};
+use crate::symbol::{Interner, Symbol};
+use crate::token::{Loc, Pragma, RoundingMode, Span, TokenStream};
+use crate::types::{QualType, Space, Type, TypeId, Types};
+use function::{Body, Prototype};
+use scope::Scopes;
+use specs::Base;
+
+/// Checks a translation unit and says what it means.
+pub fn analyze(
+    ast: &Ast,
+    _tokens: &TokenStream,
+    interner: &mut Interner,
+    options: &Options,
+    device: &Device,
+    diags: &mut Diagnostics,
+) -> hir::Module {
+    let mut sema = Sema {
+        ast,
+        interner,
+        options,
+        device,
+        diags,
+        types: Types::new(),
+        module: hir::Module::default(),
+        global_types: Vec::new(),
+        scopes: Scopes::default(),
+        groups: Vec::new(),
+        prototypes: Vec::new(),
+        calls: Vec::new(),
+        bases: FxHashMap::default(),
+        body: Body::new(Symbol::default(), Types::VOID.into()),
+        in_function: false,
+        rounding: None,
+        has_fp64: false,
+        has_fp16: false,
+        has_generic: false,
+    };
+    sema.has_fp64 = device.has("cl_khr_fp64") || device.has("__opencl_c_fp64");
+    sema.has_fp16 = device.has("cl_khr_fp16");
+    sema.has_generic = match options.std {
+        Std::C20 => true,
+        std => std >= Std::C30 && device.has("__opencl_c_generic_address_space"),
+    };
+    sema.translation_unit();
+    sema.refuse_recursion();
+    sema.module.types = sema.types;
+    sema.module
+}
+
+struct Sema<'a> {
+    ast: &'a Ast,
+    interner: &'a mut Interner,
+    options: &'a Options,
+    device: &'a Device,
+    diags: &'a mut Diagnostics,
+    types: Types,
+    module: hir::Module,
+    /// The qualified types of the module's variables.
+    global_types: Vec<QualType>,
+    scopes: Scopes,
+    /// Functions of one name, by index in `prototypes`.
+    groups: Vec<Vec<u32>>,
+    prototypes: Vec<Prototype>,
+    /// Caller, callee and where, to find recursion.
+    calls: Vec<(hir::FunctionId, hir::FunctionId, Loc)>,
+    /// What each list of specifiers means: it is looked at once.
+    bases: FxHashMap<ast::SpecId, Base>,
+    /// The function being analysed; outside one, a place for expressions of constants.
+    body: Body,
+    in_function: bool,
+    /// `SELECT_ROUNDING_MODE` in force.
+    rounding: Option<RoundingMode>,
+    has_fp64: bool,
+    has_fp16: bool,
+    has_generic: bool,
+}
+
+impl Sema<'_> {
+    fn translation_unit(&mut self) {
+        for item in &self.ast.items {
+            if self.diags.too_many() {
+                return;
+            }
+            match item {
+                ast::Item::Declarations { specs, decls } => self.declarations(*specs, decls, None),
+                ast::Item::Function { decl, body } => self.function(*decl, *body),
+                ast::Item::StaticAssert(assert) => self.static_assert(assert),
+                ast::Item::Pragma(pragma, _) => self.pragma(pragma),
+            }
+        }
+    }
+
+    fn pragma(&mut self, pragma: &Pragma) {
+        match pragma {
+            Pragma::FpContract(Some(false)) => self.module.no_contraction = true,
+            Pragma::RoundingMode(mode) => {
+                self.rounding = Some(*mode);
+                self.note_rounding();
+            }
+            _ => {}
+        }
+    }
+
+    /// Expressions made from here on have the rounding mode in force.
+    fn note_rounding(&mut self) {
+        let function = &mut self.body.function;
+        let first = ExprId(function.exprs.len() as u32);
+        if function.rounding(first) != self.rounding {
+            function.roundings.push((first, self.rounding));
+        }
+    }
+
+    fn static_assert(&mut self, assert: &ast::StaticAssert) {
+        let span = self.ast[assert.condition].span;
+        let Some(value) = self.integer_constant(assert.condition) else {
+            if !self.diags.has_errors() {
+                self.diags.error(
+                    span,
+                    "static assertion expression is not an integral constant expression",
+                );
+            }
+            return;
+        };
+        if value == 0 {
+            let message = match assert.message.map(|message| &self.ast[message].kind) {
+                Some(ast::ExprKind::Str(text)) => {
+                    format!("static assertion failed: {}", String::from_utf8_lossy(text))
+                }
+                _ => "static assertion failed".to_owned(),
+            };
+            self.diags.error(span, message);
+        }
+    }
+
+    fn add(&mut self, kind: ExprKind, ty: TypeId, loc: Loc) -> ExprId {
+        self.body.function.add(kind, ty, loc)
+    }
+
+    fn int_constant(&mut self, value: u64, ty: TypeId, loc: Loc) -> ExprId {
+        self.add(ExprKind::Constant(hir::Constant::Int(value)), ty, loc)
+    }
+
+    fn kind_of(&self, id: ExprId) -> &ExprKind {
+        &self.body.function[id].kind
+    }
+
+    fn type_of(&self, id: ExprId) -> TypeId {
+        self.body.function[id].ty
+    }
+
+    /// The type between quotes.
+    fn quote(&self, ty: impl Into<QualType>) -> String {
+        let ty = ty.into();
+        let name = self.types.name(ty, self.interner);
+        match self.types.get(ty.ty) {
+            Type::Vector(scalar, lanes) => {
+                format!("'{name}' (vector of {lanes} '{}' values)", scalar.name())
+            }
+            _ => format!("'{name}'"),
+        }
+    }
+
+    fn text(&self, name: Symbol) -> String {
+        self.interner.text(name).to_owned()
+    }
+
+    /// Where pointers point that do not say. OpenCL C Specification, "Address Space Name Scope".
+    fn default_pointee_space(&self) -> Space {
+        if self.has_generic {
+            Space::Generic
+        } else {
+            Space::Private
+        }
+    }
+
+    fn is_error(&self, ty: TypeId) -> bool {
+        ty == Types::ERROR
+    }
+}
+
+/// What an expression is before it is used.
+#[derive(Clone, Copy, Debug)]
+struct Operand {
+    place: Place,
+    ty: QualType,
+    span: Span,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Value(ExprId),
+    /// An object: its address and what is known of its alignment.
+    Object(ExprId, u64),
+    /// Some components of a vector in memory.
+    Lanes {
+        address: ExprId,
+        align: u64,
+        vector: TypeId,
+        lanes: Lanes,
+    },
+    /// A function, which is called and nothing else.
+    Function,
+}
+
+/// Components in the order a swizzle names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Lanes {
+    list: [u8; 16],
+    len: u8,
+}
+
+impl Lanes {
+    fn as_slice(&self) -> &[u8] {
+        &self.list[..self.len as usize]
+    }
+}

@@ -1,0 +1,192 @@
+//! Types as diagnostics write them.
+
+use crate::ast::Access;
+use crate::symbol::Interner;
+use crate::types::{ImageDim, QualType, Space, Type, TypeId, TypeQuals, Types};
+
+impl Types {
+    /// The type as clang writes it: `const __global int *`.
+    pub fn name(&self, ty: QualType, interner: &Interner) -> String {
+        self.declare(ty, None, String::new(), interner)
+    }
+
+    /// The type around a declarator `inner`, of an object in `space`.
+    fn declare(
+        &self,
+        ty: QualType,
+        space: Option<Space>,
+        inner: String,
+        interner: &Interner,
+    ) -> String {
+        stacker::maybe_grow(64 << 10, 1 << 20, || match self.get(ty.ty) {
+            Type::Pointer { pointee, space: to } => {
+                let mut text = String::from("*");
+                if let Some(space) = space {
+                    text.push_str(space_name(space));
+                }
+                text.push_str(&qualifiers(ty.quals));
+                let text = text.trim_end().to_owned();
+                let inner = join(text, inner);
+                let wrapped = match self.get(pointee.ty) {
+                    Type::Array { .. } | Type::Function(_) => format!("({inner})"),
+                    _ => inner,
+                };
+                self.declare(*pointee, Some(*to), wrapped, interner)
+            }
+            Type::Array { element, len } => {
+                let len = len.map_or(String::new(), |len| len.to_string());
+                self.declare(*element, space, format!("{inner}[{len}]"), interner)
+            }
+            Type::Function(function) => {
+                let params: Vec<String> = function
+                    .params
+                    .iter()
+                    .map(|&param| self.name(param.into(), interner))
+                    .collect();
+                let params = if params.is_empty() && !function.unspecified {
+                    "void".to_owned()
+                } else {
+                    params.join(", ")
+                };
+                self.declare(
+                    function.result,
+                    None,
+                    format!("{inner}({params})"),
+                    interner,
+                )
+            }
+            Type::Block(function) => {
+                self.declare((*function).into(), None, format!("(^{inner})"), interner)
+            }
+            _ => {
+                let mut text = qualifiers(ty.quals);
+                if let Some(space) = space {
+                    text.push_str(space_name(space));
+                }
+                text.push_str(&self.base_name(ty.ty, interner));
+                if inner.is_empty() {
+                    text
+                } else {
+                    format!("{text} {inner}")
+                }
+            }
+        })
+    }
+
+    /// A type that is no pointer, array or function.
+    fn base_name(&self, ty: TypeId, interner: &Interner) -> String {
+        let tagged = |kind: &str, tag: Option<crate::symbol::Symbol>| match tag {
+            Some(tag) => format!("{kind} {}", interner.text(tag)),
+            None => format!("{kind} (unnamed)"),
+        };
+        match self.get(ty) {
+            Type::Void => "void".into(),
+            Type::Truth(_) => "bool".into(),
+            Type::Scalar(scalar) => scalar.name().into(),
+            Type::Vector(scalar, lanes) => format!("{}{lanes}", scalar.name()),
+            Type::Record(id) => {
+                let record = &self.records[id.0 as usize];
+                tagged(if record.is_union { "union" } else { "struct" }, record.tag)
+            }
+            Type::Enum(id) => tagged("enum", self.enums[id.0 as usize].tag),
+            Type::Image { dim, access } => {
+                format!("{} {}", access_name(*access), dim.name())
+            }
+            Type::Pipe { element, access } => {
+                let element = self.name((*element).into(), interner);
+                format!("{} pipe {element}", access_name(*access))
+            }
+            Type::Sampler => "sampler_t".into(),
+            Type::Event => "event_t".into(),
+            Type::ClkEvent => "clk_event_t".into(),
+            Type::Queue => "queue_t".into(),
+            Type::NdRange => "ndrange_t".into(),
+            Type::ReserveId => "reserve_id_t".into(),
+            Type::Atomic(inner) => format!("_Atomic({})", self.name((*inner).into(), interner)),
+            Type::Opaque(_) => "named_barrier_t".into(),
+            Type::Error => "<error type>".into(),
+            Type::Pointer { .. } | Type::Array { .. } | Type::Function(_) | Type::Block(_) => {
+                unreachable!("written by the caller")
+            }
+        }
+    }
+}
+
+impl ImageDim {
+    /// The type's name in OpenCL C.
+    pub fn name(self) -> &'static str {
+        match self {
+            ImageDim::D1 => "image1d_t",
+            ImageDim::D1Array => "image1d_array_t",
+            ImageDim::D1Buffer => "image1d_buffer_t",
+            ImageDim::D2 => "image2d_t",
+            ImageDim::D2Array => "image2d_array_t",
+            ImageDim::D2Depth => "image2d_depth_t",
+            ImageDim::D2ArrayDepth => "image2d_array_depth_t",
+            ImageDim::D2Msaa => "image2d_msaa_t",
+            ImageDim::D2ArrayMsaa => "image2d_array_msaa_t",
+            ImageDim::D2MsaaDepth => "image2d_msaa_depth_t",
+            ImageDim::D2ArrayMsaaDepth => "image2d_array_msaa_depth_t",
+            ImageDim::D3 => "image3d_t",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<ImageDim> {
+        const ALL: [ImageDim; 12] = [
+            ImageDim::D1,
+            ImageDim::D1Array,
+            ImageDim::D1Buffer,
+            ImageDim::D2,
+            ImageDim::D2Array,
+            ImageDim::D2Depth,
+            ImageDim::D2ArrayDepth,
+            ImageDim::D2Msaa,
+            ImageDim::D2ArrayMsaa,
+            ImageDim::D2MsaaDepth,
+            ImageDim::D2ArrayMsaaDepth,
+            ImageDim::D3,
+        ];
+        ALL.into_iter().find(|dim| dim.name() == name)
+    }
+}
+
+fn join(left: String, right: String) -> String {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    if left.ends_with(word) && right.starts_with(word) {
+        format!("{left} {right}")
+    } else {
+        left + &right
+    }
+}
+
+fn qualifiers(quals: TypeQuals) -> String {
+    let mut text = String::new();
+    for (set, name) in [
+        (quals.is_const, "const "),
+        (quals.is_volatile, "volatile "),
+        (quals.is_restrict, "restrict "),
+    ] {
+        if set {
+            text.push_str(name);
+        }
+    }
+    text
+}
+
+fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Private => "__private ",
+        Space::Global => "__global ",
+        Space::Local => "__local ",
+        Space::Constant => "__constant ",
+        Space::Generic => "__generic ",
+    }
+}
+
+fn access_name(access: Access) -> &'static str {
+    match access {
+        Access::ReadOnly => "__read_only",
+        Access::WriteOnly => "__write_only",
+        Access::ReadWrite => "__read_write",
+    }
+}

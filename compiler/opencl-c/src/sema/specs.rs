@@ -1,0 +1,512 @@
+//! Specifiers and declarators to types.
+
+use super::Sema;
+use super::scope::Meaning;
+use crate::ast::{
+    self, Access, Arithmetic, ArraySize, Chunk, Declarator, Param, Quals, SpecId, TypeNameId,
+    TypeSpec,
+};
+use crate::options::Std;
+use crate::symbol::Symbol;
+use crate::token::Loc;
+use crate::types::{
+    FunctionType, ImageDim, OpaqueType, QualType, Scalar, Space, Type, TypeId, TypeQuals, Types,
+};
+
+/// What specifiers mean; a declarator makes more of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Base {
+    pub ty: QualType,
+    pub space: Option<Space>,
+    /// `__auto_type`: the initialiser's.
+    pub is_auto: bool,
+}
+
+impl From<ast::Space> for Space {
+    fn from(space: ast::Space) -> Space {
+        match space {
+            ast::Space::Private => Space::Private,
+            ast::Space::Global => Space::Global,
+            ast::Space::Local => Space::Local,
+            ast::Space::Constant => Space::Constant,
+            ast::Space::Generic => Space::Generic,
+        }
+    }
+}
+
+impl Sema<'_> {
+    pub(super) fn base(&mut self, id: SpecId) -> Base {
+        if let Some(base) = self.bases.get(&id) {
+            return *base;
+        }
+        let base = stacker::maybe_grow(64 << 10, 1 << 20, || self.new_base(id));
+        self.bases.insert(id, base);
+        base
+    }
+
+    fn new_base(&mut self, id: SpecId) -> Base {
+        let ast = self.ast;
+        let specs = &ast[id];
+        let loc = specs.span.first;
+        let access = specs.quals.access.map(|(access, _)| access);
+        let mut space = None;
+        let mut ty = match specs.ty {
+            TypeSpec::Missing => {
+                self.diags.error(
+                    specs.span,
+                    "type specifier missing, defaults to 'int'; ISO C99 and later do not support implicit int",
+                );
+                Types::INT.into()
+            }
+            TypeSpec::Arithmetic(arithmetic) => self.arithmetic(arithmetic, loc).into(),
+            TypeSpec::Void => Types::VOID.into(),
+            TypeSpec::Bool => Types::BOOL.into(),
+            TypeSpec::Named(name, loc) => {
+                let (ty, of) = self.named_type(name, access, loc);
+                space = of;
+                ty
+            }
+            TypeSpec::Record(record) => self.record_type(record).into(),
+            TypeSpec::Enum(id) => self.enum_type(id).into(),
+            TypeSpec::TypeofExpr(expr) => {
+                let operand = self.unevaluated(expr);
+                operand.ty
+            }
+            TypeSpec::TypeofType(name) => {
+                let (ty, of) = self.type_name(name);
+                space = of;
+                ty
+            }
+            TypeSpec::Pipe(element) => {
+                let element = self.type_name(element).0.ty;
+                let access = access.unwrap_or(Access::ReadOnly);
+                self.types.intern(Type::Pipe { element, access }).into()
+            }
+            TypeSpec::Auto => Types::INT.into(),
+            TypeSpec::Atomic(name) => {
+                let inner = self.type_name(name).0.ty;
+                self.types.intern(Type::Atomic(inner)).into()
+            }
+        };
+        ty.quals.is_const |= specs.quals.is_const.is_some();
+        ty.quals.is_volatile |= specs.quals.is_volatile.is_some();
+        ty.quals.is_restrict |= specs.quals.is_restrict.is_some();
+        if let Some((given, loc)) = specs.quals.space {
+            self.check_generic(given, loc);
+            if space.is_some_and(|space| space != given.into()) {
+                self.diags
+                    .error(loc, "multiple address spaces specified for type");
+            }
+            space = Some(given.into());
+        }
+        if let Some((second, loc)) = specs.quals.second_space
+            && space != Some(second.into())
+        {
+            self.diags
+                .error(loc, "multiple address spaces specified for type");
+        }
+        Base {
+            ty,
+            space,
+            is_auto: matches!(specs.ty, TypeSpec::Auto),
+        }
+    }
+
+    fn check_generic(&mut self, space: ast::Space, loc: Loc) {
+        if space == ast::Space::Generic && !self.has_generic {
+            self.diags.error(
+                loc,
+                "OpenCL C version does not support the '__generic' type qualifier",
+            );
+        }
+    }
+
+    fn arithmetic(&mut self, all: Arithmetic, loc: Loc) -> TypeId {
+        if all.complex > 0 {
+            self.diags
+                .error(loc, "complex types are not supported in OpenCL C");
+            return Types::ERROR;
+        }
+        let Arithmetic {
+            char,
+            short,
+            int,
+            long,
+            signed,
+            unsigned,
+            float,
+            double,
+            half,
+            ..
+        } = all;
+        let integral = char + short.min(1) + long.min(1);
+        let floating = float + double + half;
+        let wrong = signed > 1
+            || unsigned > 1
+            || signed + unsigned > 1
+            || int > 1
+            || char > 1
+            || short > 1
+            || long > 2
+            || integral > 1
+            || floating > 1
+            || (char > 0 && int > 0)
+            || (floating > 0 && integral + int + signed + unsigned > 0);
+        if wrong {
+            self.diags
+                .error(loc, "cannot combine with previous declaration specifier");
+            return Types::ERROR;
+        }
+        let is_unsigned = unsigned > 0;
+        if half > 0 {
+            return Types::HALF;
+        }
+        if float > 0 {
+            return Types::FLOAT;
+        }
+        if double > 0 {
+            return self.double(loc);
+        }
+        let bits = match (char, short, long) {
+            (1, ..) => 8,
+            (_, 1, _) => 16,
+            (_, _, 0) => 32,
+            _ => 64,
+        };
+        self.types.scalar(Scalar::integer(bits, !is_unsigned))
+    }
+
+    fn double(&mut self, loc: Loc) -> TypeId {
+        if !self.has_fp64 {
+            self.diags.error(
+                loc,
+                "use of type 'double' requires cl_khr_fp64 and __opencl_c_fp64 support",
+            );
+        }
+        Types::DOUBLE
+    }
+
+    fn named_type(
+        &mut self,
+        name: Symbol,
+        access: Option<Access>,
+        loc: Loc,
+    ) -> (QualType, Option<Space>) {
+        match self.scopes.lookup(name).map(|entry| entry.meaning) {
+            Some(Meaning::Typedef(ty, space)) => {
+                // `typedef image2d_t my_image; write_only my_image` says the access later.
+                let kind = self.types.get(ty.ty).clone();
+                return match (kind, access) {
+                    (Type::Image { dim, .. }, Some(access)) => {
+                        (self.types.intern(Type::Image { dim, access }).into(), space)
+                    }
+                    _ => (ty, space),
+                };
+            }
+            Some(Meaning::Error) => return (Types::ERROR.into(), None),
+            _ => {}
+        }
+        let text = self.text(name);
+        match self.builtin_type(&text, access) {
+            Some(ty) => {
+                if matches!(self.types.as_arithmetic(ty), Some((Scalar::Double, _))) {
+                    self.double(loc);
+                }
+                (ty.into(), None)
+            }
+            None => {
+                self.diags.error(loc, format!("unknown type name '{text}'"));
+                (Types::ERROR.into(), None)
+            }
+        }
+    }
+
+    /// OpenCL C Specification, "Built-in Scalar Data Types", "Built-in Vector Data Types", "Other Built-in Data Types".
+    pub(super) fn builtin_type(&mut self, name: &str, access: Option<Access>) -> Option<TypeId> {
+        let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let stem = &name[..name.len() - digits.len()];
+        if let Some(scalar) = scalar_named(stem) {
+            return match digits {
+                "" => Some(self.types.scalar(scalar)),
+                _ => {
+                    let lanes: u8 = digits.parse().ok()?;
+                    matches!(lanes, 2 | 3 | 4 | 8 | 16).then(|| self.types.vector(scalar, lanes))
+                }
+            };
+        }
+        if let Some(dim) = ImageDim::parse(name) {
+            let access = access.unwrap_or(Access::ReadOnly);
+            return Some(self.types.intern(Type::Image { dim, access }));
+        }
+        if let Some(stem) = name.strip_prefix("atomic_") {
+            let inner = match stem {
+                "flag" => Types::INT,
+                _ => self.builtin_type(stem, None)?,
+            };
+            return Some(self.types.intern(Type::Atomic(inner)));
+        }
+        Some(match name {
+            "size_t" | "uintptr_t" => Types::ULONG,
+            "ptrdiff_t" | "intptr_t" => Types::LONG,
+            "cl_mem_fence_flags" | "kernel_enqueue_flags_t" | "clk_profiling_info" => Types::UINT,
+            "memory_order" | "memory_scope" => Types::INT,
+            "sampler_t" => Types::SAMPLER,
+            "event_t" => Types::EVENT,
+            "clk_event_t" => Types::CLK_EVENT,
+            "queue_t" => Types::QUEUE,
+            "ndrange_t" => Types::ND_RANGE,
+            "reserve_id_t" => Types::RESERVE_ID,
+            "named_barrier_t" => self.types.intern(Type::Opaque(OpaqueType::NamedBarrier)),
+            _ => return None,
+        })
+    }
+
+    /// A type without a name, and the address space it asks for.
+    pub(super) fn type_name(&mut self, id: TypeNameId) -> (QualType, Option<Space>) {
+        let ast = self.ast;
+        let name = &ast[id];
+        let base = self.base(name.specs);
+        self.declarator(base, &name.declarator)
+    }
+
+    /// The type that a declarator makes of the specifiers' type.
+    pub(super) fn declarator(
+        &mut self,
+        base: Base,
+        declarator: &Declarator,
+    ) -> (QualType, Option<Space>) {
+        let (mut ty, mut space) = (base.ty, base.space);
+        for chunk in declarator.chunks.iter().rev() {
+            if self.is_error(ty.ty) {
+                // The rest may still declare names; the type is of no interest.
+                continue;
+            }
+            match chunk {
+                Chunk::Pointer { quals, loc, .. } => {
+                    if matches!(self.types.get(ty.ty), Type::Function(_)) {
+                        self.diags
+                            .error(*loc, "pointers to functions are not allowed");
+                    }
+                    if matches!(
+                        self.types.get(ty.ty),
+                        Type::Image { .. } | Type::Sampler | Type::Pipe { .. }
+                    ) {
+                        let name = self.quote(ty);
+                        self.diags
+                            .error(*loc, format!("pointer to type {name} is invalid in OpenCL"));
+                    }
+                    let to = space.unwrap_or_else(|| self.default_pointee_space());
+                    ty = QualType {
+                        ty: self.types.pointer(ty, to),
+                        quals: type_quals(quals),
+                    };
+                    space = self.quals_space(quals);
+                }
+                Chunk::Block { quals, .. } => {
+                    ty = QualType {
+                        ty: self.types.intern(Type::Block(ty.ty)),
+                        quals: type_quals(quals),
+                    };
+                    ty.quals.is_const = true;
+                    space = self.quals_space(quals);
+                }
+                Chunk::Array { size, loc, .. } => {
+                    ty = self.array(ty, *size, *loc, declarator);
+                }
+                Chunk::Function {
+                    params,
+                    variadic,
+                    unspecified,
+                    loc,
+                } => {
+                    let result = ty;
+                    ty = self
+                        .function_type(result, params, *variadic, *unspecified, *loc)
+                        .into();
+                    space = None;
+                }
+            }
+        }
+        (ty, space)
+    }
+
+    fn quals_space(&mut self, quals: &Quals) -> Option<Space> {
+        let (space, loc) = quals.space?;
+        self.check_generic(space, loc);
+        Some(space.into())
+    }
+
+    fn array(
+        &mut self,
+        element: QualType,
+        size: ArraySize,
+        loc: Loc,
+        declarator: &Declarator,
+    ) -> QualType {
+        if self.types.layout(element.ty).is_none() {
+            let name = self.quote(element);
+            let message = match self.types.get(element.ty) {
+                Type::Function(_) => format!("array of functions of type {name} is invalid"),
+                _ => format!("array has incomplete element type {name}"),
+            };
+            self.diags.error(loc, message);
+            return Types::ERROR.into();
+        }
+        let len = match size {
+            ArraySize::Unspecified | ArraySize::Star => None,
+            ArraySize::Expr(expr) => {
+                let span = self.ast[expr].span;
+                let operand = self.expr(expr);
+                let value = self.rvalue(operand);
+                let ty = self.type_of(value);
+                if self.is_error(ty) {
+                    return Types::ERROR.into();
+                }
+                if !matches!(self.types.as_arithmetic(ty), Some((scalar, 1)) if scalar.is_integer())
+                {
+                    let name = self.quote(ty);
+                    self.diags
+                        .error(span, format!("size of array has non-integer type {name}"));
+                    return Types::ERROR.into();
+                }
+                let Some(len) = self.eval_integer(value) else {
+                    self.diags
+                        .error(span, "variable length arrays are not supported in OpenCL");
+                    return Types::ERROR.into();
+                };
+                let signed = matches!(self.types.as_arithmetic(ty), Some((s, _)) if s.is_signed());
+                if signed && (len as i64) < 0 {
+                    let name = declarator.name.map_or(String::new(), |(name, _)| {
+                        format!("'{}' declared as an ", self.interner.text(name))
+                    });
+                    self.diags
+                        .error(span, format!("{name}array with a negative size"));
+                    return Types::ERROR.into();
+                }
+                let bytes = self.types.layout(element.ty).map_or(0, |(size, _)| size);
+                if bytes.checked_mul(len).is_none_or(|total| total > 1 << 40) {
+                    self.diags.error(span, "array is too large");
+                    return Types::ERROR.into();
+                }
+                Some(len)
+            }
+        };
+        self.types.intern(Type::Array { element, len }).into()
+    }
+
+    fn function_type(
+        &mut self,
+        result: QualType,
+        params: &[Param],
+        variadic: bool,
+        unspecified: bool,
+        loc: Loc,
+    ) -> TypeId {
+        match self.types.get(result.ty) {
+            Type::Array { .. } => {
+                let name = self.quote(result);
+                self.diags
+                    .error(loc, format!("function cannot return array type {name}"));
+                return Types::ERROR;
+            }
+            Type::Function(_) => {
+                let name = self.quote(result);
+                self.diags
+                    .error(loc, format!("function cannot return function type {name}"));
+                return Types::ERROR;
+            }
+            Type::Scalar(Scalar::Half) if !self.has_fp16 => {
+                self.diags.error(
+                    loc,
+                    "declaring function return value of type 'half' is not allowed; did you forget * ?",
+                );
+            }
+            _ => {}
+        }
+        let mut types: Vec<TypeId> = Vec::with_capacity(params.len());
+        for param in params {
+            types.push(self.param_type(param).ty);
+        }
+        // `(void)`
+        if types == [Types::VOID] && params[0].declarator.name.is_none() {
+            types.clear();
+        }
+        if variadic {
+            self.diags.error(
+                loc,
+                "invalid prototype, variadic arguments are not allowed in OpenCL",
+            );
+        }
+        self.types.intern(Type::Function(FunctionType {
+            result: result.ty.into(),
+            params: types,
+            variadic,
+            unspecified: unspecified && self.options.std < Std::C20,
+        }))
+    }
+
+    /// A parameter's type: arrays become pointers.
+    pub(super) fn param_type(&mut self, param: &Param) -> QualType {
+        let base = self.base(param.specs);
+        let (ty, space) = self.declarator(base, &param.declarator);
+        let loc = param.declarator.span.first;
+        match *self.types.get(ty.ty) {
+            Type::Array { element, .. } => {
+                let space = space.unwrap_or_else(|| self.default_pointee_space());
+                let quals = match param.declarator.chunks.first() {
+                    Some(Chunk::Array { quals, .. }) => type_quals(quals),
+                    _ => TypeQuals::default(),
+                };
+                QualType {
+                    ty: self.types.pointer(element, space),
+                    quals,
+                }
+            }
+            Type::Function(_) => {
+                self.diags
+                    .error(loc, "pointers to functions are not allowed");
+                Types::ERROR.into()
+            }
+            Type::Scalar(Scalar::Half) if !self.has_fp16 => {
+                self.diags.error(
+                    loc,
+                    "declaring function parameter of type 'half' is not allowed; did you forget * ?",
+                );
+                ty
+            }
+            _ => {
+                if space.is_some_and(|space| space != Space::Private) {
+                    self.diags
+                        .error(loc, "parameter may not be qualified with an address space");
+                }
+                ty
+            }
+        }
+    }
+}
+
+fn type_quals(quals: &Quals) -> TypeQuals {
+    TypeQuals {
+        is_const: quals.is_const.is_some(),
+        is_volatile: quals.is_volatile.is_some(),
+        is_restrict: quals.is_restrict.is_some(),
+    }
+}
+
+fn scalar_named(name: &str) -> Option<Scalar> {
+    Some(match name {
+        "bool" => Scalar::Bool,
+        "char" => Scalar::Char,
+        "uchar" => Scalar::UChar,
+        "short" => Scalar::Short,
+        "ushort" => Scalar::UShort,
+        "int" => Scalar::Int,
+        "uint" => Scalar::UInt,
+        "long" => Scalar::Long,
+        "ulong" => Scalar::ULong,
+        "half" => Scalar::Half,
+        "float" => Scalar::Float,
+        "double" => Scalar::Double,
+        _ => return None,
+    })
+}
