@@ -208,8 +208,7 @@ impl Sema<'_> {
             return self.value(id, span);
         }
         let candidates: Vec<String> = self.scopes.names().map(|name| self.text(name)).collect();
-        let suggestion = crate::diag::similar(&text, candidates.iter().map(String::as_str));
-        let more = suggestion.map_or(String::new(), |other| format!("; did you mean '{other}'?"));
+        let more = did_you_mean(&text, &candidates);
         self.diags
             .error(span, format!("use of undeclared identifier '{text}'{more}"));
         // Told once.
@@ -549,6 +548,15 @@ impl Sema<'_> {
     pub(super) fn is_arithmetic(&self, ty: TypeId) -> bool {
         self.types.as_arithmetic(ty).is_some()
     }
+}
+
+/// What a misspelled name may mean. Of very short names anything may be meant.
+pub(super) fn did_you_mean(name: &str, candidates: &[String]) -> String {
+    if name.len() < 3 {
+        return String::new();
+    }
+    let best = crate::diag::similar(name, candidates.iter().map(String::as_str));
+    best.map_or(String::new(), |other| format!("; did you mean '{other}'?"))
 }
 
 /// Enumerators of OpenCL C 2.0's memory model, as SPIR-V's consumers have them in `opencl-c-base.h`.

@@ -1,8 +1,8 @@
 //! `.`, `->`, `[]`: members, components of vectors, elements. OpenCL C Specification, "Vector Components".
 
+use super::expr::did_you_mean;
 use super::{Lanes, Operand, Place, Sema};
 use crate::ast::{self, Designator};
-use crate::diag::similar;
 use crate::hir::{ExprId, ExprKind};
 use crate::symbol::Symbol;
 use crate::token::{Loc, Span};
@@ -99,8 +99,7 @@ impl Sema<'_> {
                 .filter_map(|field| field.name)
                 .map(|name| self.text(name))
                 .collect();
-            let more = similar(&text, names.iter().map(String::as_str))
-                .map_or(String::new(), |other| format!("; did you mean '{other}'?"));
+            let more = did_you_mean(&text, &names);
             self.diags
                 .error(name_loc, format!("no member named '{text}' in {ty}{more}"));
             return self.error(span);

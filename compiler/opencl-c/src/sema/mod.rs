@@ -32,6 +32,8 @@ mod records;
 mod scope;
 mod specs;
 mod stmt;
+#[cfg(test)]
+mod tests;
 
 use rustc_hash::FxHashMap;
 
