@@ -75,6 +75,9 @@ impl Printer<'_> {
                 self.out.push_str(" mutable");
             }
         }
+        for arg in function.kernel.iter().flat_map(|kernel| &kernel.args) {
+            let _ = write!(self.out, "\n  arg {}: {}", arg.type_name, arg.qualifiers);
+        }
         self.out.push('\n');
         if let Some(body) = &function.body {
             self.stmts(body, 1);

@@ -54,17 +54,12 @@ impl Sema<'_> {
         if !self.check_modifiable(target, span) {
             return self.error(span);
         }
-        let ty = self.atomic_value(target.ty);
+        let ty = target.ty.ty;
         let value = self.assignable(source, ty, Goal::Assign);
         let (bind, temp) = self.bind(value, loc);
         let store = self.store(target, temp, loc);
         let id = self.add(ExprKind::Sequence(vec![bind, store, temp]), ty, loc);
         self.value(id, span)
-    }
-
-    /// What is assigned to an object of the type.
-    fn atomic_value(&self, ty: QualType) -> crate::types::TypeId {
-        ty.ty
     }
 
     /// Writes a value of the operand's type to it.
@@ -127,7 +122,7 @@ impl Sema<'_> {
                 self.add(ExprKind::Insert(old, value, index), vector, loc)
             } else {
                 let mut picked: Vec<Option<u8>> = (0..count).map(Some).collect();
-                for (at, &lane) in lanes.iter().enumerate() {
+                for (at, &lane) in lanes.iter().enumerate().filter(|&(_, &lane)| lane < count) {
                     picked[lane as usize] = Some(count + at as u8);
                 }
                 self.add(ExprKind::Shuffle(old, Some(value), picked), vector, loc)
@@ -154,7 +149,7 @@ impl Sema<'_> {
             align.min(bytes),
         );
         let mut stores = Vec::new();
-        for (at, &lane) in lanes.iter().enumerate() {
+        for (at, &lane) in lanes.iter().enumerate().filter(|&(_, &lane)| lane < count) {
             let part = match lanes {
                 [_] => value,
                 _ => self.add(
@@ -258,7 +253,7 @@ impl Sema<'_> {
             self.types.as_arithmetic(target.ty.ty),
         ) {
             (Some((_, m)), Some((scalar, n))) if m == n => {
-                let value = self.to_arithmetic(result, scalar);
+                let value = self.arithmetic_as(result, scalar);
                 self.retype(value, target.ty.ty, loc)
             }
             _ => self.assign_value(result, span, target.ty.ty, Goal::Assign),
@@ -303,7 +298,7 @@ impl Sema<'_> {
         let one = self.int_constant(1, Types::INT, loc);
         let one = match arithmetic {
             Some((scalar, lanes)) if lanes > 1 => self.splat(one, scalar, lanes),
-            Some((scalar, _)) if scalar.is_float() => self.to_arithmetic(one, scalar),
+            Some((scalar, _)) if scalar.is_float() => self.arithmetic_as(one, scalar),
             Some((Scalar::Bool, _)) | Some(_) | None => one,
         };
         let binary = match op {
@@ -319,7 +314,7 @@ impl Sema<'_> {
 fn repeats(lanes: &[u8]) -> bool {
     let mut seen = 0u16;
     lanes.iter().any(|&lane| {
-        let bit = 1 << lane;
+        let bit = 1u16.checked_shl(lane.into()).unwrap_or(0);
         let again = seen & bit != 0;
         seen |= bit;
         again

@@ -318,9 +318,9 @@ impl Sema<'_> {
         let value = self.rvalue(operand);
         match self.arithmetic_of(value) {
             Some((Scalar::Half | Scalar::Float, 1)) if self.has_fp64 => {
-                self.to_arithmetic(value, Scalar::Double)
+                self.arithmetic_as(value, Scalar::Double)
             }
-            Some((Scalar::Half, 1)) => self.to_arithmetic(value, Scalar::Float),
+            Some((Scalar::Half, 1)) => self.arithmetic_as(value, Scalar::Float),
             Some((_, 1)) => self.promote(value),
             _ => value,
         }

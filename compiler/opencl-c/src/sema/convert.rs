@@ -121,7 +121,7 @@ impl Sema<'_> {
     }
 
     /// Between arithmetic types of as many lanes.
-    pub(super) fn to_arithmetic(&mut self, id: ExprId, scalar: Scalar) -> ExprId {
+    pub(super) fn arithmetic_as(&mut self, id: ExprId, scalar: Scalar) -> ExprId {
         let Some((from, lanes)) = self.arithmetic_of(id) else {
             return id;
         };
@@ -145,7 +145,7 @@ impl Sema<'_> {
     }
 
     pub(super) fn splat(&mut self, id: ExprId, scalar: Scalar, lanes: u8) -> ExprId {
-        let value = self.to_arithmetic(id, scalar);
+        let value = self.arithmetic_as(id, scalar);
         let ty = self.types.vector(scalar, lanes);
         let loc = self.body.function[id].loc;
         self.add(ExprKind::Splat(value), ty, loc)
@@ -194,14 +194,14 @@ impl Sema<'_> {
     }
 
     /// An `int` (or a vector of integers) of a `Truth`.
-    pub(super) fn from_truth(&mut self, truth: ExprId, ty: TypeId, loc: Loc) -> ExprId {
+    pub(super) fn truth_as(&mut self, truth: ExprId, ty: TypeId, loc: Loc) -> ExprId {
         self.add(ExprKind::Convert(Conversion::FromTruth, truth), ty, loc)
     }
 
     /// C's integer promotions.
     pub(super) fn promote(&mut self, id: ExprId) -> ExprId {
         match self.arithmetic_of(id) {
-            Some((scalar, 1)) => self.to_arithmetic(id, promoted(scalar)),
+            Some((scalar, 1)) => self.arithmetic_as(id, promoted(scalar)),
             _ => id,
         }
     }
@@ -244,7 +244,7 @@ impl Sema<'_> {
         {
             if lanes == wanted && (lanes == 1) {
                 self.warn_constant(value, span, source, target, to);
-                let converted = self.to_arithmetic(value, target);
+                let converted = self.arithmetic_as(value, target);
                 return self.retype(converted, to, loc);
             }
             if lanes == 1 {
@@ -379,7 +379,7 @@ impl Sema<'_> {
             }
             (Type::Pointer { .. }, Type::Scalar(Scalar::Bool)) => {
                 let truth = self.truth(value, loc);
-                Some(self.from_truth(truth, to, loc))
+                Some(self.truth_as(truth, to, loc))
             }
             (Type::Pointer { .. }, Type::Scalar(scalar)) if scalar.is_integer() => {
                 let text = self.goal_text(from, to, goal);
@@ -549,7 +549,7 @@ impl Sema<'_> {
         }
         match (self.types.as_arithmetic(from), self.types.as_arithmetic(to)) {
             (Some((_, 1)), Some((target, 1))) => {
-                let converted = self.to_arithmetic(value, target);
+                let converted = self.arithmetic_as(value, target);
                 return self.retype(converted, to, loc);
             }
             // "(float4)(1.0f)": of true, each lane is -1.
@@ -557,7 +557,7 @@ impl Sema<'_> {
                 if source == Scalar::Bool && target.is_integer() {
                     let truth = self.truth(value, loc);
                     let all = self.types.scalar(target);
-                    let value = self.from_truth(truth, all, loc);
+                    let value = self.truth_as(truth, all, loc);
                     let minus = self.add(
                         ExprKind::Unary(crate::hir::UnaryOp::Negate, value),
                         all,
@@ -604,7 +604,7 @@ impl Sema<'_> {
             }
             (Type::Pointer { .. }, Type::Scalar(Scalar::Bool)) => {
                 let truth = self.truth(value, loc);
-                self.from_truth(truth, to, loc)
+                self.truth_as(truth, to, loc)
             }
             (Type::Pointer { .. }, Type::Scalar(scalar)) if scalar.is_integer() => {
                 self.add(ExprKind::Convert(Conversion::PointerToInt, value), to, loc)

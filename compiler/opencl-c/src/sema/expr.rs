@@ -111,7 +111,7 @@ impl Sema<'_> {
                 let to = self.type_name(*to).0.ty;
                 match (self.arithmetic_of(value), self.types.as_arithmetic(to)) {
                     (Some((_, m)), Some((scalar, n))) if m == n => {
-                        self.to_arithmetic(value, scalar)
+                        self.arithmetic_as(value, scalar)
                     }
                     _ => {
                         let name = self.quote(to);
@@ -383,7 +383,7 @@ impl Sema<'_> {
             match self.arithmetic_of(value) {
                 Some((from, 1)) => {
                     let _ = from;
-                    parts.push(self.to_arithmetic(value, scalar));
+                    parts.push(self.arithmetic_as(value, scalar));
                     total += 1;
                 }
                 Some((from, n)) => {

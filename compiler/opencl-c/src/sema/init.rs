@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::convert::Goal;
 use super::{Operand, Place, Sema};
 use crate::ast::{self, Designator, InitId, InitItem, InitKind};
-use crate::hir::{Constant, ExprId, ExprKind, Stmt, StmtKind};
+use crate::hir::{Constant, ExprId, ExprKind, Global, Linkage, Stmt, StmtKind};
 use crate::token::{Loc, Span};
 use crate::types::{QualType, Space, Type, TypeId, Types};
 
@@ -23,6 +23,9 @@ struct Cursor<'a> {
     /// The first item's operand, if it was looked at already.
     operand: Option<Operand>,
 }
+
+/// Constants of at most as many bytes are stored as values.
+const WORDS: u64 = 16;
 
 /// Constants of more elements than this are refused.
 const MAX_ELEMENTS: u64 = 1 << 24;
@@ -257,10 +260,42 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// One copy of a whole constant.
+    /// A whole constant at once: a value if it is small, otherwise a copy from `constant` memory.
     fn store_constant(&mut self, to: Operand, constant: Constant, loc: Loc, into: &mut Vec<Stmt>) {
-        let value = self.add(ExprKind::Constant(constant), to.ty.ty, loc);
-        self.push_store(to, value, loc, into);
+        let (size, align) = self.types.layout(to.ty.ty).unwrap_or((0, 1));
+        let Place::Object(address, known) = to.place else {
+            return;
+        };
+        if constant == Constant::Zero || size <= WORDS {
+            let value = self.add(ExprKind::Constant(constant), to.ty.ty, loc);
+            return self.push_store(to, value, loc, into);
+        }
+        let name = self.interner.intern(".init");
+        let global = Global {
+            name,
+            ty: to.ty.ty,
+            space: Space::Constant,
+            is_const: true,
+            is_volatile: false,
+            align,
+            init: Some(constant),
+            linkage: Linkage::Internal,
+            loc,
+        };
+        let global = self.add_global(global, to.ty);
+        let pointer = self.types.pointer(to.ty, Space::Constant);
+        let from = self.add(ExprKind::Global(global), pointer, loc);
+        let copy = ExprKind::Copy {
+            to: address,
+            from,
+            size,
+            align: align.min(known),
+        };
+        let copy = self.add(copy, Types::VOID, loc);
+        into.push(Stmt {
+            kind: StmtKind::Expr(copy),
+            loc,
+        });
     }
 
     fn push_store(&mut self, to: Operand, value: ExprId, loc: Loc, into: &mut Vec<Stmt>) {
@@ -750,7 +785,7 @@ impl<'a> Sema<'a> {
         if !self.in_function || space == Some(Space::Constant) {
             let value = self.constant_initialiser(ty.ty, init);
             let name = self.interner.intern(".compoundliteral");
-            let global = crate::hir::Global {
+            let global = Global {
                 name,
                 ty: ty.ty,
                 space: space.unwrap_or(Space::Constant),
@@ -758,7 +793,7 @@ impl<'a> Sema<'a> {
                 is_volatile: false,
                 align,
                 init: value,
-                linkage: crate::hir::Linkage::Internal,
+                linkage: Linkage::Internal,
                 loc: span.first,
             };
             let id = self.add_global(global, ty);

@@ -56,7 +56,7 @@ impl Sema<'_> {
                 let operand = self.expr(*value);
                 let mut id = self.rvalue(operand);
                 if name == "__builtin_expect" {
-                    id = self.to_arithmetic(id, Scalar::Long);
+                    id = self.arithmetic_as(id, Scalar::Long);
                 }
                 id
             }
@@ -68,6 +68,11 @@ impl Sema<'_> {
             }
             ("__builtin_assume" | "__builtin_unreachable" | "__builtin_prefetch", _) => {
                 self.add(ExprKind::Undefined, Types::VOID, loc)
+            }
+            ("__builtin_trap" | "__builtin_debugtrap", []) => {
+                self.diags
+                    .error(span, format!("'{name}' is not supported in OpenCL C"));
+                self.error_value(loc)
             }
             ("__builtin_huge_val" | "__builtin_inf", []) if self.has_fp64 => {
                 let bits = f64::INFINITY.to_bits();
@@ -105,13 +110,13 @@ impl Sema<'_> {
     fn bit_count(&mut self, name: &str, arg: ast::ExprId, of: Scalar, span: Span) -> Operand {
         let operand = self.expr(arg);
         let value = self.rvalue(operand);
-        let value = self.to_arithmetic(value, of);
+        let value = self.arithmetic_as(value, of);
         let stem = name.trim_start_matches("__builtin_").trim_end_matches('l');
         let plain = self.interner.intern(stem);
         let operand = self.value(value, span);
         let result = self.call_plain_operands(plain, vec![operand], span);
         let count = self.rvalue(result);
-        let count = self.to_arithmetic(count, Scalar::Int);
+        let count = self.arithmetic_as(count, Scalar::Int);
         self.value(count, span)
     }
 }

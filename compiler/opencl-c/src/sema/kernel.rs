@@ -24,9 +24,7 @@ impl Sema<'_> {
         }
         if let Some(Chunk::Function { params, .. }) = declarator.chunks.first() {
             for (at, param) in params.iter().enumerate().take(ty.params.len()) {
-                let local = &self.body.function.locals[at];
                 let qualified = self.body.types[at];
-                let _ = local;
                 self.check_argument(qualified, param);
                 kernel.args.push(self.argument_info(param, qualified));
             }
@@ -109,13 +107,28 @@ impl Sema<'_> {
             Type::Scalar(crate::types::Scalar::Half) if !self.has_fp16 => {
                 format!("{quoted} cannot be used as the type of a kernel parameter")
             }
+            // Their sizes on the host may be others.
+            Type::Scalar(_) if self.is_address_sized(param) => {
+                format!("{quoted} cannot be used as the type of a kernel parameter")
+            }
             Type::Record(_) if self.has_pointer(ty.ty) => {
                 format!("struct kernel parameters may not contain pointers ({quoted})")
             }
             _ => return,
         };
-        // `size_t` and its kin are typedefs of integers here: their names tell.
         self.diags.error(span, message);
+    }
+
+    /// `size_t` and its kin, by the name that stands there.
+    fn is_address_sized(&self, param: &Param) -> bool {
+        let TypeSpec::Named(name, _) = self.ast[param.specs].ty else {
+            return false;
+        };
+        self.scopes.lookup(name).is_none()
+            && matches!(
+                self.interner.text(name),
+                "size_t" | "ptrdiff_t" | "intptr_t" | "uintptr_t"
+            )
     }
 
     fn has_pointer(&self, ty: TypeId) -> bool {

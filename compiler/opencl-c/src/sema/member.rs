@@ -218,8 +218,9 @@ impl Sema<'_> {
             } => {
                 let mut picked = lanes;
                 for lane in &mut picked.list[..lanes.len as usize] {
-                    // The fourth of three components, which `hi` and `odd` name, stays out of range.
-                    *lane = outer.list[*lane as usize];
+                    // Components that are not there (the fourth of three) stay so.
+                    let inner = outer.as_slice().get(*lane as usize);
+                    *lane = inner.copied().unwrap_or(u8::MAX);
                 }
                 Place::Lanes {
                     address,

@@ -107,7 +107,7 @@ impl Sema<'_> {
     pub(super) fn truth_value(&mut self, truth: ExprId, ty: TypeId, loc: Loc) -> ExprId {
         match *self.kind_of(truth) {
             ExprKind::Constant(Constant::Int(bit)) => self.int_constant(bit, ty, loc),
-            _ => self.from_truth(truth, ty, loc),
+            _ => self.truth_as(truth, ty, loc),
         }
     }
 
@@ -248,10 +248,7 @@ impl Sema<'_> {
                 .types
                 .vector(Scalar::integer(scalar.bits(), true), lanes);
             let (a, b) = (self.truth(a, loc), self.truth(b, loc));
-            let (a, b) = (
-                self.from_truth(a, result, loc),
-                self.from_truth(b, result, loc),
-            );
+            let (a, b) = (self.truth_as(a, result, loc), self.truth_as(b, result, loc));
             let bits = if is_and {
                 hir::BinaryOp::And
             } else {
@@ -310,8 +307,8 @@ impl Sema<'_> {
         if m == 1 && n == 1 {
             let scalar = common(x, y);
             return Some((
-                self.to_arithmetic(a, scalar),
-                self.to_arithmetic(b, scalar),
+                self.arithmetic_as(a, scalar),
+                self.arithmetic_as(b, scalar),
                 scalar,
                 1,
             ));
@@ -467,7 +464,7 @@ impl Sema<'_> {
         let (x, m) = self.arithmetic_of(a).unwrap_or((Scalar::Int, m));
         // The amount has the width of what is shifted; its low bits alone count.
         let amount = Scalar::integer(x.bits(), y.is_signed());
-        let mut b = self.to_arithmetic(b, amount);
+        let mut b = self.arithmetic_as(b, amount);
         if m > 1 && n == 1 {
             b = self.splat(b, amount, m);
         }
@@ -488,7 +485,7 @@ impl Sema<'_> {
 
     /// An index is a `long`.
     pub(super) fn index(&mut self, id: ExprId) -> ExprId {
-        self.to_arithmetic(id, Scalar::Long)
+        self.arithmetic_as(id, Scalar::Long)
     }
 
     fn pointer_add(
@@ -703,7 +700,7 @@ impl Sema<'_> {
             let result = self
                 .types
                 .vector(Scalar::integer(scalar.bits(), true), lanes);
-            return self.from_truth(truth, result, loc);
+            return self.truth_as(truth, result, loc);
         }
         let opaque = |sema: &Self, id| {
             matches!(
@@ -867,7 +864,7 @@ impl Sema<'_> {
             ExprKind::Convert(hir::Conversion::FromTruth, truth) => truth,
             _ => {
                 let signed = Scalar::integer(scalar.bits(), true);
-                let value = self.to_arithmetic(condition, signed);
+                let value = self.arithmetic_as(condition, signed);
                 let ty = self.type_of(value);
                 let zero = self.add(ExprKind::Constant(Constant::Zero), ty, loc);
                 let ty = self.types.intern(Type::Truth(lanes));

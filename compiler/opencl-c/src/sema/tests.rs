@@ -83,8 +83,14 @@ fn programs_without_mistakes() {
 fn mistakes_are_told_as_clang_tells_them() {
     let mut missing = Vec::new();
     for (source, message) in [
-        ("void f(void) { x = 1; }", "use of undeclared identifier 'x'"),
-        ("void f(int a) { f2(a); }", "use of undeclared identifier 'f2'"),
+        (
+            "void f(void) { x = 1; }",
+            "use of undeclared identifier 'x'",
+        ),
+        (
+            "void f(int a) { f2(a); }",
+            "use of undeclared identifier 'f2'",
+        ),
         (
             "void f(int4 a, float4 b) { a + b; }",
             "implicit conversions between vector types ('int4' (vector of 4 'int' values) and 'float4' (vector of 4 'float' values)) are not permitted",
@@ -93,29 +99,80 @@ fn mistakes_are_told_as_clang_tells_them() {
             "void f(char4 a) { a = a + 1; }",
             "scalar operand type has greater rank than the type of the vector element. ('char4' (vector of 4 'char' values) and 'int')",
         ),
-        ("void f(float x) { x % 2; }", "invalid operands to binary expression ('float' and 'int')"),
-        ("void f(float x) { *x; }", "indirection requires pointer operand ('float' invalid)"),
-        ("void f(int4 a) { a.q = 1; }", "illegal vector component name 'q'"),
-        ("int g(int a) { return g(); }", "too few arguments to function call, single argument 'a' was not specified"),
-        ("void f(void) { return 1; }", "void function 'f' should not return a value"),
-        ("void f(void) { break; }", "'break' statement not in loop or switch statement"),
+        (
+            "void f(float x) { x % 2; }",
+            "invalid operands to binary expression ('float' and 'int')",
+        ),
+        (
+            "void f(float x) { *x; }",
+            "indirection requires pointer operand ('float' invalid)",
+        ),
+        (
+            "void f(int4 a) { a.q = 1; }",
+            "illegal vector component name 'q'",
+        ),
+        (
+            "int g(int a) { return g(); }",
+            "too few arguments to function call, single argument 'a' was not specified",
+        ),
+        (
+            "void f(void) { return 1; }",
+            "void function 'f' should not return a value",
+        ),
+        (
+            "void f(void) { break; }",
+            "'break' statement not in loop or switch statement",
+        ),
         ("void f(void) { goto l; }", "use of undeclared label 'l'"),
-        ("void f(int n) { int a[n]; }", "variable length arrays are not supported in OpenCL"),
-        ("struct s { int a : 3; };", "bit-fields are not supported in OpenCL"),
-        ("void f(int n, ...) { }", "invalid prototype, variadic arguments are not allowed in OpenCL"),
-        ("int f(int n) { return f(n - 1); }", "recursive call of 'f': recursion is not supported in OpenCL"),
-        ("int x;", "program scope variable must reside in constant address space"),
-        ("constant int x;", "variable in constant address space must be initialized"),
-        ("kernel int f(void) { return 1; }", "kernel must have void return type"),
+        (
+            "void f(int n) { int a[n]; }",
+            "variable length arrays are not supported in OpenCL",
+        ),
+        (
+            "struct s { int a : 3; };",
+            "bit-fields are not supported in OpenCL",
+        ),
+        (
+            "void f(int n, ...) { }",
+            "invalid prototype, variadic arguments are not allowed in OpenCL",
+        ),
+        (
+            "int f(int n) { return f(n - 1); }",
+            "recursive call of 'f': recursion is not supported in OpenCL",
+        ),
+        (
+            "int x;",
+            "program scope variable must reside in constant address space",
+        ),
+        (
+            "constant int x;",
+            "variable in constant address space must be initialized",
+        ),
+        (
+            "kernel int f(void) { return 1; }",
+            "kernel must have void return type",
+        ),
         (
             "kernel void f(int *p) { }",
             "pointer arguments to kernel functions must reside in '__global', '__constant' or '__local' address space",
         ),
-        ("void f(void) { const int a = 1; a = 2; }", "cannot assign to variable 'a' with const-qualified type 'const int'"),
-        ("void f(void) { switch (1) { case 1: case 1: ; } }", "duplicate case value '1'"),
+        (
+            "void f(void) { const int a = 1; a = 2; }",
+            "cannot assign to variable 'a' with const-qualified type 'const int'",
+        ),
+        (
+            "void f(void) { switch (1) { case 1: case 1: ; } }",
+            "duplicate case value '1'",
+        ),
         ("void f(void) { int a; float a; }", "redefinition of 'a'"),
-        ("_Static_assert(sizeof(float3) == 12, \"size\");", "static assertion failed: size"),
-        ("struct s { int first; }; void f(struct s v) { v.frist = 1; }", "no member named 'frist' in 'struct s'; did you mean 'first'?"),
+        (
+            "_Static_assert(sizeof(float3) == 12, \"size\");",
+            "static assertion failed: size",
+        ),
+        (
+            "struct s { int first; }; void f(struct s v) { v.frist = 1; }",
+            "no member named 'frist' in 'struct s'; did you mean 'first'?",
+        ),
     ] {
         let (messages, _) = check(Std::C12, source);
         if !messages.iter().any(|one| one == message) {
@@ -131,18 +188,60 @@ fn pointers_keep_their_address_space() {
     let message = "passing '__global int *' to parameter of type '__local int *' changes address space of pointer";
     assert_eq!(check(Std::C12, source).0, [message]);
     // Unqualified is generic from 2.0 on.
-    assert!(check(Std::C20, "void g(int *p); void f(global int *p) { g(p); }").0.is_empty());
-    assert!(!check(Std::C12, "void g(int *p); void f(global int *p) { g(p); }").0.is_empty());
+    assert!(
+        check(Std::C20, "void g(int *p); void f(global int *p) { g(p); }")
+            .0
+            .is_empty()
+    );
+    assert!(
+        !check(Std::C12, "void g(int *p); void f(global int *p) { g(p); }")
+            .0
+            .is_empty()
+    );
 }
 
 #[test]
 fn comparisons_of_vectors_are_masks() {
     let tree = tree("int4 f(float4 a, float4 b) { return a < b; }");
-    assert!(tree.contains("return (FromTruth:int4 (Lt? (load %0) (load %1)))"), "{tree}");
+    assert!(
+        tree.contains("return (FromTruth:int4 (Lt? (load %0) (load %1)))"),
+        "{tree}"
+    );
 }
 
 #[test]
 fn parts_of_vectors_elsewhere_are_written_alone() {
     let tree = tree("void f(global float4 *p) { p[0].y = 1.0f; }");
     assert!(tree.contains("component&"), "{tree}");
+}
+
+#[test]
+fn deep_trees_need_no_deep_stack() {
+    let sum = vec!["a"; 10_000].join(" + ");
+    let chain = "if (a) ; else ".repeat(200);
+    let (messages, _) = check(
+        Std::C12,
+        &format!("int f(int a) {{ {chain} ; return {sum}; }}"),
+    );
+    assert!(messages.is_empty(), "{messages:?}");
+}
+
+#[test]
+fn argument_information_is_as_spelled() {
+    let tree = tree(
+        "typedef float4 vec; struct s { int a; }; kernel void f(global const vec *restrict a, unsigned char b, constant struct s *c) { }",
+    );
+    for wanted in ["vec*: restrict const", "uchar:", "struct s*: const"] {
+        assert!(tree.contains(wanted), "{wanted}\n{tree}");
+    }
+}
+
+#[test]
+fn pointers_become_generic_where_they_must() {
+    let (messages, tree) = check(
+        Std::C20,
+        "global int *global p; void f(void) { int *q = p; *q = 1; }",
+    );
+    assert!(messages.is_empty(), "{messages:?}");
+    assert!(tree.contains("Space:__generic int *"), "{tree}");
 }
