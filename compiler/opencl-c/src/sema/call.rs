@@ -287,6 +287,9 @@ impl Sema<'_> {
                 self.error(span)
             }
             Ok(resolved) => {
+                if text == "printf" {
+                    self.check_printf(&operands);
+                }
                 let mut values = Vec::new();
                 for (at, operand) in operands.into_iter().enumerate() {
                     values.push(match resolved.params.get(at) {

@@ -4,7 +4,8 @@
 //! - `specs.rs`, `records.rs`: specifiers and declarators to types, layout of structures, enumerations
 //! - `declare.rs`, `function.rs`, `kernel.rs`: variables, functions, rules and information of kernels
 //! - `init.rs`: initialisers
-//! - `expr.rs`, `ops.rs`, `assign.rs`, `member.rs`, `call.rs`, `intrinsics.rs`: expressions
+//! - `expr.rs`, `ops.rs`, `assign.rs`, `member.rs`, `call.rs`, `intrinsics.rs`, `printf.rs`:
+//!   expressions
 //! - `convert.rs`: implicit and explicit conversions
 //! - `stmt.rs`: statements
 //! - `consteval.rs`: the value of constant expressions
@@ -28,6 +29,7 @@ mod kernel;
 mod member;
 mod names;
 mod ops;
+mod printf;
 mod records;
 mod scope;
 mod specs;
