@@ -1,10 +1,15 @@
 //! The typed tree: what the program means, every name looked up, every conversion written out.
 //!
-//! It is small on purpose. There are no lvalues: an object is reached by an expression that is its address
-//! ([`ExprKind::Local`], [`ExprKind::FieldAddr`], ...), read by [`ExprKind::Load`] and written by [`ExprKind::Store`].
-//! Compound assignment, `++` and the like are spelled out with [`ExprKind::Bind`] and [`ExprKind::Temp`], which
-//! give a value a number so that it is computed once. Operands of an operator have exactly the types that
-//! SPIR-V's instruction wants; comparisons yield [`crate::types::Type::Truth`], which a conversion turns into C's `int`.
+//! It is small on purpose. There are no lvalues: an object is reached by an expression that is
+//! its address
+//! ([`ExprKind::Local`], [`ExprKind::FieldAddr`], ...), read by [`ExprKind::Load`] and written
+//! by [`ExprKind::Store`].
+//! Compound assignment, `++` and the like are spelled out with [`ExprKind::Bind`] and
+//! [`ExprKind::Temp`], which
+//! give a value a number so that it is computed once. Operands of an operator have exactly the
+//! types that
+//! SPIR-V's instruction wants; comparisons yield [`crate::types::Type::Truth`], which a
+//! conversion turns into C's `int`.
 //!
 //! `sema` makes it, `emit` reads it, `print.rs` writes it down for tests.
 
@@ -42,11 +47,13 @@ pub struct Module {
     /// Functions that are defined, or declared and used.
     pub functions: Vec<Function>,
     pub globals: Vec<Global>,
-    /// Some scope has contraction of expressions off; then it is off in the module (it is a permission).
+    /// Some scope has contraction of expressions off; then it is off in the module (it is a
+    /// permission).
     pub no_contraction: bool,
 }
 
-/// A variable with static storage: of program scope, `static`, `constant` or `local` in a function, a string literal.
+/// A variable with static storage: of program scope, `static`, `constant` or `local` in a
+/// function, a string literal.
 #[derive(Debug)]
 pub struct Global {
     /// As the source names it; several may have one name (those of functions).
@@ -83,7 +90,8 @@ pub enum Constant {
     Int(u64),
     /// The bits of a `half`, `float` or `double`.
     Float(u64),
-    /// Components, elements or fields, in order; a union has its initialised member alone, by its field number.
+    /// Components, elements or fields, in order; a union has its initialised member alone,
+    /// by its field number.
     Aggregate(Vec<Constant>),
     Union {
         field: u32,
@@ -110,7 +118,8 @@ pub struct Function {
     pub params: u32,
     pub locals: Vec<Local>,
     pub exprs: Vec<Expr>,
-    /// `SELECT_ROUNDING_MODE`: the mode in force from an expression on, in order; see [`Function::rounding`].
+    /// `SELECT_ROUNDING_MODE`: the mode in force from an expression on, in order; see
+    /// [`Function::rounding`].
     pub roundings: Vec<(ExprId, Option<RoundingMode>)>,
     pub temps: u32,
     pub labels: u32,
@@ -140,7 +149,8 @@ pub struct Kernel {
     pub vec_type_hint: Option<TypeId>,
     /// `intel_reqd_sub_group_size`
     pub reqd_sub_group_size: Option<u32>,
-    /// `-cl-uniform-work-group-size` is the module's business; this is the attribute `uniform_work_group_size`.
+    /// `-cl-uniform-work-group-size` is the module's business; this is the attribute
+    /// `uniform_work_group_size`.
     pub uniform_work_group_size: bool,
     pub args: Vec<KernelArg>,
 }
@@ -187,7 +197,8 @@ pub enum StmtKind {
         then: Vec<Stmt>,
         otherwise: Vec<Stmt>,
     },
-    /// `while` and `for`: `condition` is looked at before each iteration (`None`: true), `step` evaluated after it.
+    /// `while` and `for`: `condition` is looked at before each iteration (`None`: true),
+    /// `step` evaluated after it.
     Loop {
         condition: Option<ExprId>,
         step: Option<ExprId>,
@@ -196,7 +207,8 @@ pub enum StmtKind {
         test_last: bool,
         unroll: Option<Unroll>,
     },
-    /// Goes to the label of the case that has the value (an integer of `value`'s type), to `default`, or behind the statement.
+    /// Goes to the label of the case that has the value (an integer of `value`'s type), to
+    /// `default`, or behind the statement.
     Switch {
         value: ExprId,
         cases: Vec<Case>,
@@ -280,7 +292,8 @@ pub enum ExprKind {
     MakeVector(Vec<ExprId>),
     /// The same scalar in every lane.
     Splat(ExprId),
-    /// Components of one or two vectors; `None` is undefined. The result is a scalar if there is one.
+    /// Components of one or two vectors; `None` is undefined. The result is a scalar if
+    /// there is one.
     Shuffle(ExprId, Option<ExprId>, Vec<Option<u8>>),
     /// A component chosen at run time (of a vector value).
     Extract(ExprId, ExprId),
@@ -288,7 +301,8 @@ pub enum ExprKind {
     Insert(ExprId, ExprId, ExprId),
     /// `-x`, `~x`
     Unary(UnaryOp, ExprId),
-    /// Both operands of type `ty`, except the right one of shifts, which has the same number of bits.
+    /// Both operands of type `ty`, except the right one of shifts, which has the same
+    /// number of bits.
     Binary(BinaryOp, ExprId, ExprId),
     /// Operands of one type; yields `Truth`.
     Compare(Comparison, ExprId, ExprId),
@@ -305,14 +319,16 @@ pub enum ExprKind {
     Call(FunctionId, Vec<ExprId>),
     /// A built-in function that the table has.
     Builtin(Box<builtins::Call>, Vec<ExprId>),
-    /// A block with what it captures, a record of type `record` whose address is the value (as a generic pointer to
+    /// A block with what it captures, a record of type `record` whose address is the value
+    /// (as a generic pointer to
     /// bytes): the function's first parameter.
     Block {
         function: FunctionId,
         record: TypeId,
         captures: Vec<ExprId>,
     },
-    /// Calls a block, which is known when it is compiled (OpenCL C Specification, "Blocks"): its function gets the
+    /// Calls a block, which is known when it is compiled (OpenCL C Specification,
+    /// "Blocks"): its function gets the
     /// block, then the arguments.
     CallBlock {
         function: FunctionId,
@@ -365,7 +381,8 @@ pub enum Comparison {
 /// From the operand's type to the expression's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Conversion {
-    /// Between arithmetic types of as many lanes. To `Bool`: not equal to zero. `saturate` for `convert_..._sat`.
+    /// Between arithmetic types of as many lanes. To `Bool`: not equal to zero. `saturate`
+    /// for `convert_..._sat`.
     Arithmetic {
         rounding: Option<RoundingMode>,
         saturate: bool,

@@ -198,13 +198,15 @@ impl Sema<'_> {
             );
             let message = match (few, single) {
                 (true, true) => format!(
-                    "too few arguments to function call, single argument '{param}' was not specified"
+                    "too few arguments to function call, single argument '{param}' was not \
+                     specified"
                 ),
                 (true, false) => {
                     format!("too few arguments to function call, expected {want}, have {have}")
                 }
                 (false, true) => format!(
-                    "too many arguments to function call, expected single argument '{param}', have {have} arguments"
+                    "too many arguments to function call, expected single argument '{param}', \
+                     have {have} arguments"
                 ),
                 (false, false) => {
                     format!("too many arguments to function call, expected {want}, have {have}")
@@ -315,7 +317,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Default argument promotions, of `printf`'s arguments: `float` to `double` where there is that.
+    /// Default argument promotions, of `printf`'s arguments: `float` to `double` where
+    /// there is that.
     fn variadic(&mut self, operand: Operand) -> ExprId {
         use crate::types::Scalar;
         let value = self.rvalue(operand);

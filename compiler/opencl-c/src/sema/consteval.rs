@@ -1,6 +1,7 @@
 //! The value of constant expressions, bit-exact, over the typed tree.
 //!
-//! Operators fold constants as they are made (`ops.rs`) with the functions here; [`Sema::eval`] does the rest:
+//! Operators fold constants as they are made (`ops.rs`) with the functions here; [`Sema::eval`]
+//! does the rest:
 //! addresses, vectors, conditionals.
 
 use super::Sema;
@@ -290,7 +291,8 @@ fn float(value: &Constant, scalar: Scalar) -> Option<f64> {
     })
 }
 
-/// Rounded to nearest even once. (A sum, product or quotient of two `float`s computed in `double` rounds as if once.)
+/// Rounded to nearest even once. (A sum, product or quotient of two `float`s computed in
+/// `double` rounds as if once.)
 fn of_float(value: f64, scalar: Scalar) -> Constant {
     Constant::Float(match scalar {
         Scalar::Half => half::f16::from_f64(value).to_bits().into(),

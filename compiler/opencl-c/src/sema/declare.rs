@@ -11,7 +11,8 @@ use crate::token::Loc;
 use crate::types::{QualType, Scalar, Space, Type, Types};
 
 impl Sema<'_> {
-    /// Declarations that share specifiers. In a function, `into` gets what is to be done when they are reached.
+    /// Declarations that share specifiers. In a function, `into` gets what is to be done
+    /// when they are reached.
     pub(super) fn declarations(
         &mut self,
         specs: SpecId,
@@ -62,7 +63,10 @@ impl Sema<'_> {
                         let text = self.text(name);
                         self.diags.error(
                             loc,
-                            format!("declaration of variable '{text}' with deduced type '__auto_type' requires an initializer"),
+                            format!(
+                                "declaration of variable '{text}' with deduced type \
+                             '__auto_type' requires an initializer"
+                            ),
                         );
                         ty.ty = Types::ERROR;
                     }
@@ -262,7 +266,8 @@ impl Sema<'_> {
                 if !is_extern {
                     self.diags.error(
                         loc,
-                        "definition of variable with array type needs an explicit size or an initializer",
+                        "definition of variable with array type needs an explicit size or an \
+                         initializer",
                     );
                 }
                 self.types.layout(element.ty).map_or(1, |(_, align)| align)
@@ -366,7 +371,8 @@ impl Sema<'_> {
                 "non-kernel function variable cannot be declared in local address space"
             }
             Space::Local if self.scopes.depth() > 2 => {
-                "variables in the local address space can only be declared in the outermost scope of a kernel function"
+                "variables in the local address space can only be declared in the outermost \
+                 scope of a kernel function"
             }
             Space::Global if !self.has_program_scope() => {
                 if in_function {

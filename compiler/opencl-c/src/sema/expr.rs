@@ -502,7 +502,10 @@ impl Sema<'_> {
                 if !self.is_error(ty) {
                     self.diags.error(
                         span,
-                        format!("controlling expression type {name} not compatible with any generic association type"),
+                        format!(
+                            "controlling expression type {name} not compatible with any \
+                         generic association type"
+                        ),
                     );
                 }
                 self.error(span)
@@ -510,7 +513,8 @@ impl Sema<'_> {
         }
     }
 
-    /// The same bits as another type. OpenCL C Specification, "Reinterpreting Types Using as_type() and as_typen()".
+    /// The same bits as another type. OpenCL C Specification, "Reinterpreting Types Using
+    /// as_type() and as_typen()".
     pub(super) fn as_type(&mut self, operand: Operand, to: QualType, span: Span) -> ExprId {
         let value = self.rvalue(operand);
         let from = self.type_of(value);
@@ -559,7 +563,8 @@ pub(super) fn did_you_mean(name: &str, candidates: &[String]) -> String {
     best.map_or(String::new(), |other| format!("; did you mean '{other}'?"))
 }
 
-/// Enumerators of OpenCL C 2.0's memory model, as SPIR-V's consumers have them in `opencl-c-base.h`.
+/// Enumerators of OpenCL C 2.0's memory model, as SPIR-V's consumers have them in
+/// `opencl-c-base.h`.
 fn memory_constant(name: &str) -> Option<u64> {
     Some(match name {
         "memory_order_relaxed" => 0,

@@ -1,6 +1,7 @@
 //! Initialisers: nested lists, designators, brace elision, strings. C99, "Initialization".
 //!
-//! A list becomes a tree of what each subobject gets ([`Node`]), which is written down as a constant or as stores.
+//! A list becomes a tree of what each subobject gets ([`Node`]), which is written down as a
+//! constant or as stores.
 
 use std::collections::BTreeMap;
 
@@ -138,7 +139,8 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// The value of an initialiser of static storage; `None` for one of zeros and for what is wrong.
+    /// The value of an initialiser of static storage; `None` for one of zeros and for what
+    /// is wrong.
     pub(super) fn constant_initialiser(&mut self, ty: TypeId, init: InitId) -> Option<Constant> {
         if self.is_error(ty) {
             self.visit_initialiser(init);
@@ -507,7 +509,8 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// Gives an aggregate's parts their items. Without braces of its own it takes no designators and no more than it has parts.
+    /// Gives an aggregate's parts their items. Without braces of its own it takes no
+    /// designators and no more than it has parts.
     fn fill(
         &mut self,
         ty: TypeId,

@@ -96,12 +96,14 @@ impl Sema<'_> {
             Type::Pointer {
                 space: Space::Private | Space::Generic,
                 ..
-            } => {
-                "pointer arguments to kernel functions must reside in '__global', '__constant' or '__local' address space"
-                    .to_owned()
-            }
-            Type::Scalar(crate::types::Scalar::Bool) | Type::Event | Type::Block(_)
-            | Type::ReserveId | Type::Array { .. } => {
+            } => "pointer arguments to kernel functions must reside in '__global', '__constant' \
+                 or '__local' address space"
+                .to_owned(),
+            Type::Scalar(crate::types::Scalar::Bool)
+            | Type::Event
+            | Type::Block(_)
+            | Type::ReserveId
+            | Type::Array { .. } => {
                 format!("{quoted} cannot be used as the type of a kernel parameter")
             }
             Type::Scalar(crate::types::Scalar::Half) if !self.has_fp16 => {

@@ -1,4 +1,5 @@
-//! `.`, `->`, `[]`: members, components of vectors, elements. OpenCL C Specification, "Vector Components".
+//! `.`, `->`, `[]`: members, components of vectors, elements. OpenCL C Specification, "Vector
+//! Components".
 
 use super::expr::did_you_mean;
 use super::{Lanes, Operand, Place, Sema};
@@ -193,8 +194,11 @@ impl Sema<'_> {
                 return self.error(span);
             }
             Err(Wrong::Length) => {
-                self.diags
-                    .error(name_loc, "vector component access has invalid length; OpenCL supports only '1', '2', '3', '4', '8' and '16'");
+                self.diags.error(
+                    name_loc,
+                    "vector component access has invalid length; OpenCL \
+                     supports only '1', '2', '3', '4', '8' and '16'",
+                );
                 return self.error(span);
             }
         };
@@ -445,7 +449,8 @@ enum Wrong {
 
 /// `xyzw`, `rgba`, `s0` to `sF`, `lo`, `hi`, `even`, `odd`, of a vector of `count` components.
 fn components(name: &str, count: u8) -> Result<Lanes, Wrong> {
-    // "When using .lo or .hi with a 3-component vector, the vector behaves as if it is a 4-component vector."
+    // "When using .lo or .hi with a 3-component vector, the vector behaves as if it is a
+    // 4-component vector."
     let half = count.div_ceil(2);
     let halves: Option<Vec<u8>> = match name {
         "lo" => Some((0..half).collect()),

@@ -1,8 +1,11 @@
-//! Semantic analysis: a syntax tree in, the typed tree ([`crate::hir`]) out, errors and warnings on the way.
+//! Semantic analysis: a syntax tree in, the typed tree ([`crate::hir`]) out, errors and
+//! warnings on the way.
 //!
 //! - `scope.rs`: what names mean
-//! - `specs.rs`, `records.rs`: specifiers and declarators to types, layout of structures, enumerations
-//! - `declare.rs`, `function.rs`, `kernel.rs`: variables, functions, rules and information of kernels
+//! - `specs.rs`, `records.rs`: specifiers and declarators to types, layout of structures,
+//! enumerations
+//! - `declare.rs`, `function.rs`, `kernel.rs`: variables, functions, rules and information of
+//! kernels
 //! - `init.rs`: initialisers
 //! - `expr.rs`, `ops.rs`, `assign.rs`, `member.rs`, `call.rs`, `intrinsics.rs`, `printf.rs`:
 //!   expressions
@@ -11,7 +14,8 @@
 //! - `consteval.rs`: the value of constant expressions
 //! - `names.rs`: types as diagnostics write them
 //!
-//! What is wrong has the type `Error` from there on, with which everything is in order, so that each mistake is told once.
+//! What is wrong has the type `Error` from there on, with which everything is in order, so that
+//! each mistake is told once.
 //! Trees may be deep: each recursion goes through `stacker`.
 //!
 //! Open [`analyze`] first, then `expr.rs`.

@@ -336,7 +336,8 @@ impl Sema<'_> {
             self.diags.error(
                 loc,
                 format!(
-                    "scalar operand type has greater rank than the type of the vector element. ({v} and {s})"
+                    "scalar operand type has greater rank than the type of the vector element. \
+                     ({v} and {s})"
                 ),
             );
             return None;
@@ -571,7 +572,10 @@ impl Sema<'_> {
             let (x, y) = (self.quote(self.type_of(a)), self.quote(self.type_of(b)));
             self.diags.error(
                 span,
-                format!("operation with operands of types ({x} and {y}) which are pointers to non-overlapping address spaces"),
+                format!(
+                    "operation with operands of types ({x} and {y}) which are pointers to \
+                 non-overlapping address spaces"
+                ),
             );
             return None;
         };
@@ -621,7 +625,8 @@ impl Sema<'_> {
                         format!("comparison of distinct pointer types ({x} and {y})"),
                     );
                 }
-                // `void *` is the composite of it and any other; otherwise the qualifiers of both count.
+                // `void *` is the composite of it and any other; otherwise the
+                // qualifiers of both count.
                 let pointee = if p.ty == Types::VOID {
                     p
                 } else if q.ty == Types::VOID {
@@ -813,7 +818,8 @@ impl Sema<'_> {
         self.add(ExprKind::Sequence(vec![id, nothing]), Types::VOID, loc)
     }
 
-    /// "The result of the ternary selection operator with a vector condition is that of `select`": by the sign bit.
+    /// "The result of the ternary selection operator with a vector condition is that of
+    /// `select`": by the sign bit.
     #[allow(clippy::too_many_arguments)]
     fn vector_conditional(
         &mut self,
@@ -850,11 +856,13 @@ impl Sema<'_> {
             );
             let message = if n != 1 && n != lanes {
                 format!(
-                    "vector condition type {c} and result type {v} do not have the same number of elements"
+                    "vector condition type {c} and result type {v} do not have the same number \
+                     of elements"
                 )
             } else {
                 format!(
-                    "vector condition type {c} and result type {v} do not have elements of the same size"
+                    "vector condition type {c} and result type {v} do not have elements of the \
+                     same size"
                 )
             };
             self.diags.error(span, message);

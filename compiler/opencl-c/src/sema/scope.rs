@@ -1,4 +1,5 @@
-//! Scopes: what names mean. Ordinary names and tags have a space each; labels are per function (`stmt.rs`).
+//! Scopes: what names mean. Ordinary names and tags have a space each; labels are per function
+//! (`stmt.rs`).
 
 use rustc_hash::FxHashMap;
 

@@ -54,7 +54,8 @@ impl Sema<'_> {
             TypeSpec::Missing => {
                 self.diags.error(
                     specs.span,
-                    "type specifier missing, defaults to 'int'; ISO C99 and later do not support implicit int",
+                    "type specifier missing, defaults to 'int'; ISO C99 and later do not support \
+                     implicit int",
                 );
                 Types::INT.into()
             }
@@ -221,7 +222,8 @@ impl Sema<'_> {
         }
     }
 
-    /// OpenCL C Specification, "Built-in Scalar Data Types", "Built-in Vector Data Types", "Other Built-in Data Types".
+    /// OpenCL C Specification, "Built-in Scalar Data Types", "Built-in Vector Data Types",
+    /// "Other Built-in Data Types".
     pub(super) fn builtin_type(&mut self, name: &str, access: Option<Access>) -> Option<TypeId> {
         let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
         let stem = &name[..name.len() - digits.len()];
@@ -418,7 +420,8 @@ impl Sema<'_> {
             Type::Scalar(Scalar::Half) if !self.has_fp16 => {
                 self.diags.error(
                     loc,
-                    "declaring function return value of type 'half' is not allowed; did you forget * ?",
+                    "declaring function return value of type 'half' is not allowed; did you \
+                     forget * ?",
                 );
             }
             _ => {}
@@ -470,7 +473,8 @@ impl Sema<'_> {
             Type::Scalar(Scalar::Half) if !self.has_fp16 => {
                 self.diags.error(
                     loc,
-                    "declaring function parameter of type 'half' is not allowed; did you forget * ?",
+                    "declaring function parameter of type 'half' is not allowed; did you forget \
+                     * ?",
                 );
                 ty
             }

@@ -184,7 +184,8 @@ impl Sema<'_> {
             _ => {
                 self.diags.error(
                     span,
-                    "'opencl_unroll_hint' attribute requires a positive integral compile time constant expression",
+                    "'opencl_unroll_hint' attribute requires a positive integral compile time \
+                     constant expression",
                 );
                 None
             }
