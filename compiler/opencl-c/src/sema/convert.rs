@@ -213,7 +213,8 @@ impl Sema<'_> {
                 matches!(self.arithmetic_of(id), Some((s, 1)) if s.is_integer())
             }
             ExprKind::Constant(Constant::Zero | Constant::Pointer(0)) => {
-                matches!(self.types.get(self.type_of(id)), Type::Pointer { pointee, .. } if pointee.ty == Types::VOID)
+                matches!(self.types.get(self.type_of(id)), Type::Pointer { pointee, .. }
+ if pointee.ty == Types::VOID)
             }
             _ => false,
         }

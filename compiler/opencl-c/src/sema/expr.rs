@@ -244,7 +244,12 @@ impl Sema<'_> {
                     .find(|&(scalar, allowed)| allowed && fits(scalar))
                     .map_or(Scalar::ULong, |(scalar, _)| scalar);
                 if scalar == Scalar::ULong && decimal && !unsigned {
-                    self.diags.warning("implicitly-unsigned-literal", span, "integer literal is too large to be represented in a signed integer type, interpreting as unsigned");
+                    self.diags.warning(
+                        "implicitly-unsigned-literal",
+                        span,
+                        "integer literal is too large to be represented in a signed integer type, \
+ interpreting as unsigned",
+                    );
                 }
                 let ty = self.types.scalar(scalar);
                 self.int_constant(value, ty, loc)
@@ -270,7 +275,12 @@ impl Sema<'_> {
                         } else if self.has_fp64 {
                             (value.to_bits(), Types::DOUBLE)
                         } else {
-                            self.diags.warning("unknown-warning", span, "double precision constant requires cl_khr_fp64, casting to single precision");
+                            self.diags.warning(
+                                "unknown-warning",
+                                span,
+                                "double precision constant requires cl_khr_fp64, \
+ casting to single precision",
+                            );
                             (u64::from(single.to_bits()), Types::FLOAT)
                         }
                     }

@@ -599,7 +599,8 @@ impl<'a> Sema<'a> {
     }
 
     fn is_union(&self, ty: TypeId) -> bool {
-        matches!(self.types.get(ty), Type::Record(record) if self.types.records[record.0 as usize].is_union)
+        matches!(self.types.get(ty), Type::Record(record)
+ if self.types.records[record.0 as usize].is_union)
     }
 
     /// The parts a designator names, and the way through anonymous members behind the first.
