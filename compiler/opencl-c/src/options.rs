@@ -47,10 +47,16 @@ pub struct Options {
     pub defines: Vec<Define>,
     /// `-I`, in order.
     pub include_dirs: Vec<String>,
+    /// `-include`: headers that are read before the source.
+    pub includes: Vec<String>,
     /// `-w`
     pub no_warnings: bool,
     /// `-Werror`
     pub warnings_are_errors: bool,
+    /// Other `-W` options, in order and without `-W`: `unused-value`, `no-unused-value`, `error=unused-value`.
+    pub warnings: Vec<String>,
+    /// `-cl-opt-disable`
+    pub opt_disable: bool,
     pub single_precision_constant: bool,
     pub kernel_arg_info: bool,
     /// `-g`: source lines in the module.
@@ -80,6 +86,8 @@ pub struct Device {
     pub extensions: Vec<String>,
     /// `CL_DEVICE_OPENCL_C_FEATURES`: `__opencl_c_...`.
     pub features: Vec<String>,
+    /// `fma` is about as fast as a multiplication and an addition: `FP_FAST_FMAF` and kin are defined.
+    pub fast_fma: bool,
 }
 
 impl Device {

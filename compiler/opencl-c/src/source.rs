@@ -1,9 +1,10 @@
 //! Files in one space of positions.
 //!
-//! Each file that is read, and each text that is made up (predefined macros, `-D` options, tokens pasted with
-//! `##`), gets a range of positions of its own, one position a byte and one for the end. A position therefore says
-//! file, line and column without more.
+//! Each file that is read, and each text that is made up (predefined macros, the command line), gets a range of
+//! positions of its own, one position a byte and one for the end. A position therefore says file, line and column
+//! without more. Lines are counted when somebody asks for the first time.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// A byte of some file; see [`SourceMap`].
@@ -19,7 +20,7 @@ impl Pos {
 pub struct FileId(pub u32);
 
 /// All positions together; files beyond this are refused.
-const MAX_POSITIONS: usize = 1 << 31;
+pub(crate) const MAX_POSITIONS: usize = 1 << 28;
 
 #[derive(Debug)]
 pub struct File {
@@ -30,10 +31,21 @@ pub struct File {
     pub start: Pos,
     /// The `#include` that brought it.
     pub included_from: Option<Pos>,
-    /// Positions of the first byte of each line, relative to `start`.
-    lines: Vec<u32>,
-    /// `#line` directives: from which (physical) line on, what that line is called, and the file's name there.
-    renumbered: Vec<(u32, u32, Option<Arc<str>>)>,
+    /// Offsets of the first byte of each line.
+    lines: OnceCell<Vec<u32>>,
+    /// `#line` directives, in order.
+    renumbered: Vec<Renumbered>,
+}
+
+/// What a `#line` says of the lines after it.
+#[derive(Debug)]
+struct Renumbered {
+    /// The first line that it holds for, from 0.
+    from: u32,
+    /// What that line is called.
+    line: u32,
+    /// What the file is called there, if not by its own name.
+    name: Option<Arc<str>>,
 }
 
 /// Where a position is, as a person counts.
@@ -53,6 +65,37 @@ pub struct SourceMap {
     end: u32,
 }
 
+impl File {
+    fn lines(&self) -> &[u32] {
+        self.lines.get_or_init(|| {
+            let text = &self.text;
+            let mut lines = vec![0];
+            for (at, &byte) in text.iter().enumerate() {
+                let ends = match byte {
+                    b'\n' => true,
+                    b'\r' => text.get(at + 1) != Some(&b'\n'),
+                    _ => false,
+                };
+                if ends {
+                    lines.push(at as u32 + 1);
+                }
+            }
+            lines
+        })
+    }
+
+    /// The line of an offset in the file itself, from 0.
+    fn physical_line(&self, offset: u32) -> u32 {
+        self.lines().partition_point(|&line| line <= offset) as u32 - 1
+    }
+
+    /// The `#line` that holds for a line of the file itself.
+    fn renumbered(&self, physical: u32) -> Option<&Renumbered> {
+        let after = self.renumbered.partition_point(|d| d.from <= physical);
+        after.checked_sub(1).map(|index| &self.renumbered[index])
+    }
+}
+
 impl SourceMap {
     /// Adds a file. `None` if there is too much text altogether.
     pub fn add(
@@ -66,16 +109,13 @@ impl SourceMap {
         if end > MAX_POSITIONS {
             return None;
         }
-        let mut lines = vec![0];
-        let breaks = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-        lines.extend(breaks.map(|(at, _)| at as u32 + 1));
         self.end = end as u32;
         self.files.push(File {
             name: name.into(),
             text,
             start: Pos(start),
             included_from,
-            lines,
+            lines: OnceCell::new(),
             renumbered: Vec::new(),
         });
         Some(FileId(self.files.len() as u32 - 1))
@@ -85,10 +125,13 @@ impl SourceMap {
         &self.files[id.0 as usize]
     }
 
-    /// The end of the last file that nothing includes: the program's source.
-    pub fn main_end(&self) -> Pos {
-        let main = self.files.iter().rev().find(|file| file.included_from.is_none());
-        main.map_or(Pos::NONE, |file| Pos(file.start.0 + file.text.len() as u32))
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
     }
 
     /// The file that a position is in.
@@ -97,34 +140,37 @@ impl SourceMap {
         (after > 0).then(|| FileId(after as u32 - 1))
     }
 
-    /// `#line`: the line after the one of `pos` is called `line`, of a file called `name`.
+    /// `#line`: the line after the one of `pos` is called `line`, of a file called `name`, or as it was called.
     pub fn renumber(&mut self, pos: Pos, line: u32, name: Option<&str>) {
         let Some(id) = self.file_of(pos) else { return };
-        let physical = self.physical_line(id, pos) + 1;
         let file = &mut self.files[id.0 as usize];
+        let from = file.physical_line(pos.0 - file.start.0) + 1;
         let name = match name {
             Some(name) => Some(name.into()),
-            None => file.renumbered.last().and_then(|(.., name)| name.clone()),
+            None => file.renumbered.last().and_then(|last| last.name.clone()),
         };
-        file.renumbered.push((physical, line, name));
+        file.renumbered.push(Renumbered { from, line, name });
     }
 
     /// The line in the file itself, from 0.
-    fn physical_line(&self, id: FileId, pos: Pos) -> u32 {
+    pub fn physical_line(&self, pos: Pos) -> Option<(FileId, u32)> {
+        let id = self.file_of(pos)?;
         let file = self.file(id);
-        let at = pos.0 - file.start.0;
-        file.lines.partition_point(|&line| line <= at) as u32 - 1
+        Some((id, file.physical_line(pos.0 - file.start.0)))
     }
 
     /// File, line and column, as `#line` has them.
     pub fn place(&self, pos: Pos) -> Option<Place> {
         let id = self.file_of(pos)?;
         let file = self.file(id);
-        let physical = self.physical_line(id, pos);
-        let column = pos.0 - file.start.0 - file.lines[physical as usize] + 1;
-        let directive = file.renumbered.iter().rev().find(|d| d.0 <= physical);
-        let (line, name) = match directive {
-            Some((from, line, name)) => (line + (physical - from), name.as_ref()),
+        let offset = pos.0 - file.start.0;
+        let physical = file.physical_line(offset);
+        let column = offset - file.lines()[physical as usize] + 1;
+        let (line, name) = match file.renumbered(physical) {
+            Some(said) => (
+                said.line.wrapping_add(physical - said.from),
+                said.name.as_ref(),
+            ),
             None => (physical + 1, None),
         };
         Some(Place {
@@ -134,17 +180,25 @@ impl SourceMap {
         })
     }
 
+    /// The `#include` directives that lead to a position, the nearest first.
+    pub fn includers(&self, pos: Pos) -> impl Iterator<Item = Pos> {
+        let from = |pos| self.file(self.file_of(pos)?).included_from;
+        std::iter::successors(from(pos), move |&pos| from(pos))
+    }
+
     /// The text of the line that a position is in, without its end, and the position of its first byte.
     pub fn line_text(&self, pos: Pos) -> Option<(&[u8], Pos)> {
-        let id = self.file_of(pos)?;
+        let (id, line) = self.physical_line(pos)?;
         let file = self.file(id);
-        let start = file.lines[self.physical_line(id, pos) as usize];
-        let text = &file.text[start as usize..];
-        let end = text
-            .iter()
-            .position(|byte| matches!(byte, b'\n' | b'\r'))
-            .unwrap_or(text.len());
-        Some((&text[..end], Pos(file.start.0 + start)))
+        let lines = file.lines();
+        let start = lines[line as usize];
+        let end = lines.get(line as usize + 1);
+        let end = end.map_or(file.text.len(), |&end| end as usize);
+        let mut text = &file.text[start as usize..end];
+        while let [rest @ .., b'\n' | b'\r'] = text {
+            text = rest;
+        }
+        Some((text, Pos(file.start.0 + start)))
     }
 }
 
@@ -152,26 +206,73 @@ impl SourceMap {
 mod tests {
     use super::*;
 
+    fn said(map: &SourceMap, pos: Pos) -> Option<(String, u32, u32)> {
+        map.place(pos)
+            .map(|p| (p.file.to_string(), p.line, p.column))
+    }
+
     #[test]
     fn positions_are_lines_and_columns() {
         let mut map = SourceMap::default();
         let one = map.add("a.cl", b"x\nyz\n"[..].into(), None).unwrap();
         let start = map.file(one).start;
         let two = map.add("b.h", b"q"[..].into(), Some(start)).unwrap();
-        let place = |pos| map.place(pos).map(|p| (p.file.to_string(), p.line, p.column));
-        assert_eq!(place(start), Some(("a.cl".to_owned(), 1, 1)));
-        assert_eq!(place(Pos(start.0 + 3)), Some(("a.cl".to_owned(), 2, 2)));
-        assert_eq!(place(map.file(two).start), Some(("b.h".to_owned(), 1, 1)));
-        assert_eq!(place(Pos::NONE), None);
+        assert_eq!(said(&map, start), Some(("a.cl".to_owned(), 1, 1)));
+        assert_eq!(
+            said(&map, Pos(start.0 + 3)),
+            Some(("a.cl".to_owned(), 2, 2))
+        );
+        let header = map.file(two).start;
+        assert_eq!(said(&map, header), Some(("b.h".to_owned(), 1, 1)));
+        assert_eq!(map.includers(header).collect::<Vec<_>>(), [start]);
+        assert_eq!(map.place(Pos::NONE), None);
+    }
+
+    #[test]
+    fn lines_end_in_every_convention() {
+        let mut map = SourceMap::default();
+        let text: &[u8] = b"a\r\nb\rc\nd";
+        let id = map.add("a.cl", text.into(), None).unwrap();
+        let start = map.file(id).start.0;
+        let lines = [0, 3, 5, 7].map(|at| {
+            let pos = Pos(start + at);
+            (map.place(pos).unwrap().line, map.line_text(pos).unwrap().0)
+        });
+        assert_eq!(
+            lines,
+            [
+                (1, &b"a"[..]),
+                (2, &b"b"[..]),
+                (3, &b"c"[..]),
+                (4, &b"d"[..])
+            ]
+        );
     }
 
     #[test]
     fn line_directives_count_from_the_next_line() {
         let mut map = SourceMap::default();
-        let id = map.add("a.cl", b"#line 7 \"g\"\nx\ny\n"[..].into(), None).unwrap();
+        let text: &[u8] = b"#line 7 \"g\"\nx\n#line 3\ny\n";
+        let id = map.add("a.cl", text.into(), None).unwrap();
         let start = map.file(id).start;
         map.renumber(start, 7, Some("g"));
-        let place = map.place(Pos(start.0 + 14)).unwrap();
-        assert_eq!((&*place.file, place.line), ("g", 8));
+        map.renumber(Pos(start.0 + 14), 3, None);
+        assert_eq!(said(&map, start).unwrap().1, 1);
+        assert_eq!(
+            said(&map, Pos(start.0 + 12)),
+            Some(("g".to_owned(), 7, 1))
+        );
+        assert_eq!(
+            said(&map, Pos(start.0 + 22)),
+            Some(("g".to_owned(), 3, 1))
+        );
+    }
+
+    #[test]
+    fn too_much_text_is_refused() {
+        let mut map = SourceMap::default();
+        let text: Arc<[u8]> = vec![b' '; 1 << 20].into();
+        let added = (0..300).filter(|_| map.add("h", text.clone(), None).is_some());
+        assert!(added.count() < 257);
     }
 }

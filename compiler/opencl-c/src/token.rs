@@ -59,7 +59,7 @@ pub struct Token {
     /// First on its line, for the printer of preprocessed text.
     pub line_start: bool,
     /// Identifier, number as spelled, literal as spelled with its quotes and prefix; for a pragma the index in
-    /// [`TokenStream::pragmas`] as `Symbol(index)`; meaningless for punctuators.
+    /// [`TokenStream::pragmas`] as `Symbol(index)`; for punctuators the spelling if it is a digraph.
     pub symbol: Symbol,
     /// Where it is spelled (inside a macro's definition for tokens of expansions).
     pub pos: Pos,
@@ -76,6 +76,8 @@ pub struct TokenStream {
     /// Entry 0 stands for no expansion.
     pub expansions: Vec<Expansion>,
     pub pragmas: Vec<Pragma>,
+    /// What each pragma says behind `#pragma`.
+    pub pragma_texts: Vec<Symbol>,
 }
 
 /// A `#pragma` (or `_Pragma`) that means something to later stages, with where it is.
@@ -90,10 +92,13 @@ pub enum Pragma {
     },
     /// `#pragma OPENCL SELECT_ROUNDING_MODE rte|rtz|rtp|rtn`.
     RoundingMode(RoundingMode),
-    /// `#pragma unroll`, `#pragma unroll N`, `#pragma nounroll`, `#pragma clang loop unroll(..)`, `#pragma GCC unroll N`.
+    /// `#pragma unroll`, `#pragma unroll N`, `#pragma nounroll`, `#pragma clang loop unroll(..)`,
+    /// `#pragma GCC unroll N`.
     Unroll(Unroll),
     /// `#pragma pack`: the alignment in force after it, if any.
     Pack(Option<u32>),
+    /// Of no meaning to later stages: only preprocessed text keeps it.
+    Other,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

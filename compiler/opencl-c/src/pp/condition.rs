@@ -2,8 +2,11 @@
 
 use super::expand::Outcome;
 use super::{Preprocessor, Source, Tok};
-use crate::source::Pos;
+use crate::symbol::sym;
 use crate::token::{Token, TokenKind};
+
+/// Operators and parentheses nest no deeper.
+const MAX_NESTING: u32 = 1000;
 
 /// A value of `intmax_t` or `uintmax_t`.
 #[derive(Clone, Copy, Debug)]
@@ -23,13 +26,16 @@ impl Value {
 
 impl Preprocessor<'_> {
     /// Whether the condition on the rest of the line holds.
-    pub(super) fn condition(&mut self, at: Pos) -> bool {
+    pub(super) fn condition(&mut self, word: Token) -> bool {
         let line = self.rest_of_line();
         if line.is_empty() {
-            self.diags.error(at, "expected value in expression");
+            self.diags.error(word, "expected value in expression");
             return false;
         }
-        let tokens = self.expanded_condition(&line);
+        let tokens = self.expanded_condition(line);
+        if self.stopped {
+            return false;
+        }
         let mut evaluator = Evaluator {
             pp: self,
             tokens: &tokens,
@@ -38,63 +44,47 @@ impl Preprocessor<'_> {
             nesting: 0,
         };
         let value = evaluator.conditional(true);
-        let rest = evaluator.tokens.get(evaluator.at).map(|tok| tok.token);
-        let error = evaluator.error.take();
-        if let Some((token, message)) = error {
-            let pos = token.map_or(at, |token| self.outermost(token));
-            self.diags.error(pos, message);
+        let rest = tokens.get(evaluator.at).map(|tok| tok.token);
+        if let Some((token, message)) = evaluator.error {
+            self.diags.error(token.unwrap_or(word), message);
             return false;
         }
         if let Some(rest) = rest {
-            let pos = self.outermost(rest);
-            self.diags
-                .error(pos, "token is not a valid binary operator in a preprocessor subexpression");
+            let message = "token is not a valid binary operator in a preprocessor subexpression";
+            self.diags.error(rest, message);
             return false;
         }
         value.bits != 0
     }
 
-    /// Macros expanded, and what asks for macros and headers answered: 0 or 1 in its place.
-    fn expanded_condition(&mut self, line: &[Tok]) -> Vec<Tok> {
+    /// Macros expanded, and what asks for macros answered: 0 or 1 in its place.
+    fn expanded_condition(&mut self, line: Vec<Tok>) -> Vec<Tok> {
         self.stack.push(Source::Barrier);
-        self.push_tokens(line.into(), None);
+        self.push_tokens(line, None);
         let mut all = Vec::new();
         loop {
             let tok = self.unexpanded();
             if tok.token.kind == TokenKind::Eof {
                 break;
             }
-            if tok.token.kind != TokenKind::Ident {
+            if tok.token.kind != TokenKind::Ident || tok.painted {
                 all.push(tok);
                 continue;
             }
             let name = tok.token.symbol;
-            if name == self.words.defined {
+            if name == sym::DEFINED {
                 let answer = self.defined_operator(tok);
                 all.push(answer);
-            } else if name == self.words.has_include || name == self.words.has_include_next {
-                let answer = self.has_include(tok);
-                all.push(answer);
-            } else if tok.painted {
-                all.push(tok);
-            } else if let Outcome::Kept(tok) = self.expand(tok) {
+            } else if let Some(id) = self.lookup(name) {
+                if let Outcome::Kept(tok) = self.expand(tok, id) {
+                    all.push(tok);
+                }
+            } else {
                 all.push(tok);
             }
         }
         self.drop_barrier();
         all
-    }
-
-    fn answer(&mut self, at: Tok, yes: bool) -> Tok {
-        let symbol = self.interner.intern(if yes { "1" } else { "0" });
-        Tok {
-            token: Token {
-                kind: TokenKind::Number,
-                symbol,
-                ..at.token
-            },
-            painted: false,
-        }
     }
 
     /// `defined X` and `defined(X)`.
@@ -105,40 +95,14 @@ impl Preprocessor<'_> {
             tok = self.unexpanded();
         }
         if tok.token.kind != TokenKind::Ident {
-            self.diags.error(at.token.pos, "macro name missing");
-            return self.answer(at, false);
+            self.diags.error(at.token, "macro name missing");
+            return self.number(at, 0);
         }
         let yes = self.is_defined(tok.token.symbol);
         if in_parentheses && self.unexpanded().token.kind != TokenKind::RParen {
-            self.diags.error(at.token.pos, "missing ')' after 'defined'");
+            self.diags.error(at.token, "missing ')' after 'defined'");
         }
-        self.answer(at, yes)
-    }
-
-    fn has_include(&mut self, at: Tok) -> Tok {
-        let next = at.token.symbol == self.words.has_include_next;
-        if self.unexpanded().token.kind != TokenKind::LParen {
-            self.diags.error(at.token.pos, "missing '(' after '__has_include'");
-            return self.answer(at, false);
-        }
-        let mut tokens = Vec::new();
-        loop {
-            let tok = self.unexpanded();
-            if matches!(tok.token.kind, TokenKind::RParen | TokenKind::Eof) {
-                break;
-            }
-            tokens.push(tok);
-        }
-        if tokens.first().is_some_and(|tok| tok.token.kind == TokenKind::Ident) {
-            tokens = self.expand_all(&tokens);
-        }
-        let Some((name, is_quoted)) = self.header_of_tokens(&tokens) else {
-            self.diags
-                .error(at.token.pos, "expected \"FILENAME\" or <FILENAME>");
-            return self.answer(at, false);
-        };
-        let yes = self.has_header(name, is_quoted, next);
-        self.answer(at, yes)
+        self.number(at, u64::from(yes))
     }
 }
 
@@ -184,8 +148,13 @@ impl Evaluator<'_, '_, '_> {
 
     /// `used`: whether the value counts, so that a division by zero is an error.
     fn conditional(&mut self, used: bool) -> Value {
+        self.nesting += 1;
+        if self.nesting > MAX_NESTING {
+            return self.fail("expression nests too deeply");
+        }
         let condition = self.binary(1, used);
         if self.kind() != TokenKind::Question {
+            self.nesting -= 1;
             return condition;
         }
         self.at += 1;
@@ -196,6 +165,7 @@ impl Evaluator<'_, '_, '_> {
         }
         self.at += 1;
         let otherwise = self.conditional(used && !holds);
+        self.nesting = self.nesting.saturating_sub(1);
         Value {
             bits: if holds { then.bits } else { otherwise.bits },
             unsigned: then.unsigned || otherwise.unsigned,
@@ -263,7 +233,7 @@ impl Evaluator<'_, '_, '_> {
 
     fn unary(&mut self, used: bool) -> Value {
         self.nesting += 1;
-        if self.nesting > 1000 {
+        if self.nesting > MAX_NESTING {
             return self.fail("expression nests too deeply");
         }
         let kind = self.kind();
@@ -306,6 +276,10 @@ impl Evaluator<'_, '_, '_> {
         let Some(tok) = self.tokens.get(self.at).copied() else {
             return self.fail("expected value in expression");
         };
+        if tok.token.kind == TokenKind::Ident && tok.token.symbol == sym::TRUE {
+            self.at += 1;
+            return Value::of(true);
+        }
         let text = self.pp.text(tok.token);
         let value = match tok.token.kind {
             TokenKind::Number => match crate::parse::integer_constant(text) {
@@ -319,7 +293,6 @@ impl Evaluator<'_, '_, '_> {
                 bits: i64::from(crate::parse::character_constant(text).unwrap_or(0)) as u64,
                 unsigned: false,
             },
-            TokenKind::Ident if text == "true" => Value::of(true),
             TokenKind::Ident => {
                 let called = self.tokens.get(self.at + 1);
                 if called.is_some_and(|next| next.token.kind == TokenKind::LParen) {

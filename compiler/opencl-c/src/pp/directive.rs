@@ -1,72 +1,149 @@
-//! Directives: C99 6.10, and what GNU C adds.
+//! Directives: C99 6.10, and what GNU C and C23 add.
 
-use super::{Condition, Macro, Params, Preprocessor, Source, Tok};
-use crate::diag::At;
+use super::{Condition, Guard, Preprocessor, Source, Tok};
+use crate::diag::{At, similar};
 use crate::lex::Raw;
 use crate::source::Pos;
-use crate::symbol::Symbol;
-use crate::token::TokenKind;
+use crate::symbol::{Symbol, sym};
+use crate::token::{Token, TokenKind};
+
+/// The directives, for what a misspelled one may mean.
+const DIRECTIVES: &[&str] = &[
+    "define",
+    "elif",
+    "elifdef",
+    "elifndef",
+    "else",
+    "endif",
+    "error",
+    "if",
+    "ifdef",
+    "ifndef",
+    "import",
+    "include",
+    "include_next",
+    "line",
+    "pragma",
+    "undef",
+    "warning",
+];
 
 impl Preprocessor<'_> {
     /// Carries out the directive whose `#` was read, to the end of its line.
     pub(super) fn directive(&mut self, hash: Raw) {
-        let at = match self.stack.last() {
-            Some(Source::File(file)) => Pos(file.start + hash.start),
-            _ => Pos::NONE,
+        let Some(Source::File(file)) = self.stack.last_mut() else {
+            return;
         };
+        let at = Pos(file.start + hash.start);
+        let guard = file.guard;
         let Some(word) = self.next_in_line() else {
             return;
         };
+        self.watch_guard(guard, word.token);
         if word.token.kind == TokenKind::Number {
             // `# 12 "file"`, as preprocessed text has it.
             self.line_marker(word, at);
-            self.skip_line();
-            return;
+        } else {
+            let name = match word.token.kind {
+                TokenKind::Ident => word.token.symbol,
+                _ => sym::EMPTY,
+            };
+            self.named_directive(name, word.token);
         }
-        let name = self.text(word.token).to_owned();
-        match name.as_str() {
-            "define" => self.define(),
-            "undef" => self.undef(),
-            "include" => self.include(at, false),
-            "include_next" => self.include(at, true),
-            "import" => {
-                self.include(at, false);
-                self.pragma_once();
-                return;
-            }
-            "if" => {
-                let value = self.condition(at);
-                self.open(at, value);
-            }
-            "ifdef" | "ifndef" => {
-                let defined = self.is_defined_operand(&name);
-                self.open(at, defined == (name == "ifdef"));
-            }
-            "elif" | "elifdef" | "elifndef" | "else" => self.other_group(&name, at),
-            "endif" => self.endif(at),
-            "line" => self.line(at),
-            "error" | "warning" => self.message(&name, at),
-            "pragma" => self.pragma(at),
-            "ident" | "sccs" | "assert" | "unassert" => {}
-            _ => {
-                self.diags.error(word.token.pos, "invalid preprocessing directive");
-            }
-        }
+        // What follows begins a line, also where the directive was at its end already.
         self.skip_line();
+    }
+
+    fn named_directive(&mut self, name: Symbol, word: Token) {
+        match name {
+            sym::DEFINE => self.define(false),
+            sym::UNDEF => self.undef(),
+            sym::INCLUDE | sym::INCLUDE_NEXT | sym::IMPORT | sym::PRAGMA if self.collecting > 0 => {
+                let name = self.text(word);
+                let message = format!(
+                    "embedding a #{name} directive within macro arguments is not supported"
+                );
+                self.diags.error(word, message);
+            }
+            sym::INCLUDE | sym::INCLUDE_NEXT | sym::IMPORT => self.include(name, word),
+            sym::IF => {
+                let holds = self.condition(word);
+                self.open(word, holds);
+            }
+            sym::IFDEF | sym::IFNDEF => {
+                let defined = self.is_operand_defined(word);
+                self.open(word, defined == (name == sym::IFDEF));
+            }
+            sym::ELIF | sym::ELIFDEF | sym::ELIFNDEF | sym::ELSE => self.other_group(word),
+            sym::ENDIF => self.endif(word),
+            sym::LINE => self.line(word),
+            sym::ERROR | sym::WARNING => self.message(word),
+            sym::PRAGMA => self.pragma(word),
+            sym::IDENT | sym::SCCS | sym::ASSERT | sym::UNASSERT => {}
+            _ => self.unknown_directive(word),
+        }
+    }
+
+    fn unknown_directive(&mut self, word: Token) {
+        let meant = similar(self.text(word), DIRECTIVES.iter().copied());
+        let message = match meant {
+            Some(meant) => {
+                format!("invalid preprocessing directive, did you mean '#{meant}'?")
+            }
+            None => "invalid preprocessing directive".to_owned(),
+        };
+        self.diags.error(word, message);
     }
 
     pub(super) fn skip_line(&mut self) {
         if let Some(Source::File(file)) = self.stack.last_mut() {
             file.lexer.skip_line();
+            file.lexer.faults.clear();
         }
     }
 
+    /// Warns of tokens behind a directive's operands.
+    pub(super) fn end_of_directive(&mut self, directive: &str) {
+        if let Some(tok) = self.next_in_line() {
+            let message = format!("extra tokens at end of {directive} directive");
+            self.diags.warning("extra-tokens", tok.token, message);
+        }
+    }
+
+    /// Follows whether the file is within one `#ifndef`. `guard`: what it was before this directive.
+    fn watch_guard(&mut self, guard: Guard, word: Token) {
+        let in_outermost = self.open_conditions() == 1;
+        let Some(Source::File(file)) = self.stack.last_mut() else {
+            return;
+        };
+        let is = |name| word.kind == TokenKind::Ident && word.symbol == name;
+        file.guard = match guard {
+            // The name comes when the operand is read.
+            Guard::Fresh if is(sym::IFNDEF) => Guard::Fresh,
+            Guard::Open(name) if in_outermost && is(sym::ENDIF) => Guard::Closed(name),
+            Guard::Open(_)
+                if in_outermost
+                    && [sym::ELSE, sym::ELIF, sym::ELIFDEF, sym::ELIFNDEF].map(is).contains(&true) =>
+            {
+                Guard::No
+            }
+            Guard::Open(name) => Guard::Open(name),
+            Guard::Fresh | Guard::Closed(_) | Guard::No => Guard::No,
+        };
+    }
+
+    /// How many conditions are open in the innermost file.
+    fn open_conditions(&mut self) -> usize {
+        let before = self.file().map_or(0, |file| file.conditions);
+        self.conditions.len() - before
+    }
+
     /// Begins a group; skips it if its condition does not hold.
-    fn open(&mut self, at: Pos, holds: bool) {
+    fn open(&mut self, at: Token, holds: bool) {
         self.conditions.push(Condition {
             at,
             taken: holds,
-            has_else: false,
+            has_else: None,
         });
         if !holds {
             self.skip_group();
@@ -74,40 +151,35 @@ impl Preprocessor<'_> {
     }
 
     /// An `#elif` or `#else` ends the group that was taken, so what follows is skipped.
-    fn other_group(&mut self, name: &str, at: Pos) {
-        if !self.in_condition() {
-            self.diags.error(at, format!("#{name} without #if"));
+    fn other_group(&mut self, word: Token) {
+        if self.open_conditions() == 0 {
+            let message = format!("#{} without #if", self.text(word));
+            self.diags.error(word, message);
             return;
         }
-        self.note_else(name, at);
+        self.note_else(word);
         self.skip_group();
     }
 
-    /// Whether the innermost file has a condition open.
-    fn in_condition(&mut self) -> bool {
-        let before = self.file().map_or(0, |file| file.conditions);
-        self.conditions.len() > before
-    }
-
-    fn note_else(&mut self, name: &str, at: Pos) {
+    fn note_else(&mut self, word: Token) {
         let Some(open) = self.conditions.last_mut() else {
             return;
         };
-        if open.has_else {
-            let first = open.at;
-            self.diags
-                .error(at, format!("#{name} after #else"))
-                .note(first, "the condition begins here");
-        } else if name == "else" {
-            open.has_else = true;
+        if let Some(first) = open.has_else {
+            let message = format!("#{} after #else", self.interner.text(word.symbol));
+            self.diags.error(word, message).note(first, "#else is here");
+        } else if word.symbol == sym::ELSE {
+            open.has_else = Some(word);
+            self.end_of_directive("#else");
         }
     }
 
-    fn endif(&mut self, at: Pos) {
-        if self.in_condition() {
+    fn endif(&mut self, word: Token) {
+        if self.open_conditions() > 0 {
             self.conditions.pop();
+            self.end_of_directive("#endif");
         } else {
-            self.diags.error(at, "#endif without #if");
+            self.diags.error(word, "#endif without #if");
         }
     }
 
@@ -127,37 +199,29 @@ impl Preprocessor<'_> {
                 return;
             }
             if raw.kind != TokenKind::Hash || !raw.line_start {
-                file.lexer.skip_line();
-                file.lexer.faults.clear();
+                self.skip_line();
                 continue;
             }
-            let at = Pos(file.start + raw.start);
-            let Some(word) = self.next_in_line() else {
+            let guard = file.guard;
+            let word = file.lexer.next_in_line();
+            let Some(word) = word.filter(|word| word.kind == TokenKind::Ident) else {
+                self.skip_line();
                 continue;
             };
-            let name = self.text(word.token).to_owned();
-            match name.as_str() {
-                "if" | "ifdef" | "ifndef" => depth += 1,
-                "endif" if depth == 0 => {
+            match &*file.lexer.spelling(word) {
+                b"if" | b"ifdef" | b"ifndef" => depth += 1,
+                b"endif" if depth > 0 => depth -= 1,
+                b"endif" => {
+                    let word = self.cook(word).token;
+                    self.watch_guard(guard, word);
                     self.conditions.pop();
-                    self.skip_line();
+                    self.end_of_directive("#endif");
                     return;
                 }
-                "endif" => depth -= 1,
-                "else" | "elif" | "elifdef" | "elifndef" if depth == 0 => {
-                    self.note_else(&name, at);
-                    let taken = self.conditions.last().is_none_or(|open| open.taken);
-                    let holds = !taken
-                        && match name.as_str() {
-                            "else" => true,
-                            "elif" => self.condition(at),
-                            _ => self.is_defined_operand(&name) == (name == "elifdef"),
-                        };
-                    if holds {
-                        if let Some(open) = self.conditions.last_mut() {
-                            open.taken = true;
-                        }
-                        self.skip_line();
+                b"else" | b"elif" | b"elifdef" | b"elifndef" if depth == 0 => {
+                    let word = self.cook(word).token;
+                    self.watch_guard(guard, word);
+                    if self.next_group_is_taken(word) {
                         return;
                     }
                 }
@@ -167,23 +231,48 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The operand of `#ifdef`.
-    fn is_defined_operand(&mut self, directive: &str) -> bool {
-        let at = self.here();
+    /// Whether the group that this `#elif` or `#else` begins is the one to take.
+    fn next_group_is_taken(&mut self, word: Token) -> bool {
+        self.note_else(word);
+        let holds = match self.conditions.last() {
+            Some(open) if open.taken => false,
+            _ => match word.symbol {
+                sym::ELSE => true,
+                sym::ELIF => self.condition(word),
+                name => self.is_operand_defined(word) == (name == sym::ELIFDEF),
+            },
+        };
+        if holds && let Some(open) = self.conditions.last_mut() {
+            open.taken = true;
+        }
+        holds
+    }
+
+    /// Whether the macro that `#ifdef` and kin ask for is defined.
+    fn is_operand_defined(&mut self, word: Token) -> bool {
+        let directive = format!("#{}", self.text(word));
+        let guard = self.file().map(|file| file.guard);
         match self.next_in_line() {
-            Some(tok) if tok.token.kind == TokenKind::Ident => self.is_defined(tok.token.symbol),
-            _ => {
+            Some(tok) if tok.token.kind == TokenKind::Ident => {
+                let is_defined = self.is_defined(tok.token.symbol);
+                if guard == Some(Guard::Fresh)
+                    && let Some(file) = self.file()
+                {
+                    file.guard = Guard::Open(tok.token.symbol);
+                }
+                self.end_of_directive(&directive);
+                is_defined
+            }
+            Some(tok) => {
                 self.diags
-                    .error(at, format!("macro name missing in #{directive}"));
+                    .error(tok.token, "macro name must be an identifier");
+                false
+            }
+            None => {
+                self.diags.error(word, "macro name missing");
                 false
             }
         }
-    }
-
-    pub(super) fn is_defined(&self, name: Symbol) -> bool {
-        self.macros.contains_key(&name)
-            || name == self.words.has_include
-            || name == self.words.has_include_next
     }
 
     /// Where the innermost file is read.
@@ -194,173 +283,16 @@ impl Preprocessor<'_> {
         }
     }
 
-    fn define(&mut self) {
-        let at = self.here();
-        let Some(name) = self.next_in_line() else {
-            self.diags.error(at, "macro name missing");
-            return;
-        };
-        if name.token.kind != TokenKind::Ident {
-            self.diags.error(name.token.pos, "macro name must be an identifier");
-            return;
-        }
-        let symbol = name.token.symbol;
-        if symbol == self.words.defined {
-            self.diags
-                .error(name.token.pos, "'defined' cannot be used as a macro name");
-            return;
-        }
-        let mut rest = self.rest_of_line();
-        let has_params = rest.first().is_some_and(|tok| {
-            tok.token.kind == TokenKind::LParen && !tok.token.space_before
-        });
-        let params = if has_params {
-            let Some((params, used)) = self.macro_params(&rest) else {
-                return;
-            };
-            rest.drain(..used);
-            Some(params)
-        } else {
-            None
-        };
-        self.check_body(&rest, params.as_ref());
-        let body: Vec<_> = rest.iter().map(|tok| tok.token).collect();
-        let definition = Macro {
-            params,
-            body: body.into(),
-            defined: name.token.pos,
-            disabled: false,
-            dynamic: None,
-            is_predefined: false,
-        };
-        self.tell_redefinition(symbol, &definition);
-        self.macros.insert(symbol, definition);
-    }
-
-    /// `(a, b, ...)` at the start of the tokens: the parameters and how many tokens they take.
-    fn macro_params(&mut self, tokens: &[Tok]) -> Option<(Params, usize)> {
-        let mut params = Params {
-            names: Vec::new(),
-            variadic: false,
-        };
-        let mut at = 1;
-        let kind = |at: usize| tokens.get(at).map(|tok| tok.token.kind);
-        if kind(1) == Some(TokenKind::RParen) {
-            return Some((params, 2));
-        }
-        loop {
-            match kind(at) {
-                Some(TokenKind::Ident) => {
-                    let token = tokens[at].token;
-                    if params.names.contains(&token.symbol) {
-                        let name = self.text(token).to_owned();
-                        self.diags
-                            .error(token.pos, format!("duplicate macro parameter name '{name}'"));
-                        return None;
-                    }
-                    params.names.push(token.symbol);
-                    if kind(at + 1) == Some(TokenKind::Ellipsis) {
-                        params.variadic = true;
-                        at += 1;
-                    }
-                }
-                Some(TokenKind::Ellipsis) => {
-                    params.names.push(self.words.va_args);
-                    params.variadic = true;
-                }
-                _ => {
-                    let pos = tokens[at.min(tokens.len() - 1)].token.pos;
-                    self.diags.error(pos, "expected identifier in macro parameter list");
-                    return None;
-                }
-            }
-            match kind(at + 1) {
-                Some(TokenKind::Comma) if !params.variadic => at += 2,
-                Some(TokenKind::RParen) => return Some((params, at + 2)),
-                _ => {
-                    let pos = tokens[(at + 1).min(tokens.len() - 1)].token.pos;
-                    let what = if params.variadic { "')'" } else { "',' or ')'" };
-                    self.diags
-                        .error(pos, format!("expected {what} in macro parameter list"));
-                    return None;
-                }
-            }
-        }
-    }
-
-    /// C99 6.10.3.2 and 6.10.3.3: where `#` and `##` may stand.
-    fn check_body(&mut self, body: &[Tok], params: Option<&Params>) {
-        if let (Some(first), Some(last)) = (body.first(), body.last()) {
-            for (tok, end) in [(first, "start"), (last, "end")] {
-                if tok.token.kind == TokenKind::HashHash {
-                    self.diags.error(
-                        tok.token.pos,
-                        format!("'##' cannot appear at {end} of macro expansion"),
-                    );
-                }
-            }
-        }
-        let Some(params) = params else { return };
-        for (at, tok) in body.iter().enumerate() {
-            let next = body.get(at + 1);
-            let stringizes = next.is_some_and(|next| params.names.contains(&next.token.symbol));
-            if tok.token.kind == TokenKind::Hash && !stringizes {
-                self.diags
-                    .error(tok.token.pos, "'#' is not followed by a macro parameter");
-            }
-        }
-    }
-
-    fn tell_redefinition(&mut self, name: Symbol, new: &Macro) {
-        let Some(old) = self.macros.get(&name) else {
-            return;
-        };
-        let same_params = match (&old.params, &new.params) {
-            (None, None) => true,
-            (Some(a), Some(b)) => a.names == b.names && a.variadic == b.variadic,
-            _ => false,
-        };
-        let same_body = old.body.len() == new.body.len()
-            && old.body.iter().zip(&*new.body).enumerate().all(|(at, (a, b))| {
-                a.kind == b.kind
-                    && a.symbol == b.symbol
-                    && (at == 0 || a.space_before == b.space_before)
-            });
-        if (same_params && same_body) || old.is_predefined {
-            return;
-        }
-        let (text, defined) = (self.interner.text(name).to_owned(), old.defined);
-        self.diags
-            .warning(
-                "macro-redefined",
-                new.defined,
-                format!("'{text}' macro redefined"),
-            )
-            .note(defined, "previous definition is here");
-    }
-
-    fn undef(&mut self) {
-        let at = self.here();
-        match self.next_in_line() {
-            Some(tok) if tok.token.kind == TokenKind::Ident => {
-                self.macros.remove(&tok.token.symbol);
-            }
-            _ => {
-                self.diags.error(at, "macro name missing in #undef");
-            }
-        }
-    }
-
     /// `#line`, whose operands are expanded.
-    fn line(&mut self, at: Pos) {
+    fn line(&mut self, word: Token) {
         let rest = self.rest_of_line();
         let rest = self.expand_all(&rest);
         let Some(number) = rest.first() else {
-            self.diags
-                .error(at, "#line directive requires a positive integer argument");
+            let message = "#line directive requires a positive integer argument";
+            self.diags.error(word, message);
             return;
         };
-        self.renumber(at, *number, rest.get(1).copied());
+        self.renumber(word.pos, *number, rest.get(1).copied());
     }
 
     fn line_marker(&mut self, number: Tok, at: Pos) {
@@ -369,35 +301,50 @@ impl Preprocessor<'_> {
     }
 
     fn renumber(&mut self, at: Pos, number: Tok, name: Option<Tok>) {
-        let digits = self.text(number.token).to_owned();
-        let Ok(line) = digits.parse::<u32>() else {
-            self.diags.error(
-                number.token.pos,
-                "#line directive requires a simple digit sequence",
-            );
+        let digits = self.text(number.token);
+        if number.token.kind != TokenKind::Number || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            let message = "#line directive requires a positive integer argument";
+            self.diags.error(number.token, message);
+            return;
+        }
+        // C99 6.10.4 sets the limit.
+        let line = digits.parse().ok().filter(|line| *line <= i32::MAX as u32);
+        let Some(line) = line else {
+            let message = "#line number is too large";
+            self.diags.error(number.token, message);
             return;
         };
-        let name = name.map(|tok| {
-            let text = self.text(tok.token);
-            text.trim_matches('"').to_owned()
-        });
+        let name = match name {
+            None => None,
+            Some(tok) if tok.token.kind == TokenKind::Str => {
+                let text = self.text(tok.token).trim_matches('"');
+                Some(text.replace("\\\\", "\\").replace("\\\"", "\""))
+            }
+            Some(tok) => {
+                let message = "invalid filename for #line directive";
+                self.diags.error(tok.token, message);
+                return;
+            }
+        };
         self.map.renumber(at, line, name.as_deref());
     }
 
     /// `#error` and `#warning`: the rest of the line as it is written.
-    fn message(&mut self, name: &str, at: Pos) {
-        let rest = self.rest_of_line();
-        let mut text = String::new();
-        for (index, tok) in rest.iter().enumerate() {
-            if index > 0 && tok.token.space_before {
-                text.push(' ');
-            }
-            text.push_str(self.text(tok.token));
-        }
-        if name == "error" {
-            self.diags.error(At::Source(at, 1), text);
+    fn message(&mut self, word: Token) {
+        let Some(Source::File(file)) = self.stack.last_mut() else {
+            return;
+        };
+        let (id, from) = (file.id, file.lexer.offset() as usize);
+        // Quotes need not match in it.
+        file.lexer.skip_line();
+        file.lexer.faults.clear();
+        let to = file.lexer.offset() as usize;
+        let text = String::from_utf8_lossy(&self.map.file(id).text[from..to]);
+        let text = text.trim().replace("\\\n", "");
+        if word.symbol == sym::ERROR {
+            self.diags.error(word, text);
         } else {
-            self.diags.warning("#warnings", At::Source(at, 1), text);
+            self.diags.warning("#warnings", word, text);
         }
     }
 }

@@ -1,36 +1,53 @@
 //! Macro expansion: C99 6.10.3, with GNU's variadic forms and C23's `__VA_OPT__`.
 
-use std::rc::Rc;
-
-use super::{MAX_TOKENS, Params, Preprocessor, Source, Tok};
+use super::{BodyToken, Macro, MacroId, Preprocessor, Role, Source, Tok};
 use crate::lex::Lexer;
-use crate::symbol::Symbol;
+use crate::symbol::sym;
 use crate::token::{Expansion, ExpansionId, Token, TokenKind};
 
 /// What came of a name.
 pub(super) enum Outcome {
     /// Its expansion is on the stack.
-    Expanded,
-    /// It is no macro, or is not expanded here.
+    Pushed,
+    /// It expands to nothing.
+    Nothing,
+    /// A token stands in its place, perhaps itself.
     Kept(Tok),
 }
 
-/// An argument: as written, and fully expanded once that was wanted.
-struct Argument {
+/// The arguments of a call.
+#[derive(Default)]
+pub(super) struct Args {
+    /// As written, one behind the other.
     raw: Vec<Tok>,
-    expanded: Option<Vec<Tok>>,
+    /// Where each argument ends in `raw`.
+    ends: Vec<usize>,
+    /// Fully expanded, once that was wanted and makes a difference.
+    expanded: Vec<Option<Vec<Tok>>>,
+    /// The variable arguments are left out altogether, with the comma before them.
+    omitted: bool,
+}
+
+impl Args {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn raw(&self, index: usize) -> &[Tok] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.raw[start..self.ends[index]]
+    }
+
+    fn end_argument(&mut self) {
+        self.ends.push(self.raw.len());
+        self.expanded.push(None);
+    }
 }
 
 impl Preprocessor<'_> {
-    /// Expands the macro that a token names, if it does.
-    pub(super) fn expand(&mut self, tok: Tok) -> Outcome {
-        let name = tok.token.symbol;
-        let Some(definition) = self.macros.get(&name) else {
-            if name == self.words.pragma {
-                return self.pragma_operator(tok);
-            }
-            return Outcome::Kept(tok);
-        };
+    /// Expands the macro that a token names.
+    pub(super) fn expand(&mut self, tok: Tok, macro_id: MacroId) -> Outcome {
+        let definition = &self.definitions[macro_id.0 as usize];
         if definition.disabled {
             return Outcome::Kept(Tok {
                 painted: true,
@@ -42,248 +59,298 @@ impl Preprocessor<'_> {
         }
         let body = definition.body.clone();
         let defined = definition.defined;
-        let args = if definition.params.is_some() {
-            match self.call(tok) {
-                Some(args) => args,
-                None => return Outcome::Kept(tok),
+        let mut args = None;
+        if definition.params.is_some() {
+            if !self.opens_parenthesis() {
+                return Outcome::Kept(tok);
             }
-        } else {
-            Vec::new()
-        };
+            args = self.call(tok, macro_id);
+            if args.is_none() {
+                return Outcome::Kept(tok);
+            }
+        }
+        if body.is_empty() {
+            self.recycle(args);
+            return Outcome::Nothing;
+        }
         let id = ExpansionId(self.expansions.len() as u32);
         self.expansions.push(Expansion {
-            name,
+            name: tok.token.symbol,
             invoked: tok.token.pos,
             defined,
             parent: tok.token.expansion,
         });
-        let mut tokens = self.substitute(name, &body, args, id);
-        if let Some(first) = tokens.first_mut() {
-            first.token.space_before = tok.token.space_before;
-            first.token.line_start = tok.token.line_start;
+        let mut tokens = self.list();
+        match &mut args {
+            // Nothing but `##` can need more than a copy.
+            None if body.iter().all(|one| one.role == Role::Plain) => {
+                tokens.extend(body.iter().map(|one| made(one.token, id)));
+            }
+            args => {
+                let mut none = Args::default();
+                let args = args.as_mut().unwrap_or(&mut none);
+                self.substitute(macro_id, &body, args, id, &mut tokens);
+            }
         }
-        self.made += tokens.len();
-        if self.made > MAX_TOKENS {
-            self.stop(tok.token.pos, "macros expand to too many tokens");
-            return Outcome::Expanded;
+        self.recycle(args);
+        self.spend(tokens.len() + 1, tok.token);
+        if self.stopped {
+            return Outcome::Nothing;
         }
-        if let Some(definition) = self.macros.get_mut(&name) {
-            definition.disabled = true;
-        }
-        self.push_tokens(tokens.into(), Some(name));
-        Outcome::Expanded
+        let Some(first) = tokens.first_mut() else {
+            self.give_back(tokens);
+            return Outcome::Nothing;
+        };
+        first.token.space_before = tok.token.space_before;
+        first.token.line_start = tok.token.line_start;
+        self.definitions[macro_id.0 as usize].disabled = true;
+        self.push_tokens(tokens, Some(macro_id));
+        Outcome::Pushed
     }
 
-    /// The arguments of a macro with parentheses; `None` if no parenthesis follows its name.
-    fn call(&mut self, name: Tok) -> Option<Vec<Argument>> {
-        let open = self.unexpanded();
-        if open.token.kind != TokenKind::LParen {
-            if open.token.kind != TokenKind::Eof {
-                self.push_tokens(Rc::new([open]), None);
+    fn recycle(&mut self, args: Option<Args>) {
+        let Some(mut args) = args else { return };
+        if self.spare_args.len() < 64 && args.raw.capacity() < 4096 {
+            for list in args.expanded.drain(..).flatten() {
+                self.give_back(list);
             }
-            return None;
+            args.raw.clear();
+            args.ends.clear();
+            args.omitted = false;
+            self.spare_args.push(args);
         }
-        let definition = self.macros.get(&name.token.symbol)?;
-        let params = definition.params.as_ref()?;
+    }
+
+    /// Whether the next token is `(`. Lists that are used up are left alone: their macros stay disabled if it is not.
+    pub(super) fn opens_parenthesis(&self) -> bool {
+        for source in self.stack.iter().rev() {
+            match source {
+                Source::Barrier => return false,
+                Source::File(file) => return file.lexer.opens_parenthesis(),
+                Source::Tokens { tokens, at, .. } => {
+                    if let Some(next) = tokens.get(*at) {
+                        return next.token.kind == TokenKind::LParen;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Reads the arguments of a macro whose name is followed by a parenthesis; `None` if they are wrong.
+    fn call(&mut self, name: Tok, macro_id: MacroId) -> Option<Args> {
+        self.unexpanded();
+        let Macro { params, .. } = &self.definitions[macro_id.0 as usize];
+        let params = params.as_ref()?;
         let (count, variadic) = (params.names.len(), params.variadic);
-        let mut all = vec![Vec::new()];
+        let mut args = self.spare_args.pop().unwrap_or_default();
         let mut depth = 0;
+        self.collecting += 1;
         loop {
             let mut tok = self.unexpanded();
             match tok.token.kind {
                 TokenKind::Eof => {
-                    let text = self.interner.text(name.token.symbol).to_owned();
+                    self.collecting -= 1;
                     let message = format!(
-                        "unterminated function-like macro invocation of '{text}'"
+                        "unterminated function-like macro invocation of '{}'",
+                        self.text(name.token)
                     );
-                    self.diags.error(name.token.pos, message);
+                    self.diags.error(name.token, message);
                     return None;
                 }
                 TokenKind::LParen => depth += 1,
                 TokenKind::RParen if depth == 0 => break,
                 TokenKind::RParen => depth -= 1,
-                TokenKind::Comma if depth == 0 && !(variadic && all.len() == count) => {
-                    all.push(Vec::new());
+                // Commas of the variable arguments are part of them.
+                TokenKind::Comma if depth == 0 && !(variadic && args.len() + 1 == count) => {
+                    args.end_argument();
                     continue;
+                }
+                // The name of a macro being expanded is painted also where it is not looked at again before the
+                // expansion's end.
+                TokenKind::Ident if !tok.painted => {
+                    tok.painted = self
+                        .lookup(tok.token.symbol)
+                        .is_some_and(|id| self.definitions[id.0 as usize].disabled);
                 }
                 _ => {}
             }
             // A line's end is white space here.
             tok.token.space_before |= tok.token.line_start;
             tok.token.line_start = false;
-            if let Some(last) = all.last_mut() {
-                last.push(tok);
-            }
+            args.raw.push(tok);
         }
-        if count == 0 && all.len() == 1 && all[0].is_empty() {
-            all.clear();
+        self.collecting -= 1;
+        args.end_argument();
+        self.spend(args.raw.len(), name.token);
+        let is_empty = args.raw.is_empty();
+        if count == 0 && args.len() == 1 && is_empty {
+            args.ends.clear();
+            args.expanded.clear();
         }
+        args.omitted = count == 1 && args.len() == 1 && is_empty;
         // The variable part may be missing altogether.
-        if variadic && all.len() + 1 == count {
-            all.push(Vec::new());
+        if variadic && args.len() + 1 == count {
+            args.end_argument();
+            args.omitted = true;
         }
-        if all.len() != count {
-            self.wrong_count(name, all.len(), count);
-            all.resize_with(count, Vec::new);
-        }
-        let argument = |raw| Argument {
-            raw,
-            expanded: None,
-        };
-        Some(all.into_iter().map(argument).collect())
-    }
-
-    fn wrong_count(&mut self, name: Tok, given: usize, wanted: usize) {
-        let text = self.interner.text(name.token.symbol).to_owned();
-        let (defined, pos) = (self.macros[&name.token.symbol].defined, name.token.pos);
-        let many = if given > wanted { "many" } else { "few" };
-        self.diags
-            .error(
-                pos,
-                format!("too {many} arguments provided to function-like macro invocation"),
-            )
-            .note(defined, format!("macro '{text}' defined here"));
-    }
-
-    /// The body with arguments in place of parameters, `#` and `##` carried out.
-    fn substitute(
-        &mut self,
-        name: Symbol,
-        body: &[Token],
-        mut args: Vec<Argument>,
-        id: ExpansionId,
-    ) -> Vec<Tok> {
-        let is_function = self.macros[&name].params.is_some();
-        self.substitute_part(name, body, &mut args, id, is_function)
-    }
-
-    fn parameter(&self, name: Symbol, token: Token) -> Option<(usize, bool)> {
-        if token.kind != TokenKind::Ident {
+        if args.len() != count {
+            let many = if args.len() > count { "many" } else { "few" };
+            let message =
+                format!("too {many} arguments provided to function-like macro invocation");
+            let defined = self.definitions[macro_id.0 as usize].defined;
+            let note = format!("macro '{}' defined here", self.text(name.token));
+            self.diags.error(name.token, message).note(defined, note);
             return None;
         }
-        let Params { names, variadic } = self.macros[&name].params.as_ref()?;
-        let index = names.iter().position(|&param| param == token.symbol)?;
-        Some((index, *variadic && index + 1 == names.len()))
+        Some(args)
     }
 
-    fn substitute_part(
+    /// Appends a body to `out` with arguments in place of parameters, `#` and `##` carried out.
+    fn substitute(
         &mut self,
-        name: Symbol,
-        body: &[Token],
-        args: &mut [Argument],
+        macro_id: MacroId,
+        body: &[BodyToken],
+        args: &mut Args,
         id: ExpansionId,
-        is_function: bool,
-    ) -> Vec<Tok> {
-        let mut out: Vec<Tok> = Vec::with_capacity(body.len());
+        out: &mut Vec<Tok>,
+    ) {
         // `##` came; the operand before it was empty.
-        let (mut paste, mut empty_before) = (false, false);
+        let (mut pastes, mut empty_before, mut after_comma) = (false, false, false);
+        // Whether white space stands before the first operand of a row of `##`.
+        let mut space_before = false;
+        let begin = out.len();
         let mut at = 0;
         while at < body.len() {
-            let token = body[at];
+            let BodyToken { token, role } = body[at];
             at += 1;
-            if token.kind == TokenKind::HashHash && at > 1 && at < body.len() {
-                paste = true;
-                continue;
-            }
-            let raw_wanted =
-                paste || body.get(at).is_some_and(|next| next.kind == TokenKind::HashHash);
-            let mut operand = Vec::new();
-            if is_function && token.kind == TokenKind::Hash && at < body.len() {
-                if let Some((index, _)) = self.parameter(name, body[at]) {
-                    at += 1;
-                    operand.push(self.stringize(token, &args[index].raw, id));
-                } else {
-                    operand.push(made(token, id));
+            let start = out.len();
+            let before_paste = body.get(at).is_some_and(|next| next.role == Role::Paste);
+            match role {
+                Role::Paste => {
+                    pastes = true;
+                    continue;
                 }
-            } else if let Some((index, is_rest)) = self.parameter(name, token) {
-                let after_comma = paste
-                    && is_rest
-                    && out.last().is_some_and(|tok| tok.token.kind == TokenKind::Comma);
-                if after_comma {
-                    // GNU: the comma goes with the arguments it stands before.
-                    paste = false;
-                    if args[index].raw.is_empty() {
+                Role::CommaPaste => {
+                    // The comma goes if the arguments are left out; with `...` alone only GNU's dialect has that, and
+                    // OpenCL C is not of it.
+                    if args.omitted && (args.len() > 1 || self.is_named_rest(macro_id)) {
                         out.pop();
                     }
-                    operand = self.expanded(&mut args[index]);
-                } else if raw_wanted {
-                    operand.clone_from(&args[index].raw);
-                } else {
-                    operand = self.expanded(&mut args[index]);
-                }
-                if let Some(first) = operand.first_mut() {
-                    first.token.space_before = token.space_before;
-                }
-            } else if token.kind == TokenKind::Ident && token.symbol == self.words.va_opt {
-                let end = closing(body, at);
-                if let Some(rest) = args.last_mut()
-                    && end > at
-                    && !self.expanded(rest).is_empty()
-                {
-                    let inner = &body[at + 1..end];
-                    operand = self.substitute_part(name, inner, args, id, is_function);
-                }
-                at = end + 1;
-            } else {
-                operand.push(made(token, id));
-            }
-            if paste {
-                paste = false;
-                let Some((&first, rest)) = operand.split_first() else {
+                    after_comma = true;
                     continue;
-                };
-                match out.pop() {
-                    Some(left) if !empty_before => self.paste(&mut out, left, first),
-                    left => {
-                        out.extend(left);
-                        out.push(first);
+                }
+                Role::Plain => out.push(made(token, id)),
+                Role::Stringize(index) => {
+                    let made = self.stringize(token, args.raw(index.into()), id);
+                    out.push(made);
+                }
+                Role::Param(index) => {
+                    let as_written = pastes || before_paste && !after_comma;
+                    self.argument(args, index.into(), as_written, out);
+                    if let Some(first) = out.get_mut(start) {
+                        first.token.space_before = token.space_before;
                     }
                 }
-                out.extend_from_slice(rest);
-                empty_before = false;
-            } else {
-                empty_before = operand.is_empty();
-                out.append(&mut operand);
+                Role::VaOpt(len) | Role::StringizeVaOpt(len) => {
+                    let inside = &body[at..at + len as usize];
+                    at += len as usize;
+                    let mut list = self.list();
+                    if self.has_rest(args) {
+                        self.substitute(macro_id, inside, args, id, &mut list);
+                    }
+                    if let Role::StringizeVaOpt(_) = role {
+                        let made = self.stringize(token, &list, id);
+                        out.push(made);
+                    } else {
+                        out.extend_from_slice(&list);
+                        if let Some(first) = out.get_mut(start) {
+                            first.token.space_before = token.space_before;
+                        }
+                    }
+                    self.give_back(list);
+                }
             }
+            let is_empty = out.len() == start;
+            if !pastes {
+                space_before = token.space_before;
+            } else if empty_before && let Some(first) = out.get_mut(start) {
+                first.token.space_before = space_before;
+            }
+            if pastes && !empty_before && !is_empty && start > begin {
+                self.paste(out, start);
+            } else if !pastes || empty_before {
+                empty_before = is_empty;
+            }
+            (pastes, after_comma) = (false, false);
         }
-        out
     }
 
-    /// An argument with all its macros expanded, as if it were the rest of the file.
-    fn expanded(&mut self, arg: &mut Argument) -> Vec<Tok> {
-        if let Some(expanded) = &arg.expanded {
-            return expanded.clone();
-        }
-        let may_expand = arg
-            .raw
-            .iter()
-            .any(|tok| tok.token.kind == TokenKind::Ident && !tok.painted);
-        let expanded = if may_expand {
-            self.expand_all(&arg.raw)
-        } else {
-            arg.raw.clone()
+    /// Whether the variable arguments have a name, GNU's `args...`.
+    fn is_named_rest(&self, macro_id: MacroId) -> bool {
+        let params = self.definitions[macro_id.0 as usize].params.as_ref();
+        params.is_some_and(|params| params.names.last() != Some(&sym::VA_ARGS))
+    }
+
+    /// Whether there are variable arguments, as `__VA_OPT__` asks.
+    fn has_rest(&mut self, args: &mut Args) -> bool {
+        let Some(last) = args.len().checked_sub(1) else {
+            return false;
         };
-        arg.expanded = Some(expanded.clone());
-        expanded
+        let mut list = self.list();
+        self.argument(args, last, false, &mut list);
+        let is_there = !list.is_empty();
+        self.give_back(list);
+        is_there
+    }
+
+    /// Appends an argument, as it is written or with all its macros expanded as if it were the rest of the file.
+    fn argument(&mut self, args: &mut Args, index: usize, as_written: bool, out: &mut Vec<Tok>) {
+        if !as_written && args.expanded[index].is_none() && self.may_expand(args.raw(index)) {
+            let expanded = self.expand_all(args.raw(index));
+            args.expanded[index] = Some(expanded);
+        }
+        match &args.expanded[index] {
+            Some(expanded) if !as_written => out.extend_from_slice(expanded),
+            _ => out.extend_from_slice(args.raw(index)),
+        }
+        if out.len() > super::MAX_MADE
+            && let Some(&last) = out.last()
+        {
+            self.spend(out.len(), last.token);
+        }
+    }
+
+    fn may_expand(&mut self, tokens: &[Tok]) -> bool {
+        tokens.iter().any(|tok| {
+            tok.token.kind == TokenKind::Ident
+                && !tok.painted
+                && self.lookup(tok.token.symbol).is_some()
+        })
     }
 
     /// Expands a list of tokens by itself.
     pub(super) fn expand_all(&mut self, tokens: &[Tok]) -> Vec<Tok> {
+        let mut list = self.list();
+        list.extend_from_slice(tokens);
         self.stack.push(Source::Barrier);
-        self.push_tokens(tokens.into(), None);
-        let mut all = Vec::with_capacity(tokens.len());
-        loop {
-            let tok = stacker::maybe_grow(64 << 10, 1 << 20, || self.next());
-            if tok.token.kind == TokenKind::Eof {
-                break;
+        self.push_tokens(list, None);
+        let mut all = self.list();
+        // Arguments of calls in arguments nest as deep as the source likes.
+        stacker::maybe_grow(64 << 10, 1 << 20, || {
+            loop {
+                let tok = self.next();
+                if tok.token.kind == TokenKind::Eof {
+                    break;
+                }
+                all.push(tok);
             }
-            all.push(tok);
-        }
+        });
         self.drop_barrier();
         all
     }
 
-    /// Takes the barrier away, which is on top when everything before it was read.
+    /// Takes the barrier away, which is on top when everything above it was read.
     pub(super) fn drop_barrier(&mut self) {
         if !self.stopped {
             debug_assert!(matches!(self.stack.last(), Some(Source::Barrier)));
@@ -293,7 +360,9 @@ impl Preprocessor<'_> {
 
     /// `#`: the spelling of an argument as a string literal. C99 6.10.3.2.
     fn stringize(&mut self, hash: Token, arg: &[Tok], id: ExpansionId) -> Tok {
-        let mut text = "\"".to_owned();
+        let mut text = std::mem::take(&mut self.scratch);
+        text.clear();
+        text.push('"');
         for (index, tok) in arg.iter().enumerate() {
             if index > 0 && tok.token.space_before {
                 text.push(' ');
@@ -310,8 +379,17 @@ impl Preprocessor<'_> {
                 text.push_str(spelled);
             }
         }
+        // A lone backslash at the end would take the quote with it.
+        let backslashes = text.len() - text.trim_end_matches('\\').len();
+        if backslashes % 2 == 1 {
+            text.pop();
+            let message = "invalid string literal, ignoring final '\\'";
+            self.diags.warning("invalid-pp-token", hash, message);
+        }
         text.push('"');
         let symbol = self.interner.intern(&text);
+        self.spend(text.len() / 8, hash);
+        self.scratch = text;
         let token = Token {
             kind: TokenKind::Str,
             symbol,
@@ -320,40 +398,52 @@ impl Preprocessor<'_> {
         made(token, id)
     }
 
-    /// `##`: two tokens as one. C99 6.10.3.3.
-    fn paste(&mut self, out: &mut Vec<Tok>, left: Tok, right: Tok) {
-        let text = format!("{}{}", self.text(left.token), self.text(right.token));
-        let mut lexer = Lexer::new(text.as_bytes().into());
-        let raw = lexer.next();
-        let is_one = raw.end as usize == text.len()
-            && raw.kind != TokenKind::Eof
-            && raw.kind != TokenKind::Unknown;
-        if !is_one {
-            let at = self.outermost(left.token);
-            let message = format!("pasting formed '{text}', an invalid preprocessing token");
-            self.diags.error(at, message);
-            out.extend([left, right]);
-            return;
+    /// `##`: makes one token of the one at `at` and the one before it. C99 6.10.3.3.
+    fn paste(&mut self, out: &mut Vec<Tok>, at: usize) {
+        use TokenKind as T;
+        let (left, right) = (out[at - 1].token, out[at].token);
+        let mut text = std::mem::take(&mut self.scratch);
+        text.clear();
+        text.push_str(self.text(left));
+        text.push_str(self.text(right));
+        let goes_on = match right.kind {
+            T::Ident => true,
+            T::Number => !text[self.text(left).len()..].contains(['.', '+', '-']),
+            _ => false,
+        };
+        let kind = if left.kind == T::Ident && goes_on {
+            Some(T::Ident)
+        } else {
+            let mut lexer = Lexer::new(text.as_bytes().into());
+            let raw = lexer.next();
+            let is_one = raw.end as usize == text.len()
+                && raw.start == 0
+                && !matches!(raw.kind, T::Eof | T::Unknown);
+            is_one.then_some(raw.kind)
+        };
+        match kind {
+            Some(kind) => {
+                let symbol = match kind {
+                    T::Ident | T::Number | T::Str | T::Char => self.interner.intern(&text),
+                    _ => sym::EMPTY,
+                };
+                out[at - 1] = Tok {
+                    token: Token {
+                        kind,
+                        symbol,
+                        ..left
+                    },
+                    painted: false,
+                };
+                out.remove(at);
+            }
+            None => {
+                let message = format!("pasting formed '{text}', an invalid preprocessing token");
+                self.diags.error(left, message);
+            }
         }
-        out.push(Tok {
-            token: Token {
-                kind: raw.kind,
-                symbol: self.interner.intern(&text),
-                ..left.token
-            },
-            painted: false,
-        });
-    }
-
-    /// Where a token stands in a file.
-    pub(super) fn outermost(&self, token: Token) -> crate::source::Pos {
-        let (mut pos, mut id) = (token.pos, token.expansion);
-        while id != ExpansionId::NONE {
-            let expansion = &self.expansions[id.0 as usize];
-            pos = expansion.invoked;
-            id = expansion.parent;
-        }
-        pos
+        self.spend(text.len() / 8, left);
+        self.scratch = text;
     }
 }
 
@@ -367,20 +457,4 @@ fn made(token: Token, id: ExpansionId) -> Tok {
         },
         painted: false,
     }
-}
-
-/// The parenthesis that closes the one at `open`; `open` itself if there is none.
-fn closing(body: &[Token], open: usize) -> usize {
-    let mut depth = 0;
-    for (at, token) in body.iter().enumerate().skip(open) {
-        match token.kind {
-            TokenKind::LParen => depth += 1,
-            TokenKind::RParen => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return at;
-        }
-    }
-    open
 }

@@ -1,24 +1,29 @@
 //! The preprocessor: directives carried out, macros expanded, one stream of tokens out.
 //!
 //! Tokens come from a stack of sources: files, and lists of tokens that expansions made. An expansion's macro is not
-//! expanded again until its list is used up, and a name met meanwhile is *painted*: it is never expanded any more (C99 6.10.3.4).
+//! expanded again until its list is used up, and a name met meanwhile is *painted*: it is never expanded any more
+//! (C99 6.10.3.4).
 //!
 //! - `mod.rs`: the stack, and which token comes next
-//! - `directive.rs`: directives; `include.rs`: files; `condition.rs`: the value of `#if`; `pragma.rs`
+//! - `directive.rs`: directives and conditional groups; `define.rs`: definitions; `include.rs`: files;
+//!   `condition.rs`: the value of `#if`; `pragma.rs`
 //! - `expand.rs`: macros, their arguments, `#` and `##`; `dynamic.rs`: `__LINE__` and kin
-//! - `predefined.rs`: the macros that are there from the start
+//! - `predefined.rs`: the macros that are there from the start; `known.rs`: what `__has_attribute` and kin answer
 //! - `print.rs`: preprocessed text
+//!
+//! Time and memory are bounded by the length of the source, but for macros and `#include`: these are bounded by
+//! [`MAX_MADE`], [`MAX_INCLUDES`] and the space of positions.
 
 mod condition;
+mod define;
 mod directive;
 mod dynamic;
 mod expand;
 mod include;
+mod known;
 mod pragma;
 mod predefined;
 pub mod print;
-#[cfg(test)]
-mod tests;
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -31,14 +36,21 @@ use crate::diag::{At, Diagnostics};
 use crate::lex::{Fault, Lexer, Raw};
 use crate::options::{Define, Device, Options};
 use crate::source::{FileId, Pos, SourceMap};
-use crate::symbol::{Interner, Symbol};
-use crate::token::{Expansion, ExpansionId, Pragma, Token, TokenKind, TokenStream};
+use crate::symbol::{Interner, Symbol, sym};
+use crate::token::{Expansion, ExpansionId, Pragma, RoundingMode};
+use crate::token::{Token, TokenKind, TokenStream};
 
 /// Files include each other no deeper.
 const MAX_DEPTH: usize = 200;
 
-/// A program of more tokens is refused, and so is one whose macros make more.
-const MAX_TOKENS: usize = 32 << 20;
+/// No more files are included.
+const MAX_INCLUDES: usize = 100_000;
+
+/// A program of more tokens is refused.
+const MAX_TOKENS: usize = 16 << 20;
+
+/// What macros may cost: tokens of arguments and expansions, and strings that they make.
+const MAX_MADE: usize = 32 << 20;
 
 /// What the preprocessor leaves behind.
 #[derive(Debug)]
@@ -50,54 +62,37 @@ pub struct Preprocessed {
     pub files_read: Vec<PathBuf>,
 }
 
+/// Which pragmas become tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pragmas {
+    /// Those that mean something to later stages.
+    Known,
+    /// All, for preprocessed text.
+    All,
+}
+
 /// Preprocesses a source.
 pub fn preprocess(
     input: &Input<'_>,
     options: &Options,
     device: &Device,
+    pragmas: Pragmas,
     diags: &mut Diagnostics,
 ) -> Preprocessed {
-    let mut pp = Preprocessor {
-        input,
-        options,
-        diags,
-        map: SourceMap::default(),
-        interner: Interner::new(),
-        words: Words::default(),
-        macros: FxHashMap::default(),
-        stack: Vec::new(),
-        depth: 0,
-        conditions: Vec::new(),
-        expansions: vec![Expansion {
-            name: Symbol::default(),
-            invoked: Pos::NONE,
-            defined: Pos::NONE,
-            parent: ExpansionId::NONE,
-        }],
-        pragmas: Vec::new(),
-        extensions: device.extensions.iter().map(String::as_str).collect(),
-        files_read: Vec::new(),
-        once: FxHashSet::default(),
-        counter: 0,
-        pack: None,
-        pack_stack: Vec::new(),
-        made: 0,
-        stopped: false,
-    };
-    pp.words = Words::new(&mut pp.interner);
-    pp.predefine(device);
-    pp.command_line();
-    pp.enter_source();
+    let mut pp = Preprocessor::new(input, options, device, pragmas, diags);
+    pp.enter_sources();
     let mut tokens = Vec::with_capacity(input.source.len() / 4 + 16);
     loop {
         let token = pp.next().token;
-        let at_end = token.kind == TokenKind::Eof;
         tokens.push(token);
-        if at_end {
-            break;
+        match token.kind {
+            TokenKind::LBrace => pp.braces += 1,
+            TokenKind::RBrace => pp.close_brace(),
+            TokenKind::Eof => break,
+            _ => {}
         }
         if tokens.len() > MAX_TOKENS {
-            pp.stop(Pos::NONE, "the program has too many tokens");
+            pp.stop(token, "the program has too many tokens");
         }
     }
     Preprocessed {
@@ -105,6 +100,7 @@ pub fn preprocess(
             tokens,
             expansions: pp.expansions,
             pragmas: pp.pragmas,
+            pragma_texts: pp.pragma_texts,
         },
         map: pp.map,
         interner: pp.interner,
@@ -119,38 +115,15 @@ struct Tok {
     painted: bool,
 }
 
-/// Words that mean something to the preprocessor.
-macro_rules! words {
-    ($($name:ident = $text:literal,)*) => {
-        #[derive(Default)]
-        struct Words {
-            $($name: Symbol,)*
-        }
-
-        impl Words {
-            fn new(interner: &mut Interner) -> Words {
-                Words {
-                    $($name: interner.intern($text),)*
-                }
-            }
-        }
-    };
-}
-
-words! {
-    defined = "defined",
-    va_args = "__VA_ARGS__",
-    va_opt = "__VA_OPT__",
-    pragma = "_Pragma",
-    has_include = "__has_include",
-    has_include_next = "__has_include_next",
-}
+/// Index of a definition in [`Preprocessor::definitions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct MacroId(u32);
 
 /// A macro's definition.
 struct Macro {
     /// `None` for one without parentheses.
     params: Option<Params>,
-    body: Rc<[Token]>,
+    body: Rc<[BodyToken]>,
     defined: Pos,
     /// Being expanded: its name is not expanded now.
     disabled: bool,
@@ -164,14 +137,38 @@ struct Params {
     variadic: bool,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct BodyToken {
+    token: Token,
+    role: Role,
+}
+
+/// What a token does in a macro's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Plain,
+    /// An argument, by number.
+    Param(u16),
+    /// `#` and the parameter behind it.
+    Stringize(u16),
+    /// `##`
+    Paste,
+    /// `##` between a comma and the variable arguments, GNU's way to drop the comma.
+    CommaPaste,
+    /// `__VA_OPT__( )`, whose inside are the next tokens, so many.
+    VaOpt(u32),
+    /// `#__VA_OPT__( )`
+    StringizeVaOpt(u32),
+}
+
 /// Where tokens come from.
 enum Source {
     File(Box<FileSource>),
     Tokens {
-        tokens: Rc<[Tok]>,
+        tokens: Vec<Tok>,
         at: usize,
         /// The macro that is enabled again when the list is used up.
-        owner: Option<Symbol>,
+        owner: Option<MacroId>,
     },
     /// Nothing below is read until this is taken away.
     Barrier,
@@ -181,63 +178,161 @@ struct FileSource {
     id: FileId,
     lexer: Lexer,
     start: u32,
+    /// What the file is known by for `#pragma once`.
+    key: Arc<str>,
     /// Directory of a file on disk.
     directory: Option<PathBuf>,
-    /// Which of the directories of `-I` it was found in.
+    /// How many of the places that headers are looked for in come before and with the one it was found in.
     searched: usize,
     /// Conditions that were open when the file began.
     conditions: usize,
+    guard: Guard,
+}
+
+/// Whether all of a file is within `#ifndef X` and its `#endif`: then it need not be read while `X` is defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Guard {
+    /// Nothing was read yet.
+    Fresh,
+    Open(Symbol),
+    Closed(Symbol),
+    No,
 }
 
 /// An open `#if`.
 struct Condition {
-    at: Pos,
+    at: Token,
     /// One of its groups was taken.
     taken: bool,
-    has_else: bool,
+    has_else: Option<Token>,
 }
 
 struct Preprocessor<'a> {
     input: &'a Input<'a>,
     options: &'a Options,
+    device: &'a Device,
+    keep: Pragmas,
     diags: &'a mut Diagnostics,
     map: SourceMap,
     interner: Interner,
-    words: Words,
-    macros: FxHashMap<Symbol, Macro>,
+    /// What is known of each symbol as a macro: see `define.rs`.
+    slots: Vec<u32>,
+    definitions: Vec<Macro>,
     stack: Vec<Source>,
     /// Files on the stack.
     depth: usize,
+    /// The program's own source.
+    main: Option<FileId>,
+    /// The last token that came from a file.
+    last_read: Pos,
+    /// Calls of macros whose arguments are being read.
+    collecting: u32,
     conditions: Vec<Condition>,
     expansions: Vec<Expansion>,
     pragmas: Vec<Pragma>,
-    extensions: FxHashSet<&'a str>,
+    pragma_texts: Vec<Symbol>,
     files_read: Vec<PathBuf>,
-    /// Names of files that say `#pragma once`.
+    /// Files by path, so that each is read once.
+    on_disk: FxHashMap<PathBuf, Option<include::OnDisk>>,
+    includes: usize,
+    /// Files that say `#pragma once`.
     once: FxHashSet<Arc<str>>,
+    /// Files that are within a guard.
+    guards: FxHashMap<Arc<str>, Symbol>,
     counter: u64,
     /// `#pragma pack` in force, and those that were pushed.
     pack: Option<u32>,
     pack_stack: Vec<Option<u32>>,
-    /// Tokens that expansions have made.
+    /// `#pragma push_macro`.
+    pushed_macros: FxHashMap<Symbol, Vec<u32>>,
+    braces: usize,
+    /// `#pragma OPENCL SELECT_ROUNDING_MODE`, with how many braces were open.
+    rounding: Vec<(usize, RoundingMode)>,
+    /// What expansions have cost.
     made: usize,
     /// Something went wrong after which there are no more tokens.
     stopped: bool,
+    /// Lists and arguments to use again.
+    spare_lists: Vec<Vec<Tok>>,
+    spare_args: Vec<expand::Args>,
+    scratch: String,
 }
 
-impl Preprocessor<'_> {
+impl<'a> Preprocessor<'a> {
+    fn new(
+        input: &'a Input<'a>,
+        options: &'a Options,
+        device: &'a Device,
+        keep: Pragmas,
+        diags: &'a mut Diagnostics,
+    ) -> Preprocessor<'a> {
+        Preprocessor {
+            input,
+            options,
+            device,
+            keep,
+            diags,
+            map: SourceMap::default(),
+            interner: Interner::new(),
+            slots: Vec::new(),
+            definitions: Vec::new(),
+            stack: Vec::new(),
+            depth: 0,
+            main: None,
+            last_read: Pos::NONE,
+            collecting: 0,
+            conditions: Vec::new(),
+            expansions: vec![Expansion {
+                name: sym::EMPTY,
+                invoked: Pos::NONE,
+                defined: Pos::NONE,
+                parent: ExpansionId::NONE,
+            }],
+            pragmas: Vec::new(),
+            pragma_texts: Vec::new(),
+            files_read: Vec::new(),
+            on_disk: FxHashMap::default(),
+            includes: 0,
+            once: FxHashSet::default(),
+            guards: FxHashMap::default(),
+            counter: 0,
+            pack: None,
+            pack_stack: Vec::new(),
+            pushed_macros: FxHashMap::default(),
+            braces: 0,
+            rounding: Vec::new(),
+            made: 0,
+            stopped: false,
+            spare_lists: Vec::new(),
+            spare_args: Vec::new(),
+            scratch: String::new(),
+        }
+    }
+
     /// Gives up with an error.
-    fn stop(&mut self, at: impl Into<At>, why: &str) {
+    fn stop(&mut self, at: impl Into<At>, why: impl Into<String>) {
         if !self.stopped {
-            self.diags.error(at, why);
+            self.diags.fatal(at, why);
         }
         self.stopped = true;
         self.stack.clear();
         self.conditions.clear();
     }
 
-    /// Macros of `-D` and `-U`, as if `#define` lines came before the source.
-    fn command_line(&mut self) {
+    /// Counts what an expansion cost.
+    fn spend(&mut self, cost: usize, at: Token) {
+        self.made += cost;
+        if self.made > MAX_MADE {
+            self.stop(at, "macros expand to too many tokens");
+        }
+    }
+
+    /// The source, and above it what the command line has: macros and headers, as if their lines came before.
+    fn enter_sources(&mut self) {
+        self.main = self.enter_text(self.input.name, self.input.source.into(), None);
+        if let Some(Source::File(file)) = self.stack.last_mut() {
+            file.directory = self.input.directory.map(PathBuf::from);
+        }
         let mut text = String::new();
         for define in &self.options.defines {
             match define {
@@ -251,34 +346,36 @@ impl Preprocessor<'_> {
                 }
             }
         }
+        for header in &self.options.includes {
+            text += &format!("#include \"{header}\"\n");
+        }
         if !text.is_empty() {
             self.enter_text("<command line>", text.into_bytes().into(), None);
-            while self.next().token.kind != TokenKind::Eof {}
         }
     }
 
-    fn enter_source(&mut self) {
-        let text: Arc<[u8]> = self.input.source.as_bytes().into();
-        self.enter_text(self.input.name, text, None);
-    }
-
     /// Puts a file on the stack.
-    fn enter_text(&mut self, name: &str, text: Arc<[u8]>, from: Option<Pos>) -> bool {
+    fn enter_text(&mut self, name: &str, text: Arc<[u8]>, from: Option<Pos>) -> Option<FileId> {
         let Some(id) = self.map.add(name, text.clone(), from) else {
-            self.stop(Pos::NONE, "the program's files are too large");
-            return false;
+            self.stop(
+                from.map_or(At::Nowhere, At::from),
+                "the program's files are too large",
+            );
+            return None;
         };
-        let start = self.map.file(id).start.0;
+        let file = self.map.file(id);
         self.depth += 1;
         self.stack.push(Source::File(Box::new(FileSource {
             id,
             lexer: Lexer::new(text),
-            start,
+            start: file.start.0,
+            key: file.name.clone(),
             directory: None,
             searched: 0,
             conditions: self.conditions.len(),
+            guard: Guard::Fresh,
         })));
-        true
+        Some(id)
     }
 
     /// The innermost file.
@@ -291,14 +388,25 @@ impl Preprocessor<'_> {
 
     /// The next token of the program, macros expanded.
     fn next(&mut self) -> Tok {
+        // White space before macros that expand to nothing.
+        let (mut space_before, mut line_start) = (false, false);
         loop {
-            let tok = self.unexpanded();
+            let mut tok = self.unexpanded();
+            tok.token.space_before |= space_before;
+            tok.token.line_start |= line_start;
             if tok.token.kind != TokenKind::Ident || tok.painted {
                 return tok;
             }
-            match self.expand(tok) {
-                expand::Outcome::Expanded => {}
+            let Some(id) = self.lookup(tok.token.symbol) else {
+                return tok;
+            };
+            match self.expand(tok, id) {
                 expand::Outcome::Kept(tok) => return tok,
+                expand::Outcome::Pushed => (space_before, line_start) = (false, false),
+                expand::Outcome::Nothing => {
+                    space_before |= tok.token.space_before;
+                    line_start |= tok.token.line_start;
+                }
             }
         }
     }
@@ -307,20 +415,13 @@ impl Preprocessor<'_> {
     fn unexpanded(&mut self) -> Tok {
         loop {
             match self.stack.last_mut() {
-                None => return self.end(),
-                Some(Source::Barrier) => return self.end(),
-                Some(Source::Tokens { tokens, at, owner }) => {
+                None | Some(Source::Barrier) => return self.end(),
+                Some(Source::Tokens { tokens, at, .. }) => {
                     if let Some(&tok) = tokens.get(*at) {
                         *at += 1;
                         return tok;
                     }
-                    let owner = *owner;
-                    self.stack.pop();
-                    if let Some(name) = owner
-                        && let Some(definition) = self.macros.get_mut(&name)
-                    {
-                        definition.disabled = false;
-                    }
+                    self.drop_list();
                 }
                 Some(Source::File(file)) => {
                     let raw = file.lexer.next();
@@ -329,24 +430,51 @@ impl Preprocessor<'_> {
                     }
                     if raw.kind == TokenKind::Hash && raw.line_start {
                         self.directive(raw);
-                    } else if raw.kind == TokenKind::Eof {
-                        self.leave_file();
-                    } else {
+                    } else if raw.kind != TokenKind::Eof {
                         return self.cook(raw);
+                    } else if self.collecting > 0 {
+                        return self.end();
+                    } else {
+                        self.leave_file();
                     }
                 }
             }
         }
     }
 
+    /// Takes a list that is used up off the stack; its macro may be expanded again.
+    fn drop_list(&mut self) {
+        if let Some(Source::Tokens { tokens, owner, .. }) = self.stack.pop() {
+            if let Some(owner) = owner {
+                self.definitions[owner.0 as usize].disabled = false;
+            }
+            self.give_back(tokens);
+        }
+    }
+
+    /// An empty list, perhaps used before.
+    fn list(&mut self) -> Vec<Tok> {
+        self.spare_lists.pop().unwrap_or_default()
+    }
+
+    fn give_back(&mut self, mut list: Vec<Tok>) {
+        if self.spare_lists.len() < 64 && list.capacity() < 4096 {
+            list.clear();
+            self.spare_lists.push(list);
+        }
+    }
+
     fn end(&self) -> Tok {
+        let main = self.main.map(|id| self.map.file(id));
         Tok {
             token: Token {
                 kind: TokenKind::Eof,
                 space_before: false,
                 line_start: true,
-                symbol: Symbol::default(),
-                pos: Pos(self.map_end()),
+                symbol: sym::EMPTY,
+                pos: main.map_or(Pos::NONE, |file| {
+                    Pos(file.start.0 + file.text.len() as u32)
+                }),
                 len: 0,
                 expansion: ExpansionId::NONE,
             },
@@ -354,40 +482,60 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The end of the program's source, for the token that stands for it.
-    fn map_end(&self) -> u32 {
-        self.map.main_end().0
-    }
-
     fn leave_file(&mut self) {
         let Some(Source::File(file)) = self.stack.pop() else {
             return;
         };
         self.depth -= 1;
-        for open in self.conditions.split_off(file.conditions) {
-            self.diags.error(open.at, "unterminated conditional directive");
+        for open in self.conditions.drain(file.conditions..) {
+            self.diags
+                .error(open.at, "unterminated conditional directive");
+        }
+        if let Guard::Closed(name) = file.guard {
+            self.guards.insert(file.key, name);
         }
     }
 
     fn tell_faults(&mut self) {
-        let Some(file) = self.file() else { return };
+        let Some(Source::File(file)) = self.stack.last_mut() else {
+            return;
+        };
         let start = file.start;
         for fault in std::mem::take(&mut file.lexer.faults) {
+            let at = |offset: u32| Pos(start + offset);
+            let diags = &mut *self.diags;
             match fault {
-                Fault::UnterminatedComment(at) => {
-                    self.diags.error(Pos(start + at), "unterminated /* comment");
+                Fault::UnterminatedComment(offset) => {
+                    diags.error(at(offset), "unterminated /* comment");
                 }
-                Fault::UnterminatedLiteral(at) => {
-                    let at = Pos(start + at);
-                    self.diags.warning(
-                        "invalid-pp-token",
-                        at,
-                        "missing terminating quote character",
-                    );
+                Fault::UnterminatedLiteral(offset) => {
+                    let text = self.map.line_text(at(offset));
+                    let is_string =
+                        text.is_some_and(|(text, start)| {
+                            let rest = &text[(at(offset).0 - start.0) as usize..];
+                            rest.iter().find(|byte| matches!(byte, b'\'' | b'"')) == Some(&b'"')
+                        });
+                    let quote = if is_string { "'\"'" } else { "'" };
+                    let message = format!("missing terminating {quote} character");
+                    diags.warning("invalid-pp-token", at(offset), message);
                 }
-                Fault::Nul(at) => {
-                    let at = Pos(start + at);
-                    self.diags.error(at, "the source contains a NUL character");
+                Fault::Nul(offset) => {
+                    diags.warning("null-character", at(offset), "null character ignored");
+                }
+                Fault::Trigraph(offset) => {
+                    let message = "trigraph converted to the character it stands for";
+                    diags.warning("trigraphs", At::Source(at(offset), 3), message);
+                }
+                Fault::Character(offset, char) => {
+                    let message = format!("unexpected character <U+{:04X}>", char as u32);
+                    diags.error(at(offset), message);
+                }
+                Fault::WideSpace(offset) => {
+                    let message = "treating Unicode character as whitespace";
+                    diags.warning("unicode-whitespace", at(offset), message);
+                }
+                Fault::InvalidUtf8(offset) => {
+                    diags.error(at(offset), "source file is not valid UTF-8");
                 }
             }
         }
@@ -395,31 +543,44 @@ impl Preprocessor<'_> {
 
     /// A token of the innermost file with its spelling.
     fn cook(&mut self, raw: Raw) -> Tok {
-        let Some(Source::File(file)) = self.stack.last() else {
+        let Some(Source::File(file)) = self.stack.last_mut() else {
             unreachable!("raw tokens come from files")
         };
-        let start = file.start;
+        if matches!(file.guard, Guard::Fresh | Guard::Closed(_)) {
+            file.guard = Guard::No;
+        }
+        let pos = Pos(file.start + raw.start);
+        self.last_read = pos;
+        use TokenKind as T;
         let symbol = match raw.kind {
-            TokenKind::Ident
-            | TokenKind::Number
-            | TokenKind::Str
-            | TokenKind::Char
-            | TokenKind::Unknown => {
+            T::Ident | T::Number | T::Str | T::Char | T::Unknown => {
                 let bytes = file.lexer.spelling(raw);
                 match std::str::from_utf8(&bytes) {
+                    Ok(text) if raw.kind == T::Ident && text.contains('\\') => {
+                        self.interner.intern(&without_names(text))
+                    }
                     Ok(text) => self.interner.intern(text),
                     Err(_) => {
-                        let text = String::from_utf8_lossy(&bytes);
-                        let symbol = self.interner.intern(&text);
-                        if raw.kind != TokenKind::Str {
-                            let at = Pos(start + raw.start);
-                            self.diags.error(at, "source file is not valid UTF-8");
-                        }
-                        symbol
+                        self.diags.warning(
+                            "invalid-source-encoding",
+                            pos,
+                            "illegal character encoding in literal",
+                        );
+                        self.interner.intern(&with_escapes(&bytes))
                     }
                 }
             }
-            _ => Symbol::default(),
+            // These have digraphs, which `#` spells as they are.
+            T::LBracket | T::RBracket | T::LBrace | T::RBrace | T::Hash | T::HashHash => {
+                let usual = 1 + u32::from(raw.kind == T::HashHash);
+                if raw.end - raw.start == usual * 2 {
+                    let spelling = file.lexer.spelling(raw);
+                    self.interner.intern(&String::from_utf8_lossy(&spelling))
+                } else {
+                    sym::EMPTY
+                }
+            }
+            _ => sym::EMPTY,
         };
         Tok {
             token: Token {
@@ -427,7 +588,7 @@ impl Preprocessor<'_> {
                 space_before: raw.space_before,
                 line_start: raw.line_start,
                 symbol,
-                pos: Pos(start + raw.start),
+                pos,
                 len: raw.end - raw.start,
                 expansion: ExpansionId::NONE,
             },
@@ -437,7 +598,7 @@ impl Preprocessor<'_> {
 
     /// The tokens that are left on the directive's line.
     fn rest_of_line(&mut self) -> Vec<Tok> {
-        let mut all = Vec::new();
+        let mut all = self.list();
         while let Some(tok) = self.next_in_line() {
             all.push(tok);
         }
@@ -448,20 +609,28 @@ impl Preprocessor<'_> {
         let Some(Source::File(file)) = self.stack.last_mut() else {
             return None;
         };
-        let raw = file.lexer.next_in_line()?;
+        let raw = file.lexer.next_in_line();
         if !file.lexer.faults.is_empty() {
             self.tell_faults();
         }
-        Some(self.cook(raw))
+        raw.map(|raw| self.cook(raw))
     }
 
     /// Puts tokens on the stack.
-    fn push_tokens(&mut self, tokens: Rc<[Tok]>, owner: Option<Symbol>) {
+    fn push_tokens(&mut self, tokens: Vec<Tok>, owner: Option<MacroId>) {
         self.stack.push(Source::Tokens {
             tokens,
             at: 0,
             owner,
         });
+    }
+
+    /// Ends what a pragma said of a block.
+    fn close_brace(&mut self) {
+        self.braces = self.braces.saturating_sub(1);
+        while self.rounding.last().is_some_and(|(at, _)| *at > self.braces) {
+            self.rounding.pop();
+        }
     }
 
     /// How a token is written.
@@ -470,10 +639,42 @@ impl Preprocessor<'_> {
     }
 }
 
+/// An identifier with the characters that are given by number.
+fn without_names(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let digits = if rest[at..].starts_with("\\U") { 8 } else { 4 };
+        let (number, behind) = rest[at + 2..].split_at(digits);
+        let number = u32::from_str_radix(number, 16).ok();
+        out.push(number.and_then(char::from_u32).unwrap_or('_'));
+        rest = behind;
+    }
+    out + rest
+}
+
+/// A literal whose bytes that are no characters are written as octal escapes.
+fn with_escapes(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            out.push_str(&format!("\\{byte:03o}"));
+        }
+    }
+    out
+}
+
 /// How a token is written.
 pub fn spelled(interner: &Interner, token: Token) -> &str {
     use TokenKind as T;
     match token.kind {
+        T::LBracket | T::RBracket | T::LBrace | T::RBrace | T::Hash | T::HashHash
+            if token.symbol != sym::EMPTY =>
+        {
+            interner.text(token.symbol)
+        }
         T::Ident | T::Number | T::Char | T::Str | T::Unknown => interner.text(token.symbol),
         T::Pragma | T::Eof => "",
         T::LParen => "(",

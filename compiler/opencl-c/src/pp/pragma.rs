@@ -1,56 +1,71 @@
 //! `#pragma` and `_Pragma`. Those that later stages act on become tokens.
 
 use super::expand::Outcome;
-use super::{Preprocessor, Tok};
+use super::{Pragmas, Preprocessor, Tok};
 use crate::lex::Lexer;
-use crate::source::Pos;
-use crate::symbol::Symbol;
+use crate::symbol::{Symbol, sym};
 use crate::token::{ExpansionId, Pragma, RoundingMode, Token, TokenKind, Unroll};
 
 impl Preprocessor<'_> {
-    pub(super) fn pragma(&mut self, at: Pos) {
+    pub(super) fn pragma(&mut self, word: Token) {
         let rest = self.rest_of_line();
-        if let Some(pragma) = self.parse_pragma(&rest, at) {
-            let tok = self.pragma_token(pragma, at);
-            self.push_tokens([tok].into(), None);
+        if let Some(tok) = self.pragma_token(&rest, word) {
             // The directive's line is at its end; the token comes before the next line's.
+            let mut list = self.list();
+            list.push(tok);
+            self.push_tokens(list, None);
         }
     }
 
-    fn pragma_token(&mut self, pragma: Pragma, at: Pos) -> Tok {
+    /// The token of a pragma, if it has one.
+    fn pragma_token(&mut self, tokens: &[Tok], at: Token) -> Option<Tok> {
+        let pragma = match self.parse_pragma(tokens, at) {
+            Some(pragma) => pragma,
+            None if self.keep == Pragmas::All => Pragma::Other,
+            None => return None,
+        };
+        let mut text = String::new();
+        for (index, tok) in tokens.iter().enumerate() {
+            if index > 0 && tok.token.space_before {
+                text.push(' ');
+            }
+            text.push_str(self.text(tok.token));
+        }
         self.pragmas.push(pragma);
-        Tok {
+        self.pragma_texts.push(self.interner.intern(&text));
+        Some(Tok {
             token: Token {
                 kind: TokenKind::Pragma,
                 space_before: false,
                 line_start: true,
                 symbol: Symbol(self.pragmas.len() as u32 - 1),
-                pos: at,
-                len: 1,
+                pos: self.outermost(at),
+                len: at.len,
                 expansion: ExpansionId::NONE,
             },
             painted: false,
-        }
+        })
     }
 
     /// `_Pragma("...")`, C99 6.10.9.
     pub(super) fn pragma_operator(&mut self, name: Tok) -> Outcome {
-        let at = self.outermost(name.token);
-        let open = self.unexpanded();
+        let message = "_Pragma takes a parenthesized string literal";
+        if !self.opens_parenthesis() {
+            self.diags.error(name.token, message);
+            return Outcome::Nothing;
+        }
+        self.unexpanded();
+        self.collecting += 1;
         let string = self.unexpanded();
         let close = self.unexpanded();
-        let kinds = [open, string, close].map(|tok| tok.token.kind);
-        if kinds != [TokenKind::LParen, TokenKind::Str, TokenKind::RParen] {
-            self.diags
-                .error(at, "_Pragma takes a parenthesized string literal");
-            return Outcome::Expanded;
+        self.collecting -= 1;
+        if [string, close].map(|tok| tok.token.kind) != [TokenKind::Str, TokenKind::RParen] {
+            self.diags.error(name.token, message);
+            return Outcome::Nothing;
         }
-        let text = self.text(string.token).to_owned();
-        let text = text.trim_start_matches('L');
-        let text = text
-            .strip_prefix('"')
-            .and_then(|text| text.strip_suffix('"'))
-            .unwrap_or_default();
+        let text = self.text(string.token);
+        let start = text.find('"').map_or(0, |quote| quote + 1);
+        let text = &text[start..text.len() - 1];
         let text = text.replace("\\\"", "\"").replace("\\\\", "\\");
         let mut lexer = Lexer::new(text.as_bytes().into());
         let mut tokens = Vec::new();
@@ -60,32 +75,41 @@ impl Preprocessor<'_> {
                 break;
             }
             let spelled = String::from_utf8_lossy(&lexer.spelling(raw)).into_owned();
+            let has_text = matches!(
+                raw.kind,
+                TokenKind::Ident
+                    | TokenKind::Number
+                    | TokenKind::Str
+                    | TokenKind::Char
+                    | TokenKind::Unknown
+            );
             tokens.push(Tok {
                 token: Token {
                     kind: raw.kind,
-                    symbol: self.interner.intern(&spelled),
+                    space_before: raw.space_before,
+                    symbol: if has_text {
+                        self.interner.intern(&spelled)
+                    } else {
+                        sym::EMPTY
+                    },
                     ..string.token
                 },
                 painted: false,
             });
         }
-        if let Some(pragma) = self.parse_pragma(&tokens, at) {
-            let tok = self.pragma_token(pragma, at);
-            self.push_tokens([tok].into(), None);
+        match self.pragma_token(&tokens, name.token) {
+            Some(tok) => Outcome::Kept(tok),
+            None => Outcome::Nothing,
         }
-        Outcome::Expanded
     }
 
     /// What a pragma means; `None` if nothing, to later stages.
-    fn parse_pragma(&mut self, tokens: &[Tok], at: Pos) -> Option<Pragma> {
-        let words: Vec<String> = tokens
-            .iter()
-            .map(|tok| self.text(tok.token).to_owned())
-            .collect();
+    fn parse_pragma(&mut self, tokens: &[Tok], at: Token) -> Option<Pragma> {
+        let words = self.words(tokens);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["once"] => {
-                self.pragma_once();
+                self.pragma_once(at);
                 None
             }
             ["OPENCL", "EXTENSION", rest @ ..] => self.extension_pragma(rest, at),
@@ -101,13 +125,39 @@ impl Preprocessor<'_> {
                 };
                 Some(Pragma::FpContract(setting))
             }
+            ["clang", "fp", "contract", "(", how, ")"] => {
+                Some(Pragma::FpContract(Some(*how != "off")))
+            }
             ["OPENCL", "SELECT_ROUNDING_MODE", mode] => self.rounding_pragma(mode, at),
-            ["unroll" | "nounroll" | "GCC" | "clang", ..] => self.unroll_pragma(tokens, at),
-            ["pack", rest @ ..] => self.pack_pragma(rest, at),
-            ["message", ..] | ["STDC", ..] | ["GCC", ..] | ["region" | "endregion" | "mark", ..] => {
+            ["unroll" | "nounroll", ..]
+            | ["GCC", "unroll", ..]
+            | ["clang", "loop", "unroll" | "unroll_count", ..] => self.unroll_pragma(tokens, at),
+            ["pack", ..] => self.pack_pragma(tokens, at),
+            [operation @ ("push_macro" | "pop_macro"), "(", name, ")"] => {
+                self.macro_pragma(operation, name);
                 None
             }
-            [] => None,
+            ["message", rest @ ..] => {
+                let text = rest.concat();
+                let text = text.trim_matches(['(', ')', '"']).to_owned();
+                self.diags.warning("#pragma-messages", at, text);
+                None
+            }
+            ["GCC", "error", text] => {
+                let text = text.trim_matches('"').to_owned();
+                self.diags.error(at, text);
+                None
+            }
+            ["GCC", "warning", text] => {
+                let text = text.trim_matches('"').to_owned();
+                self.diags.warning("#pragma-messages", at, text);
+                None
+            }
+            ["STDC", "FENV_ACCESS" | "FENV_ROUND" | "CX_LIMITED_RANGE", ..]
+            | ["GCC" | "clang", ..]
+            | ["region" | "endregion" | "mark" | "weak" | "redefine_extname", ..]
+            | ["unroll_and_jam" | "nounroll_and_jam" | "omp", ..]
+            | [] => None,
             _ => {
                 self.diags
                     .warning("unknown-pragmas", at, "unknown pragma ignored");
@@ -116,13 +166,30 @@ impl Preprocessor<'_> {
         }
     }
 
-    fn ignored(&mut self, at: Pos, why: &str) {
+    fn words(&self, tokens: &[Tok]) -> Vec<String> {
+        let text = |tok: &Tok| self.text(tok.token).to_owned();
+        tokens.iter().map(text).collect()
+    }
+
+    /// `push_macro("NAME")` and `pop_macro("NAME")`.
+    fn macro_pragma(&mut self, operation: &str, name: &str) {
+        let name = self.interner.intern(name.trim_matches('"'));
+        if operation == "push_macro" {
+            let slot = self.slot(name);
+            self.pushed_macros.entry(name).or_default().push(slot);
+        } else if let Some(slot) = self.pushed_macros.get_mut(&name).and_then(Vec::pop) {
+            self.set_slot(name, slot);
+        }
+    }
+
+    fn ignored(&mut self, at: Token, why: &str) {
         self.diags
             .warning("ignored-pragmas", at, format!("{why} - ignored"));
     }
 
-    /// `name : behavior`. OpenCL Extension Specification, "Compiler Directives for Optional Extensions".
-    fn extension_pragma(&mut self, rest: &[&str], at: Pos) -> Option<Pragma> {
+    /// `name : behavior`. OpenCL Extension Specification, "Compiler Directives for Optional
+    /// Extensions".
+    fn extension_pragma(&mut self, rest: &[&str], at: Token) -> Option<Pragma> {
         let [name, ":", behavior] = rest else {
             self.ignored(at, "expected name and behavior in '#pragma OPENCL EXTENSION'");
             return None;
@@ -140,7 +207,7 @@ impl Preprocessor<'_> {
             if enable {
                 self.ignored(at, "expected 'disable' for 'all'");
             }
-        } else if !self.extensions.contains(name) {
+        } else if !self.device.has(name) {
             self.diags.warning(
                 "ignored-pragmas",
                 at,
@@ -153,7 +220,7 @@ impl Preprocessor<'_> {
     }
 
     /// `cl_khr_select_fprounding_mode`.
-    fn rounding_pragma(&mut self, mode: &str, at: Pos) -> Option<Pragma> {
+    fn rounding_pragma(&mut self, mode: &str, at: Token) -> Option<Pragma> {
         let mode = match mode {
             "rte" => RoundingMode::ToEven,
             "rtz" => RoundingMode::ToZero,
@@ -165,16 +232,19 @@ impl Preprocessor<'_> {
                 return None;
             }
         };
+        if self.rounding.last().is_some_and(|(at, _)| *at == self.braces) {
+            self.rounding.pop();
+        }
+        self.rounding.push((self.braces, mode));
         Some(Pragma::RoundingMode(mode))
     }
 
-    /// `unroll`, `unroll N`, `unroll(N)`, `nounroll`, `GCC unroll N`, `clang loop unroll(..)`, whose numbers macros may name.
-    fn unroll_pragma(&mut self, tokens: &[Tok], at: Pos) -> Option<Pragma> {
-        let expanded = self.expand_all(tokens);
-        let words: Vec<String> = expanded
-            .iter()
-            .map(|tok| self.text(tok.token).to_owned())
-            .collect();
+    /// `unroll`, `unroll N`, `unroll(N)`, `nounroll`, `GCC unroll N`, `clang loop unroll(..)`, whose
+    /// numbers macros may name.
+    fn unroll_pragma(&mut self, tokens: &[Tok], at: Token) -> Option<Pragma> {
+        let expanded = self.expand_all(&tokens[1..]);
+        let mut words = self.words(&tokens[..1]);
+        words.append(&mut self.words(&expanded));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let count = |text: &str| match crate::parse::integer_constant(text) {
             Ok((count, _)) => u32::try_from(count).ok(),
@@ -201,26 +271,37 @@ impl Preprocessor<'_> {
         Some(Pragma::Unroll(unroll))
     }
 
-    /// `#pragma pack`, of the forms `()`, `(n)`, `(push)`, `(push, n)`, `(pop)`.
-    fn pack_pragma(&mut self, rest: &[&str], at: Pos) -> Option<Pragma> {
-        let number = |text: &str| text.parse().ok().filter(|n: &u32| n.is_power_of_two() && *n <= 16);
-        let align = match rest {
-            ["(", ")"] => None,
-            ["(", "push", ")"] => {
-                self.pack_stack.push(self.pack);
-                self.pack
-            }
-            ["(", "push", ",", n, ")"] => {
-                self.pack_stack.push(self.pack);
-                Some(number(n)?)
-            }
-            ["(", "pop", ..] => self.pack_stack.pop().flatten(),
-            ["(", n, ")"] => Some(number(n)?),
+    /// `#pragma pack`, of the forms `()`, `(n)`, `(push)`, `(push, n)`, `(pop)`, `(pop, n)`.
+    fn pack_pragma(&mut self, tokens: &[Tok], at: Token) -> Option<Pragma> {
+        let expanded = self.expand_all(&tokens[1..]);
+        let words = self.words(&expanded);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let is_alignment = |n: &u32| n.is_power_of_two() && *n <= 16;
+        let number = |text: &str| text.parse().ok().filter(is_alignment);
+        let (push, pop, align) = match words.as_slice() {
+            ["(", ")"] => (false, false, Some(None)),
+            ["(", "push", ")"] => (true, false, Some(self.pack)),
+            ["(", "push", ",", n, ")"] => (true, false, number(n).map(Some)),
+            ["(", "pop", ")"] => (false, true, Some(None)),
+            ["(", "pop", ",", n, ")"] => (false, true, number(n).map(Some)),
+            ["(", n, ")"] => (false, false, number(n).map(Some)),
             _ => {
-                self.ignored(at, "expected '(' after '#pragma pack'");
+                self.ignored(at, "expected '(' and an alignment after '#pragma pack'");
                 return None;
             }
         };
+        let Some(mut align) = align else {
+            let message = "expected #pragma pack parameter to be '1', '2', '4', '8', or '16'";
+            self.ignored(at, message);
+            return None;
+        };
+        if push {
+            self.pack_stack.push(self.pack);
+        }
+        if pop {
+            let before = self.pack_stack.pop().flatten();
+            align = align.or(before);
+        }
         self.pack = align;
         Some(Pragma::Pack(align))
     }
