@@ -188,7 +188,12 @@ impl Renderer<'_> {
             Some(group) => format!(" [-W{group}]"),
             None => String::new(),
         };
-        self.part(out, severity, &format!("{}{group}", diagnostic.message), diagnostic.at);
+        self.part(
+            out,
+            severity,
+            &format!("{}{group}", diagnostic.message),
+            diagnostic.at,
+        );
         for (at, message) in &diagnostic.notes {
             self.part(out, "note", message, *at);
         }
@@ -222,7 +227,11 @@ impl Renderer<'_> {
                     let _ = writeln!(out, "{severity}: {message}");
                     return;
                 };
-                (self.outermost(first), self.length(span, first), first.expansion)
+                (
+                    self.outermost(first),
+                    self.length(span, first),
+                    first.expansion,
+                )
             }
         };
         self.includers(out, pos);

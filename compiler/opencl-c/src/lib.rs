@@ -24,7 +24,8 @@ pub mod ast;
 pub mod builtins;
 pub mod compile;
 pub mod diag;
-pub mod emit;
+
+mod float;
 pub mod hir;
 pub mod lex;
 pub mod options;
@@ -36,5 +37,5 @@ pub mod symbol;
 pub mod token;
 pub mod types;
 
-pub use compile::{Input, Output, compile, preprocess};
+pub use compile::{Checked, Input, check, preprocess};
 pub use options::{Device, Options, Std};

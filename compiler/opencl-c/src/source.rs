@@ -87,7 +87,11 @@ impl SourceMap {
 
     /// The end of the last file that nothing includes: the program's source.
     pub fn main_end(&self) -> Pos {
-        let main = self.files.iter().rev().find(|file| file.included_from.is_none());
+        let main = self
+            .files
+            .iter()
+            .rev()
+            .find(|file| file.included_from.is_none());
         main.map_or(Pos::NONE, |file| Pos(file.start.0 + file.text.len() as u32))
     }
 
@@ -158,7 +162,10 @@ mod tests {
         let one = map.add("a.cl", b"x\nyz\n"[..].into(), None).unwrap();
         let start = map.file(one).start;
         let two = map.add("b.h", b"q"[..].into(), Some(start)).unwrap();
-        let place = |pos| map.place(pos).map(|p| (p.file.to_string(), p.line, p.column));
+        let place = |pos| {
+            map.place(pos)
+                .map(|p| (p.file.to_string(), p.line, p.column))
+        };
         assert_eq!(place(start), Some(("a.cl".to_owned(), 1, 1)));
         assert_eq!(place(Pos(start.0 + 3)), Some(("a.cl".to_owned(), 2, 2)));
         assert_eq!(place(map.file(two).start), Some(("b.h".to_owned(), 1, 1)));
@@ -168,7 +175,9 @@ mod tests {
     #[test]
     fn line_directives_count_from_the_next_line() {
         let mut map = SourceMap::default();
-        let id = map.add("a.cl", b"#line 7 \"g\"\nx\ny\n"[..].into(), None).unwrap();
+        let id = map
+            .add("a.cl", b"#line 7 \"g\"\nx\ny\n"[..].into(), None)
+            .unwrap();
         let start = map.file(id).start;
         map.renumber(start, 7, Some("g"));
         let place = map.place(Pos(start.0 + 14)).unwrap();

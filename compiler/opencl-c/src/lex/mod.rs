@@ -60,7 +60,11 @@ const CLASS: [u8; 256] = {
 impl Lexer {
     pub fn new(text: Arc<[u8]>) -> Lexer {
         // A byte order mark may come first.
-        let at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let at = if text.starts_with(b"\xef\xbb\xbf") {
+            3
+        } else {
+            0
+        };
         Lexer {
             text,
             at,
@@ -91,7 +95,10 @@ impl Lexer {
     /// The offset behind a splice that begins here. White space may stand before the line's end, as GNU C has it.
     fn splice(&self, at: usize) -> Option<usize> {
         let mut after = at + 1;
-        while matches!(self.text.get(after), Some(b' ' | b'\t' | b'\r' | 0x0b | 0x0c)) {
+        while matches!(
+            self.text.get(after),
+            Some(b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
+        ) {
             after += 1;
         }
         (self.text.get(after) == Some(&b'\n')).then_some(after + 1)
@@ -408,10 +415,24 @@ mod tests {
 
     #[test]
     fn the_longest_token_is_taken() {
-        assert_eq!(kinds("x+++++y"), [T::Ident, T::PlusPlus, T::PlusPlus, T::Plus, T::Ident]);
-        assert_eq!(kinds("a<<=b>>c->d...%:%:"), [
-            T::Ident, T::ShlEq, T::Ident, T::Shr, T::Ident, T::Arrow, T::Ident, T::Ellipsis, T::HashHash
-        ]);
+        assert_eq!(
+            kinds("x+++++y"),
+            [T::Ident, T::PlusPlus, T::PlusPlus, T::Plus, T::Ident]
+        );
+        assert_eq!(
+            kinds("a<<=b>>c->d...%:%:"),
+            [
+                T::Ident,
+                T::ShlEq,
+                T::Ident,
+                T::Shr,
+                T::Ident,
+                T::Arrow,
+                T::Ident,
+                T::Ellipsis,
+                T::HashHash
+            ]
+        );
         assert_eq!(spellings("0x1.8p-3f+1"), ["0x1.8p-3f", "+", "1"]);
         assert_eq!(spellings("1e+5.x .5 1..2"), ["1e+5.x", ".5", "1..2"]);
     }
@@ -419,7 +440,10 @@ mod tests {
     #[test]
     fn comments_and_splices_separate_or_join() {
         assert_eq!(spellings("a/* b\n */c // d\\\n e\nf"), ["a", "c", "f"]);
-        assert_eq!(spellings("in\\\nt x\\  \n1;\n+\\\n="), ["int", "x1", ";", "+="]);
+        assert_eq!(
+            spellings("in\\\nt x\\  \n1;\n+\\\n="),
+            ["int", "x1", ";", "+="]
+        );
         assert_eq!(spellings("a/\\\n/ b\nc"), ["a", "c"]);
     }
 
@@ -427,7 +451,15 @@ mod tests {
     fn literals_keep_their_quotes_and_escapes() {
         assert_eq!(
             spellings(r#""a\"b" 'x' '\'' L"w" u8"s" u'c' "a//b""#),
-            [r#""a\"b""#, "'x'", r"'\''", "L\"w\"", "u8\"s\"", "u'c'", "\"a//b\""]
+            [
+                r#""a\"b""#,
+                "'x'",
+                r"'\''",
+                "L\"w\"",
+                "u8\"s\"",
+                "u'c'",
+                "\"a//b\""
+            ]
         );
     }
 
@@ -435,11 +467,14 @@ mod tests {
     fn faults_are_noted_and_lexing_goes_on() {
         let mut lexer = Lexer::new(b"a 'b\nc \0 /* d"[..].into());
         while lexer.next().kind != T::Eof {}
-        assert_eq!(lexer.faults, [
-            Fault::UnterminatedLiteral(2),
-            Fault::Nul(7),
-            Fault::UnterminatedComment(9)
-        ]);
+        assert_eq!(
+            lexer.faults,
+            [
+                Fault::UnterminatedLiteral(2),
+                Fault::Nul(7),
+                Fault::UnterminatedComment(9)
+            ]
+        );
     }
 
     #[test]

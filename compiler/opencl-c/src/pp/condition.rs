@@ -47,8 +47,10 @@ impl Preprocessor<'_> {
         }
         if let Some(rest) = rest {
             let pos = self.outermost(rest);
-            self.diags
-                .error(pos, "token is not a valid binary operator in a preprocessor subexpression");
+            self.diags.error(
+                pos,
+                "token is not a valid binary operator in a preprocessor subexpression",
+            );
             return false;
         }
         value.bits != 0
@@ -110,7 +112,8 @@ impl Preprocessor<'_> {
         }
         let yes = self.is_defined(tok.token.symbol);
         if in_parentheses && self.unexpanded().token.kind != TokenKind::RParen {
-            self.diags.error(at.token.pos, "missing ')' after 'defined'");
+            self.diags
+                .error(at.token.pos, "missing ')' after 'defined'");
         }
         self.answer(at, yes)
     }
@@ -118,7 +121,8 @@ impl Preprocessor<'_> {
     fn has_include(&mut self, at: Tok) -> Tok {
         let next = at.token.symbol == self.words.has_include_next;
         if self.unexpanded().token.kind != TokenKind::LParen {
-            self.diags.error(at.token.pos, "missing '(' after '__has_include'");
+            self.diags
+                .error(at.token.pos, "missing '(' after '__has_include'");
             return self.answer(at, false);
         }
         let mut tokens = Vec::new();
@@ -129,7 +133,10 @@ impl Preprocessor<'_> {
             }
             tokens.push(tok);
         }
-        if tokens.first().is_some_and(|tok| tok.token.kind == TokenKind::Ident) {
+        if tokens
+            .first()
+            .is_some_and(|tok| tok.token.kind == TokenKind::Ident)
+        {
             tokens = self.expand_all(&tokens);
         }
         let Some((name, is_quoted)) = self.header_of_tokens(&tokens) else {
@@ -170,7 +177,9 @@ fn strength(kind: TokenKind) -> Option<u8> {
 
 impl Evaluator<'_, '_, '_> {
     fn kind(&self) -> TokenKind {
-        self.tokens.get(self.at).map_or(TokenKind::Eof, |tok| tok.token.kind)
+        self.tokens
+            .get(self.at)
+            .map_or(TokenKind::Eof, |tok| tok.token.kind)
     }
 
     fn fail(&mut self, message: impl Into<String>) -> Value {

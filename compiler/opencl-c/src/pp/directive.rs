@@ -49,7 +49,8 @@ impl Preprocessor<'_> {
             "pragma" => self.pragma(at),
             "ident" | "sccs" | "assert" | "unassert" => {}
             _ => {
-                self.diags.error(word.token.pos, "invalid preprocessing directive");
+                self.diags
+                    .error(word.token.pos, "invalid preprocessing directive");
             }
         }
         self.skip_line();
@@ -201,7 +202,8 @@ impl Preprocessor<'_> {
             return;
         };
         if name.token.kind != TokenKind::Ident {
-            self.diags.error(name.token.pos, "macro name must be an identifier");
+            self.diags
+                .error(name.token.pos, "macro name must be an identifier");
             return;
         }
         let symbol = name.token.symbol;
@@ -211,9 +213,9 @@ impl Preprocessor<'_> {
             return;
         }
         let mut rest = self.rest_of_line();
-        let has_params = rest.first().is_some_and(|tok| {
-            tok.token.kind == TokenKind::LParen && !tok.token.space_before
-        });
+        let has_params = rest
+            .first()
+            .is_some_and(|tok| tok.token.kind == TokenKind::LParen && !tok.token.space_before);
         let params = if has_params {
             let Some((params, used)) = self.macro_params(&rest) else {
                 return;
@@ -254,8 +256,10 @@ impl Preprocessor<'_> {
                     let token = tokens[at].token;
                     if params.names.contains(&token.symbol) {
                         let name = self.text(token).to_owned();
-                        self.diags
-                            .error(token.pos, format!("duplicate macro parameter name '{name}'"));
+                        self.diags.error(
+                            token.pos,
+                            format!("duplicate macro parameter name '{name}'"),
+                        );
                         return None;
                     }
                     params.names.push(token.symbol);
@@ -270,7 +274,8 @@ impl Preprocessor<'_> {
                 }
                 _ => {
                     let pos = tokens[at.min(tokens.len() - 1)].token.pos;
-                    self.diags.error(pos, "expected identifier in macro parameter list");
+                    self.diags
+                        .error(pos, "expected identifier in macro parameter list");
                     return None;
                 }
             }
@@ -321,11 +326,16 @@ impl Preprocessor<'_> {
             _ => false,
         };
         let same_body = old.body.len() == new.body.len()
-            && old.body.iter().zip(&*new.body).enumerate().all(|(at, (a, b))| {
-                a.kind == b.kind
-                    && a.symbol == b.symbol
-                    && (at == 0 || a.space_before == b.space_before)
-            });
+            && old
+                .body
+                .iter()
+                .zip(&*new.body)
+                .enumerate()
+                .all(|(at, (a, b))| {
+                    a.kind == b.kind
+                        && a.symbol == b.symbol
+                        && (at == 0 || a.space_before == b.space_before)
+                });
         if (same_params && same_body) || old.is_predefined {
             return;
         }

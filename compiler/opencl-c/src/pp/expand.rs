@@ -93,9 +93,8 @@ impl Preprocessor<'_> {
             match tok.token.kind {
                 TokenKind::Eof => {
                     let text = self.interner.text(name.token.symbol).to_owned();
-                    let message = format!(
-                        "unterminated function-like macro invocation of '{text}'"
-                    );
+                    let message =
+                        format!("unterminated function-like macro invocation of '{text}'");
                     self.diags.error(name.token.pos, message);
                     return None;
                 }
@@ -185,8 +184,10 @@ impl Preprocessor<'_> {
                 paste = true;
                 continue;
             }
-            let raw_wanted =
-                paste || body.get(at).is_some_and(|next| next.kind == TokenKind::HashHash);
+            let raw_wanted = paste
+                || body
+                    .get(at)
+                    .is_some_and(|next| next.kind == TokenKind::HashHash);
             let mut operand = Vec::new();
             if is_function && token.kind == TokenKind::Hash && at < body.len() {
                 if let Some((index, _)) = self.parameter(name, body[at]) {
@@ -198,7 +199,9 @@ impl Preprocessor<'_> {
             } else if let Some((index, is_rest)) = self.parameter(name, token) {
                 let after_comma = paste
                     && is_rest
-                    && out.last().is_some_and(|tok| tok.token.kind == TokenKind::Comma);
+                    && out
+                        .last()
+                        .is_some_and(|tok| tok.token.kind == TokenKind::Comma);
                 if after_comma {
                     // GNU: the comma goes with the arguments it stands before.
                     paste = false;

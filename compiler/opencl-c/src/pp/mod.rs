@@ -38,7 +38,7 @@ use crate::token::{Expansion, ExpansionId, Pragma, Token, TokenKind, TokenStream
 const MAX_DEPTH: usize = 200;
 
 /// A program of more tokens is refused, and so is one whose macros make more.
-const MAX_TOKENS: usize = 32 << 20;
+const MAX_TOKENS: usize = 8 << 20;
 
 /// What the preprocessor leaves behind.
 #[derive(Debug)]
@@ -365,7 +365,8 @@ impl Preprocessor<'_> {
         };
         self.depth -= 1;
         for open in self.conditions.split_off(file.conditions) {
-            self.diags.error(open.at, "unterminated conditional directive");
+            self.diags
+                .error(open.at, "unterminated conditional directive");
         }
     }
 

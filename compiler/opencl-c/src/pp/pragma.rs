@@ -104,9 +104,7 @@ impl Preprocessor<'_> {
             ["OPENCL", "SELECT_ROUNDING_MODE", mode] => self.rounding_pragma(mode, at),
             ["unroll" | "nounroll" | "GCC" | "clang", ..] => self.unroll_pragma(tokens, at),
             ["pack", rest @ ..] => self.pack_pragma(rest, at),
-            ["message", ..] | ["STDC", ..] | ["GCC", ..] | ["region" | "endregion" | "mark", ..] => {
-                None
-            }
+            ["message", ..] | ["STDC", ..] | ["region" | "endregion" | "mark", ..] => None,
             [] => None,
             _ => {
                 self.diags
@@ -124,7 +122,10 @@ impl Preprocessor<'_> {
     /// `name : behavior`. OpenCL Extension Specification, "Compiler Directives for Optional Extensions".
     fn extension_pragma(&mut self, rest: &[&str], at: Pos) -> Option<Pragma> {
         let [name, ":", behavior] = rest else {
-            self.ignored(at, "expected name and behavior in '#pragma OPENCL EXTENSION'");
+            self.ignored(
+                at,
+                "expected name and behavior in '#pragma OPENCL EXTENSION'",
+            );
             return None;
         };
         let enable = match *behavior {
@@ -203,7 +204,11 @@ impl Preprocessor<'_> {
 
     /// `#pragma pack`, of the forms `()`, `(n)`, `(push)`, `(push, n)`, `(pop)`.
     fn pack_pragma(&mut self, rest: &[&str], at: Pos) -> Option<Pragma> {
-        let number = |text: &str| text.parse().ok().filter(|n: &u32| n.is_power_of_two() && *n <= 16);
+        let number = |text: &str| {
+            text.parse()
+                .ok()
+                .filter(|n: &u32| n.is_power_of_two() && *n <= 16)
+        };
         let align = match rest {
             ["(", ")"] => None,
             ["(", "push", ")"] => {

@@ -1,0 +1,65 @@
+//! The stages, one after the other.
+
+use std::path::PathBuf;
+
+use crate::diag::Diagnostics;
+use crate::options::{Device, Options};
+use crate::{parse, pp, sema};
+
+/// What is compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// What diagnostics and `__FILE__` call the source.
+    pub name: &'a str,
+    pub source: &'a str,
+    /// Headers in memory: the name that `#include` uses, and the text.
+    pub headers: &'a [(String, String)],
+}
+
+/// What checking a source gave.
+#[derive(Debug)]
+pub struct Checked {
+    /// The typed tree; `None` after an error.
+    pub module: Option<crate::hir::Module>,
+    /// Diagnostics as text; empty when there is nothing to say.
+    pub log: String,
+    /// Files on disk that the result depends on.
+    pub files_read: Vec<PathBuf>,
+    pub interner: crate::symbol::Interner,
+}
+
+/// Reads and checks a source.
+pub fn check(input: &Input<'_>, options: &Options, device: &Device) -> Checked {
+    let mut diags = Diagnostics::new(options.no_warnings, options.warnings_are_errors);
+    let mut unit = pp::preprocess(input, options, device, &mut diags);
+    let ast = parse::parse(&unit.tokens, &mut unit.interner, options, &mut diags);
+    let module = sema::analyze(
+        &ast,
+        &unit.tokens,
+        &mut unit.interner,
+        options,
+        device,
+        &mut diags,
+    );
+    let log = diags.render(&unit.tokens, &unit.map, &unit.interner);
+    Checked {
+        module: (!diags.has_errors()).then_some(module),
+        log,
+        files_read: unit.files_read,
+        interner: unit.interner,
+    }
+}
+
+/// The preprocessed text of a source, with line markers if wanted, and the log. `None` after an error.
+pub fn preprocess(
+    input: &Input<'_>,
+    options: &Options,
+    device: &Device,
+    markers: bool,
+) -> (Option<String>, String) {
+    let mut diags = Diagnostics::new(options.no_warnings, options.warnings_are_errors);
+    let unit = pp::preprocess(input, options, device, &mut diags);
+    let log = diags.render(&unit.tokens, &unit.map, &unit.interner);
+    let text = (!diags.has_errors()).then(|| pp::print::print(&unit, markers));
+    (text, log)
+}
