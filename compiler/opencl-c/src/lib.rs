@@ -33,6 +33,7 @@ pub mod parse;
 pub mod pp;
 pub mod sema;
 pub mod source;
+pub mod spirv;
 pub mod symbol;
 pub mod token;
 pub mod types;

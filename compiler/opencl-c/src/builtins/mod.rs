@@ -12,6 +12,8 @@ mod need;
 mod resolve;
 mod signature;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use lowering::{
     Atomic, AtomicOp, Barrier, Enqueue, Generation, Group, Image, Linear, Lowering, Pipe, Signs,
@@ -19,7 +21,7 @@ pub use lowering::{
 pub use resolve::{is_builtin, names, resolve};
 
 use crate::hir;
-use crate::types::{TypeId, Types};
+use crate::types::TypeId;
 
 /// What a source may use: the language version, features and extensions.
 #[derive(Debug)]

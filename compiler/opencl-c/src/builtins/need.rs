@@ -48,8 +48,7 @@ impl Environment<'_> {
                 self.std >= Std::C20 && self.device.has("__opencl_c_read_write_images")
             }
             "3d_image_writes" => {
-                self.has("__opencl_c_3d_image_writes")
-                    || self.device.has("cl_khr_3d_image_writes")
+                self.has("__opencl_c_3d_image_writes") || self.device.has("cl_khr_3d_image_writes")
             }
             _ if condition.starts_with("__opencl_c_") => self.has_feature(condition),
             _ => self.device.has(condition),
@@ -83,7 +82,9 @@ fn in_words(condition: &str) -> String {
         "c11" => "requires OpenCL C 2.0 or newer".into(),
         "sub_groups" => "requires support of the '__opencl_c_subgroups' feature".into(),
         "images" => "requires support of the '__opencl_c_images' feature".into(),
-        "read_write_images" => "requires support of the '__opencl_c_read_write_images' feature".into(),
+        "read_write_images" => {
+            "requires support of the '__opencl_c_read_write_images' feature".into()
+        }
         "3d_image_writes" => "requires support of the '__opencl_c_3d_image_writes' feature".into(),
         version if version.starts_with(|c: char| c.is_ascii_digit()) => {
             format!("requires OpenCL C {version} or newer")

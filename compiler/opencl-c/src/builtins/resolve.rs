@@ -102,7 +102,9 @@ pub fn resolve(
     match best(&candidates, args.len()) {
         Ok(candidate) => Ok(instantiate(candidate, &args, types, limits)),
         Err(tied) if tied.is_empty() => {
-            let usable = rows.iter().filter(|(group, _)| env.missing(group.need).is_none());
+            let usable = rows
+                .iter()
+                .filter(|(group, _)| env.missing(group.need).is_none());
             Err(Unresolved::NoMatch(
                 usable.map(|(_, row)| describe(row)).collect(),
             ))
@@ -266,7 +268,11 @@ fn add_candidates(
     if args.len() < count || (args.len() > count && !variadic) {
         return false;
     }
-    for scalar in row.over.each_scalar().filter(|&scalar| limits.allow(scalar)) {
+    for scalar in row
+        .over
+        .each_scalar()
+        .filter(|&scalar| limits.allow(scalar))
+    {
         for lanes in row.over.each_lanes() {
             for &source_lanes in sources {
                 let instance = Instance {
@@ -346,7 +352,11 @@ fn rank_arithmetic(scalar: Scalar, lanes: u8, arg: &Arg) -> Option<Rank> {
         return (from_lanes == 1).then_some(Rank::Splat);
     }
     if from == scalar {
-        return Some(if is_enum { Rank::Promotion } else { Rank::Exact });
+        return Some(if is_enum {
+            Rank::Promotion
+        } else {
+            Rank::Exact
+        });
     }
     if lanes > 1 {
         return None;
@@ -355,8 +365,8 @@ fn rank_arithmetic(scalar: Scalar, lanes: u8, arg: &Arg) -> Option<Rank> {
         from,
         Scalar::Bool | Scalar::Char | Scalar::UChar | Scalar::Short | Scalar::UShort
     );
-    let promotes = (scalar == Scalar::Int && narrow)
-        || (scalar == Scalar::Double && from == Scalar::Float);
+    let promotes =
+        (scalar == Scalar::Int && narrow) || (scalar == Scalar::Double && from == Scalar::Float);
     Some(if promotes {
         Rank::Promotion
     } else {
@@ -404,7 +414,8 @@ fn rank_pointer(
         (true, Pointee::Arithmetic(scalar, _)) => Pointee::Atomic(scalar),
         (_, wanted) => wanted,
     };
-    let loses = (quals.is_const && !pointer.is_const) || (quals.is_volatile && !pointer.is_volatile);
+    let loses =
+        (quals.is_const && !pointer.is_const) || (quals.is_volatile && !pointer.is_volatile);
     if pointee == wanted {
         return Some(if loses { Rank::Lossy } else { in_space });
     }
@@ -460,12 +471,7 @@ fn best(candidates: &[Candidate], args: usize) -> Result<&Candidate, Vec<&Candid
 }
 
 /// The types of the function that was chosen.
-fn instantiate(
-    candidate: &Candidate,
-    args: &[Arg],
-    types: &mut Types,
-    limits: Limits,
-) -> Resolved {
+fn instantiate(candidate: &Candidate, args: &[Arg], types: &mut Types, limits: Limits) -> Resolved {
     let Candidate { row, instance, .. } = candidate;
     let mut words = signature::parse(row.signature);
     let result = words.next().expect("a signature has a result");
@@ -509,7 +515,7 @@ fn param_type(
         ArgKind::Pipe { element, .. } => Some(element),
         _ => None,
     });
-    let pointee = match (word.base, *types.get(arg.ty)) {
+    let pointee = match (word.base, types.get(arg.ty)) {
         (Base::AnyPointee, Type::Pointer { pointee, .. }) => pointee.ty,
         (Base::Element, _) => pipe_element.unwrap_or(Types::VOID),
         (base, _) => signature::plain_type(base, instance, types).unwrap_or(Types::VOID),
@@ -662,12 +668,16 @@ fn in_words(text: &str, instance: Option<Instance>) -> String {
     match word.pointer {
         None => base,
         Some(pointer) => {
-            let space = pointer.spaces.each().next().map_or("", |space| match space {
-                Space::Global => "__global ",
-                Space::Local => "__local ",
-                Space::Constant => "__constant ",
-                _ => "",
-            });
+            let space = pointer
+                .spaces
+                .each()
+                .next()
+                .map_or("", |space| match space {
+                    Space::Global => "__global ",
+                    Space::Local => "__local ",
+                    Space::Constant => "__constant ",
+                    _ => "",
+                });
             let qualifier = if pointer.is_const { "const " } else { "" };
             format!("{space}{qualifier}{base} *")
         }

@@ -29,7 +29,12 @@ const fn atom_base(over: Over) -> [Row; 6] {
         old("atom_xchg", over, "S Av*S S", AtomicOp::Exchange),
         old("atom_inc", over, "S Av*S", AtomicOp::Inc),
         old("atom_dec", over, "S Av*S", AtomicOp::Dec),
-        old("atom_cmpxchg", over, "S Av*S S S", AtomicOp::CompareExchange),
+        old(
+            "atom_cmpxchg",
+            over,
+            "S Av*S S S",
+            AtomicOp::CompareExchange,
+        ),
     ]
 }
 
@@ -52,7 +57,12 @@ const ATOMIC: &[Row] = &[
     old("atomic_xchg", FLOAT, "S Av*S S", AtomicOp::Exchange),
     old("atomic_inc", WORDS, "S Av*S", AtomicOp::Inc),
     old("atomic_dec", WORDS, "S Av*S", AtomicOp::Dec),
-    old("atomic_cmpxchg", WORDS, "S Av*S S S", AtomicOp::CompareExchange),
+    old(
+        "atomic_cmpxchg",
+        WORDS,
+        "S Av*S S S",
+        AtomicOp::CompareExchange,
+    ),
     old("atomic_min", WORDS, "S Av*S S", AtomicOp::Min),
     old("atomic_max", WORDS, "S Av*S S", AtomicOp::Max),
     old("atomic_and", WORDS, "S Av*S S", AtomicOp::And),
@@ -152,7 +162,13 @@ macro_rules! floats {
         $one:literal $first:ident, $other:literal $second:ident) => {
         const $group: &[&[Row]] = &[
             &c11!($one, super::over(&[$scalar]).scalar(), $head, " S", $first),
-            &c11!($other, super::over(&[$scalar]).scalar(), $head, " S", $second),
+            &c11!(
+                $other,
+                super::over(&[$scalar]).scalar(),
+                $head,
+                " S",
+                $second
+            ),
         ];
     };
 }
@@ -177,23 +193,80 @@ floats!(DOUBLE_GENERIC_ADD, Double, "S Gv*@S", "atomic_fetch_add" Add, "atomic_f
 floats!(DOUBLE_GENERIC_MIN_MAX, Double, "S Gv*@S", "atomic_fetch_min" Min, "atomic_fetch_max" Max);
 
 const HALF_GLOBAL_MOVES: &[&[Row]] = &[
-    &c11!("atomic_load", super::over(&[Half]).scalar(), "S gkv*@S", "", Load),
-    &c11!("atomic_store", super::over(&[Half]).scalar(), "void gv*@S", " S", Store),
-    &c11!("atomic_exchange", super::over(&[Half]).scalar(), "S gv*@S", " S", Exchange),
+    &c11!(
+        "atomic_load",
+        super::over(&[Half]).scalar(),
+        "S gkv*@S",
+        "",
+        Load
+    ),
+    &c11!(
+        "atomic_store",
+        super::over(&[Half]).scalar(),
+        "void gv*@S",
+        " S",
+        Store
+    ),
+    &c11!(
+        "atomic_exchange",
+        super::over(&[Half]).scalar(),
+        "S gv*@S",
+        " S",
+        Exchange
+    ),
 ];
 const HALF_LOCAL_MOVES: &[&[Row]] = &[
-    &c11!("atomic_load", super::over(&[Half]).scalar(), "S lkv*@S", "", Load),
-    &c11!("atomic_store", super::over(&[Half]).scalar(), "void lv*@S", " S", Store),
-    &c11!("atomic_exchange", super::over(&[Half]).scalar(), "S lv*@S", " S", Exchange),
+    &c11!(
+        "atomic_load",
+        super::over(&[Half]).scalar(),
+        "S lkv*@S",
+        "",
+        Load
+    ),
+    &c11!(
+        "atomic_store",
+        super::over(&[Half]).scalar(),
+        "void lv*@S",
+        " S",
+        Store
+    ),
+    &c11!(
+        "atomic_exchange",
+        super::over(&[Half]).scalar(),
+        "S lv*@S",
+        " S",
+        Exchange
+    ),
 ];
 const HALF_GENERIC_MOVES: &[&[Row]] = &[
-    &c11!("atomic_load", super::over(&[Half]).scalar(), "S Gkv*@S", "", Load),
-    &c11!("atomic_store", super::over(&[Half]).scalar(), "void Gv*@S", " S", Store),
-    &c11!("atomic_exchange", super::over(&[Half]).scalar(), "S Gv*@S", " S", Exchange),
+    &c11!(
+        "atomic_load",
+        super::over(&[Half]).scalar(),
+        "S Gkv*@S",
+        "",
+        Load
+    ),
+    &c11!(
+        "atomic_store",
+        super::over(&[Half]).scalar(),
+        "void Gv*@S",
+        " S",
+        Store
+    ),
+    &c11!(
+        "atomic_exchange",
+        super::over(&[Half]).scalar(),
+        "S Gv*@S",
+        " S",
+        Exchange
+    ),
 ];
 
 pub const GROUPS: &[Group] = &[
-    group("cl_khr_global_int32_base_atomics|cl_khr_local_int32_base_atomics", ATOM_BASE),
+    group(
+        "cl_khr_global_int32_base_atomics|cl_khr_local_int32_base_atomics",
+        ATOM_BASE,
+    ),
     group(
         "cl_khr_global_int32_extended_atomics|cl_khr_local_int32_extended_atomics",
         ATOM_EXTENDED,
@@ -216,49 +289,184 @@ pub const GROUPS: &[Group] = &[
     group("c11", MAX),
     group("c11", SET),
     group("c11", CLEAR),
-    group("c11&__opencl_c_ext_fp16_global_atomic_add", HALF_GLOBAL_ADD[0]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_add", HALF_GLOBAL_ADD[1]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_min_max", HALF_GLOBAL_MIN_MAX[0]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_min_max", HALF_GLOBAL_MIN_MAX[1]),
-    group("c11&__opencl_c_ext_fp16_local_atomic_add", HALF_LOCAL_ADD[0]),
-    group("c11&__opencl_c_ext_fp16_local_atomic_add", HALF_LOCAL_ADD[1]),
-    group("c11&__opencl_c_ext_fp16_local_atomic_min_max", HALF_LOCAL_MIN_MAX[0]),
-    group("c11&__opencl_c_ext_fp16_local_atomic_min_max", HALF_LOCAL_MIN_MAX[1]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_add&__opencl_c_ext_fp16_local_atomic_add", HALF_GENERIC_ADD[0]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_add&__opencl_c_ext_fp16_local_atomic_add", HALF_GENERIC_ADD[1]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_min_max&__opencl_c_ext_fp16_local_atomic_min_max", HALF_GENERIC_MIN_MAX[0]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_min_max&__opencl_c_ext_fp16_local_atomic_min_max", HALF_GENERIC_MIN_MAX[1]),
-    group("c11&__opencl_c_ext_fp32_global_atomic_add", FLOAT_GLOBAL_ADD[0]),
-    group("c11&__opencl_c_ext_fp32_global_atomic_add", FLOAT_GLOBAL_ADD[1]),
-    group("c11&__opencl_c_ext_fp32_global_atomic_min_max", FLOAT_GLOBAL_MIN_MAX[0]),
-    group("c11&__opencl_c_ext_fp32_global_atomic_min_max", FLOAT_GLOBAL_MIN_MAX[1]),
-    group("c11&__opencl_c_ext_fp32_local_atomic_add", FLOAT_LOCAL_ADD[0]),
-    group("c11&__opencl_c_ext_fp32_local_atomic_add", FLOAT_LOCAL_ADD[1]),
-    group("c11&__opencl_c_ext_fp32_local_atomic_min_max", FLOAT_LOCAL_MIN_MAX[0]),
-    group("c11&__opencl_c_ext_fp32_local_atomic_min_max", FLOAT_LOCAL_MIN_MAX[1]),
-    group("c11&__opencl_c_ext_fp32_global_atomic_add&__opencl_c_ext_fp32_local_atomic_add", FLOAT_GENERIC_ADD[0]),
-    group("c11&__opencl_c_ext_fp32_global_atomic_add&__opencl_c_ext_fp32_local_atomic_add", FLOAT_GENERIC_ADD[1]),
-    group("c11&__opencl_c_ext_fp32_global_atomic_min_max&__opencl_c_ext_fp32_local_atomic_min_max", FLOAT_GENERIC_MIN_MAX[0]),
-    group("c11&__opencl_c_ext_fp32_global_atomic_min_max&__opencl_c_ext_fp32_local_atomic_min_max", FLOAT_GENERIC_MIN_MAX[1]),
-    group("c11&__opencl_c_ext_fp64_global_atomic_add", DOUBLE_GLOBAL_ADD[0]),
-    group("c11&__opencl_c_ext_fp64_global_atomic_add", DOUBLE_GLOBAL_ADD[1]),
-    group("c11&__opencl_c_ext_fp64_global_atomic_min_max", DOUBLE_GLOBAL_MIN_MAX[0]),
-    group("c11&__opencl_c_ext_fp64_global_atomic_min_max", DOUBLE_GLOBAL_MIN_MAX[1]),
-    group("c11&__opencl_c_ext_fp64_local_atomic_add", DOUBLE_LOCAL_ADD[0]),
-    group("c11&__opencl_c_ext_fp64_local_atomic_add", DOUBLE_LOCAL_ADD[1]),
-    group("c11&__opencl_c_ext_fp64_local_atomic_min_max", DOUBLE_LOCAL_MIN_MAX[0]),
-    group("c11&__opencl_c_ext_fp64_local_atomic_min_max", DOUBLE_LOCAL_MIN_MAX[1]),
-    group("c11&__opencl_c_ext_fp64_global_atomic_add&__opencl_c_ext_fp64_local_atomic_add", DOUBLE_GENERIC_ADD[0]),
-    group("c11&__opencl_c_ext_fp64_global_atomic_add&__opencl_c_ext_fp64_local_atomic_add", DOUBLE_GENERIC_ADD[1]),
-    group("c11&__opencl_c_ext_fp64_global_atomic_min_max&__opencl_c_ext_fp64_local_atomic_min_max", DOUBLE_GENERIC_MIN_MAX[0]),
-    group("c11&__opencl_c_ext_fp64_global_atomic_min_max&__opencl_c_ext_fp64_local_atomic_min_max", DOUBLE_GENERIC_MIN_MAX[1]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_load_store", HALF_GLOBAL_MOVES[0]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_load_store", HALF_GLOBAL_MOVES[1]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_load_store", HALF_GLOBAL_MOVES[2]),
-    group("c11&__opencl_c_ext_fp16_local_atomic_load_store", HALF_LOCAL_MOVES[0]),
-    group("c11&__opencl_c_ext_fp16_local_atomic_load_store", HALF_LOCAL_MOVES[1]),
-    group("c11&__opencl_c_ext_fp16_local_atomic_load_store", HALF_LOCAL_MOVES[2]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_load_store&__opencl_c_ext_fp16_local_atomic_load_store", HALF_GENERIC_MOVES[0]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_load_store&__opencl_c_ext_fp16_local_atomic_load_store", HALF_GENERIC_MOVES[1]),
-    group("c11&__opencl_c_ext_fp16_global_atomic_load_store&__opencl_c_ext_fp16_local_atomic_load_store", HALF_GENERIC_MOVES[2]),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_add",
+        HALF_GLOBAL_ADD[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_add",
+        HALF_GLOBAL_ADD[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_min_max",
+        HALF_GLOBAL_MIN_MAX[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_min_max",
+        HALF_GLOBAL_MIN_MAX[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_local_atomic_add",
+        HALF_LOCAL_ADD[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_local_atomic_add",
+        HALF_LOCAL_ADD[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_local_atomic_min_max",
+        HALF_LOCAL_MIN_MAX[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_local_atomic_min_max",
+        HALF_LOCAL_MIN_MAX[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_add&__opencl_c_ext_fp16_local_atomic_add",
+        HALF_GENERIC_ADD[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_add&__opencl_c_ext_fp16_local_atomic_add",
+        HALF_GENERIC_ADD[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_min_max&__opencl_c_ext_fp16_local_atomic_min_max",
+        HALF_GENERIC_MIN_MAX[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_min_max&__opencl_c_ext_fp16_local_atomic_min_max",
+        HALF_GENERIC_MIN_MAX[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp32_global_atomic_add",
+        FLOAT_GLOBAL_ADD[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp32_global_atomic_add",
+        FLOAT_GLOBAL_ADD[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp32_global_atomic_min_max",
+        FLOAT_GLOBAL_MIN_MAX[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp32_global_atomic_min_max",
+        FLOAT_GLOBAL_MIN_MAX[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp32_local_atomic_add",
+        FLOAT_LOCAL_ADD[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp32_local_atomic_add",
+        FLOAT_LOCAL_ADD[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp32_local_atomic_min_max",
+        FLOAT_LOCAL_MIN_MAX[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp32_local_atomic_min_max",
+        FLOAT_LOCAL_MIN_MAX[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp32_global_atomic_add&__opencl_c_ext_fp32_local_atomic_add",
+        FLOAT_GENERIC_ADD[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp32_global_atomic_add&__opencl_c_ext_fp32_local_atomic_add",
+        FLOAT_GENERIC_ADD[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp32_global_atomic_min_max&__opencl_c_ext_fp32_local_atomic_min_max",
+        FLOAT_GENERIC_MIN_MAX[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp32_global_atomic_min_max&__opencl_c_ext_fp32_local_atomic_min_max",
+        FLOAT_GENERIC_MIN_MAX[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp64_global_atomic_add",
+        DOUBLE_GLOBAL_ADD[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp64_global_atomic_add",
+        DOUBLE_GLOBAL_ADD[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp64_global_atomic_min_max",
+        DOUBLE_GLOBAL_MIN_MAX[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp64_global_atomic_min_max",
+        DOUBLE_GLOBAL_MIN_MAX[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp64_local_atomic_add",
+        DOUBLE_LOCAL_ADD[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp64_local_atomic_add",
+        DOUBLE_LOCAL_ADD[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp64_local_atomic_min_max",
+        DOUBLE_LOCAL_MIN_MAX[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp64_local_atomic_min_max",
+        DOUBLE_LOCAL_MIN_MAX[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp64_global_atomic_add&__opencl_c_ext_fp64_local_atomic_add",
+        DOUBLE_GENERIC_ADD[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp64_global_atomic_add&__opencl_c_ext_fp64_local_atomic_add",
+        DOUBLE_GENERIC_ADD[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp64_global_atomic_min_max&__opencl_c_ext_fp64_local_atomic_min_max",
+        DOUBLE_GENERIC_MIN_MAX[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp64_global_atomic_min_max&__opencl_c_ext_fp64_local_atomic_min_max",
+        DOUBLE_GENERIC_MIN_MAX[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_load_store",
+        HALF_GLOBAL_MOVES[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_load_store",
+        HALF_GLOBAL_MOVES[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_load_store",
+        HALF_GLOBAL_MOVES[2],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_local_atomic_load_store",
+        HALF_LOCAL_MOVES[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_local_atomic_load_store",
+        HALF_LOCAL_MOVES[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_local_atomic_load_store",
+        HALF_LOCAL_MOVES[2],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_load_store&__opencl_c_ext_fp16_local_atomic_load_store",
+        HALF_GENERIC_MOVES[0],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_load_store&__opencl_c_ext_fp16_local_atomic_load_store",
+        HALF_GENERIC_MOVES[1],
+    ),
+    group(
+        "c11&__opencl_c_ext_fp16_global_atomic_load_store&__opencl_c_ext_fp16_local_atomic_load_store",
+        HALF_GENERIC_MOVES[2],
+    ),
 ];

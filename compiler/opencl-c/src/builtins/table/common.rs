@@ -25,7 +25,12 @@ const BINARY: &[Row] = same_in_std!(F, "T T T", step);
 const TERNARY: &[Row] = same_in_std!(F, "T T T T", mix smoothstep);
 
 const GEOMETRIC: &[Row] = &[
-    row("cross", F.in_lanes(&[3, 4]), "T T T", Lowering::Std(std::cross)),
+    row(
+        "cross",
+        F.in_lanes(&[3, 4]),
+        "T T T",
+        Lowering::Std(std::cross),
+    ),
     row("dot", G, "S T T", Lowering::Dot),
     row("distance", G, "S T T", Lowering::Std(std::distance)),
     row("length", G, "S T", Lowering::Std(std::length)),
@@ -34,9 +39,24 @@ const GEOMETRIC: &[Row] = &[
 
 /// Those that are of `float` only.
 const FAST: &[Row] = &[
-    row("fast_distance", FLOATS, "S T T", Lowering::Std(std::fast_distance)),
-    row("fast_length", FLOATS, "S T", Lowering::Std(std::fast_length)),
-    row("fast_normalize", FLOATS, "T T", Lowering::Std(std::fast_normalize)),
+    row(
+        "fast_distance",
+        FLOATS,
+        "S T T",
+        Lowering::Std(std::fast_distance),
+    ),
+    row(
+        "fast_length",
+        FLOATS,
+        "S T",
+        Lowering::Std(std::fast_length),
+    ),
+    row(
+        "fast_normalize",
+        FLOATS,
+        "T T",
+        Lowering::Std(std::fast_normalize),
+    ),
 ];
 const FLOATS: Over = Over::FLOAT.in_lanes(&[1, 2, 3, 4]);
 

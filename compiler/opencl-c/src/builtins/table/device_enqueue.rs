@@ -16,16 +16,56 @@ const SG: Option<u32> = Some(scope::SUBGROUP);
 const PIPES: &[Row] = &[
     pipe("read_pipe", "int pipe_r P*E", Pipe::Read),
     pipe("write_pipe", "int pipe_w Qk*E", Pipe::Write),
-    pipe("read_pipe", "int pipe_r reserve_id uint P*E", Pipe::ReadReserved),
-    pipe("write_pipe", "int pipe_w reserve_id uint Qk*E", Pipe::WriteReserved),
-    pipe("reserve_read_pipe", "reserve_id pipe_r uint", Pipe::ReserveRead(None)),
-    pipe("reserve_write_pipe", "reserve_id pipe_w uint", Pipe::ReserveWrite(None)),
-    pipe("commit_read_pipe", "void pipe_r reserve_id", Pipe::CommitRead(None)),
-    pipe("commit_write_pipe", "void pipe_w reserve_id", Pipe::CommitWrite(None)),
-    pipe("work_group_reserve_read_pipe", "reserve_id pipe_r uint", Pipe::ReserveRead(WG)),
-    pipe("work_group_reserve_write_pipe", "reserve_id pipe_w uint", Pipe::ReserveWrite(WG)),
-    pipe("work_group_commit_read_pipe", "void pipe_r reserve_id", Pipe::CommitRead(WG)),
-    pipe("work_group_commit_write_pipe", "void pipe_w reserve_id", Pipe::CommitWrite(WG)),
+    pipe(
+        "read_pipe",
+        "int pipe_r reserve_id uint P*E",
+        Pipe::ReadReserved,
+    ),
+    pipe(
+        "write_pipe",
+        "int pipe_w reserve_id uint Qk*E",
+        Pipe::WriteReserved,
+    ),
+    pipe(
+        "reserve_read_pipe",
+        "reserve_id pipe_r uint",
+        Pipe::ReserveRead(None),
+    ),
+    pipe(
+        "reserve_write_pipe",
+        "reserve_id pipe_w uint",
+        Pipe::ReserveWrite(None),
+    ),
+    pipe(
+        "commit_read_pipe",
+        "void pipe_r reserve_id",
+        Pipe::CommitRead(None),
+    ),
+    pipe(
+        "commit_write_pipe",
+        "void pipe_w reserve_id",
+        Pipe::CommitWrite(None),
+    ),
+    pipe(
+        "work_group_reserve_read_pipe",
+        "reserve_id pipe_r uint",
+        Pipe::ReserveRead(WG),
+    ),
+    pipe(
+        "work_group_reserve_write_pipe",
+        "reserve_id pipe_w uint",
+        Pipe::ReserveWrite(WG),
+    ),
+    pipe(
+        "work_group_commit_read_pipe",
+        "void pipe_r reserve_id",
+        Pipe::CommitRead(WG),
+    ),
+    pipe(
+        "work_group_commit_write_pipe",
+        "void pipe_w reserve_id",
+        Pipe::CommitWrite(WG),
+    ),
     pipe("is_valid_reserve_id", "bool reserve_id", Pipe::IsValid),
     pipe("get_pipe_num_packets", "uint pipe_r", Pipe::NumPackets),
     pipe("get_pipe_num_packets", "uint pipe_w", Pipe::NumPackets),
@@ -34,10 +74,26 @@ const PIPES: &[Row] = &[
 ];
 
 const SUB_GROUP_PIPES: &[Row] = &[
-    pipe("sub_group_reserve_read_pipe", "reserve_id pipe_r uint", Pipe::ReserveRead(SG)),
-    pipe("sub_group_reserve_write_pipe", "reserve_id pipe_w uint", Pipe::ReserveWrite(SG)),
-    pipe("sub_group_commit_read_pipe", "void pipe_r reserve_id", Pipe::CommitRead(SG)),
-    pipe("sub_group_commit_write_pipe", "void pipe_w reserve_id", Pipe::CommitWrite(SG)),
+    pipe(
+        "sub_group_reserve_read_pipe",
+        "reserve_id pipe_r uint",
+        Pipe::ReserveRead(SG),
+    ),
+    pipe(
+        "sub_group_reserve_write_pipe",
+        "reserve_id pipe_w uint",
+        Pipe::ReserveWrite(SG),
+    ),
+    pipe(
+        "sub_group_commit_read_pipe",
+        "void pipe_r reserve_id",
+        Pipe::CommitRead(SG),
+    ),
+    pipe(
+        "sub_group_commit_write_pipe",
+        "void pipe_w reserve_id",
+        Pipe::CommitWrite(SG),
+    ),
 ];
 
 const fn enqueue(name: &'static str, signature: &'static str, what: Enqueue) -> Row {
@@ -49,7 +105,11 @@ const fn query(name: &'static str, signature: &'static str, opcode: u16, has_ran
 }
 
 const ENQUEUE: &[Row] = &[
-    enqueue("enqueue_kernel", "int queue uint ndrange block ...", Enqueue::Kernel),
+    enqueue(
+        "enqueue_kernel",
+        "int queue uint ndrange block ...",
+        Enqueue::Kernel,
+    ),
     enqueue(
         "enqueue_kernel",
         "int queue uint ndrange uint Pk*clk_event P*clk_event block ...",
@@ -72,9 +132,21 @@ const ENQUEUE: &[Row] = &[
         op::GET_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
         false,
     ),
-    enqueue("retain_event", "void clk_event", Enqueue::Plain(op::RETAIN_EVENT)),
-    enqueue("release_event", "void clk_event", Enqueue::Plain(op::RELEASE_EVENT)),
-    enqueue("create_user_event", "clk_event", Enqueue::Plain(op::CREATE_USER_EVENT)),
+    enqueue(
+        "retain_event",
+        "void clk_event",
+        Enqueue::Plain(op::RETAIN_EVENT),
+    ),
+    enqueue(
+        "release_event",
+        "void clk_event",
+        Enqueue::Plain(op::RELEASE_EVENT),
+    ),
+    enqueue(
+        "create_user_event",
+        "clk_event",
+        Enqueue::Plain(op::CREATE_USER_EVENT),
+    ),
     enqueue("is_valid_event", "bool clk_event", Enqueue::IsValidEvent),
     enqueue(
         "set_user_event_status",
@@ -86,16 +158,28 @@ const ENQUEUE: &[Row] = &[
         "void clk_event uint g*void",
         Enqueue::Plain(op::CAPTURE_EVENT_PROFILING_INFO),
     ),
-    enqueue("get_default_queue", "queue", Enqueue::Plain(op::GET_DEFAULT_QUEUE)),
+    enqueue(
+        "get_default_queue",
+        "queue",
+        Enqueue::Plain(op::GET_DEFAULT_QUEUE),
+    ),
     enqueue("ndrange_1D", "ndrange size", Enqueue::NdRange),
     enqueue("ndrange_1D", "ndrange size size", Enqueue::NdRange),
     enqueue("ndrange_1D", "ndrange size size size", Enqueue::NdRange),
     enqueue("ndrange_2D", "ndrange Qk*size", Enqueue::NdRange),
     enqueue("ndrange_2D", "ndrange Qk*size Qk*size", Enqueue::NdRange),
-    enqueue("ndrange_2D", "ndrange Qk*size Qk*size Qk*size", Enqueue::NdRange),
+    enqueue(
+        "ndrange_2D",
+        "ndrange Qk*size Qk*size Qk*size",
+        Enqueue::NdRange,
+    ),
     enqueue("ndrange_3D", "ndrange Qk*size", Enqueue::NdRange),
     enqueue("ndrange_3D", "ndrange Qk*size Qk*size", Enqueue::NdRange),
-    enqueue("ndrange_3D", "ndrange Qk*size Qk*size Qk*size", Enqueue::NdRange),
+    enqueue(
+        "ndrange_3D",
+        "ndrange Qk*size Qk*size Qk*size",
+        Enqueue::NdRange,
+    ),
 ];
 
 const SUB_GROUP_QUERIES: &[Row] = &[

@@ -34,7 +34,13 @@ const ROWS: &[Row] = &[
     by_sign("mul_hi", I, "T T T", std::s_mul_hi, std::u_mul_hi),
     row("rotate", I, "T T T", Lowering::Std(std::rotate)),
     by_sign("sub_sat", I, "T T T", std::s_sub_sat, std::u_sub_sat),
-    by_sign("upsample", NARROW, "W T N", std::s_upsample, std::u_upsample),
+    by_sign(
+        "upsample",
+        NARROW,
+        "W T N",
+        std::s_upsample,
+        std::u_upsample,
+    ),
     by_sign("mad24", Over::INT, "T T T T", std::s_mad24, std::u_mad24),
     by_sign("mul24", Over::INT, "T T T", std::s_mul24, std::u_mul24),
 ];
@@ -50,7 +56,12 @@ const POPCOUNT: &[Row] = &[row("popcount", I, "T T", Lowering::Std(std::popcount
 const CTZ: &[Row] = &[row("ctz", I, "T T", Lowering::Std(std::ctz))];
 
 const BITS: &[Row] = &[
-    row("bitfield_insert", I, "T T T uint uint", Lowering::BitFieldInsert),
+    row(
+        "bitfield_insert",
+        I,
+        "T T T uint uint",
+        Lowering::BitFieldInsert,
+    ),
     row(
         "bitfield_extract_signed",
         I,
@@ -89,24 +100,59 @@ const DOT: &[Row] = &[
     dot("dot", "int char4 char4", Signs::Signed, false),
     dot("dot", "int uchar4 char4", Signs::UnsignedSigned, false),
     dot("dot", "int char4 uchar4", Signs::SignedUnsigned, false),
-    dot_acc("dot_acc_sat", "uint uchar4 uchar4 uint", Signs::Unsigned, false),
+    dot_acc(
+        "dot_acc_sat",
+        "uint uchar4 uchar4 uint",
+        Signs::Unsigned,
+        false,
+    ),
     dot_acc("dot_acc_sat", "int char4 char4 int", Signs::Signed, false),
-    dot_acc("dot_acc_sat", "int uchar4 char4 int", Signs::UnsignedSigned, false),
-    dot_acc("dot_acc_sat", "int char4 uchar4 int", Signs::SignedUnsigned, false),
+    dot_acc(
+        "dot_acc_sat",
+        "int uchar4 char4 int",
+        Signs::UnsignedSigned,
+        false,
+    ),
+    dot_acc(
+        "dot_acc_sat",
+        "int char4 uchar4 int",
+        Signs::SignedUnsigned,
+        false,
+    ),
 ];
 
 const DOT_PACKED: &[Row] = &[
-    dot("dot_4x8packed_uu_uint", "uint uint uint", Signs::Unsigned, true),
+    dot(
+        "dot_4x8packed_uu_uint",
+        "uint uint uint",
+        Signs::Unsigned,
+        true,
+    ),
     dot("dot_4x8packed_ss_int", "int uint uint", Signs::Signed, true),
-    dot("dot_4x8packed_us_int", "int uint uint", Signs::UnsignedSigned, true),
-    dot("dot_4x8packed_su_int", "int uint uint", Signs::SignedUnsigned, true),
+    dot(
+        "dot_4x8packed_us_int",
+        "int uint uint",
+        Signs::UnsignedSigned,
+        true,
+    ),
+    dot(
+        "dot_4x8packed_su_int",
+        "int uint uint",
+        Signs::SignedUnsigned,
+        true,
+    ),
     dot_acc(
         "dot_acc_sat_4x8packed_uu_uint",
         "uint uint uint uint",
         Signs::Unsigned,
         true,
     ),
-    dot_acc("dot_acc_sat_4x8packed_ss_int", "int uint uint int", Signs::Signed, true),
+    dot_acc(
+        "dot_acc_sat_4x8packed_ss_int",
+        "int uint uint int",
+        Signs::Signed,
+        true,
+    ),
     dot_acc(
         "dot_acc_sat_4x8packed_us_int",
         "int uint uint int",
@@ -127,5 +173,8 @@ pub const GROUPS: &[Group] = &[
     group("2.0", CTZ),
     group("3.1|cl_khr_extended_bit_ops", BITS),
     group("__opencl_c_integer_dot_product_input_4x8bit", DOT),
-    group("__opencl_c_integer_dot_product_input_4x8bit_packed", DOT_PACKED),
+    group(
+        "__opencl_c_integer_dot_product_input_4x8bit_packed",
+        DOT_PACKED,
+    ),
 ];

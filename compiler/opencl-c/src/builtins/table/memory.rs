@@ -38,12 +38,22 @@ const RTN: Option<RoundingMode> = Some(RoundingMode::ToNegative);
 
 const fn load(name: &'static str, lanes: u8, opcode: u16) -> Row {
     let over = Over::FLOAT.in_lanes(&[lanes]);
-    row(name, over, "T size Qk*half", Lowering::HalfLoad(opcode, lanes))
+    row(
+        name,
+        over,
+        "T size Qk*half",
+        Lowering::HalfLoad(opcode, lanes),
+    )
 }
 
 const fn store(name: &'static str, lanes: u8, opcode: u16, rounding: Option<RoundingMode>) -> Row {
     let lowering = Lowering::HalfStore(opcode, rounding);
-    row(name, WIDE.in_lanes(&[lanes]), "void T size P*half", lowering)
+    row(
+        name,
+        WIDE.in_lanes(&[lanes]),
+        "void T size P*half",
+        lowering,
+    )
 }
 
 const VECTORS: &[Row] = vectors!(2 3 4 8 16);
@@ -73,14 +83,32 @@ const STRIDED: Lowering = Lowering::AsyncCopy { strided: true };
 const COPIES: &[Row] = &[
     copy("async_work_group_copy", "event l*T gk*T size event", PLAIN),
     copy("async_work_group_copy", "event g*T lk*T size event", PLAIN),
-    copy("async_work_group_strided_copy", "event l*T gk*T size size event", STRIDED),
-    copy("async_work_group_strided_copy", "event g*T lk*T size size event", STRIDED),
-    row("wait_group_events", Over::ONE, "void int P*event", Lowering::WaitEvents),
+    copy(
+        "async_work_group_strided_copy",
+        "event l*T gk*T size size event",
+        STRIDED,
+    ),
+    copy(
+        "async_work_group_strided_copy",
+        "event g*T lk*T size size event",
+        STRIDED,
+    ),
+    row(
+        "wait_group_events",
+        Over::ONE,
+        "void int P*event",
+        Lowering::WaitEvents,
+    ),
     copy("prefetch", "void gk*T size", Lowering::Std(std::prefetch)),
 ];
 
 const fn block_copy(name: &'static str, signature: &'static str, dimensions: u8) -> Row {
-    row(name, Over::ONE, signature, Lowering::AsyncCopyBlocks(dimensions))
+    row(
+        name,
+        Over::ONE,
+        signature,
+        Lowering::AsyncCopyBlocks(dimensions),
+    )
 }
 
 const BLOCK_COPIES: &[Row] = &[

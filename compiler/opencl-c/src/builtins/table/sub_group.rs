@@ -1,10 +1,12 @@
 //! OpenCL C Specification, "Sub-Group Functions" and what extensions add to them; `cl_intel_subgroups` and its kin.
 
-use super::group::{ADD, INTEGERS, MAX, MIN, NUMBERS, arithmetic, collective, three};
 use super::super::lowering;
+use super::group::{ADD, MAX, MIN, NUMBERS, arithmetic, collective, three};
 use super::{Group, Lowering, Over, Row, group, row};
 use crate::spirv::{builtin, group_operation, op, scope};
-use crate::types::Scalar::{Char, Double, Float, Half, Int, Long, Short, UChar, UInt, ULong, UShort};
+use crate::types::Scalar::{
+    Char, Double, Float, Half, Int, Long, Short, UChar, UInt, ULong, UShort,
+};
 
 const SG: u32 = scope::SUBGROUP;
 const ONE: Over = Over::ONE;
@@ -17,19 +19,49 @@ const ALL_INTEGERS: Over = Over::I.scalar();
 const CORE: &[Row] = &[
     collective("sub_group_all", ONE, "int int", SG, lowering::Group::All),
     collective("sub_group_any", ONE, "int int", SG, lowering::Group::Any),
-    collective("sub_group_broadcast", NUMBERS, "S S uint", SG, lowering::Group::Broadcast),
+    collective(
+        "sub_group_broadcast",
+        NUMBERS,
+        "S S uint",
+        SG,
+        lowering::Group::Broadcast,
+    ),
 ];
-const ADDS: &[Row] = &three!("sub_group_", "add", NUMBERS, "S S", SG, |n| arithmetic(ADD, n));
-const MINS: &[Row] = &three!("sub_group_", "min", NUMBERS, "S S", SG, |n| arithmetic(MIN, n));
-const MAXS: &[Row] = &three!("sub_group_", "max", NUMBERS, "S S", SG, |n| arithmetic(MAX, n));
+const ADDS: &[Row] = &three!("sub_group_", "add", NUMBERS, "S S", SG, |n| arithmetic(
+    ADD, n
+));
+const MINS: &[Row] = &three!("sub_group_", "min", NUMBERS, "S S", SG, |n| arithmetic(
+    MIN, n
+));
+const MAXS: &[Row] = &three!("sub_group_", "max", NUMBERS, "S S", SG, |n| arithmetic(
+    MAX, n
+));
 
 const EXTENDED: &[Row] = &[
-    collective("sub_group_broadcast", NARROW, "S S uint", SG, lowering::Group::Broadcast),
-    collective("sub_group_broadcast", ALL.vector(), "T T uint", SG, lowering::Group::Broadcast),
+    collective(
+        "sub_group_broadcast",
+        NARROW,
+        "S S uint",
+        SG,
+        lowering::Group::Broadcast,
+    ),
+    collective(
+        "sub_group_broadcast",
+        ALL.vector(),
+        "T T uint",
+        SG,
+        lowering::Group::Broadcast,
+    ),
 ];
-const NARROW_ADDS: &[Row] = &three!("sub_group_", "add", NARROW, "S S", SG, |n| arithmetic(ADD, n));
-const NARROW_MINS: &[Row] = &three!("sub_group_", "min", NARROW, "S S", SG, |n| arithmetic(MIN, n));
-const NARROW_MAXS: &[Row] = &three!("sub_group_", "max", NARROW, "S S", SG, |n| arithmetic(MAX, n));
+const NARROW_ADDS: &[Row] = &three!("sub_group_", "add", NARROW, "S S", SG, |n| arithmetic(
+    ADD, n
+));
+const NARROW_MINS: &[Row] = &three!("sub_group_", "min", NARROW, "S S", SG, |n| arithmetic(
+    MIN, n
+));
+const NARROW_MAXS: &[Row] = &three!("sub_group_", "max", NARROW, "S S", SG, |n| arithmetic(
+    MAX, n
+));
 
 const fn active(name: &'static str, over: Over, signature: &'static str, opcode: u16) -> Row {
     let lowering = Lowering::NonUniform {
@@ -45,8 +77,18 @@ const fn vote(name: &'static str, over: Over, signature: &'static str, opcode: u
 
 const VOTES: &[Row] = &[
     vote("sub_group_elect", ONE, "int", op::GROUP_NON_UNIFORM_ELECT),
-    vote("sub_group_non_uniform_all", ONE, "int int", op::GROUP_NON_UNIFORM_ALL),
-    vote("sub_group_non_uniform_any", ONE, "int int", op::GROUP_NON_UNIFORM_ANY),
+    vote(
+        "sub_group_non_uniform_all",
+        ONE,
+        "int int",
+        op::GROUP_NON_UNIFORM_ALL,
+    ),
+    vote(
+        "sub_group_non_uniform_any",
+        ONE,
+        "int int",
+        op::GROUP_NON_UNIFORM_ANY,
+    ),
     vote(
         "sub_group_non_uniform_all_equal",
         SCALARS,
@@ -80,7 +122,12 @@ const BALLOT: &[Row] = &[
         "S S",
         op::GROUP_NON_UNIFORM_BROADCAST_FIRST,
     ),
-    active("sub_group_ballot", ONE, "uint4 int", op::GROUP_NON_UNIFORM_BALLOT),
+    active(
+        "sub_group_ballot",
+        ONE,
+        "uint4 int",
+        op::GROUP_NON_UNIFORM_BALLOT,
+    ),
     row(
         "sub_group_inverse_ballot",
         ONE,
@@ -94,8 +141,14 @@ const BALLOT: &[Row] = &[
         Lowering::BallotTest(op::GROUP_NON_UNIFORM_BALLOT_BIT_EXTRACT),
     ),
     count("sub_group_ballot_bit_count", group_operation::REDUCE),
-    count("sub_group_ballot_inclusive_scan", group_operation::INCLUSIVE_SCAN),
-    count("sub_group_ballot_exclusive_scan", group_operation::EXCLUSIVE_SCAN),
+    count(
+        "sub_group_ballot_inclusive_scan",
+        group_operation::INCLUSIVE_SCAN,
+    ),
+    count(
+        "sub_group_ballot_exclusive_scan",
+        group_operation::EXCLUSIVE_SCAN,
+    ),
     active(
         "sub_group_ballot_find_lsb",
         ONE,
@@ -132,17 +185,46 @@ const fn non_uniform_logical(
     opcode: u16,
     operation: u32,
 ) -> Row {
-    row(name, ONE, signature, Lowering::NonUniformLogical { opcode, operation })
+    row(
+        name,
+        ONE,
+        signature,
+        Lowering::NonUniformLogical { opcode, operation },
+    )
 }
 
 /// Reductions and scans by every operation, under a prefix; `$more` is what the signature goes on with.
 macro_rules! non_uniform_rows {
     ($prefix:literal, $more:literal, $operation:expr) => {
         &[
-            non_uniform(concat!($prefix, "add"), SCALARS, concat!("S S", $more), NU_ADD, $operation),
-            non_uniform(concat!($prefix, "mul"), SCALARS, concat!("S S", $more), NU_MUL, $operation),
-            non_uniform(concat!($prefix, "min"), SCALARS, concat!("S S", $more), NU_MIN, $operation),
-            non_uniform(concat!($prefix, "max"), SCALARS, concat!("S S", $more), NU_MAX, $operation),
+            non_uniform(
+                concat!($prefix, "add"),
+                SCALARS,
+                concat!("S S", $more),
+                NU_ADD,
+                $operation,
+            ),
+            non_uniform(
+                concat!($prefix, "mul"),
+                SCALARS,
+                concat!("S S", $more),
+                NU_MUL,
+                $operation,
+            ),
+            non_uniform(
+                concat!($prefix, "min"),
+                SCALARS,
+                concat!("S S", $more),
+                NU_MIN,
+                $operation,
+            ),
+            non_uniform(
+                concat!($prefix, "max"),
+                SCALARS,
+                concat!("S S", $more),
+                NU_MAX,
+                $operation,
+            ),
             non_uniform(
                 concat!($prefix, "and"),
                 ALL_INTEGERS,
@@ -226,15 +308,40 @@ const CLUSTERED: &[Row] = non_uniform_rows!(
 );
 
 const SHUFFLE: &[Row] = &[
-    active("sub_group_shuffle", SCALARS, "S S uint", op::GROUP_NON_UNIFORM_SHUFFLE),
-    active("sub_group_shuffle_xor", SCALARS, "S S uint", op::GROUP_NON_UNIFORM_SHUFFLE_XOR),
+    active(
+        "sub_group_shuffle",
+        SCALARS,
+        "S S uint",
+        op::GROUP_NON_UNIFORM_SHUFFLE,
+    ),
+    active(
+        "sub_group_shuffle_xor",
+        SCALARS,
+        "S S uint",
+        op::GROUP_NON_UNIFORM_SHUFFLE_XOR,
+    ),
 ];
 const RELATIVE: &[Row] = &[
-    active("sub_group_shuffle_up", SCALARS, "S S uint", op::GROUP_NON_UNIFORM_SHUFFLE_UP),
-    active("sub_group_shuffle_down", SCALARS, "S S uint", op::GROUP_NON_UNIFORM_SHUFFLE_DOWN),
+    active(
+        "sub_group_shuffle_up",
+        SCALARS,
+        "S S uint",
+        op::GROUP_NON_UNIFORM_SHUFFLE_UP,
+    ),
+    active(
+        "sub_group_shuffle_down",
+        SCALARS,
+        "S S uint",
+        op::GROUP_NON_UNIFORM_SHUFFLE_DOWN,
+    ),
 ];
 const ROTATE: &[Row] = &[
-    active("sub_group_rotate", SCALARS, "S S int", op::GROUP_NON_UNIFORM_ROTATE_KHR),
+    active(
+        "sub_group_rotate",
+        SCALARS,
+        "S S int",
+        op::GROUP_NON_UNIFORM_ROTATE_KHR,
+    ),
     active(
         "sub_group_clustered_rotate",
         SCALARS,
@@ -276,12 +383,15 @@ macro_rules! intel_collectives {
             SG,
             lowering::Group::Broadcast,
         )];
-        const $adds: &[Row] = &three!("intel_sub_group_", "add", $over.scalar(), "S S", SG,
-            |n| arithmetic(ADD, n));
-        const $mins: &[Row] = &three!("intel_sub_group_", "min", $over.scalar(), "S S", SG,
-            |n| arithmetic(MIN, n));
-        const $maxs: &[Row] = &three!("intel_sub_group_", "max", $over.scalar(), "S S", SG,
-            |n| arithmetic(MAX, n));
+        const $adds: &[Row] = &three!("intel_sub_group_", "add", $over.scalar(), "S S", SG, |n| {
+            arithmetic(ADD, n)
+        });
+        const $mins: &[Row] = &three!("intel_sub_group_", "min", $over.scalar(), "S S", SG, |n| {
+            arithmetic(MIN, n)
+        });
+        const $maxs: &[Row] = &three!("intel_sub_group_", "max", $over.scalar(), "S S", SG, |n| {
+            arithmetic(MAX, n)
+        });
     };
 }
 
@@ -318,8 +428,7 @@ const BLOCKS_UL: &[Row] = blocks!("_ul" "ulong"; "" "2" "4" "8");
 const SUB_GROUPS: &str = "sub_groups";
 const TYPES: &str = "3.1&sub_groups|cl_khr_subgroup_extended_types";
 const NON_UNIFORM: &str = "cl_khr_subgroup_non_uniform_arithmetic";
-const INTEL_UI: &str =
-    "cl_intel_subgroups_short|cl_intel_subgroups_char|cl_intel_subgroups_long";
+const INTEL_UI: &str = "cl_intel_subgroups_short|cl_intel_subgroups_char|cl_intel_subgroups_long";
 
 pub const GROUPS: &[Group] = &[
     group(SUB_GROUPS, CORE),

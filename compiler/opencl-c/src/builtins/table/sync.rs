@@ -14,9 +14,24 @@ const fn barrier(name: &'static str, signature: &'static str, what: Barrier) -> 
 
 const ROWS: &[Row] = &[
     barrier("barrier", "void uint", Barrier::WorkGroup),
-    row("mem_fence", ONE, "void uint", Lowering::Fence(semantics::ACQUIRE_RELEASE)),
-    row("read_mem_fence", ONE, "void uint", Lowering::Fence(semantics::ACQUIRE)),
-    row("write_mem_fence", ONE, "void uint", Lowering::Fence(semantics::RELEASE)),
+    row(
+        "mem_fence",
+        ONE,
+        "void uint",
+        Lowering::Fence(semantics::ACQUIRE_RELEASE),
+    ),
+    row(
+        "read_mem_fence",
+        ONE,
+        "void uint",
+        Lowering::Fence(semantics::ACQUIRE),
+    ),
+    row(
+        "write_mem_fence",
+        ONE,
+        "void uint",
+        Lowering::Fence(semantics::RELEASE),
+    ),
 ];
 
 const BARRIERS: &[Row] = &[
@@ -29,11 +44,33 @@ const SUB_GROUPS: &[Row] = &[
     barrier("sub_group_barrier", "void uint int", Barrier::SubGroup),
 ];
 
+const SCOPED: &[Row] = &[row(
+    "atomic_work_item_fence",
+    ONE,
+    "void uint int int",
+    Lowering::ScopedFence,
+)];
+
 /// `const` pointers give `const` pointers, which `to_...` takes from the argument.
 const SPACES: &[Row] = &[
-    row("to_global", ONE, "to_g Gkv*any", Lowering::ToSpace(Space::Global)),
-    row("to_local", ONE, "to_l Gkv*any", Lowering::ToSpace(Space::Local)),
-    row("to_private", ONE, "to_p Gkv*any", Lowering::ToSpace(Space::Private)),
+    row(
+        "to_global",
+        ONE,
+        "to_g Gkv*any",
+        Lowering::ToSpace(Space::Global),
+    ),
+    row(
+        "to_local",
+        ONE,
+        "to_l Gkv*any",
+        Lowering::ToSpace(Space::Local),
+    ),
+    row(
+        "to_private",
+        ONE,
+        "to_p Gkv*any",
+        Lowering::ToSpace(Space::Private),
+    ),
     row("get_fence", ONE, "uint Gkv*any", Lowering::GetFence),
 ];
 
@@ -41,5 +78,6 @@ pub const GROUPS: &[Group] = &[
     group("", ROWS),
     group("2.0", BARRIERS),
     group("sub_groups", SUB_GROUPS),
+    group("2.0", SCOPED),
     group("__opencl_c_generic_address_space", SPACES),
 ];

@@ -13,7 +13,12 @@ const fn place(name: &'static str, number: u32, default: u64) -> Row {
 }
 
 const ROWS: &[Row] = &[
-    row("get_work_dim", Over::ONE, "uint", Lowering::Variable(builtin::WORK_DIM)),
+    row(
+        "get_work_dim",
+        Over::ONE,
+        "uint",
+        Lowering::Variable(builtin::WORK_DIM),
+    ),
     place("get_global_size", builtin::GLOBAL_SIZE, 1),
     place("get_global_id", builtin::GLOBAL_INVOCATION_ID, 0),
     place("get_local_size", builtin::WORKGROUP_SIZE, 1),
@@ -25,7 +30,11 @@ const ROWS: &[Row] = &[
 const OFFSET: &[Row] = &[place("get_global_offset", builtin::GLOBAL_OFFSET, 0)];
 
 const LINEAR: &[Row] = &[
-    place("get_enqueued_local_size", builtin::ENQUEUED_WORKGROUP_SIZE, 1),
+    place(
+        "get_enqueued_local_size",
+        builtin::ENQUEUED_WORKGROUP_SIZE,
+        1,
+    ),
     row(
         "get_global_linear_id",
         Over::ONE,
@@ -49,7 +58,10 @@ const SUB_GROUPS: &[Row] = &[
     number("get_max_sub_group_size", builtin::SUBGROUP_MAX_SIZE),
     number("get_num_sub_groups", builtin::NUM_SUBGROUPS),
     number("get_sub_group_id", builtin::SUBGROUP_ID),
-    number("get_sub_group_local_id", builtin::SUBGROUP_LOCAL_INVOCATION_ID),
+    number(
+        "get_sub_group_local_id",
+        builtin::SUBGROUP_LOCAL_INVOCATION_ID,
+    ),
 ];
 
 const ENQUEUED_SUB_GROUPS: &[Row] = &[number(
