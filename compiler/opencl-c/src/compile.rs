@@ -1,33 +1,31 @@
-//! The stages one after the other.
+//! The stages, one after the other.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::diag::Diagnostics;
-use crate::hir;
 use crate::options::{Device, Options};
-use crate::pp::{self, Pragmas, Preprocessed};
+use crate::{parse, pp, sema};
 
-/// A program's source.
+/// What is compiled.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// What diagnostics call it.
+    /// What diagnostics and `__FILE__` call the source.
     pub name: &'a str,
-    pub source: &'a [u8],
-    /// Headers that `#include` finds before any file, by name.
-    pub headers: &'a [(&'a str, &'a [u8])],
-    /// The directory of a source that is a file; `#include "..."` looks into the working directory otherwise.
-    pub directory: Option<&'a Path>,
+    pub source: &'a str,
+    /// Headers in memory: the name that `#include` uses, and the text.
+    pub headers: &'a [(String, String)],
 }
 
-/// What came of a compilation.
+/// What checking a source gave.
 #[derive(Debug)]
-pub struct Output<T> {
-    /// `None` if there were errors.
-    pub result: Option<T>,
-    /// The diagnostics as text; empty if there are none.
+pub struct Checked {
+    /// The typed tree; `None` after an error.
+    pub module: Option<crate::hir::Module>,
+    /// Diagnostics as text; empty when there is nothing to say.
     pub log: String,
-    /// Files on disk whose text went in.
+    /// Files on disk that the result depends on.
     pub files_read: Vec<PathBuf>,
+    pub interner: crate::symbol::Interner,
 }
 
 fn diagnostics(options: &Options) -> Diagnostics {
@@ -35,41 +33,39 @@ fn diagnostics(options: &Options) -> Diagnostics {
         .with_groups(&options.warnings)
 }
 
-fn output<T>(diags: &Diagnostics, preprocessed: Preprocessed, result: T) -> Output<T> {
-    let Preprocessed {
-        tokens,
-        map,
-        interner,
-        files_read,
-    } = preprocessed;
-    Output {
-        result: (!diags.has_errors()).then_some(result),
-        log: diags.render(&tokens, &map, &interner),
-        files_read,
+/// Reads and checks a source.
+pub fn check(input: &Input<'_>, options: &Options, device: &Device) -> Checked {
+    let mut diags = diagnostics(options);
+    let mut unit = pp::preprocess(input, options, device, &mut diags);
+    let ast = parse::parse(&unit.tokens, &mut unit.interner, options, &mut diags);
+    let module = sema::analyze(
+        &ast,
+        &unit.tokens,
+        &mut unit.interner,
+        options,
+        device,
+        &mut diags,
+    );
+    let log = diags.render(&unit.tokens, &unit.map, &unit.interner);
+    Checked {
+        module: (!diags.has_errors()).then_some(module),
+        log,
+        files_read: unit.files_read,
+        interner: unit.interner,
     }
 }
 
-/// Preprocesses a source to text, which there is in spite of errors. `markers`: with line markers.
+/// The preprocessed text of a source, with line markers if wanted, and the log. `None` after an
+/// error.
 pub fn preprocess(
     input: &Input<'_>,
     options: &Options,
     device: &Device,
     markers: bool,
-) -> (String, Output<()>) {
+) -> (Option<String>, String) {
     let mut diags = diagnostics(options);
-    let preprocessed = pp::preprocess(input, options, device, Pragmas::All, &mut diags);
-    let text = pp::print::print(&preprocessed, markers);
-    (text, output(&diags, preprocessed, ()))
-}
-
-/// Looks for errors, up to the typed tree.
-pub fn check(input: &Input<'_>, options: &Options, device: &Device) -> Output<hir::Module> {
-    let mut diags = diagnostics(options);
-    let mut preprocessed = pp::preprocess(input, options, device, Pragmas::Known, &mut diags);
-    let Preprocessed {
-        tokens, interner, ..
-    } = &mut preprocessed;
-    let ast = crate::parse::parse(tokens, interner, options, &mut diags);
-    let module = crate::sema::analyze(&ast, tokens, interner, options, device, &mut diags);
-    output(&diags, preprocessed, module)
+    let unit = pp::preprocess_all(input, options, device, &mut diags);
+    let log = diags.render(&unit.tokens, &unit.map, &unit.interner);
+    let text = (!diags.has_errors()).then(|| pp::print::print(&unit, markers));
+    (text, log)
 }

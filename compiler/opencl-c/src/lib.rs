@@ -11,9 +11,9 @@
 //!   -> emit/        the typed tree to SPIR-V words
 //! ```
 //!
-//! Each arrow is a function from data to data, with a printer for what it returns. A place in the
-//! program is the number of a token ([`token::Loc`]) from the parser on; the token knows where it is
-//! spelled and which macros made it, so that a diagnostic can show both. Every stage reports to one [`diag::Diagnostics`] and goes on as
+//! Each arrow is a function from data to data, with a printer for what it returns. A place in the program is the
+//! number of a token ([`token::Loc`]) from the parser on; the token knows where it is spelled and which macros made
+//! it, so that a diagnostic can show both. Every stage reports to one [`diag::Diagnostics`] and goes on as
 //! far as it can, so that all errors of a file are told.
 //!
 //! This crate depends on nothing of Brolga's: what the device can do comes in as [`Device`].
@@ -24,6 +24,8 @@ pub mod ast;
 pub mod builtins;
 pub mod compile;
 pub mod diag;
+
+mod float;
 pub mod hir;
 pub mod lex;
 pub mod options;
@@ -31,9 +33,10 @@ pub mod parse;
 pub mod pp;
 pub mod sema;
 pub mod source;
+pub mod spirv;
 pub mod symbol;
 pub mod token;
 pub mod types;
 
-pub use compile::{Input, Output, check, preprocess};
+pub use compile::{Checked, Input, check, preprocess};
 pub use options::{Device, Options, Std};

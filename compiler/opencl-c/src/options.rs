@@ -86,8 +86,6 @@ pub struct Device {
     pub extensions: Vec<String>,
     /// `CL_DEVICE_OPENCL_C_FEATURES`: `__opencl_c_...`.
     pub features: Vec<String>,
-    /// `fma` is about as fast as a multiplication and an addition: `FP_FAST_FMAF` and kin are defined.
-    pub fast_fma: bool,
 }
 
 impl Device {

@@ -258,14 +258,8 @@ mod tests {
         map.renumber(start, 7, Some("g"));
         map.renumber(Pos(start.0 + 14), 3, None);
         assert_eq!(said(&map, start).unwrap().1, 1);
-        assert_eq!(
-            said(&map, Pos(start.0 + 12)),
-            Some(("g".to_owned(), 7, 1))
-        );
-        assert_eq!(
-            said(&map, Pos(start.0 + 22)),
-            Some(("g".to_owned(), 3, 1))
-        );
+        assert_eq!(said(&map, Pos(start.0 + 12)), Some(("g".to_owned(), 7, 1)));
+        assert_eq!(said(&map, Pos(start.0 + 22)), Some(("g".to_owned(), 3, 1)));
     }
 
     #[test]

@@ -86,10 +86,7 @@ pub enum Pragma {
     /// `#pragma OPENCL FP_CONTRACT`, `#pragma STDC FP_CONTRACT`: `None` is DEFAULT.
     FpContract(Option<bool>),
     /// `#pragma OPENCL EXTENSION name : behaviour`, checked against what the device has.
-    Extension {
-        name: Symbol,
-        enable: bool,
-    },
+    Extension { name: Symbol, enable: bool },
     /// `#pragma OPENCL SELECT_ROUNDING_MODE rte|rtz|rtp|rtn`.
     RoundingMode(RoundingMode),
     /// `#pragma unroll`, `#pragma unroll N`, `#pragma nounroll`, `#pragma clang loop unroll(..)`,

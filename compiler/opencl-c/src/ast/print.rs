@@ -359,10 +359,18 @@ impl Printer<'_> {
                 format!("(astype {} {})", self.expr(*value), self.type_name(*ty))
             }
             ExprKind::ConvertVector(value, ty) => {
-                format!("(convertvector {} {})", self.expr(*value), self.type_name(*ty))
+                format!(
+                    "(convertvector {} {})",
+                    self.expr(*value),
+                    self.type_name(*ty)
+                )
             }
             ExprKind::TypesCompatible(one, other) => {
-                format!("(compatible {} {})", self.type_name(*one), self.type_name(*other))
+                format!(
+                    "(compatible {} {})",
+                    self.type_name(*one),
+                    self.type_name(*other)
+                )
             }
             ExprKind::ChooseExpr(condition, then, otherwise) => {
                 format!("(choose {})", self.exprs(&[*condition, *then, *otherwise]))

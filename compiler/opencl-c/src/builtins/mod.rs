@@ -2,9 +2,26 @@
 //!
 //! `sema` asks [`resolve`] which function a call means and what its parameters' types are; `emit` asks the
 //! [`Lowering`] it got what to write.
+//!
+//! Open `table/mod.rs` first, then `signature.rs` (the language of types that rows are written in), `need.rs` (what
+//! brings a row), `convert.rs` (the families that are known by pattern) and `resolve.rs` (overload resolution).
+
+mod convert;
+mod lowering;
+mod need;
+mod resolve;
+mod signature;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use lowering::{
+    Atomic, AtomicOp, Barrier, Enqueue, Generation, Group, Image, Linear, Lowering, Pipe, Signs,
+};
+pub use resolve::{is_builtin, names, resolve};
 
 use crate::hir;
-use crate::types::{TypeId, Types};
+use crate::types::TypeId;
 
 /// What a source may use: the language version, features and extensions.
 #[derive(Debug)]

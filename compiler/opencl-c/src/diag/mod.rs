@@ -272,7 +272,10 @@ mod tests {
         assert_eq!(of(&["no-unused-value"], false), [None, warning]);
         assert_eq!(of(&["error=unused-value"], false), [error, warning]);
         assert_eq!(of(&["no-error=unused-value"], true), [warning, error]);
-        assert_eq!(of(&["no-unused-value", "unused-value"], false), [warning; 2]);
+        assert_eq!(
+            of(&["no-unused-value", "unused-value"], false),
+            [warning; 2]
+        );
     }
 
     #[test]

@@ -542,6 +542,8 @@ impl Lexer {
             (b'#', ..) => (T::Hash, one),
             _ => (T::Unknown, one),
         };
+        let bytes = &self.text[self.at..end];
+        self.spliced = bytes.len() > 1 && (bytes.contains(&b'\\') || bytes.contains(&b'?'));
         self.at = end;
         kind
     }
@@ -571,10 +573,24 @@ mod tests {
 
     #[test]
     fn the_longest_token_is_taken() {
-        assert_eq!(kinds("x+++++y"), [T::Ident, T::PlusPlus, T::PlusPlus, T::Plus, T::Ident]);
-        assert_eq!(kinds("a<<=b>>c->d...%:%:"), [
-            T::Ident, T::ShlEq, T::Ident, T::Shr, T::Ident, T::Arrow, T::Ident, T::Ellipsis, T::HashHash
-        ]);
+        assert_eq!(
+            kinds("x+++++y"),
+            [T::Ident, T::PlusPlus, T::PlusPlus, T::Plus, T::Ident]
+        );
+        assert_eq!(
+            kinds("a<<=b>>c->d...%:%:"),
+            [
+                T::Ident,
+                T::ShlEq,
+                T::Ident,
+                T::Shr,
+                T::Ident,
+                T::Arrow,
+                T::Ident,
+                T::Ellipsis,
+                T::HashHash
+            ]
+        );
         assert_eq!(spellings("0x1.8p-3f+1"), ["0x1.8p-3f", "+", "1"]);
         assert_eq!(spellings("1e+5.x .5 1..2"), ["1e+5.x", ".5", "1..2"]);
     }
@@ -582,7 +598,10 @@ mod tests {
     #[test]
     fn comments_and_splices_separate_or_join() {
         assert_eq!(spellings("a/* b\n */c // d\\\n e\nf"), ["a", "c", "f"]);
-        assert_eq!(spellings("in\\\nt x\\  \n1;\n+\\\n="), ["int", "x1", ";", "+="]);
+        assert_eq!(
+            spellings("in\\\nt x\\  \n1;\n+\\\n="),
+            ["int", "x1", ";", "+="]
+        );
         assert_eq!(spellings("a/\\\n/ b\nc"), ["a", "c"]);
     }
 
@@ -590,7 +609,15 @@ mod tests {
     fn literals_keep_their_quotes_and_escapes() {
         assert_eq!(
             spellings(r#""a\"b" 'x' '\'' L"w" u8"s" u'c' "a//b""#),
-            [r#""a\"b""#, "'x'", r"'\''", "L\"w\"", "u8\"s\"", "u'c'", "\"a//b\""]
+            [
+                r#""a\"b""#,
+                "'x'",
+                r"'\''",
+                "L\"w\"",
+                "u8\"s\"",
+                "u'c'",
+                "\"a//b\""
+            ]
         );
     }
 
@@ -598,37 +625,61 @@ mod tests {
     fn faults_are_noted_and_lexing_goes_on() {
         let mut lexer = Lexer::new(b"a 'b\nc \0 /* d"[..].into());
         while lexer.next().kind != T::Eof {}
-        assert_eq!(lexer.faults, [
-            Fault::UnterminatedLiteral(2),
-            Fault::Nul(7),
-            Fault::UnterminatedComment(9)
-        ]);
+        assert_eq!(
+            lexer.faults,
+            [
+                Fault::UnterminatedLiteral(2),
+                Fault::Nul(7),
+                Fault::UnterminatedComment(9)
+            ]
+        );
     }
 
     #[test]
     fn trigraphs_are_the_characters_they_stand_for() {
-        assert_eq!(kinds("??=??(??)??<??>??!??'??-"), [
-            T::Hash, T::LBracket, T::RBracket, T::LBrace, T::RBrace, T::Pipe, T::Caret, T::Tilde
-        ]);
-        assert_eq!(spellings("\"a??/\"b??)\" x??/\ny ? ?\\?"), [
-            "\"a\\\"b]\"", "xy", "?", "?", "\\", "?"
-        ]);
-        assert_eq!(kinds("a???b"), [T::Ident, T::Question, T::Question, T::Question, T::Ident]);
+        assert_eq!(
+            kinds("??=??(??)??<??>??!??'??-"),
+            [
+                T::Hash,
+                T::LBracket,
+                T::RBracket,
+                T::LBrace,
+                T::RBrace,
+                T::Pipe,
+                T::Caret,
+                T::Tilde
+            ]
+        );
+        assert_eq!(
+            spellings("\"a??/\"b??)\" x??/\ny ? ?\\?"),
+            ["\"a\\\"b]\"", "xy", "?", "?", "\\", "?"]
+        );
+        assert_eq!(
+            kinds("a???b"),
+            [T::Ident, T::Question, T::Question, T::Question, T::Ident]
+        );
     }
 
     #[test]
     fn universal_character_names_are_letters() {
-        assert_eq!(spellings("a\\u00e9b \\U0001F600 \\u12"), [
-            "a\\u00e9b", "\\U0001F600", "\\", "u12"
-        ]);
+        assert_eq!(
+            spellings("a\\u00e9b \\U0001F600 \\u12"),
+            ["a\\u00e9b", "\\U0001F600", "\\", "u12"]
+        );
     }
 
     #[test]
     fn letters_of_other_alphabets_are_letters() {
-        assert_eq!(spellings("größe π x\u{a0}y a→b"), ["größe", "π", "x", "y", "a", "b"]);
+        assert_eq!(
+            spellings("größe π x\u{a0}y a→b"),
+            ["größe", "π", "x", "y", "a", "b"]
+        );
         let mut lexer = Lexer::new("x\u{a0}y →"[..].as_bytes().into());
         while lexer.next().kind != T::Eof {}
-        assert_eq!(lexer.faults, [Fault::WideSpace(1), Fault::Character(5, '→')]);
+        assert_eq!(
+            lexer.faults,
+            [Fault::WideSpace(1), Fault::Character(5, '→')]
+        );
         let mut lexer = Lexer::new(b"x\xffy"[..].into());
         assert_eq!([lexer.next().end, lexer.next().start], [1, 2]);
         assert_eq!(lexer.faults, [Fault::InvalidUtf8(1)]);

@@ -76,8 +76,7 @@ impl Parser<'_> {
     pub(super) fn asm_label(&mut self) {
         if matches!(self.word(), sym::ASM_GNU | sym::ASM_GNU2) {
             let loc = self.bump();
-            self.diags
-                .error(loc, "'asm' is not supported in OpenCL C");
+            self.diags.error(loc, "'asm' is not supported in OpenCL C");
             if let Some(open) = self.eat(TokenKind::LParen) {
                 self.skip_to(&[TokenKind::RParen]);
                 self.expect_close(TokenKind::RParen, ")", open);

@@ -3,11 +3,11 @@
 use super::Parser;
 use super::specs::is_keyword;
 use crate::ast::{
-    ArraySize, Chunk, DeclId, Declaration, Declarator, Designator, Init, InitId, InitItem, InitKind,
-    Item, Param, Quals, SpecId, StaticAssert, Storage, TypeName, TypeNameId,
+    ArraySize, Chunk, DeclId, Declaration, Declarator, Designator, Init, InitId, InitItem,
+    InitKind, Item, Param, Quals, SpecId, StaticAssert, Storage, TypeName, TypeNameId,
 };
 use crate::symbol::sym;
-use crate::token::{Loc, Pragma, Span, TokenKind};
+use crate::token::{Loc, Pragma, TokenKind};
 
 impl Parser<'_> {
     pub(super) fn translation_unit(&mut self) {
@@ -65,7 +65,8 @@ impl Parser<'_> {
 
     fn not_a_declaration(&mut self) {
         let (loc, word) = (self.loc(), self.word());
-        let next_is_name = self.kind_after(1) == TokenKind::Ident || self.kind_after(1) == TokenKind::Star;
+        let next_is_name =
+            self.kind_after(1) == TokenKind::Ident || self.kind_after(1) == TokenKind::Star;
         if word != sym::EMPTY && !is_keyword(word) && next_is_name {
             let name = self.spelled(word);
             self.diags.error(loc, format!("unknown type name '{name}'"));
@@ -431,7 +432,10 @@ impl Parser<'_> {
         }
         // GNU's old `[index] value` has no `=`.
         if !all.is_empty() && self.eat(TokenKind::Eq).is_none() {
-            let is_old = matches!(all.as_slice(), [Designator::Index(_) | Designator::Range(..)]);
+            let is_old = matches!(
+                all.as_slice(),
+                [Designator::Index(_) | Designator::Range(..)]
+            );
             if !is_old {
                 self.error_expected("'=' or another designator");
             }
@@ -448,11 +452,6 @@ impl Parser<'_> {
         };
         self.expect_close(TokenKind::RBracket, "]", open);
         designator
-    }
-
-    /// A span of one token, for nodes that have no tokens of their own.
-    pub(super) fn here(&self) -> Span {
-        Span::at(self.loc())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::Parser;
 use crate::ast::{
-    BinaryOp, BlockLiteral, Chunk, Declarator, Designator, ExprId, ExprKind, TypeName,
-    TypeNameId, UnaryOp,
+    BinaryOp, BlockLiteral, Chunk, Declarator, Designator, ExprId, ExprKind, TypeName, TypeNameId,
+    UnaryOp,
 };
 use crate::symbol::sym;
 use crate::token::{Loc, TokenKind};
@@ -389,9 +389,7 @@ impl Parser<'_> {
             }
             sym::GENERIC_C11 => self.generic_selection(),
             sym::BUILTIN_OFFSETOF => self.offsetof(),
-            sym::BUILTIN_ASTYPE => {
-                self.expr_and_type("__builtin_astype", ExprKind::AsType)
-            }
+            sym::BUILTIN_ASTYPE => self.expr_and_type("__builtin_astype", ExprKind::AsType),
             sym::BUILTIN_CONVERTVECTOR => {
                 self.expr_and_type("__builtin_convertvector", ExprKind::ConvertVector)
             }

@@ -4,6 +4,7 @@
 
 use super::Parser;
 use crate::ast::{FloatSuffix, Number};
+use crate::float::{half_from_f64, round};
 use crate::token::TokenKind;
 
 /// What an escape sequence or a character stands for.
@@ -200,11 +201,16 @@ fn integer(text: &str, lower: &str) -> Result<Number, String> {
             return Err(format!("invalid suffix '{spelled}' on integer constant"));
         }
     };
-    if radix == 8 && let Some(bad) = digits.chars().find(|c| !c.is_digit(8)) {
+    if radix == 8
+        && let Some(bad) = digits.chars().find(|c| !c.is_digit(8))
+    {
         return Err(format!("invalid digit '{bad}' in octal constant"));
     }
     if digits.is_empty() && radix != 8 {
-        return Err(format!("invalid suffix '{}' on integer constant", &text[1..]));
+        return Err(format!(
+            "invalid suffix '{}' on integer constant",
+            &text[1..]
+        ));
     }
     let mut value = 0u64;
     for digit in digits.chars() {
@@ -264,11 +270,15 @@ fn float(text: &str, lower: &str) -> Result<Number, String> {
 /// Rounds decimal digits to half precision once. The double nearest to them decides, unless it lies exactly between two
 /// halves: then the digits may lie on one side of it, which the neighbouring doubles' distance from the digits tells.
 fn half_of_decimal(value: f64, digits: &str) -> u16 {
-    let half = half::f16::from_f64(value);
-    let below = half::f16::from_f64(value.next_down());
-    let above = half::f16::from_f64(value.next_up());
+    let half = half::f16::from_bits(half_from_f64(value));
+    let below = half::f16::from_bits(half_from_f64(value.next_down()));
+    let above = half::f16::from_bits(half_from_f64(value.next_up()));
     // What comes after the largest finite number, were there no infinity.
-    let upper = if above.is_infinite() { 65536.0 } else { above.to_f64() };
+    let upper = if above.is_infinite() {
+        65536.0
+    } else {
+        above.to_f64()
+    };
     if below.is_infinite() || value != (below.to_f64() + upper) / 2.0 {
         return half.to_bits();
     }
@@ -312,7 +322,12 @@ fn hex_float(text: &str) -> Result<(f64, f32, u16), String> {
         Err(_) if exponent.trim_start_matches(['+', '-']).is_empty() => {
             return Err("exponent has no digits".to_owned());
         }
-        Err(_) if !exponent.trim_start_matches(['+', '-']).bytes().all(|b| b.is_ascii_digit()) => {
+        Err(_)
+            if !exponent
+                .trim_start_matches(['+', '-'])
+                .bytes()
+                .all(|b| b.is_ascii_digit()) =>
+        {
             return Err(format!("invalid suffix '{exponent}' on floating constant"));
         }
         Err(_) if exponent.starts_with('-') => -(1 << 40),
@@ -341,43 +356,8 @@ fn hex_float(text: &str) -> Result<(f64, f32, u16), String> {
     Ok((
         f64::from_bits(round(bits, scale, 53, -1074, 1024)),
         f32::from_bits(to_single(round(bits, scale, 24, -149, 128))),
-        half::f16::from_f64(f64::from_bits(round(bits, scale, 11, -24, 16))).to_bits(),
+        half_from_f64(f64::from_bits(round(bits, scale, 11, -24, 16))),
     ))
-}
-
-/// `bits * 2^scale`, rounded to nearest even at `precision` bits or at the unit `2^least`, as a double's bits. From `2^limit` on it is
-/// infinite.
-fn round(bits: u64, scale: i64, precision: i64, least: i64, limit: i64) -> u64 {
-    if bits == 0 {
-        return 0;
-    }
-    let length = 64 - i64::from(bits.leading_zeros());
-    let unit = (length + scale - precision).max(least);
-    let shift = unit - scale;
-    let (rounded, exponent) = if shift <= 0 {
-        (bits, scale)
-    } else if shift > 64 {
-        (0, unit)
-    } else {
-        let bits = u128::from(bits);
-        let (quotient, remainder) = (bits >> shift, bits & ((1 << shift) - 1));
-        let half = 1u128 << (shift - 1);
-        let up = remainder > half || remainder == half && quotient & 1 == 1;
-        ((quotient + u128::from(up)) as u64, unit)
-    };
-    if rounded == 0 {
-        return 0;
-    }
-    let length = 64 - i64::from(rounded.leading_zeros());
-    if length + exponent > limit {
-        return f64::INFINITY.to_bits();
-    }
-    // At most 53 significant bits are left, so both steps are exact: no step goes below the least double.
-    let trailing = rounded.trailing_zeros();
-    let (mantissa, exponent) = (rounded >> trailing, exponent + i64::from(trailing));
-    let half = exponent / 2;
-    let power = |exponent: i64| f64::powi(2.0, exponent as i32);
-    (mantissa as f64 * power(half) * power(exponent - half)).to_bits()
 }
 
 /// A double that is a single's value, as that.

@@ -258,8 +258,10 @@ impl Parser<'_> {
     }
 
     fn second_type(&mut self, loc: Loc) {
-        self.diags
-            .error(loc, "cannot combine with previous type in declaration specifiers");
+        self.diags.error(
+            loc,
+            "cannot combine with previous type in declaration specifiers",
+        );
         self.bump();
     }
 

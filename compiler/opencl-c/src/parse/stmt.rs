@@ -107,7 +107,8 @@ impl Parser<'_> {
             }
             sym::ATTRIBUTE | sym::ATTRIBUTE_GNU => self.attributed_stmt(),
             sym::ASM | sym::ASM_GNU | sym::ASM_GNU2 => {
-                self.diags.error(first, "'asm' is not supported in OpenCL C");
+                self.diags
+                    .error(first, "'asm' is not supported in OpenCL C");
                 self.skip_to(&[TokenKind::Semi]);
                 self.eat(TokenKind::Semi);
                 self.stmt(StmtKind::Empty, first)

@@ -69,7 +69,10 @@ fn hexadecimal_floats_are_exact() {
     assert_eq!(float("0x1.8p-150f").1, f32::from_bits(1));
     assert_eq!(float("0x1.fffffffffffffp1023").0, f64::MAX);
     assert_eq!(float("0x0.0000000000001p-1022").0, f64::from_bits(1));
-    assert_eq!(float("0x1.00000100000000000000001p0f").1, 1.0 + f32::EPSILON);
+    assert_eq!(
+        float("0x1.00000100000000000000001p0f").1,
+        1.0 + f32::EPSILON
+    );
     assert_eq!(float("0x1p+5").0, 32.0);
     assert_eq!(float("0x.8p1").0, 1.0);
     assert_eq!(float("0x1.004p0h").2, 0x3c01);

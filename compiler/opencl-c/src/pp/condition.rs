@@ -134,7 +134,9 @@ fn strength(kind: TokenKind) -> Option<u8> {
 
 impl Evaluator<'_, '_, '_> {
     fn kind(&self) -> TokenKind {
-        self.tokens.get(self.at).map_or(TokenKind::Eof, |tok| tok.token.kind)
+        self.tokens
+            .get(self.at)
+            .map_or(TokenKind::Eof, |tok| tok.token.kind)
     }
 
     fn fail(&mut self, message: impl Into<String>) -> Value {

@@ -34,7 +34,8 @@ impl Preprocessor<'_> {
     pub(super) fn slot(&mut self, name: Symbol) -> u32 {
         let index = name.0 as usize;
         if index >= self.slots.len() {
-            self.slots.resize(self.interner.len().max(index + 1), UNASKED);
+            self.slots
+                .resize(self.interner.len().max(index + 1), UNASKED);
         }
         if self.slots[index] == UNASKED {
             self.slots[index] = NO_MACRO;
@@ -64,7 +65,10 @@ impl Preprocessor<'_> {
     fn define_builtin(&mut self, text: &str) {
         let last_read = self.last_read;
         let line = format!("#define {text}\n");
-        if self.enter_text("<built-in>", line.into_bytes().into(), None).is_none() {
+        if self
+            .enter_text("<built-in>", line.into_bytes().into(), None)
+            .is_none()
+        {
             return;
         }
         if let Some(Source::File(file)) = self.stack.last_mut() {

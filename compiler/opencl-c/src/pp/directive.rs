@@ -35,7 +35,7 @@ impl Preprocessor<'_> {
             return;
         };
         let at = Pos(file.start + hash.start);
-        let guard = file.guard;
+        let (id, guard) = (file.id, file.guard);
         let Some(word) = self.next_in_line() else {
             return;
         };
@@ -50,8 +50,12 @@ impl Preprocessor<'_> {
             };
             self.named_directive(name, word.token);
         }
-        // What follows begins a line, also where the directive was at its end already.
-        self.skip_line();
+        // An `#include` has skipped its line, and is now in another file.
+        if let Some(Source::File(file)) = self.stack.last()
+            && file.id == id
+        {
+            self.skip_line();
+        }
     }
 
     fn named_directive(&mut self, name: Symbol, word: Token) {
@@ -123,7 +127,9 @@ impl Preprocessor<'_> {
             Guard::Open(name) if in_outermost && is(sym::ENDIF) => Guard::Closed(name),
             Guard::Open(_)
                 if in_outermost
-                    && [sym::ELSE, sym::ELIF, sym::ELIFDEF, sym::ELIFNDEF].map(is).contains(&true) =>
+                    && [sym::ELSE, sym::ELIF, sym::ELIFDEF, sym::ELIFNDEF]
+                        .map(is)
+                        .contains(&true) =>
             {
                 Guard::No
             }

@@ -61,15 +61,17 @@ impl Preprocessor<'_> {
         let Some(found) = self.find(&header, directive == sym::INCLUDE_NEXT) else {
             let at = self.map.line_text(at).map_or(at, |(text, start)| {
                 let offset = (at.0 - start.0) as usize;
-                let space = text.iter().skip(offset).take_while(|b| b.is_ascii_whitespace());
+                let space = text
+                    .iter()
+                    .skip(offset)
+                    .take_while(|b| b.is_ascii_whitespace());
                 Pos(at.0 + space.count() as u32)
             });
             self.stop(at, format!("'{}' file not found", header.name));
             return;
         };
         let is_guarded = self.guards.get(&found.key).copied();
-        if self.once.contains(&found.key)
-            || is_guarded.is_some_and(|guard| self.is_defined(guard))
+        if self.once.contains(&found.key) || is_guarded.is_some_and(|guard| self.is_defined(guard))
         {
             return;
         }
@@ -197,21 +199,24 @@ impl Preprocessor<'_> {
             .and_then(|key| key.rsplit_once('/'))
             .map(|(directory, _)| directory);
         let near = directory.map(|directory| plain(&format!("{directory}/{name}")));
-        [near, Some(plain(name))].into_iter().flatten().find_map(|wanted| {
-            let (known, text) = self
-                .input
-                .headers
-                .iter()
-                .find(|(known, _)| plain(known) == wanted)?;
-            Some(Found {
-                name: (*known).to_owned(),
-                text: (*text).into(),
-                key: format!("{EMBEDDED}{wanted}").into(),
-                directory: None,
-                searched: 1,
-                path: None,
+        [near, Some(plain(name))]
+            .into_iter()
+            .flatten()
+            .find_map(|wanted| {
+                let (known, text) = self
+                    .input
+                    .headers
+                    .iter()
+                    .find(|(known, _)| plain(known) == wanted)?;
+                Some(Found {
+                    name: known.clone(),
+                    text: text.as_bytes().into(),
+                    key: format!("{EMBEDDED}{wanted}").into(),
+                    directory: None,
+                    searched: 1,
+                    path: None,
+                })
             })
-        })
     }
 
     fn read(&mut self, directory: &Path, name: &str, searched: usize) -> Option<Found> {
@@ -271,7 +276,9 @@ fn read_file(path: &Path) -> Option<OnDisk> {
     }
     let file = std::fs::File::open(path).ok()?;
     let mut text = Vec::new();
-    file.take(MAX_POSITIONS as u64).read_to_end(&mut text).ok()?;
+    file.take(MAX_POSITIONS as u64)
+        .read_to_end(&mut text)
+        .ok()?;
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     Some(OnDisk {
         text: text.into(),

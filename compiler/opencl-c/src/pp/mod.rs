@@ -24,8 +24,10 @@ mod known;
 mod pragma;
 mod predefined;
 pub mod print;
+#[cfg(test)]
+mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -64,24 +66,48 @@ pub struct Preprocessed {
 
 /// Which pragmas become tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pragmas {
+enum Pragmas {
     /// Those that mean something to later stages.
     Known,
     /// All, for preprocessed text.
     All,
 }
 
-/// Preprocesses a source.
+/// Preprocesses a source for the parser.
 pub fn preprocess(
     input: &Input<'_>,
     options: &Options,
     device: &Device,
-    pragmas: Pragmas,
     diags: &mut Diagnostics,
 ) -> Preprocessed {
-    let mut pp = Preprocessor::new(input, options, device, pragmas, diags);
+    run(Preprocessor::new(
+        input,
+        options,
+        device,
+        Pragmas::Known,
+        diags,
+    ))
+}
+
+/// Preprocesses a source for [`print`], which keeps pragmas that mean nothing here.
+pub fn preprocess_all(
+    input: &Input<'_>,
+    options: &Options,
+    device: &Device,
+    diags: &mut Diagnostics,
+) -> Preprocessed {
+    run(Preprocessor::new(
+        input,
+        options,
+        device,
+        Pragmas::All,
+        diags,
+    ))
+}
+
+fn run(mut pp: Preprocessor<'_>) -> Preprocessed {
     pp.enter_sources();
-    let mut tokens = Vec::with_capacity(input.source.len() / 4 + 16);
+    let mut tokens = Vec::with_capacity(pp.input.source.len() / 4 + 16);
     loop {
         let token = pp.next().token;
         tokens.push(token);
@@ -329,9 +355,10 @@ impl<'a> Preprocessor<'a> {
 
     /// The source, and above it what the command line has: macros and headers, as if their lines came before.
     fn enter_sources(&mut self) {
-        self.main = self.enter_text(self.input.name, self.input.source.into(), None);
+        let source = self.input.source.as_bytes();
+        self.main = self.enter_text(self.input.name, source.into(), None);
         if let Some(Source::File(file)) = self.stack.last_mut() {
-            file.directory = self.input.directory.map(PathBuf::from);
+            file.directory = Path::new(self.input.name).parent().map(PathBuf::from);
         }
         let mut text = String::new();
         for define in &self.options.defines {
@@ -472,9 +499,7 @@ impl<'a> Preprocessor<'a> {
                 space_before: false,
                 line_start: true,
                 symbol: sym::EMPTY,
-                pos: main.map_or(Pos::NONE, |file| {
-                    Pos(file.start.0 + file.text.len() as u32)
-                }),
+                pos: main.map_or(Pos::NONE, |file| Pos(file.start.0 + file.text.len() as u32)),
                 len: 0,
                 expansion: ExpansionId::NONE,
             },
@@ -510,11 +535,10 @@ impl<'a> Preprocessor<'a> {
                 }
                 Fault::UnterminatedLiteral(offset) => {
                     let text = self.map.line_text(at(offset));
-                    let is_string =
-                        text.is_some_and(|(text, start)| {
-                            let rest = &text[(at(offset).0 - start.0) as usize..];
-                            rest.iter().find(|byte| matches!(byte, b'\'' | b'"')) == Some(&b'"')
-                        });
+                    let is_string = text.is_some_and(|(text, start)| {
+                        let rest = &text[(at(offset).0 - start.0) as usize..];
+                        rest.iter().find(|byte| matches!(byte, b'\'' | b'"')) == Some(&b'"')
+                    });
                     let quote = if is_string { "'\"'" } else { "'" };
                     let message = format!("missing terminating {quote} character");
                     diags.warning("invalid-pp-token", at(offset), message);
@@ -573,11 +597,11 @@ impl<'a> Preprocessor<'a> {
             // These have digraphs, which `#` spells as they are.
             T::LBracket | T::RBracket | T::LBrace | T::RBrace | T::Hash | T::HashHash => {
                 let usual = 1 + u32::from(raw.kind == T::HashHash);
-                if raw.end - raw.start == usual * 2 {
-                    let spelling = file.lexer.spelling(raw);
-                    self.interner.intern(&String::from_utf8_lossy(&spelling))
-                } else {
-                    sym::EMPTY
+                match &*file.lexer.spelling(raw) {
+                    digraph if digraph.len() as u32 == usual * 2 => {
+                        self.interner.intern(&String::from_utf8_lossy(digraph))
+                    }
+                    _ => sym::EMPTY,
                 }
             }
             _ => sym::EMPTY,
@@ -628,7 +652,11 @@ impl<'a> Preprocessor<'a> {
     /// Ends what a pragma said of a block.
     fn close_brace(&mut self) {
         self.braces = self.braces.saturating_sub(1);
-        while self.rounding.last().is_some_and(|(at, _)| *at > self.braces) {
+        while self
+            .rounding
+            .last()
+            .is_some_and(|(at, _)| *at > self.braces)
+        {
             self.rounding.pop();
         }
     }

@@ -19,6 +19,22 @@ impl Preprocessor<'_> {
 
     /// The token of a pragma, if it has one.
     fn pragma_token(&mut self, tokens: &[Tok], at: Token) -> Option<Tok> {
+        let words = self.words(&tokens[..tokens.len().min(2)]);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        // Numbers and options of these may be macros.
+        let expands = matches!(
+            words[..],
+            ["unroll" | "pack", ..] | ["GCC", "unroll"] | ["clang", "loop"]
+        );
+        let expanded;
+        let tokens = if expands {
+            let mut list = vec![tokens[0]];
+            list.append(&mut self.expand_all(&tokens[1..]));
+            expanded = list;
+            &expanded
+        } else {
+            tokens
+        };
         let pragma = match self.parse_pragma(tokens, at) {
             Some(pragma) => pragma,
             None if self.keep == Pragmas::All => Pragma::Other,
@@ -131,8 +147,8 @@ impl Preprocessor<'_> {
             ["OPENCL", "SELECT_ROUNDING_MODE", mode] => self.rounding_pragma(mode, at),
             ["unroll" | "nounroll", ..]
             | ["GCC", "unroll", ..]
-            | ["clang", "loop", "unroll" | "unroll_count", ..] => self.unroll_pragma(tokens, at),
-            ["pack", ..] => self.pack_pragma(tokens, at),
+            | ["clang", "loop", "unroll" | "unroll_count", ..] => self.unroll_pragma(&words, at),
+            ["pack", rest @ ..] => self.pack_pragma(rest, at),
             [operation @ ("push_macro" | "pop_macro"), "(", name, ")"] => {
                 self.macro_pragma(operation, name);
                 None
@@ -153,9 +169,16 @@ impl Preprocessor<'_> {
                 self.diags.warning("#pragma-messages", at, text);
                 None
             }
-            ["STDC", "FENV_ACCESS" | "FENV_ROUND" | "CX_LIMITED_RANGE", ..]
+            [
+                "STDC",
+                "FENV_ACCESS" | "FENV_ROUND" | "CX_LIMITED_RANGE",
+                ..,
+            ]
             | ["GCC" | "clang", ..]
-            | ["region" | "endregion" | "mark" | "weak" | "redefine_extname", ..]
+            | [
+                "region" | "endregion" | "mark" | "weak" | "redefine_extname",
+                ..,
+            ]
             | ["unroll_and_jam" | "nounroll_and_jam" | "omp", ..]
             | [] => None,
             _ => {
@@ -191,7 +214,10 @@ impl Preprocessor<'_> {
     /// Extensions".
     fn extension_pragma(&mut self, rest: &[&str], at: Token) -> Option<Pragma> {
         let [name, ":", behavior] = rest else {
-            self.ignored(at, "expected name and behavior in '#pragma OPENCL EXTENSION'");
+            self.ignored(
+                at,
+                "expected name and behavior in '#pragma OPENCL EXTENSION'",
+            );
             return None;
         };
         let enable = match *behavior {
@@ -232,25 +258,24 @@ impl Preprocessor<'_> {
                 return None;
             }
         };
-        if self.rounding.last().is_some_and(|(at, _)| *at == self.braces) {
+        if self
+            .rounding
+            .last()
+            .is_some_and(|(at, _)| *at == self.braces)
+        {
             self.rounding.pop();
         }
         self.rounding.push((self.braces, mode));
         Some(Pragma::RoundingMode(mode))
     }
 
-    /// `unroll`, `unroll N`, `unroll(N)`, `nounroll`, `GCC unroll N`, `clang loop unroll(..)`, whose
-    /// numbers macros may name.
-    fn unroll_pragma(&mut self, tokens: &[Tok], at: Token) -> Option<Pragma> {
-        let expanded = self.expand_all(&tokens[1..]);
-        let mut words = self.words(&tokens[..1]);
-        words.append(&mut self.words(&expanded));
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    /// `unroll`, `unroll N`, `unroll(N)`, `nounroll`, `GCC unroll N`, `clang loop unroll(..)`.
+    fn unroll_pragma(&mut self, words: &[&str], at: Token) -> Option<Pragma> {
         let count = |text: &str| match crate::parse::integer_constant(text) {
             Ok((count, _)) => u32::try_from(count).ok(),
             Err(_) => None,
         };
-        let unroll = match words.as_slice() {
+        let unroll = match words {
             ["unroll"] => Unroll::Enable,
             ["nounroll"] => Unroll::Disable,
             ["GCC", "unroll", n] | ["unroll", n] | ["unroll", "(", n, ")"] => match count(n) {
@@ -272,13 +297,10 @@ impl Preprocessor<'_> {
     }
 
     /// `#pragma pack`, of the forms `()`, `(n)`, `(push)`, `(push, n)`, `(pop)`, `(pop, n)`.
-    fn pack_pragma(&mut self, tokens: &[Tok], at: Token) -> Option<Pragma> {
-        let expanded = self.expand_all(&tokens[1..]);
-        let words = self.words(&expanded);
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    fn pack_pragma(&mut self, words: &[&str], at: Token) -> Option<Pragma> {
         let is_alignment = |n: &u32| n.is_power_of_two() && *n <= 16;
         let number = |text: &str| text.parse().ok().filter(is_alignment);
-        let (push, pop, align) = match words.as_slice() {
+        let (push, pop, align) = match words {
             ["(", ")"] => (false, false, Some(None)),
             ["(", "push", ")"] => (true, false, Some(self.pack)),
             ["(", "push", ",", n, ")"] => (true, false, number(n).map(Some)),

@@ -42,9 +42,7 @@ pub fn print(preprocessed: &Preprocessed, markers: bool) -> String {
                 }
             }
         }
-        printer
-            .out
-            .push_str(spelled(&preprocessed.interner, token));
+        printer.out.push_str(spelled(&preprocessed.interner, token));
         printer.at_start = false;
         last = Some(token);
     }
@@ -108,7 +106,8 @@ impl Printer<'_> {
         self.line = place.line;
         let indentation = place.column as usize - 1;
         if token.expansion == ExpansionId::NONE && token.kind != TokenKind::Pragma {
-            self.out.extend(std::iter::repeat_n(' ', indentation.min(200)));
+            self.out
+                .extend(std::iter::repeat_n(' ', indentation.min(200)));
         }
     }
 
@@ -152,7 +151,8 @@ impl Printer<'_> {
         let (Some(&last), Some(&first)) = (left.last(), right.first()) else {
             return false;
         };
-        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..);
+        let is_word =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..);
         let begins_number = left[0].is_ascii_digit() || left[0] == b'.';
         match (last, first) {
             (last, first) if is_word(last) && is_word(first) => true,
@@ -160,26 +160,14 @@ impl Printer<'_> {
             (last, b'"' | b'\'') if is_word(last) => true,
             (_, b'.' | b'+' | b'-') if begins_number => true,
             (b'.', first) if first.is_ascii_digit() || first == b'.' => true,
-            (last, first) if last == first => matches!(first, b'+'
-                | b'-'
-                | b'&'
-                | b'|'
-                | b'<'
-                | b'>'
-                | b'='
-                | b'#'
-                | b'/'),
-            (last, b'=') => matches!(last, b'+'
-                | b'-'
-                | b'*'
-                | b'/'
-                | b'%'
-                | b'&'
-                | b'|'
-                | b'^'
-                | b'!'
-                | b'<'
-                | b'>'),
+            (last, first) if last == first => matches!(
+                first,
+                b'+' | b'-' | b'&' | b'|' | b'<' | b'>' | b'=' | b'#' | b'/'
+            ),
+            (last, b'=') => matches!(
+                last,
+                b'+' | b'-' | b'*' | b'/' | b'%' | b'&' | b'|' | b'^' | b'!' | b'<' | b'>'
+            ),
             (b'-', b'>') | (b'/', b'*') | (b'<', b':' | b'%') | (b'%', b':' | b'>') => true,
             (b':', b'>') => true,
             _ => false,

@@ -295,7 +295,7 @@ fn float(value: &Constant, scalar: Scalar) -> Option<f64> {
 /// `double` rounds as if once.)
 fn of_float(value: f64, scalar: Scalar) -> Constant {
     Constant::Float(match scalar {
-        Scalar::Half => half::f16::from_f64(value).to_bits().into(),
+        Scalar::Half => crate::float::half_from_f64(value).into(),
         Scalar::Float => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),
     })
@@ -343,8 +343,8 @@ pub(super) fn convert(value: &Constant, from: Scalar, to: Scalar) -> Option<Cons
         (Scalar::Float, true) => u64::from((bits as i64 as f32).to_bits()),
         (Scalar::Float, false) => u64::from((bits as f32).to_bits()),
         // Beyond 65536 all is infinite, so rounding to `double` first changes nothing.
-        (_, true) => half::f16::from_f64(bits as i64 as f64).to_bits().into(),
-        (_, false) => half::f16::from_f64(bits as f64).to_bits().into(),
+        (_, true) => crate::float::half_from_f64(bits as i64 as f64).into(),
+        (_, false) => crate::float::half_from_f64(bits as f64).into(),
     };
     Some(Constant::Float(float_bits))
 }

@@ -41,7 +41,6 @@ fn check(std: Std, source: &str) -> (Vec<String>, String) {
             "__opencl_c_generic_address_space".into(),
             "__opencl_c_program_scope_global_variables".into(),
         ],
-        ..Device::default()
     };
     let mut diags = Diagnostics::new(false, false);
     let ast = crate::parse::parse(&tokens, &mut interner, &options, &mut diags);
