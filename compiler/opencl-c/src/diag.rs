@@ -309,7 +309,7 @@ impl Renderer<'_> {
 
 /// The candidate that a misspelled name most likely means: at most a third of its letters are wrong.
 pub fn similar<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let most = (name.len() + 2) / 3;
+    let most = name.len().div_ceil(3);
     candidates
         .filter(|candidate| candidate.len().abs_diff(name.len()) <= most)
         .map(|candidate| (distance(name.as_bytes(), candidate.as_bytes()), candidate))

@@ -166,11 +166,11 @@ impl Lexer {
     }
 
     /// The next token, or the end of the text.
-    pub fn next(&mut self) -> Raw {
+    pub fn token(&mut self) -> Raw {
         let space_before = self.space();
         let line_start = std::mem::take(&mut self.line_start);
         let start = self.at;
-        let kind = self.token();
+        let kind = self.scan();
         let spliced = self.text[start..self.at].contains(&b'\n');
         Raw {
             kind,
@@ -185,7 +185,7 @@ impl Lexer {
     /// The next token of this line; `None` at its end.
     pub fn next_in_line(&mut self) -> Option<Raw> {
         let (at, line_start, faults) = (self.at, self.line_start, self.faults.len());
-        let raw = self.next();
+        let raw = self.token();
         if raw.line_start || raw.kind == TokenKind::Eof {
             self.at = at;
             self.line_start = line_start;
@@ -219,7 +219,7 @@ impl Lexer {
         Cow::Owned(clean)
     }
 
-    fn token(&mut self) -> TokenKind {
+    fn scan(&mut self) -> TokenKind {
         let Some(&first) = self.text.get(self.at) else {
             return TokenKind::Eof;
         };
@@ -398,14 +398,14 @@ mod tests {
 
     fn kinds(text: &str) -> Vec<TokenKind> {
         let mut lexer = Lexer::new(text.as_bytes().into());
-        std::iter::from_fn(|| Some(lexer.next().kind).filter(|kind| *kind != T::Eof)).collect()
+        std::iter::from_fn(|| Some(lexer.token().kind).filter(|kind| *kind != T::Eof)).collect()
     }
 
     fn spellings(text: &str) -> Vec<String> {
         let mut lexer = Lexer::new(text.as_bytes().into());
         let mut all = Vec::new();
         loop {
-            let raw = lexer.next();
+            let raw = lexer.token();
             if raw.kind == T::Eof {
                 return all;
             }
@@ -466,7 +466,7 @@ mod tests {
     #[test]
     fn faults_are_noted_and_lexing_goes_on() {
         let mut lexer = Lexer::new(b"a 'b\nc \0 /* d"[..].into());
-        while lexer.next().kind != T::Eof {}
+        while lexer.token().kind != T::Eof {}
         assert_eq!(
             lexer.faults,
             [
@@ -486,11 +486,11 @@ mod tests {
         }
         // The first token of a text begins a line.
         assert_eq!(count, 0);
-        lexer.next();
+        lexer.token();
         while lexer.next_in_line().is_some() {
             count += 1;
         }
         assert_eq!(count, 4);
-        assert!(lexer.next().line_start);
+        assert!(lexer.token().line_start);
     }
 }

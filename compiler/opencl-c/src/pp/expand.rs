@@ -327,7 +327,7 @@ impl Preprocessor<'_> {
     fn paste(&mut self, out: &mut Vec<Tok>, left: Tok, right: Tok) {
         let text = format!("{}{}", self.text(left.token), self.text(right.token));
         let mut lexer = Lexer::new(text.as_bytes().into());
-        let raw = lexer.next();
+        let raw = lexer.token();
         let is_one = raw.end as usize == text.len()
             && raw.kind != TokenKind::Eof
             && raw.kind != TokenKind::Unknown;

@@ -323,7 +323,7 @@ impl Preprocessor<'_> {
                     }
                 }
                 Some(Source::File(file)) => {
-                    let raw = file.lexer.next();
+                    let raw = file.lexer.token();
                     if !file.lexer.faults.is_empty() {
                         self.tell_faults();
                     }

@@ -340,7 +340,7 @@ impl Preprocessor<'_> {
         let mut lexer = Lexer::new(value.as_bytes().into());
         let mut body = Vec::new();
         loop {
-            let raw = lexer.next();
+            let raw = lexer.token();
             if raw.kind == TokenKind::Eof {
                 return body.into();
             }
