@@ -30,10 +30,14 @@ pub mod device;
 pub mod diagnostic;
 pub mod dump;
 pub mod image;
+pub mod interp;
 pub mod ir;
 pub mod jit;
 pub mod kernel_info;
+pub mod launch;
 pub mod lower;
+mod named;
+pub mod options;
 pub mod pipe;
 pub mod program;
 pub mod spirv;
@@ -48,8 +52,7 @@ pub use ir::KernelRole;
 pub use kernel_info::{
     AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers,
 };
-pub use program::{
-    BuildOptions, CompiledKernel, HostVariable, LaunchKey, NdRange, Program, SUB_GROUP_SIZES,
-    SpecConstantInfo, SpecConstants, spec_constants,
-};
+pub use launch::{LaunchKey, NdRange, SUB_GROUP_SIZES};
+pub use options::{BuildOptions, SpecConstantInfo, SpecConstants};
+pub use program::{CompiledKernel, HostVariable, Program, spec_constants};
 pub use times::Times;

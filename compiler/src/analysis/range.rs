@@ -8,9 +8,9 @@
 use cranelift_entity::SecondaryMap;
 
 use super::Cfg;
-use crate::LaunchKey;
 use crate::ir::{BinOp, ConvertOp, DimQuery, Function, Inst, Op, Query, Type, Value};
-use crate::program::{MAX_LOCAL_SIZE, SMALL_IDS};
+use crate::launch::LaunchKey;
+use crate::launch::{MAX_LOCAL_SIZE, SMALL_IDS};
 
 /// Inclusive bounds of a signed number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

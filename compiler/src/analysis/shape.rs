@@ -26,11 +26,11 @@ use cranelift_entity::SecondaryMap;
 
 use super::divergence::Divergence;
 use super::{Cfg, Ranges};
-use crate::LaunchKey;
 use crate::ir::{
     BinOp, Block, ConvertOp, DimQuery, Function, Inst, IntCC, Op, Query, Scalar, Scope, Terminator,
     Value,
 };
+use crate::launch::LaunchKey;
 
 /// Which work-items are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use super::parts::{
     Parts, Repr, default_mask_bits, int_part_type, lane_type, part_count, part_type,
 };
 use super::{Allocator, Lifetimes, Translated};
-use crate::Diagnostic;
 use crate::analysis::{DominatorTree, LoopForest};
+use crate::diagnostic::Diagnostic;
 use crate::ir::{Block, BlockCall, Function, GlobalId, Inst, Op, Scalar, Terminator, Type, Value};
 
 /// Facts about values that several instructions of a block ask for.

@@ -38,7 +38,7 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_entity::PrimaryMap;
 
-use crate::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::ir::{Function, GlobalId};
 
 /// A CLIF function and the vectors whose addresses it holds.

@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 
 use super::{ChannelOrder, DataType, Format, Shape};
-use crate::ir::op::named;
+use crate::named::named;
 
 /// An image, as whoever runs a kernel describes it. It must not change while a kernel runs.
 ///

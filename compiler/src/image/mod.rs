@@ -30,7 +30,7 @@ pub use descriptor::{Descriptor, Extent, Field};
 pub use format::{ChannelOrder, DataType, Format};
 pub use sampler::{Addressing, Sampler};
 
-use crate::ir::op::named;
+use crate::named::named;
 
 named! {
     /// How the texels of an image are arranged.

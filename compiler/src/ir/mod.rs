@@ -2,7 +2,7 @@
 //!
 //! Open `op.rs` first (what an instruction can do), then `function.rs` (what a function is made of).
 //! `builder.rs` makes instructions, `print.rs` and `parse/` are the text form, `verify/` says what is
-//! well formed at each [`Stage`], and `interp/` is what it all means.
+//! well formed at each [`Stage`], and [`crate::interp`] is what it all means.
 //!
 //! Values are defined once, by an instruction or as a block's parameter; control flow hands values
 //! to block parameters (there is no phi). Entities are small keys into arenas
@@ -33,8 +33,8 @@ pub mod builtin;
 pub mod collective;
 mod device;
 pub mod eval;
+pub mod expansion;
 pub mod function;
-pub mod interp;
 pub mod module;
 pub mod op;
 pub mod parse;

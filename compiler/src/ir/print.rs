@@ -6,7 +6,7 @@ use super::{
     Atomic, BlockCall, Collective, Fence, Function, GlobalInit, Image, Inst, KernelRole, Mem,
     Module, Op, Terminator, Value, Wrap,
 };
-use crate::AddressSpace;
+use crate::kernel_info::AddressSpace;
 
 /// The name of an address space in the text form.
 pub fn space_name(space: AddressSpace) -> &'static str {

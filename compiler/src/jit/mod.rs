@@ -11,8 +11,8 @@ use cranelift_codegen::{CompiledCode, Context};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
 
-use crate::Diagnostic;
 use crate::codegen::{Translated, host_isa};
+use crate::diagnostic::Diagnostic;
 
 thread_local! {
     /// The code generator's memory, to be used again: for a small kernel, getting it takes a tenth of the time.

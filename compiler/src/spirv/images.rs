@@ -13,7 +13,7 @@ use super::rules::{REQUIRED, Rule, VALIDATION};
 use super::types::{ImageType, Kind};
 use crate::image::{Component, Field, Sampler};
 use crate::ir::{BinOp, ConvertOp, Image, Op as IrOp, Scalar, Type, Value};
-use crate::{AccessQualifier, AddressSpace};
+use crate::kernel_info::{AccessQualifier, AddressSpace};
 
 const OPERANDS: Rule = Rule::Spirv("Image Operands");
 const COORDINATES: Rule = Rule::Env("Coordinate Format for Reading and Writing Images");
@@ -84,7 +84,7 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    fn not_a(&self, inst: &Inst<'_>, id: Id, what: &str) -> crate::Diagnostic {
+    fn not_a(&self, inst: &Inst<'_>, id: Id, what: &str) -> crate::diagnostic::Diagnostic {
         let name = self.unit.binary.describe(id);
         self.error(inst, format!("the operand {name} is not {what}"))
     }

@@ -23,7 +23,7 @@ struct Access {
 }
 
 impl Access {
-    fn mem(&self, space: crate::AddressSpace, natural: u32) -> Mem {
+    fn mem(&self, space: crate::kernel_info::AddressSpace, natural: u32) -> Mem {
         Mem {
             volatile: self.volatile,
             nontemporal: self.nontemporal,
@@ -144,7 +144,7 @@ impl FunctionTranslator<'_, '_> {
             }
             if leaves <= MAX_STORED_LEAVES {
                 let values = self.values(inst, init)?;
-                let mem = Mem::new(crate::AddressSpace::Private, natural);
+                let mem = Mem::new(crate::kernel_info::AddressSpace::Private, natural);
                 self.store_leaves(inst, pointee, address, mem, &values)?;
             } else {
                 let value: &Const = value;
@@ -323,7 +323,7 @@ impl FunctionTranslator<'_, '_> {
         &self,
         inst: &Inst<'_>,
         words: &[u32],
-        space: crate::AddressSpace,
+        space: crate::kernel_info::AddressSpace,
         ty: Id,
     ) -> Result<Mem> {
         let access = self.one_access(inst, words)?;

@@ -14,8 +14,8 @@ use super::decode::{Binary, Id, Inst, Result, literal_string, literal_string_wor
 use super::pipes::PipeStorage;
 use super::rules::{BUILT_IN_VARIABLES, LOGICAL_LAYOUT, Rule, UNIVERSAL};
 use super::types::{Form, Kind, TypeInfo};
-use crate::Diagnostic;
-use crate::program::SpecConstants;
+use crate::diagnostic::Diagnostic;
+use crate::options::SpecConstants;
 
 /// `HostAccessINTEL` of `SPV_INTEL_global_variable_decorations`, which compilers of SYCL still write; that became two extensions
 /// with numbers of their own.

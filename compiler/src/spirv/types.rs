@@ -13,7 +13,7 @@ use super::module::Unit;
 use super::rules::{Rule, UNIVERSAL, UNIVERSAL_LIMITS, VALIDATION};
 use crate::image::Shape;
 use crate::ir::{Scalar, Type};
-use crate::{AccessQualifier, AddressSpace};
+use crate::kernel_info::{AccessQualifier, AddressSpace};
 
 /// Largest aggregate that may be an SSA value, in leaves.
 pub(super) const MAX_LEAVES: u32 = 1024;
@@ -456,7 +456,7 @@ impl Unit<'_> {
         decoration: &str,
         said: u32,
         natural: u64,
-    ) -> crate::Diagnostic {
+    ) -> crate::diagnostic::Diagnostic {
         self.error(
             inst,
             format!("the decoration {decoration} says {said} bytes, where OpenCL has {natural}"),
@@ -529,7 +529,7 @@ impl Unit<'_> {
         Err(self.error(inst, wrong).under(VALIDATION))
     }
 
-    fn too_large(&self, inst: &Inst<'_>) -> crate::Diagnostic {
+    fn too_large(&self, inst: &Inst<'_>) -> crate::diagnostic::Diagnostic {
         self.error(inst, format!("the type is larger than {MAX_SIZE} bytes"))
             .under(Rule::Limit)
     }
@@ -661,7 +661,7 @@ impl Unit<'_> {
         inst: &Inst<'_>,
         index: u64,
         length: u64,
-    ) -> crate::Diagnostic {
+    ) -> crate::diagnostic::Diagnostic {
         self.error(
             inst,
             format!("the index {index} is outside a composite of {length} parts"),

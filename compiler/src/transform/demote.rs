@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
-use crate::AddressSpace;
 use crate::analysis::DominatorTree;
 use crate::ir::{
     Block, BlockCall, Builder, Function, Inst, Mem, Op, SourceLoc, Terminator, Type, Value,
 };
+use crate::kernel_info::AddressSpace;
 
 /// Stores some values where they are defined, and loads them where another block uses them. Constants are made again instead.
 pub fn demote(func: &mut Function, values: &SecondaryMap<Value, bool>) {

@@ -25,9 +25,9 @@ use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::{SmallVec, smallvec};
 
 use super::memory::Spaces;
-use crate::LaunchKey;
 use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{BinOp, Block, Function, Inst, Mem, Op, Scalar, Type, UnOp, Value};
+use crate::launch::LaunchKey;
 
 /// How many elements an access can have, other than one.
 const CHUNKS: [usize; 5] = [16, 8, 4, 3, 2];

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 
-use crate::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::ir::{
     Block, BlockCall, FuncId, Function, Inst, LocalId, Module, Op, Terminator, Value, ValueDef,
 };

@@ -16,7 +16,7 @@
 //! | [`simplify_cfg`] (with [`phis`], [`if_convert`]) | unreachable blocks, parameters, straight lines, selects |
 //! | [`gvn`] | repeated computations and loads |
 //! | [`dce`] | what nothing needs |
-//! | [`builtins`] | built-ins that are not lane-wise |
+//! | [`expansion`] | built-ins that are not lane-wise |
 //! | [`scalarize`] | one lane for each value |
 //! | [`fast_math`] | what the build options allow arithmetic |
 //! | [`spaces`] | generic accesses to the address space they are known to be in, questions about it answered |
@@ -31,7 +31,6 @@
 //! A pass never recurses on the program's structure, and costs about as much as the function is long. In debug builds the
 //! verifier runs after each.
 
-pub mod builtins;
 pub mod common;
 pub mod contract;
 pub mod dce;
@@ -57,9 +56,11 @@ pub mod spaces;
 pub mod unroll;
 pub mod unroll_by;
 
+use crate::diagnostic::{Diagnostic, Remark};
+use crate::ir::expansion;
 use crate::ir::verify::verify;
 use crate::ir::{Function, Module, ParamSource, Stage};
-use crate::{BuildOptions, Diagnostic, Remark};
+use crate::options::BuildOptions;
 
 /// Promotion feeds folding, which makes more addresses constant, and so on; after this many rounds it is enough.
 const PROMOTE_ROUNDS: usize = 4;
@@ -93,8 +94,8 @@ pub fn prepare_kernel(
     check(&func, Stage::Inlined, "single_entry");
     let remarks = headers.iter().map(|header| header.remark(&func)).collect();
     promote_all(&mut func, Stage::Inlined);
-    builtins::run(&mut func);
-    check(&func, Stage::Inlined, "builtins");
+    expansion::run(&mut func);
+    check(&func, Stage::Inlined, "expansion");
     let params = scalarize::run(&mut func, &kernel.params);
     check(&func, Stage::Scalarized, "scalarize");
     promote_all(&mut func, Stage::Scalarized);

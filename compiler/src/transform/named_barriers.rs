@@ -33,12 +33,12 @@ use std::collections::BTreeSet;
 
 use super::demote::demote_undominated;
 use super::resume::{self, Place, headers_around};
-use crate::AddressSpace;
 use crate::analysis::{DominatorTree, LoopForest};
 use crate::ir::{
     BinOp, Block, BlockCall, Builder, Collective, ConvertOp, Fence, Function, Inst, IntCC, Mem, Op,
     Scalar, Scope, SourceLoc, Terminator, Type, Value,
 };
+use crate::kernel_info::AddressSpace;
 
 /// The state of a work-item that has ended.
 const ENDED: u64 = 0;

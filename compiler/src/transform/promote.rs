@@ -425,7 +425,10 @@ impl<'a> Renamer<'a> {
                     let piece = self.piece(id);
                     let at = piece.offset - to_offset;
                     let address = self.address(src, at);
-                    let mem = Mem::new(crate::AddressSpace::Generic, align_at(align, at));
+                    let mem = Mem::new(
+                        crate::kernel_info::AddressSpace::Generic,
+                        align_at(align, at),
+                    );
                     let ty = Type::new(piece.ty, 1);
                     let value = self.emit(Op::Load(mem), &[address], ty);
                     self.set(id, value);
@@ -436,7 +439,10 @@ impl<'a> Renamer<'a> {
                     let at = self.piece(id).offset - from_offset;
                     let value = self.get(id);
                     let address = self.address(dst, at);
-                    let mem = Mem::new(crate::AddressSpace::Generic, align_at(align, at));
+                    let mem = Mem::new(
+                        crate::kernel_info::AddressSpace::Generic,
+                        align_at(align, at),
+                    );
                     let args = [address, value];
                     let store = self.func.make_inst(Op::Store(mem), &args, &[], self.loc);
                     self.out.push(store);

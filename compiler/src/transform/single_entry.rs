@@ -32,9 +32,9 @@ use std::collections::BTreeMap;
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
-use crate::Remark;
 use crate::analysis::DominatorTree;
 use crate::analysis::loops::{jumps_back, positions};
+use crate::diagnostic::Remark;
 use crate::ir::{Block, BlockCall, Builder, Function, SourceLoc, Terminator, Type, Value};
 
 /// A header that a loop was given.

@@ -20,9 +20,9 @@ mod variables;
 
 use std::collections::BTreeSet;
 
-use crate::LaunchKey;
 use crate::analysis::{Across, Cfg, Shapes};
 use crate::ir::{Function, Value};
+use crate::launch::LaunchKey;
 
 pub use answers::idle;
 pub use linearize::Vectorized;

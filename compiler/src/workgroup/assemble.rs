@@ -9,7 +9,7 @@
 //!         for the rest of x:    its scalar body     unless chunks are always full
 //! ```
 //!
-//! Queries become values of these loops and fields of the [`crate::Launch`] structure, which is read once, as constant
+//! Queries become values of these loops and fields of the [`crate::abi::Launch`] structure, which is read once, as constant
 //! memory. Everything is emitted whether used or not; dead code is removed afterwards.
 //!
 //! A region's results are the same for all work-items or else decided by the first, so the
@@ -20,12 +20,15 @@ use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
 use super::collectives::{Carried, is_collective};
 use super::local::{context_layout, local_layout, slot_align, slot_bytes};
 use super::{Layout, Region, Split};
+use crate::abi;
+use crate::abi::Launch;
 use crate::ir::collective::neutral;
 use crate::ir::{
     BinOp, Block, Builder, DimQuery, Function, Inst, IntCC, Mem, Op, ParamSource, Query, Scalar,
     SlotId, Terminator, Type, Value,
 };
-use crate::{AddressSpace, Launch, LaunchKey, abi};
+use crate::kernel_info::AddressSpace;
+use crate::launch::LaunchKey;
 
 /// What is the same for all work-groups.
 struct LaunchValues {

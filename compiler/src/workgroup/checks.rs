@@ -13,9 +13,9 @@ use std::collections::BTreeSet;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
 use super::bounds::{Bounds, find_bounds};
-use crate::LaunchKey;
 use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{BinOp, Builder, ConvertOp, Function, Op, Terminator, Type, UnOp, Value};
+use crate::launch::LaunchKey;
 use crate::vectorize::{Asked, canonical, idle};
 
 /// A region with its guard.

@@ -26,10 +26,11 @@ mod width;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::diagnostic::{Diagnostic, Remark};
 use crate::ir::{Function, ParamSource, SlotId, SourceLoc};
+use crate::launch::LaunchKey;
 use crate::transform::{dce, for_one_work_item};
 use crate::vectorize::{vectorize, vectorize_guard, vectorize_trusting};
-use crate::{Diagnostic, LaunchKey, Remark};
 use split::Found;
 
 pub use local::local_layout;

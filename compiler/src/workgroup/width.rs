@@ -8,8 +8,9 @@
 use super::extensions::spell_out;
 use super::subgroups::uses_sub_groups;
 use crate::analysis::{Across, Cfg, LoopData, Shape, Shapes, max_pressure};
+use crate::diagnostic::Remark;
 use crate::ir::{BinOp, ConvertOp, Function, Inst, Op, Scalar, SourceLoc, Type, Value};
-use crate::{LaunchKey, Remark};
+use crate::launch::LaunchKey;
 
 /// The size of sub-groups in kernels that do not require another. One for all, so that what an application has learnt
 /// from one kernel holds for the next, and that of most kernels, with two registers for a 32-bit value.

@@ -1,9 +1,9 @@
 //! Reads and writes of images, and questions about them.
 
 use super::{Operands, Verifier, is};
-use crate::AddressSpace;
 use crate::image::Component;
 use crate::ir::{Image, Op, Scalar, Stage, Type};
+use crate::kernel_info::AddressSpace;
 
 impl Verifier<'_> {
     /// The operands and results of an instruction on an image.

@@ -36,10 +36,11 @@ use slots::{Node, Way};
 use super::collectives::is_collective;
 use super::{Region, Split};
 use crate::analysis::{Across, Cfg, Shape, Shapes};
+use crate::diagnostic::{Diagnostic, Remark};
 use crate::ir::{
     Block, Builder, FuncId, Function, Op, Slot, SlotId, SourceLoc, Terminator, Type, Value,
 };
-use crate::{Diagnostic, LaunchKey, Remark};
+use crate::launch::LaunchKey;
 
 fn has_barrier(kernel: &Function) -> bool {
     kernel.layout.iter().any(|&block| {

@@ -7,8 +7,8 @@ use cranelift_entity::SecondaryMap;
 use super::super::again::{self, CHEAP};
 use super::slots::{Crossing, Crossings, Node};
 use super::{Splitter, array_slot};
-use crate::Remark;
 use crate::analysis::Shape;
+use crate::diagnostic::Remark;
 use crate::ir::{Block, Inst, Op, Terminator, Value};
 
 impl Splitter<'_> {

@@ -3,21 +3,19 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
+use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
 
 use super::ndrange::WorkItem;
+use super::nest::{Around, Nest};
 use super::{Error, Interpreter, MAX_DEPTH, PrintfArg, PrintfCall, SegmentId, builtin};
-use crate::AddressSpace;
-use crate::analysis::loops::positions;
-use crate::analysis::{DominatorTree, Loop, LoopForest};
 use crate::ir::collective::{Grouping, evaluate};
 use crate::ir::eval::{self, Lanes};
 use crate::ir::{
     Block, BlockCall, Collective, FuncId, Function, Inst, InstData, Op, Scalar, Scope, Terminator,
     Type, Value,
 };
-use crate::transform::single_entry;
+use crate::kernel_info::AddressSpace;
 
 /// Where in a frame the lanes of each value are, and where blocks are if it matters who is where.
 #[derive(Debug)]
@@ -26,69 +24,6 @@ pub(super) struct Layout {
     total: usize,
     nest: Option<Nest>,
 }
-
-/// In which order work-items that parted go on, so that they meet again: by the loops and blocks of the function whose loops have one
-/// entry each. The function that runs need not be it.
-#[derive(Debug)]
-struct Nest {
-    loops: LoopForest,
-    /// Place in reverse post-order.
-    places: SecondaryMap<Block, u32>,
-    /// The header of a loop with several entries, for each of these.
-    headers: SecondaryMap<Block, PackedOption<Block>>,
-}
-
-impl Nest {
-    /// For functions with a collective, or that may call one with it.
-    fn new(func: &Function) -> Option<Nest> {
-        let matters =
-            |inst: &Inst| matches!(func.insts[*inst].op, Op::Collective { .. } | Op::Call(_));
-        let mut blocks = func.layout.iter();
-        if !blocks.any(|&block| func.blocks[block].insts.iter().any(matters)) {
-            return None;
-        }
-        let mut func = func.clone();
-        let mut headers = SecondaryMap::new();
-        for header in single_entry::run(&mut func) {
-            for entry in header.entries {
-                headers[entry] = header.block.into();
-            }
-        }
-        Some(Nest {
-            loops: LoopForest::new(&func, &DominatorTree::new(&func)),
-            places: positions(&func.reverse_post_order()),
-            headers,
-        })
-    }
-
-    /// Who is in some loops comes to a block.
-    fn come_to(&self, block: Block, around: &mut Around) {
-        if let Some(header) = self.headers[block].expand() {
-            self.go_round(header, around);
-        }
-        self.go_round(block, around);
-    }
-
-    fn go_round(&self, block: Block, around: &mut Around) {
-        let loops = &self.loops;
-        while let Some(&(id, _)) = around.last()
-            && !loops.contains(id, block)
-        {
-            around.pop();
-        }
-        if let Some(id) = loops.innermost(block)
-            && loops.loops[id].header == block
-        {
-            match around.last_mut() {
-                Some((top, rounds)) if *top == id => *rounds += 1,
-                _ => around.push((id, 0)),
-            }
-        }
-    }
-}
-
-/// Loops, outermost first, and how often each has gone round.
-type Around = SmallVec<[(Loop, u32); 2]>;
 
 impl Layout {
     pub fn new(func: &Function) -> Rc<Layout> {
@@ -147,10 +82,7 @@ impl<'f> Frame<'f> {
     /// Adds where the frame is to a place: see [`Item::place`].
     fn place(&self, place: &mut Vec<u32>) {
         if let Some(nest) = &self.layout.nest {
-            for &(id, rounds) in &self.around {
-                place.extend([nest.places[nest.loops.loops[id].header], rounds]);
-            }
-            place.extend([nest.places[self.block], self.next as u32]);
+            nest.place(self.block, self.next, &self.around, place);
         }
     }
 
@@ -250,7 +182,7 @@ impl<'f> Item<'f> {
 impl Item<'_> {
     /// Where it is. Work-items in the same iterations of the same loops have equal places at one instruction; of two
     /// that differ the lesser goes first, since it may still come to where the other is, but not the reverse. Loops are
-    /// where their header is, then by how often they went round.
+    /// where their first entry is, then by how many iterations were begun.
     pub fn place(&self) -> Vec<u32> {
         let mut place = Vec::new();
         for frame in &self.frames {

@@ -1,8 +1,8 @@
 use smallvec::smallvec;
 
 use super::*;
-use crate::NdRange;
 use crate::ir::parse;
+use crate::launch::NdRange;
 
 fn module(text: &str) -> Module {
     let module = parse::module(text).unwrap();

@@ -8,8 +8,8 @@ use crate::abi::SCRATCH_ALIGN;
 use crate::device::Sequence;
 use crate::ir::eval::Lanes;
 use crate::ir::{DimQuery, FuncId, Function, LocalId, Module, Op, ParamSource, Query, Type};
-use crate::workgroup::local_layout;
-use crate::{AddressSpace, NdRange};
+use crate::kernel_info::AddressSpace;
+use crate::launch::NdRange;
 
 /// What one kernel is run with.
 #[derive(Clone, Copy, Debug)]
@@ -94,9 +94,9 @@ struct Locals {
 
 impl Locals {
     fn new(module: &Module, kernel: &Function) -> Locals {
-        let (offsets, mut size) = local_layout(kernel);
-        let names = kernel.locals.values().map(|local| local.name.clone());
-        let mut offsets: HashMap<String, u64> = names.zip(offsets).collect();
+        // Each in its turn at the next multiple of its alignment.
+        let mut offsets: HashMap<String, u64> = HashMap::new();
+        let mut size = 0u64;
         let mut seen: Vec<FuncId> = Vec::new();
         let mut next = 0;
         let mut func = kernel;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Error;
-use crate::AddressSpace;
+use crate::kernel_info::AddressSpace;
 
 /// Where addresses that the caller does not choose start: above every address a process can have, so that segments
 /// with real addresses and assigned ones do not meet.

@@ -11,6 +11,7 @@ use half::f16;
 use smallvec::SmallVec;
 
 use crate::ir::eval::{self, Lanes, signed};
+use crate::ir::expansion;
 use crate::ir::{Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Type, Value};
 
 /// What a built-in has computed, a value for each result.
@@ -98,7 +99,7 @@ fn float(builtin: Builtin, args: &[(Scalar, u64)], results: &[Type]) -> Option<S
         (Builtin::NextAfter, Scalar::F16) => {
             return Some(SmallVec::from_elem(next_after(args[0].1, args[1].1), 1));
         }
-        // Rounded once, as `transform::builtins` writes it.
+        // Rounded once, as `ir::expansion` writes it.
         (Builtin::Mad, Scalar::F16) => {
             let operands: SmallVec<[(Type, &[u64]); 3]> = args
                 .iter()
@@ -181,7 +182,7 @@ fn next_after(x: u64, y: u64) -> u64 {
     }
 }
 
-/// A built-in that is not lane-wise: the operations that [`crate::transform::builtins`] writes it out as, one after another. They
+/// A built-in that is not lane-wise: the operations that [`crate::ir::expansion`] writes it out as, one after another. They
 /// are its definition, so that a program means the same written out or not.
 fn across(builtin: Builtin, args: &[(Type, &[u64])], result: Type) -> Option<Lanes> {
     let types: SmallVec<[Type; 4]> = args.iter().map(|&(ty, _)| ty).collect();
@@ -190,7 +191,7 @@ fn across(builtin: Builtin, args: &[(Type, &[u64])], result: Type) -> Option<Lan
     let entry = func.entry();
     let mut b = Builder::new(&mut func, entry);
     let value = b.val(Op::Builtin(builtin), &params, result);
-    crate::transform::builtins::run(&mut func);
+    expansion::run(&mut func);
     let mut known: HashMap<Value, Lanes> = params
         .iter()
         .zip(args)

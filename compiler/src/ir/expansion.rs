@@ -10,7 +10,7 @@
 
 use smallvec::SmallVec;
 
-use crate::ir::{
+use super::{
     BinOp, Builder, Builtin, ConvertOp, FloatCC, Function, Inst, IntCC, Op, Scalar, Type, UnOp,
     Value,
 };

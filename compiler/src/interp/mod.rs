@@ -15,17 +15,19 @@
 //! - `access.rs`: instructions that touch memory, by lanes, masks and strides.
 //! - `images.rs`: instructions on images. `device.rs`: those that enqueue.
 //! - `builtin.rs`: `OpenCL.std` built-ins on constant lanes; the constant folder uses it too.
-//! - `ndrange.rs`: groups, work-items, barriers. `together.rs`: collectives.
+//! - `ndrange.rs`: groups, work-items, barriers. `convergence.rs`: collectives, and which work-items execute one together.
+//! - `nest.rs`: loops and iterations, which decide that.
 
 mod access;
 pub mod builtin;
 mod checks;
+mod convergence;
 mod device;
 mod exec;
 mod images;
 mod memory;
 mod ndrange;
-mod together;
+mod nest;
 
 #[cfg(test)]
 mod tests;
@@ -34,8 +36,8 @@ use std::fmt;
 
 use cranelift_entity::{EntityRef, PrimaryMap};
 
-use super::eval::Lanes;
-use super::{FuncId, Function, GlobalId, GlobalInit, Module, Type};
+use crate::ir::eval::Lanes;
+use crate::ir::{FuncId, Function, GlobalId, GlobalInit, Module, Type};
 
 use crate::device::Sequence;
 
