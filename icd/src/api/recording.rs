@@ -5,9 +5,9 @@ use opencl_sys::*;
 
 use super::command_buffer::CommandBuffer;
 use super::context::OfContext;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Ref;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// `command_buffer`, `command_queue`, `properties`; `num_sync_points_in_wait_list`, `sync_point_wait_list`, `sync_point`
 /// and `mutable_handle`.
@@ -15,11 +15,11 @@ use crate::abi::handle::Ref;
 pub struct Recording {
     pub buffer: RawHandle,
     pub queue: RawHandle,
-    pub properties: In<cl_command_properties_khr>,
+    pub properties: InPtr<cl_command_properties_khr>,
     pub count: cl_uint,
-    pub list: In<cl_sync_point_khr>,
-    pub point: Out<cl_sync_point_khr>,
-    pub handle: Out<RawHandle>,
+    pub list: InPtr<cl_sync_point_khr>,
+    pub point: OutPtr<cl_sync_point_khr>,
+    pub handle: OutPtr<RawHandle>,
 }
 
 impl Recording {

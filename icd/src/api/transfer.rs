@@ -13,17 +13,17 @@ use super::context::OfContext;
 use super::memory::Mem;
 use super::queue::Queue;
 use super::wait::Events;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// Three sizes; a null pointer is a wrong value.
-pub fn triple(values: In<usize>) -> CLResult<[usize; 3]> {
+pub fn triple(values: InPtr<usize>) -> CLResult<[usize; 3]> {
     let values = values.array(3).ok_or(ClError::INVALID_VALUE)?;
     Ok([values[0], values[1], values[2]])
 }
 
 /// One side of a rectangular transfer; a null pointer is a wrong value.
-pub fn side(origin: In<usize>, row_pitch: usize, slice_pitch: usize) -> CLResult<RectSide> {
+pub fn side(origin: InPtr<usize>, row_pitch: usize, slice_pitch: usize) -> CLResult<RectSide> {
     Ok(RectSide {
         origin: triple(origin)?,
         row_pitch,
@@ -38,7 +38,7 @@ pub fn read(
     blocking: cl_bool,
     offset: usize,
     size: usize,
-    to: Out<c_void>,
+    to: OutPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
@@ -66,7 +66,7 @@ pub fn write(
     blocking: cl_bool,
     offset: usize,
     size: usize,
-    from: In<c_void>,
+    from: InPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
@@ -118,14 +118,14 @@ pub fn read_rect(
     queue: RawHandle,
     buffer: RawHandle,
     blocking: cl_bool,
-    buffer_origin: In<usize>,
-    host_origin: In<usize>,
-    region: In<usize>,
+    buffer_origin: InPtr<usize>,
+    host_origin: InPtr<usize>,
+    region: InPtr<usize>,
     buffer_row_pitch: usize,
     buffer_slice_pitch: usize,
     host_row_pitch: usize,
     host_slice_pitch: usize,
-    to: Out<c_void>,
+    to: OutPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
@@ -155,14 +155,14 @@ pub fn write_rect(
     queue: RawHandle,
     buffer: RawHandle,
     blocking: cl_bool,
-    buffer_origin: In<usize>,
-    host_origin: In<usize>,
-    region: In<usize>,
+    buffer_origin: InPtr<usize>,
+    host_origin: InPtr<usize>,
+    region: InPtr<usize>,
     buffer_row_pitch: usize,
     buffer_slice_pitch: usize,
     host_row_pitch: usize,
     host_slice_pitch: usize,
-    from: In<c_void>,
+    from: InPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
@@ -192,9 +192,9 @@ pub fn copy_rect(
     queue: RawHandle,
     source: RawHandle,
     destination: RawHandle,
-    source_origin: In<usize>,
-    destination_origin: In<usize>,
-    region: In<usize>,
+    source_origin: InPtr<usize>,
+    destination_origin: InPtr<usize>,
+    region: InPtr<usize>,
     source_row_pitch: usize,
     source_slice_pitch: usize,
     destination_row_pitch: usize,
@@ -229,7 +229,7 @@ pub fn copy_rect(
 pub const MAX_PATTERN_SIZE: usize = 128;
 
 /// A fill pattern, copied.
-pub fn pattern(pattern: In<c_void>, size: usize) -> CLResult<Vec<u8>> {
+pub fn pattern(pattern: InPtr<c_void>, size: usize) -> CLResult<Vec<u8>> {
     // > CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of {1, 2, 4, 8, 16,
     // > 32, 64, 128}.
     require(
@@ -243,7 +243,7 @@ pub fn pattern(pattern: In<c_void>, size: usize) -> CLResult<Vec<u8>> {
 pub fn fill(
     queue: RawHandle,
     buffer: RawHandle,
-    pattern_pointer: In<c_void>,
+    pattern_pointer: InPtr<c_void>,
     pattern_size: usize,
     offset: usize,
     size: usize,
@@ -269,8 +269,8 @@ pub fn map(
     offset: usize,
     size: usize,
     num_events: cl_uint,
-    event_list: In<RawHandle>,
-    event: Out<RawHandle>,
+    event_list: InPtr<RawHandle>,
+    event: OutPtr<RawHandle>,
 ) -> CLResult<*mut c_void> {
     let queue = Queue::usable(queue)?;
     let buffer = Mem::for_queue(buffer, &queue)?;
@@ -292,7 +292,7 @@ pub fn map(
 pub fn unmap(
     queue: RawHandle,
     mem: RawHandle,
-    mapped: Out<c_void>,
+    mapped: OutPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
@@ -310,7 +310,7 @@ pub fn unmap(
 fn memory_objects(
     queue: &Queue,
     count: cl_uint,
-    list: In<RawHandle>,
+    list: InPtr<RawHandle>,
 ) -> CLResult<Vec<Arc<RuntimeBuffer>>> {
     // > CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL.
     require(count != 0, ClError::INVALID_VALUE)?;
@@ -324,7 +324,7 @@ fn memory_objects(
 pub fn migrate_ext(
     queue: RawHandle,
     num_mem_objects: cl_uint,
-    mem_objects: In<RawHandle>,
+    mem_objects: InPtr<RawHandle>,
     flags: cl_mem_migration_flags_ext,
     events: Events,
 ) -> CLResult<()> {
@@ -340,7 +340,7 @@ pub fn migrate_ext(
 pub fn migrate(
     queue: RawHandle,
     num_mem_objects: cl_uint,
-    mem_objects: In<RawHandle>,
+    mem_objects: InPtr<RawHandle>,
     flags: cl_mem_migration_flags,
     events: Events,
 ) -> CLResult<()> {

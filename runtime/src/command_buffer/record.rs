@@ -9,7 +9,7 @@ use std::sync::Arc;
 use opencl_sys::*;
 
 use super::{Command, CommandBuffer, Dispatch, Place, Recording, SyncPoint};
-use crate::command::{Keep, Work};
+use crate::command::{RetainedResources, Work};
 use crate::enqueue::check_kernel;
 use crate::error::{CLResult, ClError};
 use crate::memory::buffer::Buffer;
@@ -23,7 +23,7 @@ impl CommandBuffer {
         let command = Command {
             command_type: CL_COMMAND_BARRIER,
             work: Work::Nothing,
-            keep: Keep::new(),
+            retained: RetainedResources::new(),
         };
         self.record(place, command)
     }
@@ -133,7 +133,7 @@ impl CommandBuffer {
         let command = command.unwrap_or(Command {
             command_type: CL_COMMAND_NDRANGE_KERNEL,
             work: Work::Nothing,
-            keep: Keep::new(),
+            retained: RetainedResources::new(),
         });
         let mut recording = self.recording.lock();
         let point = self.record_into(&mut recording, place, command)?;
@@ -209,7 +209,7 @@ impl Recording {
         dependencies.dedup();
         self.last[place.queue] = Some(node);
         Arc::make_mut(&mut self.graph).add(Arc::new(command.work), place.queue, &dependencies);
-        Arc::make_mut(&mut self.keep).push(command.keep);
+        Arc::make_mut(&mut self.retained).push(command.retained);
         Ok(point)
     }
 }

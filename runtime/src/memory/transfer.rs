@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
+use crate::chunks::Shape;
 use crate::memory::host::HostPtr;
 use crate::memory::rect::Layout;
-use crate::share::Shape;
 
 /// Bytes in a unit of work.
 const BLOCK: usize = 256 << 10;

@@ -14,7 +14,7 @@ use crate::event::Event;
 pub(crate) const MAX_EVENTS: u32 = 1 << 16;
 
 /// See the head of `mod.rs`.
-pub(crate) struct Family {
+pub(crate) struct LaunchTree {
     pub(crate) context: Arc<Context>,
     /// The handle of the default queue when the host enqueued.
     pub(crate) default_queue: u64,
@@ -38,10 +38,10 @@ struct Entry {
     references: u32,
 }
 
-impl Family {
-    /// The family of a launch, which can run.
-    pub(crate) fn new(context: &Arc<Context>, default_queue: u64) -> Arc<Family> {
-        Arc::new(Family {
+impl LaunchTree {
+    /// The tree of a launch, which can run.
+    pub(crate) fn new(context: &Arc<Context>, default_queue: u64) -> Arc<LaunchTree> {
+        Arc::new(LaunchTree {
             context: Arc::clone(context),
             default_queue,
             active: AtomicU32::new(1),
@@ -55,7 +55,7 @@ impl Family {
     }
 
     /// A command has ended, and what waited for that can run; whether nothing else can.
-    pub(crate) fn rest(&self) -> bool {
+    pub(crate) fn became_idle(&self) -> bool {
         self.active.fetch_sub(1, AcqRel) == 1
     }
 
@@ -117,7 +117,7 @@ impl Family {
         events.blocked.push(Arc::downgrade(event));
     }
 
-    /// What keeps the family from coming to its end, once nothing can run: user events that are not set, else commands that wait for
+    /// What keeps the tree from coming to its end, once nothing can run: user events that are not set, else commands that wait for
     /// each other.
     pub(crate) fn stuck(&self) -> Vec<Arc<Event>> {
         let mut events = self.events.lock();
@@ -138,7 +138,7 @@ impl Family {
     }
 
     /// The launch from the host is complete: nobody can use a handle any more.
-    pub(crate) fn dissolve(&self) {
+    pub(crate) fn fail_stuck(&self) {
         let events = std::mem::take(&mut *self.events.lock());
         drop(events);
     }

@@ -16,7 +16,7 @@ use crate::launch::LaunchWork;
 use crate::on_device::Caller;
 
 /// What serves one call of generated code.
-pub(crate) struct Services<'a> {
+pub(crate) struct DeviceRuntime<'a> {
     launch: &'a LaunchWork,
     /// Unless the kernel enqueues nothing.
     caller: Option<Caller<'a>>,
@@ -24,9 +24,9 @@ pub(crate) struct Services<'a> {
     failed: Cell<bool>,
 }
 
-impl<'a> Services<'a> {
-    pub(crate) fn new(launch: &'a LaunchWork, caller: Option<Caller<'a>>) -> Services<'a> {
-        Services {
+impl<'a> DeviceRuntime<'a> {
+    pub(crate) fn new(launch: &'a LaunchWork, caller: Option<Caller<'a>>) -> DeviceRuntime<'a> {
+        DeviceRuntime {
             launch,
             caller,
             failed: Cell::new(false),
@@ -109,20 +109,20 @@ impl fmt::Display for Failed {
     }
 }
 
-/// A [`brolga_compiler::DeviceFn`] whose context is a [`Services`].
+/// A [`brolga_compiler::DeviceFn`] whose context is a [`DeviceRuntime`].
 ///
 /// # Safety
-/// `context` is a [`Services`], `words` as many words as `count` says.
-pub(crate) unsafe extern "C" fn serve(
+/// `context` is a [`DeviceRuntime`], `words` as many words as `count` says.
+pub(crate) unsafe extern "C" fn host_call(
     context: *mut c_void,
     what: u64,
     words: *const u64,
     count: u64,
 ) -> u64 {
     // SAFETY: as above.
-    let (services, given) = unsafe {
+    let (device_runtime, given) = unsafe {
         (
-            &*context.cast_const().cast::<Services<'_>>(),
+            &*context.cast_const().cast::<DeviceRuntime<'_>>(),
             match count {
                 0 => &[],
                 _ => std::slice::from_raw_parts(words, count as usize),
@@ -133,12 +133,12 @@ pub(crate) unsafe extern "C" fn serve(
         return 0;
     };
     // A panic in here is a bug of the driver; it must not go through generated code.
-    let answer = catch_unwind(AssertUnwindSafe(|| match &services.caller {
+    let answer = catch_unwind(AssertUnwindSafe(|| match &device_runtime.caller {
         _ if service == DeviceOp::FailAssertion => {
-            services.fail_assertion(given);
+            device_runtime.fail_assertion(given);
             0
         }
-        Some(caller) => caller.serve(service, block, given),
+        Some(caller) => caller.host_call(service, block, given),
         // SAFETY: as above.
         None => unsafe { device::refuse(context, what, words, count) },
     }));

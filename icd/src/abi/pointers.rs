@@ -1,6 +1,6 @@
 //! Pointers that come from C, as types that are safe to use.
 //!
-//! A shell turns every raw argument into one of these with [`FromC`], once; that conversion is the one place
+//! An entry wrapper turns every raw argument into one of these with [`FromC`], once; that conversion is the one place
 //! where the application's promise ("null, or valid for as many elements as the other arguments say") is taken
 //! on trust. Everything behind it is safe Rust: reading copies out, writing copies in, null is an `Option`.
 
@@ -25,31 +25,31 @@ impl<T> FromC<T> for T {
 }
 
 /// A pointer that is read: null or valid.
-pub struct In<T>(*const T);
+pub struct InPtr<T>(*const T);
 
-impl<T> Clone for In<T> {
+impl<T> Clone for InPtr<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<T> Copy for In<T> {}
+impl<T> Copy for InPtr<T> {}
 
-impl<T> FromC<*const T> for In<T> {
+impl<T> FromC<*const T> for InPtr<T> {
     unsafe fn from_c(raw: *const T) -> Self {
-        In(raw)
+        InPtr(raw)
     }
 }
 
 /// Some prototypes lack a `const` (`const char **strings`).
-impl<T> FromC<*mut T> for In<T> {
+impl<T> FromC<*mut T> for InPtr<T> {
     unsafe fn from_c(raw: *mut T) -> Self {
-        In(raw)
+        InPtr(raw)
     }
 }
 
-impl<T> In<T> {
+impl<T> InPtr<T> {
     pub fn null() -> Self {
-        In(std::ptr::null())
+        InPtr(std::ptr::null())
     }
 
     pub fn is_null(self) -> bool {
@@ -66,7 +66,7 @@ impl<T> In<T> {
     }
 }
 
-impl<T: Copy> In<T> {
+impl<T: Copy> InPtr<T> {
     /// The value, or nothing for null.
     pub fn get(self) -> Option<T> {
         // SAFETY: not null, so valid for a `T` by the promise of `from_c`. Applications do pass unaligned pointers.
@@ -87,7 +87,7 @@ impl<T: Copy> In<T> {
     }
 }
 
-impl<T: Copy> In<T> {
+impl<T: Copy> InPtr<T> {
     /// One value after another, none for null. Who asks for the next knows from those before that it is there.
     pub fn values(self) -> impl Iterator<Item = T> {
         let mut at = self.0;
@@ -95,14 +95,14 @@ impl<T: Copy> In<T> {
             if self.is_null() {
                 return None;
             }
-            let value = In(at).get();
+            let value = InPtr(at).get();
             at = at.wrapping_add(1);
             value
         })
     }
 }
 
-impl<T: Copy + Default + PartialEq> In<T> {
+impl<T: Copy + Default + PartialEq> InPtr<T> {
     /// A list of key and value pairs that a zero key ends; null is the empty list.
     pub fn properties(self) -> Vec<(T, T)> {
         self.properties_among(|_| true).unwrap_or_default()
@@ -131,7 +131,7 @@ impl<T: Copy + Default + PartialEq> In<T> {
     }
 }
 
-impl In<c_void> {
+impl InPtr<c_void> {
     /// Memory for a command to read.
     pub fn host_ptr(self) -> HostPtr {
         // SAFETY: by the promise of `from_c`, which for an enqueue lasts until the command is complete.
@@ -140,16 +140,16 @@ impl In<c_void> {
 
     /// `count` bytes, or nothing for null.
     pub fn bytes(self, count: usize) -> Option<Vec<u8>> {
-        In(self.0.cast::<u8>()).array(count)
+        InPtr(self.0.cast::<u8>()).array(count)
     }
 
     /// The pointer to `T` that an untyped argument stands for.
-    pub fn cast<T>(self) -> In<T> {
-        In(self.0.cast())
+    pub fn cast<T>(self) -> InPtr<T> {
+        InPtr(self.0.cast())
     }
 }
 
-impl In<c_char> {
+impl InPtr<c_char> {
     /// The bytes before the terminating zero, or nothing for null.
     pub fn string(self) -> Option<Vec<u8>> {
         // SAFETY: not null, so a zero-terminated string by the promise of `from_c`.
@@ -157,7 +157,7 @@ impl In<c_char> {
     }
 }
 
-impl<P: Pointer> In<P> {
+impl<P: Pointer> InPtr<P> {
     /// `count` addresses for a command to use; none for null.
     pub fn host_ptrs(self, count: usize) -> Vec<HostPtr> {
         self.array(count)
@@ -186,24 +186,24 @@ impl Pointer for *const c_void {
     }
 }
 
-impl In<*const c_char> {
+impl InPtr<*const c_char> {
     /// `count` strings; `lengths` gives their sizes, and a missing or zero length means zero-terminated.
     /// Nothing when the array or one of the strings is null.
-    pub fn strings(self, count: usize, lengths: In<usize>) -> Option<Vec<Vec<u8>>> {
+    pub fn strings(self, count: usize, lengths: InPtr<usize>) -> Option<Vec<Vec<u8>>> {
         let pointers = self.array(count)?;
         let lengths = lengths.array(count).unwrap_or_else(|| vec![0; count]);
         pointers
             .into_iter()
             .zip(lengths)
             .map(|(pointer, length)| match length {
-                0 => In(pointer).string(),
-                _ => In(pointer.cast::<c_void>()).bytes(length),
+                0 => InPtr(pointer).string(),
+                _ => InPtr(pointer.cast::<c_void>()).bytes(length),
             })
             .collect()
     }
 }
 
-impl In<*const u8> {
+impl InPtr<*const u8> {
     /// `lengths.len()` byte strings; an entry is nothing where its pointer is null.
     pub fn blobs(self, lengths: &[usize]) -> Option<Vec<Option<Vec<u8>>>> {
         let pointers = self.array(lengths.len())?;
@@ -211,29 +211,29 @@ impl In<*const u8> {
             pointers
                 .into_iter()
                 .zip(lengths)
-                .map(|(pointer, &length)| In(pointer).array(length))
+                .map(|(pointer, &length)| InPtr(pointer).array(length))
                 .collect(),
         )
     }
 }
 
 /// A pointer that is written: null or valid.
-pub struct Out<T>(*mut T);
+pub struct OutPtr<T>(*mut T);
 
-impl<T> Clone for Out<T> {
+impl<T> Clone for OutPtr<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<T> Copy for Out<T> {}
+impl<T> Copy for OutPtr<T> {}
 
-impl<T> FromC<*mut T> for Out<T> {
+impl<T> FromC<*mut T> for OutPtr<T> {
     unsafe fn from_c(raw: *mut T) -> Self {
-        Out(raw)
+        OutPtr(raw)
     }
 }
 
-impl<T> Out<T> {
+impl<T> OutPtr<T> {
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -248,7 +248,7 @@ impl<T> Out<T> {
     }
 }
 
-impl<T: Copy> Out<T> {
+impl<T: Copy> OutPtr<T> {
     /// Writes `value`, or nothing through null.
     pub fn set(self, value: T) {
         if !self.is_null() {
@@ -275,7 +275,7 @@ impl<T: Copy> Out<T> {
     }
 }
 
-impl Out<c_void> {
+impl OutPtr<c_void> {
     /// Memory for a command to read or write.
     pub fn host_ptr(self) -> HostPtr {
         // SAFETY: by the promise of `from_c`, which for an enqueue lasts until the command is complete.
@@ -283,8 +283,8 @@ impl Out<c_void> {
     }
 
     /// The pointer to `T` that an untyped argument stands for.
-    pub fn cast<T>(self) -> Out<T> {
-        Out(self.0.cast())
+    pub fn cast<T>(self) -> OutPtr<T> {
+        OutPtr(self.0.cast())
     }
 }
 
@@ -304,15 +304,15 @@ impl FromC<*mut c_void> for RawHandle {
     }
 }
 
-impl FromC<*const *mut c_void> for In<RawHandle> {
+impl FromC<*const *mut c_void> for InPtr<RawHandle> {
     unsafe fn from_c(raw: *const *mut c_void) -> Self {
-        In(raw.cast())
+        InPtr(raw.cast())
     }
 }
 
-impl FromC<*mut *mut c_void> for Out<RawHandle> {
+impl FromC<*mut *mut c_void> for OutPtr<RawHandle> {
     unsafe fn from_c(raw: *mut *mut c_void) -> Self {
-        Out(raw.cast())
+        OutPtr(raw.cast())
     }
 }
 
@@ -362,39 +362,39 @@ impl UserData {
 mod tests {
     use super::*;
 
-    fn input<T>(values: &[T]) -> In<T> {
+    fn input<T>(values: &[T]) -> InPtr<T> {
         // SAFETY: valid for the length of the slice, which the tests keep to.
-        unsafe { In::from_c(values.as_ptr()) }
+        unsafe { InPtr::from_c(values.as_ptr()) }
     }
 
     #[test]
     fn property_lists_end_at_zero() {
         assert_eq!(input(&[3u64, 0, 4, 5, 0, 9]).properties(), [(3, 0), (4, 5)]);
-        assert!(In::<u64>::null().properties().is_empty());
+        assert!(InPtr::<u64>::null().properties().is_empty());
         assert_eq!(input(&[3u64, 0, 4]).properties_among(|key| key == 3), None);
     }
 
     #[test]
     fn strings_with_and_without_lengths() {
         let texts = [c"abc".as_ptr(), c"defg".as_ptr()];
-        let both = input(&texts).strings(2, In::null()).unwrap();
+        let both = input(&texts).strings(2, InPtr::null()).unwrap();
         assert_eq!(both, [b"abc".to_vec(), b"defg".to_vec()]);
         let cut = input(&texts).strings(2, input(&[0, 2])).unwrap();
         assert_eq!(cut, [b"abc".to_vec(), b"de".to_vec()]);
         let holed = [c"abc".as_ptr(), std::ptr::null()];
-        assert!(input(&holed).strings(2, In::null()).is_none());
+        assert!(input(&holed).strings(2, InPtr::null()).is_none());
     }
 
     #[test]
     fn arrays_may_be_unaligned() {
         let bytes = [0u8, 1, 0, 0, 0, 2, 0, 0, 0];
-        let values: In<u32> = input(&bytes[1..]).cast_for_test();
+        let values: InPtr<u32> = input(&bytes[1..]).cast_for_test();
         assert_eq!(values.array(2).unwrap(), [1, 2]);
     }
 
-    impl In<u8> {
-        fn cast_for_test<T>(self) -> In<T> {
-            In(self.0.cast())
+    impl InPtr<u8> {
+        fn cast_for_test<T>(self) -> InPtr<T> {
+            InPtr(self.0.cast())
         }
     }
 }

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use opencl_sys::{CL_SUCCESS, cl_int};
 
-use super::edge::Out;
 use super::error::{CLResult, ClError};
+use super::pointers::OutPtr;
 
 /// Runs `body`; a panic becomes `CL_OUT_OF_HOST_MEMORY` with a message on stderr.
 fn guard<T>(name: &str, body: impl FnOnce() -> CLResult<T>) -> CLResult<T> {
@@ -32,7 +32,7 @@ pub fn status(name: &str, body: impl FnOnce() -> CLResult<()>) -> cl_int {
 /// An entry point that returns a pointer or handle, and its status through `errcode_ret`, which may be null.
 pub fn created<T: IntoC>(
     name: &str,
-    errcode_ret: Out<cl_int>,
+    errcode_ret: OutPtr<cl_int>,
     body: impl FnOnce() -> CLResult<T>,
 ) -> T::Raw {
     match guard(name, body) {
@@ -71,7 +71,7 @@ impl IntoC for () {
     fn into_c(self) {}
 }
 
-impl IntoC for super::edge::RawHandle {
+impl IntoC for super::pointers::RawHandle {
     type Raw = *mut std::ffi::c_void;
     const NOTHING: Self::Raw = std::ptr::null_mut();
     fn into_c(self) -> Self::Raw {
@@ -89,7 +89,7 @@ impl IntoC for *mut std::ffi::c_void {
 
 /// A handle that is returned together with an error: a program that failed to link.
 pub struct Created {
-    pub handle: super::edge::RawHandle,
+    pub handle: super::pointers::RawHandle,
     pub status: cl_int,
 }
 

@@ -42,13 +42,13 @@ impl Shape {
 const SHARES: u64 = 8;
 
 /// Work turned out to be worth more threads than one, or than several.
-pub(crate) enum Widened {
+pub(crate) enum MoreThreads {
     FromOne,
     FromSeveral,
 }
 
 /// The state of sharing one piece of work.
-pub(crate) struct Share {
+pub(crate) struct ChunkScheduler {
     shape: Shape,
     /// Threads that there are.
     limit: u32,
@@ -64,15 +64,15 @@ pub(crate) struct Share {
     busy: AtomicU64,
 }
 
-impl Share {
+impl ChunkScheduler {
     /// `limit` is how many threads there are.
-    pub(crate) fn new(shape: Shape, limit: u32) -> Share {
+    pub(crate) fn new(shape: Shape, limit: u32) -> ChunkScheduler {
         debug_assert!(shape.units > 0 && shape.threads > 0 && shape.min_chunk > 0 && limit > 0);
         let shape = Shape {
             threads: shape.threads.min(limit),
             ..shape
         };
-        Share {
+        ChunkScheduler {
             shape,
             limit,
             threads: AtomicU32::new(shape.threads),
@@ -127,7 +127,7 @@ impl Share {
 
     /// `units` units took `nanoseconds`: counts the time, and corrects the guess. Tells when more threads should come than
     /// before.
-    pub(crate) fn spent(&self, units: u64, nanoseconds: u64) -> Option<Widened> {
+    pub(crate) fn record_time(&self, units: u64, nanoseconds: u64) -> Option<MoreThreads> {
         self.busy.fetch_add(nanoseconds, AcqRel);
         let left = self.shape.units.saturating_sub(self.next.load(Relaxed));
         if left == 0 || !self.shape.is_guess {
@@ -143,8 +143,8 @@ impl Share {
         let chunk = NANOSECONDS_PER_CHUNK.saturating_mul(units) / nanoseconds.max(1);
         self.min_chunk.fetch_min(chunk.max(1), Relaxed);
         match self.threads.fetch_max(wanted, SeqCst) {
-            1 => Some(Widened::FromOne),
-            before if before < wanted => Some(Widened::FromSeveral),
+            1 => Some(MoreThreads::FromOne),
+            before if before < wanted => Some(MoreThreads::FromSeveral),
             _ => None,
         }
     }

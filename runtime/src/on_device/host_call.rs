@@ -1,4 +1,4 @@
-//! The services of device-side enqueue that kernels ask for, each for one work-item.
+//! The device_runtime of device-side enqueue that kernels ask for, each for one work-item.
 //!
 //! Generated code asks on the thread that runs it. Errors are values that the kernel gets; nothing here waits for another
 //! command, or runs one.
@@ -16,8 +16,8 @@ use brolga_compiler::ir::{DeviceOp, FuncId};
 use opencl_sys::*;
 
 use super::queues::COMMAND_SIZE;
-use super::{Lineage, Spawner};
-use crate::command::{Job, Keep, Work};
+use super::{ParentLink, Spawner};
+use crate::command::{Job, RetainedResources, Work};
 use crate::event::Event;
 use crate::launch::{ArgBlock, LaunchWork};
 use crate::ndrange::{self, Limits};
@@ -55,8 +55,8 @@ impl<'a> Caller<'a> {
     }
 
     /// Does what is asked for. The result is 0 where there is none.
-    pub(crate) fn serve(&self, what: DeviceOp, block: Option<FuncId>, words: &[u64]) -> u64 {
-        let family = &self.spawner.family;
+    pub(crate) fn host_call(&self, what: DeviceOp, block: Option<FuncId>, words: &[u64]) -> u64 {
+        let tree = &self.spawner.tree;
         let block = block.and_then(|block| self.spawner.executable.block(block));
         let answer = |result: Result<(), Refusal>| match result {
             Ok(()) => SUCCESS as u64,
@@ -71,20 +71,20 @@ impl<'a> Caller<'a> {
             }
             DeviceOp::EnqueueMarker => answer(self.enqueue_marker(&Marker::new(words))),
             DeviceOp::RetainEvent => {
-                family.retain(words[0]);
+                tree.retain(words[0]);
                 0
             }
             DeviceOp::ReleaseEvent => {
-                family.release(words[0]);
+                tree.release(words[0]);
                 0
             }
-            DeviceOp::CreateUserEvent => match family.has_room() {
-                true => family.add(&Event::user(&family.context)),
+            DeviceOp::CreateUserEvent => match tree.has_room() {
+                true => tree.add(&Event::user(&tree.context)),
                 false => 0,
             },
-            DeviceOp::IsValidEvent => u64::from(family.find(words[0]).is_some()),
+            DeviceOp::IsValidEvent => u64::from(tree.find(words[0]).is_some()),
             DeviceOp::SetUserEventStatus => {
-                if let Some(event) = family.find(words[0]) {
+                if let Some(event) = tree.find(words[0]) {
                     // Not a user event, a status that is none, or set before: "behavior is undefined", and nothing happens.
                     let _ = event.set_user_status(words[1] as u32 as i32);
                 }
@@ -93,14 +93,14 @@ impl<'a> Caller<'a> {
             DeviceOp::CaptureProfilingInfo => {
                 if words[1] == PROFILING_COMMAND_EXEC_TIME
                     && words[2] != 0
-                    && let Some(event) = family.find(words[0])
+                    && let Some(event) = tree.find(words[0])
                     && !event.is_user()
                 {
                     event.capture_times(words[2] as usize);
                 }
                 0
             }
-            DeviceOp::DefaultQueue => family.default_queue,
+            DeviceOp::DefaultQueue => tree.default_queue,
             // Whoever called this does that.
             DeviceOp::FailAssertion => 0,
             DeviceOp::SubGroupCount
@@ -115,7 +115,7 @@ impl<'a> Caller<'a> {
     fn limits(&self, block: usize) -> Limits<'_> {
         let executable = &self.spawner.executable;
         Limits {
-            device: self.spawner.family.context.device(),
+            device: self.spawner.tree.context.device(),
             info: &executable.kernels()[block],
             width: executable.width(block),
             allows_non_uniform: executable.allows_non_uniform,
@@ -143,7 +143,7 @@ impl<'a> Caller<'a> {
     }
 
     fn queue(&self, handle: u64) -> Result<Arc<Queue>, Refusal> {
-        let queues = self.spawner.family.context.device_queues();
+        let queues = self.spawner.tree.context.device_queues();
         queues.find(handle).ok_or(INVALID_QUEUE)
     }
 
@@ -177,12 +177,12 @@ impl<'a> Caller<'a> {
                 let code = executable.code(block, range).map_err(|diagnostic| {
                     let message = format!("kernel `{}`: {diagnostic}", limits.info.name);
                     eprintln!("brolga: {message}");
-                    self.spawner.family.context.report(&message);
+                    self.spawner.tree.context.report(&message);
                     OUT_OF_RESOURCES
                 })?;
                 let spawner = limits.info.enqueues.then(|| self.spawner.clone());
                 let args = ArgBlock::of(&bytes);
-                let context = &self.spawner.family.context;
+                let context = &self.spawner.tree.context;
                 let launch = LaunchWork::new(context, code, args, *range, local_mem_size, spawner);
                 Work::Launch(Box::new(launch))
             }
@@ -233,7 +233,7 @@ impl<'a> Caller<'a> {
                 let at = (events.wait as usize).wrapping_add(8 * n) as *const u64;
                 // SAFETY: the instruction's operands say that there are as many events; private variables may be anywhere.
                 let handle = unsafe { at.read_unaligned() };
-                let event = self.spawner.family.find(handle);
+                let event = self.spawner.tree.find(handle);
                 event.ok_or(INVALID_EVENT_WAIT_LIST)
             })
             .collect()
@@ -248,9 +248,9 @@ impl<'a> Caller<'a> {
         room: u64,
         events: &Events,
     ) -> Result<Arc<Event>, Refusal> {
-        let family = &self.spawner.family;
+        let tree = &self.spawner.tree;
         // CLK_EVENT_ALLOCATION_FAILURE if event_ret is not NULL and an event could not be allocated.
-        if events.returned != 0 && !family.has_room() {
+        if events.returned != 0 && !tree.has_room() {
             return Err(EVENT_ALLOCATION_FAILURE);
         }
         // CLK_DEVICE_QUEUE_FULL if queue is full.
@@ -260,12 +260,18 @@ impl<'a> Caller<'a> {
         {
             return Err(DEVICE_QUEUE_FULL);
         }
-        let lineage = Lineage::child(self.event, family, room);
+        let parent_link = ParentLink::child(self.event, tree, room);
         let job = Job::new(work, queue.device().pool().threads());
-        let event = Event::command(queue, command_type, job, Keep::new(), Some(lineage));
+        let event = Event::command(
+            queue,
+            command_type,
+            job,
+            RetainedResources::new(),
+            Some(parent_link),
+        );
         if events.returned != 0 {
             // "If an event is returned, enqueue_kernel performs an implicit retain on the returned event."
-            let handle = family.add(&event);
+            let handle = tree.add(&event);
             // SAFETY: the instruction's operand Ret Event says that there is room for one.
             unsafe { (events.returned as *mut u64).write_unaligned(handle) };
         }
@@ -281,7 +287,7 @@ impl<'a> Caller<'a> {
             child.depend_on_end(self.event);
         }
         if !wait.is_empty() {
-            self.spawner.family.note_blocked(&child);
+            self.spawner.tree.note_blocked(&child);
         }
         match when {
             When::WorkGroup => self.after_groups.borrow_mut().push(child),
