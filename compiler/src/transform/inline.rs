@@ -17,7 +17,8 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 
 use crate::Diagnostic;
 use crate::ir::{
-    Block, BlockCall, FuncId, Function, Inst, LocalId, Module, Op, Terminator, Value, ValueDef,
+    Block, BlockCall, Builder, Cloner, FuncId, Function, Inst, LocalId, Module, Op, Terminator,
+    ValueDef,
 };
 
 /// The most instructions a function may have once its calls are inlined.
@@ -125,35 +126,25 @@ fn splice(
     allocas: &mut Vec<Inst>,
     layout: &mut Vec<Block>,
 ) -> Block {
-    let mut values: SecondaryMap<Value, Value> = SecondaryMap::with_default(Value::new(0));
-    values.resize(callee.values.len());
-    let mut blocks: SecondaryMap<Block, Block> = SecondaryMap::with_default(block);
+    let mut cloner = Cloner::from(callee);
+    cloner.bind_all(callee.params(), &caller.insts[call].args);
     let locals = merge_locals(caller, callee);
-    for (&param, &arg) in callee.params().iter().zip(&caller.insts[call].args) {
-        values[param] = arg;
-    }
+    // Instructions first without operands: a definition may come later in the layout than its use.
     for &from in &callee.layout {
         let to = caller.add_block();
         layout.push(to);
-        blocks[from] = to;
+        cloner.bind_block(from, to);
         if from != callee.entry() {
-            for &param in &callee.blocks[from].params {
-                values[param] = caller.add_param(to, callee.ty(param));
-            }
+            cloner.add_params(caller, from, to);
         }
-        // Instructions first without operands: a definition may come later in the layout than its use.
         for &inst in &callee.blocks[from].insts {
             let data = &callee.insts[inst];
-            let types: Vec<_> = data.results.iter().map(|&v| callee.ty(v)).collect();
             let op = match data.op {
                 Op::LocalAddr(id) => Op::LocalAddr(locals[id]),
                 ref other => other.clone(),
             };
             let alloca = matches!(op, Op::Alloca { .. });
-            let copy = caller.make_inst(op, &data.args, &types, data.loc);
-            for (i, &result) in data.results.iter().enumerate() {
-                values[result] = caller.insts[copy].results[i];
-            }
+            let copy = cloner.make(caller, inst, op, &data.args);
             if alloca {
                 allocas.push(copy);
             } else {
@@ -171,27 +162,25 @@ fn splice(
     caller.blocks[after].params = results.to_vec();
 
     for &from in &callee.layout {
-        let to = blocks[from];
+        let to = cloner.block(from);
         for index in 0..caller.blocks[to].insts.len() {
             let inst = caller.blocks[to].insts[index];
             for arg in &mut caller.insts[inst].args {
-                *arg = values[*arg];
+                *arg = cloner.value(*arg);
             }
         }
-        let mut term = callee.blocks[from].term.clone();
-        term.for_each_value_mut(|value| *value = values[*value]);
-        for target in term.targets_mut() {
-            target.block = blocks[target.block];
-        }
-        caller.blocks[to].term = match term {
+        let mut b = Builder::new(caller, to);
+        let term = match cloner.terminator(&mut b, &callee.blocks[from].term) {
             Terminator::Ret(values) => Terminator::Br(BlockCall {
                 block: after,
                 args: values,
             }),
             other => other,
         };
+        b.terminate(term);
     }
-    caller.blocks[block].term = Terminator::Br(BlockCall::new(blocks[callee.entry()], &[]));
+    let first = cloner.block(callee.entry());
+    caller.blocks[block].term = Terminator::Br(BlockCall::new(first, &[]));
     // `add_block` appended to the caller's own layout, which is being rebuilt.
     caller.layout.clear();
     after

@@ -15,11 +15,13 @@
 
 use std::collections::HashMap;
 
-use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+use cranelift_entity::SecondaryMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::analysis::{DominatorTree, Loop, LoopForest};
-use crate::ir::{Block, BlockCall, Function, Inst, Op, Terminator, Type, Value, ValueDef, eval};
+use crate::ir::{
+    Block, BlockCall, Builder, Cloner, Function, Inst, Op, Terminator, Type, Value, ValueDef, eval,
+};
 
 /// The most times a body is repeated.
 const TRIPS: usize = 16;
@@ -48,7 +50,7 @@ pub fn run(func: &mut Function) -> bool {
     }
     let mut growth = 0;
     let mut copies: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    let mut map: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+    let mut cloner = Cloner::within();
     for id in forest.loops.keys().filter(|&id| inner[id]) {
         let Some(plan) = plan(
             func,
@@ -63,7 +65,7 @@ pub fn run(func: &mut Function) -> bool {
         if growth > GROWTH {
             break;
         }
-        let made = unroll(func, &plan, &mut map);
+        let made = unroll(func, &plan, &mut cloner);
         copies[plan.header] = made;
     }
     if growth == 0 {
@@ -295,40 +297,21 @@ fn body_weight(
     Some(weight)
 }
 
-/// Copies the loop for all iterations but the last; returns the copies in order, for the layout. `map` is empty before and after.
-fn unroll(
-    func: &mut Function,
-    plan: &Plan,
-    map: &mut SecondaryMap<Value, PackedOption<Value>>,
-) -> Vec<Block> {
+/// Copies the loop for all iterations but the last; returns the copies in order, for the layout.
+fn unroll(func: &mut Function, plan: &Plan, cloner: &mut Cloner<'_>) -> Vec<Block> {
     let end = func.layout.len();
     // The copies of the loop's blocks, iteration after iteration.
     let count = plan.blocks.len();
     let made: Vec<Block> = (0..(plan.trips - 1) * count)
-        .map(|i| {
-            let block = func.add_block();
-            for n in 0..func.blocks[plan.blocks[i % count]].params.len() {
-                let ty = func.ty(func.blocks[plan.blocks[i % count]].params[n]);
-                func.add_param(block, ty);
-            }
-            block
-        })
+        .map(|_| func.add_block())
         .collect();
     func.layout.truncate(end);
+    let before = cloner.checkpoint();
     for (trip, copies) in made.chunks(count).enumerate() {
         let next = made.get((trip + 1) * count).copied();
-        copy(func, plan, copies, next.unwrap_or(plan.header), map);
+        copy(func, plan, copies, next.unwrap_or(plan.header), cloner);
     }
-    for &block in &plan.blocks {
-        for &param in &func.blocks[block].params {
-            map[param] = None.into();
-        }
-        for &inst in &func.blocks[block].insts {
-            for &result in &func.insts[inst].results {
-                map[result] = None.into();
-            }
-        }
-    }
+    cloner.roll_back(before);
     if let Some(&first) = made.first() {
         for &pred in &plan.before {
             for call in func.blocks[pred].term.targets_mut() {
@@ -343,54 +326,27 @@ fn unroll(
     made
 }
 
-/// Fills the blocks of one iteration that goes on with the header `next`.
-fn copy(
-    func: &mut Function,
-    plan: &Plan,
-    copies: &[Block],
-    next: Block,
-    map: &mut SecondaryMap<Value, PackedOption<Value>>,
-) {
+/// Fills the blocks of one iteration that is followed by the one with the header `next`.
+fn copy(func: &mut Function, plan: &Plan, copies: &[Block], next: Block, cloner: &mut Cloner<'_>) {
     for (&from, &to) in plan.blocks.iter().zip(copies) {
-        for n in 0..func.blocks[from].params.len() {
-            map[func.blocks[from].params[n]] = func.blocks[to].params[n].into();
-        }
+        cloner.add_params(func, from, to);
+        cloner.bind_block(from, to);
     }
-    let mut target: SmallVec<[(Block, Block); 8]> = smallvec![(plan.header, next)];
-    target.extend(
-        plan.blocks
-            .iter()
-            .copied()
-            .zip(copies.iter().copied())
-            .skip(1),
-    );
-    target.sort_unstable();
+    cloner.bind_block(plan.header, next);
     for (&from, &to) in plan.blocks.iter().zip(copies) {
-        for n in 0..func.blocks[from].insts.len() {
-            let data = func.insts[func.blocks[from].insts[n]].clone();
-            let args: SmallVec<[Value; 4]> = data
-                .args
-                .iter()
-                .map(|&a| map[a].expand().unwrap_or(a))
-                .collect();
-            let types: SmallVec<[Type; 2]> = data.results.iter().map(|&r| func.ty(r)).collect();
-            let inst = func.make_inst(data.op, &args, &types, data.loc);
-            for (&old, &new) in data.results.iter().zip(&func.insts[inst].results) {
-                map[old] = new.into();
-            }
-            func.blocks[to].insts.push(inst);
-        }
-        let mut term = if from == plan.test {
+        let insts = func.blocks[from].insts.len();
+        let term = if from == plan.test {
             Terminator::Br(plan.stay.clone())
         } else {
             func.blocks[from].term.clone()
         };
-        term.for_each_value_mut(|value| *value = map[*value].expand().unwrap_or(*value));
-        for call in term.targets_mut() {
-            let at = target.binary_search_by_key(&call.block, |t| t.0);
-            call.block = target[at.expect("the test alone leaves")].1;
+        let mut b = Builder::new(func, to);
+        for n in 0..insts {
+            let inst = b.func.blocks[from].insts[n];
+            cloner.inst(&mut b, inst);
         }
-        func.blocks[to].term = term;
+        let term = cloner.terminator(&mut b, &term);
+        b.terminate(term);
     }
 }
 

@@ -15,13 +15,12 @@
 //! No counter that is tested for being less passes the bound within the first loop's iterations, so that extending it to 64 bits and adding to it may be done
 //! in either order; this is what makes addresses in one iteration those of the one before it but for a constant. Linear.
 
-use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
 use crate::analysis::{DominatorTree, Loop, LoopForest};
 use crate::ir::{
-    BinOp, Block, BlockCall, Builder, ConvertOp, Function, IntCC, Op, Terminator, Type, Value,
-    ValueDef,
+    BinOp, Block, BlockCall, Builder, Cloner, ConvertOp, Function, IntCC, Op, Terminator, Type,
+    Value, ValueDef,
 };
 
 /// Iterations at a time.
@@ -38,11 +37,13 @@ pub fn run(func: &mut Function) -> bool {
         .keys()
         .filter_map(|id| plan(func, &forest, id))
         .collect();
-    for plan in &plans {
-        unroll(func, plan);
-    }
     if plans.is_empty() {
         return false;
+    }
+    let preds = func.predecessors();
+    let mut cloner = Cloner::within();
+    for plan in &plans {
+        unroll(func, plan, &preds[plan.header], &mut cloner);
     }
     func.layout = func.reverse_post_order();
     true
@@ -140,8 +141,7 @@ fn plan(func: &Function, forest: &LoopForest, id: Loop) -> Option<Plan> {
 }
 
 /// Puts the loop of [`TIMES`] iterations in front of the loop.
-fn unroll(func: &mut Function, plan: &Plan) {
-    let preds = func.predecessors();
+fn unroll(func: &mut Function, plan: &Plan, preds: &[Block], cloner: &mut Cloner<'_>) {
     let types: Vec<Type> = func.blocks[plan.header]
         .params
         .iter()
@@ -185,14 +185,16 @@ fn unroll(func: &mut Function, plan: &Plan) {
 
     let mut extended: SmallVec<[(ConvertOp, Type, Value); 2]> = SmallVec::new();
     for _ in 0..TIMES {
-        now = iteration(func, plan, work, &now, &mut extended);
+        let bindings = cloner.checkpoint();
+        now = iteration(func, plan, work, &now, &mut extended, cloner);
+        cloner.roll_back(bindings);
     }
     let mut b = Builder::new(func, work);
     let times = b.iconst(ty, TIMES);
     now.push(b.binary(BinOp::ISub, left, times));
     b.br(head, &now);
 
-    for &pred in &preds[plan.header] {
+    for &pred in preds {
         if pred != plan.body.unwrap_or(plan.header) {
             for call in func.blocks[pred].term.targets_mut() {
                 if call.block == plan.header {
@@ -211,14 +213,9 @@ fn iteration(
     to: Block,
     now: &[Value],
     extended: &mut SmallVec<[(ConvertOp, Type, Value); 2]>,
+    cloner: &mut Cloner<'_>,
 ) -> Vec<Value> {
-    let mut map: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
-    for (n, &value) in now.iter().enumerate() {
-        map[func.blocks[plan.header].params[n]] = value.into();
-    }
-    let get = |map: &SecondaryMap<Value, PackedOption<Value>>, value: Value| {
-        map[value].expand().unwrap_or(value)
-    };
+    cloner.bind_all(&func.blocks[plan.header].params, now);
     let counter = func.blocks[plan.header].params[plan.counter];
     let wanted = match plan.cc {
         IntCC::Slt => Some(ConvertOp::SExt),
@@ -228,47 +225,40 @@ fn iteration(
     let mut handed = Vec::new();
     for block in [Some(plan.header), plan.body].into_iter().flatten() {
         for n in 0..func.blocks[block].insts.len() {
-            let data = func.insts[func.blocks[block].insts[n]].clone();
-            let types: SmallVec<[Type; 2]> = data.results.iter().map(|&r| func.ty(r)).collect();
-            let is_extension = data.args[..] == [counter];
+            let inst = func.blocks[block].insts[n];
             let mut b = Builder::new(func, to);
-            b.loc = data.loc;
+            let data = &b.func.insts[inst];
+            let is_extension = data.args[..] == [counter];
             if let Op::Convert(op, _) = data.op
                 && is_extension
                 && Some(op) == wanted
             {
-                let same =
-                    |known: &&mut (ConvertOp, Type, Value)| (known.0, known.1) == (op, types[0]);
-                let value = match extended.iter_mut().find(same) {
+                let (result, loc) = (data.results[0], data.loc);
+                let ty = b.ty(result);
+                b.loc = loc;
+                let same = |known: &&mut (ConvertOp, Type, Value)| (known.0, known.1) == (op, ty);
+                match extended.iter_mut().find(same) {
                     Some(known) => {
-                        let one = b.iconst(types[0], 1);
+                        let one = b.iconst(ty, 1);
                         known.2 = b.binary(BinOp::IAdd, known.2, one);
-                        known.2
+                        cloner.bind(result, known.2);
                     }
                     None => {
-                        let value = b.val(data.op, &[get(&map, counter)], types[0]);
-                        extended.push((op, types[0], value));
-                        value
+                        cloner.inst(&mut b, inst);
+                        extended.push((op, ty, cloner.value(result)));
                     }
-                };
-                map[data.results[0]] = value.into();
+                }
                 continue;
             }
-            let args: SmallVec<[Value; 4]> = data.args.iter().map(|&a| get(&map, a)).collect();
-            let inst = b.ins(data.op, &args, &types);
-            for (&old, &new) in data.results.iter().zip(&func.insts[inst].results) {
-                map[old] = new.into();
-            }
+            cloner.inst(&mut b, inst);
         }
         let next = plan.body.unwrap_or(plan.header);
         let to_next = |call: &&BlockCall| block != plan.header || call.block == next;
         let mut calls = func.blocks[block].term.targets();
         let call = calls.find(to_next).expect("the loop goes on");
-        handed = call.args.iter().map(|&a| get(&map, a)).collect();
+        handed = call.args.iter().map(|&a| cloner.value(a)).collect();
         if Some(next) == plan.body && block == plan.header {
-            for (&param, &arg) in func.blocks[next].params.iter().zip(&handed) {
-                map[param] = arg.into();
-            }
+            cloner.bind_all(&func.blocks[next].params, &handed);
         }
     }
     handed

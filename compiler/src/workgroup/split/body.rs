@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
-
 use super::slots::Node;
 use super::{Plan, Splitter};
-use crate::ir::{Block, Builder, Function, Op, Scalar, SlotId, Terminator, Type, UnOp, Value};
+use crate::ir::{
+    Block, Builder, Cloner, Function, Op, Scalar, SlotId, Terminator, Type, UnOp, Value,
+};
 
 impl Splitter<'_> {
     /// The code of a region for one work-item.
@@ -26,8 +26,7 @@ impl Splitter<'_> {
         let mut copy = Copier {
             splitter: self,
             plan,
-            map: SecondaryMap::with_capacity(self.func.values.len()),
-            blocks: SecondaryMap::new(),
+            cloner: Cloner::from(self.func),
             out,
         };
         copy.run(entry);
@@ -39,8 +38,7 @@ impl Splitter<'_> {
 struct Copier<'a> {
     splitter: &'a Splitter<'a>,
     plan: &'a Plan,
-    map: SecondaryMap<Value, PackedOption<Value>>,
-    blocks: SecondaryMap<Block, PackedOption<Block>>,
+    cloner: Cloner<'a>,
     out: Function,
 }
 
@@ -49,7 +47,7 @@ impl Copier<'_> {
         let func = self.splitter.func;
         let mut first = self.out.entry();
         for (&old, &new) in self.plan.inputs.iter().zip(self.out.params()) {
-            self.map[old] = new.into();
+            self.cloner.bind(old, new);
         }
         self.private_arrays(first);
         if let Some(alive) = self.splitter.alive
@@ -57,14 +55,10 @@ impl Copier<'_> {
         {
             first = self.only_alive(first, alive);
         }
-        self.blocks[entry] = first.into();
+        self.cloner.bind_block(entry, first);
         for &block in &self.plan.blocks {
             if block != entry {
-                let new = self.out.add_block();
-                self.blocks[block] = new.into();
-                for &param in &func.blocks[block].params {
-                    self.map[param] = self.out.add_param(new, func.ty(param)).into();
-                }
+                self.cloner.add_block(&mut self.out, block);
             }
         }
         for &value in &self.plan.loads {
@@ -72,11 +66,11 @@ impl Copier<'_> {
             let slot = self.splitter.slots[&node];
             let ty = func.ty(value);
             let new = Builder::new(&mut self.out, first).val(Op::ContextLoad(slot), &[], ty);
-            self.map[value] = new.into();
+            self.cloner.bind(value, new);
         }
-        // Definitions before uses: values are numbered so only by chance.
+        let mut b = Builder::new(&mut self.out, first);
         for &value in &self.plan.again {
-            self.compute_again(first, value);
+            self.cloner.rematerialize(&mut b, value);
         }
         for &block in &self.plan.blocks {
             self.copy_block(block);
@@ -108,66 +102,32 @@ impl Copier<'_> {
                 None => data.op.clone(),
             };
             let new = Builder::new(&mut self.out, first).val(op, &[], Type::PTR);
-            self.map[data.results[0]] = new.into();
+            self.cloner.bind(data.results[0], new);
         }
     }
 
+    /// A value, used at the end of a block.
     fn value(&mut self, block: Block, value: Value) -> Value {
-        let func = self.splitter.func;
-        match (self.map[value].expand(), func.as_const(value)) {
-            (Some(new), _) => new,
-            (None, Some(bits)) => Builder::new(&mut self.out, block).iconst(func.ty(value), bits),
-            (None, None) => self.compute_again(block, value),
-        }
-    }
-
-    fn compute_again(&mut self, block: Block, value: Value) -> Value {
-        if let Some(new) = self.map[value].expand() {
-            return new;
-        }
-        let func = self.splitter.func;
-        let inst = func.def_inst(value).expect("cheap values are instructions");
-        let data = &func.insts[inst];
-        let args: Vec<Value> = data
-            .args
-            .iter()
-            .map(|&arg| self.value(block, arg))
-            .collect();
         let mut b = Builder::new(&mut self.out, block);
-        b.loc = data.loc;
-        let new = b.val(data.op.clone(), &args, func.ty(value));
-        self.map[value] = new.into();
-        new
+        self.cloner.operand(&mut b, value)
     }
 
     fn copy_block(&mut self, block: Block) {
         let func = self.splitter.func;
-        let to = self.blocks[block].expect("the region's blocks are made");
+        let to = self.cloner.block(block);
+        let mut b = Builder::new(&mut self.out, to);
         for &inst in &func.blocks[block].insts {
-            let data = &func.insts[inst];
-            if matches!(data.op, Op::Alloca { .. } | Op::Const(_)) {
-                continue;
-            }
-            let args: Vec<Value> = data.args.iter().map(|&arg| self.value(to, arg)).collect();
-            let types: Vec<Type> = data.results.iter().map(|&r| func.ty(r)).collect();
-            let mut b = Builder::new(&mut self.out, to);
-            b.loc = data.loc;
-            let new = b.ins(data.op.clone(), &args, &types);
-            let new = self.out.insts[new].results.clone();
-            for (&old, &new) in data.results.iter().zip(&new) {
-                self.map[old] = new.into();
+            // Constants are made again where they are used.
+            if !matches!(func.insts[inst].op, Op::Alloca { .. } | Op::Const(_)) {
+                self.cloner.inst(&mut b, inst);
             }
         }
         if self.plan.exits.contains(&block) {
             self.leave(block, to);
             return;
         }
-        let mut term = func.blocks[block].term.clone();
-        term.for_each_value_mut(|value| *value = self.value(to, *value));
-        for call in term.targets_mut() {
-            call.block = self.blocks[call.block].expect("inner jumps stay in the region");
-        }
-        self.out.blocks[to].term = term;
+        let term = self.cloner.terminator(&mut b, &func.blocks[block].term);
+        b.terminate(term);
     }
 
     /// Says whether the work-item is alive from here on, if it is decided here.
@@ -207,7 +167,7 @@ impl Copier<'_> {
             if let Node::Kept(value) = node
                 && splitter.home(value) == region
                 && splitter.defined_at(value, block)
-                && self.map[value].is_some()
+                && self.cloner.get(value).is_some()
             {
                 stores.insert(slot, value);
             }

@@ -13,11 +13,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
-use smallvec::SmallVec;
 
 use super::regions::find_regions;
 use crate::analysis::PostDominatorTree;
-use crate::ir::{Block, Fence, Function, Type, Value};
+use crate::ir::{Block, Builder, Cloner, Fence, Function, Value};
 use crate::transform::demote::demote;
 use crate::transform::promote;
 
@@ -30,7 +29,7 @@ pub(super) fn separate(
     barriers: &SecondaryMap<Block, Option<Fence>>,
     outer: &SecondaryMap<Block, bool>,
 ) -> bool {
-    let mut copies = Copies::default();
+    let mut copies = Copies::new();
     for _ in 0..func.layout.len() + LAYERS {
         let shared = shared(func, barriers, outer);
         if shared.is_empty() {
@@ -93,20 +92,28 @@ fn shared(
 }
 
 /// Which block is a copy of which, and for which region.
-#[derive(Default)]
 struct Copies {
     original: SecondaryMap<Block, PackedOption<Block>>,
     made: BTreeMap<(Block, Block), Block>,
+    cloner: Cloner<'static>,
 }
 
 impl Copies {
+    fn new() -> Copies {
+        Copies {
+            original: SecondaryMap::new(),
+            made: BTreeMap::new(),
+            cloner: Cloner::within(),
+        }
+    }
+
     fn give(&mut self, func: &mut Function, way: &Way) {
         let original = self.original[way.block].expand().unwrap_or(way.block);
         // In a loop, the copy exists when its latch is copied.
         let copy = *self
             .made
             .entry((original, way.region))
-            .or_insert_with(|| copy(func, way.block));
+            .or_insert_with(|| copy(func, way.block, &mut self.cloner));
         self.original[copy] = original.into();
         for &pred in &way.from {
             for call in func.blocks[pred].term.targets_mut() {
@@ -118,29 +125,20 @@ impl Copies {
     }
 }
 
-fn copy(func: &mut Function, block: Block) -> Block {
+/// A copy of a block, which leads to where the block leads.
+fn copy(func: &mut Function, block: Block, cloner: &mut Cloner<'_>) -> Block {
+    let before = cloner.checkpoint();
     let copy = func.add_block();
-    let mut map: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
-    for param in func.blocks[block].params.clone() {
-        map[param] = func.add_param(copy, func.ty(param)).into();
+    cloner.add_params(func, block, copy);
+    let insts = func.blocks[block].insts.clone();
+    let term = func.blocks[block].term.clone();
+    let mut b = Builder::new(func, copy);
+    for inst in insts {
+        cloner.inst(&mut b, inst);
     }
-    for inst in func.blocks[block].insts.clone() {
-        let data = func.insts[inst].clone();
-        let args: SmallVec<[Value; 4]> = data
-            .args
-            .iter()
-            .map(|&arg| map[arg].expand().unwrap_or(arg))
-            .collect();
-        let types: SmallVec<[Type; 2]> = data.results.iter().map(|&r| func.ty(r)).collect();
-        let new = func.make_inst(data.op, &args, &types, data.loc);
-        func.blocks[copy].insts.push(new);
-        for (&old, &new) in data.results.iter().zip(&func.insts[new].results) {
-            map[old] = new.into();
-        }
-    }
-    let mut term = func.blocks[block].term.clone();
-    term.for_each_value_mut(|value| *value = map[*value].expand().unwrap_or(*value));
-    func.blocks[copy].term = term;
+    let term = cloner.terminator(&mut b, &term);
+    b.terminate(term);
+    cloner.roll_back(before);
     copy
 }
 
