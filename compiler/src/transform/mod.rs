@@ -26,7 +26,7 @@
 //! | [`common`] | what both ways from a branch do, once |
 //! | [`licm`] | invariant code and loads out of loops |
 //! | [`group_accesses`] | accesses to neighbouring elements as one |
-//! | [`named_barriers`] | barriers of some sub-groups by barriers of the work-group |
+//! | [`named_barriers`] (with [`suspension`], [`demote`]) | barriers of some sub-groups by barriers of the work-group |
 //!
 //! A pass never recurses on the program's structure, and costs about as much as the function is long. In debug builds the
 //! verifier runs after each.
@@ -49,11 +49,11 @@ pub mod named_barriers;
 pub mod phis;
 mod pieces;
 pub mod promote;
-pub mod resume;
 pub mod scalarize;
 pub mod simplify_cfg;
 pub mod single_entry;
 pub mod spaces;
+pub mod suspension;
 pub mod unroll;
 pub mod unroll_by;
 

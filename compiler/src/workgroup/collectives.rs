@@ -13,9 +13,10 @@ use smallvec::SmallVec;
 
 use crate::ir::collective::{identity, neutral};
 use crate::ir::{
-    BinOp, BlockCall, Builder, Collective, ConvertOp, Fence, Function, Inst, IntCC, Op, Order,
-    Query, Rounding, Scalar, Scope, Terminator, Type, Value,
+    BinOp, Builder, Collective, ConvertOp, Fence, Function, Inst, IntCC, Op, Order, Query,
+    Rounding, Scalar, Scope, Type, Value,
 };
+use crate::transform::suspension;
 
 pub(super) fn is_collective(op: &Op) -> bool {
     matches!(
@@ -29,37 +30,18 @@ pub(super) fn is_collective(op: &Op) -> bool {
 
 /// Makes every collective of the work-group one that [`Carried`] knows, and ends blocks at them with a barrier.
 pub(super) fn cut(kernel: &mut Function) {
-    for first in kernel.layout.clone() {
-        let mut block = first;
-        loop {
-            let insts = &kernel.blocks[block].insts;
-            let Some(at) = insts
-                .iter()
-                .position(|&inst| is_collective(&kernel.insts[inst].op))
-            else {
-                break;
-            };
-            let rest = kernel.blocks[block].insts.split_off(at + 1);
-            let inst = kernel.blocks[block].insts.pop().expect("it is there");
-            let next = kernel.add_block();
-            kernel.blocks[next].insts = rest;
-            // What was cut off begins after the barrier, and a collective there is found next.
-            let jump = Terminator::Br(BlockCall::new(next, &[]));
-            kernel.blocks[next].term = std::mem::replace(&mut kernel.blocks[block].term, jump);
-            let mut b = Builder::new(kernel, block);
-            b.loc = b.func.insts[inst].loc;
-            replace(&mut b, inst);
-            let fence = Fence {
-                scope: Scope::WorkGroup,
-                order: Order::Relaxed,
-                local: false,
-                global: false,
-            };
-            b.ins(Op::Barrier(fence), &[], &[]);
-            block = next;
-        }
+    for point in suspension::cut(kernel, is_collective) {
+        let mut b = Builder::new(kernel, point.block);
+        b.loc = b.func.insts[point.inst].loc;
+        replace(&mut b, point.inst);
+        let fence = Fence {
+            scope: Scope::WorkGroup,
+            order: Order::Relaxed,
+            local: false,
+            global: false,
+        };
+        b.ins(Op::Barrier(fence), &[], &[]);
     }
-    kernel.layout = kernel.reverse_post_order();
 }
 
 /// Emits what takes the place of a collective; its result keeps its name.

@@ -29,7 +29,7 @@ mod skeleton;
 mod slots;
 mod values;
 
-pub(super) use regions::cut_at_barriers;
+pub(super) use regions::find_regions;
 use regions::{Cut, cut};
 use slots::{Node, Way};
 
@@ -52,7 +52,7 @@ fn has_barrier(kernel: &Function) -> bool {
 pub(super) enum Found {
     Split(Box<Split>),
     /// Work-items may go different ways here although barriers depend on it, but for returns that are seen to.
-    Parting(SourceLoc),
+    DivergentBarrier(SourceLoc),
 }
 
 /// Splits a kernel. Where work-items may go different ways between barriers, it only says so; unless that `may_part`: then the
@@ -69,8 +69,8 @@ pub(super) fn split(
     let mut splitter = Splitter::new(&cut, key);
     splitter.find_exits();
     splitter.find_early_returns();
-    match splitter.parting() {
-        Some(loc) if !may_part => Ok(Found::Parting(loc)),
+    match splitter.divergent_barrier() {
+        Some(loc) if !may_part => Ok(Found::DivergentBarrier(loc)),
         _ => Ok(Found::Split(splitter.run()?.into())),
     }
 }
@@ -329,7 +329,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// A branch between regions, or an end of one, where work-items may part.
-    fn parting(&self) -> Option<SourceLoc> {
+    fn divergent_barrier(&self) -> Option<SourceLoc> {
         let loc = |block: Block| {
             let last = self.func.blocks[block].insts.last();
             last.map(|&inst| self.func.insts[inst].loc)

@@ -17,6 +17,7 @@ use cranelift_entity::SecondaryMap;
 use super::shared;
 use crate::analysis::PostDominatorTree;
 use crate::ir::{Block, BlockCall, Builder, Fence, Function, Op, Terminator};
+use crate::transform::suspension;
 use crate::vectorize::canonical;
 
 /// A kernel cut into regions.
@@ -47,32 +48,14 @@ pub(super) fn cut(kernel: &Function) -> Cut {
 }
 
 /// Ends blocks at barriers, and says which.
-pub(in crate::workgroup) fn cut_at_barriers(
-    func: &mut Function,
-) -> SecondaryMap<Block, Option<Fence>> {
+fn cut_at_barriers(func: &mut Function) -> SecondaryMap<Block, Option<Fence>> {
+    let points = suspension::cut(func, |op| matches!(op, Op::Barrier(_)));
     let mut barriers = SecondaryMap::new();
-    for first in func.layout.clone() {
-        let mut block = first;
-        loop {
-            let at = func.blocks[block]
-                .insts
-                .iter()
-                .position(|&inst| matches!(func.insts[inst].op, Op::Barrier(_)));
-            let Some(at) = at else { break };
-            let rest = func.blocks[block].insts.split_off(at + 1);
-            if let Some(inst) = func.blocks[block].insts.pop()
-                && let Op::Barrier(fence) = func.insts[inst].op
-            {
-                barriers[block] = Some(fence);
-            }
-            let next = func.add_block();
-            func.blocks[next].insts = rest;
-            let jump = Terminator::Br(BlockCall::new(next, &[]));
-            func.blocks[next].term = std::mem::replace(&mut func.blocks[block].term, jump);
-            block = next;
+    for point in points {
+        if let Op::Barrier(fence) = func.insts[point.inst].op {
+            barriers[point.block] = Some(fence);
         }
     }
-    func.layout = func.reverse_post_order();
     barriers
 }
 
@@ -152,7 +135,7 @@ fn split_inner_exits(
     barriers: &SecondaryMap<Block, Option<Fence>>,
     outer: SecondaryMap<Block, bool>,
 ) -> Cut {
-    let (entries, _) = find_regions(func, barriers, &outer);
+    let (entries, _) = find_regions(func, region_heads(func, barriers, &outer));
     let is_entry: BTreeSet<Block> = entries.into_iter().collect();
     for block in func.layout.clone() {
         let jumps = func.blocks[block].term.targets().count();
@@ -167,7 +150,7 @@ fn split_inner_exits(
         }
     }
     func.layout = func.reverse_post_order();
-    let (entries, owner) = find_regions(func, barriers, &outer);
+    let (entries, owner) = find_regions(func, region_heads(func, barriers, &outer));
     Cut {
         func: func.clone(),
         entries,
@@ -177,26 +160,36 @@ fn split_inner_exits(
     }
 }
 
-pub(super) fn find_regions(
+/// Where regions begin at least: at the entry, after barriers and outer branches.
+pub(super) fn region_heads(
     func: &Function,
     barriers: &SecondaryMap<Block, Option<Fence>>,
     outer: &SecondaryMap<Block, bool>,
-) -> (Vec<Block>, SecondaryMap<Block, Option<Block>>) {
-    let preds = func.predecessors();
-    let mut is_entry: SecondaryMap<Block, bool> = SecondaryMap::new();
-    is_entry[func.entry()] = true;
+) -> SecondaryMap<Block, bool> {
+    let mut is_head: SecondaryMap<Block, bool> = SecondaryMap::new();
+    is_head[func.entry()] = true;
     for &block in &func.layout {
         if outer[block] || barriers[block].is_some() {
             for succ in func.successors(block) {
-                is_entry[succ] = true;
+                is_head[succ] = true;
             }
         }
     }
+    is_head
+}
+
+/// Regions that begin at certain heads, the entry among them, and where control arrives from two regions: all heads, and the
+/// one that each block belongs to. So a region is left by its jumps to heads, and entered at its own only.
+pub(in crate::workgroup) fn find_regions(
+    func: &Function,
+    mut is_head: SecondaryMap<Block, bool>,
+) -> (Vec<Block>, SecondaryMap<Block, Option<Block>>) {
+    let preds = func.predecessors();
     let mut owner: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
     loop {
         let mut changed = false;
         for &block in &func.layout {
-            if !is_entry[block] {
+            if !is_head[block] {
                 let mut owners = preds[block].iter().filter_map(|&pred| owner[pred]);
                 let first = owners.next();
                 if owners.all(|other| Some(other) == first) {
@@ -204,7 +197,7 @@ pub(super) fn find_regions(
                     owner[block] = first;
                     continue;
                 }
-                is_entry[block] = true;
+                is_head[block] = true;
             }
             changed |= owner[block] != Some(block);
             owner[block] = Some(block);
@@ -213,11 +206,6 @@ pub(super) fn find_regions(
             break;
         }
     }
-    let entries = func
-        .layout
-        .iter()
-        .copied()
-        .filter(|&block| is_entry[block])
-        .collect();
-    (entries, owner)
+    let heads = func.layout.iter().copied();
+    (heads.filter(|&block| is_head[block]).collect(), owner)
 }

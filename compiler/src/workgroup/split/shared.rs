@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
-use super::regions::find_regions;
+use super::regions::{find_regions, region_heads};
 use crate::analysis::PostDominatorTree;
 use crate::ir::{Block, Builder, Cloner, Fence, Function, Value};
 use crate::transform::demote::demote;
@@ -61,7 +61,7 @@ fn shared(
     barriers: &SecondaryMap<Block, Option<Fence>>,
     outer: &SecondaryMap<Block, bool>,
 ) -> Vec<Way> {
-    let (entries, owner) = find_regions(func, barriers, outer);
+    let (entries, owner) = find_regions(func, region_heads(func, barriers, outer));
     let preds = func.predecessors();
     let post = PostDominatorTree::new(func);
     let mut found = Vec::new();
