@@ -9,8 +9,13 @@ use crate::ir::{
 };
 
 impl Splitter<'_> {
-    /// The code of a region for one work-item.
-    pub(super) fn body(&self, entry: Block) -> Function {
+    /// The code of the region with this index for one work-item. `cloner` is for copies from the kernel, and has nothing bound.
+    pub(super) fn body<'a>(
+        &'a self,
+        entry: Block,
+        index: usize,
+        cloner: &mut Cloner<'a>,
+    ) -> Function {
         let plan = &self.plans[&entry];
         let params: Vec<Type> = plan.inputs.iter().map(|&v| self.func.ty(v)).collect();
         let mut results = Vec::new();
@@ -18,31 +23,32 @@ impl Splitter<'_> {
             results.push(Type::I32);
         }
         results.extend(plan.results.iter().map(|&v| self.func.ty(v)));
-        let index = self.cut.entries.iter().position(|&e| e == entry);
-        let name = format!("{}.{}", self.func.name, index.unwrap_or(0));
+        let name = format!("{}.{index}", self.func.name);
         let mut out = Function::new(name, &params, &results);
         out.locals = self.func.locals.clone();
         out.slots = self.table.clone();
         let mut copy = Copier {
             splitter: self,
             plan,
-            cloner: Cloner::from(self.func),
+            cloner,
             out,
         };
+        let before = copy.cloner.checkpoint();
         copy.run(entry);
+        copy.cloner.roll_back(before);
         copy.out
     }
 }
 
 /// Copies a region's blocks to a function of their own.
-struct Copier<'a> {
+struct Copier<'c, 'a> {
     splitter: &'a Splitter<'a>,
     plan: &'a Plan,
-    cloner: Cloner<'a>,
+    cloner: &'c mut Cloner<'a>,
     out: Function,
 }
 
-impl Copier<'_> {
+impl Copier<'_, '_> {
     fn run(&mut self, entry: Block) {
         let func = self.splitter.func;
         let mut first = self.out.entry();
@@ -122,7 +128,7 @@ impl Copier<'_> {
                 self.cloner.inst(&mut b, inst);
             }
         }
-        if self.plan.exits.contains(&block) {
+        if self.splitter.exit_number[block].is_some() {
             self.leave(block, to);
             return;
         }
@@ -163,12 +169,8 @@ impl Copier<'_> {
         let func = splitter.func;
         let region = splitter.owner(block);
         let mut stores: BTreeMap<SlotId, Value> = BTreeMap::new();
-        for (&node, &slot) in &splitter.slots {
-            if let Node::Kept(value) = node
-                && splitter.home(value) == region
-                && splitter.defined_at(value, block)
-                && self.cloner.get(value).is_some()
-            {
+        for &(slot, value) in splitter.stores.get(&region).into_iter().flatten() {
+            if splitter.defined_at(value, block) && self.cloner.get(value).is_some() {
                 stores.insert(slot, value);
             }
         }
@@ -194,9 +196,8 @@ impl Copier<'_> {
         self.mark_alive(block, to);
         let mut results = Vec::new();
         if self.plan.exits.len() > 1 {
-            let which = self.plan.exits.iter().position(|&exit| exit == block);
-            let which = which.unwrap_or(0) as u64;
-            results.push(Builder::new(&mut self.out, to).iconst(Type::I32, which));
+            let which = splitter.exit_number[block].expect("it is an exit");
+            results.push(Builder::new(&mut self.out, to).iconst(Type::I32, which as u64));
         }
         for &value in &self.plan.results {
             results.push(if splitter.defined_at(value, block) {

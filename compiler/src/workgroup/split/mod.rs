@@ -31,13 +31,14 @@ mod values;
 
 pub(super) use regions::find_regions;
 use regions::{Cut, cut};
-use slots::{Node, Way};
+use slots::{Edge, Node};
 
 use super::collectives::is_collective;
 use super::{Region, Split};
 use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{
-    Block, Builder, FuncId, Function, Op, Slot, SlotId, SourceLoc, Terminator, Type, Value,
+    Block, Builder, Cloner, FuncId, Function, Op, Slot, SlotId, SourceLoc, Terminator, Type, Value,
+    ValueDef,
 };
 use crate::{Diagnostic, LaunchKey, Remark};
 
@@ -151,6 +152,8 @@ struct Splitter<'a> {
     cfg: Cfg,
     shapes: Shapes,
     plans: BTreeMap<Block, Plan>,
+    /// The number of each exit among those of its region.
+    exit_number: SecondaryMap<Block, Option<usize>>,
     /// Uniform values that the skeleton computes.
     in_skeleton: BTreeSet<Value>,
     /// Private arrays that outlive a region.
@@ -159,6 +162,8 @@ struct Splitter<'a> {
     saved: BTreeSet<Value>,
     /// The slots of values and parameters.
     slots: BTreeMap<Node, SlotId>,
+    /// The slots of values that each region defines and stores where it ends.
+    stores: BTreeMap<Block, Vec<(SlotId, Value)>>,
     /// Blocks that end by returning or going on, and whether going on is their first target.
     returns: BTreeMap<Block, bool>,
     /// The slot that says whether a work-item is alive, and the regions that ask.
@@ -185,10 +190,12 @@ impl<'a> Splitter<'a> {
             cfg,
             shapes,
             plans: BTreeMap::new(),
+            exit_number: SecondaryMap::new(),
             in_skeleton: BTreeSet::new(),
             arrays: BTreeMap::new(),
             saved: BTreeSet::new(),
             slots: BTreeMap::new(),
+            stores: BTreeMap::new(),
             returns: BTreeMap::new(),
             alive: None,
             guarded: BTreeSet::new(),
@@ -205,8 +212,9 @@ impl<'a> Splitter<'a> {
         self.assign_slots();
         let mut regions = Vec::new();
         let mut called = BTreeMap::new();
-        for &entry in &self.cut.entries {
-            let body = self.body(entry);
+        let mut cloner = Cloner::from(self.func);
+        for (index, &entry) in self.cut.entries.iter().enumerate() {
+            let body = self.body(entry, index, &mut cloner);
             if has_effect(&body) {
                 called.insert(entry, regions.len());
                 regions.push(Region {
@@ -287,7 +295,7 @@ impl<'a> Splitter<'a> {
     }
 
     fn is_kernel_param(&self, value: Value) -> bool {
-        self.func.params().contains(&value)
+        matches!(self.func.values[value].def, ValueDef::Param(block, _) if block == self.func.entry())
     }
 
     /// The parameter is of the first block of a region other than the function's.
@@ -313,6 +321,7 @@ impl<'a> Splitter<'a> {
             let plan = self.plans.entry(self.owner(block)).or_default();
             plan.blocks.push(block);
             if leaves || self.cut.outer[block] {
+                self.exit_number[block] = Some(plan.exits.len());
                 plan.exits.push(block);
             }
         }
@@ -362,21 +371,10 @@ impl<'a> Splitter<'a> {
         })
     }
 
-    /// Whether a region can run more than once.
+    /// Whether a region may run more than once.
     fn repeats(&self, region: Block) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut todo = vec![region];
-        while let Some(at) = todo.pop() {
-            for next in self.next_regions(at) {
-                if next == region {
-                    return true;
-                }
-                if seen.insert(next) {
-                    todo.push(next);
-                }
-            }
-        }
-        false
+        let loops = &self.cfg.loops;
+        loops.innermost(region).is_some() || !loops.irreducible.is_empty()
     }
 
     fn next_regions(&self, region: Block) -> Vec<Block> {
@@ -394,8 +392,8 @@ impl<'a> Splitter<'a> {
         matches!(self.func.def_op(value), Some(Op::Alloca { .. }))
     }
 
-    /// The ways out of a region at `exit`, with the varying values handed on.
-    fn passed_on(&self, exit: Block) -> Vec<Way> {
+    /// The edges from a region at `exit`, with the varying values handed on.
+    fn passed_on(&self, exit: Block) -> Vec<Edge> {
         let targets = self.func.blocks[exit].term.targets();
         targets
             .map(|call| {

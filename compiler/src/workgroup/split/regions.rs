@@ -16,7 +16,7 @@ use cranelift_entity::SecondaryMap;
 
 use super::shared;
 use crate::analysis::PostDominatorTree;
-use crate::ir::{Block, BlockCall, Builder, Fence, Function, Op, Terminator};
+use crate::ir::{Block, BlockCall, Fence, Function, Op, Terminator};
 use crate::transform::suspension;
 use crate::vectorize::canonical;
 
@@ -66,27 +66,22 @@ fn split_shared_targets(func: &mut Function) {
             continue;
         }
         let mut seen = BTreeSet::new();
-        for i in 0..func.blocks[block].term.targets().count() {
-            let call = nth_target(func, block, i).clone();
-            if !seen.insert(call.block) && !call.args.is_empty() {
-                split_edge(func, block, i);
-            }
-        }
+        split_edges(func, block, |call| {
+            !seen.insert(call.block) && !call.args.is_empty()
+        });
     }
     func.layout = func.reverse_post_order();
 }
 
-fn nth_target(func: &mut Function, block: Block, n: usize) -> &mut BlockCall {
-    let mut targets = func.blocks[block].term.targets_mut();
-    targets.nth(n).expect("the jump was counted")
-}
-
-fn split_edge(func: &mut Function, block: Block, n: usize) -> Block {
-    let call = nth_target(func, block, n).clone();
-    let middle = func.add_block();
-    Builder::new(func, middle).br(call.block, &call.args);
-    *nth_target(func, block, n) = BlockCall::new(middle, &[]);
-    middle
+/// Gives some jumps of a block a block of their own.
+fn split_edges(func: &mut Function, block: Block, mut is_split: impl FnMut(&BlockCall) -> bool) {
+    let mut term = std::mem::replace(&mut func.blocks[block].term, Terminator::Unreachable);
+    for call in term.targets_mut().filter(|call| is_split(call)) {
+        let middle = func.add_block();
+        let onward = std::mem::replace(call, BlockCall::new(middle, &[]));
+        func.blocks[middle].term = Terminator::Br(onward);
+    }
+    func.blocks[block].term = term;
 }
 
 fn outer_branches(
@@ -138,15 +133,8 @@ fn split_inner_exits(
     let (entries, _) = find_regions(func, region_heads(func, barriers, &outer));
     let is_entry: BTreeSet<Block> = entries.into_iter().collect();
     for block in func.layout.clone() {
-        let jumps = func.blocks[block].term.targets().count();
-        if outer[block] || jumps < 2 {
-            continue;
-        }
-        for i in 0..jumps {
-            let to = nth_target(func, block, i).block;
-            if is_entry.contains(&to) {
-                split_edge(func, block, i);
-            }
+        if !outer[block] && func.blocks[block].term.target_count() > 1 {
+            split_edges(func, block, |call| is_entry.contains(&call.block));
         }
     }
     func.layout = func.reverse_post_order();

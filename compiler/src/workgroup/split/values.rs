@@ -89,7 +89,7 @@ impl Splitter<'_> {
 
     fn note_terminator(&mut self, region: Block, block: Block) {
         let term = &self.func.blocks[block].term;
-        if !self.plans[&region].exits.contains(&block) {
+        if self.exit_number[block].is_none() {
             let mut values = Vec::new();
             term.for_each_value(|value| values.push(value));
             for value in values {
@@ -274,12 +274,13 @@ impl Splitter<'_> {
         }
         let types = |value| self.func.ty(value);
         self.slots = cross.assign(types, &mut self.table);
-        for node in self.slots.keys().copied().collect::<Vec<_>>() {
-            if let Node::Kept(value) = node
-                && self.is_entry_param(value)
-            {
+        for (node, slot) in self.slots.clone() {
+            if let Node::Kept(value) = node {
                 let home = self.home(value);
-                self.plan(home).loads.insert(value);
+                self.stores.entry(home).or_default().push((slot, value));
+                if self.is_entry_param(value) {
+                    self.plan(home).loads.insert(value);
+                }
             }
         }
     }
