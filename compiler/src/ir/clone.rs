@@ -1,12 +1,12 @@
 //! Copies of instructions and blocks, through a map from what is copied to its copy.
 //!
-//! A [`Cloner`] copies from another function, as inlining and outlining do, or within one, as unrolling and tail
-//! duplication do. An operand is looked up in the map. One that is not bound there is from outside what is copied:
-//! within a function it stays what it is; from another function only a constant may be unbound, which is made again
-//! where it is used.
+//! A [`Cloner`] copies from another function, as inlining and outlining do, or within one, as
+//! unrolling and tail duplication do. An operand is looked up in the map. One that is not bound
+//! there is from outside what is copied: within a function it stays what it is; from another
+//! function only a constant may be unbound, and is made where it is used.
 //!
-//! A binding costs a map entry and one of the trail by which [`Cloner::roll_back`] undoes it, so that many
-//! copies may be made with one map, each at the cost of what it copies.
+//! A binding costs a map entry and one of the trail by which [`Cloner::roll_back`] undoes it, so
+//! that many copies may be made with one map, each at the cost of what it copies.
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
@@ -162,7 +162,8 @@ impl<'a> Cloner<'a> {
         self.from.unwrap_or(into)
     }
 
-    /// Makes an instruction with the results of `inst` but another operation and operands, in no block yet, and binds its results.
+    /// Makes an instruction with the results of `inst` but another operation and operands, in no
+    /// block yet, and binds its results.
     pub fn make(&mut self, into: &mut Function, inst: Inst, op: Op, args: &[Value]) -> Inst {
         let source = self.source(into);
         let data = &source.insts[inst];
@@ -186,8 +187,9 @@ impl<'a> Cloner<'a> {
         new
     }
 
-    /// What stands for a value of another function. If it is not bound, its instruction is copied to `b`, after those that its operands come
-    /// from and that are not bound either: they need to have one result.
+    /// What stands for a value of another function. If it is not bound, its instruction is copied
+    /// to `b`, after those that its operands come from and that are not bound either: they need to
+    /// have one result.
     pub fn rematerialize(&mut self, b: &mut Builder<'_>, value: Value) -> Value {
         let from = self.from.expect("within a function values are at hand");
         let mut todo: SmallVec<[Value; 8]> = SmallVec::new();
@@ -230,8 +232,10 @@ mod tests {
         first.expect("a function").clone()
     }
 
-    const LOOP: &str = "func \"f\" (i32, i1) -> (i32) {\nblock0(v0: i32, v1: i1):\nv2: i32 = const 0x7\n\
-                        br block1(v0)\nblock1(v3: i32):\nv4: i32 = iadd v3, v2\ncond_br v1, block1(v4), block2\n\
+    const LOOP: &str = "func \"f\" (i32, i1) -> (i32) {\nblock0(v0: i32, v1: i1):\n\
+    v2: i32 = const 0x7\n\
+                        br block1(v0)\nblock1(v3: i32):\nv4: i32 = iadd v3, v2\n\
+                        cond_br v1, block1(v4), block2\n\
                         block2:\nret v4\n}";
 
     #[test]
@@ -296,7 +300,8 @@ mod tests {
     #[test]
     fn a_value_is_computed_again_after_what_it_is_computed_from() {
         let from = function(
-            "func \"f\" (i32) -> (i32) {\nblock0(v0: i32):\nv1: i32 = const 0x3\nv2: i32 = imul v0, v1\n\
+            "func \"f\" (i32) -> (i32) {\nblock0(v0: i32):\nv1: i32 = const 0x3\n\
+             v2: i32 = imul v0, v1\n\
              v3: i32 = iadd v2, v1\nv4: i32 = isub v3, v2\nret v4\n}",
         );
         let mut out = Function::new("g", &[Type::I32], &[Type::I32]);
@@ -308,8 +313,8 @@ mod tests {
         let entry = out.entry();
         let mut b = Builder::new(&mut out, entry);
         let first = cloner.rematerialize(&mut b, results[0]);
-        let again = cloner.rematerialize(&mut b, results[0]);
-        assert_eq!(first, again);
+        let second = cloner.rematerialize(&mut b, results[0]);
+        assert_eq!(first, second);
         b.ret(&[first]);
         verify(&out, Stage::Inlined, None).expect("definitions come before uses");
         assert_eq!(out.blocks[entry].insts.len(), 4);

@@ -1,5 +1,6 @@
-//! Values by way of private memory, which [`promote`](super::promote) turns into values again: what one does where blocks are about to be copied, so
-//! that a value comes to have several definitions.
+//! Demotion: values by way of private memory, which [`promote`](super::promote) turns into values
+//! again. It is for blocks that are about to be copied or entered in new places, so that a value
+//! comes to have several definitions.
 //!
 //! Cost: linear.
 
@@ -51,7 +52,8 @@ impl Variable {
     }
 }
 
-/// Stores some values where they are defined, and loads them where another block uses them. Constants are made again instead.
+/// Stores some values where they are defined, and loads them where another block uses them.
+/// Constants are made again instead.
 pub fn demote(func: &mut Function, values: &SecondaryMap<Value, bool>) {
     let mut home: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
     for &block in &func.layout {
@@ -80,7 +82,7 @@ pub fn demote(func: &mut Function, values: &SecondaryMap<Value, bool>) {
 struct Demoted {
     /// Where each is defined.
     home: SecondaryMap<Value, PackedOption<Block>>,
-    /// The variables of those that another block uses, with their allocations.
+    /// The variables of values that another block uses, with their allocations.
     variables: BTreeMap<Value, (Inst, Variable)>,
 }
 
@@ -160,7 +162,8 @@ impl Demoted {
     }
 }
 
-/// The same for the values that are used where their definition no longer dominates, because control comes there in new ways.
+/// Demotes the values that are used where their definition no longer dominates, because control has
+/// new edges.
 pub fn demote_undominated(func: &mut Function) {
     let tree = DominatorTree::new(func);
     let mut home: SecondaryMap<Value, Option<Block>> =

@@ -1,13 +1,13 @@
 //! Every call replaced by a copy of what it calls.
 //!
-//! Callees come first: the call graph is walked depth-first with an explicit stack, each function has its own calls
-//! inlined once, and callers copy the result. A function on the stack that is met again is
-//! recursion, which OpenCL C forbids ("Restrictions") and which has no copy that ends.
+//! Callees come first: the call graph is walked depth-first with an explicit stack, each function
+//! has its own calls inlined once, and callers copy the result. A function on the stack that is met
+//! again is recursion, which OpenCL C forbids ("Restrictions") and which has no copy that ends.
 //!
-//! At a call the block is cut: the tail becomes a new block whose parameters are the call's results, the
-//! callee's entry parameters become the call's operands, and each `ret` a jump to the tail. Private memory goes
-//! to the caller's entry block; work-group variables merge with the caller's by name, since
-//! they are one variable of the kernel no matter which function names it.
+//! At a call the block is split: the tail becomes a new block whose parameters are the call's
+//! results, the callee's entry parameters become the call's operands, and each `ret` a jump to the
+//! tail. Private memory goes to the caller's entry block; work-group variables merge with the
+//! caller's by name, since they are one variable of the kernel no matter which function names it.
 //!
 //! Cost: linear in the code copied, which `BUDGET` bounds.
 
@@ -35,7 +35,8 @@ pub fn inline_all(module: &Module, root: FuncId) -> Result<Function, Diagnostic>
         match todo.pop() {
             Some(callee) if active[callee] => {
                 return Err(Diagnostic::new(format!(
-                    "function {:?} calls itself, directly or through others; recursion is not allowed",
+                    "function {:?} calls itself, directly or through others; recursion is not \
+                     allowed",
                     module.functions[callee].name
                 )));
             }
@@ -219,10 +220,13 @@ mod tests {
     fn a_call_of_a_call_is_inlined_twice_over() {
         let func = inline(
             "func \"abs\" (i32) -> (i32) {\n  local l0 \"tile\" size 8 align 4\nblock0(v0: i32):\n\
-             v1: i32 = const 0\nv2: i1 = icmp.slt v0, v1\nv4: ptr = alloca.4.align4\nv5: ptr = local_addr l0\n\
+             v1: i32 = const 0\nv2: i1 = icmp.slt v0, v1\nv4: ptr = alloca.4.align4\n\
+             v5: ptr = local_addr l0\n\
              cond_br v2, block1, block2\nblock1:\nv3: i32 = ineg v0\nret v3\nblock2:\nret v0\n}\n\
-             func \"twice\" (i32) -> (i32) {\nblock0(v0: i32):\nv1: i32 = call @0, v0\nv2: i32 = call @0, v1\nret v2\n}\n\
-             func \"root\" (i32) -> (i32) {\n  local l0 \"other\" size 4 align 4\n  local l1 \"tile\" size 4 align 16\n\
+             func \"twice\" (i32) -> (i32) {\nblock0(v0: i32):\nv1: i32 = call @0, v0\n\
+             v2: i32 = call @0, v1\nret v2\n}\n\
+             func \"root\" (i32) -> (i32) {\n  local l0 \"other\" size 4 align 4\n\
+               local l1 \"tile\" size 4 align 16\n\
              block0(v0: i32):\nv1: i32 = call @1, v0\nv2: i32 = iadd v1, v1\nret v2\n}\n",
         )
         .unwrap();

@@ -1,7 +1,8 @@
 //! Named barriers: sub-groups of a work-group that wait for some of the others, wherever these are.
 //!
-//! At named barriers sub-groups diverge: some wait at one, some at another, some at none. So a kernel that has any becomes a
-//! state machine ([`suspension`]) with barriers of the whole work-group only:
+//! At named barriers sub-groups diverge: some wait at one, some at another, some at none. So a
+//! kernel that has any becomes a state machine ([`suspension`]) with barriers of the whole
+//! work-group only:
 //!
 //! ```text
 //! state = start
@@ -17,12 +18,14 @@
 //! }
 //! ```
 //!
-//! A collective of the work-group is a barrier at which, in the second half, it is done. A sub-group arrives at a named barrier by
-//! counting itself in the barrier's record; the last opens it by counting its *generation*, and sub-groups that wait see another
-//! number than when they came. Too few sub-groups at a barrier is undefined behaviour; here the kernel ends.
+//! A collective of the work-group is a barrier at which, in the second half, it is done. A
+//! sub-group arrives at a named barrier by counting itself in the barrier's record; the last opens
+//! it by counting its *generation*, and sub-groups that wait see another number than when they
+//! came. Too few sub-groups at a barrier is undefined behaviour; here the kernel ends.
 //!
-//! Resumption inside loops goes by way of their headers, so that loops stay what they were. Control that goes through the switch no longer
-//! comes by where values were defined: those are demoted. What depends on nothing moves to the entry block instead.
+//! Resumption inside loops goes by way of their headers, so that loops stay what they were. Control
+//! that goes through the switch no longer comes by where values were defined: they are demoted.
+//! What depends on nothing moves to the entry block instead.
 //!
 //! Cost: linear, but for values that live across suspension points.
 
@@ -39,8 +42,8 @@ use crate::ir::{
 
 /// The state of a work-item that has ended.
 const ENDED: u64 = 0;
-/// The state of a work-item that has not begun. Suspension points have two each, from here on: being there, and being allowed to
-/// resume.
+/// The state of a work-item that has not begun. Suspension points have two each, from here on:
+/// being there, and being allowed to resume.
 const START: u64 = 1;
 
 /// The state of being at a suspension point.
@@ -78,7 +81,8 @@ fn is_suspension_point(op: &Op) -> bool {
     )
 }
 
-/// Moves what the entry block does to a new block; what depends on nothing, from anywhere, stays or goes there.
+/// Moves what the entry block does to a new block; what depends on nothing, from anywhere, stays or
+/// goes there.
 fn move_entry(func: &mut Function) -> Block {
     let (entry, start) = (func.entry(), func.add_block());
     let insts = std::mem::take(&mut func.blocks[entry].insts);

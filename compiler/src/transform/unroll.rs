@@ -1,17 +1,20 @@
 //! Short loops become straight lines.
 //!
-//! An innermost loop is unrolled when one jump alone leaves it, from a block (the *test*) that every iteration runs, and the number
-//! of times the test is made is a small constant. That number is found by running the loop's counters: starting
-//! from the header parameters that the test depends on, whose first values must be constants, the few pure instructions
-//! that compute the condition and the next values are evaluated until the test leaves. So it does not matter whether
+//! An innermost loop is unrolled when one jump alone leaves it, from a block (the *test*) that
+//! every iteration runs, and the number of times the test is made is a small constant. That number
+//! is found by running the loop's counters: starting from the header parameters that the test
+//! depends on, whose first values must be constants, the few pure instructions that compute the
+//! condition and the next values are evaluated until the test leaves. So it does not matter whether
 //! the test comes first or last, nor how the counter moves.
 //!
-//! The blocks of the loop stay as the last iteration, so that values used after it keep their names; the others are copies before
-//! it, each jumping to the next one's header, and no test is left. Constants then find their way through folding.
+//! The blocks of the loop stay as the last iteration, so that values used after it keep their
+//! names; the others are copies before it, each jumping to the next one's header, and no test is
+//! left. Folding does the rest.
 //!
-//! Weight is what is left of the body in each iteration: not constants, nor what depends on counters or on values from outside
-//! alone. A loop within an unrolled loop is gone, so the outer one may be next time. Cost: linear in the function and
-//! the copies, which are limited for each loop and in all.
+//! Weight is what is left of the body in each iteration: not constants, nor what depends on
+//! counters or on values from outside alone. A loop within an unrolled loop is gone, so the outer
+//! one may be next time. Cost: linear in the function and the copies, which are limited for each
+//! loop and in all.
 
 use std::collections::HashMap;
 
@@ -87,7 +90,7 @@ struct Plan {
     blocks: Vec<Block>,
     /// The blocks outside that jump to the header.
     before: SmallVec<[Block; 4]>,
-    /// The block that ends with the test, and how it goes on and leaves.
+    /// The block that ends with the test, and the jumps that stay in the loop and leave it.
     test: Block,
     stay: BlockCall,
     leave: BlockCall,
@@ -321,7 +324,7 @@ fn unroll(func: &mut Function, plan: &Plan, cloner: &mut Cloner<'_>) -> Vec<Bloc
             }
         }
     }
-    // The way from the test back to the header, if there are blocks on it, is unreachable now.
+    // The path from the test back to the header, if there are blocks on it, is unreachable now.
     func.blocks[plan.test].term = Terminator::Br(plan.leave.clone());
     made
 }
@@ -371,8 +374,10 @@ mod tests {
     #[test]
     fn a_test_first_runs_the_body_once_less_than_the_header() {
         let (changed, func) = unrolled(&format!(
-            "br block1(v50, v1)\nblock1(v3: i32, v4: i32):\nv5: i1 = icmp.slt v3, v52\ncond_br v5, block2, block3\n\
-             block2:\n{STORE}\nv6: i32 = iadd v4, v3\nv7: i32 = iadd v3, v51\nbr block1(v7, v6)\nblock3:\nret v4"
+            "br block1(v50, v1)\nblock1(v3: i32, v4: i32):\nv5: i1 = icmp.slt v3, v52\n\
+             cond_br v5, block2, block3\n\
+             block2:\n{STORE}\nv6: i32 = iadd v4, v3\nv7: i32 = iadd v3, v51\nbr block1(v7, v6)\n\
+             block3:\nret v4"
         ));
         assert!(changed);
         assert_eq!(func.to_string().matches("store").count(), 5, "{func}");
@@ -383,7 +388,8 @@ mod tests {
     fn a_test_last_runs_the_body_as_often_as_the_header() {
         let (changed, func) = unrolled(&format!(
             "br block1(v52, v1)\nblock1(v3: i32, v4: i32):\n{STORE}\nv6: i32 = iadd v4, v3\n\
-             v7: i32 = isub v3, v51\nv8: i1 = icmp.eq v7, v50\ncond_br v8, block2, block1(v7, v6)\nblock2:\nret v6"
+             v7: i32 = isub v3, v51\nv8: i1 = icmp.eq v7, v50\ncond_br v8, block2, block1(v7, v6)\n\
+             block2:\nret v6"
         ));
         assert!(changed);
         assert_eq!(func.to_string().matches("store").count(), 5, "{func}");
@@ -392,7 +398,8 @@ mod tests {
     #[test]
     fn a_loop_left_at_once_is_its_last_iteration() {
         let (changed, func) = unrolled(&format!(
-            "br block1(v52)\nblock1(v3: i32):\nv5: i1 = icmp.slt v3, v52\ncond_br v5, block2, block3\n\
+            "br block1(v52)\nblock1(v3: i32):\nv5: i1 = icmp.slt v3, v52\n\
+             cond_br v5, block2, block3\n\
              block2:\n{STORE}\nv7: i32 = iadd v3, v51\nbr block1(v7)\nblock3:\nret v3"
         ));
         assert!(changed);
@@ -403,7 +410,8 @@ mod tests {
     fn what_must_stay_a_loop_stays() {
         let looped = |first: &str, bound: &str, body: &str| {
             unrolled(&format!(
-                "v53: i32 = const 0x11\nbr block1({first})\nblock1(v3: i32):\n{body}\nv7: i32 = iadd v3, v51\n\
+                "v53: i32 = const 0x11\nbr block1({first})\nblock1(v3: i32):\n{body}\n\
+                 v7: i32 = iadd v3, v51\n\
                  v8: i1 = icmp.ult v7, {bound}\ncond_br v8, block1(v7), block3\nblock3:\nret v3"
             ))
             .0
@@ -422,7 +430,8 @@ mod tests {
     #[test]
     fn branches_within_are_copied() {
         let (changed, func) = unrolled(&format!(
-            "br block1(v50, v1)\nblock1(v3: i32, v4: i32):\ncond_br v2, block2, block3(v4)\nblock2:\n{STORE}\n\
+            "br block1(v50, v1)\nblock1(v3: i32, v4: i32):\ncond_br v2, block2, block3(v4)\n\
+             block2:\n{STORE}\n\
              br block3(v3)\nblock3(v5: i32):\nv6: i32 = iadd v4, v5\nv7: i32 = iadd v3, v51\n\
              v8: i1 = icmp.slt v7, v52\ncond_br v8, block1(v7, v6), block4(v5)\nblock4(v9: i32):\n\
              v10: i32 = iadd v9, v6\nret v10"

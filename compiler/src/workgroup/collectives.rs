@@ -1,13 +1,16 @@
 //! Collectives of a work-group.
 //!
-//! Work-items run in the order of their local linear ids, so a running value, the *carry*, that each combines with what it
-//! brings makes reductions and scans. The first work-item begins anew. It lives in a slot of the barrier context.
+//! Work-items run in the order of their local linear ids, so a running value, the *carry*, that
+//! each combines with what it brings makes reductions and scans. The first work-item begins anew.
+//! It lives in a slot of the barrier context.
 //!
-//! [`cut`] reduces all collectives to these, and puts a barrier after each, so that the region ends there: after it, the carry is
-//! the value of the whole group, which is what [`Op::Carry`] reads, and the next collective may use the slot again.
-//! [`Carried`] is what a collective becomes for the work-items of a chunk.
+//! [`cut`] reduces all collectives to these, and puts a barrier after each, so that the region ends
+//! there: after it, the carry is the value of the whole group, which is what [`Op::Carry`] reads,
+//! and the next collective may use the slot again. [`Carried`] is what a collective becomes for the
+//! work-items of a chunk.
 //!
-//! Sums and products of floating-point numbers are formed one after another, so that they do not depend on the width.
+//! Sums and products of floating-point numbers are formed one after another, so that they do not
+//! depend on the width.
 
 use smallvec::SmallVec;
 
@@ -28,7 +31,8 @@ pub(super) fn is_collective(op: &Op) -> bool {
     )
 }
 
-/// Makes every collective of the work-group one that [`Carried`] knows, and ends blocks at them with a barrier.
+/// Makes every collective of the work-group one that [`Carried`] knows, and ends blocks at them
+/// with a barrier.
 pub(super) fn cut(kernel: &mut Function) {
     for point in suspension::cut(kernel, is_collective) {
         let mut b = Builder::new(kernel, point.block);

@@ -1,13 +1,15 @@
 //! Barriers that work-items may differ about.
 //!
-//! "If the barrier is inside a conditional statement, then all work-items in the work-group must enter the conditional if any
-//! work-item in the work-group enters the conditional statement and executes the barrier", and likewise for each iteration of a loop
-//! (OpenCL C Specification, "Synchronization Functions"). So a branch that decides about barriers may be divergent as long as no
-//! barrier is met on what follows: the last iterations of a loop whose barrier has a guard, or a block for the first
-//! work-item with a barrier that is for debugging.
+//! "If the barrier is inside a conditional statement, then all work-items in the work-group must
+//! enter the conditional if any work-item in the work-group enters the conditional statement and
+//! executes the barrier", and likewise for each iteration of a loop (OpenCL C Specification,
+//! "Synchronization Functions"). So a branch that decides about barriers may be divergent as long
+//! as no barrier is met on what follows: the last iterations of a loop whose barrier is
+//! conditional, or a block for the first work-item with a barrier that is for debugging.
 //!
-//! `split/` lets the first work-item decide such branches. Where that might be wrong ([`Found::DivergentBarrier`](super::split::Found))
-//! the kernel becomes a state machine here ([`suspension`]), so that nothing is left to decide:
+//! `split/` lets the first work-item decide such branches. Where that might be wrong
+//! ([`Found::DivergentBarrier`](super::split::Found)) the kernel becomes a state machine here
+//! ([`suspension`]), so that nothing is left to decide:
 //!
 //! ```text
 //!     the code up to each first suspension point or the end; state = which
@@ -18,10 +20,10 @@
 //!     go to dispatch
 //! ```
 //!
-//! A collective of the work-group ends the code before it as a barrier does, and all work-items do it before those in
-//! that state resume. The code behind a point is a copy of its own, so what several points lead to is there once
-//! for each. Values that live across points are demoted, and promoted again in the end, all of them varying: that is
-//! what it costs.
+//! A collective of the work-group ends the code before it as a barrier does, and all work-items do
+//! it before any in that state resumes. The code behind a point is a copy of its own, so what
+//! several points lead to is there once for each. Values that live across points are demoted, and
+//! promoted again in the end, all of them varying: that is what it costs.
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
@@ -85,8 +87,8 @@ fn size_limit(kernel: &Function) -> usize {
     MAX_SIZE.max(before * MAX_GROWTH)
 }
 
-/// For each start, the blocks that run from there until the next suspension point or the end, each after those that
-/// dominate it. `None` if they are more instructions in all than a limit.
+/// For each start, the blocks that run from there until the next suspension point or the end, each
+/// after those that dominate it. `None` if they are more instructions in all than a limit.
 fn sections(
     func: &Function,
     starts: &[Block],
@@ -94,7 +96,8 @@ fn sections(
     limit: usize,
 ) -> Option<Vec<Vec<Block>>> {
     let mut size = 0;
-    // Marks hold the number of the section that set them, so that nothing is cleared between sections.
+    // Marks hold the number of the section that set them, so that nothing is cleared between
+    // sections.
     let mut seen: SecondaryMap<Block, u32> = SecondaryMap::new();
     let mut sections = Vec::with_capacity(starts.len());
     for (mark, &start) in (1..).zip(starts) {
@@ -120,7 +123,8 @@ fn sections(
     Some(sections)
 }
 
-/// Which values are computed again where they are needed: few operations on ids, arguments and constants.
+/// Which values are computed again where they are needed: few operations on ids, arguments and
+/// constants.
 fn cheap_values(func: &Function) -> SecondaryMap<Value, bool> {
     // What each costs; nothing is known of the others.
     let mut costs: SecondaryMap<Value, Option<u32>> =
@@ -150,9 +154,10 @@ fn cheap_values(func: &Function) -> SecondaryMap<Value, bool> {
 
 /// Demotes what lives at a start, but for cheap values and parameters.
 ///
-/// Starts are heads of regions, so a value lives at one only if it is used in another region than where it is defined. It
-/// is live at the head of the region then, and at those of the regions that lead there, back to its own: the
-/// definition dominates the use, and in its own region no path from it comes by a start.
+/// Starts are heads of regions, so a value lives at one only if it is used in another region than
+/// where it is defined. It is live at the head of the region then, and at those of the regions that
+/// lead there, back to its own: the definition dominates the use, and in its own region no path
+/// from it comes by a start.
 fn demote_crossing(func: &mut Function, starts: &[Block], cheap: &SecondaryMap<Value, bool>) {
     let mut is_start: SecondaryMap<Block, bool> = SecondaryMap::new();
     starts.iter().for_each(|&start| is_start[start] = true);
@@ -206,8 +211,8 @@ fn demote_crossing(func: &mut Function, starts: &[Block], cheap: &SecondaryMap<V
     demote(func, &crossing);
 }
 
-/// The state of work-items that have not ended is the number of a section. Those that begin run the first of them without
-/// being dispatched.
+/// The state of work-items that have not ended is the number of a section. The first section runs
+/// without being dispatched.
 struct Rewriter<'a> {
     func: &'a Function,
     /// The one behind point n is section n + 1.
@@ -261,8 +266,8 @@ impl Rewriter<'_> {
         out
     }
 
-    /// The code for when work-items in a state resume: all do the collective that they wait at, if it is one, and those in the
-    /// state the rest.
+    /// The code for when work-items in a state resume: all do the collective that these wait at, if
+    /// it is one, and these the rest.
     fn resumed(
         &self,
         out: &mut Function,
@@ -294,8 +299,9 @@ impl Rewriter<'_> {
         test
     }
 
-    /// Copies a section, without its first so many instructions, to `start` and blocks of its own. Work-items are suspended at `join`. They resume
-    /// inside loops by way of the headers, if that matters.
+    /// Copies a section, without its first so many instructions, to `start` and blocks of its own.
+    /// Work-items are suspended at `join`. They resume inside loops by way of the headers, if that
+    /// matters.
     fn copy_section(
         &self,
         out: &mut Function,
@@ -326,7 +332,7 @@ impl Rewriter<'_> {
         let first = cloner.block(blocks[0]);
         if first != start {
             let copies = |of: &[Block]| of.iter().filter_map(|&b| cloner.get_block(b)).collect();
-            // Those of headers that one cannot come back to before the next point are not there.
+            // Headers that are not come back to before the next point have no copies.
             let resumption = Resumption {
                 from: start,
                 to: first,
@@ -336,7 +342,8 @@ impl Rewriter<'_> {
             resume_through_headers(out, &[resumption], &copies);
         }
     }
-    /// Ends the copy of a block: where it ends at a suspension point or the kernel ends, the work-item is suspended.
+    /// Ends the copy of a block: where it ends at a suspension point or the kernel ends, the
+    /// work-item is suspended.
     fn end_block(
         &self,
         out: &mut Function,
@@ -371,8 +378,8 @@ impl Rewriter<'_> {
         machine.suspend(&mut b, next as u64, join);
     }
 
-    /// Copies an instruction of the section that begins at `start` to the end of a block. Cheap values are computed at the start, when they
-    /// are first asked for.
+    /// Copies an instruction of the section that begins at `start` to the end of a block. Cheap
+    /// values are computed at the start, when they are first asked for.
     fn copy_inst(
         &self,
         out: &mut Function,

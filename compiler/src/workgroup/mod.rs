@@ -134,7 +134,8 @@ pub fn build(
     let mut found = split::split(&ready, key, false)?;
     if let Found::DivergentBarrier(loc) = found {
         if let Some(rewritten) = divergent_barriers::rewrite(kernel) {
-            let text = "work-items may go different ways between barriers: where each goes on is kept for each";
+            let text =
+                "barriers may be divergent: each work-item keeps the point at which it resumes";
             remarks.push(Remark::new(loc, text));
             ready = rewritten;
             layout = make_ready(&mut ready, key);

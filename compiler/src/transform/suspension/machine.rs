@@ -23,7 +23,7 @@ impl StateMachine {
         }
     }
 
-    /// Ends a block: the work-item is in a state from here on, and goes on at `to`.
+    /// Ends a block: the work-item is in a state from here on, and `to` is next.
     pub fn suspend(&self, b: &mut Builder<'_>, state: u64, to: Block) {
         self.set(b, state);
         b.br(to, &[]);

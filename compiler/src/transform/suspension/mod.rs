@@ -1,8 +1,9 @@
 //! Suspension points: kernels that work-items leave and resume, as state machines.
 //!
-//! A *suspension point* is an instruction at which work-items wait for others: a barrier, or a collective of the
-//! work-group. Code between barriers runs for all work-items in turn, which is right where all of them come to the same one.
-//! Where they do not, the kernel becomes a loop, as a coroutine does when it is lowered:
+//! A *suspension point* is an instruction at which work-items wait for others: a barrier, or a
+//! collective of the work-group. Code between barriers runs for all work-items one after another,
+//! which is right where all of them come to the same one. Where they do not, the kernel becomes a
+//! loop, as a coroutine does when it is lowered:
 //!
 //! ```text
 //!     state = start
@@ -14,14 +15,16 @@
 //!     go to dispatch
 //! ```
 //!
-//! What flows in: a kernel without calls. What is here are the parts that such transformations share: [`cut`] ends blocks at
-//! suspension points, [`StateMachine`] (`machine.rs`) keeps the state and dispatches, and `resume.rs` leads to points within
-//! loops by way of the loops' headers. Values that live across points go through private memory ([`super::demote`]).
+//! What flows in: a kernel without calls. What is here are the parts that such transformations
+//! share: [`cut`] ends blocks at suspension points, [`StateMachine`] (`machine.rs`) keeps the state
+//! and dispatches, and `resume.rs` leads to points within loops by way of the loops' headers.
+//! Values that live across points go through private memory ([`super::demote`]).
 //!
-//! There are two such transformations. [`super::named_barriers`] has sub-groups wait at different barriers: each work-item's own state
-//! says where it resumes, in the code that is there. `workgroup/divergent_barriers.rs` has work-items differ about which barrier is next: all agree on one
-//! state, and those in it resume, in a copy of the code that leads from there to the next points, so that no more
-//! than that runs between two barriers.
+//! There are two such transformations. [`super::named_barriers`] has sub-groups wait at different
+//! barriers: each work-item's own state says where it resumes, in the code that is there.
+//! `workgroup/divergent_barriers.rs` has work-items differ about which barrier is next: all agree
+//! on one state, and work-items in it resume, in a copy of the code that leads from there to the
+//! next points, so that no more than that runs between two barriers.
 
 mod machine;
 mod resume;
@@ -43,7 +46,8 @@ pub struct SuspensionPoint {
     pub inst: Inst,
 }
 
-/// Ends blocks at certain instructions, which are taken out. The points are in reverse post-order. Cost: linear.
+/// Ends blocks at certain instructions, which are taken out. The points are in reverse post-order.
+/// Cost: linear.
 pub fn cut(func: &mut Function, is_point: impl Fn(&Op) -> bool) -> Vec<SuspensionPoint> {
     let mut at_end: SecondaryMap<Block, Option<SuspensionPoint>> = SecondaryMap::new();
     for first in func.layout.clone() {

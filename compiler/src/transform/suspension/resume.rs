@@ -1,8 +1,9 @@
 //! Resumption inside loops, by way of their headers.
 //!
-//! Code that is suspended in a loop resumes in another place of the function. A jump from there right into the loop would make another
-//! loop of it: iterations would begin at the suspension point, inner loops that lead there would be around it, and which iteration of
-//! which loop a work-item is in decides about convergence. So it resumes the way it came:
+//! Code that is suspended in a loop resumes in another part of the function. A jump from there
+//! right into the loop would make another loop of it: iterations would begin at the suspension
+//! point, inner loops that lead there would be around it, and which iteration of which loop a
+//! work-item is in decides about convergence. So it resumes the way it came:
 //!
 //! ```text
 //!     from: br to                  from:   br outer'(1, 0)
@@ -13,8 +14,10 @@
 //!     to: .. br inner              to:     .. br inner'(0)
 //! ```
 //!
-//! All jumps to a header go by way of the block that takes its place. Definitions in a loop no longer dominate all their uses behind `to`
-//! ([`demote_undominated`](crate::transform::demote::demote_undominated)). Cost: linear, times the loops around a suspension point.
+//! All jumps to a header go by way of the block that stands in for it. Definitions in a loop no
+//! longer dominate all their uses behind `to`
+//! ([`demote_undominated`](crate::transform::demote::demote_undominated)). Cost: linear, times the
+//! loops around a suspension point.
 
 use std::collections::BTreeMap;
 

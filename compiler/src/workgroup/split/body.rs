@@ -9,7 +9,8 @@ use crate::ir::{
 };
 
 impl Splitter<'_> {
-    /// The code of the region with this index for one work-item. `cloner` is for copies from the kernel, and has nothing bound.
+    /// The code of the region with this index for one work-item. `cloner` is for copies from the
+    /// kernel, and has nothing bound.
     pub(super) fn body<'a>(
         &'a self,
         entry: Block,
@@ -57,7 +58,7 @@ impl Copier<'_, '_> {
         }
         self.private_arrays(first);
         if let Some(alive) = self.splitter.alive
-            && self.splitter.guarded.contains(&entry)
+            && self.splitter.for_alive.contains(&entry)
         {
             first = self.only_alive(first, alive);
         }
@@ -75,7 +76,7 @@ impl Copier<'_, '_> {
             self.cloner.bind(value, new);
         }
         let mut b = Builder::new(&mut self.out, first);
-        for &value in &self.plan.again {
+        for &value in &self.plan.rematerialized {
             self.cloner.rematerialize(&mut b, value);
         }
         for &block in &self.plan.blocks {
@@ -83,17 +84,17 @@ impl Copier<'_, '_> {
         }
     }
 
-    /// Ends a block by returning for work-items that are not alive; the block for the others.
-    fn only_alive(&mut self, block: Block, alive: SlotId) -> Block {
+    /// Ends a block by returning for work-items that are not alive; the block for all others.
+    fn only_alive(&mut self, block: Block, slot: SlotId) -> Block {
         let results = self.out.results.clone();
         let mut b = Builder::new(&mut self.out, block);
-        let is_alive = b.val(Op::ContextLoad(alive), &[], Type::I1);
-        let (go_on, stop) = (b.new_block(&[]), b.new_block(&[]));
-        b.cond_br(is_alive, go_on, &[], stop, &[]);
-        b.switch_to(stop);
+        let is_alive = b.val(Op::ContextLoad(slot), &[], Type::I1);
+        let (alive, ended) = (b.new_block(&[]), b.new_block(&[]));
+        b.cond_br(is_alive, alive, &[], ended, &[]);
+        b.switch_to(ended);
         let zeros: Vec<Value> = results.iter().map(|&ty| b.iconst(ty, 0)).collect();
         b.ret(&zeros);
-        go_on
+        alive
     }
 
     fn private_arrays(&mut self, first: Block) {
@@ -143,7 +144,7 @@ impl Copier<'_, '_> {
             return;
         };
         let value = match (
-            splitter.returns.get(&block),
+            splitter.early_returns.get(&block),
             &splitter.func.blocks[block].term,
         ) {
             (Some(&onward_if), Terminator::CondBr { cond, .. }) => {
@@ -163,7 +164,8 @@ impl Copier<'_, '_> {
         Builder::new(&mut self.out, to).ins(Op::ContextStore(alive), &[value], &[]);
     }
 
-    /// Ends the region: stores what outlives it and what is handed on, returns which exit it was and what is uniform.
+    /// Ends the region: stores what outlives it and what is handed on, returns which exit it was
+    /// and what is uniform.
     fn leave(&mut self, block: Block, to: Block) {
         let splitter = self.splitter;
         let func = splitter.func;

@@ -1,19 +1,25 @@
 //! Cuts a kernel at its barriers into a skeleton and regions.
 //!
-//! `regions.rs` says which blocks make a region, `shared.rs` sees to blocks that several would have. `values.rs` decides what becomes of values, by where they are
-//! used and whether all work-items of the group have the same (*uniform*; [`Across::Group`]):
+//! `regions.rs` says which blocks make a region, `tail_duplication.rs` sees to blocks that several
+//! would have. `values.rs` decides what becomes of values, by where they are used and whether all
+//! work-items of the group have the same (*uniform*; [`Across::Group`]):
 //!
 //! - used in their region only: nothing; the region's code computes them;
-//! - uniform, used elsewhere, computed from uniform values by pure operations: computed in the skeleton as well;
+//! - uniform, used elsewhere, computed from uniform values by pure operations: computed in the
+//!   skeleton as well;
 //! - uniform, used elsewhere, else (loaded, or merged inside the region): a result of the region;
-//! - varying, used elsewhere, cheap to compute again from ids and uniform values: computed again where used;
-//! - varying, used elsewhere, else: stored to a *slot* of the barrier context where its region ends, loaded where regions
-//!   that use it begin (`slots.rs`). A private array that outlives a region is a slot itself.
+//! - varying, used elsewhere, cheap to compute from ids and uniform values: rematerialized where
+//!   used;
+//! - varying, used elsewhere, else: stored to a *slot* of the barrier context where its region
+//!   ends, loaded where regions that use it begin (`slots.rs`). A private array that outlives a
+//!   region is a slot itself.
 //!
-//! Parameters of a region's first block are parameters of the skeleton's block when uniform, so that a loop counter around a
-//! barrier costs nothing, and have slots when varying, stored on the way in.
+//! Parameters of a region's first block are parameters of the skeleton's block when uniform, so
+//! that a loop counter around a barrier costs nothing, and have slots when varying, stored where
+//! control comes in.
 //!
-//! `early.rs` is for work-items that return before a barrier; `body.rs` and `skeleton.rs` make the code.
+//! `early.rs` is for work-items that return before a barrier; `body.rs` and `skeleton.rs` make the
+//! code.
 //!
 //! Cost: linear, but for the number of values that live across cuts times regions.
 
@@ -24,9 +30,9 @@ use cranelift_entity::SecondaryMap;
 mod body;
 mod early;
 mod regions;
-mod shared;
 mod skeleton;
 mod slots;
+mod tail_duplication;
 mod values;
 
 pub(super) use regions::find_regions;
@@ -52,16 +58,17 @@ fn has_barrier(kernel: &Function) -> bool {
 /// What [`split`] finds.
 pub(super) enum Found {
     Split(Box<Split>),
-    /// Work-items may go different ways here although barriers depend on it, but for returns that are seen to.
+    /// A branch here is divergent although barriers depend on it, and is not a return that is seen
+    /// to.
     DivergentBarrier(SourceLoc),
 }
 
-/// Splits a kernel. Where work-items may go different ways between barriers, it only says so; unless that `may_part`: then the
-/// first work-item decides.
+/// Splits a kernel. Where barriers may be divergent, it only says so; unless that is `allowed`:
+/// then the first work-item decides.
 pub(super) fn split(
     kernel: &Function,
     key: &LaunchKey,
-    may_part: bool,
+    allowed: bool,
 ) -> Result<Found, Diagnostic> {
     if !has_barrier(kernel) {
         return Ok(Found::Split(whole(kernel).into()));
@@ -71,7 +78,7 @@ pub(super) fn split(
     splitter.find_exits();
     splitter.find_early_returns();
     match splitter.divergent_barrier() {
-        Some(loc) if !may_part => Ok(Found::DivergentBarrier(loc)),
+        Some(loc) if !allowed => Ok(Found::DivergentBarrier(loc)),
         _ => Ok(Found::Split(splitter.run()?.into())),
     }
 }
@@ -104,8 +111,9 @@ fn whole(kernel: &Function) -> Split {
     }
 }
 
-/// Where a kernel asks whether pointers are private, makes its private objects slots: what is in the context is known to be
-/// private, what is on the stack is not. In kernels with barriers, [`Splitter::place_private_arrays`] sees to that.
+/// Where a kernel asks whether pointers are private, makes its private objects slots: what is in
+/// the context is known to be private, what is on the stack is not. In kernels with barriers,
+/// [`Splitter::allocate_private_arrays`] sees to that.
 fn keep_private_objects(kernel: &mut Function) {
     let asks = kernel.layout.iter().any(|&block| {
         let mut insts = kernel.blocks[block].insts.iter();
@@ -139,9 +147,9 @@ struct Plan {
     exits: Vec<Block>,
     /// Uniform values from elsewhere, its parameters.
     inputs: BTreeSet<Value>,
-    /// Varying values from elsewhere, loaded or computed again.
+    /// Varying values from elsewhere, loaded or rematerialized.
     loads: BTreeSet<Value>,
-    again: BTreeSet<Value>,
+    rematerialized: BTreeSet<Value>,
     /// Uniform values that the skeleton cannot compute.
     results: BTreeSet<Value>,
 }
@@ -164,11 +172,12 @@ struct Splitter<'a> {
     slots: BTreeMap<Node, SlotId>,
     /// The slots of values that each region defines and stores where it ends.
     stores: BTreeMap<Block, Vec<(SlotId, Value)>>,
-    /// Blocks that end by returning or going on, and whether going on is their first target.
-    returns: BTreeMap<Block, bool>,
-    /// The slot that says whether a work-item is alive, and the regions that ask.
+    /// Blocks that end with an early return, and whether their first target is the other one.
+    early_returns: BTreeMap<Block, bool>,
+    /// The slot that says whether a work-item is alive, and the regions that run only for
+    /// work-items that are.
     alive: Option<SlotId>,
-    guarded: BTreeSet<Block>,
+    for_alive: BTreeSet<Block>,
     costs: SecondaryMap<Value, Option<u32>>,
     table: cranelift_entity::PrimaryMap<SlotId, Slot>,
     remarks: Vec<Remark>,
@@ -196,9 +205,9 @@ impl<'a> Splitter<'a> {
             saved: BTreeSet::new(),
             slots: BTreeMap::new(),
             stores: BTreeMap::new(),
-            returns: BTreeMap::new(),
+            early_returns: BTreeMap::new(),
             alive: None,
-            guarded: BTreeSet::new(),
+            for_alive: BTreeSet::new(),
             costs: SecondaryMap::with_capacity(func.values.len()),
             table: cranelift_entity::PrimaryMap::new(),
             remarks: Vec::new(),
@@ -206,8 +215,8 @@ impl<'a> Splitter<'a> {
     }
 
     fn run(mut self) -> Result<Split, Diagnostic> {
-        self.place_private_arrays();
-        let carry = self.place_carry();
+        self.allocate_private_arrays();
+        let carry = self.allocate_carry();
         self.note_uses();
         self.assign_slots();
         let mut regions = Vec::new();
@@ -238,7 +247,8 @@ impl<'a> Splitter<'a> {
         self.remarks.push(Remark::new(
             SourceLoc::default(),
             format!(
-                "barriers make {} regions; {saved} value{} and {arrays} private array{} of each work-item are kept across them",
+                "barriers make {} regions; {saved} value{} and {arrays} private array{} of each \
+                 work-item are kept across them",
                 regions.len(),
                 plural(saved),
                 plural(arrays),
@@ -263,7 +273,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// The slot of the carry; its first element is for the whole group.
-    fn place_carry(&mut self) -> Option<SlotId> {
+    fn allocate_carry(&mut self) -> Option<SlotId> {
         let blocks = self.func.layout.iter();
         let mut insts = blocks.flat_map(|&block| &self.func.blocks[block].insts);
         insts
@@ -295,7 +305,8 @@ impl<'a> Splitter<'a> {
     }
 
     fn is_kernel_param(&self, value: Value) -> bool {
-        matches!(self.func.values[value].def, ValueDef::Param(block, _) if block == self.func.entry())
+        let def = self.func.values[value].def;
+        matches!(def, ValueDef::Param(block, _) if block == self.func.entry())
     }
 
     /// The parameter is of the first block of a region other than the function's.
@@ -305,7 +316,8 @@ impl<'a> Splitter<'a> {
             && self.cfg.def_block[value].is_some_and(|block| self.is_entry(block))
     }
 
-    /// Whether a value of this or another region is there when control leaves its region, or passes another, at `exit`.
+    /// Whether a value of this or another region is there when control leaves its region, or passes
+    /// another, at `exit`.
     fn defined_at(&self, value: Value, exit: Block) -> bool {
         self.cfg.def_block[value].is_none_or(|def| {
             self.owner(def) != self.owner(exit) || self.cfg.dominators.dominates(def, exit)
@@ -337,7 +349,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// A branch between regions, or an end of one, where work-items may part.
+    /// A branch between regions, or an end of one, that may be divergent.
     fn divergent_barrier(&self) -> Option<SourceLoc> {
         let loc = |block: Block| {
             let last = self.func.blocks[block].insts.last();
@@ -349,7 +361,7 @@ impl<'a> Splitter<'a> {
                 &self.func.blocks[block].term
                 && self.cut.outer[block]
                 && self.is_varying(*value, block)
-                && !self.returns.contains_key(&block)
+                && !self.early_returns.contains_key(&block)
             {
                 return Some(loc(block));
             }
@@ -357,16 +369,20 @@ impl<'a> Splitter<'a> {
         self.plans.values().find_map(|plan| {
             plan.blocks.iter().find(|&&block| {
                 let term = &self.func.blocks[block].term;
-                matches!(term, Terminator::CondBr { cond: value, .. } | Terminator::Switch { value, .. }
-                    if !self.cut.outer[block] && self.is_varying(*value, block))
+                let (Terminator::CondBr { cond: value, .. } | Terminator::Switch { value, .. }) =
+                    term
+                else {
+                    return false;
+                };
+                !self.cut.outer[block] && self.is_varying(*value, block)
             })?;
-            let mut ways = plan.exits.iter().map(|&exit| {
-                let mut ways: Vec<Block> = self.func.successors(exit).collect();
-                ways.sort_unstable();
-                ways
+            let mut targets = plan.exits.iter().map(|&exit| {
+                let mut targets: Vec<Block> = self.func.successors(exit).collect();
+                targets.sort_unstable();
+                targets
             });
-            let first = ways.next()?;
-            let mut others = ways.filter(|other| *other != first);
+            let first = targets.next()?;
+            let mut others = targets.filter(|other| *other != first);
             others.next().map(|_| loc(plan.exits[0]))
         })
     }

@@ -1,20 +1,23 @@
-//! Where a kernel is cut: barriers, the branches that decide about them, and the regions in between.
+//! Where a kernel is cut: barriers, the branches that decide about them, and the regions in
+//! between.
 //!
-//! Blocks are cut so that a barrier ends one. An *outer branch* is one that decides whether, or how often, a barrier is
-//! reached: one that a block ending in a barrier is control dependent on, directly or through
-//! another outer branch (control dependence by post-dominators; Ferrante, Ottenstein & Warren, "The Program Dependence
-//! Graph and Its Use in Optimization", 1987). All work-items of a group take it the same way, by the rules for barriers.
+//! Blocks are cut so that a barrier ends one. An *outer branch* is one that decides whether, or how
+//! often, a barrier is reached: one that a block ending in a barrier is control dependent on,
+//! directly or through another outer branch (control dependence by post-dominators; Ferrante,
+//! Ottenstein & Warren, "The Program Dependence Graph and Its Use in Optimization", 1987). It is
+//! uniform for a group, by the rules for barriers.
 //!
-//! A *region* begins at the function's entry, after a barrier, at a target of an outer branch, or where control arrives from two
-//! regions; it holds the blocks reached from there before the next region begins. Found by
-//! passes in reverse post-order until nothing changes. Cost: linear for each pass; few passes. All work-items come to
-//! a region's beginning, or none: `shared.rs` sees to it.
+//! A *region* begins at the function's entry, after a barrier, at a target of an outer branch, or
+//! where control arrives from two regions; it holds the blocks reached from there before the next
+//! region begins. Found by passes in reverse post-order until nothing changes. Cost: linear for
+//! each pass; few passes. All work-items come to a region's beginning, or none:
+//! `tail_duplication.rs` sees to it.
 
 use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
 
-use super::shared;
+use super::tail_duplication;
 use crate::analysis::PostDominatorTree;
 use crate::ir::{Block, BlockCall, Fence, Function, Op, Terminator};
 use crate::transform::suspension;
@@ -37,11 +40,11 @@ pub(super) fn cut(kernel: &Function) -> Cut {
     let mut func = kernel.clone();
     canonical::unify(&mut func);
     let barriers = cut_at_barriers(&mut func);
-    split_shared_targets(&mut func);
+    split_repeated_targets(&mut func);
     let mut outer = outer_branches(&func, &barriers);
-    if shared::separate(&mut func, &barriers, &outer) {
+    if tail_duplication::run(&mut func, &barriers, &outer) {
         canonical::unify(&mut func);
-        split_shared_targets(&mut func);
+        split_repeated_targets(&mut func);
         outer = outer_branches(&func, &barriers);
     }
     split_inner_exits(&mut func, &barriers, outer)
@@ -60,7 +63,7 @@ fn cut_at_barriers(func: &mut Function) -> SecondaryMap<Block, Option<Fence>> {
 }
 
 /// Gives each of several jumps of a `switch` to one block with parameters a block of its own.
-fn split_shared_targets(func: &mut Function) {
+fn split_repeated_targets(func: &mut Function) {
     for block in func.layout.clone() {
         if !matches!(func.blocks[block].term, Terminator::Switch { .. }) {
             continue;
@@ -95,10 +98,10 @@ fn outer_branches(
         if func.successors(branch).count() < 2 {
             continue;
         }
-        let stop = post.ipdom(branch);
+        let join = post.ipdom(branch);
         for succ in func.successors(branch) {
             let mut at = Some(succ);
-            while let Some(block) = at.filter(|&block| Some(block) != stop) {
+            while let Some(block) = at.filter(|&block| Some(block) != join) {
                 if depends[block].last() != Some(&branch) {
                     depends[block].push(branch);
                 }
@@ -123,8 +126,8 @@ fn outer_branches(
     outer
 }
 
-/// Finds the regions; jumps of inner branches out of a region get a block of their own, so that a region is
-/// left by whole terminators only.
+/// Finds the regions; jumps of inner branches out of a region get a block of their own, so that a
+/// region is left by whole terminators only.
 fn split_inner_exits(
     func: &mut Function,
     barriers: &SecondaryMap<Block, Option<Fence>>,
@@ -166,8 +169,9 @@ pub(super) fn region_heads(
     is_head
 }
 
-/// Regions that begin at certain heads, the entry among them, and where control arrives from two regions: all heads, and the
-/// one that each block belongs to. So a region is left by its jumps to heads, and entered at its own only.
+/// Regions that begin at certain heads, the entry among them, and where control arrives from two
+/// regions: all heads, and the one that each block belongs to. So a region is left by its jumps to
+/// heads, and entered at its own only.
 pub(in crate::workgroup) fn find_regions(
     func: &Function,
     mut is_head: SecondaryMap<Block, bool>,

@@ -50,7 +50,8 @@ impl Splitter<'_> {
         out
     }
 
-    /// Calls the region that begins with `entry`; says by which of its exits it was left, if it has several.
+    /// Calls the region that begins with `entry`; says by which of its exits it was left, if it has
+    /// several.
     fn call(
         &self,
         b: &mut Builder<'_>,
@@ -73,7 +74,8 @@ impl Splitter<'_> {
         several.then(|| new[0])
     }
 
-    /// Ends a block of the skeleton as the region before it ends, at the exit that `which` says if that is not known.
+    /// Ends a block of the skeleton as the region before it ends, at the exit that `which` says if
+    /// that is not known.
     fn leave_by(
         &self,
         b: &mut Builder<'_>,

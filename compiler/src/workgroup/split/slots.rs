@@ -1,25 +1,28 @@
 //! Which slot of the barrier context holds what.
 //!
-//! What needs room in the context is a [`Node`]: a varying value that outlives its region, or one handed to a parameter
-//! of a region's first block. A node is *live* where a region begins if that region or a later one loads it before it is set
-//! again. Values are stored where their region ends, and loaded where one begins, before anything is stored; so it is
-//! enough to look at the ends of regions. Two nodes *interfere*, and must not share a slot, when
+//! What needs room in the context is a [`Node`]: a varying value that outlives its region, or one
+//! handed to a parameter of a region's first block. A node is *live* where a region begins if that
+//! region or a later one loads it before it is set again. Values are stored where their region
+//! ends, and loaded where one begins, before anything is stored; so it is enough to look at the
+//! ends of regions. Two nodes *interfere*, and must not share a slot, when
 //!
 //! - both are live where some region begins;
 //! - a region defines one and the other is live where it leads to;
-//! - one is handed on at an exit, where stores are made for every edge that control may take, and the other is live on
-//!   another edge, unless it is the same value.
+//! - one is handed on at an exit, where stores are made for every edge that control may take, and
+//!   the other is live on another edge, unless it is the same value.
 //!
-//! The first two have points in common: the beginning of a region, and its end, at which what it defines is live and what is live where
-//! it leads to. (Of the latter, what it does not define is live at its beginning, too.) So a node has a set of points, and only
-//! the third kind is kept as pairs.
+//! The first two have points in common: the beginning of a region, and its end, at which what it
+//! defines is live and what is live where it leads to. (Of the latter, what it does not define is
+//! live at its beginning, too.) So a node has a set of points, and only the third kind is kept as
+//! pairs.
 //!
-//! A parameter interferes with itself when its old value is wanted on another edge; then the region that begins
-//! with it moves it to a node of its own, [`Node::Kept`]. A value and the parameter it is handed to share a slot when they
-//! can, so that a variable of a loop around a barrier stays where it is (copy coalescing; Chaitin et al., "Register
-//! Allocation via Coloring", 1981).
+//! A parameter interferes with itself when its old value is wanted on another edge; then the region
+//! that begins with it moves it to a node of its own, [`Node::Kept`]. A value and the parameter it
+//! is handed to share a slot when they can, so that a variable of a loop around a barrier stays
+//! where it is (copy coalescing; Chaitin et al., "Register Allocation via Coloring", 1981).
 //!
-//! Cost: nodes times regions, in bits, and what is handed on times what is live on other edges from there.
+//! Cost: nodes times regions, in bits, and what is handed on times what is live on other edges from
+//! there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +35,7 @@ use crate::ir::{Block, Slot, SlotId, Type, Value};
 pub(super) enum Node {
     /// A value, stored where its region ends.
     Kept(Value),
-    /// A parameter of a region's first block, stored on the way in.
+    /// A parameter of a region's first block, stored where control comes in.
     Handed(Value),
 }
 
@@ -217,7 +220,7 @@ impl<'a> Liveness<'a> {
         }
     }
 
-    /// The nodes live where a region leads to, without those set on the way.
+    /// The nodes live where a region leads to, without what is set on the way.
     fn after(&self, region: Block) -> BitSet {
         let mut after = BitSet::new(self.nodes.len());
         for (to, handed) in self.crossings.regions[&region].exits.iter().flatten() {
@@ -245,7 +248,8 @@ impl<'a> Liveness<'a> {
         index.is_some_and(|index| self.live[&region].contains(index))
     }
 
-    /// Calls `f` for each node that is handed on at an exit and one that is live on another edge, unless that is the same value.
+    /// Calls `f` for each node that is handed on at an exit and one that is live on another edge,
+    /// unless that is the same value.
     fn for_each_conflict(&self, mut f: impl FnMut(usize, usize)) {
         let exits = self.crossings.regions.values().flat_map(|c| &c.exits);
         for edges in exits.filter(|edges| edges.len() > 1) {
@@ -280,7 +284,7 @@ struct Classes {
     members: Vec<Vec<usize>>,
     /// The points at which a class's nodes are live.
     points: Vec<BitSet>,
-    /// Nodes that those of a class interfere with beside.
+    /// Nodes that a class's nodes interfere with beside.
     conflicts: Vec<BTreeSet<usize>>,
     /// Whether nodes are live where any region begins.
     live: BitSet,
@@ -322,7 +326,8 @@ impl Classes {
         self.live.contains(node)
     }
 
-    /// Puts two nodes in one class if they are live at all and no members of their classes interfere.
+    /// Puts two nodes in one class if they are live at all and no members of their classes
+    /// interfere.
     fn unite(&mut self, a: usize, b: usize) {
         let (x, y) = (self.of[a], self.of[b]);
         let clash = self.points[x].intersects(&self.points[y])

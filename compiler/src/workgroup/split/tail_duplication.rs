@@ -1,12 +1,13 @@
-//! Blocks that several regions lead to, some of them for some work-items only.
+//! Tail duplication: blocks that several regions lead to, some of them for some work-items only.
 //!
-//! Where control arrives from two regions another begins, and work-items come to it together. That is right when all of them come: when
-//! the block post-dominates the region they come from. It is not when an inner branch decides who comes: producers merge what the ends of two
-//! branches have in common, with a barrier in each and a condition in one. Then the region gets a copy of the block for itself, and what
-//! the block leads to is looked at again.
+//! Where control arrives from two regions another begins, at which work-items converge. That is
+//! right when all of them come: when the block post-dominates the region they come from. It is not
+//! when an inner branch decides which come: producers merge what the ends of two branches have in
+//! common, with a barrier in each and a condition in one. Then the region gets a copy of the block
+//! for itself, and what the block leads to is looked at again.
 //!
-//! A value of a copied block that is used elsewhere has several definitions then. It goes through private memory, which `promote` turns
-//! into values again.
+//! A value of a copied block that is used elsewhere has several definitions then. It is demoted,
+//! and `promote` turns it into values again.
 //!
 //! Cost: linear for each layer of such blocks, and what is copied: a block once for each region.
 
@@ -24,21 +25,21 @@ use crate::transform::promote;
 const LAYERS: usize = 64;
 
 /// Gives regions blocks of their own. Returns whether any needed some.
-pub(super) fn separate(
+pub(super) fn run(
     func: &mut Function,
     barriers: &SecondaryMap<Block, Option<Fence>>,
     outer: &SecondaryMap<Block, bool>,
 ) -> bool {
     let mut copies = Copies::new();
     for _ in 0..func.layout.len() + LAYERS {
-        let shared = shared(func, barriers, outer);
-        if shared.is_empty() {
+        let tails = shared_tails(func, barriers, outer);
+        if tails.is_empty() {
             break;
         }
-        let blocks: BTreeSet<Block> = shared.iter().map(|way| way.block).collect();
-        through_memory(func, &blocks);
-        for way in &shared {
-            copies.give(func, way);
+        let blocks: BTreeSet<Block> = tails.iter().map(|tail| tail.block).collect();
+        demote_results(func, &blocks);
+        for tail in &tails {
+            copies.give(func, tail);
         }
         func.layout = func.reverse_post_order();
     }
@@ -50,23 +51,23 @@ pub(super) fn separate(
 }
 
 /// A block, a region that needs a copy of it, and the region's blocks that lead to it.
-struct Way {
+struct Tail {
     block: Block,
     region: Block,
     from: Vec<Block>,
 }
 
-fn shared(
+fn shared_tails(
     func: &Function,
     barriers: &SecondaryMap<Block, Option<Fence>>,
     outer: &SecondaryMap<Block, bool>,
-) -> Vec<Way> {
+) -> Vec<Tail> {
     let (entries, owner) = find_regions(func, region_heads(func, barriers, outer));
     let preds = func.predecessors();
     let post = PostDominatorTree::new(func);
     let mut found = Vec::new();
     for &block in &entries {
-        // Whether somebody else keeps the block itself.
+        // Whether another region, or all work-items, keep the block itself.
         let mut kept = false;
         let mut some_come: BTreeMap<Block, Vec<Block>> = BTreeMap::new();
         for &pred in &preds[block] {
@@ -81,8 +82,8 @@ fn shared(
                 }
             }
         }
-        let ways = some_come.into_iter().skip(usize::from(!kept));
-        found.extend(ways.map(|(region, from)| Way {
+        let tails = some_come.into_iter().skip(usize::from(!kept));
+        found.extend(tails.map(|(region, from)| Tail {
             block,
             region,
             from,
@@ -107,17 +108,17 @@ impl Copies {
         }
     }
 
-    fn give(&mut self, func: &mut Function, way: &Way) {
-        let original = self.original[way.block].expand().unwrap_or(way.block);
+    fn give(&mut self, func: &mut Function, tail: &Tail) {
+        let original = self.original[tail.block].expand().unwrap_or(tail.block);
         // In a loop, the copy exists when its latch is copied.
         let copy = *self
             .made
-            .entry((original, way.region))
-            .or_insert_with(|| copy(func, way.block, &mut self.cloner));
+            .entry((original, tail.region))
+            .or_insert_with(|| copy(func, tail.block, &mut self.cloner));
         self.original[copy] = original.into();
-        for &pred in &way.from {
+        for &pred in &tail.from {
             for call in func.blocks[pred].term.targets_mut() {
-                if call.block == way.block {
+                if call.block == tail.block {
                     call.block = copy;
                 }
             }
@@ -142,8 +143,8 @@ fn copy(func: &mut Function, block: Block, cloner: &mut Cloner<'_>) -> Block {
     copy
 }
 
-/// Sends what some blocks define through memory to the others.
-fn through_memory(func: &mut Function, blocks: &BTreeSet<Block>) {
+/// Demotes what some blocks define.
+fn demote_results(func: &mut Function, blocks: &BTreeSet<Block>) {
     let mut values: SecondaryMap<Value, bool> = SecondaryMap::new();
     for &block in blocks {
         for &param in &func.blocks[block].params {

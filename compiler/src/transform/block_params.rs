@@ -1,12 +1,13 @@
-//! Block parameters that are not needed because of what they are given.
+//! Block-parameter simplification: parameters that are not needed because of what they are given.
 //!
-//! *Constant parameters.* Every parameter starts as unknown. In reverse post-order, it is taken to be the one value that
-//! its known arguments agree on, or itself when they do not; a parameter that is itself stays so. When a
-//! round changes nothing, a parameter taken to be `v` is `v`, also round a loop. Two constants with the same bits count as
-//! one value; the parameter then becomes a copy of it in the entry block. A round costs the
-//! function's jump arguments; there are a few.
+//! *Constant parameters.* Every parameter starts as unknown. In reverse post-order, it is taken to
+//! be the one value that its known arguments agree on, or itself when they do not; a parameter that
+//! is itself stays so. When a round changes nothing, a parameter taken to be `v` is `v`, also round
+//! a loop. Two constants with the same bits count as one value; the parameter then becomes a copy
+//! of it in the entry block. A round costs the function's jump arguments; there are a few.
 //!
-//! *Duplicate parameters.* Two parameters of one block that get equal arguments on every jump are one.
+//! *Duplicate parameters.* Two parameters of one block that get equal arguments on every jump are
+//! one.
 
 use std::collections::HashMap;
 
@@ -14,8 +15,8 @@ use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
 use crate::ir::{Block, Function, Op, SourceLoc, Terminator, Type, Value, ValueDef};
 
-/// Replaces parameters that are always one value. Returns whether there were any. The parameters stay, unused, and are
-/// removed with their arguments before this returns.
+/// Replaces parameters that are always one value. Returns whether there were any. The parameters
+/// stay, unused, and are removed with their arguments before this returns.
 pub fn run(func: &mut Function) -> bool {
     let mut replace: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     let mut changed = constant(func, &mut replace);
