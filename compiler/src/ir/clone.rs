@@ -40,11 +40,12 @@ impl<'a> Cloner<'a> {
 
     /// For copies from `from` to another function.
     pub fn from(from: &'a Function) -> Cloner<'a> {
-        Cloner {
+        let mut cloner = Cloner {
             from: Some(from),
-            values: SecondaryMap::with_capacity(from.values.len()),
             ..Cloner::default()
-        }
+        };
+        cloner.values.resize(from.values.len());
+        cloner
     }
 
     /// Makes `new` stand for `old`.
@@ -114,11 +115,11 @@ impl<'a> Cloner<'a> {
 
     /// What stands for a value, used at `b`: another function's constants may be made there.
     pub fn operand(&self, b: &mut Builder<'_>, value: Value) -> Value {
-        match (self.get(value), self.from) {
-            (None, Some(from)) => match from.as_const(value) {
-                Some(bits) => b.iconst(from.ty(value), bits),
-                None => self.value(value),
-            },
+        if let Some(new) = self.get(value) {
+            return new;
+        }
+        match self.from.map(|from| (from, from.as_const(value))) {
+            Some((from, Some(bits))) => b.iconst(from.ty(value), bits),
             _ => self.value(value),
         }
     }

@@ -511,7 +511,7 @@ impl Assembler<'_> {
 
     fn copy(&mut self, body: &Function, inst: Inst, cloner: &mut Cloner<'_>, place: Option<Place>) {
         let data = &body.insts[inst];
-        let args: Vec<Value> = data.args.iter().map(|&v| cloner.value(v)).collect();
+        let args = || -> Vec<Value> { data.args.iter().map(|&v| cloner.value(v)).collect() };
         let results: Vec<Value> = match &data.op {
             Op::DimQuery(query, dim) => vec![self.dim_query(*query, usize::from(*dim), place)],
             Op::Query(query) => vec![self.query(*query, place)],
@@ -525,7 +525,7 @@ impl Assembler<'_> {
                 vec![self.context_load(body, *slot, ty, place)]
             }
             Op::ContextStore(slot) => {
-                self.context_store(body, *slot, args[0], place);
+                self.context_store(body, *slot, args()[0], place);
                 Vec::new()
             }
             Op::Carry => {
@@ -533,7 +533,7 @@ impl Assembler<'_> {
                 let (address, mem) = self.carry(ty);
                 vec![self.b().load(mem, address, ty)]
             }
-            op if is_collective(op) => self.collective(op, &args, place),
+            op if is_collective(op) => self.collective(op, &args(), place),
             Op::Alloca { .. } => {
                 let new = self
                     .out
@@ -542,10 +542,10 @@ impl Assembler<'_> {
                 self.out.blocks[entry].insts.insert(0, new);
                 self.out.insts[new].results.to_vec()
             }
-            Op::InSpace(space) => vec![self.in_space(*space, args[0])],
+            Op::InSpace(space) => vec![self.in_space(*space, args()[0])],
             Op::Call(region) => {
                 let split = self.split;
-                self.run(&split.regions[region.index()], &args)
+                self.run(&split.regions[region.index()], &args())
             }
             _ => {
                 cloner.inst(&mut self.b(), inst);
