@@ -65,7 +65,7 @@ pub(super) fn rewrite(kernel: &Function) -> Option<Function> {
     let forest =
         subgroups::work_together(&func).then(|| LoopForest::new(&func, &DominatorTree::new(&func)));
     demote_crossing(&mut func, &starts, &cheap);
-    let rewriter = Rewriter {
+    let plan = Plan {
         sections: sections(&func, &starts, &ends, size_limit(kernel))?,
         func: &func,
         points: &points,
@@ -73,8 +73,8 @@ pub(super) fn rewrite(kernel: &Function) -> Option<Function> {
         cheap: &cheap,
         forest,
     };
-    let mut out = rewriter.build();
-    if rewriter.forest.is_some() {
+    let mut out = Emitter::new(&plan).run();
+    if plan.forest.is_some() {
         demote_undominated(&mut out);
     }
     transform::promote_scalarized(&mut out);
@@ -211,11 +211,10 @@ fn demote_crossing(func: &mut Function, starts: &[Block], cheap: &SecondaryMap<V
     demote(func, &crossing);
 }
 
-/// The state of work-items that have not ended is the number of a section. The first section runs
-/// without being dispatched.
-struct Rewriter<'a> {
+/// What the state machine is made of.
+struct Plan<'a> {
     func: &'a Function,
-    /// The one behind point n is section n + 1.
+    /// The section behind point n is section n + 1.
     points: &'a [SuspensionPoint],
     sections: Vec<Vec<Block>>,
     /// The point at which a block ends.
@@ -225,31 +224,55 @@ struct Rewriter<'a> {
     forest: Option<LoopForest>,
 }
 
-impl Rewriter<'_> {
-    fn build(&self) -> Function {
-        let func = self.func;
+/// Makes the state machine. A work-item's state is the number of the section that it resumes with,
+/// or how many there are if it has ended. The first section runs without being dispatched.
+struct Emitter<'a> {
+    plan: &'a Plan<'a>,
+    cloner: Cloner<'a>,
+    machine: StateMachine,
+    out: Function,
+}
+
+impl<'a> Emitter<'a> {
+    fn new(plan: &'a Plan<'a>) -> Emitter<'a> {
+        let func = plan.func;
         let params: Vec<Type> = func.params().iter().map(|&p| func.ty(p)).collect();
         let mut out = Function::new(func.name.clone(), &params, &[]);
         out.locals = func.locals.clone();
         out.slots = func.slots.clone();
-        let entry = out.entry();
-        let mut machine = StateMachine::new(&mut out);
+        let machine = StateMachine::new(&mut out);
         let mut cloner = Cloner::from(func);
         cloner.bind_all(func.params(), out.params());
+        // Private objects are one each, whichever sections use them.
+        let entry = out.entry();
         let mut b = Builder::new(&mut out, entry);
         for &inst in &func.blocks[func.entry()].insts {
             if matches!(func.insts[inst].op, Op::Alloca { .. }) {
                 cloner.inst(&mut b, inst);
             }
         }
-        let join = b.new_block(&[]);
-        b.switch_to(join);
-        b.br(machine.dispatch, &[]);
-        self.copy_section(&mut out, &mut cloner, &machine, (0, 0), (entry, join));
-        for number in 1..self.sections.len() {
-            let test = self.resumed(&mut out, &mut cloner, &machine, number);
-            machine.resume(number as u64, test);
+        Emitter {
+            plan,
+            cloner,
+            machine,
+            out,
         }
+    }
+
+    fn run(mut self) -> Function {
+        let before = self.cloner.checkpoint();
+        let start = self.out.entry();
+        let join = self.join();
+        self.section(0, 0, (start, join));
+        self.cloner.roll_back(before);
+        for number in 1..self.plan.sections.len() {
+            let test = self.resumption(number);
+            self.cloner.roll_back(before);
+            self.machine.resume(number as u64, test);
+        }
+        let Emitter {
+            machine, mut out, ..
+        } = self;
         let mut b = Builder::new(&mut out, machine.dispatch);
         let state = machine.state.load(&mut b);
         let least = Op::Collective {
@@ -266,137 +289,115 @@ impl Rewriter<'_> {
         out
     }
 
-    /// The code for when work-items in a state resume: all do the collective that these wait at, if
-    /// it is one, and these the rest.
-    fn resumed(
-        &self,
-        out: &mut Function,
-        cloner: &mut Cloner<'_>,
-        machine: &StateMachine,
-        number: usize,
-    ) -> Block {
-        let func = self.func;
-        let before = cloner.checkpoint();
-        let test = out.add_block();
-        let point = &self.points[number - 1];
+    /// A block where work-items that ran a section and all others converge.
+    fn join(&mut self) -> Block {
+        let join = self.out.add_block();
+        Builder::new(&mut self.out, join).br(self.machine.dispatch, &[]);
+        join
+    }
+
+    /// The code for when work-items in a state resume: all work-items do the collective that these
+    /// wait at, if it is one, and work-items in the state the rest of the section.
+    fn resumption(&mut self, number: usize) -> Block {
+        let func = self.plan.func;
+        let test = self.out.add_block();
+        let point = &self.plan.points[number - 1];
         let insts = &func.blocks[point.resume].insts;
-        let behind = match is_collective(&func.insts[point.inst].op) {
+        let collective = match is_collective(&func.insts[point.inst].op) {
             true => insts.iter().position(|&inst| inst == point.inst),
             false => None,
         };
-        let done = behind.map_or(0, |at| at + 1);
+        let done = collective.map_or(0, |at| at + 1);
         for &inst in &insts[..done] {
-            self.copy_inst(out, cloner, inst, (test, test));
+            self.inst(inst, (test, test));
         }
-        let mut b = Builder::new(out, test);
-        let (_, is_in) = machine.is_in(&mut b, number as u64);
-        let (code, join) = (b.new_block(&[]), b.new_block(&[]));
-        b.cond_br(is_in, code, &[], join, &[]);
-        b.switch_to(join);
-        b.br(machine.dispatch, &[]);
-        self.copy_section(out, cloner, machine, (number, done), (code, join));
-        cloner.roll_back(before);
+        let join = self.join();
+        let mut b = Builder::new(&mut self.out, test);
+        let (_, is_in) = self.machine.is_in(&mut b, number as u64);
+        let start = b.new_block(&[]);
+        b.cond_br(is_in, start, &[], join, &[]);
+        self.section(number, done, (start, join));
         test
     }
 
     /// Copies a section, without its first so many instructions, to `start` and blocks of its own.
     /// Work-items are suspended at `join`. They resume inside loops by way of the headers, if that
     /// matters.
-    fn copy_section(
-        &self,
-        out: &mut Function,
-        cloner: &mut Cloner<'_>,
-        machine: &StateMachine,
-        (number, without): (usize, usize),
-        (start, join): (Block, Block),
-    ) {
-        let func = self.func;
-        let blocks = &self.sections[number];
-        let forest = self.forest.as_ref();
+    fn section(&mut self, number: usize, done: usize, (start, join): (Block, Block)) {
+        let blocks = &self.plan.sections[number];
+        let forest = self.plan.forest.as_ref();
         let around = forest.map_or_else(Vec::new, |forest| headers_around(forest, blocks[0]));
         for &block in blocks {
             if block != blocks[0] || !around.is_empty() {
-                cloner.add_block(out, block);
+                self.cloner.add_block(&mut self.out, block);
             } else {
-                cloner.bind_block(block, start);
+                self.cloner.bind_block(block, start);
             }
         }
         for &block in blocks {
-            let to = cloner.block(block);
-            let skip = if block == blocks[0] { without } else { 0 };
-            for &inst in &func.blocks[block].insts[skip..] {
-                self.copy_inst(out, cloner, inst, (start, to));
+            let to = self.cloner.block(block);
+            let skip = if block == blocks[0] { done } else { 0 };
+            for &inst in &self.plan.func.blocks[block].insts[skip..] {
+                self.inst(inst, (start, to));
             }
-            self.end_block(out, cloner, machine, block, (start, join));
+            self.end_block(block, (start, join));
         }
-        let first = cloner.block(blocks[0]);
+        let first = self.cloner.block(blocks[0]);
         if first != start {
-            let copies = |of: &[Block]| of.iter().filter_map(|&b| cloner.get_block(b)).collect();
+            let copy = |&block: &Block| self.cloner.get_block(block);
             // Headers that are not come back to before the next point have no copies.
             let resumption = Resumption {
                 from: start,
                 to: first,
-                headers: copies(&around),
+                headers: around.iter().filter_map(copy).collect(),
             };
-            let copies: Vec<Block> = copies(blocks);
-            resume_through_headers(out, &[resumption], &copies);
+            let copies: Vec<Block> = blocks.iter().filter_map(copy).collect();
+            resume_through_headers(&mut self.out, &[resumption], &copies);
         }
     }
+
     /// Ends the copy of a block: where it ends at a suspension point or the kernel ends, the
     /// work-item is suspended.
-    fn end_block(
-        &self,
-        out: &mut Function,
-        cloner: &mut Cloner<'_>,
-        machine: &StateMachine,
-        block: Block,
-        (start, join): (Block, Block),
-    ) {
-        let func = self.func;
-        let to = cloner.block(block);
-        let term = &func.blocks[block].term;
-        let next = match (self.ends[block], term) {
+    fn end_block(&mut self, block: Block, (start, join): (Block, Block)) {
+        let plan = self.plan;
+        let to = self.cloner.block(block);
+        let term = &plan.func.blocks[block].term;
+        let next = match (plan.ends[block], term) {
             (Some(point), _) => point + 1,
-            (None, Terminator::Ret(_) | Terminator::Unreachable) => self.sections.len(),
+            (None, Terminator::Ret(_) | Terminator::Unreachable) => plan.sections.len(),
             (None, term) => {
-                let mut b = Builder::new(out, start);
+                let mut b = Builder::new(&mut self.out, start);
                 term.for_each_value(|value| {
-                    cloner.rematerialize(&mut b, value);
+                    self.cloner.rematerialize(&mut b, value);
                 });
                 b.switch_to(to);
-                let term = cloner.terminator(&mut b, term);
+                let term = self.cloner.terminator(&mut b, term);
                 return b.terminate(term);
             }
         };
-        let mut b = Builder::new(out, to);
-        if let Some(point) = self.ends[block]
-            && let Op::Barrier(fence) = func.insts[self.points[point].inst].op
+        let mut b = Builder::new(&mut self.out, to);
+        if let Some(point) = plan.ends[block]
+            && let Op::Barrier(fence) = plan.func.insts[plan.points[point].inst].op
             && fence.scope > Scope::WorkGroup
         {
             b.ins(Op::Fence(fence), &[], &[]);
         }
-        machine.suspend(&mut b, next as u64, join);
+        self.machine.suspend(&mut b, next as u64, join);
     }
 
     /// Copies an instruction of the section that begins at `start` to the end of a block. Cheap
     /// values are computed at the start, when they are first asked for.
-    fn copy_inst(
-        &self,
-        out: &mut Function,
-        cloner: &mut Cloner<'_>,
-        inst: Inst,
-        (start, to): (Block, Block),
-    ) {
-        let data = &self.func.insts[inst];
+    fn inst(&mut self, inst: Inst, (start, to): (Block, Block)) {
+        let data = &self.plan.func.insts[inst];
         let is_made = matches!(data.op, Op::Alloca { .. });
-        if is_made || data.results.iter().any(|&result| self.cheap[result]) {
+        if is_made || data.results.iter().any(|&result| self.plan.cheap[result]) {
             return;
         }
-        let mut b = Builder::new(out, start);
+        let mut b = Builder::new(&mut self.out, start);
         for &arg in &data.args {
-            cloner.rematerialize(&mut b, arg);
+            self.cloner.rematerialize(&mut b, arg);
         }
         b.switch_to(to);
-        cloner.inst(&mut b, inst);
+        self.cloner.inst(&mut b, inst);
     }
 }
