@@ -174,15 +174,17 @@ fn hoist(
             weaken(func, kept, inst);
         }
     }
-    let mut gone: SecondaryMap<Inst, bool> = SecondaryMap::new();
-    for &inst in moved.iter().chain(&dropped) {
-        gone[inst] = true;
+    if moved.is_empty() {
+        return false;
     }
+    let mut gone: SmallVec<[Inst; 16]> = moved.iter().chain(&dropped).copied().collect();
+    gone.sort_unstable();
     for block in [a, b] {
-        func.blocks[block].insts.retain(|&inst| !gone[inst]);
+        let insts = &mut func.blocks[block].insts;
+        insts.retain(|inst| gone.binary_search(inst).is_err());
     }
     func.blocks[before].insts.extend(&moved);
-    !moved.is_empty()
+    true
 }
 
 /// The operands, of which some have been found to be others.

@@ -76,3 +76,46 @@ pub fn cut(func: &mut Function, is_point: impl Fn(&Op) -> bool) -> Vec<Suspensio
     func.layout = func.reverse_post_order();
     func.layout.iter().filter_map(|&b| at_end[b]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Stage, parse, verify::verify};
+
+    #[test]
+    fn a_block_ends_at_each_point_in_it() {
+        let barrier = "barrier.workgroup.acqrel.local";
+        let text = format!(
+            "func \"f\" (i32, i1) -> (i32) {{\nblock0(v0: i32, v1: i1):\n{barrier}\n\
+             v2: i32 = iadd v0, v0\n{barrier}\n{barrier}\ncond_br v1, block1, block2\n\
+             block1:\nv3: i32 = iadd v2, v0\nret v3\nblock2:\n{barrier}\nret v2\n}}"
+        );
+        let module = parse::module(&text).expect("a module");
+        let mut func = module.functions.values().next().expect("it").clone();
+        let blocks = func.layout.clone();
+        let points = cut(&mut func, |op| matches!(op, Op::Barrier(_)));
+        verify(&func, Stage::Scalarized, None).expect("a valid function");
+        assert_eq!(points.len(), 4);
+        for point in &points {
+            assert!(func.successors(point.block).eq([point.resume]), "{func}");
+            assert!(matches!(func.insts[point.inst].op, Op::Barrier(_)));
+        }
+        let in_entry = points.iter().filter(|point| point.block != blocks[2]);
+        let chain: Vec<SuspensionPoint> = in_entry.copied().collect();
+        assert_eq!(chain[0].block, blocks[0]);
+        let links = chain.windows(2).map(|pair| (pair[0].resume, pair[1].block));
+        assert!(
+            links.into_iter().all(|(resume, next)| resume == next),
+            "{func}"
+        );
+        assert!(
+            func.successors(chain[2].resume).eq([blocks[1], blocks[2]]),
+            "{func}"
+        );
+        let insts = func
+            .layout
+            .iter()
+            .map(|&block| func.blocks[block].insts.len());
+        assert_eq!(insts.sum::<usize>(), 2, "{func}");
+    }
+}

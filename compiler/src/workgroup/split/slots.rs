@@ -401,3 +401,151 @@ impl BitSet {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::analysis::DominatorTree;
+    use crate::ir::{BlockCall, Function, Terminator};
+
+    /// Random edges between a few blocks: for each, the targets at each of several exits.
+    fn random_exits(rng: &mut ChaCha8Rng) -> Vec<Vec<Vec<Block>>> {
+        let count = rng.random_range(2..8);
+        let mut targets = || {
+            let mut targets: Vec<u32> = (0..3).map(|_| rng.random_range(1..count)).collect();
+            targets.truncate(rng.random_range(1..4));
+            targets.sort_unstable();
+            targets.dedup();
+            targets.into_iter().map(Block::from_u32).collect()
+        };
+        let mut exits = || vec![targets(), targets()];
+        (0..count).map(|_| exits()).collect()
+    }
+
+    /// Regions that define values, and load and hand on values that are defined by then.
+    fn random_crossings(rng: &mut ChaCha8Rng) -> Crossings {
+        let exits = random_exits(rng);
+        let mut func = Function::new("regions", &[Type::I32], &[]);
+        let blocks: Vec<Block> = exits.iter().skip(1).map(|_| func.add_block()).collect();
+        let value = func.params()[0];
+        for (&block, exits) in [func.entry()].iter().chain(&blocks).zip(&exits) {
+            let mut calls = exits.iter().flatten().map(|&to| BlockCall::new(to, &[]));
+            func.blocks[block].term = Terminator::Switch {
+                value,
+                default: calls.next().expect("an edge"),
+                cases: (0..).zip(calls).collect(),
+            };
+        }
+        let dominators = DominatorTree::new(&func);
+        let order = func.reverse_post_order();
+        let mut crossings = Crossings::default();
+        let mut values: Vec<(Value, Block)> = Vec::new();
+        for &region in &order {
+            let params = if region == func.entry() { 0 } else { 2 };
+            for n in 0..rng.random_range(1..4) + params {
+                let value = Value::from_u32(values.len() as u32);
+                values.push((value, region));
+                match n < params {
+                    true => crossings.params.insert(value, region),
+                    false => crossings.home.insert(value, region),
+                };
+            }
+        }
+        for &region in &order {
+            let known = values
+                .iter()
+                .filter(|&&(_, home)| dominators.dominates(home, region));
+            let known: Vec<Value> = known.map(|&(value, _)| value).collect();
+            let mut any = || known[rng.random_range(0..known.len())];
+            let mut loads = BTreeSet::from([any(), any()]);
+            let mut edge = |&to: &Block| {
+                let params = crossings.params.iter().filter(|&(_, &home)| home == to);
+                let handed: Vec<(Value, Value)> = params.map(|(&p, _)| (p, any())).collect();
+                loads.extend(handed.iter().map(|&(_, arg)| arg));
+                (to, handed)
+            };
+            let exits = exits[region.as_u32() as usize].iter();
+            let exits = exits.map(|targets| targets.iter().map(&mut edge).collect());
+            let exits = exits.collect();
+            loads.retain(|value| crossings.home.get(value) != Some(&region));
+            crossings.regions.insert(region, Crossing { loads, exits });
+        }
+        crossings
+    }
+
+    /// Runs regions as `body.rs` makes them, along a random path; each definition is a number of
+    /// its own.
+    fn run(crossings: &Crossings, slots: &BTreeMap<Node, SlotId>, rng: &mut ChaCha8Rng) {
+        let mut memory: BTreeMap<SlotId, u32> = BTreeMap::new();
+        let mut current: BTreeMap<Value, u32> = BTreeMap::new();
+        let mut definitions = 0;
+        let mut region = Block::from_u32(0);
+        for _ in 0..60 {
+            let crossing = &crossings.regions[&region];
+            let slot_of = |value: Value| {
+                let is_own = crossings.params.get(&value) == Some(&region);
+                let kept = slots.get(&Node::Kept(value)).filter(|_| !is_own);
+                kept.or_else(|| slots.get(&Node::Handed(value))).copied()
+            };
+            for &value in &crossing.loads {
+                let slot = slot_of(value).expect("what is loaded is live");
+                assert_eq!(
+                    memory.get(&slot),
+                    current.get(&value),
+                    "{value} in {region}"
+                );
+            }
+            for (&value, _) in crossings.home.iter().filter(|&(_, &home)| home == region) {
+                definitions += 1;
+                current.insert(value, definitions);
+            }
+            let home = |value: &Value| crossings.home.get(value).or(crossings.params.get(value));
+            let mut stores: BTreeMap<SlotId, Value> = BTreeMap::new();
+            for (&node, &slot) in slots {
+                if let Node::Kept(value) = node
+                    && home(&value) == Some(&region)
+                {
+                    stores.insert(slot, value);
+                }
+            }
+            let edges = &crossing.exits[rng.random_range(0..crossing.exits.len())];
+            for &(param, arg) in edges.iter().flat_map(|(_, handed)| handed) {
+                let Some(&slot) = slots.get(&Node::Handed(param)) else {
+                    continue;
+                };
+                if crossing.loads.contains(&arg) && slot_of(arg) == Some(slot) {
+                    stores.remove(&slot);
+                } else {
+                    stores.insert(slot, arg);
+                }
+            }
+            for (slot, value) in stores {
+                memory.insert(slot, current[&value]);
+            }
+            let (to, handed) = &edges[rng.random_range(0..edges.len())];
+            let args: Vec<u32> = handed.iter().map(|(_, arg)| current[arg]).collect();
+            let params = handed.iter().map(|&(param, _)| param);
+            current.extend(params.zip(args));
+            region = *to;
+        }
+    }
+
+    #[test]
+    fn what_is_loaded_is_what_was_stored_last() {
+        let mut shared = 0;
+        for seed in 0..3000 {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let crossings = random_crossings(&mut rng);
+            let mut table = PrimaryMap::new();
+            let slots = crossings.assign(|_| Type::I32, &mut table);
+            shared += slots.len() - table.len();
+            for _ in 0..4 {
+                run(&crossings, &slots, &mut rng);
+            }
+        }
+        assert!(shared > 1000, "only {shared} nodes share a slot");
+    }
+}
