@@ -1,7 +1,7 @@
 //! Brolga IR: typed SSA with block parameters and explicit memory.
 //!
 //! Open `op.rs` first (what an instruction can do), then `function.rs` (what a function is made of).
-//! `builder.rs` makes instructions, `print.rs` and `parse/` are the text form, `verify/` says what is
+//! `builder.rs` makes instructions, `clone.rs` copies them, `print.rs` and `parse/` are the text form, `verify/` says what is
 //! well formed at each [`Stage`], and [`crate::interp`] is what it all means.
 //!
 //! Values are defined once, by an instruction or as a block's parameter; control flow hands values
@@ -30,6 +30,7 @@
 
 pub mod builder;
 pub mod builtin;
+pub mod clone;
 pub mod collective;
 mod device;
 pub mod eval;
@@ -47,6 +48,7 @@ use cranelift_entity::entity_impl;
 
 pub use builder::Builder;
 pub use builtin::Builtin;
+pub use clone::Cloner;
 pub use collective::Collective;
 pub use device::DeviceOp;
 pub use function::{

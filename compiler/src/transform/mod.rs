@@ -11,9 +11,9 @@
 //! | --- | --- |
 //! | [`inline`] | calls replaced by what they call |
 //! | [`single_entry`] | loops with several entries given a header |
-//! | [`promote`] (with `pieces`) | private memory to SSA |
+//! | [`promote`] (with `sroa`) | private memory to SSA |
 //! | [`fold`] (rules in `identities`) | constants, identities, decided branches |
-//! | [`simplify_cfg`] (with [`phis`], [`if_convert`]) | unreachable blocks, parameters, straight lines, selects |
+//! | [`simplify_cfg`] (with [`block_params`], [`if_convert`]) | unreachable blocks, parameters, straight lines, selects |
 //! | [`gvn`] | repeated computations and loads |
 //! | [`dce`] | what nothing needs |
 //! | [`expansion`] | built-ins that are not lane-wise |
@@ -23,15 +23,16 @@
 //! | [`unroll`] | short loops as straight lines |
 //! | [`unroll_by`] | several iterations of short loops at a time, where vectors do not share the cost of loops |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
-//! | [`common`] | what both ways from a branch do, once |
+//! | [`hoist_sink`] | what both sides of a branch do, once |
 //! | [`licm`] | invariant code and loads out of loops |
 //! | [`group_accesses`] | accesses to neighbouring elements as one |
-//! | [`named_barriers`] | barriers of some sub-groups by barriers of the work-group |
+//! | [`named_barriers`] (with [`suspension`], [`demote`]) | barriers of some sub-groups by barriers of the work-group |
 //!
 //! A pass never recurses on the program's structure, and costs about as much as the function is long. In debug builds the
 //! verifier runs after each.
 
-pub mod common;
+pub mod block_params;
+
 pub mod contract;
 pub mod dce;
 pub mod demote;
@@ -39,20 +40,20 @@ pub mod fast_math;
 pub mod fold;
 pub mod group_accesses;
 pub mod gvn;
+pub mod hoist_sink;
 mod identities;
 pub mod if_convert;
 pub mod inline;
 pub mod licm;
 mod memory;
 pub mod named_barriers;
-pub mod phis;
-mod pieces;
 pub mod promote;
-pub mod resume;
 pub mod scalarize;
 pub mod simplify_cfg;
 pub mod single_entry;
 pub mod spaces;
+mod sroa;
+pub mod suspension;
 pub mod unroll;
 pub mod unroll_by;
 
@@ -120,8 +121,8 @@ pub fn prepare_kernel(
         contract::run(&mut func);
         check(&func, Stage::Scalarized, "contract");
     }
-    common::run(&mut func);
-    check(&func, Stage::Scalarized, "common");
+    hoist_sink::run(&mut func);
+    check(&func, Stage::Scalarized, "hoist_sink");
     cleanup_at(&mut func, Stage::Scalarized);
     if group_accesses::run(&mut func) {
         check(&func, Stage::Scalarized, "group_accesses");

@@ -111,7 +111,7 @@ pub fn forward_parameters(func: &mut Function) {
 }
 
 /// Point 3, and the analysis of the function. A kernel has no loops with several entries (`transform/single_entry.rs`), but where
-/// code between barriers is there several times (`workgroup/ways.rs`) it may begin inside a loop.
+/// code between barriers is there several times (`workgroup/divergent_barriers.rs`) it may begin inside a loop.
 pub fn enter_once(func: &mut Function) -> Cfg {
     let cfg = Cfg::new(func);
     if cfg.loops.irreducible.is_empty() {

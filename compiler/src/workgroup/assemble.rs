@@ -15,7 +15,7 @@
 //! A region's results are the same for all work-items or else decided by the first, so the
 //! first one's are kept.
 
-use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
+use cranelift_entity::EntityRef;
 
 use super::collectives::{Carried, is_collective};
 use super::local::{context_layout, local_layout, slot_align, slot_bytes};
@@ -24,8 +24,8 @@ use crate::abi;
 use crate::abi::Launch;
 use crate::ir::collective::neutral;
 use crate::ir::{
-    BinOp, Block, Builder, DimQuery, Function, Inst, IntCC, Mem, Op, ParamSource, Query, Scalar,
-    SlotId, Terminator, Type, Value,
+    BinOp, Block, BlockCall, Builder, Cloner, DimQuery, Function, Inst, IntCC, Mem, Op,
+    ParamSource, Query, Scalar, SlotId, Terminator, Type, Value,
 };
 use crate::kernel_info::AddressSpace;
 use crate::launch::LaunchKey;
@@ -479,67 +479,42 @@ impl Assembler<'_> {
 
     /// Copies a body to the current position; goes on where it returns, with the values returned.
     fn inline(&mut self, body: &Function, args: &[Value], place: Option<Place>) -> Vec<Value> {
-        let mut map: SecondaryMap<Value, PackedOption<Value>> =
-            SecondaryMap::with_capacity(body.values.len());
-        let mut blocks: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::new();
-        for (&param, &arg) in body.params().iter().zip(args) {
-            map[param] = arg.into();
-        }
+        let mut cloner = Cloner::from(body);
+        cloner.bind_all(body.params(), args);
         let order = body.reverse_post_order();
         for &block in &order[1..] {
-            let new = self.out.add_block();
-            blocks[block] = new.into();
-            for &param in &body.blocks[block].params {
-                map[param] = self.out.add_param(new, body.ty(param)).into();
-            }
+            cloner.add_block(&mut self.out, block);
         }
         let exit = self.b().new_block(&body.results);
         for &block in &order {
-            if let Some(new) = blocks[block].expand() {
+            if let Some(new) = cloner.get_block(block) {
                 self.block = new;
             }
             for &inst in &body.blocks[block].insts {
-                self.copy(body, inst, &mut map, place);
+                self.copy(body, inst, &mut cloner, place);
             }
-            let mut term = body.blocks[block].term.clone();
-            term.for_each_value_mut(|v| *v = map[*v].expect("defined before use"));
-            let term = match term {
-                Terminator::Ret(values) => Terminator::Br(crate::ir::BlockCall {
+            let mut b = self.b();
+            let term = match cloner.terminator(&mut b, &body.blocks[block].term) {
+                Terminator::Ret(values) => Terminator::Br(BlockCall {
                     block: exit,
                     args: values,
                 }),
                 Terminator::Unreachable => {
-                    let mut b = self.b();
                     let zeros: Vec<Value> =
                         body.results.iter().map(|&ty| b.iconst(ty, 0)).collect();
-                    Terminator::Br(crate::ir::BlockCall::new(exit, &zeros))
+                    Terminator::Br(BlockCall::new(exit, &zeros))
                 }
-                mut other => {
-                    for call in other.targets_mut() {
-                        call.block = blocks[call.block].expect("targets are reachable");
-                    }
-                    other
-                }
+                other => other,
             };
-            self.b().terminate(term);
+            b.terminate(term);
         }
         self.block = exit;
         self.out.blocks[exit].params.clone()
     }
 
-    fn copy(
-        &mut self,
-        body: &Function,
-        inst: Inst,
-        map: &mut SecondaryMap<Value, PackedOption<Value>>,
-        place: Option<Place>,
-    ) {
+    fn copy(&mut self, body: &Function, inst: Inst, cloner: &mut Cloner<'_>, place: Option<Place>) {
         let data = &body.insts[inst];
-        let args: Vec<Value> = data
-            .args
-            .iter()
-            .map(|&v| map[v].expect("defined before use"))
-            .collect();
+        let args = || -> Vec<Value> { data.args.iter().map(|&v| cloner.value(v)).collect() };
         let results: Vec<Value> = match &data.op {
             Op::DimQuery(query, dim) => vec![self.dim_query(*query, usize::from(*dim), place)],
             Op::Query(query) => vec![self.query(*query, place)],
@@ -553,7 +528,7 @@ impl Assembler<'_> {
                 vec![self.context_load(body, *slot, ty, place)]
             }
             Op::ContextStore(slot) => {
-                self.context_store(body, *slot, args[0], place);
+                self.context_store(body, *slot, args()[0], place);
                 Vec::new()
             }
             Op::Carry => {
@@ -561,7 +536,7 @@ impl Assembler<'_> {
                 let (address, mem) = self.carry(ty);
                 vec![self.b().load(mem, address, ty)]
             }
-            op if is_collective(op) => self.collective(op, &args, place),
+            op if is_collective(op) => self.collective(op, &args(), place),
             Op::Alloca { .. } => {
                 let new = self
                     .out
@@ -570,23 +545,17 @@ impl Assembler<'_> {
                 self.out.blocks[entry].insts.insert(0, new);
                 self.out.insts[new].results.to_vec()
             }
-            Op::InSpace(space) => vec![self.in_space(*space, args[0])],
+            Op::InSpace(space) => vec![self.in_space(*space, args()[0])],
             Op::Call(region) => {
                 let split = self.split;
-                self.run(&split.regions[region.index()], &args)
+                self.run(&split.regions[region.index()], &args())
             }
-            op => {
-                let types: Vec<Type> = data.results.iter().map(|&r| body.ty(r)).collect();
-                let op = op.clone();
-                let mut b = self.b();
-                b.loc = data.loc;
-                let new = b.ins(op, &args, &types);
-                self.out.insts[new].results.to_vec()
+            _ => {
+                cloner.inst(&mut self.b(), inst);
+                return;
             }
         };
-        for (&old, new) in data.results.iter().zip(results) {
-            map[old] = new.into();
-        }
+        cloner.bind_all(&data.results, &results);
     }
 
     /// Where the carry is.

@@ -10,11 +10,9 @@
 
 use std::collections::BTreeSet;
 
-use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
-
 use super::bounds::{Bounds, find_bounds};
 use crate::analysis::{Across, Cfg, Shape, Shapes};
-use crate::ir::{BinOp, Builder, ConvertOp, Function, Op, Terminator, Type, UnOp, Value};
+use crate::ir::{BinOp, Builder, Cloner, ConvertOp, Function, Op, Terminator, Type, UnOp, Value};
 use crate::launch::LaunchKey;
 use crate::vectorize::{Asked, canonical, idle};
 
@@ -154,13 +152,8 @@ fn make_guard(
     let mut out = Function::new(format!("{}.guard", func.name), &params, &results);
     out.locals = func.locals.clone();
     out.slots = func.slots.clone();
-    let mut copy = Copy {
-        func,
-        map: SecondaryMap::new(),
-    };
-    for (&old, &new) in func.params().iter().zip(out.params()) {
-        copy.map[old] = new.into();
-    }
+    let mut cloner = Cloner::from(func);
+    cloner.bind_all(func.params(), out.params());
     let entry = out.entry();
     let mut b = Builder::new(&mut out, entry);
     let mut passes: Option<Value> = None;
@@ -171,7 +164,7 @@ fn make_guard(
     let uniform = checks.iter().filter(is_uniform);
     let varying = checks.iter().filter(|check| !is_uniform(check));
     for &(cond, wanted) in uniform.chain(varying) {
-        let cond = copy.value(&mut b, cond);
+        let cond = cloner.rematerialize(&mut b, cond);
         let cond = if wanted {
             cond
         } else {
@@ -186,11 +179,14 @@ fn make_guard(
     let mut values = vec![passes, passes];
     let mut asked = vec![Asked::All, Asked::Any];
     for (value, signed) in operands {
-        values.push(copy.value(&mut b, value));
+        values.push(cloner.rematerialize(&mut b, value));
         asked.push(Asked::NoWrap { signed });
     }
     for (value, divisor, signed) in divisions {
-        let (value, divisor) = (copy.value(&mut b, value), copy.value(&mut b, divisor));
+        let (value, divisor) = (
+            cloner.rematerialize(&mut b, value),
+            cloner.rematerialize(&mut b, divisor),
+        );
         let op = if signed { BinOp::SRem } else { BinOp::URem };
         values.push(b.binary(op, value, divisor));
         asked.push(Asked::SameQuotient);
@@ -207,14 +203,17 @@ fn make_guard(
         } else {
             (data.args[0], data.args[1])
         };
-        let (value, bound) = (copy.value(&mut b, value), copy.value(&mut b, bound));
+        let (value, bound) = (
+            cloner.rematerialize(&mut b, value),
+            cloner.rematerialize(&mut b, bound),
+        );
         values.push(b.icmp(idle(op), value, bound));
         asked.push(Asked::All);
     }
     b.ret(&values);
     let copied = |&&guard: &&Value| is_division(func, guard);
     let asked_first = trusted.iter().filter(copied);
-    let asked_first = asked_first.filter_map(|&guard| copy.map[guard].expand());
+    let asked_first = asked_first.filter_map(|&guard| cloner.get(guard));
     (out, asked, asked_first.collect())
 }
 
@@ -236,32 +235,4 @@ fn conjuncts(func: &Function, check: (Value, bool)) -> Vec<(Value, bool)> {
         }
     }
     found
-}
-
-/// Copies what values are computed from.
-struct Copy<'a> {
-    func: &'a Function,
-    map: SecondaryMap<Value, PackedOption<Value>>,
-}
-
-impl Copy<'_> {
-    fn value(&mut self, b: &mut Builder<'_>, value: Value) -> Value {
-        if let Some(new) = self.map[value].expand() {
-            return new;
-        }
-        let inst = self
-            .func
-            .def_inst(value)
-            .expect("what is asked about is computable");
-        let data = &self.func.insts[inst];
-        let args: Vec<Value> = data.args.iter().map(|&arg| self.value(b, arg)).collect();
-        let types: Vec<Type> = data.results.iter().map(|&r| self.func.ty(r)).collect();
-        b.loc = data.loc;
-        let new = b.ins(data.op.clone(), &args, &types);
-        let new = b.func.insts[new].results.clone();
-        for (&old, &new) in data.results.iter().zip(&new) {
-            self.map[old] = new.into();
-        }
-        self.map[value].expect("its instruction was copied")
-    }
 }

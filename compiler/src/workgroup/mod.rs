@@ -8,19 +8,19 @@
 //! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
 //! ([`crate::vectorize`]); `assemble.rs` wraps regions in loops over work-items and the skeleton in a loop over
 //! work-groups. `checks.rs` and `bounds.rs` keep
-//! rare cases from slowing down vector code; `ways.rs` is for work-items that go different ways between barriers; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width.rs` chooses how wide; `observed.rs` says whether the local size matters.
+//! rare cases from slowing down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width.rs` chooses how wide; `observed.rs` says whether the local size matters.
 
 mod again;
 mod assemble;
 mod bounds;
 mod checks;
 mod collectives;
+mod divergent_barriers;
 mod extensions;
 mod local;
 mod observed;
 mod split;
 mod subgroups;
-mod ways;
 mod width;
 
 use std::collections::BTreeSet;
@@ -133,9 +133,10 @@ pub fn build(
     }
     let mut layout = make_ready(&mut ready, key);
     let mut found = split::split(&ready, key, false)?;
-    if let Found::Parting(loc) = found {
-        if let Some(rewritten) = ways::take_turns(kernel) {
-            let text = "work-items may go different ways between barriers: where each goes on is kept for each";
+    if let Found::DivergentBarrier(loc) = found {
+        if let Some(rewritten) = divergent_barriers::rewrite(kernel) {
+            let text =
+                "barriers may be divergent: each work-item keeps the point at which it resumes";
             remarks.push(Remark::new(loc, text));
             ready = rewritten;
             layout = make_ready(&mut ready, key);

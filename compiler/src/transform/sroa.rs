@@ -1,9 +1,11 @@
-//! Which private memory can be promoted, and into which pieces it is cut. The first half of `promote.rs`.
+//! Scalar replacement of aggregates: which private memory can be promoted, and the slices that it
+//! is divided into. The first half of `promote.rs`.
 //!
-//! Each element an access moves, and each end of a copy, is a *boundary* in its alloca. Boundaries inside a copied
-//! range are carried over to the other side until both sides agree. Pieces are the ranges between
-//! neighbouring boundaries that some access covers; a range that no scalar has the size of (the gap
-//! that a copy of a structure leaves) is cut further, at the next aligned power of two.
+//! Each element an access moves, and each end of a copy, is a *boundary* in its alloca. Boundaries
+//! inside a copied range are carried over to the other side until both sides agree. Slices are the
+//! ranges between neighbouring boundaries that some access covers; a range that no scalar has the
+//! size of (the gap that a copy of a structure leaves) is divided further, at the next aligned
+//! power of two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,18 +15,18 @@ use crate::ir::{Function, Inst, Op, Scalar, Value};
 
 /// Copies of more bytes stay copies, and what they touch stays memory.
 const MAX_COPY: u64 = 256;
-/// Memory in more pieces stays memory.
-const MAX_PIECES: usize = 4096;
+/// Memory in more slices stays memory.
+const MAX_SLICES: usize = 4096;
 /// Rounds to carry boundaries over copies; memory still not settled stays.
 const MAX_ROUNDS: usize = 16;
 
-/// Index into [`Candidates::pieces`].
+/// Index into [`Candidates::slices`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PieceId(pub u32);
+pub(super) struct SliceId(pub u32);
 
-/// Some bytes of an alloca that are always accessed together.
+/// Some bytes of an alloca that are always accessed as a whole.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
+pub(super) struct Slice {
     pub offset: u32,
     /// Its size is the scalar's.
     pub ty: Scalar,
@@ -32,12 +34,12 @@ pub(super) struct Piece {
 
 /// What will be promoted.
 pub(super) struct Candidates {
-    pub pieces: Vec<Piece>,
-    /// Promoted allocas without pieces: nothing reads or writes them.
+    pub slices: Vec<Slice>,
+    /// Promoted allocas without slices: nothing reads or writes them.
     pub dead: Vec<Value>,
     allocas: Vec<Alloca>,
     /// The alloca that an address is in, and the byte offset there.
-    places: SecondaryMap<Value, Option<(u32, u32)>>,
+    addresses: SecondaryMap<Value, Option<(u32, u32)>>,
     promoted: SecondaryMap<Value, bool>,
 }
 
@@ -50,34 +52,34 @@ struct Alloca {
     elements: BTreeMap<(u32, Scalar), u32>,
     /// Copied ranges, as start and end.
     copied: Vec<(u32, u32)>,
-    /// Its pieces: ids, in order of offset.
-    ids: Vec<PieceId>,
+    /// Its slices: ids, in order of offset.
+    ids: Vec<SliceId>,
     offsets: Vec<u32>,
 }
 
 impl Candidates {
     /// Where an address points, if into promoted memory.
-    pub fn place(&self, address: Value) -> Option<(u32, u32)> {
-        self.places.get(address).copied().flatten()
+    pub fn locate(&self, address: Value) -> Option<(u32, u32)> {
+        self.addresses.get(address).copied().flatten()
     }
 
     pub fn is_promoted(&self, alloca: Value) -> bool {
         self.promoted[alloca]
     }
 
-    /// The pieces that make up a range.
-    pub fn covering(&self, alloca: u32, offset: u32, bytes: u32) -> &[PieceId] {
+    /// The slices that make up a range.
+    pub fn covering(&self, alloca: u32, offset: u32, bytes: u32) -> &[SliceId] {
         let alloca = &self.allocas[alloca as usize];
         let first = alloca.offsets.partition_point(|&at| at < offset);
         let last = alloca.offsets.partition_point(|&at| at < offset + bytes);
         &alloca.ids[first..last]
     }
 
-    /// Calls `f` for each piece an instruction reads (false) or writes (true); reads come first.
-    pub fn accesses(&self, func: &Function, inst: Inst, mut f: impl FnMut(PieceId, bool)) {
+    /// Calls `f` for each slice an instruction reads (false) or writes (true); reads come first.
+    pub fn accesses(&self, func: &Function, inst: Inst, mut f: impl FnMut(SliceId, bool)) {
         let data = &func.insts[inst];
         let mut each = |address: Value, bytes: u32, writes: bool| {
-            if let Some((alloca, offset)) = self.place(address) {
+            if let Some((alloca, offset)) = self.locate(address) {
                 for &id in self.covering(alloca, offset, bytes) {
                     f(id, writes);
                 }
@@ -116,12 +118,12 @@ struct Copy {
     size: u32,
 }
 
-/// Finds candidates and cuts them. Every block is reachable.
+/// Finds candidates and their slices. Every block is reachable.
 pub(super) fn find(func: &Function) -> Candidates {
     let mut scan = Scan {
         func,
         allocas: Vec::new(),
-        places: SecondaryMap::with_capacity(func.values.len()),
+        addresses: SecondaryMap::with_capacity(func.values.len()),
         copies: Vec::new(),
     };
     for block in func.reverse_post_order() {
@@ -139,13 +141,13 @@ pub(super) fn find(func: &Function) -> Candidates {
 struct Scan<'a> {
     func: &'a Function,
     allocas: Vec<Alloca>,
-    places: SecondaryMap<Value, Option<(u32, u32)>>,
+    addresses: SecondaryMap<Value, Option<(u32, u32)>>,
     copies: Vec<Copy>,
 }
 
 impl Scan<'_> {
     fn escape(&mut self, value: Value) {
-        if let Some((alloca, _)) = self.places[value] {
+        if let Some((alloca, _)) = self.addresses[value] {
             self.allocas[alloca as usize].ok = false;
         }
     }
@@ -154,7 +156,7 @@ impl Scan<'_> {
         let data = &self.func.insts[inst];
         match data.op {
             Op::Alloca { size, .. } => {
-                self.places[data.results[0]] = Some((self.allocas.len() as u32, 0));
+                self.addresses[data.results[0]] = Some((self.allocas.len() as u32, 0));
                 self.allocas.push(Alloca {
                     value: data.results[0],
                     size,
@@ -167,15 +169,16 @@ impl Scan<'_> {
                 });
             }
             Op::PtrAdd => {
-                let Some((alloca, offset)) = self.places[data.args[0]] else {
+                let Some((alloca, offset)) = self.addresses[data.args[0]] else {
                     return;
                 };
                 let bytes = self.func.as_const(data.args[1]);
                 let at = bytes.map(|bytes| u64::from(offset).wrapping_add(bytes));
-                // An address past the end may be computed, and even come back; such code is left alone.
+                // An address past the end may be computed, and even come back; such code is left
+                // alone.
                 match at.and_then(|at| u32::try_from(at).ok()) {
                     Some(at) if at <= self.allocas[alloca as usize].size => {
-                        self.places[data.results[0]] = Some((alloca, at));
+                        self.addresses[data.results[0]] = Some((alloca, at));
                     }
                     _ => self.allocas[alloca as usize].ok = false,
                 }
@@ -204,7 +207,7 @@ impl Scan<'_> {
     }
 
     fn access(&mut self, address: Value, values: &[Value]) {
-        let Some((alloca, mut offset)) = self.places[address] else {
+        let Some((alloca, mut offset)) = self.addresses[address] else {
             return;
         };
         let alloca = &mut self.allocas[alloca as usize];
@@ -225,7 +228,7 @@ impl Scan<'_> {
 
     fn copy(&mut self, dst: Value, src: Value, size: u32) {
         for address in [dst, src] {
-            if let Some((alloca, offset)) = self.places[address] {
+            if let Some((alloca, offset)) = self.addresses[address] {
                 let alloca = &mut self.allocas[alloca as usize];
                 if offset + size > alloca.size {
                     alloca.ok = false;
@@ -235,7 +238,7 @@ impl Scan<'_> {
                 }
             }
         }
-        if let (Some(to), Some(from)) = (self.places[dst], self.places[src]) {
+        if let (Some(to), Some(from)) = (self.addresses[dst], self.addresses[src]) {
             self.copies.push(Copy { to, from, size });
         }
     }
@@ -245,7 +248,7 @@ impl Scan<'_> {
         for round in 0.. {
             for alloca in &mut self.allocas {
                 if alloca.ok {
-                    cut_gaps(alloca);
+                    split_gaps(alloca);
                 }
             }
             let mut changed = Vec::new();
@@ -259,14 +262,14 @@ impl Scan<'_> {
                     let range = alloca.boundaries.range(offset..offset + copy.size);
                     range.map(|&at| at - offset).collect()
                 };
-                let cuts_to = inside(&self.allocas[to as usize], to_offset);
-                let cuts_from = inside(&self.allocas[from as usize], from_offset);
-                if cuts_to != cuts_from {
+                let bounds_to = inside(&self.allocas[to as usize], to_offset);
+                let bounds_from = inside(&self.allocas[from as usize], from_offset);
+                if bounds_to != bounds_from {
                     changed.extend([to, from]);
                     let to = &mut self.allocas[to as usize].boundaries;
-                    to.extend(cuts_from.iter().map(|at| at + to_offset));
+                    to.extend(bounds_from.iter().map(|at| at + to_offset));
                     let from = &mut self.allocas[from as usize].boundaries;
-                    from.extend(cuts_to.iter().map(|at| at + from_offset));
+                    from.extend(bounds_to.iter().map(|at| at + from_offset));
                 }
             }
             if changed.is_empty() {
@@ -284,39 +287,39 @@ impl Scan<'_> {
     }
 
     fn finish(mut self) -> Candidates {
-        let mut pieces = Vec::new();
+        let mut slices = Vec::new();
         let mut promoted: SecondaryMap<Value, bool> = SecondaryMap::new();
         promoted.resize(self.func.values.len());
         let mut dead = Vec::new();
         for alloca in &mut self.allocas {
-            if !alloca.ok || alloca.boundaries.len() > MAX_PIECES {
+            if !alloca.ok || alloca.boundaries.len() > MAX_SLICES {
                 alloca.ok = false;
                 continue;
             }
-            let Some(cut) = cut(alloca) else {
+            let Some(found) = slices_of(alloca) else {
                 alloca.ok = false;
                 continue;
             };
             promoted[alloca.value] = true;
-            if cut.is_empty() {
+            if found.is_empty() {
                 dead.push(alloca.value);
             }
-            for piece in cut {
-                alloca.ids.push(PieceId(pieces.len() as u32));
-                alloca.offsets.push(piece.offset);
-                pieces.push(piece);
+            for slice in found {
+                alloca.ids.push(SliceId(slices.len() as u32));
+                alloca.offsets.push(slice.offset);
+                slices.push(slice);
             }
         }
-        for place in self.places.values_mut() {
-            if place.is_some_and(|(alloca, _)| !self.allocas[alloca as usize].ok) {
-                *place = None;
+        for address in self.addresses.values_mut() {
+            if address.is_some_and(|(alloca, _)| !self.allocas[alloca as usize].ok) {
+                *address = None;
             }
         }
         Candidates {
-            pieces,
+            slices,
             dead,
             allocas: self.allocas,
-            places: self.places,
+            addresses: self.addresses,
             promoted,
         }
     }
@@ -333,9 +336,9 @@ fn step(offset: u32, bytes: u32) -> u32 {
     aligned.min(fits)
 }
 
-/// Adds boundaries where the range between two is not the size of a scalar: parts of elements that overlap, and gaps
-/// of copied structures.
-fn cut_gaps(alloca: &mut Alloca) {
+/// Adds boundaries where the range between two is not the size of a scalar: parts of elements that
+/// overlap, and gaps of copied structures.
+fn split_gaps(alloca: &mut Alloca) {
     let mut added = Vec::new();
     let bounds: Vec<u32> = alloca.boundaries.iter().copied().collect();
     for pair in bounds.windows(2) {
@@ -352,8 +355,9 @@ fn cut_gaps(alloca: &mut Alloca) {
     alloca.boundaries.extend(added);
 }
 
-/// The pieces between boundaries that an access or copy covers; `None` when some cannot be a scalar.
-fn cut(alloca: &Alloca) -> Option<Vec<Piece>> {
+/// The slices between boundaries that an access or copy covers; `None` when some cannot be a
+/// scalar.
+fn slices_of(alloca: &Alloca) -> Option<Vec<Slice>> {
     let mut covered: Vec<(u32, u32)> = alloca.copied.clone();
     covered.extend(
         alloca
@@ -362,7 +366,7 @@ fn cut(alloca: &Alloca) -> Option<Vec<Piece>> {
             .map(|&(at, scalar)| (at, at + scalar.bytes())),
     );
     covered.sort_unstable();
-    let mut pieces = Vec::new();
+    let mut slices = Vec::new();
     let bounds: Vec<u32> = alloca.boundaries.iter().copied().collect();
     let mut next = 0;
     let mut reach = 0;
@@ -378,16 +382,16 @@ fn cut(alloca: &Alloca) -> Option<Vec<Piece>> {
         if !matches!(end - at, 1 | 2 | 4 | 8) {
             return None;
         }
-        pieces.push(Piece {
+        slices.push(Slice {
             offset: at,
-            ty: piece_type(alloca, at, end - at),
+            ty: slice_type(alloca, at, end - at),
         });
     }
-    Some(pieces)
+    Some(slices)
 }
 
-/// The scalar a piece is mostly accessed as; an integer when it is only ever part of something.
-fn piece_type(alloca: &Alloca, offset: u32, bytes: u32) -> Scalar {
+/// The scalar a slice is mostly accessed as; an integer when it is only ever part of something.
+fn slice_type(alloca: &Alloca, offset: u32, bytes: u32) -> Scalar {
     let at = alloca
         .elements
         .range((offset, Scalar::I1)..=(offset, Scalar::Ptr));

@@ -1,21 +1,22 @@
-//! Block parameters that are not needed because of what they are given.
+//! Block-parameter simplification: parameters that are not needed because of what they are given.
 //!
-//! *Constant parameters.* Every parameter starts as unknown. In reverse post-order, it is taken to be the one value that
-//! its known arguments agree on, or itself when they do not; a parameter that is itself stays so. When a
-//! round changes nothing, a parameter taken to be `v` is `v`, also round a loop. Two constants with the same bits count as
-//! one value; the parameter then becomes a copy of it in the entry block. A round costs the
-//! function's jump arguments; there are a few.
+//! *Constant parameters.* Every parameter starts as unknown. In reverse post-order, it is taken to
+//! be the one value that its known arguments agree on, or itself when they do not; a parameter that
+//! is itself stays so. When a round changes nothing, a parameter taken to be `v` is `v`, also round
+//! a loop. Two constants with the same bits count as one value; the parameter then becomes a copy
+//! of it in the entry block. A round costs the function's jump arguments; there are a few.
 //!
-//! *Duplicate parameters.* Two parameters of one block that get equal arguments on every jump are one.
+//! *Duplicate parameters.* Two parameters of one block that get equal arguments on every jump are
+//! one.
 
 use std::collections::HashMap;
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
-use crate::ir::{Block, Function, Op, SourceLoc, Terminator, Type, Value, ValueDef};
+use crate::ir::{Block, Function, Inst, Op, SourceLoc, Terminator, Type, Value, ValueDef};
 
-/// Replaces parameters that are always one value. Returns whether there were any. The parameters stay, unused, and are
-/// removed with their arguments before this returns.
+/// Replaces parameters that are always one value. Returns whether there were any. The parameters
+/// stay, unused, and are removed with their arguments before this returns.
 pub fn run(func: &mut Function) -> bool {
     let mut replace: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     let mut changed = constant(func, &mut replace);
@@ -127,6 +128,7 @@ fn constant(func: &mut Function, replace: &mut SecondaryMap<Value, PackedOption<
         return false;
     };
     let mut at_entry: HashMap<Value, Value> = HashMap::new();
+    let mut made: Vec<Inst> = Vec::new();
     let mut changed = false;
     for index in 1..func.layout.len() {
         let block = func.layout[index];
@@ -136,24 +138,24 @@ fn constant(func: &mut Function, replace: &mut SecondaryMap<Value, PackedOption<
                 continue;
             };
             let value = match func.as_const(value) {
-                Some(bits) => *at_entry
-                    .entry(value)
-                    .or_insert_with(|| entry_const(func, func.ty(value), bits)),
+                Some(bits) => *at_entry.entry(value).or_insert_with(|| {
+                    let ty = func.ty(value);
+                    let loc = SourceLoc::default();
+                    let inst = func.make_inst(Op::Const(bits), &[], &[ty], loc);
+                    made.push(inst);
+                    func.insts[inst].results[0]
+                }),
                 None => value,
             };
             replace[param] = value.into();
             changed = true;
         }
     }
-    changed
-}
-
-/// A constant at the start of the entry block.
-fn entry_const(func: &mut Function, ty: Type, bits: u64) -> Value {
-    let inst = func.make_inst(Op::Const(bits), &[], &[ty], SourceLoc::default());
     let entry = func.entry();
-    func.blocks[entry].insts.insert(0, inst);
-    func.insts[inst].results[0]
+    func.blocks[entry]
+        .insts
+        .splice(0..0, made.into_iter().rev());
+    changed
 }
 
 fn duplicate(func: &Function, replace: &mut SecondaryMap<Value, PackedOption<Value>>) -> bool {

@@ -1,13 +1,16 @@
-//! What both ways from a branch do is done once, before it or where they meet.
+//! Code hoisting and sinking: what both sides of a branch do is done once, before it or where they
+//! join.
 //!
-//! 1. *Before*: where control goes one of two ways, after one or several conditions (`a && b && c`), a pure operation, or a
-//!    load before which neither way writes, that both ways begin with moves in front of the conditions.
-//! 2. *After*: where several ways meet and each ends with a store to the same address, one store of what is handed over
-//!    is left, in the block where they meet.
+//! 1. *Hoisting*: where one of two sides is taken, after one or several conditions (`a && b && c`),
+//!    a pure operation, or a load before which neither side writes, that both sides begin with
+//!    moves in front of the conditions.
+//! 2. *Sinking*: where several predecessors join and each ends with a store to the same address,
+//!    one store of what is handed over is left, in the block where they join.
 //!
-//! A kernel that treats the borders of a picture in another way loads and stores the same elements on either way, and what all
-//! work-items do needs no mask. Branches are visited inside out, meeting points outside in the order of control, so that
-//! what is common to several moves on. Linear: a block is looked at for the conditions before it, at most `CONDITIONS`, and hashed once.
+//! A kernel that treats the borders of a picture differently loads and stores the same elements on
+//! either side, and what all work-items do needs no mask. Branches are visited inside out, joins in
+//! the order of control, so that what moves can move again. Linear: a block is looked at for the
+//! conditions before it, at most `CONDITIONS`, and hashed once.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -25,7 +28,7 @@ const CONDITIONS: usize = 8;
 
 type Preds = SecondaryMap<Block, SmallVec<[Block; 4]>>;
 
-/// Moves what is common. Returns whether there was anything.
+/// Hoists and sinks what can be. Returns whether there was anything.
 pub fn run(func: &mut Function) -> bool {
     let order = func.reverse_post_order();
     if order.len() < 3 {
@@ -36,10 +39,10 @@ pub fn run(func: &mut Function) -> bool {
     let mut replace: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     let mut changed = false;
     for &block in order.iter().rev() {
-        if let Some([a, b]) = two_ways(func, block, &preds)
+        if let Some([a, b]) = two_sides(func, block, &preds)
             && let Some(before) = dominators.nearest_common(a, b)
         {
-            changed |= do_before(func, before, a, b, &mut replace);
+            changed |= hoist(func, before, a, b, &mut replace);
         }
     }
     if changed {
@@ -51,26 +54,26 @@ pub fn run(func: &mut Function) -> bool {
     }
     for &block in &order {
         let from = &preds[block];
-        let meets = from.len() > 1 && from.iter().all(|&p| position[p] < position[block]);
-        while meets && store_after(func, block, from) {
+        let joins = from.len() > 1 && from.iter().all(|&p| position[p] < position[block]);
+        while joins && sink_stores(func, block, from) {
             changed = true;
         }
     }
     changed
 }
 
-/// The two blocks that control goes to from a branch and the conditions after it, if nothing else leads there.
-fn two_ways(func: &Function, block: Block, preds: &Preds) -> Option<[Block; 2]> {
+/// The two blocks that a branch and the conditions after it lead to, if nothing else leads there.
+fn two_sides(func: &Function, block: Block, preds: &Preds) -> Option<[Block; 2]> {
     if !matches!(func.blocks[block].term, Terminator::CondBr { .. }) {
         return None;
     }
     let mut conditions: SmallVec<[Block; CONDITIONS]> = SmallVec::new();
-    let mut ways: SmallVec<[Block; 2]> = SmallVec::new();
+    let mut sides: SmallVec<[Block; 2]> = SmallVec::new();
     conditions.push(block);
     let mut seen = 0;
     while seen < conditions.len() {
         for next in func.successors(conditions[seen]) {
-            if ways.contains(&next) || conditions.contains(&next) {
+            if sides.contains(&next) || conditions.contains(&next) {
                 continue;
             }
             let data = &func.blocks[next];
@@ -79,20 +82,21 @@ fn two_ways(func: &Function, block: Block, preds: &Preds) -> Option<[Block; 2]> 
                 && data.insts.iter().all(|&i| func.insts[i].op.is_pure());
             if is_condition && conditions.len() < CONDITIONS {
                 conditions.push(next);
-            } else if ways.len() < 2 {
-                ways.push(next);
+            } else if sides.len() < 2 {
+                sides.push(next);
             } else {
                 return None;
             }
         }
         seen += 1;
     }
-    let [a, b] = ways[..] else { return None };
-    let only_from_here = |way: Block| preds[way].iter().all(|p| conditions.contains(p));
+    let [a, b] = sides[..] else { return None };
+    let only_from_here = |side: Block| preds[side].iter().all(|p| conditions.contains(p));
     (only_from_here(a) && only_from_here(b)).then_some([a, b])
 }
 
-/// Goes through what a block begins with and may be done earlier: what is pure, and loads of what it has not written yet.
+/// Goes through what a block begins with and may be done earlier: what is pure, and loads of what
+/// it has not written yet.
 fn early(func: &Function, block: Block) -> impl Iterator<Item = Inst> {
     let mut written = Spaces::NONE;
     let insts = func.blocks[block].insts.iter().copied();
@@ -119,7 +123,7 @@ fn computes(func: &Function, data: &InstData) -> Op {
 }
 
 /// Moves what both `a` and `b` do to the end of `before`.
-fn do_before(
+fn hoist(
     func: &mut Function,
     before: Block,
     a: Block,
@@ -170,15 +174,17 @@ fn do_before(
             weaken(func, kept, inst);
         }
     }
-    let mut gone: SecondaryMap<Inst, bool> = SecondaryMap::new();
-    for &inst in moved.iter().chain(&dropped) {
-        gone[inst] = true;
+    if moved.is_empty() {
+        return false;
     }
+    let mut gone: SmallVec<[Inst; 16]> = moved.iter().chain(&dropped).copied().collect();
+    gone.sort_unstable();
     for block in [a, b] {
-        func.blocks[block].insts.retain(|&inst| !gone[inst]);
+        let insts = &mut func.blocks[block].insts;
+        insts.retain(|inst| gone.binary_search(inst).is_err());
     }
     func.blocks[before].insts.extend(&moved);
-    !moved.is_empty()
+    true
 }
 
 /// The operands, of which some have been found to be others.
@@ -202,7 +208,7 @@ fn operands(
     args
 }
 
-/// The store that a block ends with, but for what is pure, when it goes on to one block only.
+/// The store that a block ends with, but for what is pure, when it leads to one block only.
 fn last_store(func: &Function, block: Block) -> Option<usize> {
     let data = &func.blocks[block];
     if !matches!(data.term, Terminator::Br(_)) {
@@ -214,8 +220,8 @@ fn last_store(func: &Function, block: Block) -> Option<usize> {
     matches!(&func.insts[data.insts[at]].op, Op::Store(mem) if is_store(mem)).then_some(at)
 }
 
-/// Makes one store of the last ones of all blocks before `block`, if they are to one place.
-fn store_after(func: &mut Function, block: Block, preds: &[Block]) -> bool {
+/// Makes one store of the last ones of all blocks before `block`, if they are to one address.
+fn sink_stores(func: &mut Function, block: Block, preds: &[Block]) -> bool {
     let mut stores: SmallVec<[usize; 4]> = SmallVec::new();
     let mut first: Option<Inst> = None;
     for &pred in preds {
@@ -259,10 +265,12 @@ fn store_after(func: &mut Function, block: Block, preds: &[Block]) -> bool {
 mod tests {
     use crate::ir::{Stage, parse, verify::verify};
 
-    /// The text of a function in which blocks 1 and 2 do what is given, after a condition and before block 3.
+    /// The text of a function in which blocks 1 and 2 do what is given, after a condition and
+    /// before block 3.
     fn moved(a: &str, b: &str) -> String {
         let text = format!(
-            "func \"f\" (ptr, i32, i1) -> () {{\nblock0(v0: ptr, v1: i32, v2: i1):\ncond_br v2, block1, block2\n\
+            "func \"f\" (ptr, i32, i1) -> () {{\nblock0(v0: ptr, v1: i32, v2: i1):\n\
+             cond_br v2, block1, block2\n\
              block1:\n{a}\nbr block3\nblock2:\n{b}\nbr block3\nblock3:\nret\n}}"
         );
         let mut module = parse::module(&text).expect("parses");
@@ -277,22 +285,23 @@ mod tests {
     }
 
     #[test]
-    fn what_both_ways_load_and_where_both_store_is_one_access() {
-        let way = |n: u32, op: &str| {
+    fn what_both_sides_load_and_where_both_store_is_one_access() {
+        let side = |n: u32, op: &str| {
             let (x, y) = (10 * n, 10 * n + 1);
             format!(
-                "v{x}: i32 = load.global.align4 v0\nv{y}: i32 = {op} v{x}, v1\nstore.global.align4 v0, v{y}"
+                "v{x}: i32 = load.global.align4 v0\nv{y}: i32 = {op} v{x}, v1\n\
+                 store.global.align4 v0, v{y}"
             )
         };
-        let text = moved(&way(1, "iadd"), &way(2, "isub"));
+        let text = moved(&side(1, "iadd"), &side(2, "isub"));
         assert_eq!(count(&text, "= load"), 1, "{text}");
         assert_eq!(count(&text, "store"), 1, "{text}");
-        let text = moved(&way(1, "iadd"), &way(2, "iadd"));
+        let text = moved(&side(1, "iadd"), &side(2, "iadd"));
         assert_eq!(count(&text, "iadd"), 1, "{text}");
     }
 
     #[test]
-    fn flags_hold_if_they_do_on_both_ways() {
+    fn flags_hold_if_they_do_on_both_sides() {
         let sum = |n: u32, flags: &str, ty: &str| {
             format!("v{n}: {ty} = iadd{flags} v1, v1\natomic_store.local.device.relaxed v0, v{n}")
         };
@@ -301,7 +310,8 @@ mod tests {
         let wide = |n: u32, flags: &str| {
             let (x, y) = (n, n + 1);
             format!(
-                "v{x}: i64 = convert.sext.rte v1\nv{y}: i64 = imul{flags} v{x}, v{x}\natomic_store.local.device.relaxed v0, v{y}"
+                "v{x}: i64 = convert.sext.rte v1\nv{y}: i64 = imul{flags} v{x}, v{x}\n\
+                 atomic_store.local.device.relaxed v0, v{y}"
             )
         };
         let text = moved(&wide(10, ".nsw"), &wide(20, ""));

@@ -1,8 +1,9 @@
-//! Going on inside loops, by way of their headers.
+//! Resumption inside loops, by way of their headers.
 //!
-//! Code that stops at a barrier in a loop goes on behind it later, in another place of the function. A jump from there right into the loop
-//! would make another loop of it: iterations would begin where one goes on, loops in it that lead there would be around it, and who is in
-//! which iteration of which loop decides about who takes part in a collective. So one goes on as one came:
+//! Code that is suspended in a loop resumes in another part of the function. A jump from there
+//! right into the loop would make another loop of it: iterations would begin at the suspension
+//! point, inner loops that lead there would be around it, and which iteration of which loop a
+//! work-item is in decides about convergence. So it resumes the way it came:
 //!
 //! ```text
 //!     from: br to                  from:   br outer'(1, 0)
@@ -13,21 +14,23 @@
 //!     to: .. br inner              to:     .. br inner'(0)
 //! ```
 //!
-//! All jumps to a header go by way of the block that takes its place. Definitions in a loop no longer dominate all their uses behind `to`
-//! ([`demote_undominated`](super::demote::demote_undominated)). Cost: linear, times the loops around a place.
+//! All jumps to a header go by way of the block that stands in for it. Definitions in a loop no
+//! longer dominate all their uses behind `to`
+//! ([`demote_undominated`](crate::transform::demote::demote_undominated)). Cost: linear, times the
+//! loops around a suspension point.
 
 use std::collections::BTreeMap;
 
 use crate::analysis::LoopForest;
 use crate::ir::{Block, BlockCall, Builder, Function, Terminator, Type, Value};
 
-/// A place to go on at.
-pub struct Place {
-    /// The block that goes there, whose end is made.
+/// A jump to where a work-item resumes.
+pub struct Resumption {
+    /// The block that ends with it; its end is made.
     pub from: Block,
     /// A block without parameters.
     pub to: Block,
-    /// The headers of the loops around it, outermost first.
+    /// The headers of the loops around `to`, outermost first.
     pub headers: Vec<Block>,
 }
 
@@ -39,22 +42,9 @@ pub fn headers_around(forest: &LoopForest, block: Block) -> Vec<Block> {
     headers
 }
 
-/// Goes on at places by way of headers, which `blocks` jump to.
-pub fn go_on(func: &mut Function, places: &[Place], blocks: &[Block]) {
-    let mut instead: BTreeMap<Block, Block> = BTreeMap::new();
-    for &header in places.iter().flat_map(|place| &place.headers) {
-        instead.entry(header).or_insert_with(|| {
-            let types: Vec<Type> = [Type::I32]
-                .into_iter()
-                .chain(func.blocks[header].params.iter().map(|&p| func.ty(p)))
-                .collect();
-            let block = func.add_block();
-            types.iter().for_each(|&ty| {
-                func.add_param(block, ty);
-            });
-            block
-        });
-    }
+/// Makes jumps to where work-items resume, by way of headers, which `blocks` jump to.
+pub fn resume_through_headers(func: &mut Function, resumptions: &[Resumption], blocks: &[Block]) {
+    let instead = headers_instead(func, resumptions);
     for &block in blocks {
         let mut term = std::mem::replace(&mut func.blocks[block].term, Terminator::Unreachable);
         for call in term.targets_mut() {
@@ -66,11 +56,11 @@ pub fn go_on(func: &mut Function, places: &[Place], blocks: &[Block]) {
         }
         func.blocks[block].term = term;
     }
-    let mut ways: BTreeMap<Block, Vec<(u64, BlockCall)>> = BTreeMap::new();
-    for (number, place) in (1..).zip(places) {
-        let mut at = place.from;
+    let mut cases: BTreeMap<Block, Vec<(u64, BlockCall)>> = BTreeMap::new();
+    for (number, resumption) in (1..).zip(resumptions) {
+        let mut at = resumption.from;
         let mut steps = Vec::new();
-        for header in &place.headers {
+        for header in &resumption.headers {
             let next = instead[header];
             let mut b = Builder::new(func, at);
             let types: Vec<Type> = b.func.blocks[next]
@@ -83,13 +73,13 @@ pub fn go_on(func: &mut Function, places: &[Place], blocks: &[Block]) {
             steps.push((at, BlockCall::new(next, &args)));
             at = next;
         }
-        steps.push((at, BlockCall::new(place.to, &[])));
+        steps.push((at, BlockCall::new(resumption.to, &[])));
         let mut steps = steps.into_iter();
         if let Some((from, call)) = steps.next() {
             func.blocks[from].term = Terminator::Br(call);
         }
         for (at, call) in steps {
-            ways.entry(at).or_default().push((number, call));
+            cases.entry(at).or_default().push((number, call));
         }
     }
     for (header, block) in instead {
@@ -97,7 +87,23 @@ pub fn go_on(func: &mut Function, places: &[Place], blocks: &[Block]) {
         func.blocks[block].term = Terminator::Switch {
             value: params[0],
             default: BlockCall::new(header, &params[1..]),
-            cases: ways.remove(&block).unwrap_or_default(),
+            cases: cases.remove(&block).unwrap_or_default(),
         };
     }
+}
+
+/// A block for each header: its parameters are which resumption it is, or 0, and the header's.
+fn headers_instead(func: &mut Function, resumptions: &[Resumption]) -> BTreeMap<Block, Block> {
+    let mut instead: BTreeMap<Block, Block> = BTreeMap::new();
+    for &header in resumptions
+        .iter()
+        .flat_map(|resumption| &resumption.headers)
+    {
+        instead.entry(header).or_insert_with(|| {
+            let own = func.blocks[header].params.iter().map(|&p| func.ty(p));
+            let types: Vec<Type> = [Type::I32].into_iter().chain(own).collect();
+            Builder::new(func, header).new_block(&types)
+        });
+    }
+    instead
 }
