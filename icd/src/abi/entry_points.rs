@@ -256,7 +256,7 @@ entry_points! {
         platform: cl_platform_id, device_type: cl_device_type, num_entries: cl_uint,
         devices: *mut cl_device_id, num_devices: *mut cl_uint,
     ) = device::get_ids;
-    query clGetDeviceInfo(device: cl_device_id, param_name: cl_device_info) = device::get_info;
+    query clGetDeviceInfo(device: cl_device_id, param_name: cl_device_info) = device_info::get_info;
     status clCreateSubDevices(
         in_device: cl_device_id, properties: *const cl_device_partition_property,
         num_devices: cl_uint, out_devices: *mut cl_device_id, num_devices_ret: *mut cl_uint,
