@@ -147,10 +147,9 @@ pub fn enqueue_acquire(
     events: Events,
 ) -> CLResult<()> {
     let (queue, buffers) = queue_and_buffers(queue, count, list)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_acquire_external(&buffers, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_acquire_external(&buffers, wait)
+    })
 }
 
 /// `clEnqueueReleaseExternalMemObjectsKHR`
@@ -161,8 +160,7 @@ pub fn enqueue_release(
     events: Events,
 ) -> CLResult<()> {
     let (queue, buffers) = queue_and_buffers(queue, count, list)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_release_external(&buffers, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_release_external(&buffers, wait)
+    })
 }

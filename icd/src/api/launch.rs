@@ -59,10 +59,9 @@ pub fn nd_range(
 /// `clEnqueueTask`
 pub fn task(queue: RawHandle, kernel: RawHandle, events: Events) -> CLResult<()> {
     let (queue, kernel) = queue_and_kernel(queue, kernel)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_task(&kernel.runtime, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_task(&kernel.runtime, wait)
+    })
 }
 
 /// `clEnqueueNativeKernel`

@@ -246,10 +246,7 @@ pub fn enqueue_wait(
     events: Events,
 ) -> CLResult<()> {
     let (queue, semaphores) = queue_and_semaphores(queue, count, semaphores)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_wait(&semaphores, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| queue.runtime.enqueue_wait(&semaphores, wait))
 }
 
 /// `clEnqueueSignalSemaphoresKHR`
@@ -261,8 +258,7 @@ pub fn enqueue_signal(
     events: Events,
 ) -> CLResult<()> {
     let (queue, semaphores) = queue_and_semaphores(queue, count, semaphores)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_signal(&semaphores, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_signal(&semaphores, wait)
+    })
 }

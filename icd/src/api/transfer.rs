@@ -46,17 +46,16 @@ pub fn read(
     // > CL_INVALID_VALUE if the region being read specified by (offset, size) is out of bounds or if ptr is a NULL
     // > value.
     require(!to.is_null(), ClError::INVALID_VALUE)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_read(
-        &buffer.runtime,
-        blocking != CL_FALSE,
-        offset,
-        size,
-        to.host_ptr(),
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_read(
+            &buffer.runtime,
+            blocking != CL_FALSE,
+            offset,
+            size,
+            to.host_ptr(),
+            wait,
+        )
+    })
 }
 
 /// `clEnqueueWriteBuffer`
@@ -74,17 +73,16 @@ pub fn write(
     // > CL_INVALID_VALUE if the region being written specified by (offset, size) is out of bounds or if ptr is a NULL
     // > value.
     require(!from.is_null(), ClError::INVALID_VALUE)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_write(
-        &buffer.runtime,
-        blocking != CL_FALSE,
-        offset,
-        size,
-        from.host_ptr(),
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_write(
+            &buffer.runtime,
+            blocking != CL_FALSE,
+            offset,
+            size,
+            from.host_ptr(),
+            wait,
+        )
+    })
 }
 
 /// `clEnqueueCopyBuffer`
@@ -100,17 +98,16 @@ pub fn copy(
     let queue = Queue::usable(queue)?;
     let source = Mem::for_queue(source, &queue)?;
     let destination = Mem::for_queue(destination, &queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_copy(
-        &source.runtime,
-        &destination.runtime,
-        source_offset,
-        destination_offset,
-        size,
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_copy(
+            &source.runtime,
+            &destination.runtime,
+            source_offset,
+            destination_offset,
+            size,
+            wait,
+        )
+    })
 }
 
 /// `clEnqueueReadBufferRect`
@@ -136,18 +133,17 @@ pub fn read_rect(
     let region = triple(region)?;
     // > CL_INVALID_VALUE if ptr is NULL.
     require(!to.is_null(), ClError::INVALID_VALUE)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_read_rect(
-        &buffer.runtime,
-        blocking != CL_FALSE,
-        buffer_side,
-        host_side,
-        region,
-        to.host_ptr(),
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_read_rect(
+            &buffer.runtime,
+            blocking != CL_FALSE,
+            buffer_side,
+            host_side,
+            region,
+            to.host_ptr(),
+            wait,
+        )
+    })
 }
 
 /// `clEnqueueWriteBufferRect`
@@ -173,18 +169,17 @@ pub fn write_rect(
     let region = triple(region)?;
     // > CL_INVALID_VALUE if ptr is NULL.
     require(!from.is_null(), ClError::INVALID_VALUE)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_write_rect(
-        &buffer.runtime,
-        blocking != CL_FALSE,
-        buffer_side,
-        host_side,
-        region,
-        from.host_ptr(),
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_write_rect(
+            &buffer.runtime,
+            blocking != CL_FALSE,
+            buffer_side,
+            host_side,
+            region,
+            from.host_ptr(),
+            wait,
+        )
+    })
 }
 
 /// `clEnqueueCopyBufferRect`
@@ -212,17 +207,16 @@ pub fn copy_rect(
         destination_slice_pitch,
     )?;
     let region = triple(region)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_copy_rect(
-        &source.runtime,
-        &destination.runtime,
-        source_side,
-        destination_side,
-        region,
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_copy_rect(
+            &source.runtime,
+            &destination.runtime,
+            source_side,
+            destination_side,
+            region,
+            wait,
+        )
+    })
 }
 
 /// Bytes of the largest scalar or vector type (`cl_long16`), the longest pattern.
@@ -252,12 +246,11 @@ pub fn fill(
     let queue = Queue::usable(queue)?;
     let buffer = Mem::for_queue(buffer, &queue)?;
     let pattern = pattern(pattern_pointer, pattern_size)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue
-        .runtime
-        .enqueue_fill(&buffer.runtime, &pattern, offset, size, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue
+            .runtime
+            .enqueue_fill(&buffer.runtime, &pattern, offset, size, wait)
+    })
 }
 
 /// `clEnqueueMapBuffer`
@@ -330,10 +323,9 @@ pub fn migrate_ext(
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     let buffers = memory_objects(&queue, num_mem_objects, mem_objects)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_migrate_ext(&buffers, flags, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_migrate_ext(&buffers, flags, wait)
+    })
 }
 
 /// `clEnqueueMigrateMemObjects`
@@ -347,8 +339,7 @@ pub fn migrate(
     let queue = Queue::usable(queue)?;
     let buffers = memory_objects(&queue, num_mem_objects, mem_objects)?;
     // > CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table.
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_migrate(&buffers, flags, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_migrate(&buffers, flags, wait)
+    })
 }

@@ -182,13 +182,11 @@ pub fn set(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event =
+    events.enqueue(&queue, |wait| {
         queue
             .runtime
-            .enqueue_usm_fill(destination.host_ptr(), &[value as u8], size, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+            .enqueue_usm_fill(destination.host_ptr(), &[value as u8], size, wait)
+    })
 }
 
 /// `clEnqueueMemcpyINTEL`

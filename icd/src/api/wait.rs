@@ -55,6 +55,18 @@ impl Events {
         Ok(events.iter().map(|event| event.runtime.clone()).collect())
     }
 
+    /// Enqueues what waits for the list, and hands its event out.
+    pub fn enqueue(
+        self,
+        queue: &Ref<Queue>,
+        command: impl FnOnce(&[Arc<RuntimeEvent>]) -> CLResult<Arc<RuntimeEvent>>,
+    ) -> CLResult<()> {
+        let wait = self.wait_list(&queue.context)?;
+        let event = command(&wait)?;
+        self.give(queue, event);
+        Ok(())
+    }
+
     /// Hands the command's event to the application if it asked for one.
     pub fn give(self, queue: &Ref<Queue>, runtime: Arc<RuntimeEvent>) {
         self.give_of(&queue.context, Some(queue.clone()), runtime);

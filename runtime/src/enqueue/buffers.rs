@@ -195,14 +195,7 @@ impl Queue {
             source: buffer.pointer().offset(offset),
             size,
         });
-        let event = self.enqueue(
-            CL_COMMAND_READ_BUFFER,
-            work,
-            retained(&[buffer]),
-            wait,
-            Ordering::Queue,
-        )?;
-        settle(event, blocking)
+        self.transfer(CL_COMMAND_READ_BUFFER, work, buffer, wait, blocking)
     }
 
     /// `clEnqueueWriteBuffer`. `host` must be valid for `size` bytes until the command completes.
@@ -229,8 +222,20 @@ impl Queue {
             source: host,
             size,
         });
+        self.transfer(CL_COMMAND_WRITE_BUFFER, work, buffer, wait, blocking)
+    }
+
+    /// Enqueues a transfer between a buffer and the host, and waits for it if the caller does.
+    fn transfer(
+        self: &Arc<Self>,
+        command_type: cl_command_type,
+        work: Work,
+        buffer: &Arc<Buffer>,
+        wait: &[Arc<Event>],
+        blocking: bool,
+    ) -> CLResult<Arc<Event>> {
         let event = self.enqueue(
-            CL_COMMAND_WRITE_BUFFER,
+            command_type,
             work,
             retained(&[buffer]),
             wait,
@@ -289,14 +294,7 @@ impl Queue {
             source: (buffer.pointer(), inside),
             region,
         });
-        let event = self.enqueue(
-            CL_COMMAND_READ_BUFFER_RECT,
-            work,
-            retained(&[buffer]),
-            wait,
-            Ordering::Queue,
-        )?;
-        settle(event, blocking)
+        self.transfer(CL_COMMAND_READ_BUFFER_RECT, work, buffer, wait, blocking)
     }
 
     /// `clEnqueueWriteBufferRect`. `host` as in [`Queue::enqueue_read_rect`].
@@ -323,14 +321,7 @@ impl Queue {
             source: (host, host_side.layout(region)?),
             region,
         });
-        let event = self.enqueue(
-            CL_COMMAND_WRITE_BUFFER_RECT,
-            work,
-            retained(&[buffer]),
-            wait,
-            Ordering::Queue,
-        )?;
-        settle(event, blocking)
+        self.transfer(CL_COMMAND_WRITE_BUFFER_RECT, work, buffer, wait, blocking)
     }
 
     /// `clEnqueueCopyBufferRect`.
