@@ -29,7 +29,7 @@ struct Prepared {
     /// Work-items per vector.
     width: u8,
     /// Whether its results may depend on the local size.
-    observes_groups: bool,
+    depends_on_groups: bool,
     /// Every launch has that width: it is asked for, or the size of sub-groups that an application may have asked about.
     fixed_width: bool,
     /// Why that width.
@@ -184,7 +184,7 @@ impl Program {
         };
         remarks.extend(found.iter().map(|r| self.remark_text(r)));
         Ok(Prepared {
-            observes_groups: workgroup::observes_groups(&function, &params),
+            depends_on_groups: workgroup::depends_on_groups(&function, &params),
             function,
             params,
             width,
@@ -222,8 +222,8 @@ impl Program {
 
     /// Whether the results of `kernel` may depend on which work-items are a work-group. Those of one that does not are the same
     /// for every local size.
-    pub fn observes_groups(&self, kernel: usize) -> bool {
-        self.prepared(kernel).is_ok_and(|p| p.observes_groups)
+    pub fn depends_on_groups(&self, kernel: usize) -> bool {
+        self.prepared(kernel).is_ok_and(|p| p.depends_on_groups)
     }
 
     /// The key of a launch of `kernel`.

@@ -14,7 +14,7 @@ use crate::launch::{NANOSECONDS_PER_CHUNK, NANOSECONDS_PER_THREAD};
 
 /// How work may be shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct WorkShape {
     /// How many units there are.
     pub(crate) units: u64,
     /// How many threads are worth their while, however many there are.
@@ -27,8 +27,8 @@ pub(crate) struct Shape {
     pub(crate) is_guess: bool,
 }
 
-impl Shape {
-    pub(crate) const SINGLE: Shape = Shape {
+impl WorkShape {
+    pub(crate) const SINGLE: WorkShape = WorkShape {
         units: 1,
         threads: 1,
         min_chunk: 1,
@@ -49,7 +49,7 @@ pub(crate) enum MoreThreads {
 
 /// The state of sharing one piece of work.
 pub(crate) struct ChunkScheduler {
-    shape: Shape,
+    shape: WorkShape,
     /// Threads that there are.
     limit: u32,
     /// Threads that are worth their while, as known by now.
@@ -66,9 +66,9 @@ pub(crate) struct ChunkScheduler {
 
 impl ChunkScheduler {
     /// `limit` is how many threads there are.
-    pub(crate) fn new(shape: Shape, limit: u32) -> ChunkScheduler {
+    pub(crate) fn new(shape: WorkShape, limit: u32) -> ChunkScheduler {
         debug_assert!(shape.units > 0 && shape.threads > 0 && shape.min_chunk > 0 && limit > 0);
-        let shape = Shape {
+        let shape = WorkShape {
             threads: shape.threads.min(limit),
             ..shape
         };
@@ -83,7 +83,7 @@ impl ChunkScheduler {
         }
     }
 
-    pub(crate) fn shape(&self) -> &Shape {
+    pub(crate) fn shape(&self) -> &WorkShape {
         &self.shape
     }
 

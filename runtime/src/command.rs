@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use smallvec::SmallVec;
 
-use crate::chunks::{ChunkScheduler, MoreThreads, Shape};
+use crate::chunks::{ChunkScheduler, MoreThreads, WorkShape};
 use crate::command_buffer::graph::GraphRun;
 use crate::error::{CLResult, ClError};
 use crate::event::{Event, timestamp};
@@ -81,10 +81,10 @@ impl Work {
         }
     }
 
-    pub(crate) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> WorkShape {
         match self {
             Work::Nothing | Work::Instant(_) | Work::Application(_) | Work::Blocking(_) => {
-                Shape::SINGLE
+                WorkShape::SINGLE
             }
             Work::Transfer(transfer) => transfer.shape(),
             Work::Launch(launch) => launch.shape(),

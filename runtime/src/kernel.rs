@@ -357,7 +357,8 @@ impl Kernel {
         let Some(mut range) = ndrange::check(&limits, work_dim, offset, global, local)? else {
             return Ok(None);
         };
-        if ndrange::wastes_lanes(&limits, &range) && !self.executable.observes_groups(self.index) {
+        if ndrange::wastes_lanes(&limits, &range) && !self.executable.depends_on_groups(self.index)
+        {
             range.local_size = ndrange::best_local_size(&limits, range.global_size);
         }
         // CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the device:

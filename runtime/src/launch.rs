@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use brolga_compiler::{Launch, NdRange};
 use serde_json::{Value, json};
 
-use crate::chunks::Shape;
+use crate::chunks::WorkShape;
 use crate::context::Context;
 use crate::device_runtime::{DeviceRuntime, host_call};
 use crate::error::{CLResult, ClError};
@@ -111,14 +111,14 @@ impl LaunchWork {
     }
 
     /// How the launch may be shared.
-    pub(crate) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> WorkShape {
         let units: u64 = self.num_groups.iter().product();
         let estimate = self.code.cost().estimate(self.items());
         let threads = (estimate / NANOSECONDS_PER_THREAD)
             .min(units)
             .clamp(1, u64::from(u32::MAX));
         let per_unit = (estimate / units).max(1);
-        Shape {
+        WorkShape {
             units,
             threads: threads as u32,
             min_chunk: (NANOSECONDS_PER_CHUNK / per_unit).max(1),

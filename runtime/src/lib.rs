@@ -62,7 +62,7 @@ mod spirv;
 pub mod topology;
 mod trace;
 
-pub use command_buffer::{CommandBuffer, Place, SyncPoint};
+pub use command_buffer::{CommandBuffer, RecordingSite, SyncPoint};
 pub use context::Context;
 pub use device::Device;
 pub use enqueue::{SvmFreeCallback, VariableRegion};

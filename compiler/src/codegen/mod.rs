@@ -71,21 +71,21 @@ struct Lifetimes {
 
 impl Allocator {
     /// With more values than this alive at once, on average, most are in memory whoever allocates registers.
-    const CROWD: usize = 256;
+    const PRESSURE_LIMIT: usize = 256;
 
     /// More takes seconds.
-    const PATIENCE: usize = 64_000_000;
+    const ALLOCATOR_BUDGET: usize = 64_000_000;
 
     /// A value used all over a long function is taken out of its register at many places, and each time all that is in the
     /// registers from there on is looked at. More of this takes a tenth of a second and soon seconds: a thousand cases of a switch do, or a hash
     /// function that is all in one kernel.
-    const PATIENCE_BY_USE: usize = 25_000_000;
+    const ALLOCATOR_BUDGET_BY_USE: usize = 25_000_000;
 
     fn suited_to(lifetimes: Lifetimes) -> Allocator {
-        let crowd = lifetimes.sum / lifetimes.instructions.max(1);
-        if crowd > Allocator::CROWD
-            || lifetimes.sum > Allocator::PATIENCE
-            || lifetimes.sum_by_use > Allocator::PATIENCE_BY_USE
+        let pressure = lifetimes.sum / lifetimes.instructions.max(1);
+        if pressure > Allocator::PRESSURE_LIMIT
+            || lifetimes.sum > Allocator::ALLOCATOR_BUDGET
+            || lifetimes.sum_by_use > Allocator::ALLOCATOR_BUDGET_BY_USE
         {
             Allocator::SinglePass
         } else {

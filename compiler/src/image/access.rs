@@ -2,7 +2,7 @@
 
 use half::f16;
 
-use super::address::{Coordinate, Place, layer, place};
+use super::address::{Coordinate, Tap, layer, place};
 use super::{Component, Descriptor, Format, Sampler, Shape, Texels};
 
 /// The coordinates of a texel; those that the image's shape does not have are not looked at.
@@ -48,13 +48,13 @@ pub fn read<T: Texels>(
         ..sampler
     };
     let sizes = image.sizes(shape);
-    let places: [Place; 3] = std::array::from_fn(|n| {
+    let places: [Tap; 3] = std::array::from_fn(|n| {
         if n < shape.dimensions() {
             place(sampler, at.coordinate(n), sizes[n])
         } else if n < shape.coordinates() {
-            Place::One(layer(at.coordinate(n), sizes[n]))
+            Tap::One(layer(at.coordinate(n), sizes[n]))
         } else {
-            Place::One(0)
+            Tap::One(0)
         }
     });
     let mut fetch = |at: [i64; 3]| -> Result<Option<[u8; 16]>, T::Error> {
@@ -65,7 +65,7 @@ pub fn read<T: Texels>(
         texels.fetch(address, &mut bytes[..format.texel_size()])?;
         Ok(Some(bytes))
     };
-    if let [Place::One(x), Place::One(y), Place::One(z)] = places {
+    if let [Tap::One(x), Tap::One(y), Tap::One(z)] = places {
         let bytes = fetch([x, y, z])?;
         if !is_float {
             return Ok(match bytes {
@@ -93,10 +93,10 @@ pub fn read<T: Texels>(
 }
 
 /// The texels along a coordinate, each with its factor if there is one.
-fn neighbours(place: Place) -> impl Iterator<Item = (i64, Option<f32>)> + Clone {
+fn neighbours(place: Tap) -> impl Iterator<Item = (i64, Option<f32>)> + Clone {
     let (first, second) = match place {
-        Place::One(at) => ((at, None), None),
-        Place::Between([low, high], a) => ((low, Some(1.0 - a)), Some((high, Some(a)))),
+        Tap::One(at) => ((at, None), None),
+        Tap::Between([low, high], a) => ((low, Some(1.0 - a)), Some((high, Some(a)))),
     };
     std::iter::once(first).chain(second)
 }

@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::address::{Coordinate, Place, layer, place};
+use super::address::{Coordinate, Tap, layer, place};
 use super::*;
 
 /// Bytes from an address on; an access outside is an error.
@@ -246,12 +246,12 @@ fn integer_coordinates_are_exact() {
     for at in [-1, 0, 1, (1 << 24) + 1, size - 2, size - 1, size, i32::MAX] {
         let i = i64::from(at);
         let place = |addressing| place(sampler(addressing), Coordinate::Int(at), size as u32);
-        assert_eq!(place(Addressing::None), Place::One(i));
+        assert_eq!(place(Addressing::None), Tap::One(i));
         let edge = i.clamp(0, i64::from(size) - 1);
-        assert_eq!(place(Addressing::ClampToEdge), Place::One(edge));
+        assert_eq!(place(Addressing::ClampToEdge), Tap::One(edge));
         assert_eq!(
             place(Addressing::Clamp),
-            Place::One(i.clamp(-1, i64::from(size)))
+            Tap::One(i.clamp(-1, i64::from(size)))
         );
     }
     assert_eq!(layer(Coordinate::Int(i32::MIN), 3), 0);
@@ -286,8 +286,8 @@ fn repeating_modes_stay_inside() {
         };
         let inside = |at: i64| (0..i64::from(size)).contains(&at);
         match place(sampler, Coordinate::Float(s), size) {
-            Place::One(at) => assert!(inside(at), "{sampler:?} {s} of {size}: {at}"),
-            Place::Between([a, b], weight) => {
+            Tap::One(at) => assert!(inside(at), "{sampler:?} {s} of {size}: {at}"),
+            Tap::Between([a, b], weight) => {
                 assert!(inside(a) && inside(b), "{sampler:?} {s} of {size}: {a} {b}");
                 assert!((0.0..=1.0).contains(&weight), "{sampler:?} {s}: {weight}");
             }

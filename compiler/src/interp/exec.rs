@@ -19,21 +19,21 @@ use crate::kernel_info::AddressSpace;
 
 /// Where in a frame the lanes of each value are, and where blocks are if it matters who is where.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct FrameLayout {
     offsets: SecondaryMap<Value, u32>,
     total: usize,
     nest: Option<Nest>,
 }
 
-impl Layout {
-    pub fn new(func: &Function) -> Rc<Layout> {
+impl FrameLayout {
+    pub fn new(func: &Function) -> Rc<FrameLayout> {
         let mut offsets = SecondaryMap::with_capacity(func.values.len());
         let mut total = 0;
         for (value, data) in &func.values {
             offsets[value] = total;
             total += u32::from(data.ty.lanes);
         }
-        Rc::new(Layout {
+        Rc::new(FrameLayout {
             offsets,
             total: total as usize,
             nest: Nest::new(func),
@@ -42,12 +42,12 @@ impl Layout {
 }
 
 /// The layouts of the module's functions that were called.
-pub(super) type Layouts = HashMap<FuncId, Rc<Layout>>;
+pub(super) type FrameLayouts = HashMap<FuncId, Rc<FrameLayout>>;
 
 /// One activation of a function.
 pub(super) struct Frame<'f> {
     pub func: &'f Function,
-    layout: Rc<Layout>,
+    layout: Rc<FrameLayout>,
     lanes: Vec<u64>,
     block: Block,
     next: usize,
@@ -57,7 +57,7 @@ pub(super) struct Frame<'f> {
 }
 
 impl<'f> Frame<'f> {
-    fn new(func: &'f Function, layout: Rc<Layout>) -> Frame<'f> {
+    fn new(func: &'f Function, layout: Rc<FrameLayout>) -> Frame<'f> {
         let mut frame = Frame {
             func,
             lanes: vec![0; layout.total],
@@ -154,7 +154,11 @@ pub(super) struct Meeting {
 
 impl<'f> Item<'f> {
     /// About to run `func`, which need not be one of the module's.
-    pub fn new(func: &'f Function, layout: Rc<Layout>, args: &[Lanes]) -> Result<Item<'f>, Error> {
+    pub fn new(
+        func: &'f Function,
+        layout: Rc<FrameLayout>,
+        args: &[Lanes],
+    ) -> Result<Item<'f>, Error> {
         let params = func.params();
         let fits = params.len() == args.len()
             && params
@@ -313,7 +317,7 @@ impl<'m> Interpreter<'m> {
         let layout = self
             .layouts
             .entry(callee)
-            .or_insert_with(|| Layout::new(func))
+            .or_insert_with(|| FrameLayout::new(func))
             .clone();
         let mut next = Frame::new(func, layout);
         for (&param, &arg) in func.params().iter().zip(&frame.func.insts[inst].args) {

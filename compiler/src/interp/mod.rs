@@ -112,7 +112,7 @@ pub struct Interpreter<'m> {
     pub printf: Vec<PrintfCall>,
     module: &'m Module,
     globals: PrimaryMap<GlobalId, u64>,
-    layouts: exec::Layouts,
+    layouts: exec::FrameLayouts,
     options: Options,
     /// Instructions left.
     budget: u64,
@@ -152,7 +152,7 @@ impl<'m> Interpreter<'m> {
             printf: Vec::new(),
             module,
             globals,
-            layouts: exec::Layouts::default(),
+            layouts: exec::FrameLayouts::default(),
             options,
             budget: options.budget,
             checks: checks::Checks::new(options.checked),
@@ -185,7 +185,7 @@ impl<'m> Interpreter<'m> {
     /// Calls a function as a plain function: no work-item queries, barriers or work-group variables. Globals and
     /// calls in it are this module's. Gives the lanes of each result.
     pub fn call(&mut self, func: &Function, args: &[Lanes]) -> Result<Vec<Lanes>, Error> {
-        let mut item = exec::Item::new(func, exec::Layout::new(func), args)?;
+        let mut item = exec::Item::new(func, exec::FrameLayout::new(func), args)?;
         match self.resume(&mut item, None)? {
             exec::Stop::Finished(results) => Ok(results),
             exec::Stop::Barrier(_) | exec::Stop::SubGroup | exec::Stop::Named(_) => {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::exec::{Item, Layout, Stop};
+use super::exec::{FrameLayout, Item, Stop};
 use super::{Error, Interpreter, SegmentId};
 use crate::abi::SCRATCH_ALIGN;
 use crate::device::Sequence;
@@ -256,7 +256,7 @@ impl<'m> Interpreter<'m> {
         first: WorkItem<'_>,
         group: u32,
     ) -> Result<(), Error> {
-        let layout = Layout::new(func);
+        let layout = FrameLayout::new(func);
         let mut waiting = Vec::new();
         for local in points(first.local_size) {
             let item = Item::new(func, layout.clone(), args)?;

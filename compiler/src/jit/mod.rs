@@ -33,7 +33,7 @@ pub struct Code {
     size: usize,
     /// The machine code as text, when it was asked for.
     listing: Option<String>,
-    _told: Option<tools::Told>,
+    _told: Option<tools::DebuggerRegistration>,
 }
 
 // SAFETY: after `compile` returns the memory is only read and executed, and nothing in `module` is

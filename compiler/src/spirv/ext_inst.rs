@@ -10,7 +10,7 @@ use crate::ir::{Arith, BinOp, Builtin, IntCC, Mem, Op as IrOp, Scalar, Type, UnO
 
 /// What operands a function takes, all with the same number of lanes, and gives.
 #[derive(Clone, Copy)]
-enum Shape {
+enum Signature {
     /// Floats of one type, this many; gives that type.
     Float(usize),
     /// Integers of one type, this many; gives that type.
@@ -31,9 +31,9 @@ enum Plain {
 }
 
 /// The functions that are one operation, by name through [`Builtin::from_name`] where it is a built-in.
-fn plain(op: Std) -> Option<(Shape, Plain)> {
+fn plain(op: Std) -> Option<(Signature, Plain)> {
     use Plain::{Binary, Fma, Unary};
-    use Shape::{Float, FloatInt, Int, Reduce};
+    use Signature::{Float, FloatInt, Int, Reduce};
     let builtin = Plain::Builtin;
     Some(match op {
         Std::fabs => (Float(1), Unary(UnOp::FAbs)),
@@ -237,7 +237,7 @@ impl FunctionTranslator<'_, '_> {
             }
             Std::u_abs => self.integer(inst, args[0])?,
             Std::s_mad_hi | Std::u_mad_hi => {
-                let (values, _) = self.shaped(inst, args, Shape::Int(3))?;
+                let (values, _) = self.shaped(inst, args, Signature::Int(3))?;
                 let high = if op == Std::s_mad_hi {
                     BinOp::SMulHi
                 } else {
@@ -248,7 +248,7 @@ impl FunctionTranslator<'_, '_> {
                 f.binary(BinOp::IAdd, product, values[2])
             }
             Std::s_upsample | Std::u_upsample => {
-                let (values, ty) = self.shaped(inst, args, Shape::Int(2))?;
+                let (values, ty) = self.shaped(inst, args, Signature::Int(2))?;
                 let wide = Scalar::int(ty.scalar.bits() * 2)
                     .ok_or_else(|| self.error(inst, "there are no integers twice as wide"))?;
                 let ir = self.builtin(inst, op)?;
@@ -302,21 +302,21 @@ impl FunctionTranslator<'_, '_> {
         &mut self,
         inst: &Inst<'_>,
         args: &[Id],
-        shape: Shape,
+        shape: Signature,
     ) -> Result<(SmallVec<[Value; 3]>, Type)> {
         let first = match shape {
-            Shape::Int(_) => self.integer(inst, args[0])?,
+            Signature::Int(_) => self.integer(inst, args[0])?,
             _ => self.float(inst, args[0])?,
         };
         let ty = self.ty(first);
         let mut values: SmallVec<[Value; 3]> = smallvec![first];
         match shape {
-            Shape::Float(count) | Shape::Int(count) | Shape::Reduce(count) => {
+            Signature::Float(count) | Signature::Int(count) | Signature::Reduce(count) => {
                 for &arg in &args[1..count] {
                     values.push(self.typed(inst, arg, ty)?);
                 }
             }
-            Shape::FloatInt => {
+            Signature::FloatInt => {
                 let exponent = self.integer(inst, args[1])?;
                 // A scalar exponent for a vector, which OpenCL C allows for `ldexp`.
                 let exponent = if self.ty(exponent).is_scalar() {
@@ -334,7 +334,7 @@ impl FunctionTranslator<'_, '_> {
             *value = self.flushed(*value);
         }
         let result = match shape {
-            Shape::Reduce(_) => ty.lane(),
+            Signature::Reduce(_) => ty.lane(),
             _ => ty,
         };
         Ok((values, result))

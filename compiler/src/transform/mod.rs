@@ -25,7 +25,7 @@
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
 //! | [`hoist_sink`] | what both sides of a branch do, once |
 //! | [`licm`] | invariant code and loads out of loops |
-//! | [`group_accesses`] | accesses to neighbouring elements as one |
+//! | [`interleaved_accesses`] | accesses to neighbouring elements as one |
 //! | [`named_barriers`] (with [`suspension`], [`demote`]) | barriers of some sub-groups by barriers of the work-group |
 //!
 //! A pass never recurses on the program's structure, and costs about as much as the function is long. In debug builds the
@@ -38,12 +38,12 @@ pub mod dce;
 pub mod demote;
 pub mod fast_math;
 pub mod fold;
-pub mod group_accesses;
 pub mod gvn;
 pub mod hoist_sink;
 mod identities;
 pub mod if_convert;
 pub mod inline;
+pub mod interleaved_accesses;
 pub mod licm;
 mod memory;
 pub mod named_barriers;
@@ -124,8 +124,8 @@ pub fn prepare_kernel(
     hoist_sink::run(&mut func);
     check(&func, Stage::Scalarized, "hoist_sink");
     cleanup_at(&mut func, Stage::Scalarized);
-    if group_accesses::run(&mut func) {
-        check(&func, Stage::Scalarized, "group_accesses");
+    if interleaved_accesses::run(&mut func) {
+        check(&func, Stage::Scalarized, "interleaved_accesses");
         rounds(&mut func, Stage::Scalarized);
     }
     if named_barriers::run(&mut func) {

@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
-use super::Asked;
+use super::Predicate;
 use super::canonical::is_worth_skipping;
 use super::order::{Order, waits_at};
 use super::state::{State, Waiting, WaitingSets};
@@ -74,7 +74,7 @@ pub(super) struct Linearizer<'a> {
     pub(super) order: &'a Order,
     pub(super) width: u8,
     /// What results are to answer; nothing: they are what the first lane has.
-    pub(super) asked: &'a [Asked],
+    pub(super) predicates: &'a [Predicate],
     pub(super) out: Function,
     pub(super) remarks: Vec<(SourceLoc, String)>,
 
@@ -113,12 +113,12 @@ pub(super) fn linearize<'a>(
     shapes: &'a Shapes,
     order: &'a Order,
     width: u8,
-    asked: &'a [Asked],
+    predicates: &'a [Predicate],
 ) -> Vectorized {
     let params: Vec<Type> = src.params().iter().map(|&p| src.ty(p)).collect();
-    let results = match asked {
+    let results = match predicates {
         [] => src.results.clone(),
-        asked => vec![Type::I1; asked.len()],
+        predicates => vec![Type::I1; predicates.len()],
     };
     let mut out = Function::new(src.name.clone(), &params, &results);
     out.locals = src.locals.clone();
@@ -130,7 +130,7 @@ pub(super) fn linearize<'a>(
         shapes,
         order,
         width,
-        asked,
+        predicates,
         out,
         remarks: Vec::new(),
         at: src.entry(),

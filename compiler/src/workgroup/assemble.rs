@@ -19,7 +19,7 @@ use cranelift_entity::EntityRef;
 
 use super::collectives::{Carried, is_collective};
 use super::local::{context_layout, local_layout, slot_align, slot_bytes};
-use super::{Layout, Region, Split};
+use super::{ItemOrder, Region, Split};
 use crate::abi;
 use crate::abi::Launch;
 use crate::ir::collective::neutral;
@@ -55,7 +55,7 @@ struct GroupValues {
 
 /// Where code is being emitted: what work-items it is for.
 #[derive(Clone, Copy)]
-struct Place {
+struct Emission {
     /// Local id of the first one.
     id: [Value; 3],
     /// Local linear id of the row's first one.
@@ -69,7 +69,7 @@ struct Assembler<'a> {
     key: &'a LaunchKey,
     split: &'a Split,
     width: u8,
-    layout: Layout,
+    layout: ItemOrder,
     out: Function,
     block: Block,
     launch: LaunchValues,
@@ -85,7 +85,7 @@ pub(super) fn assemble(
     params: &[ParamSource],
     width: u8,
     key: &LaunchKey,
-    layout: Layout,
+    layout: ItemOrder,
 ) -> Function {
     let mut out = Function::new(name, &[Type::PTR, Type::PTR, Type::I64, Type::I64], &[]);
     out.locals = split.skeleton.locals.clone();
@@ -300,7 +300,7 @@ impl Assembler<'_> {
         let results = region.scalar.results.clone();
         let state: Vec<Value> = results.iter().map(|&ty| self.b().iconst(ty, 0)).collect();
         let zero = self.i64(0);
-        if self.key.linear || self.layout == Layout::Flat {
+        if self.key.linear || self.layout == ItemOrder::Flat {
             return self.row(region, args, [zero; 3], zero, &state);
         }
         let bounds = |d: usize| (zero, group.size[d], 1);
@@ -324,11 +324,11 @@ impl Assembler<'_> {
         state: &[Value],
     ) -> Vec<Value> {
         let size = match self.layout {
-            Layout::Rows => self.group_values().size[0],
-            Layout::Flat => self.group_items(),
+            ItemOrder::Rows => self.group_values().size[0],
+            ItemOrder::Flat => self.group_items(),
         };
         let start = id[0];
-        let place = |x: Value, lanes: u8| Place {
+        let place = |x: Value, lanes: u8| Emission {
             id: [x, id[1], id[2]],
             row,
             lanes,
@@ -359,7 +359,7 @@ impl Assembler<'_> {
         if let Some(partial) = &region.partial {
             let step = u64::from(self.width);
             return self.for_each((end, size, step), true, &state, |this, x, state| {
-                let place = Place {
+                let place = Emission {
                     partial: true,
                     ..place(x, this.width)
                 };
@@ -381,7 +381,7 @@ impl Assembler<'_> {
         (guard, inside): (&Function, &Function),
         args: &[Value],
         (start, size): (Value, Value),
-        place: impl Fn(Value, u8) -> Place,
+        place: impl Fn(Value, u8) -> Emission,
         state: &[Value],
     ) -> Vec<Value> {
         let (width, full_chunks) = (self.width, self.key.full_chunks);
@@ -415,10 +415,10 @@ impl Assembler<'_> {
             b.cond_br(fits, test, &[], slow, &[]);
         }
         self.block = test;
-        let answers = self.inline(guard, args, Some(place(x, width)));
-        let (all, any) = (answers[0], answers[1]);
+        let results = self.inline(guard, args, Some(place(x, width)));
+        let (all, any) = (results[0], results[1]);
         let mut b = self.b();
-        let no_wrap = answers[2..].iter().copied();
+        let no_wrap = results[2..].iter().copied();
         match no_wrap.reduce(|a, c| b.binary(BinOp::And, a, c)) {
             Some(no_wrap) => {
                 let unsound = if region.masked_for_all { not_all } else { slow };
@@ -460,7 +460,7 @@ impl Assembler<'_> {
         &mut self,
         body: &Function,
         args: &[Value],
-        place: Place,
+        place: Emission,
         state: &[Value],
     ) -> Vec<Value> {
         let results = self.inline(body, args, Some(place));
@@ -478,7 +478,7 @@ impl Assembler<'_> {
     }
 
     /// Copies a body to the current position; goes on where it returns, with the values returned.
-    fn inline(&mut self, body: &Function, args: &[Value], place: Option<Place>) -> Vec<Value> {
+    fn inline(&mut self, body: &Function, args: &[Value], place: Option<Emission>) -> Vec<Value> {
         let mut cloner = Cloner::from(body);
         cloner.bind_all(body.params(), args);
         let order = body.reverse_post_order();
@@ -512,7 +512,13 @@ impl Assembler<'_> {
         self.out.blocks[exit].params.clone()
     }
 
-    fn copy(&mut self, body: &Function, inst: Inst, cloner: &mut Cloner<'_>, place: Option<Place>) {
+    fn copy(
+        &mut self,
+        body: &Function,
+        inst: Inst,
+        cloner: &mut Cloner<'_>,
+        place: Option<Emission>,
+    ) {
         let data = &body.insts[inst];
         let args = || -> Vec<Value> { data.args.iter().map(|&v| cloner.value(v)).collect() };
         let results: Vec<Value> = match &data.op {
@@ -569,7 +575,7 @@ impl Assembler<'_> {
     }
 
     /// A collective of the work-group for the work-items at a place.
-    fn collective(&mut self, op: &Op, args: &[Value], place: Option<Place>) -> Vec<Value> {
+    fn collective(&mut self, op: &Op, args: &[Value], place: Option<Emission>) -> Vec<Value> {
         let &Op::Collective { what, masked, .. } = op else {
             unreachable!("it is a collective")
         };
@@ -632,7 +638,7 @@ impl Assembler<'_> {
         b.icmp(condition, offset, bytes)
     }
 
-    fn dim_query(&mut self, query: DimQuery, d: usize, place: Option<Place>) -> Value {
+    fn dim_query(&mut self, query: DimQuery, d: usize, place: Option<Emission>) -> Value {
         let group = self.group_values();
         match query {
             // Known to the whole group.
@@ -653,7 +659,7 @@ impl Assembler<'_> {
         }
     }
 
-    fn query(&mut self, query: Query, place: Option<Place>) -> Value {
+    fn query(&mut self, query: Query, place: Option<Emission>) -> Value {
         let width = u64::from(self.width);
         match query {
             Query::WorkDim => self.launch.work_dim,
@@ -711,7 +717,7 @@ impl Assembler<'_> {
     }
 
     /// The local linear id of the first of these work-items.
-    fn item(&mut self, place: Place) -> Value {
+    fn item(&mut self, place: Emission) -> Value {
         self.binary(BinOp::IAdd, place.row, place.id[0])
     }
 
@@ -723,7 +729,7 @@ impl Assembler<'_> {
     }
 
     /// The address of the first of these work-items' element of a slot.
-    fn slot_address(&mut self, body: &Function, slot: SlotId, place: Option<Place>) -> Value {
+    fn slot_address(&mut self, body: &Function, slot: SlotId, place: Option<Emission>) -> Value {
         let place = place.expect("a context belongs to a work-item");
         let before = self.i64(self.slots[slot.index()]);
         let array = self.binary(BinOp::IMul, self.launch.items, before);
@@ -750,7 +756,7 @@ impl Assembler<'_> {
         body: &Function,
         slot: SlotId,
         ty: Type,
-        place: Option<Place>,
+        place: Option<Emission>,
     ) -> Value {
         let address = self.slot_address(body, slot, place);
         if body.slots[slot].bytes != 0 {
@@ -760,7 +766,13 @@ impl Assembler<'_> {
         self.b().load(mem, address, ty)
     }
 
-    fn context_store(&mut self, body: &Function, slot: SlotId, value: Value, place: Option<Place>) {
+    fn context_store(
+        &mut self,
+        body: &Function,
+        slot: SlotId,
+        value: Value,
+        place: Option<Emission>,
+    ) {
         let address = self.slot_address(body, slot, place);
         let mem = self.slot_mem(body, slot, self.out.ty(value).lanes);
         self.b().store(mem, address, value);

@@ -14,16 +14,16 @@ use super::bounds::{Bounds, find_bounds};
 use crate::analysis::{Across, Cfg, Shape, Shapes};
 use crate::ir::{BinOp, Builder, Cloner, ConvertOp, Function, Op, Terminator, Type, UnOp, Value};
 use crate::launch::LaunchKey;
-use crate::vectorize::{Asked, canonical, idle};
+use crate::vectorize::{Predicate, canonical, idle};
 
 /// A region with its guard.
 pub(super) struct Checks {
     /// For one work-item: whether it passes the bounds checks, twice, then values that must not wrap.
     pub guard: Function,
     /// What is asked of the guard's results.
-    pub asked: Vec<Asked>,
+    pub predicates: Vec<Predicate>,
     /// The guard's divisions whose quotients are asked about: other answers hold if theirs do.
-    pub asked_first: BTreeSet<Value>,
+    pub required_first: BTreeSet<Value>,
     /// The region for work-items that pass.
     pub inside: Function,
     /// The whole region, if those that do not pass have more to do than to end, or guards may well fail.
@@ -31,7 +31,7 @@ pub(super) struct Checks {
     /// Whether it is for chunks of which guards fail, too.
     pub masked_for_all: bool,
     /// What [`Shape::Guarded`] is guarded by and holds if the guard says so.
-    pub trusted: BTreeSet<Value>,
+    pub assumptions: BTreeSet<Value>,
 }
 
 /// More than these are not worth asking about ahead.
@@ -47,27 +47,27 @@ pub(super) fn split_checks(region: &Function, key: &LaunchKey, width: u8) -> Opt
     let cfg = canonical::enter_once(&mut whole);
     let shapes = Shapes::guessing(&whole, &cfg, key, Across::Chunk(width));
     let bounds = find_bounds(&whole, &cfg, &shapes);
-    let trusted = early_guards(&whole, &cfg, &shapes);
-    if bounds.is_none() && trusted.is_empty() {
+    let assumptions = early_guards(&whole, &cfg, &shapes);
+    if bounds.is_none() && assumptions.is_empty() {
         return None;
     }
     let bounds = bounds.unwrap_or_default();
-    let (guard, asked, asked_first) = make_guard(&whole, &bounds, &trusted, &shapes);
+    let (guard, predicates, required_first) = make_guard(&whole, &bounds, &assumptions, &shapes);
     let mut inside = whole.clone();
     for step in bounds.steps {
         inside.blocks[step.block].term = Terminator::Br(step.onward);
     }
     inside.layout = inside.reverse_post_order();
     canonical::forward_parameters(&mut inside);
-    let masked_for_all = trusted.iter().any(|&guard| is_division(&whole, guard));
+    let masked_for_all = assumptions.iter().any(|&guard| is_division(&whole, guard));
     Some(Checks {
         guard,
-        asked,
-        asked_first,
+        predicates,
+        required_first,
         inside,
         masked: (bounds.outside || masked_for_all).then_some(whole),
         masked_for_all,
-        trusted,
+        assumptions,
     })
 }
 
@@ -123,14 +123,14 @@ fn is_computable(func: &Function, value: Value) -> bool {
 fn make_guard(
     func: &Function,
     bounds: &Bounds,
-    trusted: &BTreeSet<Value>,
+    assumptions: &BTreeSet<Value>,
     shapes: &Shapes,
-) -> (Function, Vec<Asked>, BTreeSet<Value>) {
+) -> (Function, Vec<Predicate>, BTreeSet<Value>) {
     // Guards with one operand are asked once.
     let mut operands: BTreeSet<(Value, bool)> = BTreeSet::new();
     let mut divisions: BTreeSet<(Value, Value, bool)> = BTreeSet::new();
     let mut clamps: Vec<Value> = Vec::new();
-    for &guard in trusted {
+    for &guard in assumptions {
         let inst = func.def_inst(guard).expect("guards are instructions");
         let data = &func.insts[inst];
         match data.op {
@@ -177,10 +177,10 @@ fn make_guard(
     }
     let passes = passes.unwrap_or_else(|| b.iconst(Type::I1, 1));
     let mut values = vec![passes, passes];
-    let mut asked = vec![Asked::All, Asked::Any];
+    let mut predicates = vec![Predicate::All, Predicate::Any];
     for (value, signed) in operands {
         values.push(cloner.rematerialize(&mut b, value));
-        asked.push(Asked::NoWrap { signed });
+        predicates.push(Predicate::NoWrap { signed });
     }
     for (value, divisor, signed) in divisions {
         let (value, divisor) = (
@@ -189,7 +189,7 @@ fn make_guard(
         );
         let op = if signed { BinOp::SRem } else { BinOp::URem };
         values.push(b.binary(op, value, divisor));
-        asked.push(Asked::SameQuotient);
+        predicates.push(Predicate::SameQuotient);
     }
     for clamp in clamps {
         let inst = func.def_inst(clamp).expect("guards are instructions");
@@ -208,13 +208,13 @@ fn make_guard(
             cloner.rematerialize(&mut b, bound),
         );
         values.push(b.icmp(idle(op), value, bound));
-        asked.push(Asked::All);
+        predicates.push(Predicate::All);
     }
     b.ret(&values);
     let copied = |&&guard: &&Value| is_division(func, guard);
-    let asked_first = trusted.iter().filter(copied);
-    let asked_first = asked_first.filter_map(|&guard| cloner.get(guard));
-    (out, asked, asked_first.collect())
+    let required_first = assumptions.iter().filter(copied);
+    let required_first = required_first.filter_map(|&guard| cloner.get(guard));
+    (out, predicates, required_first.collect())
 }
 
 /// The conditions that together make up a check.

@@ -27,8 +27,8 @@
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
-use super::again;
 use super::collectives::is_collective;
+use super::rematerialize;
 use super::split::find_regions;
 use super::subgroups;
 use crate::analysis::{DominatorTree, LoopForest};
@@ -62,8 +62,8 @@ pub(super) fn rewrite(kernel: &Function) -> Option<Function> {
         }
     }
     let cheap = cheap_values(&func);
-    let forest =
-        subgroups::work_together(&func).then(|| LoopForest::new(&func, &DominatorTree::new(&func)));
+    let forest = subgroups::has_sub_group_operations(&func)
+        .then(|| LoopForest::new(&func, &DominatorTree::new(&func)));
     demote_crossing(&mut func, &starts, &cheap);
     let plan = Plan {
         sections: sections(&func, &starts, &ends, size_limit(kernel))?,
@@ -135,14 +135,14 @@ fn cheap_values(func: &Function) -> SecondaryMap<Value, bool> {
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
             let data = &func.insts[inst];
-            let Some(base) = again::cost(func, data) else {
+            let Some(base) = rematerialize::cost(func, data) else {
                 continue;
             };
             let args = data.args.iter().map(|&arg| costs[arg]);
             costs[data.results[0]] = args
                 .sum::<Option<u32>>()
                 .map(|sum| sum + base)
-                .filter(|&cost| cost <= again::CHEAP);
+                .filter(|&cost| cost <= rematerialize::CHEAP);
         }
     }
     let mut cheap = SecondaryMap::with_capacity(func.values.len());

@@ -8,17 +8,17 @@
 //! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
 //! ([`crate::vectorize`]); `assemble.rs` wraps regions in loops over work-items and the skeleton in a loop over
 //! work-groups. `checks.rs` and `bounds.rs` keep
-//! rare cases from slowing down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width.rs` chooses how wide; `observed.rs` says whether the local size matters.
+//! rare cases from slowing down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width.rs` chooses how wide; `group_independence.rs` says whether the local size matters.
 
-mod again;
 mod assemble;
 mod bounds;
 mod checks;
 mod collectives;
 mod divergent_barriers;
-mod extensions;
+mod extension_idioms;
+mod group_independence;
 mod local;
-mod observed;
+mod rematerialize;
 mod split;
 mod subgroups;
 mod width;
@@ -30,11 +30,11 @@ use crate::diagnostic::{Diagnostic, Remark};
 use crate::ir::{Function, ParamSource, SlotId, SourceLoc};
 use crate::launch::LaunchKey;
 use crate::transform::{dce, for_one_work_item};
-use crate::vectorize::{vectorize, vectorize_guard, vectorize_trusting};
+use crate::vectorize::{vectorize, vectorize_assuming, vectorize_guard};
 use split::Found;
 
+pub use group_independence::depends_on_groups;
 pub use local::local_layout;
-pub use observed::observes_groups;
 pub use subgroups::uses_sub_groups;
 pub use width::{choose_width, launch_width};
 
@@ -97,7 +97,7 @@ impl fmt::Display for Split {
 
 /// In which order work-items run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum ItemOrder {
     /// Row by row; a chunk is of one row.
     Rows,
     /// By local linear id, which all ids have been computed from ([`subgroups::flatten`]).
@@ -186,14 +186,18 @@ pub fn build(
 }
 
 /// Prepares a kernel for being split.
-fn make_ready(kernel: &mut Function, key: &LaunchKey) -> Layout {
+fn make_ready(kernel: &mut Function, key: &LaunchKey) -> ItemOrder {
     collectives::cut(kernel);
     let flat = subgroups::uses_sub_groups(kernel) && !key.linear && !key.full_chunks;
     if flat {
         subgroups::flatten(kernel);
     }
-    extensions::spell_out(kernel);
-    if flat { Layout::Flat } else { Layout::Rows }
+    extension_idioms::rewrite_extensions(kernel);
+    if flat {
+        ItemOrder::Flat
+    } else {
+        ItemOrder::Rows
+    }
 }
 
 /// Makes a region's vector code.
@@ -203,10 +207,10 @@ fn widen(
     width: u8,
     remarks: &mut Vec<Remark>,
 ) -> Result<(), String> {
-    if width > 1 && subgroups::work_together(&region.scalar) {
+    if width > 1 && subgroups::has_sub_group_operations(&region.scalar) {
         let code = vectorize(&region.scalar, key, width)?;
         if !key.full_chunks {
-            let some = subgroups::for_existing(&region.scalar);
+            let some = subgroups::with_tail_mask(&region.scalar);
             region.partial = Some(vectorize(&some, key, width)?.function);
         }
         region.vector = Some(code.function);
@@ -217,15 +221,15 @@ fn widen(
     let code = match checks::split_checks(&region.scalar, key, width) {
         None => vectorize(&region.scalar, key, width)?,
         Some(checks) => {
-            let trusted = &checks.trusted;
+            let assumptions = &checks.assumptions;
             if let Some(whole) = &checks.masked {
                 let none = BTreeSet::new();
                 let holds = if checks.masked_for_all {
                     &none
                 } else {
-                    trusted
+                    assumptions
                 };
-                let code = vectorize_trusting(whole, key, width, holds)?;
+                let code = vectorize_assuming(whole, key, width, holds)?;
                 region.masked = Some(code.function);
                 region.masked_for_all = checks.masked_for_all;
             }
@@ -233,14 +237,14 @@ fn widen(
                 &checks.guard,
                 key,
                 width,
-                &checks.asked,
-                &checks.asked_first,
+                &checks.predicates,
+                &checks.required_first,
             )?
             .function;
             // What the answers are not computed from would be shared with the code that follows.
             dce::run(&mut guard);
             region.guard = Some(guard);
-            vectorize_trusting(&checks.inside, key, width, trusted)?
+            vectorize_assuming(&checks.inside, key, width, assumptions)?
         }
     };
     region.vector = Some(code.function);

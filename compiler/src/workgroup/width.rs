@@ -5,7 +5,7 @@
 //! each would be spilled, or when memory is gathered, which takes lanes apart.
 //! A launch whose work-groups are short in x gets less ([`launch_width`]).
 
-use super::extensions::spell_out;
+use super::extension_idioms::rewrite_extensions;
 use super::subgroups::uses_sub_groups;
 use crate::analysis::{Across, Cfg, LoopData, Shape, Shapes, max_pressure};
 use crate::diagnostic::Remark;
@@ -82,7 +82,7 @@ fn is_scaled_index(kernel: &Function, inst: Inst) -> bool {
 /// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage), and why.
 pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
     let mut kernel = kernel.clone();
-    spell_out(&mut kernel);
+    rewrite_extensions(&mut kernel);
     let kernel = &kernel;
     let cfg = Cfg::new(kernel);
     if uses_sub_groups(kernel) {

@@ -8,7 +8,7 @@ use super::error::{CLResult, ClError};
 use super::pointers::OutPtr;
 
 /// Runs `body`; a panic becomes `CL_OUT_OF_HOST_MEMORY` with a message on stderr.
-fn guard<T>(name: &str, body: impl FnOnce() -> CLResult<T>) -> CLResult<T> {
+fn catch_panic<T>(name: &str, body: impl FnOnce() -> CLResult<T>) -> CLResult<T> {
     // Whatever a panic leaves half done is behind locks that do not poison and registries that stay consistent.
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
         let message = payload
@@ -23,7 +23,7 @@ fn guard<T>(name: &str, body: impl FnOnce() -> CLResult<T>) -> CLResult<T> {
 
 /// An entry point that returns its status.
 pub fn status(name: &str, body: impl FnOnce() -> CLResult<()>) -> cl_int {
-    match guard(name, body) {
+    match catch_panic(name, body) {
         Ok(()) => CL_SUCCESS,
         Err(error) => error.0,
     }
@@ -35,7 +35,7 @@ pub fn created<T: IntoC>(
     errcode_ret: OutPtr<cl_int>,
     body: impl FnOnce() -> CLResult<T>,
 ) -> T::Raw {
-    match guard(name, body) {
+    match catch_panic(name, body) {
         Ok(value) => {
             errcode_ret.set(value.status());
             value.into_c()
@@ -49,7 +49,7 @@ pub fn created<T: IntoC>(
 
 /// An entry point that reports failure only by what it returns.
 pub fn plain<T: IntoC>(name: &str, body: impl FnOnce() -> CLResult<T>) -> T::Raw {
-    guard(name, body).map_or(T::NOTHING, T::into_c)
+    catch_panic(name, body).map_or(T::NOTHING, T::into_c)
 }
 
 /// A result as C has it.

@@ -32,7 +32,7 @@ pub type SyncPoint = u32;
 
 /// Where a command is recorded.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct RecordingSite {
     /// Index of the queue in the list that the command-buffer was created with.
     pub queue: usize,
     /// What to wait for.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use super::{Command, CommandBuffer, Dispatch, Place, Recording, SyncPoint};
+use super::{Command, CommandBuffer, Dispatch, Recording, RecordingSite, SyncPoint};
 use crate::command::{RetainedResources, Work};
 use crate::enqueue::check_kernel;
 use crate::error::{CLResult, ClError};
@@ -19,7 +19,7 @@ use crate::memory::rect::RectSide;
 impl CommandBuffer {
     /// `clCommandBarrierWithWaitListKHR`: done when what it waits for is, or everything recorded before if that is nothing. What is
     /// recorded later waits for it.
-    pub fn barrier(&self, place: &Place) -> CLResult<SyncPoint> {
+    pub fn barrier(&self, place: &RecordingSite) -> CLResult<SyncPoint> {
         let command = Command {
             command_type: CL_COMMAND_BARRIER,
             work: Work::Nothing,
@@ -31,7 +31,7 @@ impl CommandBuffer {
     /// `clCommandCopyBufferKHR`
     pub fn copy(
         &self,
-        place: &Place,
+        place: &RecordingSite,
         source: &Arc<Buffer>,
         destination: &Arc<Buffer>,
         source_offset: usize,
@@ -52,7 +52,7 @@ impl CommandBuffer {
     /// `clCommandCopyBufferRectKHR`
     pub fn copy_rect(
         &self,
-        place: &Place,
+        place: &RecordingSite,
         source: &Arc<Buffer>,
         destination: &Arc<Buffer>,
         source_side: RectSide,
@@ -73,7 +73,7 @@ impl CommandBuffer {
     /// `clCommandFillBufferKHR`
     pub fn fill(
         &self,
-        place: &Place,
+        place: &RecordingSite,
         buffer: &Arc<Buffer>,
         pattern: &[u8],
         offset: usize,
@@ -86,7 +86,7 @@ impl CommandBuffer {
     /// `clCommandSVMMemcpyKHR`. Both must be valid for `size` bytes whenever the command-buffer runs.
     pub fn svm_memcpy(
         &self,
-        place: &Place,
+        place: &RecordingSite,
         destination: HostPtr,
         source: HostPtr,
         size: usize,
@@ -97,7 +97,7 @@ impl CommandBuffer {
     /// `clCommandSVMMemFillKHR`. `destination` must be valid for `size` bytes whenever the command-buffer runs.
     pub fn svm_fill(
         &self,
-        place: &Place,
+        place: &RecordingSite,
         destination: HostPtr,
         pattern: &[u8],
         size: usize,
@@ -106,7 +106,7 @@ impl CommandBuffer {
     }
 
     /// `clCommandNDRangeKernelKHR`, with the arguments that the kernel has now.
-    pub fn nd_range(&self, place: &Place, dispatch: &Dispatch) -> CLResult<SyncPoint> {
+    pub fn nd_range(&self, place: &RecordingSite, dispatch: &Dispatch) -> CLResult<SyncPoint> {
         check_kernel(&self.context, &dispatch.kernel)?;
         // CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified.
         let command = dispatch.command()?.ok_or(ClError::INVALID_KERNEL_ARGS)?;
@@ -117,7 +117,7 @@ impl CommandBuffer {
     /// takes a copy of the kernel.
     pub fn mutable_nd_range(
         &self,
-        place: &Place,
+        place: &RecordingSite,
         mut dispatch: Dispatch,
         may_defer: bool,
     ) -> CLResult<SyncPoint> {
@@ -146,14 +146,14 @@ impl CommandBuffer {
         self.recording.lock().dependencies(wait).map(|_| ())
     }
 
-    fn record(&self, place: &Place, command: Command) -> CLResult<SyncPoint> {
+    fn record(&self, place: &RecordingSite, command: Command) -> CLResult<SyncPoint> {
         self.record_into(&mut self.recording.lock(), place, command)
     }
 
     fn record_into(
         &self,
         recording: &mut Recording,
-        place: &Place,
+        place: &RecordingSite,
         command: Command,
     ) -> CLResult<SyncPoint> {
         // CL_INVALID_OPERATION if command_buffer has been finalized.
@@ -183,7 +183,7 @@ impl Recording {
     fn add(
         &mut self,
         command: Command,
-        place: &Place,
+        place: &RecordingSite,
         mut dependencies: Vec<u32>,
         in_order: bool,
     ) -> CLResult<SyncPoint> {

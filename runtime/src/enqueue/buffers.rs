@@ -111,7 +111,7 @@ impl Command {
             return Err(ClError::INVALID_VALUE);
         }
         if source.shares_memory_with(destination) {
-            let shifted = |side: rect::Layout, buffer: &Buffer| rect::Layout {
+            let shifted = |side: rect::RectLayout, buffer: &Buffer| rect::RectLayout {
                 offset: side.offset + buffer.offset(),
                 end: side.end + buffer.offset(),
                 ..side

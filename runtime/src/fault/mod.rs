@@ -56,24 +56,24 @@ pub(crate) const IS_SERVED: bool = arch::IS_SERVED;
 pub(crate) struct Fault {
     signal: i32,
     address: usize,
-    place: Place,
+    place: FaultSite,
     stack_is_full: bool,
 }
 
 /// Where a kernel did it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum FaultSite {
     /// So many bytes into its code.
     Code(usize),
     /// In a call of the function that is called so.
     Call(&'static str),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FaultSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Code(offset) => write!(f, "{offset} bytes into its code"),
-            Place::Call(name) => write!(f, "in a call of {name}"),
+            FaultSite::Code(offset) => write!(f, "{offset} bytes into its code"),
+            FaultSite::Call(name) => write!(f, "in a call of {name}"),
         }
     }
 }
@@ -118,7 +118,7 @@ pub(crate) fn record(address: usize, name: &'static str) {
     let fault = Fault {
         signal: libc::SIGSEGV,
         address,
-        place: Place::Call(name),
+        place: FaultSite::Call(name),
         stack_is_full: false,
     };
     // A thread that is ending has no kernel.
@@ -202,7 +202,7 @@ unsafe fn call_caught(
         signal => Err(ExitReason::Fault(Fault {
             signal,
             address: slot.address.load(Relaxed),
-            place: Place::Code(slot.offset.load(Relaxed)),
+            place: FaultSite::Code(slot.offset.load(Relaxed)),
             stack_is_full: slot.stack_is_full.load(Relaxed),
         })),
     }

@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 use super::super::function::Gen;
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Parts, Repr, lane_type, part_count, part_type};
-use super::{Layout, flags};
+use super::{LaneLayout, flags};
 use crate::ir::{Mem, Op, Scalar, Type, Value};
 
 /// What inactive lanes of a gather read: large enough for the widest access (16 elements of 8 bytes).
@@ -53,7 +53,7 @@ impl Gen<'_> {
         mem: &Mem,
         address: Value,
         mask: Option<Value>,
-        layout: Layout,
+        layout: LaneLayout,
     ) -> Vec<Repr> {
         let ty = Type::new(layout.scalar, layout.lanes);
         let dense = layout.side_by_side();
@@ -176,7 +176,7 @@ impl Gen<'_> {
         &mut self,
         address: Value,
         mask: Option<Value>,
-        layout: Layout,
+        layout: LaneLayout,
     ) -> Vec<Parts> {
         let addresses = self.lane_addresses(address, mask, Self::address_of_zeros);
         let ty = Type::new(layout.scalar, layout.lanes);
@@ -208,7 +208,7 @@ impl Gen<'_> {
         address: Value,
         values: &[Value],
         mask: Option<Value>,
-        layout: Layout,
+        layout: LaneLayout,
     ) {
         let parts: Vec<Parts> = values
             .iter()
@@ -258,7 +258,7 @@ impl Gen<'_> {
         address: Value,
         parts: &[Parts],
         mask: Option<Value>,
-        layout: Layout,
+        layout: LaneLayout,
     ) {
         let size = layout.size() as u32 * layout.elements as u32;
         let addresses = self.lane_addresses(address, mask, |g| {

@@ -10,13 +10,13 @@ use smallvec::{SmallVec, smallvec};
 
 use super::super::function::Gen;
 use super::super::parts::{Parts, lane_type, part_type};
-use super::{Layout, flags};
+use super::{LaneLayout, flags};
 use crate::ir::Type;
 
 /// Most lanes of a vector that are seen to one by one.
 const LANES: u8 = 4;
 
-impl Layout {
+impl LaneLayout {
     /// Whether the lanes are those of vectors in memory, few in each.
     pub(super) fn is_by_vectors(self) -> bool {
         (2..=LANES).contains(&self.run()) && self.lanes >= self.run()
@@ -29,7 +29,7 @@ impl Gen<'_> {
         &mut self,
         base: clif::Value,
         bits: clif::Value,
-        layout: Layout,
+        layout: LaneLayout,
     ) -> Parts {
         let zeros = self.address_of_zeros();
         let part = part_type(layout.scalar);
@@ -55,7 +55,7 @@ impl Gen<'_> {
         base: clif::Value,
         bits: clif::Value,
         parts: &Parts,
-        layout: Layout,
+        layout: LaneLayout,
     ) {
         let slot = self.stack_slot(16);
         let nowhere = self.b.ins().stack_addr(types::I64, slot, 0);
@@ -78,7 +78,7 @@ impl Gen<'_> {
         &mut self,
         base: clif::Value,
         bits: clif::Value,
-        layout: Layout,
+        layout: LaneLayout,
         parts: Parts,
         body: impl Fn(&mut Self, Where, clif::Value) -> clif::Value,
     ) -> Parts {
@@ -140,7 +140,7 @@ impl Where {
         self,
         g: &mut Gen<'_>,
         lane: u8,
-        layout: Layout,
+        layout: LaneLayout,
         elsewhere: clif::Value,
     ) -> clif::Value {
         let (Where::Together(base) | Where::Apart { base, .. }) = self;

@@ -193,7 +193,8 @@ impl<'a> Splitter<'a> {
     fn new(cut: &'a Cut, key: &LaunchKey) -> Splitter<'a> {
         let func = &cut.func;
         let cfg = Cfg::new(func);
-        let shapes = Shapes::assuming(func, &cfg, key, Across::Group, |block| cut.outer[block]);
+        let shapes =
+            Shapes::with_uniform_branches(func, &cfg, key, Across::Group, |block| cut.outer[block]);
         Splitter {
             cut,
             func,

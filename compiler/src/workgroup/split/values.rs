@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
 
-use super::super::again::{self, CHEAP};
+use super::super::rematerialize::{self, CHEAP};
 use super::slots::{Crossing, Crossings, Node};
 use super::{Splitter, array_slot};
 use crate::analysis::Shape;
@@ -232,7 +232,7 @@ impl Splitter<'_> {
         }
         let inst = self.func.def_inst(value)?;
         let data = &self.func.insts[inst];
-        let base = again::cost(self.func, data)?;
+        let base = rematerialize::cost(self.func, data)?;
         let def = self.cfg.def_block[value]?;
         let mut sum = base;
         for &arg in &data.args {

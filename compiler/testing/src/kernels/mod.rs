@@ -10,7 +10,7 @@
 //! memory, to its bits or to a sign only with its NaNs made one (`Generator::canonical`).
 //!
 //! - this file: the generator's state, and how it emits an instruction. `kernel.rs`: the frame of a kernel.
-//! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `images.rs`, `atomics.rs`, `groups.rs`, `control.rs`, `tangles.rs`:
+//! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `images.rs`, `atomics.rs`, `groups.rs`, `control.rs`, `unstructured.rs`:
 //!   the kinds.
 //! - `values.rs`: operands. `range.rs`: launches.
 //! - `private_memory.rs`: a generator of other kernels, with calls and private memory of mixed types.
@@ -25,7 +25,7 @@ mod memory;
 pub mod private_memory;
 mod range;
 mod statements;
-mod tangles;
+mod unstructured;
 mod values;
 
 use std::fmt::Write as _;

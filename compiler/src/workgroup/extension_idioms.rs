@@ -14,8 +14,8 @@ use crate::ir::{
 };
 use crate::transform::dce;
 
-pub(super) fn spell_out(func: &mut Function) {
-    spell_extensions(func);
+pub(super) fn rewrite_extensions(func: &mut Function) {
+    rewrite_idioms(func);
     // What is dead must not count as a use.
     dce::run(func);
     narrow_variables(func);
@@ -100,7 +100,7 @@ fn remove_vacuous(func: &mut Function) {
     func.replace_uses(&replace);
 }
 
-fn spell_extensions(func: &mut Function) {
+fn rewrite_idioms(func: &mut Function) {
     for block in func.layout.clone() {
         let mut at = 0;
         while at < func.blocks[block].insts.len() {

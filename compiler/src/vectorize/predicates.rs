@@ -1,10 +1,10 @@
-//! What a guard's results say of all lanes ([`Asked`]).
+//! What a guard's results say of all lanes ([`Predicate`]).
 //!
 //! A comparison of ids with uniform values changes at most once over the lanes, and which way is known from their strides, so the first
 //! or the last lane tells about all of them; whether a number wraps, its first lane and its stride do; whether a quotient changes, the first
 //! lane's remainder and the stride do.
 
-use super::Asked;
+use super::Predicate;
 use super::linearize::Linearizer;
 use crate::analysis::{Guards, Shape};
 use crate::ir::{BinOp, ConvertOp, IntCC, Op, Type, UnOp, Value};
@@ -21,12 +21,12 @@ pub fn idle(clamp: BinOp) -> IntCC {
 
 impl Linearizer<'_> {
     pub(super) fn result(&mut self, index: usize, value: Value) -> Value {
-        match self.asked.get(index) {
+        match self.predicates.get(index) {
             None => self.first_lane(value),
-            Some(Asked::All) => self.bound(value, true),
-            Some(Asked::Any) => self.bound(value, false),
-            Some(Asked::NoWrap { signed }) => self.no_wrap(value, *signed),
-            Some(Asked::SameQuotient) => self.same_quotient(value),
+            Some(Predicate::All) => self.bound(value, true),
+            Some(Predicate::Any) => self.bound(value, false),
+            Some(Predicate::NoWrap { signed }) => self.no_wrap(value, *signed),
+            Some(Predicate::SameQuotient) => self.same_quotient(value),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::ir::{DimQuery, Function, Op, ParamSource, Query, Scope};
 
 /// Whether a kernel's results may depend on which work-items are a work-group: it asks about groups, its work-items wait for
 /// one another or do something together, they share local memory, or memory is ordered for those of a group alone.
-pub fn observes_groups(kernel: &Function, params: &[ParamSource]) -> bool {
+pub fn depends_on_groups(kernel: &Function, params: &[ParamSource]) -> bool {
     let narrow = |scope: Scope| !matches!(scope, Scope::Device | Scope::AllDevices);
     let observes = |op: &Op| match op {
         Op::DimQuery(query, _) => !matches!(
@@ -31,7 +31,7 @@ pub fn observes_groups(kernel: &Function, params: &[ParamSource]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::observes_groups;
+    use super::depends_on_groups;
     use crate::ir::{ParamSource, parse};
 
     fn observes(head: &str, instruction: &str, param: ParamSource) -> bool {
@@ -45,7 +45,7 @@ mod tests {
         );
         let module = parse::module(&text).expect("a module");
         let (_, kernel) = module.functions.iter().next().expect("a function");
-        observes_groups(kernel, &[param])
+        depends_on_groups(kernel, &[param])
     }
 
     #[test]
