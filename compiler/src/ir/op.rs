@@ -399,7 +399,6 @@ pub struct Mem {
     /// Bytes, a power of two; the address of element 0 is a multiple of it.
     pub align: u32,
     pub volatile: bool,
-    pub nontemporal: bool,
     /// The last operand is a mask of one bit a lane; lanes where it is clear touch no memory and load 0.
     pub masked: bool,
     /// After `vectorize`, for a one-lane address with many-lane data: lane `l` is at `address + l * stride`,
@@ -414,7 +413,6 @@ impl Mem {
             space,
             align,
             volatile: false,
-            nontemporal: false,
             masked: false,
             stride: 0,
         }

@@ -22,11 +22,7 @@ pub fn space_name(space: AddressSpace) -> &'static str {
 impl Display for Mem {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}.align{}", space_name(self.space), self.align)?;
-        for (set, name) in [
-            (self.volatile, ".volatile"),
-            (self.nontemporal, ".nontemporal"),
-            (self.masked, ".masked"),
-        ] {
+        for (set, name) in [(self.volatile, ".volatile"), (self.masked, ".masked")] {
             if set {
                 f.write_str(name)?;
             }

@@ -18,7 +18,6 @@ const MAX_STORED_LEAVES: u32 = 16;
 #[derive(Clone, Copy, Default)]
 struct Access {
     volatile: bool,
-    nontemporal: bool,
     align: Option<u32>,
 }
 
@@ -26,7 +25,6 @@ impl Access {
     fn mem(&self, space: crate::kernel_info::AddressSpace, natural: u32) -> Mem {
         Mem {
             volatile: self.volatile,
-            nontemporal: self.nontemporal,
             ..Mem::new(space, self.align.unwrap_or(natural))
         }
     }
@@ -176,8 +174,8 @@ impl FunctionTranslator<'_, '_> {
             self.error(inst, format!("unknown memory operands {bits:#x}"))
                 .under(MEMORY_OPERANDS)
         })?;
+        // Nontemporal is a hint.
         access.volatile = mask.contains(MemoryAccess::VOLATILE);
-        access.nontemporal = mask.contains(MemoryAccess::NONTEMPORAL);
         let mut operand = || {
             let (&word, left) = rest.split_first().ok_or_else(|| {
                 self.error(inst, "wrong word count: a memory operand is missing")

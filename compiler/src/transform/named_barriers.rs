@@ -119,7 +119,6 @@ const RECORD: Mem = Mem {
     space: AddressSpace::Local,
     align: 4,
     volatile: false,
-    nontemporal: false,
     masked: false,
     stride: 0,
 };

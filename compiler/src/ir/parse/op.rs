@@ -200,12 +200,11 @@ fn mem(parts: &[&str]) -> Result<Mem, String> {
         }
         _ => (0, rest),
     };
-    let [volatile, nontemporal, masked] = flags(rest, ["volatile", "nontemporal", "masked"])?;
+    let [volatile, masked] = flags(rest, ["volatile", "masked"])?;
     Ok(Mem {
         space: space(space_word)?,
         align: after("align", align)?,
         volatile,
-        nontemporal,
         masked,
         stride,
     })
