@@ -65,8 +65,8 @@ fn truncates(func: &Function, inst: Inst) -> bool {
 
 /// Truncates what `pred` hands to the `index`-th parameter of `block`.
 fn narrow_arguments(func: &mut Function, pred: Block, block: Block, index: usize) {
-    for n in 0..func.blocks[pred].term.targets().count() {
-        let call = func.blocks[pred].term.targets().nth(n);
+    for n in 0..func.blocks[pred].term.target_count() {
+        let call = func.blocks[pred].term.target(n);
         let Some(arg) = call
             .filter(|call| call.block == block)
             .map(|call| call.args[index])
@@ -75,7 +75,7 @@ fn narrow_arguments(func: &mut Function, pred: Block, block: Block, index: usize
         };
         let mut b = Builder::new(func, pred);
         let narrow = b.convert(ConvertOp::Trunc, arg, Type::I32);
-        if let Some(call) = func.blocks[pred].term.targets_mut().nth(n) {
+        if let Some(call) = func.blocks[pred].term.target_mut(n) {
             call.args[index] = narrow;
         }
     }
