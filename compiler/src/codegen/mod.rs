@@ -9,6 +9,7 @@
 //! - `function.rs`: blocks, terminators, dispatch on operations. Open it first.
 //! - `order.rs`: which targets of branches come first.
 //! - `frame.rs`: where private variables are.
+//! - `known.rs`: what has been computed already, within a block.
 //! - `arith.rs`, `convert.rs`: lane-wise operations.
 //! - `memory/`: loads, stores, atomics, by shape.
 //! - `lanes.rs`: what is done lane by lane: loops over the set bits of a mask, calls.
@@ -24,6 +25,7 @@ mod frame;
 mod function;
 mod host;
 mod images;
+mod known;
 mod lanes;
 mod memory;
 mod order;

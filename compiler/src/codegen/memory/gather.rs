@@ -72,7 +72,7 @@ impl Gen<'_> {
             .map(|_| self.b.append_block_param(done, part_type(layout.scalar)))
             .collect();
         self.b.ins().brif(consecutive, fast, &[], slow, &[]);
-        let known = self.known.clone();
+        let known = self.known.mark();
         for (block, at_once) in [(fast, true), (slow, false)] {
             self.b.switch_to_block(block);
             let parts = if at_once {
@@ -82,7 +82,7 @@ impl Gen<'_> {
             };
             let parts: Vec<clif::BlockArg> = parts.iter().flatten().map(|&p| p.into()).collect();
             self.b.ins().jump(done, &parts);
-            self.known = known.clone();
+            self.known.forget_since(known);
         }
         self.b.switch_to_block(done);
         params
@@ -121,7 +121,7 @@ impl Gen<'_> {
         stride: i64,
     ) -> (clif::Value, clif::Value) {
         let key = (address, mask, stride);
-        if let Some(&known) = self.known.consecutive.get(&key) {
+        if let Some(&known) = self.known.consecutive.get(key) {
             return known;
         }
         let found = self.ask_consecutive(address, mask, stride);
@@ -242,13 +242,13 @@ impl Gen<'_> {
             self.b.create_block(),
         );
         self.b.ins().brif(consecutive, fast, &[], slow, &[]);
-        let known = self.known.clone();
+        let known = self.known.mark();
         self.b.switch_to_block(fast);
         self.store_strided_parts(base, &parts, dense);
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(slow);
         self.scatter_parts(address, &parts, mask, layout);
-        self.known = known;
+        self.known.forget_since(known);
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
     }

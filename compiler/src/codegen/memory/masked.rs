@@ -87,7 +87,7 @@ impl Gen<'_> {
         }
         let whole = (1i64 << layout.run()) - 1;
         let ty = part_type(layout.scalar);
-        let known = self.known.clone();
+        let known = self.known.mark();
         let mut results = Parts::new();
         for (number, &part) in parts.iter().enumerate() {
             let [together, rest, apart, next] = std::array::from_fn(|_| self.b.create_block());
@@ -113,7 +113,7 @@ impl Gen<'_> {
                 self.b.switch_to_block(block);
                 let part = body(self, at, part);
                 self.b.ins().jump(next, &[part.into()]);
-                self.known = known.clone();
+                self.known.forget_since(known);
             }
             self.b.switch_to_block(next);
             results.push(made);

@@ -227,7 +227,7 @@ impl Gen<'_> {
             self.b.create_block(),
         );
         // What is computed in a branch is not known past it.
-        let known = self.known.clone();
+        let known = self.known.mark();
         self.b.ins().brif(full, fast, &[], slow, &[]);
         self.b.switch_to_block(fast);
         self.store_strided_parts(base, &parts, layout);
@@ -240,7 +240,7 @@ impl Gen<'_> {
         }
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
-        self.known = known;
+        self.known.forget_since(known);
     }
 
     /// Stores the lanes whose bit is set.
