@@ -73,7 +73,7 @@ pub(super) struct Linearizer<'a> {
     pub(super) shapes: &'a Shapes,
     pub(super) order: &'a Order,
     pub(super) width: u8,
-    /// What results are to answer; nothing: they are what the first lane has.
+    /// What is decided of results; nothing: they are what the first lane has.
     pub(super) predicates: &'a [Predicate],
     pub(super) out: Function,
     pub(super) remarks: Vec<(SourceLoc, String)>,

@@ -6,7 +6,7 @@
 //! for the l-th; a work-item query stands for the first one.
 //!
 //! Open `linearize.rs` first: it drives the rest, and turns divergent control flow into masks; `variables.rs`
-//! is what flows along its edges (kept in `state.rs`), `predicates.rs` what a guard answers. `order.rs` decides
+//! is what flows along its edges (kept in `state.rs`), `predicates.rs` decides a guard's predicates. `order.rs` decides
 //! in which order blocks are visited and which masks are equal; `emit.rs` widens one instruction; `canonical.rs`
 //! prepares control flow.
 
@@ -27,7 +27,7 @@ use crate::launch::LaunchKey;
 pub use linearize::Vectorized;
 pub use predicates::idle;
 
-/// What is asked of a result of a guard, for all lanes together.
+/// What a result of a guard becomes, for all lanes together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Predicate {
     /// Whether a condition holds in all lanes; "no" may be wrong.
@@ -61,8 +61,8 @@ pub fn vectorize_assuming(
     widen(func, key, width, &[], assumptions)
 }
 
-/// The same of a function whose results are to answer `asked`. Where a guard in `assumptions` does not hold, other answers are
-/// of no use.
+/// The same of a guard: a function whose results become what `predicates` say of them. Where `assumptions` do not hold
+/// the other results are of no use.
 pub fn vectorize_guard(
     func: &Function,
     key: &LaunchKey,

@@ -40,21 +40,21 @@ impl Linearizer<'_> {
             Some((&Op::ICmp(cc), &[a, b])) if self.shapes.is_monotone(value) => {
                 let lane = self.deciding_lane(cc, a, b, all);
                 let (at_a, at_b) = (self.lane(a, lane), self.lane(b, lane));
-                let answer = self.builder().icmp(cc, at_a, at_b);
+                let verdict = self.builder().icmp(cc, at_a, at_b);
                 // One lane tells only if the numbers are affine.
                 self.stride(a)
                     .1
                     .into_iter()
                     .chain(self.stride(b).1)
                     .flat_map(Guards::iter)
-                    .fold(answer, |answer, guard| {
+                    .fold(verdict, |verdict, guard| {
                         let holds = self.holds(guard);
                         let mut b = self.builder();
                         if all {
-                            b.binary(BinOp::And, answer, holds)
+                            b.binary(BinOp::And, verdict, holds)
                         } else {
                             let fails = b.unary(UnOp::Not, holds);
-                            b.binary(BinOp::Or, answer, fails)
+                            b.binary(BinOp::Or, verdict, fails)
                         }
                     })
             }

@@ -63,7 +63,7 @@ impl Generator {
             26..=28 if depth < 3 => self.repeat(depth),
             29 if depth < 4 => self.switch(depth),
             30 if depth < 3 && self.chance(0.4) => self.jumps_into_a_loop(depth),
-            30 if depth < 4 => self.tangle(depth),
+            30 if depth < 4 => self.unstructured(depth),
             31 if !self.barriers && self.chance(0.5) => self.leave(),
             32 if depth < 3 => self.stride_loop(depth),
             33 if self.chance(0.3) => self.printf(),

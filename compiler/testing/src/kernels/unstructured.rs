@@ -8,7 +8,7 @@ use rand::Rng;
 
 impl Generator {
     /// Four blocks that jump forward to any later one.
-    pub(super) fn tangle(&mut self, depth: u32) {
+    pub(super) fn unstructured(&mut self, depth: u32) {
         let ty = self.carried();
         let blocks: Vec<usize> = (0..5).map(|_| self.new_block()).collect();
         let before = self.together;
