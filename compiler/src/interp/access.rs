@@ -127,14 +127,14 @@ impl Interpreter<'_> {
         let mask = mem
             .masked
             .then(|| Lanes::from_slice(frame.get(data.args[1])));
-        let together = addresses.len() == 1 && mem.stride == 0;
+        let contiguous = addresses.len() == 1 && mem.stride == 0;
         let items = Items {
             addresses: &addresses,
             stride: mem.stride,
             mask: mask.as_deref(),
-            count: if together { 1 } else { usize::from(ty.lanes) },
+            count: if contiguous { 1 } else { usize::from(ty.lanes) },
         };
-        let part = if together { ty } else { ty.lane() };
+        let part = if contiguous { ty } else { ty.lane() };
         let active = items.active();
         for (n, &value) in data.results.iter().enumerate() {
             let mut lanes = Lanes::from_elem(0, usize::from(ty.lanes));
@@ -156,20 +156,20 @@ impl Interpreter<'_> {
         let elements = &data.args[1..data.args.len() - usize::from(mem.masked)];
         let ty = func.ty(elements[0]);
         let addresses = frame.get(data.args[0]);
-        let together = addresses.len() == 1 && mem.stride == 0;
+        let contiguous = addresses.len() == 1 && mem.stride == 0;
         let items = Items {
             addresses,
             stride: mem.stride,
             mask: mem
                 .masked
                 .then(|| frame.get(*data.args.last().expect("a mask"))),
-            count: if together { 1 } else { usize::from(ty.lanes) },
+            count: if contiguous { 1 } else { usize::from(ty.lanes) },
         };
-        let part = if together { ty } else { ty.lane() };
+        let part = if contiguous { ty } else { ty.lane() };
         for (l, address) in items.active() {
             for (n, &value) in elements.iter().enumerate() {
                 let lanes = frame.get(value);
-                let lanes = if together { lanes } else { &lanes[l..l + 1] };
+                let lanes = if contiguous { lanes } else { &lanes[l..l + 1] };
                 let align = if n == 0 { mem.align } else { 1 };
                 let address = address.wrapping_add(n as u64 * u64::from(part.bytes()));
                 self.write(address, ty.scalar, lanes, align)?;

@@ -278,14 +278,14 @@ impl<'m> Interpreter<'m> {
             let mut sub_groups = Vec::new();
             while let Some(member) = rest.next() {
                 let number = member.linear / work.sub_group_size;
-                let mut together = vec![member];
+                let mut members = vec![member];
                 while let Some(next) =
                     rest.next_if(|next| next.linear / work.sub_group_size == number)
                 {
-                    together.push(next);
+                    members.push(next);
                 }
-                self.run_sub_group(&mut together, &mut work, (group, epoch))?;
-                sub_groups.push(together);
+                self.run_sub_group(&mut members, &mut work, (group, epoch))?;
+                sub_groups.push(members);
             }
             loop {
                 let released = self.pass_named_barriers(&mut sub_groups)?;

@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 
 use super::bounds::{Bounds, find_bounds};
-use crate::analysis::{Across, Cfg, Shape, Shapes};
+use crate::analysis::{Across, Cfg, Shape, Shapes, is_computed_from_ids, is_function_param};
 use crate::ir::{BinOp, Builder, Cloner, ConvertOp, Function, Op, Terminator, Type, UnOp, Value};
 use crate::launch::LaunchKey;
 use crate::vectorize::{Predicate, canonical, idle};
@@ -36,6 +36,8 @@ pub(super) struct Checks {
 
 /// More than these are not worth asking about ahead.
 const MOST: usize = 8;
+/// Nor is what takes more instructions than these to compute.
+const MOST_INSTRUCTIONS: usize = 40;
 
 /// Splits a region into guard and inside; `None` if there is nothing to ask.
 pub(super) fn split_checks(region: &Function, key: &LaunchKey, width: u8) -> Option<Checks> {
@@ -81,7 +83,10 @@ fn early_guards(func: &Function, cfg: &Cfg, shapes: &Shapes) -> BTreeSet<Value> 
                 continue;
             }
             if let Shape::Guarded(_, guards) = shapes.at(func, cfg, data.args[0], block) {
-                let all = guards.iter().all(|guard| is_computable(func, guard));
+                let given = |v: Value| is_function_param(func, v);
+                let computable =
+                    |guard| is_computed_from_ids(func, guard, MOST_INSTRUCTIONS, given);
+                let all = guards.iter().all(computable);
                 if all && found.len() < MOST {
                     found.extend(guards.iter());
                 }
@@ -97,27 +102,6 @@ fn is_division(func: &Function, guard: Value) -> bool {
         func.def_op(guard),
         Some(Op::Binary(UDiv | SDiv | URem | SRem, _))
     )
-}
-
-/// Whether a value follows from ids and uniform values by a few pure operations.
-fn is_computable(func: &Function, value: Value) -> bool {
-    let mut todo = vec![value];
-    let mut left = 40;
-    while let Some(value) = todo.pop() {
-        let Some(inst) = func.def_inst(value) else {
-            if func.params().contains(&value) {
-                continue;
-            }
-            return false;
-        };
-        let data = &func.insts[inst];
-        left -= 1;
-        if left == 0 || !data.op.is_pure() || data.results.len() != 1 {
-            return false;
-        }
-        todo.extend(&data.args);
-    }
-    true
 }
 
 fn make_guard(

@@ -14,7 +14,7 @@ use crate::ir::{
 };
 use crate::transform::dce;
 
-pub(super) fn rewrite_extensions(func: &mut Function) {
+pub(super) fn rewrite_extension_idioms(func: &mut Function) {
     rewrite_idioms(func);
     // What is dead must not count as a use.
     dce::run(func);

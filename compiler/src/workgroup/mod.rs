@@ -192,7 +192,7 @@ fn make_ready(kernel: &mut Function, key: &LaunchKey) -> ItemOrder {
     if flat {
         subgroups::flatten(kernel);
     }
-    extension_idioms::rewrite_extensions(kernel);
+    extension_idioms::rewrite_extension_idioms(kernel);
     if flat {
         ItemOrder::Flat
     } else {

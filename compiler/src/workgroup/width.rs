@@ -5,9 +5,12 @@
 //! each would be spilled, or when memory is gathered, which takes lanes apart.
 //! A launch whose work-groups are short in x gets less ([`launch_width`]).
 
-use super::extension_idioms::rewrite_extensions;
+use super::extension_idioms::rewrite_extension_idioms;
 use super::subgroups::uses_sub_groups;
-use crate::analysis::{Across, Cfg, LoopData, Shape, Shapes, max_pressure};
+use crate::analysis::{
+    Across, Cfg, LoopData, PROBED_INSTRUCTIONS, Shape, Shapes, is_computed_from_ids,
+    is_function_param, max_pressure,
+};
 use crate::diagnostic::Remark;
 use crate::ir::{BinOp, ConvertOp, Function, Inst, Op, Scalar, SourceLoc, Type, Value};
 use crate::launch::LaunchKey;
@@ -35,32 +38,6 @@ const FOUR_PARTS_LIVE: u64 = 36;
 /// overhead to share, and it takes twice as long to compile.
 const FOUR_PARTS_BUILTINS: usize = 4;
 
-/// Whether an address follows from ids and uniform values by arithmetic alone: code generation then asks at
-/// run time whether lanes are consecutive. Looks at a bounded number of instructions.
-fn is_computed(kernel: &Function, address: Value) -> bool {
-    let mut todo = vec![address];
-    let mut seen = Vec::new();
-    while let Some(value) = todo.pop() {
-        if seen.contains(&value) {
-            continue;
-        }
-        seen.push(value);
-        let Some(inst) = kernel.def_inst(value) else {
-            // The kernel's own parameters are uniform; other parameters are loop-carried or merged.
-            if kernel.params().contains(&value) {
-                continue;
-            }
-            return false;
-        };
-        let data = &kernel.insts[inst];
-        if seen.len() > 64 || !data.op.is_pure() {
-            return false;
-        }
-        todo.extend(data.args.iter().copied());
-    }
-    true
-}
-
 /// Whether an instruction extends an index of up to 32 bits to 64, or scales one that has been.
 fn is_scaled_index(kernel: &Function, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
@@ -82,7 +59,7 @@ fn is_scaled_index(kernel: &Function, inst: Inst) -> bool {
 /// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage), and why.
 pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
     let mut kernel = kernel.clone();
-    rewrite_extensions(&mut kernel);
+    rewrite_extension_idioms(&mut kernel);
     let kernel = &kernel;
     let cfg = Cfg::new(kernel);
     if uses_sub_groups(kernel) {
@@ -116,11 +93,13 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
             match data.op {
                 Op::Load(_) | Op::Store(_) if varying(data.args[0]) => {
                     gathers = true;
-                    let cost = if is_computed(kernel, data.args[0]) {
-                        PROBED
-                    } else {
-                        GATHER
-                    };
+                    let given = |v: Value| is_function_param(kernel, v);
+                    let cost =
+                        if is_computed_from_ids(kernel, data.args[0], PROBED_INSTRUCTIONS, given) {
+                            PROBED
+                        } else {
+                            GATHER
+                        };
                     loss += u64::from(weight) * cost;
                 }
                 // Calls, lane by lane.

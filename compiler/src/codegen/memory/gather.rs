@@ -1,13 +1,13 @@
 //! Accesses with an address for each lane.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
-use smallvec::{SmallVec, smallvec};
 
 use super::super::function::Gen;
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Parts, Repr, lane_type, part_count, part_type};
 use super::{LaneLayout, flags};
-use crate::ir::{Mem, Op, Scalar, Type, Value};
+use crate::analysis::{PROBED_INSTRUCTIONS, is_computed_from_ids};
+use crate::ir::{Mem, Scalar, Type, Value};
 
 /// What inactive lanes of a gather read: large enough for the widest access (16 elements of 8 bytes).
 #[repr(align(16))]
@@ -91,26 +91,10 @@ impl Gen<'_> {
             .collect()
     }
 
-    /// Whether an address follows from ids, constants and uniform values by arithmetic, so that
-    /// neighbouring lanes may well have neighbouring addresses. Looks at a bounded number of instructions.
+    /// Whether neighbouring lanes may well have neighbouring addresses.
     pub(super) fn is_computed(&self, address: Value) -> bool {
-        let mut todo: SmallVec<[Value; 16]> = smallvec![address];
-        let mut seen: SmallVec<[Value; 64]> = smallvec![];
-        while let Some(value) = todo.pop() {
-            if self.func.ty(value).lanes == 1 || seen.contains(&value) {
-                continue;
-            }
-            seen.push(value);
-            let Some(inst) = self.func.def_inst(value) else {
-                return false;
-            };
-            let data = &self.func.insts[inst];
-            if seen.len() > 64 || !data.op.is_pure() || matches!(data.op, Op::Routine(..)) {
-                return false;
-            }
-            todo.extend(data.args.iter().copied());
-        }
-        true
+        let uniform = |v: Value| self.func.ty(v).lanes == 1;
+        is_computed_from_ids(self.func, address, PROBED_INSTRUCTIONS, uniform)
     }
 
     /// The first lane's address, and whether every lane is active and lane l's is `l * stride` bytes further.
@@ -154,16 +138,16 @@ impl Gen<'_> {
         }
         let same = same.expect("at least one part");
         let bits = self.b.ins().vhigh_bits(types::I32, same);
-        let together = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 3);
+        let consecutive = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 3);
         let Some(mask) = mask else {
-            return (base, together);
+            return (base, consecutive);
         };
         let active = self.mask_bits(mask);
         let all = self
             .b
             .ins()
             .icmp_imm_u(IntCC::Equal, active, (1i64 << lanes) - 1);
-        (base, self.b.ins().band(together, all))
+        (base, self.b.ins().band(consecutive, all))
     }
 
     /// Where lanes that are not active load from.

@@ -36,7 +36,7 @@ impl Gen<'_> {
         let count = usize::from(layout.lanes / layout.run());
         let nothing = self.zero(part);
         self.each_part(base, bits, layout, smallvec![nothing; count], |g, at, _| {
-            if let Where::Together(at) = at {
+            if let Where::Whole(at) = at {
                 return g.b.ins().load(part, flags(), at, 0);
             }
             let lanes: SmallVec<[clif::Value; 4]> = (0..layout.run())
@@ -60,7 +60,7 @@ impl Gen<'_> {
         let slot = self.stack_slot(16);
         let nowhere = self.b.ins().stack_addr(types::I64, slot, 0);
         self.each_part(base, bits, layout, parts.clone(), |g, at, part| {
-            if let Where::Together(at) = at {
+            if let Where::Whole(at) = at {
                 g.b.ins().store(flags(), part, at, 0);
                 return part;
             }
@@ -90,7 +90,7 @@ impl Gen<'_> {
         let known = self.known.mark();
         let mut results = Parts::new();
         for (number, &part) in parts.iter().enumerate() {
-            let [together, rest, apart, next] = std::array::from_fn(|_| self.b.create_block());
+            let [dense, rest, apart, next] = std::array::from_fn(|_| self.b.create_block());
             let made = self.b.append_block_param(next, ty);
             let at = self.b.ins().iadd_imm_s(base, 16 * number as i64);
             let left = match number {
@@ -102,14 +102,14 @@ impl Gen<'_> {
             };
             let here = self.b.ins().band_imm_u(left, whole);
             let all = self.b.ins().icmp_imm_u(IntCC::Equal, here, whole);
-            self.b.ins().brif(all, together, &[], rest, &[]);
+            self.b.ins().brif(all, dense, &[], rest, &[]);
             self.b.switch_to_block(rest);
             self.b.ins().brif(here, apart, &[], next, &[part.into()]);
             let apart_at = Where::Apart {
                 base: at,
                 bits: left,
             };
-            for (block, at) in [(together, Where::Together(at)), (apart, apart_at)] {
+            for (block, at) in [(dense, Where::Whole(at)), (apart, apart_at)] {
                 self.b.switch_to_block(block);
                 let part = body(self, at, part);
                 self.b.ins().jump(next, &[part.into()]);
@@ -126,7 +126,7 @@ impl Gen<'_> {
 #[derive(Clone, Copy)]
 enum Where {
     /// From here on, all of them.
-    Together(clif::Value),
+    Whole(clif::Value),
     /// Those whose bits are set; there may be more bits.
     Apart {
         base: clif::Value,
@@ -143,7 +143,7 @@ impl Where {
         layout: LaneLayout,
         elsewhere: clif::Value,
     ) -> clif::Value {
-        let (Where::Together(base) | Where::Apart { base, .. }) = self;
+        let (Where::Whole(base) | Where::Apart { base, .. }) = self;
         let offset = i64::from(lane) * layout.size();
         let at = match offset {
             0 => base,

@@ -85,7 +85,7 @@ impl Generator {
                 let image = self.pick(&[ANY, ROWS]);
                 let id = self.fresh();
                 self.line(&format!("v{id}: i32 = image_query.{field} v{image}"));
-                self.add(id, Type::I32, self.together);
+                self.add(id, Type::I32, self.converged);
             }
         }
     }
@@ -107,7 +107,7 @@ impl Generator {
         let (results, args) = (results.join(", "), args.join(", "));
         self.line(&format!("{results} = {op}.{} {args}", component.name()));
         for id in ids {
-            self.add(id, Type::new(scalar, 1), uniform && self.together);
+            self.add(id, Type::new(scalar, 1), uniform && self.converged);
         }
     }
 

@@ -94,8 +94,8 @@ struct Generator {
     next: usize,
     next_block: usize,
     scope: Vec<Val>,
-    /// Whether all work-items of the group are here together.
-    together: bool,
+    /// Whether all work-items of the group are here: control flow has converged.
+    converged: bool,
     /// Statements left.
     fuel: u32,
     /// The scalar types this kernel is about.
@@ -148,7 +148,7 @@ impl Generator {
             next: 0,
             next_block: 1,
             scope: Vec::new(),
-            together: true,
+            converged: true,
             arrays: Vec::new(),
             global_id: 0,
             linear: 0,
@@ -207,7 +207,7 @@ impl Generator {
         let id = self.fresh();
         let args: Vec<String> = args.iter().map(|a| format!("v{a}")).collect();
         self.line(format!("v{id}: {ty} = {op} {}", args.join(", ")).trim_end());
-        self.add(id, ty, uniform && self.together);
+        self.add(id, ty, uniform && self.converged);
         id
     }
 }

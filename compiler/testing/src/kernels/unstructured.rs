@@ -11,8 +11,8 @@ impl Generator {
     pub(super) fn unstructured(&mut self, depth: u32) {
         let ty = self.carried();
         let blocks: Vec<usize> = (0..5).map(|_| self.new_block()).collect();
-        let before = self.together;
-        self.together = false;
+        let before = self.converged;
+        self.converged = false;
         let scope = self.scope.len();
         let value = self.value(ty);
         let cond = self.condition(false);
@@ -38,13 +38,13 @@ impl Generator {
             ));
         }
         self.scope.truncate(scope);
-        self.together = before;
+        self.converged = before;
         self.join(blocks[4], ty, false);
     }
 
     /// Blocks that jump to each other, entered at two or three of them: a loop with several entries.
     pub(super) fn jumps_into_a_loop(&mut self, depth: u32) {
-        let uniform = self.together && self.chance(0.5);
+        let uniform = self.converged && self.chance(0.5);
         let ty = self.carried();
         let most = self.small_number(uniform, 0.5, 6, 7);
         let blocks: Vec<usize> = (0..self.rng.random_range(2..5))
@@ -52,7 +52,7 @@ impl Generator {
             .collect();
         let after = self.new_block();
         let (zero, one) = (self.number(Type::I32, 0), self.number(Type::I32, 1));
-        let before = self.together;
+        let before = self.converged;
         if blocks.len() > 2 && self.chance(0.4) {
             let on = if uniform {
                 self.uniform(Type::I32)
@@ -72,12 +72,12 @@ impl Generator {
                 blocks[0], blocks[1]
             ));
         }
-        self.together = before && uniform;
+        self.converged = before && uniform;
         let scope = self.scope.len();
         for (i, &block) in blocks.iter().enumerate() {
             let (count, carried) = (self.fresh(), self.fresh());
             let _ = writeln!(self.text, "block{block}(v{count}: i32, v{carried}: {ty}):");
-            self.add(count, Type::I32, self.together);
+            self.add(count, Type::I32, self.converged);
             self.add(carried, ty, false);
             let value = self.arm(depth, ty, false);
             // Whoever jumps has counted: nobody does so for ever.
@@ -101,7 +101,7 @@ impl Generator {
             }
             self.scope.truncate(scope);
         }
-        self.together = before;
+        self.converged = before;
         self.join(after, ty, false);
     }
 }
