@@ -6,9 +6,9 @@
 //!
 //! Open `split/` first: it cuts the kernel at its barriers into a *skeleton*, code that is the same
 //! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
-//! ([`crate::vectorize`]); `assemble.rs` wraps regions in loops over work-items and the skeleton in a loop over
+//! ([`crate::vectorize`]); `assemble/` wraps regions in loops over work-items and the skeleton in a loop over
 //! work-groups. `checks.rs` and `bounds.rs` keep
-//! rare cases from slowing down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width.rs` chooses how wide; `group_independence.rs` says whether the local size matters.
+//! rare cases from slowing down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width/` chooses how wide; `group_independence.rs` says whether the local size matters.
 
 mod assemble;
 mod bounds;
@@ -131,7 +131,7 @@ pub fn build(
     if key.width == 1 {
         for_one_work_item(&mut ready);
     }
-    let mut layout = make_ready(&mut ready, key);
+    let mut order = make_ready(&mut ready, key);
     let mut found = split::split(&ready, key, false)?;
     if let Found::DivergentBarrier(loc) = found {
         if let Some(rewritten) = divergent_barriers::rewrite(kernel) {
@@ -139,7 +139,7 @@ pub fn build(
                 "barriers may be divergent: each work-item keeps the point at which it resumes";
             remarks.push(Remark::new(loc, text));
             ready = rewritten;
-            layout = make_ready(&mut ready, key);
+            order = make_ready(&mut ready, key);
         }
         found = split::split(&ready, key, true)?;
     }
@@ -174,7 +174,7 @@ pub fn build(
         }
     }
     // A key promises full chunks of its width, a multiple of any it falls back to.
-    let function = assemble::assemble(&kernel.name, &split, params, width, key, layout);
+    let function = assemble::assemble(&kernel.name, &split, params, width, key, order);
     let (_, context_bytes_per_item) = local::context_layout(&split.skeleton);
     Ok(WorkGroupCode {
         function,
