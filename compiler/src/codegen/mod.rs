@@ -2,8 +2,8 @@
 //!
 //! In comes a function at [`crate::ir::Stage::Vectorized`] that [`crate::lower`] has legalised: no
 //! OpenCL built-ins, no half-precision arithmetic, no integer operation that 128-bit vectors lack. Out
-//! goes a CLIF function with the same blocks. Everything that knows that vectors are 128 bits is in this
-//! folder: a value of W lanes is a list of 128-bit *parts*, a mask is parts of all-ones and all-zeros lanes.
+//! goes a CLIF function with the same blocks. A value of W lanes is a list of 128-bit *parts* here, a mask is
+//! parts of all-ones and all-zeros lanes.
 //!
 //! - `parts.rs`: what an IR value is in CLIF; masks and their element widths.
 //! - `function.rs`: blocks, terminators, dispatch on operations. Open it first.
