@@ -175,28 +175,8 @@ impl FunctionTranslator<'_, '_> {
     }
 
     fn std_instruction(&mut self, op: Std, inst: &Inst<'_>, args: &[u32]) -> Result<()> {
-        if let Some((shape, how)) = plain(op) {
-            let (values, ty) = self.shaped(inst, args, shape)?;
-            let ir = match how {
-                Plain::Unary(UnOp::Sqrt) | Plain::Fma => {
-                    let arith = if op == Std::fma {
-                        Arith::Fma
-                    } else {
-                        Arith::Sqrt
-                    };
-                    let value = self.float_arithmetic(inst, arith, &values)?;
-                    return self.define(inst, value);
-                }
-                Plain::Unary(op) => IrOp::Unary(op),
-                Plain::Binary(op) => IrOp::Binary(op, Wrap::default()),
-                Plain::Builtin => self.builtin(inst, op)?,
-            };
-            if op == Std::cross && !matches!(ty.lanes, 3 | 4) {
-                return Err(self.error(inst, "the vectors do not have 3 or 4 components"));
-            }
-            let value = self.b().val(ir, &values, ty);
-            let value = self.flushed(value);
-            return self.define(inst, value);
+        if let Some((signature, how)) = plain(op) {
+            return self.plain_instruction(op, inst, args, (signature, how));
         }
         let value = match op {
             Std::fract | Std::modf | Std::sincos => {
@@ -256,27 +236,7 @@ impl FunctionTranslator<'_, '_> {
             }
             Std::bitselect => self.bitselect(inst, args)?,
             Std::select => self.std_select(inst, args)?,
-            Std::shuffle | Std::shuffle2 => {
-                let vectors = args.len() - 1;
-                let first = self.value(inst, args[0])?;
-                let of_vector = self.ty(first);
-                let mut values: SmallVec<[Value; 3]> = smallvec![first];
-                if vectors == 2 {
-                    values.push(self.typed(inst, args[1], of_vector)?);
-                }
-                let mask = self.integer(inst, args[vectors])?;
-                let ty = of_vector.with_lanes(self.ty(mask).lanes);
-                if of_vector.is_scalar() || ty.is_scalar() {
-                    return Err(self.error(inst, "the operands are not vectors"));
-                }
-                values.push(mask);
-                let builtin = if vectors == 2 {
-                    Builtin::Shuffle2Dyn
-                } else {
-                    Builtin::ShuffleDyn
-                };
-                self.b().val(IrOp::Builtin(builtin), &values, ty)
-            }
+            Std::shuffle | Std::shuffle2 => self.std_shuffle(inst, args)?,
             Std::printf => self.printf(inst, args)?,
             Std::prefetch => {
                 self.pointer(inst, args[0])?;
@@ -285,6 +245,59 @@ impl FunctionTranslator<'_, '_> {
             _ => return self.vector_memory(op, inst, args),
         };
         self.define(inst, value)
+    }
+
+    /// An instruction that is one operation of the IR.
+    fn plain_instruction(
+        &mut self,
+        op: Std,
+        inst: &Inst<'_>,
+        args: &[u32],
+        (signature, how): (Signature, Plain),
+    ) -> Result<()> {
+        let (values, ty) = self.shaped(inst, args, signature)?;
+        let ir = match how {
+            Plain::Unary(UnOp::Sqrt) | Plain::Fma => {
+                let arith = if op == Std::fma {
+                    Arith::Fma
+                } else {
+                    Arith::Sqrt
+                };
+                let value = self.float_arithmetic(inst, arith, &values)?;
+                return self.define(inst, value);
+            }
+            Plain::Unary(op) => IrOp::Unary(op),
+            Plain::Binary(op) => IrOp::Binary(op, Wrap::default()),
+            Plain::Builtin => self.builtin(inst, op)?,
+        };
+        if op == Std::cross && !matches!(ty.lanes, 3 | 4) {
+            return Err(self.error(inst, "the vectors do not have 3 or 4 components"));
+        }
+        let value = self.b().val(ir, &values, ty);
+        let value = self.flushed(value);
+        self.define(inst, value)
+    }
+
+    fn std_shuffle(&mut self, inst: &Inst<'_>, args: &[u32]) -> Result<Value> {
+        let vectors = args.len() - 1;
+        let first = self.value(inst, args[0])?;
+        let of_vector = self.ty(first);
+        let mut values: SmallVec<[Value; 3]> = smallvec![first];
+        if vectors == 2 {
+            values.push(self.typed(inst, args[1], of_vector)?);
+        }
+        let mask = self.integer(inst, args[vectors])?;
+        let ty = of_vector.with_lanes(self.ty(mask).lanes);
+        if of_vector.is_scalar() || ty.is_scalar() {
+            return Err(self.error(inst, "the operands are not vectors"));
+        }
+        values.push(mask);
+        let builtin = if vectors == 2 {
+            Builtin::Shuffle2Dyn
+        } else {
+            Builtin::ShuffleDyn
+        };
+        Ok(self.b().val(IrOp::Builtin(builtin), &values, ty))
     }
 
     /// The built-in with the function's name.

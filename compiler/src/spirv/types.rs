@@ -185,152 +185,20 @@ impl Unit<'_> {
         let words = inst.operands;
         let info = match inst.op() {
             Op::TypeForwardPointer => {
-                let class = self.storage_class(inst, words[1])?;
-                let info = TypeInfo::leaf(
-                    Kind::Pointer {
-                        class,
-                        pointee: None,
-                    },
-                    Type::PTR,
-                );
+                let info = self.pointer_type(inst, words[1], None)?;
                 self.set_type(words[0], info);
                 return Ok(());
             }
             Op::TypeVoid => TypeInfo::no_value(Kind::Void),
             Op::TypeBool => TypeInfo::leaf(Kind::Value(Type::I1), Type::I1),
-            Op::TypeInt => {
-                let scalar = Scalar::int(words[0])
-                    .filter(|s| s.is_int())
-                    .ok_or_else(|| {
-                        self.error(
-                            inst,
-                            format!("integers of {} bits are not supported", words[0]),
-                        )
-                    })?;
-                if words[1] != 0 {
-                    return Err(self
-                        .error(
-                            inst,
-                            format!(
-                                "the signedness is {}: OpenCL's integers have none, it must be 0",
-                                words[1]
-                            ),
-                        )
-                        .under(VALIDATION));
-                }
-                let ty = Type::new(scalar, 1);
-                TypeInfo::leaf(Kind::Value(ty), ty)
-            }
-            Op::TypeFloat => {
-                if words.len() > 1 {
-                    return Err(self.error(
-                        inst,
-                        "floating-point encodings other than IEEE 754 are not supported",
-                    ));
-                }
-                let scalar = Scalar::float(words[0]).ok_or_else(|| {
-                    self.error(
-                        inst,
-                        format!("floats of {} bits are not supported", words[0]),
-                    )
-                })?;
-                let ty = Type::new(scalar, 1);
-                TypeInfo::leaf(Kind::Value(ty), ty)
-            }
-            Op::TypeVector => {
-                let element = self.type_of_id(inst, words[0])?.ir();
-                let element = element
-                    .filter(|ty| ty.is_scalar() && ty.scalar != Scalar::Ptr)
-                    .ok_or_else(|| self.error(inst, "the component type is not a scalar"))?;
-                if !matches!(words[1], 2 | 3 | 4 | 8 | 16) {
-                    return Err(self.error(
-                        inst,
-                        format!(
-                            "vectors of {} components are not supported: 2, 3, 4, 8 or 16 are",
-                            words[1]
-                        ),
-                    ));
-                }
-                let ty = element.with_lanes(words[1] as u8);
-                TypeInfo::leaf(Kind::Value(ty), ty)
-            }
-            Op::TypeArray => {
-                let element = self.type_of_id(inst, words[0])?;
-                if !element.has_values() {
-                    return Err(self.error(inst, "the element type has no values"));
-                }
-                let (size, align, leaves, depth) =
-                    (element.size, element.align, element.leaves, element.depth);
-                let length = self.integer_constant(words[1]).ok_or_else(|| {
-                    self.error(
-                        inst,
-                        format!(
-                            "the length {} is not an integer constant",
-                            self.binary.describe(words[1])
-                        ),
-                    )
-                })?;
-                let stride = self.decoration(self.result(inst)?, Decoration::ArrayStride);
-                if let Some(&[stride]) = stride
-                    && u64::from(stride) != size
-                {
-                    return Err(self.layout_error(inst, "ArrayStride", stride, size));
-                }
-                let total = size.checked_mul(length).filter(|&s| s <= MAX_SIZE);
-                TypeInfo {
-                    kind: Kind::Array {
-                        element: words[0],
-                        length,
-                    },
-                    size: total.ok_or_else(|| self.too_large(inst))?,
-                    align,
-                    leaves: u32::try_from(u64::from(leaves).saturating_mul(length))
-                        .unwrap_or(u32::MAX),
-                    depth: depth + 1,
-                    canonical: 0,
-                }
-            }
+            Op::TypeInt => self.int_type(inst)?,
+            Op::TypeFloat => self.float_type(inst)?,
+            Op::TypeVector => self.vector_type(inst)?,
+            Op::TypeArray => self.array_type(inst)?,
             Op::TypeStruct => self.struct_type(inst)?,
-            Op::TypeUntypedPointerKHR => {
-                let class = self.storage_class(inst, words[0])?;
-                TypeInfo::leaf(
-                    Kind::Pointer {
-                        class,
-                        pointee: None,
-                    },
-                    Type::PTR,
-                )
-            }
-            Op::TypePointer => {
-                let class = self.storage_class(inst, words[0])?;
-                TypeInfo::leaf(
-                    Kind::Pointer {
-                        class,
-                        pointee: Some(words[1]),
-                    },
-                    Type::PTR,
-                )
-            }
-            Op::TypeFunction => {
-                for &id in words {
-                    let info = self.type_of_id(inst, id)?;
-                    if matches!(info.kind, Kind::Function { .. }) {
-                        return Err(self.error(inst, "a function cannot take or return functions"));
-                    }
-                }
-                if words[1..].iter().any(|&id| {
-                    matches!(
-                        self.types[id as usize].as_ref().map(|t| &t.kind),
-                        Some(Kind::Void)
-                    )
-                }) {
-                    return Err(self.error(inst, "a parameter cannot be void"));
-                }
-                TypeInfo::no_value(Kind::Function {
-                    result: words[0],
-                    params: words[1..].into(),
-                })
-            }
+            Op::TypeUntypedPointerKHR => self.pointer_type(inst, words[0], None)?,
+            Op::TypePointer => self.pointer_type(inst, words[0], Some(words[1]))?,
+            Op::TypeFunction => self.function_type(inst)?,
             Op::TypeImage => TypeInfo::leaf(Kind::Image(self.image_type(inst)?), Type::PTR),
             Op::TypeSampler => TypeInfo {
                 size: 8,
@@ -379,6 +247,137 @@ impl Unit<'_> {
         let result = self.result(inst)?;
         self.set_type(result, info);
         Ok(())
+    }
+
+    fn int_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
+        let words = inst.operands;
+
+        let scalar = Scalar::int(words[0])
+            .filter(|s| s.is_int())
+            .ok_or_else(|| {
+                self.error(
+                    inst,
+                    format!("integers of {} bits are not supported", words[0]),
+                )
+            })?;
+        if words[1] != 0 {
+            return Err(self
+                .error(
+                    inst,
+                    format!(
+                        "the signedness is {}: OpenCL's integers have none, it must be 0",
+                        words[1]
+                    ),
+                )
+                .under(VALIDATION));
+        }
+        let ty = Type::new(scalar, 1);
+        Ok(TypeInfo::leaf(Kind::Value(ty), ty))
+    }
+
+    fn float_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
+        let words = inst.operands;
+
+        if words.len() > 1 {
+            return Err(self.error(
+                inst,
+                "floating-point encodings other than IEEE 754 are not supported",
+            ));
+        }
+        let scalar = Scalar::float(words[0]).ok_or_else(|| {
+            self.error(
+                inst,
+                format!("floats of {} bits are not supported", words[0]),
+            )
+        })?;
+        let ty = Type::new(scalar, 1);
+        Ok(TypeInfo::leaf(Kind::Value(ty), ty))
+    }
+
+    fn vector_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
+        let words = inst.operands;
+
+        let element = self.type_of_id(inst, words[0])?.ir();
+        let element = element
+            .filter(|ty| ty.is_scalar() && ty.scalar != Scalar::Ptr)
+            .ok_or_else(|| self.error(inst, "the component type is not a scalar"))?;
+        if !matches!(words[1], 2 | 3 | 4 | 8 | 16) {
+            return Err(self.error(
+                inst,
+                format!(
+                    "vectors of {} components are not supported: 2, 3, 4, 8 or 16 are",
+                    words[1]
+                ),
+            ));
+        }
+        let ty = element.with_lanes(words[1] as u8);
+        Ok(TypeInfo::leaf(Kind::Value(ty), ty))
+    }
+
+    fn array_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
+        let words = inst.operands;
+
+        let element = self.type_of_id(inst, words[0])?;
+        if !element.has_values() {
+            return Err(self.error(inst, "the element type has no values"));
+        }
+        let (size, align, leaves, depth) =
+            (element.size, element.align, element.leaves, element.depth);
+        let length = self.integer_constant(words[1]).ok_or_else(|| {
+            self.error(
+                inst,
+                format!(
+                    "the length {} is not an integer constant",
+                    self.binary.describe(words[1])
+                ),
+            )
+        })?;
+        let stride = self.decoration(self.result(inst)?, Decoration::ArrayStride);
+        if let Some(&[stride]) = stride
+            && u64::from(stride) != size
+        {
+            return Err(self.layout_error(inst, "ArrayStride", stride, size));
+        }
+        let total = size.checked_mul(length).filter(|&s| s <= MAX_SIZE);
+        Ok(TypeInfo {
+            kind: Kind::Array {
+                element: words[0],
+                length,
+            },
+            size: total.ok_or_else(|| self.too_large(inst))?,
+            align,
+            leaves: u32::try_from(u64::from(leaves).saturating_mul(length)).unwrap_or(u32::MAX),
+            depth: depth + 1,
+            canonical: 0,
+        })
+    }
+
+    fn function_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
+        let words = inst.operands;
+
+        for &id in words {
+            let info = self.type_of_id(inst, id)?;
+            if matches!(info.kind, Kind::Function { .. }) {
+                return Err(self.error(inst, "a function cannot take or return functions"));
+            }
+        }
+        if words[1..].iter().any(|&id| {
+            matches!(
+                self.types[id as usize].as_ref().map(|t| &t.kind),
+                Some(Kind::Void)
+            )
+        }) {
+            return Err(self.error(inst, "a parameter cannot be void"));
+        }
+        Ok(TypeInfo::no_value(Kind::Function {
+            result: words[0],
+            params: words[1..].into(),
+        }))
+    }
+
+    fn pointer_type(&self, inst: &Inst<'_>, class: u32, pointee: Option<Id>) -> Result<TypeInfo> {
+        let class = self.storage_class(inst, class)?;
+        Ok(TypeInfo::leaf(Kind::Pointer { class, pointee }, Type::PTR))
     }
 
     fn set_type(&mut self, id: Id, mut info: TypeInfo) {
