@@ -1,13 +1,15 @@
 //! Which values are computed from work-items' ids.
 //!
-//! What follows from ids and values at hand by arithmetic alone can be computed anywhere, and neighbouring work-items
-//! may well have neighbouring values of it although no shape says so. Cost: at most the square of the limit.
+//! What follows from ids and values at hand by arithmetic alone can be computed anywhere, and
+//! neighbouring work-items may well have neighbouring values of it although no shape says so. Cost:
+//! at most the square of the limit.
 
 use smallvec::{SmallVec, smallvec};
 
 use crate::ir::{Function, Op, Value, ValueDef};
 
-/// An address that more instructions compute is not compared with its neighbours' at run time (`codegen/memory/gather.rs`).
+/// An address that more instructions compute is not compared with its neighbours' at run time
+/// (`codegen/memory/gather.rs`).
 pub const PROBED_INSTRUCTIONS: usize = 64;
 
 /// Whether a value follows from ids, constants and what is `given`, by no more than `limit` pure

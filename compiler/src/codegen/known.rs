@@ -1,8 +1,8 @@
 //! What code emitted so far has computed about values, for code that it dominates.
 //!
-//! Facts hold to the end of a block of the kernel. Where one instruction becomes several CLIF blocks, what is found
-//! in one branch is not known past it: [`Known::mark`] before, [`Known::forget_since`] after. Both cost no more than
-//! what was found in between.
+//! Facts hold to the end of a block of the kernel. Where one instruction becomes several CLIF
+//! blocks, what is found in one branch is not known past it: [`Known::mark`] before,
+//! [`Known::forget_since`] after. Both cost no more than what was found in between.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -19,7 +19,8 @@ pub struct Known {
     pub repacked: Facts<(Value, u32), Parts>,
     /// Masks as integers.
     pub mask_bits: Facts<Value, clif::Value>,
-    /// For addresses, a mask and a stride: the first lane's address and whether the lanes' are that far apart.
+    /// For addresses, a mask and a stride: the first lane's address and whether the lanes' are that
+    /// far apart.
     pub consecutive: Facts<(Value, Option<Value>, i64), (clif::Value, clif::Value)>,
 }
 

@@ -69,7 +69,7 @@ impl Interpreter<'_> {
         let data = &func.insts[inst];
         let width = usize::from(func.ty(data.results[0]).lanes);
         let mut results = vec![Lanes::from_elem(0, width); data.results.len()];
-        let coordinates = &data.args[2..2 + image.shape.coordinates()];
+        let coordinates = &data.args[2..2 + image.dim.coordinates()];
         let is_float = func.ty(coordinates[0]).scalar == Scalar::F32;
         for l in active(frame, inst, image, width) {
             let descriptor = self.descriptor(lane(frame, data.args[0], l))?;
@@ -84,8 +84,8 @@ impl Interpreter<'_> {
             } else {
                 At::Int(at.map(|bits| bits as i32))
             };
-            let (shape, component) = (image.shape, image.component);
-            let color = read(self, &descriptor, shape, component, sampler, at)?;
+            let (dim, component) = (image.dim, image.component);
+            let color = read(self, &descriptor, dim, component, sampler, at)?;
             for (result, bits) in results.iter_mut().zip(color) {
                 result[l] = u64::from(bits);
             }
@@ -106,7 +106,7 @@ impl Interpreter<'_> {
         let data = &func.insts[inst];
         let lanes = data.args.iter().map(|&arg| func.ty(arg).lanes).max();
         let width = usize::from(lanes.unwrap_or(1));
-        let (coordinates, components) = data.args[1..].split_at(image.shape.coordinates());
+        let (coordinates, components) = data.args[1..].split_at(image.dim.coordinates());
         let components = &components[..components.len() - usize::from(image.masked)];
         for l in active(frame, inst, image, width) {
             let descriptor = self.descriptor(lane(frame, data.args[0], l))?;
@@ -118,10 +118,8 @@ impl Interpreter<'_> {
             for (to, &value) in color.iter_mut().zip(components) {
                 *to = lane(frame, value, l) as u32;
             }
-            let Image {
-                shape, component, ..
-            } = image;
-            write(self, &descriptor, shape, component, at, color)?;
+            let Image { dim, component, .. } = image;
+            write(self, &descriptor, dim, component, at, color)?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! spelled in the text form is made with `named!`, so that printer and parser share one table.
 
 use super::{Collective, DeviceOp, FuncId, GlobalId, LocalId, SlotId};
-use crate::image::{Component, Field, Shape};
+use crate::image::{Component, Field, ImageDim};
 use crate::kernel_info::AddressSpace;
 use crate::named::named;
 
@@ -434,7 +434,7 @@ pub struct Atomic {
 pub struct Image {
     /// Constant for images that are only read, which nothing writes while a kernel runs; else global.
     pub space: AddressSpace,
-    pub shape: Shape,
+    pub dim: ImageDim,
     pub component: Component,
     /// The last operand is a mask of one bit a lane; lanes where it is clear touch no memory and read 0.
     pub masked: bool,

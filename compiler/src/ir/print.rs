@@ -72,7 +72,7 @@ impl Display for Image {
             f,
             "{}.{}.{}{}",
             space_name(self.space),
-            self.shape.name(),
+            self.dim.name(),
             self.component.name(),
             if self.masked { ".masked" } else { "" }
         )

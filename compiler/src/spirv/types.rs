@@ -11,7 +11,7 @@ use rspirv::spirv::{
 use super::decode::{Id, Inst, Result};
 use super::module::Unit;
 use super::rules::{Rule, UNIVERSAL, UNIVERSAL_LIMITS, VALIDATION};
-use crate::image::Shape;
+use crate::image::ImageDim;
 use crate::ir::{Scalar, Type};
 use crate::kernel_info::{AccessQualifier, AddressSpace};
 
@@ -63,7 +63,7 @@ pub(super) enum Kind {
 /// What a type of images says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ImageType {
-    pub shape: Shape,
+    pub dim: ImageDim,
     /// A row of texels that is a buffer.
     pub buffer: bool,
     pub depth: bool,
@@ -75,9 +75,9 @@ impl ImageType {
     pub fn name(self) -> String {
         format!(
             "image{}d{}{}{}_t",
-            self.shape.dimensions(),
+            self.dim.dimensions(),
             if self.buffer { "_buffer" } else { "" },
-            if self.shape.is_array() { "_array" } else { "" },
+            if self.dim.is_array() { "_array" } else { "" },
             if self.depth { "_depth" } else { "" },
         )
     }
@@ -102,7 +102,7 @@ pub(super) enum Form {
     Void,
     Leaf(Type),
     /// With its depth; whether it is a part of a sampled image.
-    Image(Shape, bool, bool),
+    Image(ImageDim, bool, bool),
     Sampler,
     /// Canonical element, length.
     Array(u32, u64),
@@ -383,8 +383,8 @@ impl Unit<'_> {
     fn set_type(&mut self, id: Id, mut info: TypeInfo) {
         let canonical = |id: Id| self.types[id as usize].as_ref().map_or(0, |t| t.canonical);
         let form = match (&info.kind, info.ir()) {
-            (&Kind::Image(image), _) => Form::Image(image.shape, image.depth, false),
-            (&Kind::SampledImage(image), _) => Form::Image(image.shape, image.depth, true),
+            (&Kind::Image(image), _) => Form::Image(image.dim, image.depth, false),
+            (&Kind::SampledImage(image), _) => Form::Image(image.dim, image.depth, true),
             (Kind::Sampler, _) => Form::Sampler,
             (_, Some(ty)) => Form::Leaf(ty),
             (Kind::Array { element, length }, _) => Form::Array(canonical(*element), *length),
@@ -480,12 +480,12 @@ impl Unit<'_> {
         };
         let texel = &self.type_of_id(inst, sampled_type)?.kind;
         let dim = Dim::from_u32(dim);
-        let shape = match (dim, arrayed) {
-            (Some(Dim::Dim1D | Dim::DimBuffer), 0) => Some(Shape::Dim1),
-            (Some(Dim::Dim1D), 1) => Some(Shape::Dim1Array),
-            (Some(Dim::Dim2D), 0) => Some(Shape::Dim2),
-            (Some(Dim::Dim2D), 1) => Some(Shape::Dim2Array),
-            (Some(Dim::Dim3D), 0) => Some(Shape::Dim3),
+        let supported = match (dim, arrayed) {
+            (Some(Dim::Dim1D | Dim::DimBuffer), 0) => Some(ImageDim::Dim1),
+            (Some(Dim::Dim1D), 1) => Some(ImageDim::Dim1Array),
+            (Some(Dim::Dim2D), 0) => Some(ImageDim::Dim2),
+            (Some(Dim::Dim2D), 1) => Some(ImageDim::Dim2Array),
+            (Some(Dim::Dim3D), 0) => Some(ImageDim::Dim3),
             _ => None,
         };
         let qualifier = match access.first().copied().map(SpirvAccess::from_u32) {
@@ -512,12 +512,12 @@ impl Unit<'_> {
         } else if access.is_empty() {
             "the access qualifier is missing"
         } else {
-            match (shape, qualifier) {
+            match (supported, qualifier) {
                 (None, _) => "an array of images is neither 1D nor 2D",
                 (_, None) => "the access qualifier is unknown",
-                (Some(shape), Some(access)) => {
+                (Some(supported), Some(access)) => {
                     return Ok(ImageType {
-                        shape,
+                        dim: supported,
                         buffer: dim == Some(Dim::DimBuffer),
                         depth: depth == 1,
                         access,

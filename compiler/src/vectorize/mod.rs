@@ -1,14 +1,15 @@
 //! W work-items per vector.
 //!
-//! What flows in: a function at [`Stage::Scalarized`](crate::ir::Stage) that does one work-item's work between two barriers, its
-//! parameters the same for all work-items. What flows out: the function that does the work of W work-items
-//! consecutive in x, at [`Stage::Vectorized`](crate::ir::Stage): a value that differs between them has W lanes, lane `l`
+//! What flows in: a function at [`Stage::Scalarized`](crate::ir::Stage) that does one work-item's
+//! work between two barriers, its parameters the same for all work-items. What flows out: the
+//! function that does the work of W work-items consecutive in x, at
+//! [`Stage::Vectorized`](crate::ir::Stage): a value that differs between them has W lanes, lane `l`
 //! for the l-th; a work-item query stands for the first one.
 //!
-//! Open `linearize.rs` first: it drives the rest, and turns divergent control flow into masks; `variables.rs`
-//! is what flows along its edges (kept in `state.rs`), `predicates.rs` decides a guard's predicates. `order.rs` decides
-//! in which order blocks are visited and which masks are equal; `emit.rs` widens one instruction. Control
-//! flow is prepared by [`canonical`].
+//! Open `linearize.rs` first: it drives the rest, and turns divergent control flow into masks;
+//! `variables.rs` is what flows along its edges (kept in `state.rs`), `predicates.rs` decides a
+//! guard's predicates. `order.rs` decides in which order blocks are visited and which masks are
+//! equal; `emit.rs` widens one instruction; [`canonical`] prepares control flow.
 
 mod emit;
 mod linearize;
@@ -61,8 +62,8 @@ pub fn vectorize_assuming(
     widen(func, key, width, &[], assumptions)
 }
 
-/// The same of a guard: a function whose results become what `predicates` say of them. Where `assumptions` do not hold
-/// the other results are of no use.
+/// The same of a guard: a function whose results become what `predicates` say of them. Where
+/// `assumptions` do not hold the other results are of no use.
 pub fn vectorize_guard(
     func: &Function,
     key: &LaunchKey,

@@ -1,8 +1,9 @@
 //! What a guard's results say of all lanes ([`Predicate`]).
 //!
-//! A comparison of ids with uniform values changes at most once over the lanes, and which way is known from their strides, so the first
-//! or the last lane tells about all of them; whether a number wraps, its first lane and its stride do; whether a quotient changes, the first
-//! lane's remainder and the stride do.
+//! A comparison of ids with uniform values changes at most once over the lanes, and which way is
+//! known from their strides, so the first or the last lane tells about all of them; whether a
+//! number wraps, its first lane and its stride do; whether a quotient changes, the first lane's
+//! remainder and the stride do.
 
 use super::Predicate;
 use super::linearize::Linearizer;
@@ -30,7 +31,8 @@ impl Linearizer<'_> {
         }
     }
 
-    /// Something that implies that a condition holds in all lanes, or that is implied by its holding in any.
+    /// Something that implies that a condition holds in all lanes, or that is implied by its
+    /// holding in any.
     fn bound(&mut self, value: Value, all: bool) -> Value {
         if self.shapes.of(value) != Shape::Varying {
             return self.scalar(value);
@@ -74,10 +76,12 @@ impl Linearizer<'_> {
         }
     }
 
-    /// The lane in which a monotone comparison holds only if it does in all lanes, or in which it holds if it does in any.
+    /// The lane in which a monotone comparison holds only if it does in all lanes, or in which it
+    /// holds if it does in any.
     fn deciding_lane(&self, cc: IntCC, a: Value, b: Value, all: bool) -> u64 {
         let less = matches!(cc, IntCC::Slt | IntCC::Sle | IntCC::Ult | IntCC::Ule);
-        // The difference grows from lane to lane, or becomes less; the comparison asks for little or for much of it.
+        // The difference grows from lane to lane, or becomes less; the comparison asks for little
+        // or for much of it.
         let grows = self.stride(a).0 > self.stride(b).0;
         if grows == (less == all) {
             u64::from(self.width) - 1
@@ -129,8 +133,9 @@ impl Linearizer<'_> {
         }
     }
 
-    /// Whether the quotient that belongs to a remainder is the same in all lanes. The number that is divided is affine with
-    /// a stride that is not negative; neither it nor any lane's is negative or wraps.
+    /// Whether the quotient that belongs to a remainder is the same in all lanes. The number that
+    /// is divided is affine with a stride that is not negative; neither it nor any lane's is
+    /// negative or wraps.
     fn same_quotient(&mut self, remainder: Value) -> Value {
         let inst = self.src.def_inst(remainder).expect("a remainder");
         let data = &self.src.insts[inst];
@@ -143,8 +148,8 @@ impl Linearizer<'_> {
         };
         let (number, divisor) = (self.scalar(number), self.scalar(divisor));
         let mut b = self.builder();
-        // At most the number, so that the sum is at most its last lane. The remainder by 0 is 0, by a negative number
-        // not negative: then the comparison fails.
+        // At most the number, so that the sum is at most its last lane. The remainder by 0 is 0, by
+        // a negative number not negative: then the comparison fails.
         let first = b.binary(op, number, divisor);
         let reach = b.iconst(b.ty(number), reach);
         let last = b.binary(BinOp::IAdd, first, reach);

@@ -1,11 +1,13 @@
 //! What is asked of a chunk before it runs as vectors.
 //!
-//! Vector code is better for knowing that the whole chunk passes the region's bounds checks (`bounds.rs`), and that index arithmetic of
-//! 32 bits does not wrap between its work-items before it is extended to 64, nor is clamped, nor crosses a multiple of what it is divided
-//! by ([`Shape::Guarded`]), so that they access neighbouring elements. All this can be
-//! computed once for a chunk, if from ids and uniform values alone. So they make up a function of their own, the *guard*, and the vector
-//! code is made on the assumption that it holds. Where it does not, which is at the edges of the range or hardly ever, work-items
-//! run one by one, or with masks. Quotients often differ in a chunk (small divisors), so then it runs as vectors made without the
+//! Vector code is better for knowing that the whole chunk passes the region's bounds checks
+//! (`bounds.rs`), and that index arithmetic of 32 bits does not wrap between its work-items before
+//! it is extended to 64, nor is clamped, nor crosses a multiple of what it is divided by
+//! ([`Shape::Guarded`]), so that they access neighbouring elements. All this can be computed once
+//! for a chunk, if from ids and uniform values alone. So they make up a function of their own, the
+//! *guard*, and the vector code is made on the assumption that it holds. Where it does not, which
+//! is at the edges of the range or hardly ever, work-items run one by one, or with masks. Quotients
+//! often differ in a chunk (small divisors), so then it runs as vectors made without the
 //! assumption. Cost: linear.
 
 use std::collections::BTreeSet;
@@ -19,7 +21,8 @@ use crate::vectorize::{Predicate, idle};
 
 /// A region with its guard.
 pub(super) struct Checks {
-    /// For one work-item: whether it passes the bounds checks, twice, then values that must not wrap.
+    /// For one work-item: whether it passes the bounds checks, twice, then values that must not
+    /// wrap.
     pub guard: Function,
     /// What is asked of the guard's results.
     pub predicates: Vec<Predicate>,
@@ -27,7 +30,8 @@ pub(super) struct Checks {
     pub required_first: BTreeSet<Value>,
     /// The region for work-items that pass.
     pub inside: Function,
-    /// The whole region, if those that do not pass have more to do than to end, or guards may well fail.
+    /// The whole region, if those that do not pass have more to do than to end, or guards may well
+    /// fail.
     pub masked: Option<Function>,
     /// Whether it is for chunks of which guards fail, too.
     pub masked_for_all: bool,
@@ -142,7 +146,8 @@ fn make_guard(
     let entry = out.entry();
     let mut b = Builder::new(&mut out, entry);
     let mut passes: Option<Value> = None;
-    // Those that are the same for all work-items first: then what they come to can be computed before the loop over chunks.
+    // Those that are the same for all work-items first: then what they come to can be computed
+    // before the loop over chunks.
     let checks = bounds.steps.iter().filter_map(|step| step.check);
     let checks: Vec<(Value, bool)> = checks.flat_map(|check| conjuncts(func, check)).collect();
     let is_uniform = |&&(cond, _): &&(Value, bool)| shapes.of(cond).is_uniform();

@@ -1,14 +1,18 @@
 //! Work-groups: the code between barriers, run for all work-items in turn.
 //!
-//! What flows in: a kernel at [`Stage::Scalarized`](crate::ir::Stage), where its parameters come from, a vector width and a
-//! [`LaunchKey`]. What flows out: [`WorkGroupCode`], one function at [`Stage::Vectorized`](crate::ir::Stage) that runs a range of
-//! work-groups ([`crate::abi::KernelFn`]).
+//! What flows in: a kernel at [`Stage::Scalarized`](crate::ir::Stage), where its parameters come
+//! from, a vector width and a [`LaunchKey`]. What flows out: [`WorkGroupCode`], one function at
+//! [`Stage::Vectorized`](crate::ir::Stage) that runs a range of work-groups
+//! ([`crate::abi::KernelFn`]).
 //!
 //! Open `split/` first: it cuts the kernel at its barriers into a *skeleton*, code that is the same
-//! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
-//! ([`crate::vectorize`]); `assemble/` wraps regions in loops over work-items and the skeleton in a loop over
-//! work-groups. `checks.rs` and `bounds.rs` keep
-//! rare cases from slowing down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width/` chooses how wide; `group_independence.rs` says whether the local size matters.
+//! for the whole work-group, which calls *regions*, code for one work-item. Each region is
+//! vectorized ([`crate::vectorize`]); `assemble/` wraps regions in loops over work-items and the
+//! skeleton in a loop over work-groups. `checks.rs` and `bounds.rs` keep rare cases from slowing
+//! down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about;
+//! `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group
+//! does; `local.rs` lays out scratch memory; `width/` chooses how wide; `group_independence.rs`
+//! says whether the local size matters.
 
 mod assemble;
 mod bounds;
@@ -45,12 +49,15 @@ pub struct Region {
     pub scalar: Function,
     /// For as many as the width says, if that is more than one.
     pub vector: Option<Function>,
-    /// What is asked before the vector code runs for a chunk (`checks.rs`): whether all its work-items pass bounds checks,
-    /// whether any does, and that values do not wrap. If not, they run one by one.
+    /// What is asked before the vector code runs for a chunk (`checks.rs`): whether all its
+    /// work-items pass bounds checks, whether any does, and that values do not wrap. If not, they
+    /// run one by one.
     pub guard: Option<Function>,
-    /// For a chunk of which not all pass the bounds checks, instead of running its work-items one by one.
+    /// For a chunk of which not all pass the bounds checks, instead of running its work-items one
+    /// by one.
     pub masked: Option<Function>,
-    /// For the work-group's last chunk, when it is not whole and its work-items have something to do together.
+    /// For the work-group's last chunk, when it is not whole and its work-items have something to
+    /// do together.
     pub partial: Option<Function>,
     /// Whether `masked` is also for a chunk whose values may wrap.
     pub masked_for_all: bool,
@@ -118,9 +125,11 @@ pub struct WorkGroupCode {
     pub split: Split,
 }
 
-/// Makes the code for launches with `key`, which says how many work-items at a time (a power of two up to 32).
+/// Makes the code for launches with `key`, which says how many work-items at a time (a power of two
+/// up to 32).
 ///
-/// `params` has an entry for each parameter of `kernel`. A kernel that cannot be vectorized gets a width of 1 and a remark.
+/// `params` has an entry for each parameter of `kernel`. A kernel that cannot be vectorized gets a
+/// width of 1 and a remark.
 pub fn build(
     kernel: &Function,
     params: &[ParamSource],

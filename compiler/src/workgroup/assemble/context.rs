@@ -1,5 +1,5 @@
-//! Addresses in scratch memory: elements of the barrier context's slots, the carry of collectives, and which part of
-//! it an address is in.
+//! Addresses in scratch memory: elements of the barrier context's slots, the carry of collectives,
+//! and which part of it an address is in.
 
 use cranelift_entity::EntityRef;
 
@@ -61,8 +61,9 @@ impl Assembler<'_> {
         self.b().store(mem, address, value);
     }
 
-    /// Whether addresses are in private memory (the barrier context: `split` puts all private objects there whose
-    /// addresses may be asked about), in work-group memory, or in neither. Both lie in scratch memory, one after the other.
+    /// Whether addresses are in private memory (the barrier context: `split` puts all private
+    /// objects there whose addresses may be asked about), in work-group memory, or in neither. Both
+    /// lie in scratch memory, one after the other.
     pub(super) fn in_space(&mut self, space: AddressSpace, address: Value) -> Value {
         let (_, per_item) = context_layout(&self.split.skeleton);
         let per_item = self.i64(per_item);

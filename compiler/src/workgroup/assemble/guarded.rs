@@ -7,8 +7,9 @@ use crate::ir::{BinOp, Builder, Function, IntCC, Type, Value};
 impl Assembler<'_> {
     /// Runs a region with a guard for a row: chunks that pass as vectors, others item by item.
     ///
-    /// Chunks that pass one after the other make up a loop of their own, within the one over all chunks. So what is only used for others
-    /// is outside the loop that counts, for whatever weighs values by the loops they are used in.
+    /// Chunks that pass one after the other make up a loop of their own, within the one over all
+    /// chunks. So what is only used for others is outside the loop that counts, for whatever weighs
+    /// values by the loops they are used in.
     pub(super) fn guarded_row(
         &mut self,
         region: &Region,

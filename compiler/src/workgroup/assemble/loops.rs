@@ -5,8 +5,8 @@ use super::{Assembler, Chunk, GroupValues};
 use crate::ir::{BinOp, Function, IntCC, Type, Value};
 
 impl Assembler<'_> {
-    /// `for i = start; i < end; i += step`, `state` carried from one iteration to the next; tested before the
-    /// first one only if told that there may be none. Returns the last state.
+    /// `for i = start; i < end; i += step`, `state` carried from one iteration to the next; tested
+    /// before the first one only if told that there may be none. Returns the last state.
     pub(super) fn for_each(
         &mut self,
         (start, end, step): (Value, Value, u64),

@@ -9,15 +9,16 @@
 //!         for the rest of x:    its scalar body     unless chunks are always full
 //! ```
 //!
-//! Queries become values of these loops and fields of the [`crate::abi::Launch`] structure, which is read once, as constant
-//! memory. Everything is emitted whether used or not; dead code is removed afterwards.
+//! Queries become values of these loops and fields of the [`crate::abi::Launch`] structure, which
+//! is read once, as constant memory. Everything is emitted whether used or not; dead code is
+//! removed afterwards.
 //!
 //! A region's results are the same for all work-items or else decided by the first, so the
 //! first one's are kept.
 //!
-//! Open `loops.rs` first: it is the loop nest, `guarded.rs` its loop over chunks that have a guard. `copy.rs` copies
-//! bodies into it, `queries.rs` says what queries are there, `context.rs` where slots of the barrier context are.
-//! `launch.rs` reads what holds for all groups.
+//! Open `loops.rs` first: it is the loop nest, `guarded.rs` its loop over chunks that have a guard.
+//! `copy.rs` copies bodies into it, `queries.rs` says what queries are there, `context.rs` where
+//! slots of the barrier context are. `launch.rs` reads what holds for all groups.
 
 mod context;
 mod copy;
@@ -67,7 +68,8 @@ struct Assembler<'a> {
     slots: Vec<u64>,
 }
 
-/// Wraps the skeleton and bodies of `split` in loops. `params` says where the kernel's parameters come from.
+/// Wraps the skeleton and bodies of `split` in loops. `params` says where the kernel's parameters
+/// come from.
 pub(super) fn assemble(
     name: &str,
     split: &Split,

@@ -1,4 +1,5 @@
-//! Queries: fields of the launch, what is the same for a group, and ids from the positions in the loops.
+//! Queries: fields of the launch, what is the same for a group, and ids from the positions in the
+//! loops.
 
 use super::{Assembler, Chunk, round_up};
 use crate::ir::{BinOp, DimQuery, Query, Value};

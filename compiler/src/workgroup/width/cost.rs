@@ -10,9 +10,9 @@ const GAIN: u64 = 6;
 const GATHER: u64 = 35;
 /// Lost by one whose addresses are compared at run time and are usually consecutive.
 const PROBED: u64 = 8;
-/// Lost by a compare-and-exchange that is tried again, where all work-items have the same address: of the lanes
-/// that try, one succeeds, so the loop runs once for each of them, and the lanes that are left try in vain each time.
-/// Measured with a loop that writes to a pipe.
+/// Lost by a compare-and-exchange that is tried again, where all work-items have the same address:
+/// of the lanes that try, one succeeds, so the loop runs once for each of them, and the lanes that
+/// are left try in vain each time. Measured with a loop that writes to a pipe.
 const CONTENDED: u64 = 400;
 
 /// What vectors save and cost in a whole kernel.

@@ -1,10 +1,10 @@
 //! How many work-items to run at a time.
 //!
-//! Vectors are 128 bits wide in hardware. Four per value share the cost of loops, addresses and checks among most items and
-//! keep most memory accesses in flight; two are better when so many values live at once that four of
-//! each would be spilled, or when memory is gathered, which takes lanes apart (`registers.rs`). Where vectors cost more than
-//! they save (`cost.rs`), one work-item runs at a time.
-//! A launch whose work-groups are short in x gets less ([`launch_width`]).
+//! Vectors are 128 bits wide in hardware. Four per value share the cost of loops, addresses and
+//! checks among most items and keep most memory accesses in flight; two are better when so many
+//! values live at once that four of each would be spilled, or when memory is gathered, which takes
+//! lanes apart (`registers.rs`). Where vectors cost more than they save (`cost.rs`), one work-item
+//! runs at a time. A launch whose work-groups are short in x gets less ([`launch_width`]).
 
 mod cost;
 mod registers;
@@ -18,8 +18,9 @@ use crate::launch::LaunchKey;
 use cost::Cost;
 use registers::DataSizes;
 
-/// The size of sub-groups in kernels that do not require another. One for all, so that what an application has learnt
-/// from one kernel holds for the next, and that of most kernels, with two registers for a 32-bit value.
+/// The size of sub-groups in kernels that do not require another. One for all, so that what an
+/// application has learnt from one kernel holds for the next, and that of most kernels, with two
+/// registers for a 32-bit value.
 const SUB_GROUP: u8 = 8;
 
 /// A kernel and what is known of it, were 8 work-items to run at a time.
@@ -85,11 +86,11 @@ fn by_cost(kernel: &Function, cfg: &Cfg) -> (u8, &'static str) {
     }
 }
 
-/// The width for a launch of a kernel whose own is `width`, in work-groups of `size` work-items in x: less where much of
-/// a group would be left over from whole chunks and run one by one.
+/// The width for a launch of a kernel whose own is `width`, in work-groups of `size` work-items in
+/// x: less where much of a group would be left over from whole chunks and run one by one.
 pub fn launch_width(width: u8, size: u64) -> u8 {
-    // About what a chunk costs: its loop and addresses, and a part for every four lanes at least. An item on its own
-    // costs as much as a narrow chunk.
+    // About what a chunk costs: its loop and addresses, and a part for every four lanes at least.
+    // An item on its own costs as much as a narrow chunk.
     let cost = |w: u8| {
         let w = u64::from(w);
         (size / w).saturating_mul(w.max(4) + 4) + (size % w) * 8

@@ -6,12 +6,12 @@ use crate::ir::{BinOp, ConvertOp, Function, Inst, Op, Scalar, Type, Value};
 
 /// Bytes of an item's values that may live at once when 16 items run together.
 const FOUR_PARTS_LIVE: u64 = 36;
-/// Built-in functions, each some 50 instructions, in a kernel that runs 16 items together: in longer code there is little
-/// overhead to share, and it takes twice as long to compile.
+/// Built-in functions, each some 50 instructions, in a kernel that runs 16 items together: in
+/// longer code there is little overhead to share, and it takes twice as long to compile.
 const FOUR_PARTS_BUILTINS: usize = 4;
 
-/// Varying data by the size of its elements, weighted by the loops that it is in. What only makes an address of an index
-/// does not count: gathers take the index apart.
+/// Varying data by the size of its elements, weighted by the loops that it is in. What only makes
+/// an address of an index does not count: gathers take the index apart.
 pub(super) struct DataSizes {
     /// For 1, 2, 4 and 8 bytes.
     counts: [u32; 4],
