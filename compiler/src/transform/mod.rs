@@ -27,12 +27,13 @@
 //! | [`licm`] | invariant code and loads out of loops |
 //! | [`interleaved_accesses`] | accesses to neighbouring elements as one |
 //! | [`named_barriers`] (with [`suspension`], [`demote`]) | barriers of some sub-groups by barriers of the work-group |
+//! | [`canonical`] | the control flow that `vectorize` relies on, in code between two barriers |
 //!
 //! A pass never recurses on the program's structure, and costs about as much as the function is long. In debug builds the
 //! verifier runs after each.
 
 pub mod block_params;
-
+pub mod canonical;
 pub mod contract;
 pub mod dce;
 pub mod demote;

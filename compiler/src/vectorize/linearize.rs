@@ -26,7 +26,6 @@ use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
 use super::Predicate;
-use super::canonical::is_worth_skipping;
 use super::order::{Order, waits_at};
 use super::state::{State, Waiting, WaitingSets};
 use super::variables::Var;
@@ -526,4 +525,16 @@ impl Linearizer<'_> {
         self.remarks
             .push((loc.unwrap_or_default(), "branch diverges".into()));
     }
+}
+
+/// Whether a block should be jumped around when no lane is active: it touches memory, has effects,
+/// or is long.
+fn is_worth_skipping(func: &Function, block: Block) -> bool {
+    const MANY: usize = 12;
+    let insts = &func.blocks[block].insts;
+    insts.len() >= MANY
+        || insts.iter().any(|&inst| {
+            let op = &func.insts[inst].op;
+            op.reads_memory() || matches!(op, Op::Builtin(_) | Op::Printf { .. })
+        })
 }

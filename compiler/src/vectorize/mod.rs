@@ -9,9 +9,9 @@
 //! Open `linearize.rs` first: it drives the rest, and turns divergent control flow into masks;
 //! `variables.rs` is what flows along its edges (kept in `state.rs`), `predicates.rs` decides a
 //! guard's predicates. `order.rs` decides in which order blocks are visited and which masks are
-//! equal; `emit.rs` widens one instruction; `canonical.rs` prepares control flow.
+//! equal; `emit.rs` widens one instruction. Control flow is prepared by
+//! [`canonical`].
 
-pub(crate) mod canonical;
 mod emit;
 mod linearize;
 mod order;
@@ -24,6 +24,7 @@ use std::collections::BTreeSet;
 use crate::analysis::{Across, Cfg, Shapes};
 use crate::ir::{Function, Value};
 use crate::launch::LaunchKey;
+use crate::transform::canonical;
 
 pub use linearize::Vectorized;
 pub use predicates::idle;

@@ -16,7 +16,8 @@ use super::bounds::{Bounds, find_bounds};
 use crate::analysis::{Across, Cfg, Shape, Shapes, is_computed_from_ids, is_function_param};
 use crate::ir::{BinOp, Builder, Cloner, ConvertOp, Function, Op, Terminator, Type, UnOp, Value};
 use crate::launch::LaunchKey;
-use crate::vectorize::{Predicate, canonical, idle};
+use crate::transform::canonical;
+use crate::vectorize::{Predicate, idle};
 
 /// A region with its guard.
 pub(super) struct Checks {

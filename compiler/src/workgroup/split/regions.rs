@@ -20,8 +20,8 @@ use cranelift_entity::SecondaryMap;
 use super::tail_duplication;
 use crate::analysis::PostDominatorTree;
 use crate::ir::{Block, BlockCall, Fence, Function, Op, Terminator};
+use crate::transform::canonical;
 use crate::transform::suspension;
-use crate::vectorize::canonical;
 
 /// A kernel cut into regions.
 pub(super) struct Cut {

@@ -1,4 +1,4 @@
-//! Brings control flow into the form that linearization relies on.
+//! Brings control flow into the form that linearization (`vectorize/linearize.rs`) relies on.
 //!
 //! 1. Only blocks that can be reached; one block returns, and it is where control that "never arrives" goes.
 //! 2. No conditional branch has one block as both targets; no block that only one jump leads to has parameters.
@@ -12,10 +12,9 @@
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
-use crate::ir::{Block, BlockCall, Builder, Function, IntCC, Op, Terminator, Type, Value};
-
+use super::single_entry;
 use crate::analysis::{Cfg, Shapes};
-use crate::transform::single_entry;
+use crate::ir::{Block, BlockCall, Builder, Function, IntCC, Terminator, Type, Value};
 
 /// Points 1 to 4.
 pub fn canonicalize(func: &mut Function) {
@@ -110,8 +109,9 @@ pub fn forward_parameters(func: &mut Function) {
     }
 }
 
-/// Point 3, and the analysis of the function. A kernel has no loops with several entries (`transform/single_entry.rs`), but where
-/// code between barriers is there several times (`workgroup/divergent_barriers.rs`) it may begin inside a loop.
+/// Point 3, and the analysis of the function. A kernel has no loops with several entries
+/// (`single_entry.rs`), but where code between barriers is there several times
+/// (`workgroup/divergent_barriers.rs`) it may begin inside a loop.
 pub fn enter_once(func: &mut Function) -> Cfg {
     let cfg = Cfg::new(func);
     if cfg.loops.irreducible.is_empty() {
@@ -184,15 +184,4 @@ pub fn split_divergent_switches(func: &mut Function, shapes: &Shapes) -> bool {
         b.terminate(Terminator::Br(default));
     }
     changed
-}
-
-/// Whether a block should be jumped around when no lane is active: it touches memory, has effects, or is long.
-pub fn is_worth_skipping(func: &Function, block: Block) -> bool {
-    const MANY: usize = 12;
-    let insts = &func.blocks[block].insts;
-    insts.len() >= MANY
-        || insts.iter().any(|&inst| {
-            let op = &func.insts[inst].op;
-            op.reads_memory() || matches!(op, Op::Builtin(_) | Op::Printf { .. })
-        })
 }
