@@ -13,9 +13,11 @@ use super::parts::{
     Parts, Repr, default_mask_bits, int_part_type, lane_type, part_count, part_type,
 };
 use super::{Allocator, Lifetimes, Translated};
-use crate::analysis::{DominatorTree, LoopForest};
+use crate::analysis::LoopForest;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Block, BlockCall, Function, GlobalId, Inst, Op, Scalar, Terminator, Type, Value};
+use crate::ir::{
+    Block, BlockCall, DominatorTree, Function, GlobalId, Inst, Op, Scalar, Terminator, Type, Value,
+};
 
 /// The state of one translation.
 pub struct Gen<'a> {

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use super::checks::Stamp;
 use super::exec::{Meeting, Stop};
-use super::ndrange::{Member, WorkItem};
+use super::ndrange::Member;
+use super::work_item::WorkItem;
 use super::{Error, Interpreter};
 use crate::ir::Scope;
 use crate::ir::collective::{Grouping, evaluate};

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
 
-use super::ndrange::WorkItem;
 use super::nest::{Around, Nest};
+use super::work_item::WorkItem;
 use super::{Error, Interpreter, MAX_DEPTH, PrintfArg, PrintfCall, SegmentId, builtin};
 use crate::ir::collective::{Grouping, evaluate};
 use crate::ir::eval::{self, Lanes};

@@ -15,7 +15,8 @@
 //! - `access.rs`: instructions that touch memory, by lanes, masks and strides.
 //! - `images.rs`: instructions on images. `device.rs`: those that enqueue.
 //! - `builtin.rs`: `OpenCL.std` built-ins on constant lanes; the constant folder uses it too.
-//! - `ndrange.rs`: groups, work-items, barriers. `convergence.rs`: collectives, and which work-items execute one together.
+//! - `ndrange.rs`: groups and barriers. `work_item.rs`: one work-item. `convergence.rs`: collectives,
+//!   and which work-items execute one together.
 //! - `nest.rs`: loops and iterations, which decide that.
 
 mod access;
@@ -28,6 +29,7 @@ mod images;
 mod memory;
 mod ndrange;
 mod nest;
+mod work_item;
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,8 @@
 //!
 //! Open `op.rs` first (what an instruction can do), then `function.rs` (what a function is made of).
 //! `builder.rs` makes instructions, `clone.rs` copies them, `print.rs` and `parse/` are the text form, `verify/` says what is
-//! well formed at each [`Stage`], and [`crate::interp`] is what it all means.
+//! well formed at each [`Stage`] (that values are used where their definition dominates, by
+//! `dominators.rs`), and [`crate::interp`] is what it all means.
 //!
 //! Values are defined once, by an instruction or as a block's parameter; control flow hands values
 //! to block parameters (there is no phi). Entities are small keys into arenas
@@ -33,6 +34,7 @@ pub mod builtin;
 pub mod clone;
 pub mod collective;
 mod device;
+pub mod dominators;
 pub mod eval;
 pub mod expansion;
 pub mod function;
@@ -51,6 +53,7 @@ pub use builtin::Builtin;
 pub use clone::Cloner;
 pub use collective::Collective;
 pub use device::DeviceOp;
+pub use dominators::{DominatorTree, PostDominatorTree};
 pub use function::{
     BlockCall, BlockData, Function, InstData, LocalVar, Slot, SourceLoc, Terminator, ValueDef,
 };

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
-use crate::analysis::DominatorTree;
-use crate::ir::{Block, Builder, Function, Inst, Mem, Op, SourceLoc, Terminator, Type, Value};
+use crate::ir::{
+    Block, Builder, DominatorTree, Function, Inst, Mem, Op, SourceLoc, Terminator, Type, Value,
+};
 use crate::kernel_info::AddressSpace;
 
 /// A variable of each work-item in private memory.

@@ -20,8 +20,7 @@ use smallvec::SmallVec;
 
 use super::gvn::{Fx, flags_do_not_matter, hash, weaken};
 use super::memory::Spaces;
-use crate::analysis::DominatorTree;
-use crate::ir::{Block, Function, Inst, InstData, Mem, Op, Terminator, Value, Wrap};
+use crate::ir::{Block, DominatorTree, Function, Inst, InstData, Mem, Op, Terminator, Value, Wrap};
 
 /// More conditions than these are not looked through.
 const CONDITIONS: usize = 8;

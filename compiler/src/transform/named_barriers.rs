@@ -33,10 +33,10 @@ use super::demote::{Variable, demote_undominated};
 use super::suspension::{
     self, Resumption, StateMachine, SuspensionPoint, headers_around, resume_through_headers,
 };
-use crate::analysis::{DominatorTree, LoopForest};
+use crate::analysis::LoopForest;
 use crate::ir::{
-    BinOp, Block, BlockCall, Builder, Collective, Fence, Function, Inst, IntCC, Mem, Op, Scope,
-    SourceLoc, Terminator, Type, Value,
+    BinOp, Block, BlockCall, Builder, Collective, DominatorTree, Fence, Function, Inst, IntCC, Mem,
+    Op, Scope, SourceLoc, Terminator, Type, Value,
 };
 use crate::kernel_info::AddressSpace;
 

@@ -25,10 +25,9 @@ use smallvec::SmallVec;
 
 use super::simplify_cfg::remove_unreachable;
 use super::sroa::{self, Candidates, Slice, SliceId};
-use crate::analysis::DominatorTree;
 use crate::ir::{
-    BinOp, Block, ConvertOp, Function, Inst, IntCC, Mem, Op, Rounding, Scalar, SourceLoc, Type,
-    Value, Wrap,
+    BinOp, Block, ConvertOp, DominatorTree, Function, Inst, IntCC, Mem, Op, Rounding, Scalar,
+    SourceLoc, Type, Value, Wrap,
 };
 
 /// Promotes what can be. Returns whether anything was.

@@ -21,9 +21,10 @@ use std::collections::HashMap;
 use cranelift_entity::SecondaryMap;
 use smallvec::{SmallVec, smallvec};
 
-use crate::analysis::{DominatorTree, Loop, LoopForest};
+use crate::analysis::{Loop, LoopForest};
 use crate::ir::{
-    Block, BlockCall, Builder, Cloner, Function, Inst, Op, Terminator, Type, Value, ValueDef, eval,
+    Block, BlockCall, Builder, Cloner, DominatorTree, Function, Inst, Op, Terminator, Type, Value,
+    ValueDef, eval,
 };
 
 /// The most times a body is repeated.

@@ -20,10 +20,10 @@
 
 use smallvec::SmallVec;
 
-use crate::analysis::{DominatorTree, Loop, LoopForest};
+use crate::analysis::{Loop, LoopForest};
 use crate::ir::{
-    BinOp, Block, BlockCall, Builder, Cloner, ConvertOp, Function, IntCC, Op, Terminator, Type,
-    Value, ValueDef,
+    BinOp, Block, BlockCall, Builder, Cloner, ConvertOp, DominatorTree, Function, IntCC, Op,
+    Terminator, Type, Value, ValueDef,
 };
 
 /// Iterations at a time.

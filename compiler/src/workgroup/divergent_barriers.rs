@@ -31,9 +31,10 @@ use super::collectives::is_collective;
 use super::rematerialize;
 use super::split::find_regions;
 use super::subgroups;
-use crate::analysis::{DominatorTree, LoopForest};
+use crate::analysis::LoopForest;
 use crate::ir::{
-    BinOp, Block, Builder, Cloner, Collective, Function, Inst, Op, Scope, Terminator, Type, Value,
+    BinOp, Block, Builder, Cloner, Collective, DominatorTree, Function, Inst, Op, Scope,
+    Terminator, Type, Value,
 };
 use crate::transform;
 use crate::transform::demote::{demote, demote_undominated};

@@ -18,8 +18,7 @@ use std::collections::BTreeSet;
 use cranelift_entity::SecondaryMap;
 
 use super::tail_duplication;
-use crate::analysis::PostDominatorTree;
-use crate::ir::{Block, BlockCall, Fence, Function, Op, Terminator};
+use crate::ir::{Block, BlockCall, Fence, Function, Op, PostDominatorTree, Terminator};
 use crate::transform::canonical;
 use crate::transform::suspension;
 

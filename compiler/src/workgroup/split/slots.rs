@@ -408,7 +408,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::analysis::DominatorTree;
+    use crate::ir::DominatorTree;
     use crate::ir::{BlockCall, Function, Terminator};
 
     /// Random edges between a few blocks: for each, the targets at each of several exits.

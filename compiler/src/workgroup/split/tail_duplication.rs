@@ -16,8 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
 use super::regions::{find_regions, region_heads};
-use crate::analysis::PostDominatorTree;
-use crate::ir::{Block, Builder, Cloner, Fence, Function, Value};
+use crate::ir::{Block, Builder, Cloner, Fence, Function, PostDominatorTree, Value};
 use crate::transform::demote::demote;
 use crate::transform::promote;
 

@@ -15,7 +15,7 @@
 
 use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
 
-use crate::ir::{Block, Function};
+use super::{Block, Function};
 
 /// A graph of nodes `0..n` with its edges in one array, so that walking it allocates nothing.
 struct Graph {
