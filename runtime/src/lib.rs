@@ -13,7 +13,7 @@
 //! queue, enqueue/                        the order of commands; each kind validated and captured by value
 //! command, share, event                  a command, how threads share it; its dependencies, status and callbacks
 //! command_buffer/                        commands recorded as a graph that is run again and again
-//! on_device/, services                   what kernels enqueue, and ask besides
+//! on_device/, device_runtime                   what kernels enqueue, and ask besides
 //! semaphore/                              commands that wait for signals of others
 //! pool, scratch, float_env               threads that execute commands
 //! sleep, futex                           threads that wait, and how none is forgotten
@@ -28,10 +28,12 @@
 //! `unsafe` is used for raw memory and for calling generated code only.
 
 pub mod binary;
+mod chunks;
 mod command;
 pub mod command_buffer;
 pub mod context;
 pub mod device;
+mod device_runtime;
 mod enqueue;
 pub mod error;
 pub mod event;
@@ -55,14 +57,12 @@ pub mod program;
 pub mod queue;
 mod scratch;
 pub mod semaphore;
-mod services;
-mod share;
 mod sleep;
 mod spirv;
 pub mod topology;
 mod trace;
 
-pub use command_buffer::{CommandBuffer, Place, SyncPoint};
+pub use command_buffer::{CommandBuffer, RecordingSite, SyncPoint};
 pub use context::Context;
 pub use device::Device;
 pub use enqueue::{SvmFreeCallback, VariableRegion};

@@ -18,7 +18,7 @@ use std::sync::{Arc, Weak};
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use crate::command::{Command, Job, Keep, Work};
+use crate::command::{Command, Job, RetainedResources, Work};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
@@ -262,15 +262,15 @@ impl Queue {
         self: &Arc<Self>,
         command_type: u32,
         work: Work,
-        keep: Keep,
+        retained: RetainedResources,
         wait: &[Arc<Event>],
         ordering: Ordering,
     ) -> CLResult<Arc<Event>> {
         self.check_wait_list(wait)?;
         self.check_host()?;
         let job = Job::new(work, self.device.pool().threads());
-        let lineage = job.lineage();
-        let event = Event::command(self, command_type, job, keep, lineage);
+        let parent_link = job.parent_link();
+        let event = Event::command(self, command_type, job, retained, parent_link);
         let push = event.job.push();
         self.place(&event, wait, ordering);
         event.release(push);
@@ -297,9 +297,9 @@ impl Queue {
         let Command {
             command_type,
             work,
-            keep,
+            retained,
         } = command;
-        self.enqueue(command_type, work, keep, wait, Ordering::Queue)
+        self.enqueue(command_type, work, retained, wait, Ordering::Queue)
     }
 
     /// Enqueues one command that has its place in the order of each of several queues of a context.
@@ -309,7 +309,7 @@ impl Queue {
         queues: &[Arc<Queue>],
         command_type: u32,
         job: Job,
-        keep: Keep,
+        retained: RetainedResources,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
         // A queue that is named twice is one queue. All are locked in one order, so that commands of several threads cannot come to
@@ -322,8 +322,8 @@ impl Queue {
             queue.check_wait_list(wait)?;
         }
         let event = match (&distinct[..], queues) {
-            ([queue], [_]) => Event::command(queue, command_type, job, keep, None),
-            _ => Event::command_of_several(&distinct, command_type, job, keep),
+            ([queue], [_]) => Event::command(queue, command_type, job, retained, None),
+            _ => Event::command_of_several(&distinct, command_type, job, retained),
         };
         let push = event.job.push();
         {

@@ -1,16 +1,16 @@
 //! The table of entry points: name, C prototype, and the function of `api` that answers.
 //!
-//! Each line becomes two C functions. `shell::clX` is the one in the dispatch table and behind
+//! Each line becomes two C functions. `wrapper::clX` is the one in the dispatch table and behind
 //! `clGetExtensionFunctionAddress`; its symbol is private, so that an ICD loader in the same process, which defines
 //! `clX` too, can never be called in its place. `exports::clX` is the public symbol, for programs that are linked
-//! with this library or have it preloaded, and only calls the shell.
+//! with this library or have it preloaded, and only calls the entry wrapper.
 //!
 //! The first word of a line says how arguments and result are passed:
 //!
 //! | word | adds to the prototype | the `api` function takes and returns |
 //! | --- | --- | --- |
 //! | `status` | `cl_int` result | the arguments; `CLResult<()>` |
-//! | `query` | the three `param_value` arguments, `cl_int` result | the arguments and an [`Answer`]; `CLResult<()>` |
+//! | `query` | the three `param_value` arguments, `cl_int` result | the arguments and an [`InfoWriter`]; `CLResult<()>` |
 //! | `enqueue` | wait list and event arguments, `cl_int` result | the arguments and [`Events`]; `CLResult<()>` |
 //! | `command` | command-buffer, queue and properties in front; wait list, sync-point and mutable handle arguments; `cl_int` result | [`Recording`] and the arguments; `CLResult<()>` |
 //! | `created` | `errcode_ret` | the arguments; `CLResult` of the handle or pointer |
@@ -25,21 +25,21 @@ use super::callback::{
     ContextDestroyed, ContextNotify, EventNotify, MemNotify, NativeKernel, ProgramNotify,
     SvmFreeNotify,
 };
-use super::edge::FromC;
-use super::info::Answer;
+use super::info::InfoWriter;
+use super::pointers::FromC;
 use crate::api::recording::Recording;
 use crate::api::wait::Events;
 use crate::api::*;
 
-/// Expands one line of the table to its shell.
-macro_rules! shell {
+/// Expands one line of the table to its entry wrapper.
+macro_rules! wrapper {
     (status $name:ident ($($arg:ident : $type:ty),*) = $path:path) => {
         /// The C entry point of this name.
         ///
         /// # Safety
         /// As its OpenCL specification says of the arguments.
         pub unsafe extern "C" fn $name($($arg: $type),*) -> cl_int {
-            $crate::abi::shell::status(stringify!($name), || {
+            $crate::abi::wrapper::status(stringify!($name), || {
                 // SAFETY: the application's promise, which `FromC` states.
                 $path($(unsafe { FromC::from_c($arg) }),*)
             })
@@ -56,17 +56,17 @@ macro_rules! shell {
             param_value: *mut c_void,
             param_value_size_ret: *mut usize,
         ) -> cl_int {
-            $crate::abi::shell::status(stringify!($name), || {
+            $crate::abi::wrapper::status(stringify!($name), || {
                 // SAFETY: the application's promise, which `FromC` states.
-                let answer = unsafe {
-                    Answer::new(
+                let writer = unsafe {
+                    InfoWriter::new(
                         param_value_size,
                         FromC::from_c(param_value),
                         FromC::from_c(param_value_size_ret),
                     )
                 };
                 // SAFETY: as above.
-                $path($(unsafe { FromC::from_c($arg) },)* answer)
+                $path($(unsafe { FromC::from_c($arg) },)* writer)
             })
         }
     };
@@ -81,7 +81,7 @@ macro_rules! shell {
             event_wait_list: *const cl_event,
             event: *mut cl_event,
         ) -> cl_int {
-            $crate::abi::shell::status(stringify!($name), || {
+            $crate::abi::wrapper::status(stringify!($name), || {
                 // SAFETY: the application's promise, which `FromC` states.
                 let events = unsafe {
                     Events::new(
@@ -110,7 +110,7 @@ macro_rules! shell {
             sync_point: *mut cl_sync_point_khr,
             mutable_handle: *mut cl_mutable_command_khr,
         ) -> cl_int {
-            $crate::abi::shell::status(stringify!($name), || {
+            $crate::abi::wrapper::status(stringify!($name), || {
                 // SAFETY: the application's promise, which `FromC` states.
                 let recording = unsafe {
                     Recording {
@@ -136,7 +136,7 @@ macro_rules! shell {
         pub unsafe extern "C" fn $name($($arg: $type,)* errcode_ret: *mut cl_int) -> $result {
             // SAFETY: the application's promise, which `FromC` states.
             let errcode_ret = unsafe { FromC::from_c(errcode_ret) };
-            $crate::abi::shell::created(stringify!($name), errcode_ret, || {
+            $crate::abi::wrapper::created(stringify!($name), errcode_ret, || {
                 // SAFETY: as above.
                 $path($(unsafe { FromC::from_c($arg) }),*)
             })
@@ -148,7 +148,7 @@ macro_rules! shell {
         /// # Safety
         /// As its OpenCL specification says of the arguments.
         pub unsafe extern "C" fn $name($($arg: $type),*) $(-> $result)? {
-            $crate::abi::shell::plain(stringify!($name), || {
+            $crate::abi::wrapper::plain(stringify!($name), || {
                 // SAFETY: the application's promise, which `FromC` states.
                 $path($(unsafe { FromC::from_c($arg) }),*)
             })
@@ -206,7 +206,7 @@ macro_rules! export {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $type),*) $(-> $result)? {
             // SAFETY: the same contract.
-            unsafe { super::shell::$name($($arg),*) }
+            unsafe { super::wrapper::$name($($arg),*) }
         }
     };
 }
@@ -215,9 +215,9 @@ macro_rules! entry_points {
     ($($kind:ident $name:ident ($($arg:ident : $type:ty),* $(,)?) $(-> $result:ty)? = $path:path;)*) => {
         /// The functions of the dispatch table.
         #[allow(non_snake_case)]
-        pub mod shell {
+        pub mod wrapper {
             use super::*;
-            $(shell! { $kind $name($($arg: $type),*) $(-> $result)? = $path })*
+            $(wrapper! { $kind $name($($arg: $type),*) $(-> $result)? = $path })*
         }
 
         /// The exported symbols.
@@ -230,7 +230,7 @@ macro_rules! entry_points {
         /// The address of the entry point called `name`.
         pub fn find(name: &str) -> Option<*mut c_void> {
             match name {
-                $(stringify!($name) => Some(shell::$name as *const () as *mut c_void),)*
+                $(stringify!($name) => Some(wrapper::$name as *const () as *mut c_void),)*
                 _ => None,
             }
         }
@@ -256,7 +256,7 @@ entry_points! {
         platform: cl_platform_id, device_type: cl_device_type, num_entries: cl_uint,
         devices: *mut cl_device_id, num_devices: *mut cl_uint,
     ) = device::get_ids;
-    query clGetDeviceInfo(device: cl_device_id, param_name: cl_device_info) = device::get_info;
+    query clGetDeviceInfo(device: cl_device_id, param_name: cl_device_info) = device_info::get_info;
     status clCreateSubDevices(
         in_device: cl_device_id, properties: *const cl_device_partition_property,
         num_devices: cl_uint, out_devices: *mut cl_device_id, num_devices_ret: *mut cl_uint,

@@ -22,8 +22,8 @@ use opencl_sys::cl_uint;
 use parking_lot::{Mutex, RwLock};
 
 use super::dispatch::DISPATCH;
-use super::edge::RawHandle;
 use super::error::{CLResult, ClError};
+use super::pointers::RawHandle;
 
 /// A kind of object that applications hold handles of.
 pub trait Object: Sized + Send + Sync + 'static {

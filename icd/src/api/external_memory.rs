@@ -11,9 +11,9 @@ use super::device::Device;
 use super::memory::Mem;
 use super::queue::Queue;
 use super::wait::Events;
-use crate::abi::edge::{In, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
+use crate::abi::pointers::{InPtr, RawHandle};
 
 /// What memory can be imported from.
 pub const EXTERNAL_MEMORY: [cl_external_memory_handle_type_khr; 2] = [
@@ -41,7 +41,7 @@ pub struct External {
 
 impl Properties {
     /// Reads a list, one of whose properties is followed by a list of its own.
-    pub fn read(list: In<cl_mem_properties>) -> CLResult<Properties> {
+    pub fn read(list: InPtr<cl_mem_properties>) -> CLResult<Properties> {
         let mut wanted = Properties::default();
         if list.is_null() {
             return Ok(wanted);
@@ -110,7 +110,7 @@ impl Properties {
 fn queue_and_buffers(
     queue: RawHandle,
     count: cl_uint,
-    list: In<RawHandle>,
+    list: InPtr<RawHandle>,
 ) -> CLResult<(Ref<Queue>, Vec<Arc<RuntimeBuffer>>)> {
     let queue = Queue::usable(queue)?;
     // > CL_INVALID_VALUE if num_mem_objects is zero and mem_objects is not a NULL value, or if num_mem_objects is greater
@@ -143,26 +143,24 @@ fn queue_and_buffers(
 pub fn enqueue_acquire(
     queue: RawHandle,
     count: cl_uint,
-    list: In<RawHandle>,
+    list: InPtr<RawHandle>,
     events: Events,
 ) -> CLResult<()> {
     let (queue, buffers) = queue_and_buffers(queue, count, list)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_acquire_external(&buffers, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_acquire_external(&buffers, wait)
+    })
 }
 
 /// `clEnqueueReleaseExternalMemObjectsKHR`
 pub fn enqueue_release(
     queue: RawHandle,
     count: cl_uint,
-    list: In<RawHandle>,
+    list: InPtr<RawHandle>,
     events: Events,
 ) -> CLResult<()> {
     let (queue, buffers) = queue_and_buffers(queue, count, list)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_release_external(&buffers, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_release_external(&buffers, wait)
+    })
 }

@@ -11,9 +11,9 @@ use super::memory::Mem;
 use super::queue::Queue;
 use super::wait::Events;
 use crate::abi::callback::{self, NativeKernel};
-use crate::abi::edge::{In, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
+use crate::abi::pointers::{InPtr, RawHandle};
 
 /// The queue and kernel of a launch.
 fn queue_and_kernel(queue: RawHandle, kernel: RawHandle) -> CLResult<(Ref<Queue>, Ref<Kernel>)> {
@@ -32,9 +32,9 @@ pub fn nd_range(
     queue: RawHandle,
     kernel: RawHandle,
     work_dim: cl_uint,
-    offset: In<usize>,
-    global: In<usize>,
-    local: In<usize>,
+    offset: InPtr<usize>,
+    global: InPtr<usize>,
+    local: InPtr<usize>,
     events: Events,
 ) -> CLResult<()> {
     let (queue, kernel) = queue_and_kernel(queue, kernel)?;
@@ -59,21 +59,20 @@ pub fn nd_range(
 /// `clEnqueueTask`
 pub fn task(queue: RawHandle, kernel: RawHandle, events: Events) -> CLResult<()> {
     let (queue, kernel) = queue_and_kernel(queue, kernel)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_task(&kernel.runtime, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_task(&kernel.runtime, wait)
+    })
 }
 
 /// `clEnqueueNativeKernel`
 pub fn native_kernel(
     queue: RawHandle,
     function: NativeKernel,
-    args: In<c_void>,
+    args: InPtr<c_void>,
     args_size: usize,
     num_mem_objects: cl_uint,
-    mem_list: In<RawHandle>,
-    args_mem_loc: In<*const c_void>,
+    mem_list: InPtr<RawHandle>,
+    args_mem_loc: InPtr<*const c_void>,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;

@@ -16,6 +16,7 @@ pub mod build;
 pub mod command_buffer;
 pub mod context;
 pub mod device;
+pub mod device_info;
 pub mod event;
 pub mod extension;
 pub mod external_memory;

@@ -9,9 +9,9 @@ use super::queue::Queue;
 use super::transfer::pattern;
 use super::wait::Events;
 use crate::abi::callback::{self, SvmFreeNotify};
-use crate::abi::edge::{In, Out, RawHandle, UserData};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle, UserData};
 
 /// `clSVMAlloc`: every error is a null pointer.
 pub fn alloc(
@@ -26,7 +26,7 @@ pub fn alloc(
 }
 
 /// `clSVMFree`
-pub fn free(context: RawHandle, pointer: Out<c_void>) -> CLResult<()> {
+pub fn free(context: RawHandle, pointer: OutPtr<c_void>) -> CLResult<()> {
     let context = Context::from_raw(context)?;
     // > If svm_pointer is NULL, no action occurs.
     if !pointer.is_null() {
@@ -39,7 +39,7 @@ pub fn free(context: RawHandle, pointer: Out<c_void>) -> CLResult<()> {
 pub fn enqueue_free(
     queue: RawHandle,
     num_pointers: cl_uint,
-    pointers: In<*mut c_void>,
+    pointers: InPtr<*mut c_void>,
     notify: SvmFreeNotify,
     user_data: UserData,
     events: Events,
@@ -63,8 +63,8 @@ pub fn enqueue_free(
 pub fn memcpy(
     queue: RawHandle,
     blocking: cl_bool,
-    destination: Out<c_void>,
-    source: In<c_void>,
+    destination: OutPtr<c_void>,
+    source: InPtr<c_void>,
     size: usize,
     events: Events,
 ) -> CLResult<()> {
@@ -86,8 +86,8 @@ pub fn memcpy(
 /// `clEnqueueSVMMemFill`
 pub fn mem_fill(
     queue: RawHandle,
-    destination: Out<c_void>,
-    pattern_pointer: In<c_void>,
+    destination: OutPtr<c_void>,
+    pattern_pointer: InPtr<c_void>,
     pattern_size: usize,
     size: usize,
     events: Events,
@@ -109,7 +109,7 @@ pub fn map(
     queue: RawHandle,
     blocking: cl_bool,
     flags: cl_map_flags,
-    pointer: Out<c_void>,
+    pointer: OutPtr<c_void>,
     size: usize,
     events: Events,
 ) -> CLResult<()> {
@@ -129,7 +129,7 @@ pub fn map(
 }
 
 /// `clEnqueueSVMUnmap`
-pub fn unmap(queue: RawHandle, pointer: Out<c_void>, events: Events) -> CLResult<()> {
+pub fn unmap(queue: RawHandle, pointer: OutPtr<c_void>, events: Events) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if svm_ptr is NULL.
@@ -143,8 +143,8 @@ pub fn unmap(queue: RawHandle, pointer: Out<c_void>, events: Events) -> CLResult
 pub fn migrate(
     queue: RawHandle,
     num_pointers: cl_uint,
-    pointers: In<*const c_void>,
-    sizes: In<usize>,
+    pointers: InPtr<*const c_void>,
+    sizes: InPtr<usize>,
     flags: cl_mem_migration_flags,
     events: Events,
 ) -> CLResult<()> {

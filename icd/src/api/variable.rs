@@ -11,15 +11,15 @@ use super::device::Device;
 use super::program::Program;
 use super::queue::Queue;
 use super::wait::Events;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// The arguments that both commands begin with.
 fn named(
     queue: RawHandle,
     program: RawHandle,
-    name: In<c_char>,
+    name: InPtr<c_char>,
     host: HostPtr,
 ) -> CLResult<(Ref<Queue>, Ref<Program>, String)> {
     // > CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue.
@@ -40,11 +40,11 @@ fn named(
 pub fn read(
     queue: RawHandle,
     program: RawHandle,
-    name: In<c_char>,
+    name: InPtr<c_char>,
     blocking: cl_bool,
     size: usize,
     offset: usize,
-    to: Out<c_void>,
+    to: OutPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
     let host = to.host_ptr();
@@ -67,11 +67,11 @@ pub fn read(
 pub fn write(
     queue: RawHandle,
     program: RawHandle,
-    name: In<c_char>,
+    name: InPtr<c_char>,
     blocking: cl_bool,
     size: usize,
     offset: usize,
-    from: In<c_void>,
+    from: InPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
     let host = from.host_ptr();
@@ -94,9 +94,9 @@ pub fn write(
 pub fn get_pointer(
     device: RawHandle,
     program: RawHandle,
-    name: In<c_char>,
-    size: Out<usize>,
-    pointer: Out<*mut c_void>,
+    name: InPtr<c_char>,
+    size: OutPtr<usize>,
+    pointer: OutPtr<*mut c_void>,
 ) -> CLResult<()> {
     let device = Device::from_raw(device)?;
     let program = Program::from_raw(program)?;

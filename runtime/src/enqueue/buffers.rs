@@ -5,7 +5,7 @@ use std::sync::Arc;
 use opencl_sys::*;
 use smallvec::SmallVec;
 
-use crate::command::{Command, Keep, Work};
+use crate::command::{Command, RetainedResources, Work};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
@@ -15,7 +15,7 @@ use crate::memory::rect::{self, RectSide};
 use crate::memory::transfer::Transfer;
 use crate::queue::{Ordering, Queue, settle};
 
-fn keep(buffers: &[&Arc<Buffer>]) -> Keep {
+fn retained(buffers: &[&Arc<Buffer>]) -> RetainedResources {
     buffers
         .iter()
         .map(|&buffer| Arc::clone(buffer) as _)
@@ -86,7 +86,7 @@ impl Command {
                 source: from,
                 size,
             }),
-            keep: keep(&[source, destination]),
+            retained: retained(&[source, destination]),
         })
     }
 
@@ -111,7 +111,7 @@ impl Command {
             return Err(ClError::INVALID_VALUE);
         }
         if source.shares_memory_with(destination) {
-            let shifted = |side: rect::Layout, buffer: &Buffer| rect::Layout {
+            let shifted = |side: rect::RectLayout, buffer: &Buffer| rect::RectLayout {
                 offset: side.offset + buffer.offset(),
                 end: side.end + buffer.offset(),
                 ..side
@@ -136,7 +136,7 @@ impl Command {
                 source: (source.pointer(), from),
                 region,
             }),
-            keep: keep(&[source, destination]),
+            retained: retained(&[source, destination]),
         })
     }
 
@@ -163,7 +163,7 @@ impl Command {
                 size,
                 pattern: SmallVec::from_slice(pattern),
             }),
-            keep: keep(&[buffer]),
+            retained: retained(&[buffer]),
         })
     }
 }
@@ -195,14 +195,7 @@ impl Queue {
             source: buffer.pointer().offset(offset),
             size,
         });
-        let event = self.enqueue(
-            CL_COMMAND_READ_BUFFER,
-            work,
-            keep(&[buffer]),
-            wait,
-            Ordering::Queue,
-        )?;
-        settle(event, blocking)
+        self.transfer(CL_COMMAND_READ_BUFFER, work, buffer, wait, blocking)
     }
 
     /// `clEnqueueWriteBuffer`. `host` must be valid for `size` bytes until the command completes.
@@ -229,10 +222,22 @@ impl Queue {
             source: host,
             size,
         });
+        self.transfer(CL_COMMAND_WRITE_BUFFER, work, buffer, wait, blocking)
+    }
+
+    /// Enqueues a transfer between a buffer and the host, and waits for it if the caller does.
+    fn transfer(
+        self: &Arc<Self>,
+        command_type: cl_command_type,
+        work: Work,
+        buffer: &Arc<Buffer>,
+        wait: &[Arc<Event>],
+        blocking: bool,
+    ) -> CLResult<Arc<Event>> {
         let event = self.enqueue(
-            CL_COMMAND_WRITE_BUFFER,
+            command_type,
             work,
-            keep(&[buffer]),
+            retained(&[buffer]),
             wait,
             Ordering::Queue,
         )?;
@@ -289,14 +294,7 @@ impl Queue {
             source: (buffer.pointer(), inside),
             region,
         });
-        let event = self.enqueue(
-            CL_COMMAND_READ_BUFFER_RECT,
-            work,
-            keep(&[buffer]),
-            wait,
-            Ordering::Queue,
-        )?;
-        settle(event, blocking)
+        self.transfer(CL_COMMAND_READ_BUFFER_RECT, work, buffer, wait, blocking)
     }
 
     /// `clEnqueueWriteBufferRect`. `host` as in [`Queue::enqueue_read_rect`].
@@ -323,14 +321,7 @@ impl Queue {
             source: (host, host_side.layout(region)?),
             region,
         });
-        let event = self.enqueue(
-            CL_COMMAND_WRITE_BUFFER_RECT,
-            work,
-            keep(&[buffer]),
-            wait,
-            Ordering::Queue,
-        )?;
-        settle(event, blocking)
+        self.transfer(CL_COMMAND_WRITE_BUFFER_RECT, work, buffer, wait, blocking)
     }
 
     /// `clEnqueueCopyBufferRect`.
@@ -407,12 +398,12 @@ impl Queue {
         }
         buffer.map(offset, size, flags)?;
         let address = buffer.pointer().offset(offset);
-        let keep = keep(&[buffer]);
+        let retained = retained(&[buffer]);
         let result = self
             .enqueue(
                 CL_COMMAND_MAP_BUFFER,
                 Work::Nothing,
-                keep,
+                retained,
                 wait,
                 Ordering::Queue,
             )
@@ -447,7 +438,7 @@ impl Queue {
         self.enqueue(
             CL_COMMAND_UNMAP_MEM_OBJECT,
             work,
-            keep(&[buffer]),
+            retained(&[buffer]),
             wait,
             Ordering::Queue,
         )
@@ -495,11 +486,11 @@ impl Queue {
         for buffer in buffers {
             check_buffer(self.context(), buffer)?;
         }
-        let keep = buffers
+        let retained = buffers
             .iter()
             .map(|buffer| Arc::clone(buffer) as _)
             .collect();
-        self.enqueue(command_type, Work::Nothing, keep, wait, Ordering::Queue)
+        self.enqueue(command_type, Work::Nothing, retained, wait, Ordering::Queue)
     }
 }
 
@@ -553,11 +544,11 @@ impl Queue {
             true => CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR,
             false => CL_COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR,
         };
-        let keep = buffers
+        let retained = buffers
             .iter()
             .map(|buffer| Arc::clone(buffer) as _)
             .collect();
-        self.enqueue(command_type, work, keep, wait, Ordering::Queue)
+        self.enqueue(command_type, work, retained, wait, Ordering::Queue)
     }
 }
 

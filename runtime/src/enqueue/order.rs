@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use crate::command::{Keep, Work};
+use crate::command::{RetainedResources, Work};
 use crate::error::CLResult;
 use crate::event::Event;
 use crate::queue::{Ordering, Queue};
@@ -19,7 +19,7 @@ impl Queue {
         self.enqueue(
             CL_COMMAND_MARKER,
             Work::Nothing,
-            Keep::new(),
+            RetainedResources::new(),
             wait,
             ordering,
         )
@@ -34,7 +34,7 @@ impl Queue {
         self.enqueue(
             CL_COMMAND_BARRIER,
             Work::Nothing,
-            Keep::new(),
+            RetainedResources::new(),
             wait,
             ordering,
         )

@@ -6,7 +6,7 @@ use opencl_sys::*;
 use smallvec::SmallVec;
 
 use super::buffers::{check_map_flags, check_migration_flags, check_pattern};
-use crate::command::{Command, Keep, Work};
+use crate::command::{Command, RetainedResources, Work};
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::memory::host::HostPtr;
@@ -60,7 +60,7 @@ impl Command {
         Ok(Command {
             command_type,
             work,
-            keep: Keep::new(),
+            retained: RetainedResources::new(),
         })
     }
 
@@ -87,7 +87,7 @@ impl Command {
         Ok(Command {
             command_type,
             work,
-            keep: Keep::new(),
+            retained: RetainedResources::new(),
         })
     }
 }
@@ -114,7 +114,7 @@ impl Queue {
         self.enqueue(
             CL_COMMAND_SVM_FREE,
             work,
-            Keep::new(),
+            RetainedResources::new(),
             wait,
             Ordering::Queue,
         )
@@ -183,7 +183,7 @@ impl Queue {
         let event = self.enqueue(
             CL_COMMAND_SVM_MAP,
             Work::Nothing,
-            Keep::new(),
+            RetainedResources::new(),
             wait,
             Ordering::Queue,
         )?;
@@ -204,7 +204,7 @@ impl Queue {
         self.enqueue(
             CL_COMMAND_SVM_UNMAP,
             Work::Nothing,
-            Keep::new(),
+            RetainedResources::new(),
             wait,
             Ordering::Queue,
         )
@@ -252,7 +252,7 @@ impl Queue {
         self.enqueue(
             CL_COMMAND_SVM_MIGRATE_MEM,
             Work::Nothing,
-            Keep::new(),
+            RetainedResources::new(),
             wait,
             Ordering::Queue,
         )

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use opencl_sys::*;
 
 use super::buffers::{check_migration_flags, check_pointer};
-use crate::command::{Command, Keep, Work};
+use crate::command::{Command, RetainedResources, Work};
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::memory::host::HostPtr;
@@ -91,7 +91,7 @@ impl Queue {
         self.enqueue(
             command_type,
             Work::Nothing,
-            Keep::new(),
+            RetainedResources::new(),
             wait,
             Ordering::Queue,
         )
