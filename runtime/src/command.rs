@@ -16,9 +16,10 @@ use serde_json::{Value, json};
 use smallvec::SmallVec;
 
 use crate::chunks::{ChunkScheduler, MoreThreads, WorkShape};
+use crate::clock::timestamp;
 use crate::command_buffer::graph::GraphRun;
 use crate::error::{CLResult, ClError};
-use crate::event::{Event, timestamp};
+use crate::event::Event;
 use crate::fault;
 use crate::launch::LaunchWork;
 use crate::memory::transfer::Transfer;
