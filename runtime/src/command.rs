@@ -44,6 +44,17 @@ pub(crate) struct Command {
     pub(crate) retained: RetainedResources,
 }
 
+impl Command {
+    /// A command on memory that the application keeps alive, or on none.
+    pub(crate) fn retaining_nothing(command_type: u32, work: Work) -> Command {
+        Command {
+            command_type,
+            work,
+            retained: RetainedResources::new(),
+        }
+    }
+}
+
 /// What a command does.
 pub(crate) enum Work {
     /// Markers, barriers, maps, migrations: only their place in the order matters.

@@ -279,6 +279,17 @@ impl Queue {
         Ok(event)
     }
 
+    /// Enqueues a command of which only the place in the order matters. Errors: as [`Queue::enqueue`].
+    pub(crate) fn enqueue_nothing(
+        self: &Arc<Self>,
+        command_type: u32,
+        wait: &[Arc<Event>],
+        ordering: Ordering,
+    ) -> CLResult<Arc<Event>> {
+        let retained = RetainedResources::new();
+        self.enqueue(command_type, Work::Nothing, retained, wait, ordering)
+    }
+
     /// Gives a new command its place in the order.
     pub(crate) fn place(&self, event: &Arc<Event>, wait: &[Arc<Event>], ordering: Ordering) {
         let mut order = self.order.lock();
