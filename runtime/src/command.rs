@@ -16,9 +16,10 @@ use serde_json::{Value, json};
 use smallvec::SmallVec;
 
 use crate::chunks::{ChunkScheduler, MoreThreads, WorkShape};
+use crate::clock::timestamp;
 use crate::command_buffer::graph::GraphRun;
 use crate::error::{CLResult, ClError};
-use crate::event::{Event, timestamp};
+use crate::event::Event;
 use crate::fault;
 use crate::launch::LaunchWork;
 use crate::memory::transfer::Transfer;
@@ -41,6 +42,17 @@ pub(crate) struct Command {
     pub(crate) command_type: u32,
     pub(crate) work: Work,
     pub(crate) retained: RetainedResources,
+}
+
+impl Command {
+    /// A command on memory that the application keeps alive, or on none.
+    pub(crate) fn retaining_nothing(command_type: u32, work: Work) -> Command {
+        Command {
+            command_type,
+            work,
+            retained: RetainedResources::new(),
+        }
+    }
 }
 
 /// What a command does.

@@ -29,9 +29,11 @@
 
 pub mod binary;
 mod chunks;
+pub mod clock;
 mod command;
 pub mod command_buffer;
 pub mod context;
+mod destructors;
 pub mod device;
 mod device_runtime;
 mod enqueue;
@@ -61,6 +63,7 @@ mod sleep;
 mod spirv;
 pub mod topology;
 mod trace;
+mod weak_list;
 
 pub use command_buffer::{CommandBuffer, RecordingSite, SyncPoint};
 pub use context::Context;

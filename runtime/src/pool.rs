@@ -42,8 +42,9 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use parking_lot::Mutex;
 
+use crate::clock::timestamp;
 use crate::command::{Action, run_chunks};
-use crate::event::{Event, timestamp};
+use crate::event::Event;
 use crate::sleep::Workers;
 use crate::topology;
 

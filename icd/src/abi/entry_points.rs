@@ -25,6 +25,7 @@ use super::callback::{
     ContextDestroyed, ContextNotify, EventNotify, MemNotify, NativeKernel, ProgramNotify,
     SvmFreeNotify,
 };
+use super::handle::Object;
 use super::info::InfoWriter;
 use super::pointers::FromC;
 use crate::api::recording::Recording;
@@ -288,8 +289,8 @@ entry_points! {
         properties: *const cl_context_properties, device_type: cl_device_type,
         pfn_notify: ContextNotify, user_data: *mut c_void,
     ) -> cl_context = context::create_from_type;
-    status clRetainContext(context: cl_context) = context::retain;
-    status clReleaseContext(context: cl_context) = context::release;
+    status clRetainContext(context: cl_context) = context::Context::retain_raw;
+    status clReleaseContext(context: cl_context) = context::Context::release_raw;
     status clTerminateContextKHR(context: cl_context) = context::terminate;
     query clGetContextInfo(context: cl_context, param_name: cl_context_info) = context::get_info;
     status clSetContextDestructorCallback(
@@ -300,7 +301,7 @@ entry_points! {
     created clCreateCommandQueue(
         context: cl_context, device: cl_device_id, properties: cl_command_queue_properties,
     ) -> cl_command_queue = queue::create;
-    status clRetainCommandQueue(command_queue: cl_command_queue) = queue::retain;
+    status clRetainCommandQueue(command_queue: cl_command_queue) = queue::Queue::retain_raw;
     status clReleaseCommandQueue(command_queue: cl_command_queue) = queue::release;
     query clGetCommandQueueInfo(
         command_queue: cl_command_queue, param_name: cl_command_queue_info,
@@ -332,8 +333,8 @@ entry_points! {
     // event.rs
     status clWaitForEvents(num_events: cl_uint, event_list: *const cl_event) = event::wait;
     query clGetEventInfo(event: cl_event, param_name: cl_event_info) = event::get_info;
-    status clRetainEvent(event: cl_event) = event::retain;
-    status clReleaseEvent(event: cl_event) = event::release;
+    status clRetainEvent(event: cl_event) = event::Event::retain_raw;
+    status clReleaseEvent(event: cl_event) = event::Event::release_raw;
     query clGetEventProfilingInfo(
         event: cl_event, param_name: cl_profiling_info,
     ) = event::get_profiling_info;
@@ -348,8 +349,8 @@ entry_points! {
     created clCreateBuffer(
         context: cl_context, flags: cl_mem_flags, size: usize, host_ptr: *mut c_void,
     ) -> cl_mem = memory::create_buffer;
-    status clRetainMemObject(memobj: cl_mem) = memory::retain;
-    status clReleaseMemObject(memobj: cl_mem) = memory::release;
+    status clRetainMemObject(memobj: cl_mem) = memory::Mem::retain_raw;
+    status clReleaseMemObject(memobj: cl_mem) = memory::Mem::release_raw;
     query clGetMemObjectInfo(memobj: cl_mem, param_name: cl_mem_info) = memory::get_info;
     created clCreateSubBuffer(
         buffer: cl_mem, flags: cl_mem_flags, buffer_create_type: cl_buffer_create_type,
@@ -591,8 +592,8 @@ entry_points! {
         context: cl_context, num_devices: cl_uint, device_list: *const cl_device_id,
         lengths: *const usize, binaries: *mut *const u8, binary_status: *mut cl_int,
     ) -> cl_program = program::create_with_binary;
-    status clRetainProgram(program: cl_program) = program::retain;
-    status clReleaseProgram(program: cl_program) = program::release;
+    status clRetainProgram(program: cl_program) = program::Program::retain_raw;
+    status clReleaseProgram(program: cl_program) = program::Program::release_raw;
     query clGetProgramInfo(program: cl_program, param_name: cl_program_info) = program::get_info;
     query clGetProgramBuildInfo(
         program: cl_program, device: cl_device_id, param_name: cl_program_build_info,
@@ -639,8 +640,8 @@ entry_points! {
         program: cl_program, num_kernels: cl_uint, kernels: *mut cl_kernel,
         num_kernels_ret: *mut cl_uint,
     ) = kernel::create_all;
-    status clRetainKernel(kernel: cl_kernel) = kernel::retain;
-    status clReleaseKernel(kernel: cl_kernel) = kernel::release;
+    status clRetainKernel(kernel: cl_kernel) = kernel::Kernel::retain_raw;
+    status clReleaseKernel(kernel: cl_kernel) = kernel::Kernel::release_raw;
     status clSetKernelArg(
         kernel: cl_kernel, arg_index: cl_uint, arg_size: usize, arg_value: *const c_void,
     ) = kernel::set_arg;
@@ -706,10 +707,10 @@ entry_points! {
     ) -> cl_command_buffer_khr = command_buffer::create;
     status clRetainCommandBufferKHR(
         command_buffer: cl_command_buffer_khr,
-    ) = command_buffer::retain;
+    ) = command_buffer::CommandBuffer::retain_raw;
     status clReleaseCommandBufferKHR(
         command_buffer: cl_command_buffer_khr,
-    ) = command_buffer::release;
+    ) = command_buffer::CommandBuffer::release_raw;
     status clFinalizeCommandBufferKHR(
         command_buffer: cl_command_buffer_khr,
     ) = command_buffer::finalize;
@@ -796,8 +797,8 @@ entry_points! {
     created clCreateSemaphoreWithPropertiesKHR(
         context: cl_context, sema_props: *const cl_semaphore_properties_khr,
     ) -> cl_semaphore_khr = semaphore::create;
-    status clRetainSemaphoreKHR(sema_object: cl_semaphore_khr) = semaphore::retain;
-    status clReleaseSemaphoreKHR(sema_object: cl_semaphore_khr) = semaphore::release;
+    status clRetainSemaphoreKHR(sema_object: cl_semaphore_khr) = semaphore::Semaphore::retain_raw;
+    status clReleaseSemaphoreKHR(sema_object: cl_semaphore_khr) = semaphore::Semaphore::release_raw;
     query clGetSemaphoreInfoKHR(
         sema_object: cl_semaphore_khr, param_name: cl_semaphore_info_khr,
     ) = semaphore::get_info;

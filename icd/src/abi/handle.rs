@@ -42,6 +42,17 @@ pub trait Object: Sized + Send + Sync + 'static {
     fn from_raws(raws: &[RawHandle]) -> CLResult<Vec<Ref<Self>>> {
         raws.iter().map(|&raw| Self::from_raw(raw)).collect()
     }
+
+    /// `clRetain...`
+    fn retain_raw(raw: RawHandle) -> CLResult<()> {
+        Self::from_raw(raw)?.retain();
+        Ok(())
+    }
+
+    /// `clRelease...`
+    fn release_raw(raw: RawHandle) -> CLResult<()> {
+        Self::from_raw(raw)?.release()
+    }
 }
 
 /// Names `INVALID` and the registry of a kind of object.

@@ -213,17 +213,6 @@ pub fn remap(
     Ok(new.raw())
 }
 
-/// `clRetainCommandBufferKHR`
-pub fn retain(buffer: RawHandle) -> CLResult<()> {
-    CommandBuffer::from_raw(buffer)?.retain();
-    Ok(())
-}
-
-/// `clReleaseCommandBufferKHR`
-pub fn release(buffer: RawHandle) -> CLResult<()> {
-    CommandBuffer::from_raw(buffer)?.release()
-}
-
 /// `clFinalizeCommandBufferKHR`
 pub fn finalize(buffer: RawHandle) -> CLResult<()> {
     // > CL_INVALID_OPERATION if command_buffer is not in the Recording state.

@@ -222,17 +222,6 @@ fn finish(
     .raw())
 }
 
-/// `clRetainContext`
-pub fn retain(context: RawHandle) -> CLResult<()> {
-    Context::from_raw(context)?.retain();
-    Ok(())
-}
-
-/// `clReleaseContext`
-pub fn release(context: RawHandle) -> CLResult<()> {
-    Context::from_raw(context)?.release()
-}
-
 /// `clTerminateContextKHR`
 pub fn terminate(context: RawHandle) -> CLResult<()> {
     // > CL_INVALID_CONTEXT if context is not a valid OpenCL context.

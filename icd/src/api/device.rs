@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
+use brolga_runtime::clock::timestamp;
 use brolga_runtime::device::Device as RuntimeDevice;
-use brolga_runtime::event::timestamp;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 

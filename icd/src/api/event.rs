@@ -67,17 +67,6 @@ pub fn wait(num_events: cl_uint, list: InPtr<RawHandle>) -> CLResult<()> {
     RuntimeEvent::wait_all(&runtime)
 }
 
-/// `clRetainEvent`
-pub fn retain(event: RawHandle) -> CLResult<()> {
-    Event::from_raw(event)?.retain();
-    Ok(())
-}
-
-/// `clReleaseEvent`
-pub fn release(event: RawHandle) -> CLResult<()> {
-    Event::from_raw(event)?.release()
-}
-
 /// `clGetEventInfo`
 pub fn get_info(event: RawHandle, name: cl_event_info, writer: InfoWriter) -> CLResult<()> {
     let event = Event::from_raw(event)?;

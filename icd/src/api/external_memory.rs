@@ -124,17 +124,11 @@ fn queue_and_buffers(
         objects.iter().all(|mem| !mem.imported_for.is_empty()),
         ClError::INVALID_MEM_OBJECT,
     )?;
-    // > CL_INVALID_COMMAND_QUEUE if device associated with command_queue is not one of the devices specified by
-    // > CL_MEM_DEVICE_HANDLE_LIST_KHR at the time of creating one or more of mem_objects, or if one or more of mem_objects
-    // > belong to a context that does not contain a device associated with command_queue.
-    let of_device = |mem: &Ref<Mem>| {
-        let mut devices = mem.imported_for.iter();
-        devices.any(|device| Arc::ptr_eq(device, &queue.device))
-    };
-    require(
-        objects.iter().all(of_device),
-        ClError::INVALID_COMMAND_QUEUE,
-    )?;
+    // > CL_INVALID_COMMAND_QUEUE if device associated with command_queue is not one of the devices
+    // > specified by CL_MEM_DEVICE_HANDLE_LIST_KHR at the time of creating one or more of mem_objects,
+    // > or if one or more of mem_objects belong to a context that does not contain a device associated
+    // > with command_queue.
+    queue.require_device_in(objects.iter().map(|mem| &mem.imported_for[..]))?;
     let runtime = objects.iter().map(|mem| mem.runtime.clone()).collect();
     Ok((queue, runtime))
 }

@@ -82,17 +82,6 @@ pub fn clone(kernel: RawHandle) -> CLResult<RawHandle> {
     Ok(Kernel::handle(kernel.runtime.duplicate(), &kernel.program).raw())
 }
 
-/// `clRetainKernel`
-pub fn retain(kernel: RawHandle) -> CLResult<()> {
-    Kernel::from_raw(kernel)?.retain();
-    Ok(())
-}
-
-/// `clReleaseKernel`
-pub fn release(kernel: RawHandle) -> CLResult<()> {
-    Kernel::from_raw(kernel)?.release()
-}
-
 /// `clSetKernelArg`
 pub fn set_arg(
     kernel: RawHandle,

@@ -41,19 +41,18 @@ pub fn nd_range(
     // > CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and
     // > CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS).
     require((1..=3).contains(&work_dim), ClError::INVALID_WORK_DIMENSION)?;
-    let wait = events.wait_list(&queue.context)?;
-    // Arguments and sizes are checked by the runtime.
-    let dimensions = work_dim as usize;
-    let event = queue.runtime.enqueue_nd_range(
-        &kernel.runtime,
-        work_dim,
-        offset.array(dimensions).as_deref(),
-        global.array(dimensions).as_deref(),
-        local.array(dimensions).as_deref(),
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // Arguments and sizes are checked by the runtime.
+        let dimensions = work_dim as usize;
+        queue.runtime.enqueue_nd_range(
+            &kernel.runtime,
+            work_dim,
+            offset.array(dimensions).as_deref(),
+            global.array(dimensions).as_deref(),
+            local.array(dimensions).as_deref(),
+            wait,
+        )
+    })
 }
 
 /// `clEnqueueTask`

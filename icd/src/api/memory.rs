@@ -176,17 +176,6 @@ pub fn create_sub_buffer(
     .raw())
 }
 
-/// `clRetainMemObject`
-pub fn retain(mem: RawHandle) -> CLResult<()> {
-    Mem::from_raw(mem)?.retain();
-    Ok(())
-}
-
-/// `clReleaseMemObject`
-pub fn release(mem: RawHandle) -> CLResult<()> {
-    Mem::from_raw(mem)?.release()
-}
-
 /// `clGetMemObjectInfo`
 pub fn get_info(mem: RawHandle, name: cl_mem_info, writer: InfoWriter) -> CLResult<()> {
     let mem = Mem::from_raw(mem)?;

@@ -161,17 +161,6 @@ pub fn create_with_built_in_kernels(
     Err(ClError::INVALID_VALUE)
 }
 
-/// `clRetainProgram`
-pub fn retain(program: RawHandle) -> CLResult<()> {
-    Program::from_raw(program)?.retain();
-    Ok(())
-}
-
-/// `clReleaseProgram`
-pub fn release(program: RawHandle) -> CLResult<()> {
-    Program::from_raw(program)?.release()
-}
-
 /// `clSetProgramReleaseCallback`
 pub fn set_release_callback(
     program: RawHandle,

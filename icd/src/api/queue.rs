@@ -30,6 +30,18 @@ impl OfContext for Queue {
     }
 }
 
+impl Queue {
+    /// Requires each of some lists of devices to have the queue's. Errors: `CL_INVALID_COMMAND_QUEUE`.
+    pub fn require_device_in<'a>(
+        &self,
+        mut lists: impl Iterator<Item = &'a [Ref<Device>]>,
+    ) -> CLResult<()> {
+        let has_device =
+            |list: &[Ref<Device>]| list.iter().any(|one| Arc::ptr_eq(one, &self.device));
+        require(lists.all(has_device), ClError::INVALID_COMMAND_QUEUE)
+    }
+}
+
 const HOST_PROPERTIES: cl_command_queue_properties =
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
 const DEVICE_PROPERTIES: cl_command_queue_properties =
@@ -206,12 +218,6 @@ pub fn set_default(context: RawHandle, device: RawHandle, queue: RawHandle) -> C
     let mut defaults = context.default_queues.lock();
     queue.runtime.make_default()?;
     defaults.set(&device, &queue);
-    Ok(())
-}
-
-/// `clRetainCommandQueue`
-pub fn retain(queue: RawHandle) -> CLResult<()> {
-    Queue::from_raw(queue)?.retain();
     Ok(())
 }
 

@@ -139,17 +139,6 @@ pub fn create(
     .raw())
 }
 
-/// `clRetainSemaphoreKHR`
-pub fn retain(semaphore: RawHandle) -> CLResult<()> {
-    Semaphore::from_raw(semaphore)?.retain();
-    Ok(())
-}
-
-/// `clReleaseSemaphoreKHR`
-pub fn release(semaphore: RawHandle) -> CLResult<()> {
-    Semaphore::from_raw(semaphore)?.release()
-}
-
 /// `clGetSemaphoreInfoKHR`
 pub fn get_info(
     semaphore: RawHandle,
@@ -223,16 +212,10 @@ fn queue_and_semaphores(
             .all(|semaphore| Arc::ptr_eq(&semaphore.context, &queue.context)),
         ClError::INVALID_CONTEXT,
     )?;
-    // > CL_INVALID_COMMAND_QUEUE if the device associated with command_queue is not same as one of the devices specified by
-    // > CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR at the time of creating one or more of sema_objects.
-    let of_device = |semaphore: &Ref<Semaphore>| {
-        let mut devices = semaphore.devices.iter();
-        devices.any(|device| Arc::ptr_eq(device, &queue.device))
-    };
-    require(
-        semaphores.iter().all(of_device),
-        ClError::INVALID_COMMAND_QUEUE,
-    )?;
+    // > CL_INVALID_COMMAND_QUEUE if the device associated with command_queue is not same as one of the
+    // > devices specified by CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR at the time of creating one or more of
+    // > sema_objects.
+    queue.require_device_in(semaphores.iter().map(|semaphore| &semaphore.devices[..]))?;
     let runtime = semaphores.iter().map(|one| one.runtime.clone()).collect();
     Ok((queue, runtime))
 }

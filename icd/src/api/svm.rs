@@ -52,11 +52,10 @@ pub fn enqueue_free(
         ClError::INVALID_VALUE,
     )?;
     let pointers = pointers.host_ptrs(num_pointers as usize);
-    let wait = events.wait_list(&queue.context)?;
-    let notify = notify.map(|notify| callback::on_svm_free(notify, queue.raw(), user_data));
-    let event = queue.runtime.enqueue_svm_free(pointers, notify, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        let notify = notify.map(|notify| callback::on_svm_free(notify, queue.raw(), user_data));
+        queue.runtime.enqueue_svm_free(pointers, notify, wait)
+    })
 }
 
 /// `clEnqueueSVMMemcpy`
@@ -69,18 +68,17 @@ pub fn memcpy(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if dst_ptr is NULL or src_ptr is NULL and size is non-zero.
-    // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
-    let event = queue.runtime.enqueue_svm_memcpy(
-        blocking != CL_FALSE,
-        destination.host_ptr(),
-        source.host_ptr(),
-        size,
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if dst_ptr is NULL or src_ptr is NULL and size is non-zero.
+        // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
+        queue.runtime.enqueue_svm_memcpy(
+            blocking != CL_FALSE,
+            destination.host_ptr(),
+            source.host_ptr(),
+            size,
+            wait,
+        )
+    })
 }
 
 /// `clEnqueueSVMMemFill`
@@ -93,15 +91,14 @@ pub fn mem_fill(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero.
-    let pattern = pattern(pattern_pointer, pattern_size)?;
-    // > CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes, or size is not a multiple of pattern_size.
-    let event = queue
-        .runtime
-        .enqueue_svm_fill(destination.host_ptr(), &pattern, size, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero.
+        let pattern = pattern(pattern_pointer, pattern_size)?;
+        // > CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes, or size is not a multiple of pattern_size.
+        queue
+            .runtime
+            .enqueue_svm_fill(destination.host_ptr(), &pattern, size, wait)
+    })
 }
 
 /// `clEnqueueSVMMap`
@@ -114,29 +111,23 @@ pub fn map(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if svm_ptr is NULL, if size is zero, or if values specified in map_flags are not valid.
-    require(!pointer.is_null() && size != 0, ClError::INVALID_VALUE)?;
-    let event = queue.runtime.enqueue_svm_map(
-        blocking != CL_FALSE,
-        flags,
-        pointer.host_ptr(),
-        size,
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if svm_ptr is NULL, if size is zero, or if values specified in map_flags are not valid.
+        require(!pointer.is_null() && size != 0, ClError::INVALID_VALUE)?;
+        queue
+            .runtime
+            .enqueue_svm_map(blocking != CL_FALSE, flags, pointer.host_ptr(), size, wait)
+    })
 }
 
 /// `clEnqueueSVMUnmap`
 pub fn unmap(queue: RawHandle, pointer: OutPtr<c_void>, events: Events) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if svm_ptr is NULL.
-    require(!pointer.is_null(), ClError::INVALID_VALUE)?;
-    let event = queue.runtime.enqueue_svm_unmap(pointer.host_ptr(), &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if svm_ptr is NULL.
+        require(!pointer.is_null(), ClError::INVALID_VALUE)?;
+        queue.runtime.enqueue_svm_unmap(pointer.host_ptr(), wait)
+    })
 }
 
 /// `clEnqueueSVMMigrateMem`
@@ -149,19 +140,18 @@ pub fn migrate(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL.
-    require(
-        num_pointers != 0 && !pointers.is_null(),
-        ClError::INVALID_VALUE,
-    )?;
-    let count = num_pointers as usize;
-    let pointers = pointers.host_ptrs(count);
-    // > If sizes is NULL, or sizes[i] is zero, the entire allocation is migrated.
-    let sizes = sizes.array(count).unwrap_or_else(|| vec![0; count]);
-    let event = queue
-        .runtime
-        .enqueue_svm_migrate(&pointers, &sizes, flags, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL.
+        require(
+            num_pointers != 0 && !pointers.is_null(),
+            ClError::INVALID_VALUE,
+        )?;
+        let count = num_pointers as usize;
+        let pointers = pointers.host_ptrs(count);
+        // > If sizes is NULL, or sizes[i] is zero, the entire allocation is migrated.
+        let sizes = sizes.array(count).unwrap_or_else(|| vec![0; count]);
+        queue
+            .runtime
+            .enqueue_svm_migrate(&pointers, &sizes, flags, wait)
+    })
 }

@@ -6,7 +6,9 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use brolga_runtime::{Buffer as RuntimeBuffer, RectSide};
+use brolga_runtime::{
+    Buffer as RuntimeBuffer, Event as RuntimeEvent, HostPtr, Queue as RuntimeQueue, RectSide,
+};
 use opencl_sys::*;
 
 use super::context::OfContext;
@@ -31,6 +33,47 @@ pub fn side(origin: InPtr<usize>, row_pitch: usize, slice_pitch: usize) -> CLRes
     })
 }
 
+/// The runtime's read or write.
+type HostTransfer = fn(
+    &Arc<RuntimeQueue>,
+    &Arc<RuntimeBuffer>,
+    bool,
+    usize,
+    usize,
+    HostPtr,
+    &[Arc<RuntimeEvent>],
+) -> CLResult<Arc<RuntimeEvent>>;
+
+/// What reading and writing do.
+fn host_transfer(
+    transfer: HostTransfer,
+    queue: RawHandle,
+    buffer: RawHandle,
+    blocking: cl_bool,
+    offset: usize,
+    size: usize,
+    host: HostPtr,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::usable(queue)?;
+    let buffer = Mem::for_queue(buffer, &queue)?;
+    // > CL_INVALID_VALUE if the region being read or written specified by (offset, size) is out of
+    // > bounds or if ptr is a NULL value.
+    require(!host.is_null(), ClError::INVALID_VALUE)?;
+    let blocking = blocking != CL_FALSE;
+    events.enqueue(&queue, |wait| {
+        transfer(
+            &queue.runtime,
+            &buffer.runtime,
+            blocking,
+            offset,
+            size,
+            host,
+            wait,
+        )
+    })
+}
+
 /// `clEnqueueReadBuffer`
 pub fn read(
     queue: RawHandle,
@@ -41,21 +84,10 @@ pub fn read(
     to: OutPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    let buffer = Mem::for_queue(buffer, &queue)?;
-    // > CL_INVALID_VALUE if the region being read specified by (offset, size) is out of bounds or if ptr is a NULL
-    // > value.
-    require(!to.is_null(), ClError::INVALID_VALUE)?;
-    events.enqueue(&queue, |wait| {
-        queue.runtime.enqueue_read(
-            &buffer.runtime,
-            blocking != CL_FALSE,
-            offset,
-            size,
-            to.host_ptr(),
-            wait,
-        )
-    })
+    let (transfer, host): (HostTransfer, _) = (RuntimeQueue::enqueue_read, to.host_ptr());
+    host_transfer(
+        transfer, queue, buffer, blocking, offset, size, host, events,
+    )
 }
 
 /// `clEnqueueWriteBuffer`
@@ -68,21 +100,10 @@ pub fn write(
     from: InPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    let buffer = Mem::for_queue(buffer, &queue)?;
-    // > CL_INVALID_VALUE if the region being written specified by (offset, size) is out of bounds or if ptr is a NULL
-    // > value.
-    require(!from.is_null(), ClError::INVALID_VALUE)?;
-    events.enqueue(&queue, |wait| {
-        queue.runtime.enqueue_write(
-            &buffer.runtime,
-            blocking != CL_FALSE,
-            offset,
-            size,
-            from.host_ptr(),
-            wait,
-        )
-    })
+    let (transfer, host): (HostTransfer, _) = (RuntimeQueue::enqueue_write, from.host_ptr());
+    host_transfer(
+        transfer, queue, buffer, blocking, offset, size, host, events,
+    )
 }
 
 /// `clEnqueueCopyBuffer`
@@ -110,6 +131,57 @@ pub fn copy(
     })
 }
 
+/// The runtime's rectangular read or write.
+type HostRectTransfer = fn(
+    &Arc<RuntimeQueue>,
+    &Arc<RuntimeBuffer>,
+    bool,
+    RectSide,
+    RectSide,
+    [usize; 3],
+    HostPtr,
+    &[Arc<RuntimeEvent>],
+) -> CLResult<Arc<RuntimeEvent>>;
+
+/// What rectangular reading and writing do.
+fn host_rect_transfer(
+    transfer: HostRectTransfer,
+    queue: RawHandle,
+    buffer: RawHandle,
+    blocking: cl_bool,
+    buffer_origin: InPtr<usize>,
+    host_origin: InPtr<usize>,
+    region: InPtr<usize>,
+    buffer_row_pitch: usize,
+    buffer_slice_pitch: usize,
+    host_row_pitch: usize,
+    host_slice_pitch: usize,
+    host: HostPtr,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::usable(queue)?;
+    let buffer = Mem::for_queue(buffer, &queue)?;
+    // > CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL.
+    let inside = side(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
+    let outside = side(host_origin, host_row_pitch, host_slice_pitch)?;
+    let region = triple(region)?;
+    // > CL_INVALID_VALUE if ptr is NULL.
+    require(!host.is_null(), ClError::INVALID_VALUE)?;
+    let (runtime, blocking) = (&queue.runtime, blocking != CL_FALSE);
+    events.enqueue(&queue, |wait| {
+        transfer(
+            runtime,
+            &buffer.runtime,
+            blocking,
+            inside,
+            outside,
+            region,
+            host,
+            wait,
+        )
+    })
+}
+
 /// `clEnqueueReadBufferRect`
 pub fn read_rect(
     queue: RawHandle,
@@ -125,25 +197,22 @@ pub fn read_rect(
     to: OutPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    let buffer = Mem::for_queue(buffer, &queue)?;
-    // > CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL.
-    let buffer_side = side(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
-    let host_side = side(host_origin, host_row_pitch, host_slice_pitch)?;
-    let region = triple(region)?;
-    // > CL_INVALID_VALUE if ptr is NULL.
-    require(!to.is_null(), ClError::INVALID_VALUE)?;
-    events.enqueue(&queue, |wait| {
-        queue.runtime.enqueue_read_rect(
-            &buffer.runtime,
-            blocking != CL_FALSE,
-            buffer_side,
-            host_side,
-            region,
-            to.host_ptr(),
-            wait,
-        )
-    })
+    let (transfer, host): (HostRectTransfer, _) = (RuntimeQueue::enqueue_read_rect, to.host_ptr());
+    host_rect_transfer(
+        transfer,
+        queue,
+        buffer,
+        blocking,
+        buffer_origin,
+        host_origin,
+        region,
+        buffer_row_pitch,
+        buffer_slice_pitch,
+        host_row_pitch,
+        host_slice_pitch,
+        host,
+        events,
+    )
 }
 
 /// `clEnqueueWriteBufferRect`
@@ -161,25 +230,23 @@ pub fn write_rect(
     from: InPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    let buffer = Mem::for_queue(buffer, &queue)?;
-    // > CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL.
-    let buffer_side = side(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
-    let host_side = side(host_origin, host_row_pitch, host_slice_pitch)?;
-    let region = triple(region)?;
-    // > CL_INVALID_VALUE if ptr is NULL.
-    require(!from.is_null(), ClError::INVALID_VALUE)?;
-    events.enqueue(&queue, |wait| {
-        queue.runtime.enqueue_write_rect(
-            &buffer.runtime,
-            blocking != CL_FALSE,
-            buffer_side,
-            host_side,
-            region,
-            from.host_ptr(),
-            wait,
-        )
-    })
+    let (transfer, host): (HostRectTransfer, _) =
+        (RuntimeQueue::enqueue_write_rect, from.host_ptr());
+    host_rect_transfer(
+        transfer,
+        queue,
+        buffer,
+        blocking,
+        buffer_origin,
+        host_origin,
+        region,
+        buffer_row_pitch,
+        buffer_slice_pitch,
+        host_row_pitch,
+        host_slice_pitch,
+        host,
+        events,
+    )
 }
 
 /// `clEnqueueCopyBufferRect`
@@ -290,13 +357,12 @@ pub fn unmap(
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     let mem = Mem::any_for_queue(mem, &queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer for memobj.
-    let event = queue
-        .runtime
-        .enqueue_unmap(&mem.runtime, mapped.address(), &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer for memobj.
+        queue
+            .runtime
+            .enqueue_unmap(&mem.runtime, mapped.address(), wait)
+    })
 }
 
 /// What is to be migrated.

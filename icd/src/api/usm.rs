@@ -159,18 +159,17 @@ pub fn fill(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if dst_ptr is NULL, or if dst_ptr is not aligned to pattern_size bytes.
-    // > CL_INVALID_VALUE if pattern is NULL.
-    // > CL_INVALID_VALUE if pattern_size is not a power of two or is greater than the size of the largest integer or
-    // > floating-point vector data type supported by the device associated with command_queue.
-    // > CL_INVALID_VALUE if size is not a multiple of pattern_size.
-    let pattern = pattern(pattern_pointer, pattern_size)?;
-    let event = queue
-        .runtime
-        .enqueue_usm_fill(destination.host_ptr(), &pattern, size, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if dst_ptr is NULL, or if dst_ptr is not aligned to pattern_size bytes.
+        // > CL_INVALID_VALUE if pattern is NULL.
+        // > CL_INVALID_VALUE if pattern_size is not a power of two or is greater than the size of the largest integer or
+        // > floating-point vector data type supported by the device associated with command_queue.
+        // > CL_INVALID_VALUE if size is not a multiple of pattern_size.
+        let pattern = pattern(pattern_pointer, pattern_size)?;
+        queue
+            .runtime
+            .enqueue_usm_fill(destination.host_ptr(), &pattern, size, wait)
+    })
 }
 
 /// `clEnqueueMemsetINTEL`, which `clEnqueueMemFillINTEL` replaced: a fill with one byte.
@@ -199,18 +198,17 @@ pub fn memcpy(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if either dst_ptr or src_ptr are NULL.
-    // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
-    let event = queue.runtime.enqueue_usm_memcpy(
-        blocking != CL_FALSE,
-        destination.host_ptr(),
-        source.host_ptr(),
-        size,
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if either dst_ptr or src_ptr are NULL.
+        // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
+        queue.runtime.enqueue_usm_memcpy(
+            blocking != CL_FALSE,
+            destination.host_ptr(),
+            source.host_ptr(),
+            size,
+            wait,
+        )
+    })
 }
 
 /// `clEnqueueMigrateMemINTEL`
@@ -222,15 +220,14 @@ pub fn migrate(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // No size is wrong: "the memory range may be expanded".
-    let _ = size;
-    // > CL_INVALID_VALUE if flags is not a supported combination of memory migration flags.
-    let event = queue
-        .runtime
-        .enqueue_usm_migrate(pointer.host_ptr(), flags, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // No size is wrong: "the memory range may be expanded".
+        let _ = size;
+        // > CL_INVALID_VALUE if flags is not a supported combination of memory migration flags.
+        queue
+            .runtime
+            .enqueue_usm_migrate(pointer.host_ptr(), flags, wait)
+    })
 }
 
 /// `clEnqueueMemAdviseINTEL`
@@ -242,12 +239,11 @@ pub fn advise(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    let _ = size;
-    // > CL_INVALID_VALUE if advice is not supported advice for the device associated with command_queue.
-    let event = queue
-        .runtime
-        .enqueue_usm_advise(pointer.host_ptr(), advice, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        let _ = size;
+        // > CL_INVALID_VALUE if advice is not supported advice for the device associated with command_queue.
+        queue
+            .runtime
+            .enqueue_usm_advise(pointer.host_ptr(), advice, wait)
+    })
 }

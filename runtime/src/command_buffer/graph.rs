@@ -25,8 +25,9 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 
 use crate::chunks::{ChunkScheduler, MoreThreads};
+use crate::clock::timestamp;
 use crate::command::Work;
-use crate::event::{Event, timestamp};
+use crate::event::Event;
 use crate::launch::NANOSECONDS_PER_THREAD;
 use crate::pool::Push;
 use crate::trace;

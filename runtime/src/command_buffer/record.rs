@@ -9,7 +9,7 @@ use std::sync::Arc;
 use opencl_sys::*;
 
 use super::{Command, CommandBuffer, Dispatch, Recording, RecordingSite, SyncPoint};
-use crate::command::{RetainedResources, Work};
+use crate::command::Work;
 use crate::enqueue::check_kernel;
 use crate::error::{CLResult, ClError};
 use crate::memory::buffer::Buffer;
@@ -20,11 +20,7 @@ impl CommandBuffer {
     /// `clCommandBarrierWithWaitListKHR`: done when what it waits for is, or everything recorded before if that is nothing. What is
     /// recorded later waits for it.
     pub fn barrier(&self, place: &RecordingSite) -> CLResult<SyncPoint> {
-        let command = Command {
-            command_type: CL_COMMAND_BARRIER,
-            work: Work::Nothing,
-            retained: RetainedResources::new(),
-        };
+        let command = Command::retaining_nothing(CL_COMMAND_BARRIER, Work::Nothing);
         self.record(place, command)
     }
 
@@ -130,10 +126,8 @@ impl CommandBuffer {
         if !is_complete && !may_defer {
             return Err(ClError::INVALID_KERNEL_ARGS);
         }
-        let command = command.unwrap_or(Command {
-            command_type: CL_COMMAND_NDRANGE_KERNEL,
-            work: Work::Nothing,
-            retained: RetainedResources::new(),
+        let command = command.unwrap_or_else(|| {
+            Command::retaining_nothing(CL_COMMAND_NDRANGE_KERNEL, Work::Nothing)
         });
         let mut recording = self.recording.lock();
         let point = self.record_into(&mut recording, place, command)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use super::buffers::check_buffer;
+use super::buffers::{check_buffer, retained};
 use crate::command::{Command, RetainedResources, Work};
 use crate::context::Context;
 use crate::device::Device;
@@ -132,15 +132,11 @@ impl Queue {
         for buffer in buffers {
             check_buffer(self.context(), buffer)?;
         }
-        let retained = buffers
-            .iter()
-            .map(|buffer| Arc::clone(buffer) as _)
-            .collect();
         let work = Work::application(function);
         self.enqueue(
             CL_COMMAND_NATIVE_KERNEL,
             work,
-            retained,
+            retained(buffers),
             wait,
             Ordering::Queue,
         )

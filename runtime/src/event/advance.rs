@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
 use smallvec::SmallVec;
 
-use super::{Event, EventCallback, Submitted, is_final, timestamp};
+use super::{Event, EventCallback, Submitted, is_final};
+use crate::clock::timestamp;
 use crate::error::ClError;
 use crate::on_device::LaunchTree;
 use crate::pool::{Pool, Push};

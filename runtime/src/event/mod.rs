@@ -23,14 +23,15 @@
 mod advance;
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
+use std::sync::{Arc, Weak};
 
 use opencl_sys::*;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
+use crate::clock::timestamp;
 use crate::command::{Job, RetainedResources, Work};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
@@ -49,12 +50,6 @@ pub struct Profile {
     pub start: u64,
     pub end: u64,
     pub complete: u64,
-}
-
-/// Nanoseconds on the clock that both the host timer and the device timer show.
-pub fn timestamp() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// Called with the status that was reached, or the error that came instead.
@@ -275,6 +270,11 @@ impl Event {
     /// Whether the command is complete or has failed.
     pub(crate) fn is_done(&self) -> bool {
         self.status.is_final()
+    }
+
+    /// Whether there is a command that is neither complete nor has failed.
+    pub(crate) fn may_run(event: &Weak<Event>) -> bool {
+        event.upgrade().is_some_and(|event| !event.is_done())
     }
 
     /// The queue that has its place for the command, or the first of several.

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 
 use crate::context::Context;
 use crate::event::Event;
+use crate::weak_list::WeakList;
 
 /// `CL_DEVICE_MAX_ON_DEVICE_EVENTS`
 pub(crate) const MAX_EVENTS: u32 = 1 << 16;
@@ -28,9 +29,8 @@ struct Events {
     /// Of the handle given out last. None is given out twice.
     last: u64,
     table: HashMap<u64, Entry>,
-    /// Commands that waited for others when they were enqueued, those that no longer do swept out now and then.
-    blocked: Vec<Weak<Event>>,
-    sweep_at: usize,
+    /// Commands that waited for others when they were enqueued.
+    blocked: WeakList<Event>,
 }
 
 struct Entry {
@@ -108,13 +108,8 @@ impl LaunchTree {
     /// Remembers a command that waits for others.
     pub(super) fn note_blocked(&self, event: &Arc<Event>) {
         let mut events = self.events.lock();
-        if events.blocked.len() >= events.sweep_at {
-            events
-                .blocked
-                .retain(|event| event.upgrade().is_some_and(|event| event.is_blocked()));
-            events.sweep_at = (2 * events.blocked.len()).max(64);
-        }
-        events.blocked.push(Arc::downgrade(event));
+        let is_blocked = |event: &Weak<Event>| event.upgrade().is_some_and(|e| e.is_blocked());
+        events.blocked.add(event, is_blocked);
     }
 
     /// What keeps the tree from coming to its end, once nothing can run: user events that are not set, else commands that wait for
@@ -130,11 +125,7 @@ impl LaunchTree {
             return user;
         }
         let blocked = std::mem::take(&mut events.blocked);
-        blocked
-            .iter()
-            .filter_map(Weak::upgrade)
-            .filter(|event| event.is_blocked())
-            .collect()
+        blocked.alive().filter(|event| event.is_blocked()).collect()
     }
 
     /// The launch from the host is complete: nobody can use a handle any more.
