@@ -9,7 +9,7 @@
 //! host placed there for `local` pointer arguments); the context follows at the next multiple of
 //! [`SCRATCH_ALIGN`]. [`crate::CompiledKernel::scratch_size`] gives the total.
 //!
-//! Argument block: each argument at [`crate::ArgInfo::offset`], little-endian, as the host's C ABI lays
+//! Argument block: each argument at [`crate::kernel_info::ArgInfo::offset`], little-endian, as the host's C ABI lays
 //! it out. A pointer to global or constant memory is its 64-bit address (0 for a null buffer). A
 //! pointer to local memory is its 64-bit byte *offset in work-group memory*; generated code adds the
 //! base of the scratch memory it was given. An image is the address of its [`crate::image::Descriptor`], which stays as it is while

@@ -13,7 +13,10 @@
 //!   -> jit/        executable memory, symbols
 //! ```
 //!
-//! What reading and writing images means is in `image/`, which the interpreter and generated code call.
+//! `interp/` runs the IR of every stage and is what it means; it imports nothing of
+//! what it judges. What reading and writing images means is in `image/`, which the
+//! interpreter and generated code call. On the ground are `launch.rs` (index spaces, and what code
+//! is specialised for) and `options.rs` (what a program is built with). Imports point down.
 //!
 //! What flows in: modules as words, specialization constants and build options ([`Program::from_spirv`]).
 //! What flows out: what a host needs to know of each kernel ([`KernelInfo`]) and, per launch
@@ -30,10 +33,14 @@ pub mod device;
 pub mod diagnostic;
 pub mod dump;
 pub mod image;
+pub mod interp;
 pub mod ir;
 pub mod jit;
 pub mod kernel_info;
+pub mod launch;
 pub mod lower;
+mod named;
+pub mod options;
 pub mod pipe;
 pub mod program;
 pub mod spirv;
@@ -48,8 +55,7 @@ pub use ir::KernelRole;
 pub use kernel_info::{
     AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers,
 };
-pub use program::{
-    BuildOptions, CompiledKernel, HostVariable, LaunchKey, NdRange, Program, SUB_GROUP_SIZES,
-    SpecConstantInfo, SpecConstants, spec_constants,
-};
+pub use launch::{LaunchKey, NdRange, SUB_GROUP_SIZES};
+pub use options::{BuildOptions, SpecConstantInfo, SpecConstants};
+pub use program::{CompiledKernel, HostVariable, Program, spec_constants};
 pub use times::Times;

@@ -5,105 +5,20 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::abi::{KernelFn, SCRATCH_ALIGN};
+use crate::diagnostic::{Diagnostic, Remark};
 use crate::dump::Dump;
 use crate::ir::{FuncId, Function, KernelRole, Module, Op, ParamSource};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
+use crate::kernel_info::{AddressSpace, KernelInfo};
+use crate::launch::{LaunchKey, NdRange, SUB_GROUP_SIZES};
+use crate::options::{BuildOptions, SpecConstantInfo, SpecConstants};
 use crate::times::{Stopwatch, Times};
-use crate::{
-    AddressSpace, Diagnostic, KernelInfo, Remark, codegen, lower, spirv, transform, workgroup,
-};
-
-/// Build options that change generated code (already parsed from an option string).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct BuildOptions {
-    /// `-cl-opt-disable`
-    pub opt_disable: bool,
-    /// `-cl-mad-enable`
-    pub mad_enable: bool,
-    /// `-cl-unsafe-math-optimizations`
-    pub unsafe_math: bool,
-    /// `-cl-finite-math-only`
-    pub finite_math_only: bool,
-    /// `-cl-no-signed-zeros`
-    pub no_signed_zeros: bool,
-    /// `-cl-fast-relaxed-math`
-    pub fast_relaxed_math: bool,
-    /// `-cl-denorms-are-zero`
-    pub denorms_are_zero: bool,
-}
-
-/// Values for specialization constants, by `SpecId`: the little-endian bytes `clSetProgramSpecializationConstant` was given.
-pub type SpecConstants = BTreeMap<u32, Vec<u8>>;
-
-/// A specialization constant that a module declares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpecConstantInfo {
-    pub spec_id: u32,
-    /// Bytes of the value (1 for a Boolean).
-    pub size: usize,
-}
+use crate::{codegen, lower, spirv, transform, workgroup};
 
 /// Lists the specialization constants that a module declares, without building it.
 pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>, Diagnostic> {
     spirv::spec_constants(words)
-}
-
-/// The index space of one launch; unused dimensions have size 1 and offset 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct NdRange {
-    pub work_dim: u32,
-    pub global_offset: [u64; 3],
-    pub global_size: [u64; 3],
-    pub local_size: [u64; 3],
-}
-
-/// Bound on global ids, sizes and offsets under which index arithmetic is known not to wrap 32 bits: a few
-/// elements per work-item still fit.
-pub const SMALL_IDS: u64 = 1 << 28;
-
-/// Bound on the work-items of a work-group, in any dimension and in all.
-pub const MAX_LOCAL_SIZE: u64 = 1 << 16;
-
-/// The sizes of sub-groups that a kernel may require.
-pub const SUB_GROUP_SIZES: [u32; 4] = [4, 8, 16, 32];
-
-/// What generated code is specialised for; equal keys share code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LaunchKey {
-    /// Work-items per vector: the kernel's width, or less where work-groups are too short for it.
-    pub width: u8,
-    /// Work-items are laid out along x alone (`local_size` is 1 in y and z).
-    pub linear: bool,
-    /// Every work-group's x size is a multiple of the width, so there is no partial chunk.
-    pub full_chunks: bool,
-    /// The global offset is zero in every dimension.
-    pub zero_offset: bool,
-    /// Every global id and size is at most [`SMALL_IDS`].
-    pub small_ids: bool,
-    /// Every work-group has the enqueued local size.
-    pub uniform_groups: bool,
-}
-
-impl LaunchKey {
-    /// What may be taken for granted of a launch, for code of `width` work-items a vector.
-    pub fn new(range: &NdRange, width: u8) -> LaunchKey {
-        let whole = |size: u64| size.is_multiple_of(u64::from(width));
-        let last_x = range.global_size[0] % range.local_size[0];
-        LaunchKey {
-            width,
-            linear: range.local_size[1] == 1 && range.local_size[2] == 1,
-            full_chunks: whole(range.local_size[0]) && whole(last_x),
-            zero_offset: range.global_offset == [0; 3],
-            small_ids: (0..3).all(|d| {
-                range.global_offset[d]
-                    .checked_add(range.global_size[d])
-                    .is_some_and(|end| end <= SMALL_IDS)
-            }),
-            uniform_groups: (0..3)
-                .all(|d| range.global_size[d].is_multiple_of(range.local_size[d])),
-        }
-    }
 }
 
 /// A kernel ready to be compiled for a launch: inlined, optimised, one lane a value.
@@ -114,7 +29,7 @@ struct Prepared {
     /// Work-items per vector.
     width: u8,
     /// Whether its results may depend on the local size.
-    observes_groups: bool,
+    depends_on_groups: bool,
     /// Every launch has that width: it is asked for, or the size of sub-groups that an application may have asked about.
     fixed_width: bool,
     /// Why that width.
@@ -269,7 +184,7 @@ impl Program {
         };
         remarks.extend(found.iter().map(|r| self.remark_text(r)));
         Ok(Prepared {
-            observes_groups: workgroup::observes_groups(&function, &params),
+            depends_on_groups: workgroup::depends_on_groups(&function, &params),
             function,
             params,
             width,
@@ -307,8 +222,8 @@ impl Program {
 
     /// Whether the results of `kernel` may depend on which work-items are a work-group. Those of one that does not are the same
     /// for every local size.
-    pub fn observes_groups(&self, kernel: usize) -> bool {
-        self.prepared(kernel).is_ok_and(|p| p.observes_groups)
+    pub fn depends_on_groups(&self, kernel: usize) -> bool {
+        self.prepared(kernel).is_ok_and(|p| p.depends_on_groups)
     }
 
     /// The key of a launch of `kernel`.

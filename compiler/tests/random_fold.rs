@@ -4,7 +4,7 @@
 //! integer, and returns every value on the way; it must return the same before and after, for corner cases as
 //! arguments. NaNs are all alike.
 
-use brolga_compiler::ir::interp::{Interpreter, Memory, Options};
+use brolga_compiler::interp::{Interpreter, Memory, Options};
 use brolga_compiler::ir::{
     Arith, BinOp, Builder, ConvertOp, FloatCC, Function, IntCC, Module, Op, Rounding, Scalar,
     Stage, Type, UnOp, Value, Wrap, eval, verify::verify,

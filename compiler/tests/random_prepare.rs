@@ -3,7 +3,7 @@
 //! `BROLGA_SEED` and `BROLGA_COUNT` choose which kernels and how many.
 
 use brolga_compiler::NdRange;
-use brolga_compiler::ir::interp::{Interpreter, Launch, Memory, Options};
+use brolga_compiler::interp::{Interpreter, Launch, Memory, Options};
 use brolga_compiler::ir::{Function, Module, ParamSource, Stage, parse, verify};
 use brolga_compiler::transform::{cleanup, prepare_kernel};
 use brolga_compiler_testing::kernels::private_memory;

@@ -15,19 +15,20 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use smallvec::SmallVec;
 
+use crate::chunks::{ChunkScheduler, MoreThreads, WorkShape};
+use crate::clock::timestamp;
 use crate::command_buffer::graph::GraphRun;
 use crate::error::{CLResult, ClError};
-use crate::event::{Event, timestamp};
+use crate::event::Event;
 use crate::fault;
 use crate::launch::LaunchWork;
 use crate::memory::transfer::Transfer;
-use crate::on_device::Lineage;
+use crate::on_device::ParentLink;
 use crate::pool::Push;
-use crate::share::{Shape, Share, Widened};
 use crate::trace;
 
 /// Objects that a command keeps alive until it completes.
-pub(crate) type Keep = SmallVec<[Arc<dyn Any + Send + Sync>; 4]>;
+pub(crate) type RetainedResources = SmallVec<[Arc<dyn Any + Send + Sync>; 4]>;
 
 /// A closure that runs once.
 pub(crate) type Action = Box<dyn FnOnce() + Send>;
@@ -40,7 +41,18 @@ pub(crate) struct Command {
     /// `CL_COMMAND_...`
     pub(crate) command_type: u32,
     pub(crate) work: Work,
-    pub(crate) keep: Keep,
+    pub(crate) retained: RetainedResources,
+}
+
+impl Command {
+    /// A command on memory that the application keeps alive, or on none.
+    pub(crate) fn retaining_nothing(command_type: u32, work: Work) -> Command {
+        Command {
+            command_type,
+            work,
+            retained: RetainedResources::new(),
+        }
+    }
 }
 
 /// What a command does.
@@ -81,10 +93,10 @@ impl Work {
         }
     }
 
-    pub(crate) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> WorkShape {
         match self {
             Work::Nothing | Work::Instant(_) | Work::Application(_) | Work::Blocking(_) => {
-                Shape::SINGLE
+                WorkShape::SINGLE
             }
             Work::Transfer(transfer) => transfer.shape(),
             Work::Launch(launch) => launch.shape(),
@@ -188,14 +200,14 @@ pub(crate) struct Job {
 }
 
 enum Body {
-    One { work: Work, share: Share },
+    One { work: Work, share: ChunkScheduler },
     Graph(GraphRun),
 }
 
 impl Job {
     /// `threads` is how many may take part.
     pub(crate) fn new(work: Work, threads: u32) -> Job {
-        let share = Share::new(work.shape(), threads);
+        let share = ChunkScheduler::new(work.shape(), threads);
         Job {
             body: Body::One { work, share },
             participants: AtomicU32::new(0),
@@ -241,15 +253,15 @@ impl Job {
         }
     }
 
-    /// The family that a command of the host founds if it is this that it does.
-    pub(crate) fn lineage(&self) -> Option<Lineage> {
+    /// The tree that a command of the host founds if it is this that it does.
+    pub(crate) fn parent_link(&self) -> Option<ParentLink> {
         match &self.body {
             Body::One {
                 work: Work::Launch(launch),
                 ..
             } => launch
                 .spawner()
-                .map(|spawner| Lineage::root(&spawner.family)),
+                .map(|spawner| ParentLink::root(&spawner.tree)),
             _ => None,
         }
     }
@@ -319,15 +331,20 @@ impl Job {
 /// between the chunks of a shared command), and completes the command when the last unit was done here.
 ///
 /// Dependents that become ready are pushed quietly: the caller goes on to look for work.
-pub(crate) fn participate(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
+pub(crate) fn run_chunks(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
     match &event.job.body {
         Body::One { work, share } => participate_in_one(event, work, share, stop),
-        Body::Graph(run) => run.participate(event, stop),
+        Body::Graph(run) => run.run_chunks(event, stop),
     }
     event.job.participants.fetch_sub(1, SeqCst);
 }
 
-fn participate_in_one(event: &Arc<Event>, work: &Work, share: &Share, stop: &dyn Fn() -> bool) {
+fn participate_in_one(
+    event: &Arc<Event>,
+    work: &Work,
+    share: &ChunkScheduler,
+    stop: &dyn Fn() -> bool,
+) {
     let mut before = timestamp();
     event.begin(before);
     while let Some((begin, end)) = share.claim() {
@@ -337,16 +354,16 @@ fn participate_in_one(event: &Arc<Event>, work: &Work, share: &Share, stop: &dyn
         if trace::is_on() {
             work.record(begin..end, share.shape().units, (before, now));
         }
-        match share.spent(end - begin, now.saturating_sub(before)) {
+        match share.record_time(end - begin, now.saturating_sub(before)) {
             None => {}
             // The pool has forgotten the command, because one thread was to do all of it.
-            Some(Widened::FromOne) => event.pool().push(Arc::clone(event), Push::Notify),
-            Some(Widened::FromSeveral) => event.pool().wake_one(),
+            Some(MoreThreads::FromOne) => event.pool().push(Arc::clone(event), Push::Notify),
+            Some(MoreThreads::FromSeveral) => event.pool().wake_one(),
         }
         before = now;
         if share.done(end - begin) {
             work.finish(share.busy());
-            event.end(Push::Quiet);
+            event.end(Push::NoWake);
             break;
         }
         // What one thread was to do alone is in no list any more: nobody else would finish it.

@@ -1,13 +1,14 @@
 //! Contexts: what memory objects, programs, queues and events belong to.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::{Arc, Weak};
 
 use opencl_sys::*;
 use parking_lot::Mutex;
 
+use crate::destructors::{DestructorCallback, DestructorCallbacks};
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
@@ -16,6 +17,7 @@ use crate::memory::shared::SharedTable;
 use crate::on_device::DeviceQueues;
 use crate::pool::Pool;
 use crate::queue::Queue;
+use crate::weak_list::WeakList;
 
 /// Receives runtime error reports: `pfn_notify` of `clCreateContext`.
 pub type ErrorNotify = Box<dyn Fn(&str) + Send + Sync>;
@@ -36,34 +38,17 @@ pub struct ContextOptions {
     pub may_be_terminated: bool,
 }
 
-/// The queues of a context that may have commands.
-#[derive(Default)]
-struct Queues {
-    /// Gone ones are swept out now and then.
-    list: Vec<Weak<Queue>>,
-    /// Sweep when the list has grown to this.
-    sweep_at: usize,
-}
-
-/// The commands of a context that are not complete; others are swept out now and then.
-#[derive(Default)]
-struct Commands {
-    list: Vec<Weak<Event>>,
-    /// Sweep when the list has grown to this.
-    sweep_at: usize,
-}
-
 /// An OpenCL context.
 pub struct Context {
     devices: Vec<Arc<Device>>,
     options: ContextOptions,
     device_queues: DeviceQueues,
     shared: SharedTable,
-    queues: Mutex<Queues>,
+    queues: Mutex<WeakList<Queue>>,
     terminated: AtomicBool,
-    /// What a termination ends, if there may be one.
-    commands: Option<Mutex<Commands>>,
-    destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
+    /// What a termination ends, if there may be one: commands that are not complete.
+    commands: Option<Mutex<WeakList<Event>>>,
+    destructors: DestructorCallbacks,
 }
 
 impl Context {
@@ -88,7 +73,7 @@ impl Context {
             device_queues: DeviceQueues::default(),
             shared: SharedTable::default(),
             queues: Mutex::default(),
-            destructors: Mutex::default(),
+            destructors: DestructorCallbacks::default(),
         }))
     }
 
@@ -114,8 +99,8 @@ impl Context {
 
     /// `clSetContextDestructorCallback`: callbacks run in the reverse order of registration when the last
     /// object of the context is gone.
-    pub fn on_destroy(&self, callback: Box<dyn FnOnce() + Send>) {
-        self.destructors.lock().push(callback);
+    pub fn on_destroy(&self, callback: DestructorCallback) {
+        self.destructors.register(callback);
     }
 
     /// Reports an error that no return value can carry to the application's `pfn_notify`.
@@ -148,14 +133,12 @@ impl Context {
         &self.shared
     }
 
-    /// Remembers a queue of this context. Its commands keep it alive, so that it is found here as long as there are any.
+    /// Remembers a queue of this context. Its commands keep it alive, so that it is found here as
+    /// long as there are any.
     pub(crate) fn add_queue(&self, queue: &Arc<Queue>) {
-        let mut queues = self.queues.lock();
-        if queues.list.len() >= queues.sweep_at {
-            queues.list.retain(|queue| queue.strong_count() > 0);
-            queues.sweep_at = (2 * queues.list.len()).max(16);
-        }
-        queues.list.push(Arc::downgrade(queue));
+        self.queues
+            .lock()
+            .add(queue, |queue| queue.strong_count() > 0);
     }
 
     /// `clTerminateContextKHR`: every command that is not complete ends with `CL_CONTEXT_TERMINATED_KHR`. What nobody has begun
@@ -172,7 +155,7 @@ impl Context {
             if self.terminated.swap(true, SeqCst) {
                 return Err(ClError::CONTEXT_TERMINATED);
             }
-            commands.list.iter().filter_map(Weak::upgrade).collect()
+            commands.alive().collect()
         };
         Event::terminate_all(&commands);
         fault::interrupt_kernels(self);
@@ -190,8 +173,7 @@ impl Context {
             return Vec::new();
         };
         let commands = commands.lock();
-        let alive = commands.list.iter().filter_map(Weak::upgrade);
-        alive.filter(|event| !event.is_done()).collect()
+        commands.alive().filter(|event| !event.is_done()).collect()
     }
 
     /// Whether the context was terminated.
@@ -213,32 +195,20 @@ impl Context {
         if self.is_terminated() {
             return Err(ClError::CONTEXT_TERMINATED);
         }
-        if commands.list.len() >= commands.sweep_at {
-            commands
-                .list
-                .retain(|event| event.upgrade().is_some_and(|event| !event.is_done()));
-            commands.sweep_at = (2 * commands.list.len()).max(64);
-        }
-        commands.list.push(Arc::downgrade(event));
+        commands.add(event, Event::may_run);
         Ok(())
     }
 
     /// Returns when everything that was enqueued in this context is done.
     pub(crate) fn finish_all(&self) -> CLResult<()> {
-        let queues: Vec<Arc<Queue>> = {
-            let queues = self.queues.lock();
-            queues.list.iter().filter_map(Weak::upgrade).collect()
-        };
+        let queues: Vec<Arc<Queue>> = self.queues.lock().alive().collect();
         queues.iter().try_for_each(|queue| queue.finish())
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        let mut callbacks = std::mem::take(self.destructors.get_mut());
-        while let Some(callback) = callbacks.pop() {
-            callback();
-        }
+        self.destructors.call_all();
     }
 }
 

@@ -9,11 +9,9 @@ use opencl_sys::*;
 
 use crate::fault;
 use crate::features;
-use crate::on_device::{self, queues};
-use crate::partition::Partition;
-use crate::platform::{NameVersion, OPENCL_NUMERIC_VERSION, OPENCL_VERSION};
 use crate::pool::{ConfinedPool, Pool, thread_count};
 use crate::topology::{Topology, available_processors};
+use crate::version::{NameVersion, OPENCL_NUMERIC_VERSION, OPENCL_VERSION};
 
 /// Preferred or native vector widths in elements, by element type; 0 where the type is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +23,19 @@ pub struct VectorWidths {
     pub float: u32,
     pub double: u32,
     pub half: u32,
+}
+
+/// How a device is divided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Partition {
+    /// Into as many as possible of so many compute units each.
+    Equally(u32),
+    /// One of each count.
+    ByCounts(Vec<u32>),
+    /// One, of these compute units, counted from 0 (`cl_ext_device_fission`).
+    ByNames(Vec<u32>),
+    /// By what processors share: one `CL_DEVICE_AFFINITY_DOMAIN_...`.
+    ByAffinityDomain(u64),
 }
 
 /// The CPU as an OpenCL device. Sizes are in bytes unless said otherwise.
@@ -146,12 +157,56 @@ const CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR: u64 = 1 << 0;
 /// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`.
 const ALL_FP_ATOMICS: u64 = 0b111 | 0b111 << 16;
 
+/// `CL_DEVICE_MAX_ON_DEVICE_EVENTS`
+pub(crate) const MAX_ON_DEVICE_EVENTS: u32 = 1 << 16;
+
 /// Work-items in a work-group at most, in each dimension and altogether.
 pub(crate) const MAX_WORK_GROUP_SIZE: usize = 4096;
 
 /// Bytes of a program-scope variable at most, and of all of them at best. It is ordinary memory; the compiler
 /// takes initialisers of this much.
 const MAX_GLOBAL_VARIABLE_SIZE: usize = 64 << 20;
+
+/// The directed modes are those of conversions that name one, and what `cl_khr_select_fprounding_mode` selects.
+const FP_CONFIG: cl_device_fp_config = CL_FP_DENORM
+    | CL_FP_INF_NAN
+    | CL_FP_ROUND_TO_NEAREST
+    | CL_FP_ROUND_TO_ZERO
+    | CL_FP_ROUND_TO_INF
+    | CL_FP_FMA;
+
+const ATOMIC_CAPABILITIES: cl_device_atomic_capabilities = CL_DEVICE_ATOMIC_ORDER_RELAXED
+    | CL_DEVICE_ATOMIC_ORDER_ACQ_REL
+    | CL_DEVICE_ATOMIC_ORDER_SEQ_CST
+    | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP
+    | CL_DEVICE_ATOMIC_SCOPE_DEVICE
+    | CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES;
+
+const QUEUE_PROPERTIES: cl_command_queue_properties =
+    CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+
+const COMMAND_BUFFER_CAPABILITIES: cl_device_command_buffer_capabilities_khr =
+    CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR
+        | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
+        | CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR;
+
+const MUTABLE_DISPATCH_CAPABILITIES: cl_mutable_dispatch_fields_khr =
+    CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR
+        | CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR
+        | CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR
+        | CL_MUTABLE_DISPATCH_ARGUMENTS_KHR
+        | CL_MUTABLE_DISPATCH_EXEC_INFO_KHR;
+
+const SVM_CAPABILITIES: cl_device_svm_capabilities = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER
+    | CL_DEVICE_SVM_FINE_GRAIN_BUFFER
+    | CL_DEVICE_SVM_FINE_GRAIN_SYSTEM
+    | CL_DEVICE_SVM_ATOMICS;
+
+const USM_CAPABILITIES: cl_device_unified_shared_memory_capabilities_intel =
+    CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL
+        | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL
+        | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL
+        | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL;
 
 impl Device {
     /// The threads that execute commands of its queues.
@@ -172,27 +227,6 @@ impl Device {
         // Halves of what is there: the host's own data shares the memory with the device's.
         let global_mem_size = topology.memory;
         let max_mem_alloc_size = (global_mem_size / 2).max(128 << 20);
-        let single_fp_config = CL_FP_DENORM
-            | CL_FP_INF_NAN
-            | CL_FP_ROUND_TO_NEAREST
-            | CL_FP_ROUND_TO_ZERO
-            | CL_FP_ROUND_TO_INF
-            | CL_FP_FMA
-            | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
-        // The directed modes are those of conversions that name one, and what cl_khr_select_fprounding_mode selects.
-        let double_fp_config = CL_FP_DENORM
-            | CL_FP_INF_NAN
-            | CL_FP_ROUND_TO_NEAREST
-            | CL_FP_ROUND_TO_ZERO
-            | CL_FP_ROUND_TO_INF
-            | CL_FP_FMA;
-        let half_fp_config = double_fp_config;
-        let all_scopes = CL_DEVICE_ATOMIC_ORDER_RELAXED
-            | CL_DEVICE_ATOMIC_ORDER_ACQ_REL
-            | CL_DEVICE_ATOMIC_ORDER_SEQ_CST
-            | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP
-            | CL_DEVICE_ATOMIC_SCOPE_DEVICE
-            | CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES;
         Device {
             device_type: CL_DEVICE_TYPE_CPU,
             vendor_id: pci_vendor(&topology.vendor),
@@ -219,49 +253,34 @@ impl Device {
             max_parameter_size: 4096,
             mem_base_addr_align: 1024,
             min_data_type_align_size: 128,
-            single_fp_config,
-            double_fp_config,
-            half_fp_config,
+            single_fp_config: FP_CONFIG | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
+            double_fp_config: FP_CONFIG,
+            half_fp_config: FP_CONFIG,
             // Constant memory is ordinary memory; tests fill as much of it as is promised.
             max_constant_buffer_size: max_mem_alloc_size.min(64 << 20),
             max_constant_args: 512,
             profiling_timer_resolution: 1,
             execution_capabilities: CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL,
-            queue_on_host_properties: CL_QUEUE_PROFILING_ENABLE
-                | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+            queue_on_host_properties: QUEUE_PROPERTIES,
             device_enqueue_capabilities: CL_DEVICE_QUEUE_SUPPORTED
                 | CL_DEVICE_QUEUE_REPLACEABLE_DEFAULT,
-            queue_on_device_properties: CL_QUEUE_PROFILING_ENABLE
-                | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
-            queue_on_device_preferred_size: queues::PREFERRED_SIZE,
-            queue_on_device_max_size: queues::MAX_SIZE,
-            max_on_device_queues: queues::MAX_QUEUES,
-            max_on_device_events: on_device::MAX_EVENTS,
-            command_buffer_capabilities: CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR
-                | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
-                | CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR,
-            command_buffer_queue_properties: CL_QUEUE_PROFILING_ENABLE
-                | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+            queue_on_device_properties: QUEUE_PROPERTIES,
+            queue_on_device_preferred_size: 256 << 10,
+            queue_on_device_max_size: 64 << 20,
+            max_on_device_queues: 1024,
+            max_on_device_events: MAX_ON_DEVICE_EVENTS,
+            command_buffer_capabilities: COMMAND_BUFFER_CAPABILITIES,
+            command_buffer_queue_properties: QUEUE_PROPERTIES,
             terminate_capability: match fault::IS_SERVED {
                 true => CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR,
                 false => 0,
             },
-            mutable_dispatch_capabilities: CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR
-                | CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR
-                | CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR
-                | CL_MUTABLE_DISPATCH_ARGUMENTS_KHR
-                | CL_MUTABLE_DISPATCH_EXEC_INFO_KHR,
+            mutable_dispatch_capabilities: MUTABLE_DISPATCH_CAPABILITIES,
             printf_buffer_size: 16 << 20,
-            svm_capabilities: CL_DEVICE_SVM_COARSE_GRAIN_BUFFER
-                | CL_DEVICE_SVM_FINE_GRAIN_BUFFER
-                | CL_DEVICE_SVM_FINE_GRAIN_SYSTEM
-                | CL_DEVICE_SVM_ATOMICS,
-            usm_capabilities: CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL
-                | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL
-                | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL
-                | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL,
-            atomic_memory_capabilities: all_scopes,
-            atomic_fence_capabilities: all_scopes | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM,
+            svm_capabilities: SVM_CAPABILITIES,
+            usm_capabilities: USM_CAPABILITIES,
+            atomic_memory_capabilities: ATOMIC_CAPABILITIES,
+            atomic_fence_capabilities: ATOMIC_CAPABILITIES | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM,
             half_fp_atomic_capabilities: if features::has_half() {
                 ALL_FP_ATOMICS
             } else {

@@ -56,7 +56,7 @@ pub trait KernelSource: Send + Sync {
     fn width(&self, kernel: usize) -> u32;
 
     /// Whether `kernel` may do something else in groups of another size.
-    fn observes_groups(&self, kernel: usize) -> bool;
+    fn depends_on_groups(&self, kernel: usize) -> bool;
 
     /// What code for a launch over `range` depends on.
     fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey;
@@ -90,8 +90,8 @@ impl KernelSource for Program {
         Program::width(self, kernel)
     }
 
-    fn observes_groups(&self, kernel: usize) -> bool {
-        Program::observes_groups(self, kernel)
+    fn depends_on_groups(&self, kernel: usize) -> bool {
+        Program::depends_on_groups(self, kernel)
     }
 
     fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey {
@@ -129,7 +129,7 @@ impl KernelSource for NativeKernels {
         1
     }
 
-    fn observes_groups(&self, _kernel: usize) -> bool {
+    fn depends_on_groups(&self, _kernel: usize) -> bool {
         // Nothing is known of it.
         true
     }
@@ -353,8 +353,8 @@ impl Executable {
         self.source.width(kernel).max(1)
     }
 
-    pub(crate) fn observes_groups(&self, kernel: usize) -> bool {
-        self.source.observes_groups(kernel)
+    pub(crate) fn depends_on_groups(&self, kernel: usize) -> bool {
+        self.source.depends_on_groups(kernel)
     }
 
     /// How the compiler runs each kernel in a usual launch, which is of whole work-groups, as lines for the build log. Compiles

@@ -8,7 +8,7 @@ use brolga_compiler::abi::SCRATCH_ALIGN;
 use brolga_compiler::{AddressSpace, ArgInfo, ArgKind, KernelInfo};
 use parking_lot::Mutex;
 
-use crate::command::Keep;
+use crate::command::RetainedResources;
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
@@ -17,7 +17,7 @@ use crate::launch::{ArgBlock, LaunchWork};
 use crate::memory::buffer::Buffer;
 use crate::memory::pipe::Pipe;
 use crate::ndrange::{self, Limits};
-use crate::on_device::{Family, Spawner};
+use crate::on_device::{LaunchTree, Spawner};
 use crate::program::Program;
 use crate::queue::Queue;
 
@@ -70,12 +70,29 @@ fn write_block(block: &mut [ArgBlock], offset: u32, bytes: &[u8]) {
     }
 }
 
+impl Program {
+    /// `clCreateKernel`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_KERNEL_NAME`.
+    pub fn kernel(self: &Arc<Self>, name: &str) -> CLResult<Arc<Kernel>> {
+        let executable = self.executable()?;
+        // CL_INVALID_KERNEL_NAME if kernel_name is not found in program.
+        let mut kernels = executable.ordinary().iter();
+        let index = kernels.find(|&&index| executable.kernels()[index].name == name);
+        let index = *index.ok_or(ClError::INVALID_KERNEL_NAME)?;
+        Ok(Kernel::new(self, &executable, index))
+    }
+
+    /// `clCreateKernelsInProgram`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`.
+    pub fn kernels(self: &Arc<Self>) -> CLResult<Vec<Arc<Kernel>>> {
+        let executable = self.executable()?;
+        let kernels = executable.ordinary().iter();
+        Ok(kernels
+            .map(|&index| Kernel::new(self, &executable, index))
+            .collect())
+    }
+}
+
 impl Kernel {
-    pub(crate) fn new(
-        program: &Arc<Program>,
-        executable: &Arc<Executable>,
-        index: usize,
-    ) -> Arc<Kernel> {
+    fn new(program: &Arc<Program>, executable: &Arc<Executable>, index: usize) -> Arc<Kernel> {
         let info = &executable.kernels()[index];
         let ends = info.args.iter().map(|arg| arg.offset + arg.size);
         let bytes = ends.chain([info.args_size]).max().unwrap_or(0) as usize;
@@ -336,8 +353,8 @@ impl Kernel {
         offset: Option<&[usize]>,
         global: Option<&[usize]>,
         local: Option<&[usize]>,
-    ) -> CLResult<Option<(LaunchWork, Keep)>> {
-        let mut keep = Keep::new();
+    ) -> CLResult<Option<(LaunchWork, RetainedResources)>> {
+        let mut retained = RetainedResources::new();
         let mut args = {
             let args = self.args.lock();
             for bound in &args.bound {
@@ -346,7 +363,7 @@ impl Kernel {
                     Bound::Unset => return Err(ClError::INVALID_KERNEL_ARGS),
                     Bound::Buffer(buffer) => {
                         // Released since it was set: as good as not set.
-                        keep.push(buffer.upgrade().ok_or(ClError::INVALID_KERNEL_ARGS)?);
+                        retained.push(buffer.upgrade().ok_or(ClError::INVALID_KERNEL_ARGS)?);
                     }
                     Bound::Value | Bound::Local(_) => {}
                 }
@@ -357,7 +374,8 @@ impl Kernel {
         let Some(mut range) = ndrange::check(&limits, work_dim, offset, global, local)? else {
             return Ok(None);
         };
-        if ndrange::wastes_lanes(&limits, &range) && !self.executable.observes_groups(self.index) {
+        if ndrange::wastes_lanes(&limits, &range) && !self.executable.depends_on_groups(self.index)
+        {
             range.local_size = ndrange::best_local_size(&limits, range.global_size);
         }
         // CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the device:
@@ -384,10 +402,10 @@ impl Kernel {
         let context = self.context();
         let spawner = self.info().enqueues.then(|| Spawner {
             executable: Arc::clone(&self.executable),
-            family: Family::new(context, context.device_queues().default_of(device)),
+            tree: LaunchTree::new(context, context.device_queues().default_of(device)),
         });
         let work = LaunchWork::new(context, code, args.block, range, local_mem_size, spawner);
-        Ok(Some((work, keep)))
+        Ok(Some((work, retained)))
     }
 }
 

@@ -8,23 +8,18 @@ use std::sync::atomic::Ordering::Relaxed;
 use brolga_compiler::{Launch, NdRange};
 use serde_json::{Value, json};
 
+use crate::chunks::{NANOSECONDS_PER_CHUNK, NANOSECONDS_PER_THREAD, WorkShape};
 use crate::context::Context;
+use crate::device_runtime::{DeviceRuntime, host_call};
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::executable::Code;
-use crate::fault::{self, Cut};
+use crate::fault::{self, ExitReason};
 use crate::float_env::FloatEnv;
 use crate::ndrange::num_groups;
 use crate::on_device::{Caller, Spawner};
 use crate::printf_sink::{PrintfSink, receive};
 use crate::scratch;
-use crate::services::{Services, serve};
-use crate::share::Shape;
-
-/// Nanoseconds of work that are worth another thread.
-pub(crate) const NANOSECONDS_PER_THREAD: u64 = 10_000;
-/// Nanoseconds that a chunk should take at least.
-pub(crate) const NANOSECONDS_PER_CHUNK: u64 = 2_000;
 
 /// 128 bytes of an argument block, aligned for the largest type.
 #[derive(Clone, Copy, Debug)]
@@ -111,14 +106,14 @@ impl LaunchWork {
     }
 
     /// How the launch may be shared.
-    pub(crate) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> WorkShape {
         let units: u64 = self.num_groups.iter().product();
         let estimate = self.code.cost().estimate(self.items());
         let threads = (estimate / NANOSECONDS_PER_THREAD)
             .min(units)
             .clamp(1, u64::from(u32::MAX));
         let per_unit = (estimate / units).max(1);
-        Shape {
+        WorkShape {
             units,
             threads: threads as u32,
             min_chunk: (NANOSECONDS_PER_CHUNK / per_unit).max(1),
@@ -135,7 +130,7 @@ impl LaunchWork {
             .as_ref()
             .zip(event)
             .map(|(spawner, event)| Caller::new(event, spawner));
-        let services = Services::new(self, caller);
+        let device_runtime = DeviceRuntime::new(self, caller);
         let launch = Launch {
             args: self.args.as_ptr().cast(),
             global_offset: self.range.global_offset,
@@ -146,8 +141,8 @@ impl LaunchWork {
             local_mem_size: self.local_mem_size,
             printf: receive,
             printf_context: self.sink.as_context(),
-            device: serve,
-            device_context: services.as_context(),
+            device: host_call,
+            device_context: device_runtime.as_context(),
         };
         let (entry, machine) = (self.code.entry(), self.code.machine());
         let stop = self.context.termination();
@@ -168,15 +163,15 @@ impl LaunchWork {
                 call(group..group + 1)
             })
         });
-        let failed = services.finish(!matches!(ran, Ok(Ok(()))));
+        let failed = device_runtime.finish(!matches!(ran, Ok(Ok(()))));
         match ran? {
             Ok(()) if !failed => Ok(()),
-            Err(Cut::Terminated) => Err(ClError::CONTEXT_TERMINATED),
-            Err(Cut::Fault(fault)) => {
+            Err(ExitReason::Terminated) => Err(ClError::CONTEXT_TERMINATED),
+            Err(ExitReason::Fault(fault)) => {
                 self.tell(&format!("kernel `{}` {fault}", self.code.name()));
                 Err(ClError::OUT_OF_RESOURCES)
             }
-            Ok(()) | Err(Cut::Left) => Err(ClError::OUT_OF_RESOURCES),
+            Ok(()) | Err(ExitReason::Left) => Err(ClError::OUT_OF_RESOURCES),
         }
     }
 

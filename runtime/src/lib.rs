@@ -13,7 +13,7 @@
 //! queue, enqueue/                        the order of commands; each kind validated and captured by value
 //! command, share, event                  a command, how threads share it; its dependencies, status and callbacks
 //! command_buffer/                        commands recorded as a graph that is run again and again
-//! on_device/, services                   what kernels enqueue, and ask besides
+//! on_device/, device_runtime                   what kernels enqueue, and ask besides
 //! semaphore/                              commands that wait for signals of others
 //! pool, scratch, float_env               threads that execute commands
 //! sleep, futex                           threads that wait, and how none is forgotten
@@ -28,10 +28,14 @@
 //! `unsafe` is used for raw memory and for calling generated code only.
 
 pub mod binary;
+mod chunks;
+pub mod clock;
 mod command;
 pub mod command_buffer;
 pub mod context;
+mod destructors;
 pub mod device;
+mod device_runtime;
 mod enqueue;
 pub mod error;
 pub mod event;
@@ -46,7 +50,7 @@ mod launch;
 pub mod memory;
 pub mod ndrange;
 mod on_device;
-pub mod partition;
+mod partition;
 pub mod platform;
 mod pool;
 pub mod printf;
@@ -55,14 +59,14 @@ pub mod program;
 pub mod queue;
 mod scratch;
 pub mod semaphore;
-mod services;
-mod share;
 mod sleep;
 mod spirv;
 pub mod topology;
 mod trace;
+mod version;
+mod weak_list;
 
-pub use command_buffer::{CommandBuffer, Place, SyncPoint};
+pub use command_buffer::{CommandBuffer, RecordingSite, SyncPoint};
 pub use context::Context;
 pub use device::Device;
 pub use enqueue::{SvmFreeCallback, VariableRegion};
@@ -73,7 +77,8 @@ pub use memory::buffer::Buffer;
 pub use memory::host::HostPtr;
 pub use memory::pipe::Pipe;
 pub use memory::rect::RectSide;
-pub use platform::{NameVersion, Platform};
+pub use platform::Platform;
 pub use program::Program;
 pub use queue::Queue;
 pub use semaphore::Semaphore;
+pub use version::NameVersion;

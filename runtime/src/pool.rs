@@ -27,7 +27,7 @@
 //! former wakes a worker if anything is left.
 //!
 //! A waiting thread sleeps on its event when there is nothing it can take. What its event depends on was enqueued before,
-//! so it is then not deferred (see `bystanders` for waits in the pools of sub-devices, where nobody helps), but running, or ready and
+//! so it is then not deferred (see `sleeping_waiters` for waits in the pools of sub-devices, where nobody helps), but running, or ready and
 //! known to the workers by the rules above, or waits for something of which the same is true, or for a user event. What kernels enqueue is never deferred: it is pushed by the thread that
 //! runs the kernel, notifying, or quietly by one that goes on to take.
 
@@ -42,8 +42,9 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use parking_lot::Mutex;
 
-use crate::command::{Action, participate};
-use crate::event::{Event, timestamp};
+use crate::clock::timestamp;
+use crate::command::{Action, run_chunks};
+use crate::event::Event;
 use crate::sleep::Workers;
 use crate::topology;
 
@@ -64,7 +65,7 @@ pub(crate) enum Push {
     /// To whoever waits; see the module's head.
     Defer,
     /// The pushing thread is about to look for work itself.
-    Quiet,
+    NoWake,
     /// To a worker, woken if need be.
     Notify,
 }
@@ -113,7 +114,7 @@ pub(crate) struct Pool {
     processors: Vec<usize>,
     threads: u32,
     /// Threads asleep until a command is done that they cannot help with, of the root device's pool.
-    bystanders: AtomicUsize,
+    sleeping_waiters: AtomicUsize,
 }
 
 /// A pool that goes with its owner.
@@ -175,7 +176,7 @@ impl Pool {
             workers: Workers::new(),
             processors,
             threads,
-            bystanders: AtomicUsize::new(0),
+            sleeping_waiters: AtomicUsize::new(0),
         }
     }
 
@@ -187,7 +188,7 @@ impl Pool {
                 .name(format!("brolga-{index}"))
                 .stack_size(STACK_SIZE)
                 .spawn(move || {
-                    topology::confine(&pool.processors);
+                    topology::pin(&pool.processors);
                     pool.work();
                 });
             if let Err(error) = spawned {
@@ -214,7 +215,7 @@ impl Pool {
             lists.deferred.push_back(event);
             let count = self.deferred.fetch_add(1, SeqCst) + 1;
             drop(lists);
-            if count >= MAX_DEFERRED || self.bystanders.load(SeqCst) > 0 {
+            if count >= MAX_DEFERRED || self.sleeping_waiters.load(SeqCst) > 0 {
                 self.promote_deferred();
             }
             return;
@@ -222,7 +223,7 @@ impl Pool {
         lists.ready[event.priority() as usize].push_back(event);
         self.available.fetch_add(1, SeqCst);
         drop(lists);
-        if push != Push::Quiet {
+        if push != Push::NoWake {
             self.wake_one();
         }
     }
@@ -341,7 +342,7 @@ impl Pool {
             // A panic (in a callback, say) must not end the worker.
             let _ = catch_unwind(AssertUnwindSafe(|| match task {
                 Task::Callback(callback) => callback(),
-                Task::Command(event) => participate(&event, &|| false),
+                Task::Command(event) => run_chunks(&event, &|| false),
             }));
         }
     }
@@ -373,14 +374,14 @@ impl Pool {
     /// Executes commands on this thread until `event` is done, sleeping when there is nothing to execute.
     pub(crate) fn help_until_done(&self, event: &Event) {
         if !self.takes_help() {
-            // What it waits for may be deferred, or be about to be: either this flush sees it, or its thread this bystander.
-            let bystanders = &Pool::get().bystanders;
-            bystanders.fetch_add(1, SeqCst);
+            // What it waits for may be deferred, or be about to be: either this flush sees it, or its thread this sleeping waiter.
+            let sleeping_waiters = &Pool::get().sleeping_waiters;
+            sleeping_waiters.fetch_add(1, SeqCst);
             Pool::flush();
             while !event.is_done() {
                 event.sleep();
             }
-            bystanders.fetch_sub(1, SeqCst);
+            sleeping_waiters.fetch_sub(1, SeqCst);
             return;
         }
         while !event.is_done() {
@@ -391,7 +392,7 @@ impl Pool {
                 let Task::Command(command) = task else {
                     unreachable!("callbacks are for workers");
                 };
-                participate(&command, &|| event.is_done());
+                run_chunks(&command, &|| event.is_done());
                 continue;
             }
             if !self.spin_for(event) {

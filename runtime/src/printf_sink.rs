@@ -88,7 +88,7 @@ pub(crate) unsafe extern "C" fn receive(
         let fetch = |address: u64| match unsafe { access::read_string(address as usize) } {
             Ok(string) => string,
             Err(address) => {
-                fault::note(address, "printf");
+                fault::record(address, "printf");
                 Vec::new()
             }
         };

@@ -18,13 +18,14 @@ use std::sync::{Arc, Weak};
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use crate::command::{Command, Job, Keep, Work};
+use crate::command::{Command, Job, RetainedResources, Work};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::on_device::queues::OnDevice;
 use crate::pool::Pool;
+use crate::weak_list::WeakList;
 
 /// A command queue.
 pub struct Queue {
@@ -54,10 +55,8 @@ pub enum Priority {
 struct Order {
     /// In order: the last command. Out of order: the last barrier.
     last: Weak<Event>,
-    /// Out of order: commands since the last barrier, finished ones swept out now and then.
-    since: Vec<Weak<Event>>,
-    /// Out of order: sweep when `since` has grown to this.
-    sweep_at: usize,
+    /// Out of order: commands since the last barrier that are not done.
+    since: WeakList<Event>,
 }
 
 /// What a command waits for besides its wait list.
@@ -237,9 +236,12 @@ impl Queue {
         self.check_host()?;
         let (last, since) = {
             let order = self.order.lock();
-            (order.last.upgrade(), order.since.clone())
+            (
+                order.last.upgrade(),
+                order.since.alive().collect::<Vec<_>>(),
+            )
         };
-        for event in since.iter().filter_map(Weak::upgrade).chain(last) {
+        for event in since.into_iter().chain(last) {
             event.wait();
         }
         // If the context was terminated the last one did not wait for those before it.
@@ -262,19 +264,30 @@ impl Queue {
         self: &Arc<Self>,
         command_type: u32,
         work: Work,
-        keep: Keep,
+        retained: RetainedResources,
         wait: &[Arc<Event>],
         ordering: Ordering,
     ) -> CLResult<Arc<Event>> {
         self.check_wait_list(wait)?;
         self.check_host()?;
         let job = Job::new(work, self.device.pool().threads());
-        let lineage = job.lineage();
-        let event = Event::command(self, command_type, job, keep, lineage);
+        let parent_link = job.parent_link();
+        let event = Event::command(self, command_type, job, retained, parent_link);
         let push = event.job.push();
         self.place(&event, wait, ordering);
         event.release(push);
         Ok(event)
+    }
+
+    /// Enqueues a command of which only the place in the order matters. Errors: as [`Queue::enqueue`].
+    pub(crate) fn enqueue_nothing(
+        self: &Arc<Self>,
+        command_type: u32,
+        wait: &[Arc<Event>],
+        ordering: Ordering,
+    ) -> CLResult<Arc<Event>> {
+        let retained = RetainedResources::new();
+        self.enqueue(command_type, Work::Nothing, retained, wait, ordering)
     }
 
     /// Gives a new command its place in the order.
@@ -297,9 +310,9 @@ impl Queue {
         let Command {
             command_type,
             work,
-            keep,
+            retained,
         } = command;
-        self.enqueue(command_type, work, keep, wait, Ordering::Queue)
+        self.enqueue(command_type, work, retained, wait, Ordering::Queue)
     }
 
     /// Enqueues one command that has its place in the order of each of several queues of a context.
@@ -309,7 +322,7 @@ impl Queue {
         queues: &[Arc<Queue>],
         command_type: u32,
         job: Job,
-        keep: Keep,
+        retained: RetainedResources,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
         // A queue that is named twice is one queue. All are locked in one order, so that commands of several threads cannot come to
@@ -322,8 +335,8 @@ impl Queue {
             queue.check_wait_list(wait)?;
         }
         let event = match (&distinct[..], queues) {
-            ([queue], [_]) => Event::command(queue, command_type, job, keep, None),
-            _ => Event::command_of_several(&distinct, command_type, job, keep),
+            ([queue], [_]) => Event::command(queue, command_type, job, retained, None),
+            _ => Event::command_of_several(&distinct, command_type, job, retained),
         };
         let push = event.job.push();
         {
@@ -350,15 +363,12 @@ impl Queue {
 
     /// Enters a command into the order, and its dependencies into the command.
     fn enter(&self, order: &mut Order, event: &Arc<Event>, ordering: Ordering) {
-        let after = |other: &Weak<Event>| {
-            if let Some(other) = other.upgrade() {
-                event.depend_on(&other, false);
-            }
-        };
-        after(&order.last);
+        if let Some(last) = order.last.upgrade() {
+            event.depend_on(&last, false);
+        }
         if matches!(ordering, Ordering::AfterAll | Ordering::FullBarrier) {
-            for other in &order.since {
-                after(other);
+            for other in order.since.alive() {
+                event.depend_on(&other, false);
             }
         }
         if !self.is_out_of_order() || ordering == Ordering::FullBarrier {
@@ -368,7 +378,7 @@ impl Queue {
             // What came before is not ordered by this barrier, but clFinish and later barriers wait for it.
             order.last = Arc::downgrade(event);
         } else {
-            order.add(event);
+            order.since.add(event, Event::may_run);
         }
     }
 
@@ -382,18 +392,6 @@ impl Queue {
             true => Ok(()),
             false => Err(ClError::INVALID_CONTEXT),
         }
-    }
-}
-
-impl Order {
-    /// Remembers a command of an out-of-order queue.
-    fn add(&mut self, event: &Arc<Event>) {
-        if self.since.len() >= self.sweep_at {
-            self.since
-                .retain(|event| event.upgrade().is_some_and(|event| !event.is_done()));
-            self.sweep_at = (2 * self.since.len()).max(64);
-        }
-        self.since.push(Arc::downgrade(event));
     }
 }
 

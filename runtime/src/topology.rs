@@ -78,7 +78,7 @@ pub fn available_processors() -> Vec<usize> {
 }
 
 /// Keeps the current thread on some logical processors; no processors mean any.
-pub(crate) fn confine(processors: &[usize]) {
+pub(crate) fn pin(processors: &[usize]) {
     if processors.is_empty() {
         return;
     }

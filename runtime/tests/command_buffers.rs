@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use brolga_runtime::command_buffer::{Dispatch, Drafts};
 use brolga_runtime::context::ContextOptions;
+use brolga_runtime::device::Partition;
 use brolga_runtime::error::ClError;
-use brolga_runtime::partition::Partition;
 use brolga_runtime::{
-    Buffer, CommandBuffer, Context, Event, HostPtr, Kernel, Place, Platform, Queue, RectSide,
-    SyncPoint,
+    Buffer, CommandBuffer, Context, Event, HostPtr, Kernel, Platform, Queue, RecordingSite,
+    RectSide, SyncPoint,
 };
 use brolga_runtime_testing::*;
 use opencl_sys::*;
@@ -25,8 +25,8 @@ fn command_buffer(queue: &Arc<Queue>) -> Arc<CommandBuffer> {
     CommandBuffer::new(vec![Arc::clone(queue)], false, Vec::new()).unwrap()
 }
 
-fn after(points: &[SyncPoint]) -> Place {
-    Place {
+fn after(points: &[SyncPoint]) -> RecordingSite {
+    RecordingSite {
         queue: 0,
         wait: points.to_vec(),
     }
@@ -51,7 +51,7 @@ fn add(kernel: &Arc<Kernel>, sum: &Arc<Buffer>, value: u32) {
 
 fn record_add(
     commands: &CommandBuffer,
-    place: &Place,
+    place: &RecordingSite,
     kernel: &Arc<Kernel>,
     sum: &Arc<Buffer>,
     value: u32,
@@ -68,7 +68,7 @@ fn an_in_order_queue_orders_what_is_recorded() {
     let copy = buffer(&context, &[0, 0]);
     let kernel = kernel(&context, "add");
     let commands = command_buffer(&queue);
-    let place = Place::default();
+    let place = RecordingSite::default();
     commands.fill(&place, &sum, &[0; 4], 0, 8).unwrap();
     for value in 1..=100 {
         record_add(&commands, &place, &kernel, &sum, value);
@@ -99,8 +99,8 @@ fn runs_are_commands_of_their_queue() {
     let sum = buffer(&context, &[0]);
     let kernel = kernel(&context, "add");
     let commands = command_buffer(&queue);
-    record_add(&commands, &Place::default(), &kernel, &sum, 1);
-    record_add(&commands, &Place::default(), &kernel, &sum, 2);
+    record_add(&commands, &RecordingSite::default(), &kernel, &sum, 1);
+    record_add(&commands, &RecordingSite::default(), &kernel, &sum, 2);
     commands.finalize().unwrap();
     for _ in 0..1000 {
         commands.enqueue(&[], &[]).unwrap();
@@ -121,7 +121,7 @@ fn nothing_recorded_is_a_command_too() {
     assert_eq!(empty.finalize().unwrap_err(), ClError::INVALID_OPERATION);
     let barriers = command_buffer(&queue);
     for _ in 0..1000 {
-        barriers.barrier(&Place::default()).unwrap();
+        barriers.barrier(&RecordingSite::default()).unwrap();
     }
     barriers.finalize().unwrap();
     for commands in [empty, barriers] {
@@ -143,7 +143,7 @@ fn barriers_order_everything() {
     let slow = self::kernel(&context, "slow");
     slow.set_arg_value(0, &20u32.to_le_bytes()).unwrap();
     let commands = command_buffer(&queue);
-    let place = Place::default();
+    let place = RecordingSite::default();
     for cell in &cells {
         commands.fill(&place, cell, &[0; 4], 0, 4).unwrap();
     }
@@ -190,18 +190,19 @@ fn sync_points_order_random_graphs() {
         // The last writer of each cell, and its readers since then.
         let mut writer = [None; CELLS];
         let mut readers = vec![Vec::new(); CELLS];
-        let mut record = |reads: &[usize], write: usize, command: &dyn Fn(&Place) -> SyncPoint| {
-            let mut wait: Vec<SyncPoint> = readers[write].drain(..).collect();
-            wait.extend(
-                reads
-                    .iter()
-                    .chain([&write])
-                    .filter_map(|&cell| writer[cell]),
-            );
-            let point = command(&after(&wait));
-            writer[write] = Some(point);
-            reads.iter().for_each(|&cell| readers[cell].push(point));
-        };
+        let mut record =
+            |reads: &[usize], write: usize, command: &dyn Fn(&RecordingSite) -> SyncPoint| {
+                let mut wait: Vec<SyncPoint> = readers[write].drain(..).collect();
+                wait.extend(
+                    reads
+                        .iter()
+                        .chain([&write])
+                        .filter_map(|&cell| writer[cell]),
+                );
+                let point = command(&after(&wait));
+                writer[write] = Some(point);
+                reads.iter().for_each(|&cell| readers[cell].push(point));
+            };
         for (cell, memory) in cells.iter().enumerate() {
             record(&[], cell, &|place| {
                 commands.fill(place, memory, &[0; 4], 0, 2048).unwrap()
@@ -275,7 +276,7 @@ fn runs_at_the_same_time() {
     let commands = command_buffer(&queue);
     for size in [1usize, 64, 1024, 4096, 16] {
         commands
-            .nd_range(&Place::default(), &launch(&kernel, size, 1))
+            .nd_range(&RecordingSite::default(), &launch(&kernel, size, 1))
             .unwrap();
     }
     commands.finalize().unwrap();
@@ -310,7 +311,7 @@ fn bad_sync_points_are_refused() {
     let invalid = Err(ClError::INVALID_SYNC_POINT_WAIT_LIST);
     assert_eq!(commands.barrier(&after(&[0])), invalid);
     assert_eq!(commands.barrier(&after(&[1])), invalid);
-    let first = commands.barrier(&Place::default()).unwrap();
+    let first = commands.barrier(&RecordingSite::default()).unwrap();
     let second = commands.barrier(&after(&[first, first])).unwrap();
     assert_eq!(commands.barrier(&after(&[first, second + 1])), invalid);
     assert_eq!(commands.check_sync_points(&[first, second]), Ok(()));
@@ -328,7 +329,7 @@ fn a_failure_before_keeps_it_from_running() {
     let sum = buffer(&context, &[0]);
     let kernel = kernel(&context, "add");
     let commands = command_buffer(&queue);
-    record_add(&commands, &Place::default(), &kernel, &sum, 1);
+    record_add(&commands, &RecordingSite::default(), &kernel, &sum, 1);
     commands.finalize().unwrap();
     let gate = Event::user(&context);
     let event = commands.enqueue(&[], &[Arc::clone(&gate)]).unwrap();
@@ -351,7 +352,7 @@ fn what_commands_use_lives_as_long_as_they_may_run() {
     let sum = buffer(&context, &[0]);
     let commands = command_buffer(&queue);
     commands
-        .copy(&Place::default(), &memory, &sum, 0, 0, 4)
+        .copy(&RecordingSite::default(), &memory, &sum, 0, 0, 4)
         .unwrap();
     commands.finalize().unwrap();
     drop(memory);
@@ -372,7 +373,7 @@ fn other_queues_of_the_same_kind_take_it() {
     let sum = buffer(&context, &[0]);
     let kernel = kernel(&context, "add");
     let commands = command_buffer(&queue);
-    record_add(&commands, &Place::default(), &kernel, &sum, 1);
+    record_add(&commands, &RecordingSite::default(), &kernel, &sum, 1);
     commands.finalize().unwrap();
     let other = out_of_order(&context);
     let event = commands.enqueue(&[Arc::clone(&other)], &[]).unwrap();
@@ -399,7 +400,7 @@ fn a_command_of_two_queues_is_in_the_order_of_both() {
     let kernel = kernel(&context, "add");
     let commands = CommandBuffer::new(queues.to_vec(), false, Vec::new()).unwrap();
     for (index, sum) in sums.iter().enumerate() {
-        let place = Place {
+        let place = RecordingSite {
             queue: index,
             wait: Vec::new(),
         };
@@ -436,7 +437,7 @@ fn shared_virtual_memory() {
     let mut target = [0u32; 8];
     let commands = command_buffer(&queue);
     let (from, to) = (host(&mut source), host(&mut target));
-    let place = Place::default();
+    let place = RecordingSite::default();
     commands.svm_fill(&place, to, &[9, 0, 0, 0], 32).unwrap();
     commands.svm_memcpy(&place, to.offset(4), from, 16).unwrap();
     assert_eq!(
@@ -459,7 +460,7 @@ fn launches_change_between_runs() {
     let sums = [buffer(&context, &[0]), buffer(&context, &[0])];
     let kernel = kernel(&context, "add");
     let commands = CommandBuffer::new(vec![Arc::clone(&queue)], true, Vec::new()).unwrap();
-    let place = Place::default();
+    let place = RecordingSite::default();
     add(&kernel, &sums[0], 1);
     let first = commands
         .mutable_nd_range(&place, launch(&kernel, 1, 1), false)
@@ -515,7 +516,7 @@ fn arguments_may_come_later() {
     let kernel = kernel(&context, "add");
     kernel.set_arg_buffer(0, Some(&sum)).unwrap();
     let commands = CommandBuffer::new(vec![Arc::clone(&queue)], true, Vec::new()).unwrap();
-    let place = Place::default();
+    let place = RecordingSite::default();
     let invalid = Err(ClError::INVALID_KERNEL_ARGS);
     assert_eq!(commands.nd_range(&place, &launch(&kernel, 1, 1)), invalid);
     let record = |may_defer| commands.mutable_nd_range(&place, launch(&kernel, 1, 1), may_defer);
@@ -542,12 +543,12 @@ fn a_copy_for_other_queues_is_a_command_buffer_of_its_own() {
     let original = CommandBuffer::new(queues, true, Vec::new()).unwrap();
     add(&kernel, &sum, 1);
     let point = original
-        .mutable_nd_range(&Place::default(), launch(&kernel, 1, 1), false)
+        .mutable_nd_range(&RecordingSite::default(), launch(&kernel, 1, 1), false)
         .unwrap();
     // Recorded on: in the copy, both are commands of the only queue, which is in order.
     let copy = original.remap(vec![Arc::clone(&ordered)]).unwrap();
     add(&kernel, &sum, 10);
-    copy.nd_range(&Place::default(), &launch(&kernel, 1, 1))
+    copy.nd_range(&RecordingSite::default(), &launch(&kernel, 1, 1))
         .unwrap();
     original.finalize().unwrap();
     assert_eq!(copy.state(), CL_COMMAND_BUFFER_STATE_RECORDING_KHR);
@@ -577,7 +578,7 @@ fn several_devices() {
     let queues: Vec<_> = devices.iter().map(with).collect();
     let (add, who) = (kernel(&context, "add"), kernel(&context, "who"));
     let sum = buffer(&context, &[0]);
-    let at = |queue, wait: &[SyncPoint]| Place {
+    let at = |queue, wait: &[SyncPoint]| RecordingSite {
         queue,
         wait: wait.to_vec(),
     };

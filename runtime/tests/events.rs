@@ -10,7 +10,7 @@ use brolga_runtime::{ClError, Event, Queue};
 use brolga_runtime_testing::*;
 use opencl_sys::*;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs a test's body on a thread and fails when it does not end: a lost wake-up must not hang the suite.
 fn in_time(body: impl FnOnce() + Send + 'static) {
@@ -19,8 +19,8 @@ fn in_time(body: impl FnOnce() + Send + 'static) {
         body();
         send.send(()).unwrap();
     });
-    match receive.recv_timeout(PATIENCE) {
-        Err(mpsc::RecvTimeoutError::Timeout) => panic!("did not end within {PATIENCE:?}"),
+    match receive.recv_timeout(TIME_LIMIT) {
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("did not end within {TIME_LIMIT:?}"),
         _ => thread.join().unwrap(),
     }
 }
@@ -29,7 +29,7 @@ fn in_time(body: impl FnOnce() + Send + 'static) {
 fn eventually(condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < PATIENCE);
+        assert!(start.elapsed() < TIME_LIMIT);
         std::thread::yield_now();
     }
 }
@@ -194,7 +194,7 @@ fn callbacks_come_once_with_the_status() {
         user.set_user_status(CL_COMPLETE).unwrap();
         // No wait and no flush: registering a callback is enough to get the command going.
         let mut got: Vec<_> = (0..3)
-            .map(|_| receive.recv_timeout(PATIENCE).unwrap())
+            .map(|_| receive.recv_timeout(TIME_LIMIT).unwrap())
             .collect();
         got.sort_unstable();
         assert_eq!(got, [(0, 0), (1, 1), (2, 2)]);
@@ -205,7 +205,7 @@ fn callbacks_come_once_with_the_status() {
                 Box::new(move |got| send.send((9, got)).unwrap()),
             )
             .unwrap();
-        assert_eq!(receive.recv_timeout(PATIENCE), Ok((9, 0)));
+        assert_eq!(receive.recv_timeout(TIME_LIMIT), Ok((9, 0)));
     });
 }
 
@@ -221,7 +221,7 @@ fn callbacks_of_failed_commands_get_the_error() {
             .on_status(CL_COMPLETE, Box::new(move |got| send.send(got).unwrap()))
             .unwrap();
         user.set_user_status(-5).unwrap();
-        let got = receive.recv_timeout(PATIENCE).unwrap();
+        let got = receive.recv_timeout(TIME_LIMIT).unwrap();
         assert_eq!(got, ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.0);
     });
 }

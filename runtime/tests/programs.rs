@@ -305,7 +305,7 @@ fn remarks_are_in_the_build_log_when_asked_for() {
     };
     let log = program.build_info().log;
     assert!(log.contains("kernel `gathers`: runs "), "{log}");
-    // clang 22 alone writes no source lines.
+    // Where clang 22 is the only compiler there are no source lines.
     if log.contains("kernel.cl") {
         for remark in [
             "kernel.cl:3: load is gathered",

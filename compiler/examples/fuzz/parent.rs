@@ -18,7 +18,7 @@ use crate::{DIFFERS, INVALID, shrink};
 /// How long one number may take on a machine busy with other things.
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long a candidate of the shrinker may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 /// Findings to shrink; the others are only listed.
 const SHRUNK: usize = 10;
 /// KiB of address space of a child, so that a module cannot take the machine's memory.
@@ -283,7 +283,7 @@ fn outcome(path: &Path, text: &str) -> Outcome {
                     _ => Outcome::Crash,
                 };
             }
-            Ok(None) if start.elapsed() > PATIENCE => {
+            Ok(None) if start.elapsed() > TIME_LIMIT => {
                 let _ = child.kill();
                 let _ = child.wait();
                 return Outcome::Endless;

@@ -13,7 +13,7 @@ use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
 /// Candidates that one kernel may cost.
-const PATIENCE: usize = 3000;
+const TIME_LIMIT: usize = 3000;
 
 /// The smallest failing test found from `text`. `fails` judges candidates.
 pub fn shrink(text: &str, mut fails: impl FnMut(&str) -> bool) -> String {
@@ -24,7 +24,7 @@ pub fn shrink(text: &str, mut fails: impl FnMut(&str) -> bool) -> String {
     let mut state = State {
         head,
         module,
-        left: PATIENCE,
+        left: TIME_LIMIT,
         fails: &mut fails,
     };
     // Printing gives other names; if that alone cures it, so be it.

@@ -69,3 +69,17 @@ pub fn preprocess(
     let text = (!diags.has_errors()).then(|| pp::print::print(&unit, markers));
     (text, log)
 }
+
+/// The syntax tree of a source as text, and the log. `None` after an error.
+pub fn syntax_tree(
+    input: &Input<'_>,
+    options: &Options,
+    device: &Device,
+) -> (Option<String>, String) {
+    let mut diags = diagnostics(options);
+    let mut unit = pp::preprocess(input, options, device, &mut diags);
+    let ast = parse::parse(&unit.tokens, &mut unit.interner, options, &mut diags);
+    let log = diags.render(&unit.tokens, &unit.map, &unit.interner);
+    let text = (!diags.has_errors()).then(|| crate::ast::print::print(&ast, &unit.interner));
+    (text, log)
+}

@@ -1,4 +1,7 @@
-//! OpenCL C source in, a SPIR-V 1.6 module or diagnostics out. No LLVM, no child process.
+//! OpenCL C source in, a checked program or diagnostics out. No LLVM, no child process.
+//!
+//! What is here is the front half of a compiler from OpenCL C to SPIR-V. The driver does not use it yet: programs still go
+//! through clang. `brolga-clc` is the command line.
 //!
 //! ```text
 //! source, headers, options, device
@@ -7,8 +10,7 @@
 //!   -> pp/          directives and macros: one stream of tokens, pragmas among them
 //!   -> parse/       tokens to a syntax tree (ast/); knows names only as far as C's grammar needs
 //!   -> sema/        declarations, types, overloads, constant evaluation: a typed tree (hir/)
-//!   -> builtins/    the table of built-in functions, which sema and emission ask
-//!   -> emit/        the typed tree to SPIR-V words
+//!      builtins/    the table of built-in functions, which sema asks
 //! ```
 //!
 //! Each arrow is a function from data to data, with a printer for what it returns. A place in the program is the
@@ -24,7 +26,6 @@ pub mod ast;
 pub mod builtins;
 pub mod compile;
 pub mod diag;
-
 mod float;
 pub mod hir;
 pub mod lex;

@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
 
-use super::dominators::{NONE, semi_nca};
-use super::{DominatorTree, Loop, LoopForest};
+use super::{Loop, LoopForest};
+use crate::ir::dominators::{DominatorTree, NONE, semi_nca};
 use crate::ir::{Block, Function, Value, ValueDef};
 
 /// What analyses of control flow share.

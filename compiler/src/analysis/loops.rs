@@ -13,8 +13,7 @@ use std::collections::HashSet;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
 
-use super::DominatorTree;
-use crate::ir::{Block, Function, Terminator};
+use crate::ir::{Block, DominatorTree, Function, Terminator};
 
 /// A loop of a [`LoopForest`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,20 +1,21 @@
 //! Facts about a function.
 //!
 //! An analysis reads a [`crate::ir::Function`] and returns side tables keyed by block or value; it changes
-//! nothing, and whoever changes the function computes it again. Open [`dominators`] first (dominators and
-//! post-dominators), then [`loops`] (the loop forest built on them). What vectorization rests on is [`shape`]
-//! (how a value varies over work-items), with [`range`] (bounds of integers) and [`divergence`]
-//! (where work-items that parted meet again) under it. [`pressure`] counts values that live at once.
+//! nothing, and whoever changes the function computes it again. Open [`loops`] first (the loop forest, built on
+//! [`crate::ir::dominators`]). What vectorization rests on is [`shape`] (how a value varies over
+//! work-items), with [`range`] (bounds of integers) and [`divergence`] (where work-items that
+//! diverged converge) under it. [`pressure`] counts values that live at once, [`computed`] finds
+//! values that ids determine.
 
+pub mod computed;
 pub mod divergence;
-pub mod dominators;
 pub mod loops;
 pub mod pressure;
 pub mod range;
 pub mod shape;
 
+pub use computed::{PROBED_INSTRUCTIONS, is_computed_from_ids, is_function_param};
 pub use divergence::Cfg;
-pub use dominators::{DominatorTree, PostDominatorTree};
 pub use loops::{Loop, LoopData, LoopForest};
 pub use pressure::max_pressure;
 pub use range::Ranges;

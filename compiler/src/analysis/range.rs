@@ -8,9 +8,9 @@
 use cranelift_entity::SecondaryMap;
 
 use super::Cfg;
-use crate::LaunchKey;
 use crate::ir::{BinOp, ConvertOp, DimQuery, Function, Inst, Op, Query, Type, Value};
-use crate::program::{MAX_LOCAL_SIZE, SMALL_IDS};
+use crate::launch::LaunchKey;
+use crate::launch::{MAX_LOCAL_SIZE, SMALL_IDS};
 
 /// Inclusive bounds of a signed number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,14 @@ pub struct Range {
 }
 
 impl Range {
+    /// From 0 to `bound`.
+    fn below(bound: u64) -> Range {
+        Range {
+            lo: 0,
+            hi: bound as i64,
+        }
+    }
+
     fn full(ty: Type) -> Range {
         let bits = ty.scalar.bits();
         Range {
@@ -112,10 +120,6 @@ impl Ranges {
         }
         let full = Range::full(ty);
         let arg = |i: usize| self.ranges[data.args[i]];
-        let below = |bound: u64| Range {
-            lo: 0,
-            hi: bound as i64,
-        };
         Some(match &data.op {
             Op::Const(bits) => {
                 let shift = 64 - ty.scalar.bits();
@@ -126,74 +130,17 @@ impl Ranges {
                 }
             }
             Op::DimQuery(query, _) => match query {
-                DimQuery::LocalId => below(MAX_LOCAL_SIZE - 1),
-                DimQuery::LocalSize | DimQuery::EnqueuedLocalSize => below(MAX_LOCAL_SIZE),
-                _ if key.small_ids => below(SMALL_IDS),
+                DimQuery::LocalId => Range::below(MAX_LOCAL_SIZE - 1),
+                DimQuery::LocalSize | DimQuery::EnqueuedLocalSize => Range::below(MAX_LOCAL_SIZE),
+                _ if key.small_ids => Range::below(SMALL_IDS),
                 _ => full,
             },
             Op::Query(query) => match query {
                 Query::GlobalLinearId => full,
-                Query::WorkDim => below(3),
-                _ => below(MAX_LOCAL_SIZE),
+                Query::WorkDim => Range::below(3),
+                _ => Range::below(MAX_LOCAL_SIZE),
             },
-            Op::Binary(op, _) => {
-                let (a, b) = (arg(0), arg(1));
-                let constant = (b.lo == b.hi).then_some(b.lo);
-                let bits = i64::from(ty.scalar.bits());
-                let wide = |x: i64| i128::from(x);
-                match (op, constant) {
-                    (BinOp::IAdd, _) => {
-                        Range::fit(wide(a.lo) + wide(b.lo), wide(a.hi) + wide(b.hi), ty)
-                    }
-                    (BinOp::ISub, _) => {
-                        Range::fit(wide(a.lo) - wide(b.hi), wide(a.hi) - wide(b.lo), ty)
-                    }
-                    // A work-group's first id is the id of a work-item.
-                    (BinOp::IMul, _) if key.small_ids && is_group_start(func, &data.args) => {
-                        below(SMALL_IDS)
-                    }
-                    (BinOp::IMul, _) => {
-                        let corners = [
-                            wide(a.lo) * wide(b.lo),
-                            wide(a.lo) * wide(b.hi),
-                            wide(a.hi) * wide(b.lo),
-                            wide(a.hi) * wide(b.hi),
-                        ];
-                        let lo = corners.iter().copied().min()?;
-                        Range::fit(lo, corners.into_iter().max()?, ty)
-                    }
-                    (BinOp::Shl, Some(k)) if (0..bits).contains(&k) => a.of(|x| x << k, ty),
-                    (BinOp::AShr, Some(k)) if (0..bits).contains(&k) => a.of(|x| x >> k, ty),
-                    (BinOp::LShr, Some(k)) if (0..bits).contains(&k) && a.lo >= 0 => {
-                        a.of(|x| x >> k, ty)
-                    }
-                    (BinOp::LShr, Some(k)) if (1..bits).contains(&k) => Range {
-                        lo: 0,
-                        hi: (ty.scalar.mask() >> k) as i64,
-                    },
-                    (BinOp::And, Some(k)) if k >= 0 => below(k as u64),
-                    (BinOp::And, _) if a.lo >= 0 => below(a.hi as u64),
-                    (BinOp::And, _) if b.lo >= 0 => below(b.hi as u64),
-                    (BinOp::UDiv | BinOp::SDiv, Some(k)) if k > 0 && a.lo >= 0 => {
-                        a.of(|x| x / i128::from(k), ty)
-                    }
-                    (BinOp::URem, Some(k)) if k > 0 => below(k as u64 - 1),
-                    (BinOp::SRem, Some(k)) if k > 0 && a.lo >= 0 => below(k as u64 - 1),
-                    (BinOp::SRem, Some(k)) if k > 0 => Range {
-                        lo: 1 - k,
-                        hi: k - 1,
-                    },
-                    (BinOp::SMin, _) => Range {
-                        lo: a.lo.min(b.lo),
-                        hi: a.hi.min(b.hi),
-                    },
-                    (BinOp::SMax, _) => Range {
-                        lo: a.lo.max(b.lo),
-                        hi: a.hi.max(b.hi),
-                    },
-                    _ => full,
-                }
-            }
+            Op::Binary(op, _) => return self.binary(func, *op, inst, key),
             Op::Select => arg(1).union(arg(2)),
             Op::Convert(ConvertOp::SExt, _) => arg(0),
             Op::Convert(ConvertOp::ZExt, _) => {
@@ -201,7 +148,7 @@ impl Ranges {
                 if from.scalar.is_int() && arg(0).lo >= 0 {
                     arg(0)
                 } else {
-                    below(from.scalar.mask())
+                    Range::below(from.scalar.mask())
                 }
             }
             Op::Convert(ConvertOp::Trunc, _) => {
@@ -209,6 +156,63 @@ impl Ranges {
                 Range::fit(i128::from(range.lo), i128::from(range.hi), ty)
             }
             _ => full,
+        })
+    }
+
+    /// The range of an operation on integers.
+    fn binary(&self, func: &Function, op: BinOp, inst: Inst, key: &LaunchKey) -> Option<Range> {
+        let data = &func.insts[inst];
+        let ty = func.ty(*data.results.first()?);
+
+        let (a, b) = (self.of(data.args[0]), self.of(data.args[1]));
+        let constant = (b.lo == b.hi).then_some(b.lo);
+        let bits = i64::from(ty.scalar.bits());
+        let wide = |x: i64| i128::from(x);
+        Some(match (op, constant) {
+            (BinOp::IAdd, _) => Range::fit(wide(a.lo) + wide(b.lo), wide(a.hi) + wide(b.hi), ty),
+            (BinOp::ISub, _) => Range::fit(wide(a.lo) - wide(b.hi), wide(a.hi) - wide(b.lo), ty),
+            // A work-group's first id is the id of a work-item.
+            (BinOp::IMul, _) if key.small_ids && is_group_start(func, &data.args) => {
+                Range::below(SMALL_IDS)
+            }
+            (BinOp::IMul, _) => {
+                let corners = [
+                    wide(a.lo) * wide(b.lo),
+                    wide(a.lo) * wide(b.hi),
+                    wide(a.hi) * wide(b.lo),
+                    wide(a.hi) * wide(b.hi),
+                ];
+                let lo = corners.iter().copied().min()?;
+                Range::fit(lo, corners.into_iter().max()?, ty)
+            }
+            (BinOp::Shl, Some(k)) if (0..bits).contains(&k) => a.of(|x| x << k, ty),
+            (BinOp::AShr, Some(k)) if (0..bits).contains(&k) => a.of(|x| x >> k, ty),
+            (BinOp::LShr, Some(k)) if (0..bits).contains(&k) && a.lo >= 0 => a.of(|x| x >> k, ty),
+            (BinOp::LShr, Some(k)) if (1..bits).contains(&k) => Range {
+                lo: 0,
+                hi: (ty.scalar.mask() >> k) as i64,
+            },
+            (BinOp::And, Some(k)) if k >= 0 => Range::below(k as u64),
+            (BinOp::And, _) if a.lo >= 0 => Range::below(a.hi as u64),
+            (BinOp::And, _) if b.lo >= 0 => Range::below(b.hi as u64),
+            (BinOp::UDiv | BinOp::SDiv, Some(k)) if k > 0 && a.lo >= 0 => {
+                a.of(|x| x / i128::from(k), ty)
+            }
+            (BinOp::URem, Some(k)) if k > 0 => Range::below(k as u64 - 1),
+            (BinOp::SRem, Some(k)) if k > 0 && a.lo >= 0 => Range::below(k as u64 - 1),
+            (BinOp::SRem, Some(k)) if k > 0 => Range {
+                lo: 1 - k,
+                hi: k - 1,
+            },
+            (BinOp::SMin, _) => Range {
+                lo: a.lo.min(b.lo),
+                hi: a.hi.min(b.hi),
+            },
+            (BinOp::SMax, _) => Range {
+                lo: a.lo.max(b.lo),
+                hi: a.hi.max(b.hi),
+            },
+            _ => Range::full(ty),
         })
     }
 }

@@ -26,11 +26,11 @@ use cranelift_entity::SecondaryMap;
 
 use super::divergence::Divergence;
 use super::{Cfg, Ranges};
-use crate::LaunchKey;
 use crate::ir::{
     BinOp, Block, ConvertOp, DimQuery, Function, Inst, IntCC, Op, Query, Scalar, Scope, Terminator,
     Value,
 };
+use crate::launch::LaunchKey;
 
 /// Which work-items are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,18 +165,18 @@ pub struct Shapes {
 impl Shapes {
     /// The shapes of a function's values, its parameters being uniform.
     pub fn new(func: &Function, cfg: &Cfg, key: &LaunchKey, across: Across) -> Shapes {
-        Shapes::assuming(func, cfg, key, across, |_| false)
+        Shapes::with_uniform_branches(func, cfg, key, across, |_| false)
     }
 
     /// The same, given that some guards hold.
-    pub fn trusting(
+    pub fn assuming(
         func: &Function,
         cfg: &Cfg,
         key: &LaunchKey,
         across: Across,
-        trusted: &BTreeSet<Value>,
+        assumptions: &BTreeSet<Value>,
     ) -> Shapes {
-        Shapes::find(func, cfg, key, across, (trusted, false), |_| false)
+        Shapes::find(func, cfg, key, across, (assumptions, false), |_| false)
     }
 
     /// The same, guessing that quotients of affine and uniform numbers are the same in all lanes: guarded, not varying. What
@@ -186,7 +186,7 @@ impl Shapes {
     }
 
     /// The same, given that lanes agree at the branches that end some blocks, whatever their conditions.
-    pub fn assuming(
+    pub fn with_uniform_branches(
         func: &Function,
         cfg: &Cfg,
         key: &LaunchKey,
@@ -201,7 +201,7 @@ impl Shapes {
         cfg: &Cfg,
         key: &LaunchKey,
         across: Across,
-        (trusted, guess): (&BTreeSet<Value>, bool),
+        (assumptions, guess): (&BTreeSet<Value>, bool),
         agree: impl Fn(Block) -> bool,
     ) -> Shapes {
         let mut shapes = Shapes {
@@ -225,7 +225,7 @@ impl Shapes {
         let ranges = Ranges::new(func, cfg, key);
         let mut exact = Exactness {
             ranges: &ranges,
-            trusted,
+            assumptions,
             flags: SecondaryMap::with_capacity(func.values.len()),
             width: match across {
                 Across::Group => 1,
@@ -468,7 +468,7 @@ impl Shapes {
             return Shape::Varying;
         };
         let bits = func.ty(result).scalar.bits();
-        if exact.trusted.contains(&result) {
+        if exact.assumptions.contains(&result) {
             return Shape::new(stride, guards, bits);
         }
         // Only then do the first and last lane tell about all.
@@ -500,7 +500,7 @@ impl Shapes {
             BinOp::UDiv | BinOp::SDiv => 0,
             _ => stride,
         };
-        if exact.trusted.contains(&result) {
+        if exact.assumptions.contains(&result) {
             return Shape::new(stride, None, bits);
         }
         // Not negative, and no lane wraps: the remainder of the first lane tells how many more have its quotient.
@@ -529,7 +529,7 @@ impl Shapes {
         };
         let bits = func.ty(to).scalar.bits();
         match exact.of(func, self, from, signed) {
-            _ if exact.trusted.contains(&to) => Shape::new(stride, guards, bits),
+            _ if exact.assumptions.contains(&to) => Shape::new(stride, guards, bits),
             Exact::Always => Shape::new(stride, guards, bits),
             sure => {
                 // The check compares two lanes, so a whole turn must not fit between them.
@@ -670,7 +670,7 @@ fn linear(func: &Function, inst: Inst, args: &[Shape]) -> Option<Shape> {
 /// What is known of wrapping, for integers that are affine.
 struct Exactness<'a> {
     ranges: &'a Ranges,
-    trusted: &'a BTreeSet<Value>,
+    assumptions: &'a BTreeSet<Value>,
     /// What flags say of signed and unsigned wrapping.
     flags: SecondaryMap<Value, (Exact, Exact)>,
     width: i64,

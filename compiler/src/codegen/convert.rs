@@ -71,6 +71,13 @@ impl Gen<'_> {
                 let parts = self.parts(arg);
                 Repr::Vector(self.narrow(parts, from.scalar.bits(), to.scalar.bits()))
             }
+            _ => self.convert_floats(op, arg, from, to),
+        }
+    }
+
+    /// To or from floating-point numbers.
+    fn convert_floats(&mut self, op: ConvertOp, arg: Value, from: Type, to: Type) -> Repr {
+        match op {
             ConvertOp::FToF if from.scalar == Scalar::F32 => {
                 let parts = self.parts(arg);
                 let count = part_count(to.lanes, 64);

@@ -10,7 +10,7 @@ use cranelift_entity::SecondaryMap;
 
 use super::function::Gen;
 use super::parts::Repr;
-use crate::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::ir::{Function, Op, Value, ValueDef};
 
 /// The layout of a function's private variables.

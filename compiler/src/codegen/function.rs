@@ -8,24 +8,16 @@ use cranelift_entity::{PrimaryMap, SecondaryMap, packed_option::ReservedValue};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch};
 
 use super::frame::Frame;
+use super::known::Known;
 use super::parts::{
     Parts, Repr, default_mask_bits, int_part_type, lane_type, part_count, part_type,
 };
 use super::{Allocator, Lifetimes, Translated};
-use crate::Diagnostic;
-use crate::analysis::{DominatorTree, LoopForest};
-use crate::ir::{Block, BlockCall, Function, GlobalId, Inst, Op, Scalar, Terminator, Type, Value};
-
-/// Facts about values that several instructions of a block ask for.
-#[derive(Clone, Default)]
-pub struct Known {
-    /// Masks repacked to another lane width.
-    pub repacked: HashMap<(Value, u32), Parts>,
-    /// Masks as integers.
-    pub mask_bits: HashMap<Value, clif::Value>,
-    /// For addresses, a mask and a stride: the first lane's address and whether the lanes' are that far apart.
-    pub consecutive: HashMap<(Value, Option<Value>, i64), (clif::Value, clif::Value)>,
-}
+use crate::analysis::LoopForest;
+use crate::diagnostic::Diagnostic;
+use crate::ir::{
+    Block, BlockCall, DominatorTree, Function, GlobalId, Inst, Op, Scalar, Terminator, Type, Value,
+};
 
 /// The state of one translation.
 pub struct Gen<'a> {

@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use super::function::Gen;
 use super::lanes::{LaneOperand, Spilled};
 use super::parts::{Parts, Repr, lane_type};
-use crate::image::{At, Component, Descriptor, Field, Sampler, Shape, Texels, read, write};
+use crate::image::{At, Component, Descriptor, Field, ImageDim, Sampler, Texels, read, write};
 use crate::ir::{Image, Inst, Scalar, Type, Value};
 
 /// What null pointers to images point to.
@@ -34,12 +34,12 @@ impl Texels for Process {
 
 /// How a texel is accessed, as the lower half of the number that [`read_texel`] and [`write_texel`] take.
 fn code(image: Image, floats: bool) -> u32 {
-    image.shape as u32 | (image.component as u32) << 8 | u32::from(floats) << 16
+    image.dim as u32 | (image.component as u32) << 8 | u32::from(floats) << 16
 }
 
-fn shape_and_component(how: u64) -> (Shape, Component) {
+fn dim_and_component(how: u64) -> (ImageDim, Component) {
     (
-        Shape::ALL[how as usize & 0xff],
+        ImageDim::ALL[how as usize & 0xff],
         Component::ALL[(how >> 8) as usize & 0xff],
     )
 }
@@ -56,7 +56,7 @@ unsafe extern "C" fn read_texel(
     z: u32,
     to: *mut [u32; 4],
 ) {
-    let (shape, component) = shape_and_component(how);
+    let (dim, component) = dim_and_component(how);
     let at = [x, y, z];
     let at = if how >> 16 & 1 != 0 {
         At::Float(at.map(f32::from_bits))
@@ -66,7 +66,7 @@ unsafe extern "C" fn read_texel(
     let sampler = Sampler::from_bits((how >> 32) as u32);
     // SAFETY: as above.
     let image = unsafe { image.as_ref() }.unwrap_or(&NO_IMAGE);
-    let Ok(color) = read(&mut Process, image, shape, component, sampler, at);
+    let Ok(color) = read(&mut Process, image, dim, component, sampler, at);
     // SAFETY: as above.
     unsafe { *to = color };
 }
@@ -83,10 +83,10 @@ unsafe extern "C" fn write_texel(
     z: i32,
     from: *const [u32; 4],
 ) {
-    let (shape, component) = shape_and_component(how);
+    let (dim, component) = dim_and_component(how);
     // SAFETY: as above.
     let (image, color) = unsafe { (image.as_ref().unwrap_or(&NO_IMAGE), *from) };
-    let Ok(()) = write(&mut Process, image, shape, component, [x, y, z], color);
+    let Ok(()) = write(&mut Process, image, dim, component, [x, y, z], color);
 }
 
 /// The operands of a call for a texel, for any lane.
@@ -102,7 +102,7 @@ struct Call {
 impl Gen<'_> {
     /// Gets ready to call for texels, `args` being the image, perhaps a sampler, and coordinates.
     fn texel_call(&mut self, image: Image, args: &[Value]) -> Call {
-        let (head, coordinates) = args.split_at(args.len() - image.shape.coordinates());
+        let (head, coordinates) = args.split_at(args.len() - image.dim.coordinates());
         let floats = self.func.ty(coordinates[0]).scalar == Scalar::F32;
         Call {
             image: self.spill(head[0]),
@@ -153,7 +153,7 @@ impl Gen<'_> {
     pub fn image_read(&mut self, image: Image, inst: Inst) {
         let data = &self.func.insts[inst];
         let (args, results) = (data.args.clone(), data.results.clone());
-        let operands = 2 + image.shape.coordinates();
+        let operands = 2 + image.dim.coordinates();
         let mask = image.masked.then(|| args[operands]);
         let ty = self.func.ty(results[0]);
         let lane_ty = lane_type(ty.scalar);
@@ -200,7 +200,7 @@ impl Gen<'_> {
             Some((&mask, rest)) if image.masked => (rest, Some(mask)),
             _ => (args, None),
         };
-        let (place, components) = args.split_at(1 + image.shape.coordinates());
+        let (place, components) = args.split_at(1 + image.dim.coordinates());
         let function = write_texel as *const () as usize;
         let call = self.texel_call(image, place);
         let components: Vec<LaneOperand> = components.iter().map(|&c| self.spill(c)).collect();

@@ -253,9 +253,9 @@ impl Gen<'_> {
         self.b.ins().brif(mask, work, &[], done, &zeros);
         self.b.switch_to_block(work);
         // Masks repacked in the branch do not reach past it.
-        let known = self.known.clone();
+        let known = self.known.mark();
         let values: Vec<clif::BlockArg> = body(self).into_iter().map(Into::into).collect();
-        self.known = known;
+        self.known.forget_since(known);
         self.b.ins().jump(done, &values);
         self.b.switch_to_block(done);
         params

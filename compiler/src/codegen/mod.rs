@@ -2,13 +2,14 @@
 //!
 //! In comes a function at [`crate::ir::Stage::Vectorized`] that [`crate::lower`] has legalised: no
 //! OpenCL built-ins, no half-precision arithmetic, no integer operation that 128-bit vectors lack. Out
-//! goes a CLIF function with the same blocks. Everything that knows that vectors are 128 bits is in this
-//! folder: a value of W lanes is a list of 128-bit *parts*, a mask is parts of all-ones and all-zeros lanes.
+//! goes a CLIF function with the same blocks. A value of W lanes is a list of 128-bit *parts* here, a mask is
+//! parts of all-ones and all-zeros lanes.
 //!
 //! - `parts.rs`: what an IR value is in CLIF; masks and their element widths.
 //! - `function.rs`: blocks, terminators, dispatch on operations. Open it first.
 //! - `order.rs`: which targets of branches come first.
 //! - `frame.rs`: where private variables are.
+//! - `known.rs`: what has been computed already, within a block.
 //! - `arith.rs`, `convert.rs`: lane-wise operations.
 //! - `memory/`: loads, stores, atomics, by shape.
 //! - `lanes.rs`: what is done lane by lane: loops over the set bits of a mask, calls.
@@ -24,6 +25,7 @@ mod frame;
 mod function;
 mod host;
 mod images;
+mod known;
 mod lanes;
 mod memory;
 mod order;
@@ -38,7 +40,7 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_entity::PrimaryMap;
 
-use crate::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::ir::{Function, GlobalId};
 
 /// A CLIF function and the vectors whose addresses it holds.
@@ -71,21 +73,21 @@ struct Lifetimes {
 
 impl Allocator {
     /// With more values than this alive at once, on average, most are in memory whoever allocates registers.
-    const CROWD: usize = 256;
+    const PRESSURE_LIMIT: usize = 256;
 
     /// More takes seconds.
-    const PATIENCE: usize = 64_000_000;
+    const ALLOCATOR_BUDGET: usize = 64_000_000;
 
     /// A value used all over a long function is taken out of its register at many places, and each time all that is in the
     /// registers from there on is looked at. More of this takes a tenth of a second and soon seconds: a thousand cases of a switch do, or a hash
     /// function that is all in one kernel.
-    const PATIENCE_BY_USE: usize = 25_000_000;
+    const ALLOCATOR_BUDGET_BY_USE: usize = 25_000_000;
 
     fn suited_to(lifetimes: Lifetimes) -> Allocator {
-        let crowd = lifetimes.sum / lifetimes.instructions.max(1);
-        if crowd > Allocator::CROWD
-            || lifetimes.sum > Allocator::PATIENCE
-            || lifetimes.sum_by_use > Allocator::PATIENCE_BY_USE
+        let pressure = lifetimes.sum / lifetimes.instructions.max(1);
+        if pressure > Allocator::PRESSURE_LIMIT
+            || lifetimes.sum > Allocator::ALLOCATOR_BUDGET
+            || lifetimes.sum_by_use > Allocator::ALLOCATOR_BUDGET_BY_USE
         {
             Allocator::SinglePass
         } else {

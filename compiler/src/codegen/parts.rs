@@ -123,7 +123,7 @@ impl Gen<'_> {
         if have == bits {
             return parts;
         }
-        if let Some(parts) = self.known.repacked.get(&(value, bits)) {
+        if let Some(parts) = self.known.repacked.get((value, bits)) {
             return parts.clone();
         }
         let lanes = self.func.ty(value).lanes;
@@ -275,7 +275,7 @@ impl Gen<'_> {
 
     /// The mask as an `i32` with bit `l` set when lane `l` is.
     pub fn mask_bits(&mut self, value: Value) -> clif::Value {
-        if let Some(&bits) = self.known.mask_bits.get(&value) {
+        if let Some(&bits) = self.known.mask_bits.get(value) {
             return bits;
         }
         let bits = self.compute_mask_bits(value);

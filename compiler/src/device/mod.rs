@@ -1,6 +1,6 @@
 //! Device-side enqueue: the contract between generated code and whoever runs it.
 //!
-//! A *block* is a kernel of its own ([`crate::KernelRole::Block`]) that other kernels launch. It takes the address of a
+//! A *block* is a kernel of its own ([`crate::ir::KernelRole::Block`]) that other kernels launch. It takes the address of a
 //! *literal*, the bytes that hold what it captured, and pointers to work-group memory. [`arguments`] lays them out.
 //!
 //! An instruction of this family asks for a *service* ([`DeviceOp`]) by a call of the launch's [`crate::abi::DeviceFn`]: one for each
@@ -23,9 +23,9 @@ mod sequence;
 
 use std::ffi::c_void;
 
-use crate::NdRange;
 use crate::abi::SCRATCH_ALIGN;
 use crate::ir::{DeviceOp, FuncId};
+use crate::launch::NdRange;
 
 pub use sequence::{Command, Host, Sequence};
 

@@ -10,8 +10,8 @@ use super::{
     COMPLETE, ENQUEUE_FAILURE, Enqueue, Events, MAX_LITERAL, Marker, PROFILING_COMMAND_EXEC_TIME,
     Range, SUCCESS, nd_range,
 };
-use crate::NdRange;
 use crate::ir::{DeviceOp, FuncId};
+use crate::launch::NdRange;
 
 /// Most work-items in a work-group, for those who ask.
 const WORK_GROUP_SIZE: u64 = 1024;

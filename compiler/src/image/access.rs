@@ -2,10 +2,10 @@
 
 use half::f16;
 
-use super::address::{Coordinate, Place, layer, place};
-use super::{Component, Descriptor, Format, Sampler, Shape, Texels};
+use super::address::{Coordinate, Tap, layer, place};
+use super::{Component, Descriptor, Format, ImageDim, Sampler, Texels};
 
-/// The coordinates of a texel; those that the image's shape does not have are not looked at.
+/// The coordinates of a texel; those that the image's dimensionality does not have are not looked at.
 #[derive(Clone, Copy, Debug)]
 pub enum At {
     Int([i32; 3]),
@@ -30,7 +30,7 @@ impl At {
 pub fn read<T: Texels>(
     texels: &mut T,
     image: &Descriptor,
-    shape: Shape,
+    dim: ImageDim,
     component: Component,
     sampler: Sampler,
     at: At,
@@ -47,25 +47,25 @@ pub fn read<T: Texels>(
         linear: sampler.linear && is_float,
         ..sampler
     };
-    let sizes = image.sizes(shape);
-    let places: [Place; 3] = std::array::from_fn(|n| {
-        if n < shape.dimensions() {
+    let sizes = image.sizes(dim);
+    let places: [Tap; 3] = std::array::from_fn(|n| {
+        if n < dim.dimensions() {
             place(sampler, at.coordinate(n), sizes[n])
-        } else if n < shape.coordinates() {
-            Place::One(layer(at.coordinate(n), sizes[n]))
+        } else if n < dim.coordinates() {
+            Tap::One(layer(at.coordinate(n), sizes[n]))
         } else {
-            Place::One(0)
+            Tap::One(0)
         }
     });
     let mut fetch = |at: [i64; 3]| -> Result<Option<[u8; 16]>, T::Error> {
-        let Some(address) = image.address(shape, at) else {
+        let Some(address) = image.address(dim, at) else {
             return Ok(None);
         };
         let mut bytes = [0; 16];
         texels.fetch(address, &mut bytes[..format.texel_size()])?;
         Ok(Some(bytes))
     };
-    if let [Place::One(x), Place::One(y), Place::One(z)] = places {
+    if let [Tap::One(x), Tap::One(y), Tap::One(z)] = places {
         let bytes = fetch([x, y, z])?;
         if !is_float {
             return Ok(match bytes {
@@ -93,10 +93,10 @@ pub fn read<T: Texels>(
 }
 
 /// The texels along a coordinate, each with its factor if there is one.
-fn neighbours(place: Place) -> impl Iterator<Item = (i64, Option<f32>)> + Clone {
+fn neighbours(place: Tap) -> impl Iterator<Item = (i64, Option<f32>)> + Clone {
     let (first, second) = match place {
-        Place::One(at) => ((at, None), None),
-        Place::Between([low, high], a) => ((low, Some(1.0 - a)), Some((high, Some(a)))),
+        Tap::One(at) => ((at, None), None),
+        Tap::Between([low, high], a) => ((low, Some(1.0 - a)), Some((high, Some(a)))),
     };
     std::iter::once(first).chain(second)
 }
@@ -124,16 +124,16 @@ fn to_bits(component: Component, color: [f32; 4]) -> [u32; 4] {
 pub fn write<T: Texels>(
     texels: &mut T,
     image: &Descriptor,
-    shape: Shape,
+    dim: ImageDim,
     component: Component,
     at: [i32; 3],
     color: [u32; 4],
 ) -> Result<(), T::Error> {
     let mut place = [0; 3];
-    for (to, from) in place.iter_mut().zip(at).take(shape.coordinates()) {
+    for (to, from) in place.iter_mut().zip(at).take(dim.coordinates()) {
         *to = i64::from(from);
     }
-    let (Some(format), Some(address)) = (image.format(), image.address(shape, place)) else {
+    let (Some(format), Some(address)) = (image.format(), image.address(dim, place)) else {
         return Ok(());
     };
     if format.data_type.is_float() != component.is_float() {

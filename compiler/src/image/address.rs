@@ -14,7 +14,7 @@ pub(super) enum Coordinate {
 
 /// The texels that are read along one coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum Tap {
     One(i64),
     /// Two, and how much the second one counts.
     Between([i64; 2], f32),
@@ -35,14 +35,14 @@ fn address_mode(addressing: Addressing, at: i64, size: i64) -> i64 {
 }
 
 /// Where to read along a coordinate of the picture, `size` texels long. What comes out may lie outside.
-pub(super) fn place(sampler: Sampler, coordinate: Coordinate, size: u32) -> Place {
+pub(super) fn place(sampler: Sampler, coordinate: Coordinate, size: u32) -> Tap {
     let (addressing, texels) = (sampler.addressing, size as f32);
     let size = i64::from(size);
     let repeats = matches!(addressing, Addressing::Repeat | Addressing::MirroredRepeat);
     let s = match coordinate {
         // "Precision of Addressing and Filter Modes": without any loss.
         Coordinate::Int(at) if !sampler.normalized && !sampler.linear && !repeats => {
-            return Place::One(address_mode(addressing, i64::from(at), size));
+            return Tap::One(address_mode(addressing, i64::from(at), size));
         }
         Coordinate::Int(at) => at as f32,
         Coordinate::Float(at) => at,
@@ -60,7 +60,7 @@ pub(super) fn place(sampler: Sampler, coordinate: Coordinate, size: u32) -> Plac
     };
     if !sampler.linear {
         let i = u.floor() as i64;
-        return Place::One(match addressing {
+        return Tap::One(match addressing {
             Addressing::Repeat if i > size - 1 => i - size,
             Addressing::Repeat => i,
             Addressing::MirroredRepeat => i.min(size - 1),
@@ -77,7 +77,7 @@ pub(super) fn place(sampler: Sampler, coordinate: Coordinate, size: u32) -> Plac
         Addressing::MirroredRepeat => [i0.max(0), i1.min(size - 1)],
         _ => [i0, i1].map(|i| address_mode(addressing, i, size)),
     };
-    Place::Between(both, (u - 0.5) - low)
+    Tap::Between(both, (u - 0.5) - low)
 }
 
 /// "Selecting an Image from an Image Array": which of an array's `layers` images is read.

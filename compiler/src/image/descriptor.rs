@@ -2,8 +2,8 @@
 
 use std::mem::offset_of;
 
-use super::{ChannelOrder, DataType, Format, Shape};
-use crate::ir::op::named;
+use super::{ChannelOrder, DataType, Format, ImageDim};
+use crate::named::named;
 
 /// An image, as whoever runs a kernel describes it. It must not change while a kernel runs.
 ///
@@ -168,25 +168,25 @@ impl Descriptor {
     }
 
     /// How many texels there are along each of a picture's coordinates, then how many layers.
-    pub(super) fn sizes(&self, shape: Shape) -> [u32; 3] {
-        match shape {
-            Shape::Dim1 => [self.width, 1, 1],
-            Shape::Dim1Array => [self.width, self.layers, 1],
-            Shape::Dim2 => [self.width, self.height, 1],
-            Shape::Dim2Array => [self.width, self.height, self.layers],
-            Shape::Dim3 => [self.width, self.height, self.depth],
+    pub(super) fn sizes(&self, dim: ImageDim) -> [u32; 3] {
+        match dim {
+            ImageDim::Dim1 => [self.width, 1, 1],
+            ImageDim::Dim1Array => [self.width, self.layers, 1],
+            ImageDim::Dim2 => [self.width, self.height, 1],
+            ImageDim::Dim2Array => [self.width, self.height, self.layers],
+            ImageDim::Dim3 => [self.width, self.height, self.depth],
         }
     }
 
-    /// The address of the texel at coordinates of the shape, if there is one.
-    pub(super) fn address(&self, shape: Shape, at: [i64; 3]) -> Option<u64> {
-        let sizes = self.sizes(shape);
+    /// The address of the texel at coordinates in as many dimensions, if there is one.
+    pub(super) fn address(&self, dim: ImageDim, at: [i64; 3]) -> Option<u64> {
+        let sizes = self.sizes(dim);
         let inside = at
             .iter()
             .zip(sizes)
             .all(|(&at, size)| (0..i64::from(size)).contains(&at));
-        let pitches = match shape {
-            Shape::Dim1Array => [u64::from(self.texel_size), self.slice_pitch, 0],
+        let pitches = match dim {
+            ImageDim::Dim1Array => [u64::from(self.texel_size), self.slice_pitch, 0],
             _ => [u64::from(self.texel_size), self.row_pitch, self.slice_pitch],
         };
         inside.then(|| {

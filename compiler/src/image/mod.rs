@@ -30,11 +30,11 @@ pub use descriptor::{Descriptor, Extent, Field};
 pub use format::{ChannelOrder, DataType, Format};
 pub use sampler::{Addressing, Sampler};
 
-use crate::ir::op::named;
+use crate::named::named;
 
 named! {
-    /// How the texels of an image are arranged.
-    pub enum Shape {
+    /// How many dimensions an image has, and whether it is an array of such images.
+    pub enum ImageDim {
         /// A row, or a buffer as one.
         Dim1 = "1d",
         /// Rows, each an image of its own.
@@ -46,7 +46,7 @@ named! {
     }
 }
 
-impl Shape {
+impl ImageDim {
     /// How many coordinates a texel has. The last one of an array is the layer.
     pub fn coordinates(self) -> usize {
         self.dimensions() + usize::from(self.is_array())
@@ -55,14 +55,14 @@ impl Shape {
     /// How many of the coordinates are of the picture.
     pub fn dimensions(self) -> usize {
         match self {
-            Shape::Dim1 | Shape::Dim1Array => 1,
-            Shape::Dim2 | Shape::Dim2Array => 2,
-            Shape::Dim3 => 3,
+            ImageDim::Dim1 | ImageDim::Dim1Array => 1,
+            ImageDim::Dim2 | ImageDim::Dim2Array => 2,
+            ImageDim::Dim3 => 3,
         }
     }
 
     pub fn is_array(self) -> bool {
-        matches!(self, Shape::Dim1Array | Shape::Dim2Array)
+        matches!(self, ImageDim::Dim1Array | ImageDim::Dim2Array)
     }
 }
 

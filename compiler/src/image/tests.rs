@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::address::{Coordinate, Place, layer, place};
+use super::address::{Coordinate, Tap, layer, place};
 use super::*;
 
 /// Bytes from an address on; an access outside is an error.
@@ -47,13 +47,13 @@ fn formats() -> impl Iterator<Item = Format> {
 }
 
 /// An image of arbitrary bytes with gaps between rows and planes, and its memory.
-fn image(rng: &mut ChaCha8Rng, shape: Shape, format: Format) -> (Descriptor, Memory) {
+fn image(rng: &mut ChaCha8Rng, dim: ImageDim, format: Format) -> (Descriptor, Memory) {
     let mut size = |there: bool| if there { rng.random_range(1..5) } else { 1 };
     let extent = Extent {
         width: size(true),
-        height: size(shape.dimensions() > 1),
-        depth: size(shape.dimensions() > 2),
-        layers: size(shape.is_array()),
+        height: size(dim.dimensions() > 1),
+        depth: size(dim.dimensions() > 2),
+        layers: size(dim.is_array()),
     };
     let texel = format.texel_size() as u64;
     let row = u64::from(extent.width) * texel + rng.random_range(0..3);
@@ -246,12 +246,12 @@ fn integer_coordinates_are_exact() {
     for at in [-1, 0, 1, (1 << 24) + 1, size - 2, size - 1, size, i32::MAX] {
         let i = i64::from(at);
         let place = |addressing| place(sampler(addressing), Coordinate::Int(at), size as u32);
-        assert_eq!(place(Addressing::None), Place::One(i));
+        assert_eq!(place(Addressing::None), Tap::One(i));
         let edge = i.clamp(0, i64::from(size) - 1);
-        assert_eq!(place(Addressing::ClampToEdge), Place::One(edge));
+        assert_eq!(place(Addressing::ClampToEdge), Tap::One(edge));
         assert_eq!(
             place(Addressing::Clamp),
-            Place::One(i.clamp(-1, i64::from(size)))
+            Tap::One(i.clamp(-1, i64::from(size)))
         );
     }
     assert_eq!(layer(Coordinate::Int(i32::MIN), 3), 0);
@@ -286,8 +286,8 @@ fn repeating_modes_stay_inside() {
         };
         let inside = |at: i64| (0..i64::from(size)).contains(&at);
         match place(sampler, Coordinate::Float(s), size) {
-            Place::One(at) => assert!(inside(at), "{sampler:?} {s} of {size}: {at}"),
-            Place::Between([a, b], weight) => {
+            Tap::One(at) => assert!(inside(at), "{sampler:?} {s} of {size}: {at}"),
+            Tap::Between([a, b], weight) => {
                 assert!(inside(a) && inside(b), "{sampler:?} {s} of {size}: {a} {b}");
                 assert!((0.0..=1.0).contains(&weight), "{sampler:?} {s}: {weight}");
             }
@@ -300,9 +300,9 @@ fn repeating_modes_stay_inside() {
 fn accesses_stay_inside() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     for round in 0..30 {
-        for &shape in Shape::ALL {
+        for &dim in ImageDim::ALL {
             for format in formats() {
-                let (descriptor, mut memory) = image(&mut rng, shape, format);
+                let (descriptor, mut memory) = image(&mut rng, dim, format);
                 let component = Component::ALL[rng.random_range(0..Component::ALL.len())];
                 let sampler = Sampler::from_bits(rng.random());
                 let at = if round % 2 == 0 {
@@ -316,10 +316,10 @@ fn accesses_stay_inside() {
                         _ => rng.random_range(-2..6),
                     }))
                 };
-                read(&mut memory, &descriptor, shape, component, sampler, at).expect("inside");
+                read(&mut memory, &descriptor, dim, component, sampler, at).expect("inside");
                 if let At::Int(at) = at {
                     let color = rng.random();
-                    write(&mut memory, &descriptor, shape, component, at, color).expect("inside");
+                    write(&mut memory, &descriptor, dim, component, at, color).expect("inside");
                 }
             }
         }
@@ -331,19 +331,19 @@ fn accesses_stay_inside() {
 fn one_texel_is_written() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let format = Format::new(ChannelOrder::Rg, DataType::UnsignedInt16).expect("a format");
-    for &shape in Shape::ALL {
+    for &dim in ImageDim::ALL {
         for _ in 0..200 {
-            let (descriptor, mut memory) = image(&mut rng, shape, format);
-            let sizes = descriptor.sizes(shape);
+            let (descriptor, mut memory) = image(&mut rng, dim, format);
+            let sizes = descriptor.sizes(dim);
             let at = sizes.map(|size| rng.random_range(0..size as i32));
             let before = memory.bytes.clone();
             let color = [rng.random::<u16>().into(), rng.random::<u16>().into(), 9, 9];
             let kind = Component::Unsigned;
-            write(&mut memory, &descriptor, shape, kind, at, color).expect("inside");
+            write(&mut memory, &descriptor, dim, kind, at, color).expect("inside");
             let found = read(
                 &mut memory,
                 &descriptor,
-                shape,
+                dim,
                 kind,
                 Sampler::NONE,
                 At::Int(at),
@@ -360,10 +360,10 @@ fn one_texel_is_written() {
 fn linear_filter() {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
     let format = Format::new(ChannelOrder::R, DataType::UnormInt8).expect("a format");
-    for &shape in Shape::ALL {
+    for &dim in ImageDim::ALL {
         for _ in 0..500 {
-            let (descriptor, mut memory) = image(&mut rng, shape, format);
-            let sizes = descriptor.sizes(shape);
+            let (descriptor, mut memory) = image(&mut rng, dim, format);
+            let sizes = descriptor.sizes(dim);
             let u: [f32; 3] =
                 std::array::from_fn(|n| rng.random_range(-1.0..sizes[n] as f32 + 1.0));
             let mut expected = 0.0;
@@ -371,12 +371,12 @@ fn linear_filter() {
                 let (mut weight, mut at) = (1.0, [0; 3]);
                 for n in 0..3 {
                     let second = corner >> n & 1 == 1;
-                    if n < shape.dimensions() {
+                    if n < dim.dimensions() {
                         let low = (u[n] - 0.5).floor();
                         let part = f64::from(u[n] - 0.5 - low);
                         weight *= if second { part } else { 1.0 - part };
                         at[n] = low as i32 + i32::from(second);
-                    } else if n < shape.coordinates() {
+                    } else if n < dim.coordinates() {
                         let nearest = f64::from(u[n]).round_ties_even();
                         at[n] = nearest.clamp(0.0, f64::from(sizes[n] - 1)) as i32;
                         weight *= f64::from(u8::from(!second));
@@ -392,7 +392,7 @@ fn linear_filter() {
                     let texel = read(
                         &mut memory,
                         &descriptor,
-                        shape,
+                        dim,
                         Component::F32,
                         Sampler::NONE,
                         At::Int(at),
@@ -409,7 +409,7 @@ fn linear_filter() {
             let found = read(
                 &mut memory,
                 &descriptor,
-                shape,
+                dim,
                 Component::F32,
                 sampler,
                 At::Float(u),

@@ -1,7 +1,7 @@
 //! The services of whoever runs a kernel that an instruction may ask for; [`crate::device`] says what they do.
 
 use super::Scalar;
-use super::op::named;
+use crate::named::named;
 
 named! {
     /// What [`super::Op::Device`] asks for.

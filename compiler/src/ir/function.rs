@@ -110,6 +110,23 @@ impl Terminator {
         }
     }
 
+    /// The `n`-th jump, mutably, in the order of [`Terminator::targets`].
+    pub fn target_mut(&mut self, n: usize) -> Option<&mut BlockCall> {
+        match (self, n) {
+            (Terminator::Br(call), 0) => Some(call),
+            (Terminator::CondBr { then, .. }, 0) => Some(then),
+            (Terminator::CondBr { els, .. }, 1) => Some(els),
+            (Terminator::Switch { cases, default, .. }, n) => {
+                let count = cases.len();
+                match cases.get_mut(n) {
+                    Some((_, call)) => Some(call),
+                    None => (n == count).then_some(default),
+                }
+            }
+            _ => None,
+        }
+    }
+
     /// The jumps, mutably, in the order of [`Terminator::targets`].
     pub fn targets_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut BlockCall> {
         let targets: SmallVec<[&mut BlockCall; 4]> = match self {

@@ -1,8 +1,9 @@
 //! Brolga IR: typed SSA with block parameters and explicit memory.
 //!
 //! Open `op.rs` first (what an instruction can do), then `function.rs` (what a function is made of).
-//! `builder.rs` makes instructions, `print.rs` and `parse/` are the text form, `verify/` says what is
-//! well formed at each [`Stage`], and `interp/` is what it all means.
+//! `builder.rs` makes instructions, `clone.rs` copies them, `print.rs` and `parse/` are the text form, `verify/` says what is
+//! well formed at each [`Stage`] (that values are used where their definition dominates, by
+//! `dominators.rs`), and [`crate::interp`] is what it all means.
 //!
 //! Values are defined once, by an instruction or as a block's parameter; control flow hands values
 //! to block parameters (there is no phi). Entities are small keys into arenas
@@ -30,11 +31,13 @@
 
 pub mod builder;
 pub mod builtin;
+pub mod clone;
 pub mod collective;
 mod device;
+pub mod dominators;
 pub mod eval;
+pub mod expansion;
 pub mod function;
-pub mod interp;
 pub mod module;
 pub mod op;
 pub mod parse;
@@ -47,8 +50,10 @@ use cranelift_entity::entity_impl;
 
 pub use builder::Builder;
 pub use builtin::Builtin;
+pub use clone::Cloner;
 pub use collective::Collective;
 pub use device::DeviceOp;
+pub use dominators::{DominatorTree, PostDominatorTree};
 pub use function::{
     BlockCall, BlockData, Function, InstData, LocalVar, Slot, SourceLoc, Terminator, ValueDef,
 };

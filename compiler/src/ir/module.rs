@@ -3,7 +3,7 @@
 use cranelift_entity::PrimaryMap;
 
 use super::{FuncId, Function, GlobalId};
-use crate::{AddressSpace, KernelInfo};
+use crate::kernel_info::{AddressSpace, KernelInfo};
 
 /// An address stored in a global's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

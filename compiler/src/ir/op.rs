@@ -4,34 +4,9 @@
 //! spelled in the text form is made with `named!`, so that printer and parser share one table.
 
 use super::{Collective, DeviceOp, FuncId, GlobalId, LocalId, SlotId};
-use crate::AddressSpace;
-use crate::image::{Component, Field, Shape};
-
-/// Declares a field-less enum together with its text names, `ALL` and `from_name`.
-macro_rules! named {
-    ($(#[$meta:meta])* $vis:vis enum $Enum:ident { $($(#[$vmeta:meta])* $Variant:ident = $text:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        $vis enum $Enum { $($(#[$vmeta])* $Variant,)* }
-
-        impl $Enum {
-            /// Every variant, in declaration order.
-            pub const ALL: &'static [$Enum] = &[$($Enum::$Variant,)*];
-
-            /// The name in the text form.
-            pub fn name(self) -> &'static str {
-                match self { $($Enum::$Variant => $text,)* }
-            }
-
-            /// The variant with this name in the text form.
-            pub fn from_name(name: &str) -> Option<$Enum> {
-                match name { $($text => Some($Enum::$Variant),)* _ => None }
-            }
-        }
-    };
-}
-
-pub(crate) use named;
+use crate::image::{Component, Field, ImageDim};
+use crate::kernel_info::AddressSpace;
+use crate::named::named;
 
 named! {
     /// One operand, result of the same type.
@@ -424,7 +399,6 @@ pub struct Mem {
     /// Bytes, a power of two; the address of element 0 is a multiple of it.
     pub align: u32,
     pub volatile: bool,
-    pub nontemporal: bool,
     /// The last operand is a mask of one bit a lane; lanes where it is clear touch no memory and load 0.
     pub masked: bool,
     /// After `vectorize`, for a one-lane address with many-lane data: lane `l` is at `address + l * stride`,
@@ -439,7 +413,6 @@ impl Mem {
             space,
             align,
             volatile: false,
-            nontemporal: false,
             masked: false,
             stride: 0,
         }
@@ -461,7 +434,7 @@ pub struct Atomic {
 pub struct Image {
     /// Constant for images that are only read, which nothing writes while a kernel runs; else global.
     pub space: AddressSpace,
-    pub shape: Shape,
+    pub dim: ImageDim,
     pub component: Component,
     /// The last operand is a mask of one bit a lane; lanes where it is clear touch no memory and read 0.
     pub masked: bool,

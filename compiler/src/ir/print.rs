@@ -6,7 +6,7 @@ use super::{
     Atomic, BlockCall, Collective, Fence, Function, GlobalInit, Image, Inst, KernelRole, Mem,
     Module, Op, Terminator, Value, Wrap,
 };
-use crate::AddressSpace;
+use crate::kernel_info::AddressSpace;
 
 /// The name of an address space in the text form.
 pub fn space_name(space: AddressSpace) -> &'static str {
@@ -22,11 +22,7 @@ pub fn space_name(space: AddressSpace) -> &'static str {
 impl Display for Mem {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}.align{}", space_name(self.space), self.align)?;
-        for (set, name) in [
-            (self.volatile, ".volatile"),
-            (self.nontemporal, ".nontemporal"),
-            (self.masked, ".masked"),
-        ] {
+        for (set, name) in [(self.volatile, ".volatile"), (self.masked, ".masked")] {
             if set {
                 f.write_str(name)?;
             }
@@ -76,7 +72,7 @@ impl Display for Image {
             f,
             "{}.{}.{}{}",
             space_name(self.space),
-            self.shape.name(),
+            self.dim.name(),
             self.component.name(),
             if self.masked { ".masked" } else { "" }
         )

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use cranelift_entity::{EntityRef, PrimaryMap};
 
-use crate::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::ir::{Global, GlobalId, GlobalInit};
 
 /// The module-scope objects of a program, laid out and initialised.

@@ -11,8 +11,8 @@ use cranelift_codegen::{CompiledCode, Context};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
 
-use crate::Diagnostic;
 use crate::codegen::{Translated, host_isa};
+use crate::diagnostic::Diagnostic;
 
 thread_local! {
     /// The code generator's memory, to be used again: for a small kernel, getting it takes a tenth of the time.
@@ -33,7 +33,7 @@ pub struct Code {
     size: usize,
     /// The machine code as text, when it was asked for.
     listing: Option<String>,
-    _told: Option<tools::Told>,
+    _registration: Option<tools::DebuggerRegistration>,
 }
 
 // SAFETY: after `compile` returns the memory is only read and executed, and nothing in `module` is
@@ -86,7 +86,7 @@ impl Code {
             .finalize_definitions()
             .map_err(|e| failed("no executable memory", e.to_string()))?;
         let entry = module.get_finalized_function(id);
-        let told = tools::are_wanted().then(|| {
+        let registration = tools::are_wanted().then(|| {
             let lines = compiled.map_or_else(Vec::new, |code| lines(code, locations));
             tools::tell(&tools::Described {
                 name,
@@ -105,7 +105,7 @@ impl Code {
             _constants: constants,
             size,
             listing,
-            _told: told,
+            _registration: registration,
         })
     }
 

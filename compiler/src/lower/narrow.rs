@@ -17,9 +17,9 @@ use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::{SmallVec, smallvec};
 
 use super::emit::{Emitter, rewrite};
-use crate::LaunchKey;
 use crate::analysis::{Cfg, Ranges};
 use crate::ir::{BinOp, ConvertOp, Function, Inst, InstData, Op, Scalar, Value};
+use crate::launch::LaunchKey;
 use crate::transform::dce;
 
 /// Narrows what is worth it. Runs on what [`super::legalize`] leaves.

@@ -95,37 +95,7 @@ enum Class {
 impl FunctionTranslator<'_, '_> {
     /// Translates an instruction of this family; false when it is of another.
     pub(super) fn arithmetic(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
-        if let Some((op, class)) = binary_op(op) {
-            let a = self.of_class(inst, 0, class)?;
-            let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-            let value = match arith(op) {
-                Some(op) => self.float_arithmetic(inst, op, &[a, b])?,
-                None => {
-                    let (a, b) = (self.flushed(a), self.flushed(b));
-                    let (ty, wrap) = (self.ty(a), self.wrap(inst));
-                    let value = self.b().val(IrOp::Binary(op, wrap), &[a, b], ty);
-                    self.flushed(value)
-                }
-            };
-            self.define(inst, value)?;
-            return Ok(true);
-        }
-        if let Some(cc) = int_compare(op) {
-            let a = self.value(inst, inst.operands[0])?;
-            let ty = self.ty(a);
-            if !ty.scalar.is_int() && ty.scalar != Scalar::Ptr {
-                return Err(self.error(inst, "the operands are not integers"));
-            }
-            let b = self.typed(inst, inst.operands[1], ty)?;
-            let value = self.b().icmp(cc, a, b);
-            self.define(inst, value)?;
-            return Ok(true);
-        }
-        if let Some(cc) = float_compare(op) {
-            let a = self.float(inst, inst.operands[0])?;
-            let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-            let (a, b) = (self.flushed(a), self.flushed(b));
-            let value = self.b().fcmp(cc, a, b);
+        if let Some(value) = self.two_operands(op, inst)? {
             self.define(inst, value)?;
             return Ok(true);
         }
@@ -154,40 +124,8 @@ impl FunctionTranslator<'_, '_> {
             Op::ShiftLeftLogical => self.shift(inst, BinOp::Shl)?,
             Op::ShiftRightLogical => self.shift(inst, BinOp::LShr)?,
             Op::ShiftRightArithmetic => self.shift(inst, BinOp::AShr)?,
-            Op::SMod => {
-                let a = self.integer(inst, inst.operands[0])?;
-                let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-                let rem = self.b().binary(BinOp::SRem, a, b);
-                let zero = self.iconst(self.ty(a), 0);
-                let mut f = self.b();
-                let signs = f.binary(BinOp::Xor, rem, b);
-                let differ = f.icmp(IntCC::Slt, signs, zero);
-                let nonzero = f.icmp(IntCC::Ne, rem, zero);
-                let fix = f.binary(BinOp::And, differ, nonzero);
-                let sum = f.binary(BinOp::IAdd, rem, b);
-                f.select(fix, sum, rem)
-            }
-            Op::FMod => {
-                let a = self.float(inst, inst.operands[0])?;
-                let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-                let (a, b) = (self.flushed(a), self.flushed(b));
-                let ty = self.ty(a);
-                let (zero, izero) = (
-                    self.iconst(ty, 0),
-                    self.iconst(ty.with_scalar(ty.scalar.as_int()), 0),
-                );
-                let mut f = self.b();
-                let rem = f.binary(BinOp::FRem, a, b);
-                let int = f.ty(izero);
-                let (rem_bits, b_bits) = (f.bitcast(rem, int), f.bitcast(b, int));
-                let signs = f.binary(BinOp::Xor, rem_bits, b_bits);
-                let differ = f.icmp(IntCC::Slt, signs, izero);
-                let nonzero = f.fcmp(FloatCC::One, rem, zero);
-                let fix = f.binary(BinOp::And, differ, nonzero);
-                let sum = self.float_arithmetic(inst, Arith::FAdd, &[rem, b])?;
-                let value = self.b().select(fix, sum, rem);
-                self.flushed(value)
-            }
+            Op::SMod => self.signed_modulo(inst)?,
+            Op::FMod => self.float_modulo(inst)?,
             Op::FmaKHR => {
                 let a = self.float(inst, inst.operands[0])?;
                 let b = self.typed(inst, inst.operands[1], self.ty(a))?;
@@ -241,6 +179,80 @@ impl FunctionTranslator<'_, '_> {
         };
         self.define(inst, value)?;
         Ok(true)
+    }
+
+    /// The remainder with the divisor's sign.
+    fn signed_modulo(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let a = self.integer(inst, inst.operands[0])?;
+        let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+        let rem = self.b().binary(BinOp::SRem, a, b);
+        let zero = self.iconst(self.ty(a), 0);
+        let mut f = self.b();
+        let signs = f.binary(BinOp::Xor, rem, b);
+        let differ = f.icmp(IntCC::Slt, signs, zero);
+        let nonzero = f.icmp(IntCC::Ne, rem, zero);
+        let fix = f.binary(BinOp::And, differ, nonzero);
+        let sum = f.binary(BinOp::IAdd, rem, b);
+        Ok(f.select(fix, sum, rem))
+    }
+
+    /// The same of floating-point numbers.
+    fn float_modulo(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let a = self.float(inst, inst.operands[0])?;
+        let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+        let (a, b) = (self.flushed(a), self.flushed(b));
+        let ty = self.ty(a);
+        let (zero, izero) = (
+            self.iconst(ty, 0),
+            self.iconst(ty.with_scalar(ty.scalar.as_int()), 0),
+        );
+        let mut f = self.b();
+        let rem = f.binary(BinOp::FRem, a, b);
+        let int = f.ty(izero);
+        let (rem_bits, b_bits) = (f.bitcast(rem, int), f.bitcast(b, int));
+        let signs = f.binary(BinOp::Xor, rem_bits, b_bits);
+        let differ = f.icmp(IntCC::Slt, signs, izero);
+        let nonzero = f.fcmp(FloatCC::One, rem, zero);
+        let fix = f.binary(BinOp::And, differ, nonzero);
+        let sum = self.float_arithmetic(inst, Arith::FAdd, &[rem, b])?;
+        let value = self.b().select(fix, sum, rem);
+        Ok(self.flushed(value))
+    }
+
+    /// Operations and comparisons of two operands of one type that have one instruction each.
+    fn two_operands(&mut self, op: Op, inst: &Inst<'_>) -> Result<Option<Value>> {
+        if let Some((op, class)) = binary_op(op) {
+            let a = self.of_class(inst, 0, class)?;
+            let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+            let value = match arith(op) {
+                Some(op) => self.float_arithmetic(inst, op, &[a, b])?,
+                None => {
+                    let (a, b) = (self.flushed(a), self.flushed(b));
+                    let (ty, wrap) = (self.ty(a), self.wrap(inst));
+                    let value = self.b().val(IrOp::Binary(op, wrap), &[a, b], ty);
+                    self.flushed(value)
+                }
+            };
+            return Ok(Some(value));
+        }
+        if let Some(cc) = int_compare(op) {
+            let a = self.value(inst, inst.operands[0])?;
+            let ty = self.ty(a);
+            if !ty.scalar.is_int() && ty.scalar != Scalar::Ptr {
+                return Err(self.error(inst, "the operands are not integers"));
+            }
+            let b = self.typed(inst, inst.operands[1], ty)?;
+            let value = self.b().icmp(cc, a, b);
+            return Ok(Some(value));
+        }
+        if let Some(cc) = float_compare(op) {
+            let a = self.float(inst, inst.operands[0])?;
+            let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+            let (a, b) = (self.flushed(a), self.flushed(b));
+            let value = self.b().fcmp(cc, a, b);
+            return Ok(Some(value));
+        }
+        Ok(None)
     }
 
     fn of_class(&mut self, inst: &Inst<'_>, operand: usize, class: Class) -> Result<Value> {

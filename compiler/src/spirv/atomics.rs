@@ -8,8 +8,8 @@ use rspirv::spirv::{MemorySemantics, Op, Scope as SpirvScope};
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
 use super::rules::{Rule, VALIDATION};
-use crate::AddressSpace;
 use crate::ir::{Atomic, AtomicOp, IntCC, Op as IrOp, Order, Scalar, Scope, Type, Value};
+use crate::kernel_info::AddressSpace;
 
 /// What types an instruction works on.
 #[derive(Clone, Copy, PartialEq, Eq)]

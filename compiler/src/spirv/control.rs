@@ -9,11 +9,11 @@ use super::decode::{Id, Inst, Result};
 use super::function::{FunctionTranslator, Pointer, Values};
 use super::rules::{REQUIRED, VALIDATION};
 use super::types::Kind;
-use crate::AddressSpace;
 use crate::ir::{
     BinOp, BlockCall, Collective, DimQuery, Fence, IntCC, Mem, Op as IrOp, Order, Query, Scalar,
     Scope, Terminator, Type, Value,
 };
+use crate::kernel_info::AddressSpace;
 
 /// What a group's copy copies.
 pub(super) struct Elements {

@@ -16,7 +16,7 @@ use rspirv::grammar::{
 use rspirv::spirv::{self, Op};
 
 use super::rules::{PHYSICAL_LAYOUT, Rule, UNIVERSAL, UNIVERSAL_LIMITS};
-use crate::Diagnostic;
+use crate::diagnostic::Diagnostic;
 
 /// An id, renumbered densely; an index into tables. See [`Binary::source_id`] for what the module calls it.
 pub(super) type Id = u32;

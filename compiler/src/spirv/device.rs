@@ -20,7 +20,7 @@ use crate::device::literal_offset;
 use crate::ir::{
     DeviceOp, FuncId, IntCC, Kernel, KernelRole, Mem, Op as IrOp, ParamSource, Scalar, Type, Value,
 };
-use crate::{AddressSpace, ArgInfo, ArgKind, KernelInfo};
+use crate::kernel_info::{AddressSpace, ArgInfo, ArgKind, KernelInfo};
 
 /// Which operand of an instruction names the function to invoke.
 fn invoke_operand(op: Op) -> Option<usize> {

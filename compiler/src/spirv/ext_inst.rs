@@ -10,7 +10,7 @@ use crate::ir::{Arith, BinOp, Builtin, IntCC, Mem, Op as IrOp, Scalar, Type, UnO
 
 /// What operands a function takes, all with the same number of lanes, and gives.
 #[derive(Clone, Copy)]
-enum Shape {
+enum Signature {
     /// Floats of one type, this many; gives that type.
     Float(usize),
     /// Integers of one type, this many; gives that type.
@@ -31,9 +31,9 @@ enum Plain {
 }
 
 /// The functions that are one operation, by name through [`Builtin::from_name`] where it is a built-in.
-fn plain(op: Std) -> Option<(Shape, Plain)> {
+fn plain(op: Std) -> Option<(Signature, Plain)> {
     use Plain::{Binary, Fma, Unary};
-    use Shape::{Float, FloatInt, Int, Reduce};
+    use Signature::{Float, FloatInt, Int, Reduce};
     let builtin = Plain::Builtin;
     Some(match op {
         Std::fabs => (Float(1), Unary(UnOp::FAbs)),
@@ -175,28 +175,8 @@ impl FunctionTranslator<'_, '_> {
     }
 
     fn std_instruction(&mut self, op: Std, inst: &Inst<'_>, args: &[u32]) -> Result<()> {
-        if let Some((shape, how)) = plain(op) {
-            let (values, ty) = self.shaped(inst, args, shape)?;
-            let ir = match how {
-                Plain::Unary(UnOp::Sqrt) | Plain::Fma => {
-                    let arith = if op == Std::fma {
-                        Arith::Fma
-                    } else {
-                        Arith::Sqrt
-                    };
-                    let value = self.float_arithmetic(inst, arith, &values)?;
-                    return self.define(inst, value);
-                }
-                Plain::Unary(op) => IrOp::Unary(op),
-                Plain::Binary(op) => IrOp::Binary(op, Wrap::default()),
-                Plain::Builtin => self.builtin(inst, op)?,
-            };
-            if op == Std::cross && !matches!(ty.lanes, 3 | 4) {
-                return Err(self.error(inst, "the vectors do not have 3 or 4 components"));
-            }
-            let value = self.b().val(ir, &values, ty);
-            let value = self.flushed(value);
-            return self.define(inst, value);
+        if let Some((signature, how)) = plain(op) {
+            return self.plain_instruction(op, inst, args, (signature, how));
         }
         let value = match op {
             Std::fract | Std::modf | Std::sincos => {
@@ -237,7 +217,7 @@ impl FunctionTranslator<'_, '_> {
             }
             Std::u_abs => self.integer(inst, args[0])?,
             Std::s_mad_hi | Std::u_mad_hi => {
-                let (values, _) = self.shaped(inst, args, Shape::Int(3))?;
+                let (values, _) = self.shaped(inst, args, Signature::Int(3))?;
                 let high = if op == Std::s_mad_hi {
                     BinOp::SMulHi
                 } else {
@@ -248,7 +228,7 @@ impl FunctionTranslator<'_, '_> {
                 f.binary(BinOp::IAdd, product, values[2])
             }
             Std::s_upsample | Std::u_upsample => {
-                let (values, ty) = self.shaped(inst, args, Shape::Int(2))?;
+                let (values, ty) = self.shaped(inst, args, Signature::Int(2))?;
                 let wide = Scalar::int(ty.scalar.bits() * 2)
                     .ok_or_else(|| self.error(inst, "there are no integers twice as wide"))?;
                 let ir = self.builtin(inst, op)?;
@@ -256,27 +236,7 @@ impl FunctionTranslator<'_, '_> {
             }
             Std::bitselect => self.bitselect(inst, args)?,
             Std::select => self.std_select(inst, args)?,
-            Std::shuffle | Std::shuffle2 => {
-                let vectors = args.len() - 1;
-                let first = self.value(inst, args[0])?;
-                let of_vector = self.ty(first);
-                let mut values: SmallVec<[Value; 3]> = smallvec![first];
-                if vectors == 2 {
-                    values.push(self.typed(inst, args[1], of_vector)?);
-                }
-                let mask = self.integer(inst, args[vectors])?;
-                let ty = of_vector.with_lanes(self.ty(mask).lanes);
-                if of_vector.is_scalar() || ty.is_scalar() {
-                    return Err(self.error(inst, "the operands are not vectors"));
-                }
-                values.push(mask);
-                let builtin = if vectors == 2 {
-                    Builtin::Shuffle2Dyn
-                } else {
-                    Builtin::ShuffleDyn
-                };
-                self.b().val(IrOp::Builtin(builtin), &values, ty)
-            }
+            Std::shuffle | Std::shuffle2 => self.std_shuffle(inst, args)?,
             Std::printf => self.printf(inst, args)?,
             Std::prefetch => {
                 self.pointer(inst, args[0])?;
@@ -285,6 +245,59 @@ impl FunctionTranslator<'_, '_> {
             _ => return self.vector_memory(op, inst, args),
         };
         self.define(inst, value)
+    }
+
+    /// An instruction that is one operation of the IR.
+    fn plain_instruction(
+        &mut self,
+        op: Std,
+        inst: &Inst<'_>,
+        args: &[u32],
+        (signature, how): (Signature, Plain),
+    ) -> Result<()> {
+        let (values, ty) = self.shaped(inst, args, signature)?;
+        let ir = match how {
+            Plain::Unary(UnOp::Sqrt) | Plain::Fma => {
+                let arith = if op == Std::fma {
+                    Arith::Fma
+                } else {
+                    Arith::Sqrt
+                };
+                let value = self.float_arithmetic(inst, arith, &values)?;
+                return self.define(inst, value);
+            }
+            Plain::Unary(op) => IrOp::Unary(op),
+            Plain::Binary(op) => IrOp::Binary(op, Wrap::default()),
+            Plain::Builtin => self.builtin(inst, op)?,
+        };
+        if op == Std::cross && !matches!(ty.lanes, 3 | 4) {
+            return Err(self.error(inst, "the vectors do not have 3 or 4 components"));
+        }
+        let value = self.b().val(ir, &values, ty);
+        let value = self.flushed(value);
+        self.define(inst, value)
+    }
+
+    fn std_shuffle(&mut self, inst: &Inst<'_>, args: &[u32]) -> Result<Value> {
+        let vectors = args.len() - 1;
+        let first = self.value(inst, args[0])?;
+        let of_vector = self.ty(first);
+        let mut values: SmallVec<[Value; 3]> = smallvec![first];
+        if vectors == 2 {
+            values.push(self.typed(inst, args[1], of_vector)?);
+        }
+        let mask = self.integer(inst, args[vectors])?;
+        let ty = of_vector.with_lanes(self.ty(mask).lanes);
+        if of_vector.is_scalar() || ty.is_scalar() {
+            return Err(self.error(inst, "the operands are not vectors"));
+        }
+        values.push(mask);
+        let builtin = if vectors == 2 {
+            Builtin::Shuffle2Dyn
+        } else {
+            Builtin::ShuffleDyn
+        };
+        Ok(self.b().val(IrOp::Builtin(builtin), &values, ty))
     }
 
     /// The built-in with the function's name.
@@ -302,21 +315,21 @@ impl FunctionTranslator<'_, '_> {
         &mut self,
         inst: &Inst<'_>,
         args: &[Id],
-        shape: Shape,
+        shape: Signature,
     ) -> Result<(SmallVec<[Value; 3]>, Type)> {
         let first = match shape {
-            Shape::Int(_) => self.integer(inst, args[0])?,
+            Signature::Int(_) => self.integer(inst, args[0])?,
             _ => self.float(inst, args[0])?,
         };
         let ty = self.ty(first);
         let mut values: SmallVec<[Value; 3]> = smallvec![first];
         match shape {
-            Shape::Float(count) | Shape::Int(count) | Shape::Reduce(count) => {
+            Signature::Float(count) | Signature::Int(count) | Signature::Reduce(count) => {
                 for &arg in &args[1..count] {
                     values.push(self.typed(inst, arg, ty)?);
                 }
             }
-            Shape::FloatInt => {
+            Signature::FloatInt => {
                 let exponent = self.integer(inst, args[1])?;
                 // A scalar exponent for a vector, which OpenCL C allows for `ldexp`.
                 let exponent = if self.ty(exponent).is_scalar() {
@@ -334,7 +347,7 @@ impl FunctionTranslator<'_, '_> {
             *value = self.flushed(*value);
         }
         let result = match shape {
-            Shape::Reduce(_) => ty.lane(),
+            Signature::Reduce(_) => ty.lane(),
             _ => ty,
         };
         Ok((values, result))

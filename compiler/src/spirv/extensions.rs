@@ -7,8 +7,8 @@ use super::control::Elements;
 use super::decode::{Inst, Result};
 use super::function::FunctionTranslator;
 use super::rules::Rule;
-use crate::AddressSpace;
 use crate::ir::{BinOp, Builtin, ConvertOp, FloatCC, Op as IrOp, Scalar, Type, UnOp, Value, Wrap};
+use crate::kernel_info::AddressSpace;
 
 /// `SPV_INTEL_shader_integer_functions2`: what is one operation.
 fn integer_binary(op: Op) -> Option<IrOp> {

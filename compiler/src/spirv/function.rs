@@ -19,10 +19,11 @@ use super::report::Line;
 use super::rules::{LOGICAL_LAYOUT, REQUIRED, Rule, UNIVERSAL};
 use super::translate::Translator;
 use super::types::Kind;
+use crate::diagnostic::Diagnostic;
 use crate::ir::{
     Block, Builder, FuncId, Function, LocalId, Mem, Op as IrOp, SourceLoc, Terminator, Type, Value,
 };
-use crate::{AddressSpace, Diagnostic};
+use crate::kernel_info::AddressSpace;
 
 /// The leaves of a value; nearly always one.
 pub(super) type Values = SmallVec<[Value; 1]>;

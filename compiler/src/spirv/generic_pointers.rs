@@ -8,8 +8,8 @@ use rspirv::spirv::{MemorySemantics, Op, StorageClass};
 use super::decode::{Inst, Result};
 use super::function::{Bound, FunctionTranslator};
 use super::types::Kind;
-use crate::AddressSpace;
 use crate::ir::{Op as IrOp, Type, Value};
+use crate::kernel_info::AddressSpace;
 
 impl FunctionTranslator<'_, '_> {
     /// Translates an instruction of this family; false when it is of another.

@@ -13,7 +13,7 @@ use super::rules::{REQUIRED, Rule, VALIDATION};
 use super::types::{ImageType, Kind};
 use crate::image::{Component, Field, Sampler};
 use crate::ir::{BinOp, ConvertOp, Image, Op as IrOp, Scalar, Type, Value};
-use crate::{AccessQualifier, AddressSpace};
+use crate::kernel_info::{AccessQualifier, AddressSpace};
 
 const OPERANDS: Rule = Rule::Spirv("Image Operands");
 const COORDINATES: Rule = Rule::Env("Coordinate Format for Reading and Writing Images");
@@ -84,7 +84,7 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    fn not_a(&self, inst: &Inst<'_>, id: Id, what: &str) -> crate::Diagnostic {
+    fn not_a(&self, inst: &Inst<'_>, id: Id, what: &str) -> crate::diagnostic::Diagnostic {
         let name = self.unit.binary.describe(id);
         self.error(inst, format!("the operand {name} is not {what}"))
     }
@@ -125,7 +125,7 @@ impl FunctionTranslator<'_, '_> {
         allowed: &[Scalar],
     ) -> Result<Scalars> {
         let value = self.value(inst, id)?;
-        let (ty, count) = (self.ty(value), image.shape.coordinates());
+        let (ty, count) = (self.ty(value), image.dim.coordinates());
         if !allowed.contains(&ty.scalar) || usize::from(ty.lanes) < count {
             let names: Vec<&str> = allowed.iter().map(|scalar| scalar.name()).collect();
             return Err(self
@@ -228,13 +228,13 @@ impl FunctionTranslator<'_, '_> {
         for &id in ids {
             let value = self.float(inst, id)?;
             let ty = self.ty(value);
-            if ty != Type::new(Scalar::F32, image.shape.dimensions() as u8) {
+            if ty != Type::new(Scalar::F32, image.dim.dimensions() as u8) {
                 return Err(self
                     .error(
                         inst,
                         format!(
                             "a gradient has type {ty}, expected {} of f32 for an {}",
-                            image.shape.dimensions(),
+                            image.dim.dimensions(),
                             image.name()
                         ),
                     )
@@ -298,7 +298,7 @@ impl FunctionTranslator<'_, '_> {
                 AccessQualifier::ReadOnly => AddressSpace::Constant,
                 _ => AddressSpace::Global,
             },
-            shape: ty.shape,
+            dim: ty.dim,
             component: self.component(inst, ty, texel, sign)?,
             masked: false,
         };
@@ -326,7 +326,7 @@ impl FunctionTranslator<'_, '_> {
         let component = self.component(inst, ty, self.ty(texel), sign)?;
         let image = Image {
             space: AddressSpace::Global,
-            shape: ty.shape,
+            dim: ty.dim,
             component,
             masked: false,
         };
@@ -364,8 +364,8 @@ impl FunctionTranslator<'_, '_> {
         let (image, address) = self.image_operand(inst, inst.operands[0])?;
         let ty = self.integer_result(inst)?;
         let mut fields: SmallVec<[Field; 3]> = smallvec![Field::Width, Field::Height, Field::Depth];
-        fields.truncate(image.shape.dimensions());
-        if image.shape.is_array() {
+        fields.truncate(image.dim.dimensions());
+        if image.dim.is_array() {
             fields.push(Field::Layers);
         }
         if fields.len() != usize::from(ty.lanes) {

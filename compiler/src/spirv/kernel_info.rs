@@ -13,7 +13,9 @@ use super::module::{EntryPoint, Unit};
 use super::rules::{EXECUTION_MODES, KERNEL_ARGUMENTS, Rule};
 use super::types::Kind;
 use crate::ir::{FuncId, Kernel, KernelRole, ParamSource, Scalar, Type};
-use crate::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers};
+use crate::kernel_info::{
+    AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers,
+};
 
 /// `ArithmeticPoisonKHR`, which the grammar's table does not have: no value of ours is poison.
 const ARITHMETIC_POISON: u32 = 5157;

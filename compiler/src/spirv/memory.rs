@@ -18,15 +18,13 @@ const MAX_STORED_LEAVES: u32 = 16;
 #[derive(Clone, Copy, Default)]
 struct Access {
     volatile: bool,
-    nontemporal: bool,
     align: Option<u32>,
 }
 
 impl Access {
-    fn mem(&self, space: crate::AddressSpace, natural: u32) -> Mem {
+    fn mem(&self, space: crate::kernel_info::AddressSpace, natural: u32) -> Mem {
         Mem {
             volatile: self.volatile,
-            nontemporal: self.nontemporal,
             ..Mem::new(space, self.align.unwrap_or(natural))
         }
     }
@@ -144,7 +142,7 @@ impl FunctionTranslator<'_, '_> {
             }
             if leaves <= MAX_STORED_LEAVES {
                 let values = self.values(inst, init)?;
-                let mem = Mem::new(crate::AddressSpace::Private, natural);
+                let mem = Mem::new(crate::kernel_info::AddressSpace::Private, natural);
                 self.store_leaves(inst, pointee, address, mem, &values)?;
             } else {
                 let value: &Const = value;
@@ -176,8 +174,8 @@ impl FunctionTranslator<'_, '_> {
             self.error(inst, format!("unknown memory operands {bits:#x}"))
                 .under(MEMORY_OPERANDS)
         })?;
+        // Nontemporal is a hint.
         access.volatile = mask.contains(MemoryAccess::VOLATILE);
-        access.nontemporal = mask.contains(MemoryAccess::NONTEMPORAL);
         let mut operand = || {
             let (&word, left) = rest.split_first().ok_or_else(|| {
                 self.error(inst, "wrong word count: a memory operand is missing")
@@ -323,7 +321,7 @@ impl FunctionTranslator<'_, '_> {
         &self,
         inst: &Inst<'_>,
         words: &[u32],
-        space: crate::AddressSpace,
+        space: crate::kernel_info::AddressSpace,
         ty: Id,
     ) -> Result<Mem> {
         let access = self.one_access(inst, words)?;

@@ -62,8 +62,10 @@ pub use capabilities::{
 };
 pub use spec::spec_constants;
 
-use crate::program::SpecConstants;
-use crate::{BuildOptions, Diagnostic, ir};
+use crate::diagnostic::Diagnostic;
+use crate::ir;
+use crate::options::BuildOptions;
+use crate::options::SpecConstants;
 
 /// Decodes, checks, links and translates modules. Kernels are in the order of the modules' entry points.
 ///

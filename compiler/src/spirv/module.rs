@@ -14,8 +14,8 @@ use super::decode::{Binary, Id, Inst, Result, literal_string, literal_string_wor
 use super::pipes::PipeStorage;
 use super::rules::{BUILT_IN_VARIABLES, LOGICAL_LAYOUT, Rule, UNIVERSAL};
 use super::types::{Form, Kind, TypeInfo};
-use crate::Diagnostic;
-use crate::program::SpecConstants;
+use crate::diagnostic::Diagnostic;
+use crate::options::SpecConstants;
 
 /// `HostAccessINTEL` of `SPV_INTEL_global_variable_decorations`, which compilers of SYCL still write; that became two extensions
 /// with numbers of their own.
@@ -172,58 +172,16 @@ impl<'a> Unit<'a> {
                         self.float_controls2.insert(inst.module);
                     }
                 }
-                Op::ExtInstImport => {
-                    let name = literal_string(words).unwrap_or_default();
-                    let set = match name.as_str() {
-                        "OpenCL.std" => ExtSet::OpenClStd,
-                        // The last is the debug information of LLVM's translator before there was a standard one.
-                        name if name.contains("DebugInfo")
-                            || name.starts_with("NonSemantic.")
-                            || name == "SPIRV.debug" =>
-                        {
-                            ExtSet::Ignored
-                        }
-                        _ => ExtSet::Unknown(name),
-                    };
-                    self.ext_sets.insert(self.result(inst)?, set);
-                }
+                Op::ExtInstImport => self.import_ext_set(inst)?,
                 Op::MemoryModel => {
-                    if words[0] != AddressingModel::Physical64 as u32 {
-                        return Err(self.error(
-                            inst,
-                            "the addressing model is not Physical64: pointers have 64 bits here",
-                        ));
-                    }
-                    if words[1] != MemoryModel::OpenCL as u32 {
-                        return Err(self.error(inst, "the memory model is not OpenCL"));
-                    }
+                    self.check_memory_model(inst)?;
                     if !memory_models.insert(inst.module) {
                         return Err(self
                             .error(inst, "there is a second memory model")
                             .under(LOGICAL_LAYOUT));
                     }
                 }
-                Op::EntryPoint => {
-                    if words[0] != ExecutionModel::Kernel as u32 {
-                        return Err(self.error(inst, "the execution model is not Kernel"));
-                    }
-                    let name = literal_string(&words[2..]).unwrap_or_default();
-                    if let Some(first) = self.entry_points.iter().find(|e| e.name == name) {
-                        let first = first.inst.module;
-                        let mut message = format!("there is a second kernel named {name:?}");
-                        if first != inst.module {
-                            let own = inst.module;
-                            message +=
-                                &format!(": one is in module {first}, another in module {own}");
-                        }
-                        return Err(self.error(inst, message).under(UNIVERSAL));
-                    }
-                    self.entry_points.push(EntryPoint {
-                        inst: *inst,
-                        func: words[1],
-                        name,
-                    });
-                }
+                Op::EntryPoint => self.read_entry_point(inst)?,
                 Op::ExecutionMode | Op::ExecutionModeId => {
                     self.modes.entry(words[0]).or_default().push(*inst);
                 }
@@ -249,19 +207,7 @@ impl<'a> Unit<'a> {
                         self.member_offsets.insert((words[0], words[1]), offset);
                     }
                 }
-                Op::GroupDecorate => {
-                    let group: SmallVec<[Applied<'a>; 2]> =
-                        self.decorations.get(&words[0]).cloned().unwrap_or_default();
-                    for &target in &words[1..] {
-                        // Decorating a group with itself, directly or not, must not grow it for ever.
-                        if target != words[0] {
-                            let own = self.decorations.entry(target).or_default();
-                            if own.len() < 64 {
-                                own.extend(group.iter().copied());
-                            }
-                        }
-                    }
-                }
+                Op::GroupDecorate => self.decorate_group(words),
                 _ => {}
             }
             if let (Some(result), Some(ty)) = (inst.result, inst.ty) {
@@ -272,6 +218,77 @@ impl<'a> Unit<'a> {
             return Err(Diagnostic::new("the module has no OpMemoryModel").under(LOGICAL_LAYOUT));
         }
         Ok(())
+    }
+
+    fn read_entry_point(&mut self, inst: &Inst<'a>) -> Result<()> {
+        let words = inst.operands;
+
+        if words[0] != ExecutionModel::Kernel as u32 {
+            return Err(self.error(inst, "the execution model is not Kernel"));
+        }
+        let name = literal_string(&words[2..]).unwrap_or_default();
+        if let Some(first) = self.entry_points.iter().find(|e| e.name == name) {
+            let first = first.inst.module;
+            let mut message = format!("there is a second kernel named {name:?}");
+            if first != inst.module {
+                let own = inst.module;
+                message += &format!(": one is in module {first}, another in module {own}");
+            }
+            return Err(self.error(inst, message).under(UNIVERSAL));
+        }
+        self.entry_points.push(EntryPoint {
+            inst: *inst,
+            func: words[1],
+            name,
+        });
+        Ok(())
+    }
+
+    fn import_ext_set(&mut self, inst: &Inst<'a>) -> Result<()> {
+        let name = literal_string(inst.operands).unwrap_or_default();
+        let set = match name.as_str() {
+            "OpenCL.std" => ExtSet::OpenClStd,
+            // The last is the debug information of LLVM's translator before there was a standard one.
+            name if name.contains("DebugInfo")
+                || name.starts_with("NonSemantic.")
+                || name == "SPIRV.debug" =>
+            {
+                ExtSet::Ignored
+            }
+            _ => ExtSet::Unknown(name),
+        };
+        self.ext_sets.insert(self.result(inst)?, set);
+        Ok(())
+    }
+
+    fn check_memory_model(&self, inst: &Inst<'_>) -> Result<()> {
+        let words = inst.operands;
+
+        if words[0] != AddressingModel::Physical64 as u32 {
+            return Err(self.error(
+                inst,
+                "the addressing model is not Physical64: pointers have 64 bits here",
+            ));
+        }
+        if words[1] != MemoryModel::OpenCL as u32 {
+            return Err(self.error(inst, "the memory model is not OpenCL"));
+        }
+        Ok(())
+    }
+
+    /// Gives each target what the group has.
+    fn decorate_group(&mut self, words: &[u32]) {
+        let group: SmallVec<[Applied<'a>; 2]> =
+            self.decorations.get(&words[0]).cloned().unwrap_or_default();
+        for &target in &words[1..] {
+            // Decorating a group with itself, directly or not, must not grow it for ever.
+            if target != words[0] {
+                let own = self.decorations.entry(target).or_default();
+                if own.len() < 64 {
+                    own.extend(group.iter().copied());
+                }
+            }
+        }
     }
 
     /// Types, constants, variables and functions, each of which may use what was defined before.

@@ -6,8 +6,8 @@ use rspirv::spirv::Op;
 use super::decode::{Inst, Result};
 use super::function::FunctionTranslator;
 use super::types::Kind;
-use crate::AddressSpace;
 use crate::ir::{Fence, IntCC, LocalVar, Mem, Op as IrOp, Order, Query, Scope, Type, Value};
+use crate::kernel_info::AddressSpace;
 
 impl FunctionTranslator<'_, '_> {
     /// Translates an instruction of this family; false when it is of another.

@@ -9,8 +9,9 @@ use super::function::{Bound, Definition, FunctionTranslator, Pointer, Values};
 use super::rules::{BUILT_IN_VARIABLES, Rule, UNIVERSAL};
 use super::translate::VariablePlace;
 use super::types::{Kind, space_of};
+use crate::diagnostic::Diagnostic;
 use crate::ir::{ConvertOp, Op as IrOp, Rounding, Type, Value};
-use crate::{AddressSpace, Diagnostic};
+use crate::kernel_info::AddressSpace;
 
 impl FunctionTranslator<'_, '_> {
     /// The id of an operand's type.

@@ -13,11 +13,11 @@ use super::function::FunctionTranslator;
 use super::module::Unit;
 use super::translate::Translator;
 use super::types::Kind;
-use crate::AddressSpace;
 use crate::ir::{
     Atomic, AtomicOp, BinOp, Collective, Fence, FuncId, Global, GlobalId, GlobalInit, IntCC,
     Op as IrOp, Order, Query, Scalar, Scope, Type, Value, parse,
 };
+use crate::kernel_info::AddressSpace;
 use crate::pipe::{self, AVAILABLE, PACKETS, READ_HEAD};
 
 /// The functions of `pipes.bir`.

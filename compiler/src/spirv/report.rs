@@ -8,7 +8,7 @@ use rspirv::spirv::{Op, OpenclStd100Op};
 
 use super::decode::{Binary, Id, Inst, Record, literal_string};
 use super::rules::Rule;
-use crate::Diagnostic;
+use crate::diagnostic::Diagnostic;
 
 /// `DebugSource`, `DebugLine` and `DebugNoLine` of `NonSemantic.Shader.DebugInfo.100`.
 const DEBUG_SOURCE: u32 = 35;

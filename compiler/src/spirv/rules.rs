@@ -8,7 +8,7 @@ use std::fmt;
 
 use rspirv::spirv::Op;
 
-use crate::Diagnostic;
+use crate::diagnostic::Diagnostic;
 
 /// The title of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::decode::{Binary, CONSTANT_DATA, Id, Inst, Result};
 use super::module::Unit;
 use super::types::Kind;
 use crate::ir::{ConvertOp, Rounding, Scalar, Type, eval};
-use crate::program::SpecConstantInfo;
+use crate::options::SpecConstantInfo;
 
 /// Lists the specialization constants that a module declares, in order, without checking anything else.
 ///
@@ -266,7 +266,7 @@ impl Unit<'_> {
         }
     }
 
-    fn not_foldable(&self, inst: &Inst<'_>, op: Op) -> crate::Diagnostic {
+    fn not_foldable(&self, inst: &Inst<'_>, op: Op) -> crate::diagnostic::Diagnostic {
         self.error(
             inst,
             format!("Op{op:?} of constants of these types is not supported"),

@@ -15,11 +15,11 @@ use super::function::translate_function;
 use super::module::Unit;
 use super::pipes::Library;
 use super::rules::{LINKAGE, Rule, VALIDATION};
-use crate::AddressSpace;
 use crate::ir::{
     FuncId, Function, Global, GlobalId, GlobalInit, LocalVar, Module, Op as IrOp, Relocation,
     Scope, SourceLoc, Type,
 };
+use crate::kernel_info::AddressSpace;
 
 /// Largest module-scope object.
 const MAX_OBJECT: u64 = 1 << 32;

@@ -11,9 +11,9 @@ use rspirv::spirv::{
 use super::decode::{Id, Inst, Result};
 use super::module::Unit;
 use super::rules::{Rule, UNIVERSAL, UNIVERSAL_LIMITS, VALIDATION};
-use crate::image::Shape;
+use crate::image::ImageDim;
 use crate::ir::{Scalar, Type};
-use crate::{AccessQualifier, AddressSpace};
+use crate::kernel_info::{AccessQualifier, AddressSpace};
 
 /// Largest aggregate that may be an SSA value, in leaves.
 pub(super) const MAX_LEAVES: u32 = 1024;
@@ -63,7 +63,7 @@ pub(super) enum Kind {
 /// What a type of images says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ImageType {
-    pub shape: Shape,
+    pub dim: ImageDim,
     /// A row of texels that is a buffer.
     pub buffer: bool,
     pub depth: bool,
@@ -75,9 +75,9 @@ impl ImageType {
     pub fn name(self) -> String {
         format!(
             "image{}d{}{}{}_t",
-            self.shape.dimensions(),
+            self.dim.dimensions(),
             if self.buffer { "_buffer" } else { "" },
-            if self.shape.is_array() { "_array" } else { "" },
+            if self.dim.is_array() { "_array" } else { "" },
             if self.depth { "_depth" } else { "" },
         )
     }
@@ -102,7 +102,7 @@ pub(super) enum Form {
     Void,
     Leaf(Type),
     /// With its depth; whether it is a part of a sampled image.
-    Image(Shape, bool, bool),
+    Image(ImageDim, bool, bool),
     Sampler,
     /// Canonical element, length.
     Array(u32, u64),
@@ -185,152 +185,20 @@ impl Unit<'_> {
         let words = inst.operands;
         let info = match inst.op() {
             Op::TypeForwardPointer => {
-                let class = self.storage_class(inst, words[1])?;
-                let info = TypeInfo::leaf(
-                    Kind::Pointer {
-                        class,
-                        pointee: None,
-                    },
-                    Type::PTR,
-                );
+                let info = self.pointer_type(inst, words[1], None)?;
                 self.set_type(words[0], info);
                 return Ok(());
             }
             Op::TypeVoid => TypeInfo::no_value(Kind::Void),
             Op::TypeBool => TypeInfo::leaf(Kind::Value(Type::I1), Type::I1),
-            Op::TypeInt => {
-                let scalar = Scalar::int(words[0])
-                    .filter(|s| s.is_int())
-                    .ok_or_else(|| {
-                        self.error(
-                            inst,
-                            format!("integers of {} bits are not supported", words[0]),
-                        )
-                    })?;
-                if words[1] != 0 {
-                    return Err(self
-                        .error(
-                            inst,
-                            format!(
-                                "the signedness is {}: OpenCL's integers have none, it must be 0",
-                                words[1]
-                            ),
-                        )
-                        .under(VALIDATION));
-                }
-                let ty = Type::new(scalar, 1);
-                TypeInfo::leaf(Kind::Value(ty), ty)
-            }
-            Op::TypeFloat => {
-                if words.len() > 1 {
-                    return Err(self.error(
-                        inst,
-                        "floating-point encodings other than IEEE 754 are not supported",
-                    ));
-                }
-                let scalar = Scalar::float(words[0]).ok_or_else(|| {
-                    self.error(
-                        inst,
-                        format!("floats of {} bits are not supported", words[0]),
-                    )
-                })?;
-                let ty = Type::new(scalar, 1);
-                TypeInfo::leaf(Kind::Value(ty), ty)
-            }
-            Op::TypeVector => {
-                let element = self.type_of_id(inst, words[0])?.ir();
-                let element = element
-                    .filter(|ty| ty.is_scalar() && ty.scalar != Scalar::Ptr)
-                    .ok_or_else(|| self.error(inst, "the component type is not a scalar"))?;
-                if !matches!(words[1], 2 | 3 | 4 | 8 | 16) {
-                    return Err(self.error(
-                        inst,
-                        format!(
-                            "vectors of {} components are not supported: 2, 3, 4, 8 or 16 are",
-                            words[1]
-                        ),
-                    ));
-                }
-                let ty = element.with_lanes(words[1] as u8);
-                TypeInfo::leaf(Kind::Value(ty), ty)
-            }
-            Op::TypeArray => {
-                let element = self.type_of_id(inst, words[0])?;
-                if !element.has_values() {
-                    return Err(self.error(inst, "the element type has no values"));
-                }
-                let (size, align, leaves, depth) =
-                    (element.size, element.align, element.leaves, element.depth);
-                let length = self.integer_constant(words[1]).ok_or_else(|| {
-                    self.error(
-                        inst,
-                        format!(
-                            "the length {} is not an integer constant",
-                            self.binary.describe(words[1])
-                        ),
-                    )
-                })?;
-                let stride = self.decoration(self.result(inst)?, Decoration::ArrayStride);
-                if let Some(&[stride]) = stride
-                    && u64::from(stride) != size
-                {
-                    return Err(self.layout_error(inst, "ArrayStride", stride, size));
-                }
-                let total = size.checked_mul(length).filter(|&s| s <= MAX_SIZE);
-                TypeInfo {
-                    kind: Kind::Array {
-                        element: words[0],
-                        length,
-                    },
-                    size: total.ok_or_else(|| self.too_large(inst))?,
-                    align,
-                    leaves: u32::try_from(u64::from(leaves).saturating_mul(length))
-                        .unwrap_or(u32::MAX),
-                    depth: depth + 1,
-                    canonical: 0,
-                }
-            }
+            Op::TypeInt => self.int_type(inst)?,
+            Op::TypeFloat => self.float_type(inst)?,
+            Op::TypeVector => self.vector_type(inst)?,
+            Op::TypeArray => self.array_type(inst)?,
             Op::TypeStruct => self.struct_type(inst)?,
-            Op::TypeUntypedPointerKHR => {
-                let class = self.storage_class(inst, words[0])?;
-                TypeInfo::leaf(
-                    Kind::Pointer {
-                        class,
-                        pointee: None,
-                    },
-                    Type::PTR,
-                )
-            }
-            Op::TypePointer => {
-                let class = self.storage_class(inst, words[0])?;
-                TypeInfo::leaf(
-                    Kind::Pointer {
-                        class,
-                        pointee: Some(words[1]),
-                    },
-                    Type::PTR,
-                )
-            }
-            Op::TypeFunction => {
-                for &id in words {
-                    let info = self.type_of_id(inst, id)?;
-                    if matches!(info.kind, Kind::Function { .. }) {
-                        return Err(self.error(inst, "a function cannot take or return functions"));
-                    }
-                }
-                if words[1..].iter().any(|&id| {
-                    matches!(
-                        self.types[id as usize].as_ref().map(|t| &t.kind),
-                        Some(Kind::Void)
-                    )
-                }) {
-                    return Err(self.error(inst, "a parameter cannot be void"));
-                }
-                TypeInfo::no_value(Kind::Function {
-                    result: words[0],
-                    params: words[1..].into(),
-                })
-            }
+            Op::TypeUntypedPointerKHR => self.pointer_type(inst, words[0], None)?,
+            Op::TypePointer => self.pointer_type(inst, words[0], Some(words[1]))?,
+            Op::TypeFunction => self.function_type(inst)?,
             Op::TypeImage => TypeInfo::leaf(Kind::Image(self.image_type(inst)?), Type::PTR),
             Op::TypeSampler => TypeInfo {
                 size: 8,
@@ -381,11 +249,142 @@ impl Unit<'_> {
         Ok(())
     }
 
+    fn int_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
+        let words = inst.operands;
+
+        let scalar = Scalar::int(words[0])
+            .filter(|s| s.is_int())
+            .ok_or_else(|| {
+                self.error(
+                    inst,
+                    format!("integers of {} bits are not supported", words[0]),
+                )
+            })?;
+        if words[1] != 0 {
+            return Err(self
+                .error(
+                    inst,
+                    format!(
+                        "the signedness is {}: OpenCL's integers have none, it must be 0",
+                        words[1]
+                    ),
+                )
+                .under(VALIDATION));
+        }
+        let ty = Type::new(scalar, 1);
+        Ok(TypeInfo::leaf(Kind::Value(ty), ty))
+    }
+
+    fn float_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
+        let words = inst.operands;
+
+        if words.len() > 1 {
+            return Err(self.error(
+                inst,
+                "floating-point encodings other than IEEE 754 are not supported",
+            ));
+        }
+        let scalar = Scalar::float(words[0]).ok_or_else(|| {
+            self.error(
+                inst,
+                format!("floats of {} bits are not supported", words[0]),
+            )
+        })?;
+        let ty = Type::new(scalar, 1);
+        Ok(TypeInfo::leaf(Kind::Value(ty), ty))
+    }
+
+    fn vector_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
+        let words = inst.operands;
+
+        let element = self.type_of_id(inst, words[0])?.ir();
+        let element = element
+            .filter(|ty| ty.is_scalar() && ty.scalar != Scalar::Ptr)
+            .ok_or_else(|| self.error(inst, "the component type is not a scalar"))?;
+        if !matches!(words[1], 2 | 3 | 4 | 8 | 16) {
+            return Err(self.error(
+                inst,
+                format!(
+                    "vectors of {} components are not supported: 2, 3, 4, 8 or 16 are",
+                    words[1]
+                ),
+            ));
+        }
+        let ty = element.with_lanes(words[1] as u8);
+        Ok(TypeInfo::leaf(Kind::Value(ty), ty))
+    }
+
+    fn array_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
+        let words = inst.operands;
+
+        let element = self.type_of_id(inst, words[0])?;
+        if !element.has_values() {
+            return Err(self.error(inst, "the element type has no values"));
+        }
+        let (size, align, leaves, depth) =
+            (element.size, element.align, element.leaves, element.depth);
+        let length = self.integer_constant(words[1]).ok_or_else(|| {
+            self.error(
+                inst,
+                format!(
+                    "the length {} is not an integer constant",
+                    self.binary.describe(words[1])
+                ),
+            )
+        })?;
+        let stride = self.decoration(self.result(inst)?, Decoration::ArrayStride);
+        if let Some(&[stride]) = stride
+            && u64::from(stride) != size
+        {
+            return Err(self.layout_error(inst, "ArrayStride", stride, size));
+        }
+        let total = size.checked_mul(length).filter(|&s| s <= MAX_SIZE);
+        Ok(TypeInfo {
+            kind: Kind::Array {
+                element: words[0],
+                length,
+            },
+            size: total.ok_or_else(|| self.too_large(inst))?,
+            align,
+            leaves: u32::try_from(u64::from(leaves).saturating_mul(length)).unwrap_or(u32::MAX),
+            depth: depth + 1,
+            canonical: 0,
+        })
+    }
+
+    fn function_type(&self, inst: &Inst<'_>) -> Result<TypeInfo> {
+        let words = inst.operands;
+
+        for &id in words {
+            let info = self.type_of_id(inst, id)?;
+            if matches!(info.kind, Kind::Function { .. }) {
+                return Err(self.error(inst, "a function cannot take or return functions"));
+            }
+        }
+        if words[1..].iter().any(|&id| {
+            matches!(
+                self.types[id as usize].as_ref().map(|t| &t.kind),
+                Some(Kind::Void)
+            )
+        }) {
+            return Err(self.error(inst, "a parameter cannot be void"));
+        }
+        Ok(TypeInfo::no_value(Kind::Function {
+            result: words[0],
+            params: words[1..].into(),
+        }))
+    }
+
+    fn pointer_type(&self, inst: &Inst<'_>, class: u32, pointee: Option<Id>) -> Result<TypeInfo> {
+        let class = self.storage_class(inst, class)?;
+        Ok(TypeInfo::leaf(Kind::Pointer { class, pointee }, Type::PTR))
+    }
+
     fn set_type(&mut self, id: Id, mut info: TypeInfo) {
         let canonical = |id: Id| self.types[id as usize].as_ref().map_or(0, |t| t.canonical);
         let form = match (&info.kind, info.ir()) {
-            (&Kind::Image(image), _) => Form::Image(image.shape, image.depth, false),
-            (&Kind::SampledImage(image), _) => Form::Image(image.shape, image.depth, true),
+            (&Kind::Image(image), _) => Form::Image(image.dim, image.depth, false),
+            (&Kind::SampledImage(image), _) => Form::Image(image.dim, image.depth, true),
             (Kind::Sampler, _) => Form::Sampler,
             (_, Some(ty)) => Form::Leaf(ty),
             (Kind::Array { element, length }, _) => Form::Array(canonical(*element), *length),
@@ -456,7 +455,7 @@ impl Unit<'_> {
         decoration: &str,
         said: u32,
         natural: u64,
-    ) -> crate::Diagnostic {
+    ) -> crate::diagnostic::Diagnostic {
         self.error(
             inst,
             format!("the decoration {decoration} says {said} bytes, where OpenCL has {natural}"),
@@ -481,12 +480,12 @@ impl Unit<'_> {
         };
         let texel = &self.type_of_id(inst, sampled_type)?.kind;
         let dim = Dim::from_u32(dim);
-        let shape = match (dim, arrayed) {
-            (Some(Dim::Dim1D | Dim::DimBuffer), 0) => Some(Shape::Dim1),
-            (Some(Dim::Dim1D), 1) => Some(Shape::Dim1Array),
-            (Some(Dim::Dim2D), 0) => Some(Shape::Dim2),
-            (Some(Dim::Dim2D), 1) => Some(Shape::Dim2Array),
-            (Some(Dim::Dim3D), 0) => Some(Shape::Dim3),
+        let supported = match (dim, arrayed) {
+            (Some(Dim::Dim1D | Dim::DimBuffer), 0) => Some(ImageDim::Dim1),
+            (Some(Dim::Dim1D), 1) => Some(ImageDim::Dim1Array),
+            (Some(Dim::Dim2D), 0) => Some(ImageDim::Dim2),
+            (Some(Dim::Dim2D), 1) => Some(ImageDim::Dim2Array),
+            (Some(Dim::Dim3D), 0) => Some(ImageDim::Dim3),
             _ => None,
         };
         let qualifier = match access.first().copied().map(SpirvAccess::from_u32) {
@@ -513,12 +512,12 @@ impl Unit<'_> {
         } else if access.is_empty() {
             "the access qualifier is missing"
         } else {
-            match (shape, qualifier) {
+            match (supported, qualifier) {
                 (None, _) => "an array of images is neither 1D nor 2D",
                 (_, None) => "the access qualifier is unknown",
-                (Some(shape), Some(access)) => {
+                (Some(supported), Some(access)) => {
                     return Ok(ImageType {
-                        shape,
+                        dim: supported,
                         buffer: dim == Some(Dim::DimBuffer),
                         depth: depth == 1,
                         access,
@@ -529,7 +528,7 @@ impl Unit<'_> {
         Err(self.error(inst, wrong).under(VALIDATION))
     }
 
-    fn too_large(&self, inst: &Inst<'_>) -> crate::Diagnostic {
+    fn too_large(&self, inst: &Inst<'_>) -> crate::diagnostic::Diagnostic {
         self.error(inst, format!("the type is larger than {MAX_SIZE} bytes"))
             .under(Rule::Limit)
     }
@@ -661,7 +660,7 @@ impl Unit<'_> {
         inst: &Inst<'_>,
         index: u64,
         length: u64,
-    ) -> crate::Diagnostic {
+    ) -> crate::diagnostic::Diagnostic {
         self.error(
             inst,
             format!("the index {index} is outside a composite of {length} parts"),

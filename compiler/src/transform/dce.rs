@@ -1,8 +1,8 @@
 //! Dead code: instructions and block parameters that nothing needs.
 //!
-//! Needed are side effects and what terminators decide on; then, transitively, operands. A jump's argument is
-//! needed only if the parameter it feeds is, so a value that only goes round a loop dies too. One mark phase
-//! with a worklist and one sweep: linear.
+//! Needed are side effects and what terminators decide on; then, transitively, operands. A jump's
+//! argument is needed only if the parameter it feeds is, so a value that only goes round a loop
+//! dies too. One mark phase with a worklist and one sweep: linear.
 
 use cranelift_entity::SecondaryMap;
 

@@ -1,17 +1,60 @@
-//! Values by way of private memory, which [`promote`](super::promote) turns into values again: what one does where blocks are about to be copied, so
-//! that a value comes to have several definitions.
+//! Demotion: values by way of private memory, which [`promote`](super::promote) turns into values
+//! again. It is for blocks that are about to be copied or entered in new places, so that a value
+//! comes to have several definitions.
+//!
+//! Cost: linear.
 
 use std::collections::BTreeMap;
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
-use crate::AddressSpace;
-use crate::analysis::DominatorTree;
 use crate::ir::{
-    Block, BlockCall, Builder, Function, Inst, Mem, Op, SourceLoc, Terminator, Type, Value,
+    Block, Builder, DominatorTree, Function, Inst, Mem, Op, SourceLoc, Terminator, Type, Value,
 };
+use crate::kernel_info::AddressSpace;
 
-/// Stores some values where they are defined, and loads them where another block uses them. Constants are made again instead.
+/// A variable of each work-item in private memory.
+#[derive(Clone, Copy)]
+pub struct Variable {
+    address: Value,
+    ty: Type,
+}
+
+impl Variable {
+    /// Makes a variable, in the entry block.
+    pub fn new(func: &mut Function, ty: Type) -> Variable {
+        let (inst, variable) = Variable::unplaced(func, ty);
+        let entry = func.entry();
+        func.blocks[entry].insts.insert(0, inst);
+        variable
+    }
+
+    /// A variable whose allocation is in no block yet.
+    fn unplaced(func: &mut Function, ty: Type) -> (Inst, Variable) {
+        let alloca = Op::Alloca {
+            size: ty.bytes(),
+            align: ty.bytes(),
+        };
+        let inst = func.make_inst(alloca, &[], &[Type::PTR], SourceLoc::default());
+        let address = func.insts[inst].results[0];
+        (inst, Variable { address, ty })
+    }
+
+    pub fn load(self, b: &mut Builder<'_>) -> Value {
+        b.load(self.mem(), self.address, self.ty)
+    }
+
+    pub fn store(self, b: &mut Builder<'_>, value: Value) {
+        b.store(self.mem(), self.address, value);
+    }
+
+    fn mem(self) -> Mem {
+        Mem::new(AddressSpace::Private, self.ty.bytes())
+    }
+}
+
+/// Stores some values where they are defined, and loads them where another block uses them.
+/// Constants are made again instead.
 pub fn demote(func: &mut Function, values: &SecondaryMap<Value, bool>) {
     let mut home: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
     for &block in &func.layout {
@@ -26,56 +69,102 @@ pub fn demote(func: &mut Function, values: &SecondaryMap<Value, bool>) {
             }
         }
     }
-    let mut places: BTreeMap<Value, Value> = BTreeMap::new();
+    let mut demoted = Demoted {
+        home,
+        variables: BTreeMap::new(),
+    };
     for block in func.layout.clone() {
-        let mut here: BTreeMap<Value, Value> = BTreeMap::new();
+        demoted.load_in(func, block);
+    }
+    demoted.store(func);
+}
+
+/// Values that are about to be variables.
+struct Demoted {
+    /// Where each is defined.
+    home: SecondaryMap<Value, PackedOption<Block>>,
+    /// The variables of values that another block uses, with their allocations.
+    variables: BTreeMap<Value, (Inst, Variable)>,
+}
+
+impl Demoted {
+    fn is_from_elsewhere(&self, value: Value, block: Block) -> bool {
+        self.home[value].expand().is_some_and(|home| home != block)
+    }
+
+    /// Has a block load what it uses of other blocks, each value once.
+    fn load_in(&mut self, func: &mut Function, block: Block) {
+        let mut loaded: BTreeMap<Value, Value> = BTreeMap::new();
         let insts = std::mem::take(&mut func.blocks[block].insts);
         for inst in insts {
             for n in 0..func.insts[inst].args.len() {
                 let value = func.insts[inst].args[n];
-                if home[value].expand().is_some_and(|home| home != block) {
-                    let value = *here
+                if self.is_from_elsewhere(value, block) {
+                    let new = loaded
                         .entry(value)
-                        .or_insert_with(|| read(func, block, value, &mut places));
-                    func.insts[inst].args[n] = value;
+                        .or_insert_with(|| self.load(func, block, value));
+                    func.insts[inst].args[n] = *new;
                 }
             }
             func.blocks[block].insts.push(inst);
         }
-        let mut term = std::mem::replace(
-            &mut func.blocks[block].term,
-            Terminator::Br(BlockCall::new(block, &[])),
-        );
+        let mut term = std::mem::replace(&mut func.blocks[block].term, Terminator::Unreachable);
         term.for_each_value_mut(|value| {
-            if home[*value].expand().is_some_and(|home| home != block) {
-                *value = *here
+            if self.is_from_elsewhere(*value, block) {
+                *value = *loaded
                     .entry(*value)
-                    .or_insert_with(|| read(func, block, *value, &mut places));
+                    .or_insert_with(|| self.load(func, block, *value));
             }
         });
         func.blocks[block].term = term;
     }
-    let entry = func.entry();
-    let mut first = Vec::new();
-    for (value, place) in places {
-        first.extend(func.def_inst(place));
-        let store = func.make_inst(
-            Op::Store(private(func.ty(value))),
-            &[place, value],
-            &[],
-            SourceLoc::default(),
-        );
-        let block = home[value].expect("one of the values");
-        let at = match func.def_inst(value) {
-            Some(def) => position(func, block, def) + 1,
-            None => 0,
-        };
-        func.blocks[block].insts.insert(at, store);
+
+    /// A value of another block, at the end of this one.
+    fn load(&mut self, func: &mut Function, block: Block, value: Value) -> Value {
+        let ty = func.ty(value);
+        if let Some(bits) = func.as_const(value) {
+            return Builder::new(func, block).iconst(ty, bits);
+        }
+        let variables = self.variables.entry(value);
+        let (_, variable) = *variables.or_insert_with(|| Variable::unplaced(func, ty));
+        variable.load(&mut Builder::new(func, block))
     }
-    func.blocks[entry].insts.splice(0..0, first);
+
+    /// Allocates the variables, and stores the values where they are defined.
+    fn store(self, func: &mut Function) {
+        let mut stores_in: SecondaryMap<Block, bool> = SecondaryMap::new();
+        for &value in self.variables.keys() {
+            stores_in[self.home[value].expect("it is one of the values")] = true;
+        }
+        for block in func.layout.clone() {
+            if !stores_in[block] {
+                continue;
+            }
+            let insts = std::mem::take(&mut func.blocks[block].insts);
+            let mut b = Builder::new(func, block);
+            let store_all = |b: &mut Builder<'_>, values: &[Value]| {
+                for &value in values.iter().rev() {
+                    if let Some((_, variable)) = self.variables.get(&value) {
+                        variable.store(b, value);
+                    }
+                }
+            };
+            let params = b.func.blocks[block].params.clone();
+            store_all(&mut b, &params);
+            for inst in insts {
+                b.func.blocks[block].insts.push(inst);
+                let results = b.func.insts[inst].results.clone();
+                store_all(&mut b, &results);
+            }
+        }
+        let entry = func.entry();
+        let allocas = self.variables.values().map(|&(inst, _)| inst);
+        func.blocks[entry].insts.splice(0..0, allocas);
+    }
 }
 
-/// The same for the values that are used where their definition no longer dominates, because control comes there in new ways.
+/// Demotes the values that are used where their definition no longer dominates, because control has
+/// new edges.
 pub fn demote_undominated(func: &mut Function) {
     let tree = DominatorTree::new(func);
     let mut home: SecondaryMap<Value, Option<Block>> =
@@ -90,47 +179,15 @@ pub fn demote_undominated(func: &mut Function) {
             }
         }
     }
-    let mut kept: SecondaryMap<Value, bool> = SecondaryMap::new();
+    let mut undominated: SecondaryMap<Value, bool> = SecondaryMap::new();
     for &block in &func.layout {
         let mut note = |value: Value| {
-            kept[value] |= home[value].is_some_and(|def| !tree.dominates(def, block));
+            undominated[value] |= home[value].is_some_and(|def| !tree.dominates(def, block));
         };
         for &inst in &func.blocks[block].insts {
             func.insts[inst].args.iter().copied().for_each(&mut note);
         }
         func.blocks[block].term.for_each_value(&mut note);
     }
-    demote(func, &kept);
-}
-
-/// A value of another block, at the end of this one. The private variable that it is in is yet to be placed.
-fn read(
-    func: &mut Function,
-    block: Block,
-    value: Value,
-    places: &mut BTreeMap<Value, Value>,
-) -> Value {
-    let ty = func.ty(value);
-    if let Some(bits) = func.as_const(value) {
-        return Builder::new(func, block).iconst(ty, bits);
-    }
-    let place = *places.entry(value).or_insert_with(|| {
-        let alloca = Op::Alloca {
-            size: ty.bytes(),
-            align: ty.bytes(),
-        };
-        let inst = func.make_inst(alloca, &[], &[Type::PTR], SourceLoc::default());
-        func.insts[inst].results[0]
-    });
-    Builder::new(func, block).val(Op::Load(private(ty)), &[place], ty)
-}
-
-fn private(ty: Type) -> Mem {
-    Mem::new(AddressSpace::Private, ty.bytes())
-}
-
-fn position(func: &Function, block: Block, inst: Inst) -> usize {
-    let insts = &func.blocks[block].insts;
-    let at = insts.iter().position(|&other| other == inst);
-    at.expect("a value is defined in its block")
+    demote(func, &undominated);
 }

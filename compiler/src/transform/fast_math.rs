@@ -17,8 +17,8 @@
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::smallvec;
 
-use crate::BuildOptions;
 use crate::ir::{BinOp, Builtin, FloatCC, Function, Inst, Op, Scalar, UnOp, Value, eval};
+use crate::options::BuildOptions;
 
 /// Applies what `options` allow. Returns whether anything changed.
 pub fn run(func: &mut Function, options: &BuildOptions) -> bool {

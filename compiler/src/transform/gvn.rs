@@ -19,9 +19,10 @@ use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
 use super::memory::Spaces;
-use crate::AddressSpace;
-use crate::analysis::DominatorTree;
-use crate::ir::{Block, Function, Image, Inst, InstData, Mem, Op, Scalar, Type, Value, Wrap};
+use crate::ir::{
+    Block, DominatorTree, Function, Image, Inst, InstData, Mem, Op, Scalar, Type, Value, Wrap,
+};
+use crate::kernel_info::AddressSpace;
 
 /// Removes repeated computations. Returns whether there were any.
 pub fn run(func: &mut Function) -> bool {

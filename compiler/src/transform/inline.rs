@@ -1,13 +1,13 @@
 //! Every call replaced by a copy of what it calls.
 //!
-//! Callees come first: the call graph is walked depth-first with an explicit stack, each function has its own calls
-//! inlined once, and callers copy the result. A function on the stack that is met again is
-//! recursion, which OpenCL C forbids ("Restrictions") and which has no copy that ends.
+//! Callees come first: the call graph is walked depth-first with an explicit stack, each function
+//! has its own calls inlined once, and callers copy the result. A function on the stack that is met
+//! again is recursion, which OpenCL C forbids ("Restrictions") and which has no copy that ends.
 //!
-//! At a call the block is cut: the tail becomes a new block whose parameters are the call's results, the
-//! callee's entry parameters become the call's operands, and each `ret` a jump to the tail. Private memory goes
-//! to the caller's entry block; work-group variables merge with the caller's by name, since
-//! they are one variable of the kernel no matter which function names it.
+//! At a call the block is split: the tail becomes a new block whose parameters are the call's
+//! results, the callee's entry parameters become the call's operands, and each `ret` a jump to the
+//! tail. Private memory goes to the caller's entry block; work-group variables merge with the
+//! caller's by name, since they are one variable of the kernel no matter which function names it.
 //!
 //! Cost: linear in the code copied, which `BUDGET` bounds.
 
@@ -15,9 +15,10 @@ use std::collections::HashMap;
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 
-use crate::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::ir::{
-    Block, BlockCall, FuncId, Function, Inst, LocalId, Module, Op, Terminator, Value, ValueDef,
+    Block, BlockCall, Builder, Cloner, FuncId, Function, Inst, LocalId, Module, Op, Terminator,
+    ValueDef,
 };
 
 /// The most instructions a function may have once its calls are inlined.
@@ -34,7 +35,8 @@ pub fn inline_all(module: &Module, root: FuncId) -> Result<Function, Diagnostic>
         match todo.pop() {
             Some(callee) if active[callee] => {
                 return Err(Diagnostic::new(format!(
-                    "function {:?} calls itself, directly or through others; recursion is not allowed",
+                    "function {:?} calls itself, directly or through others; recursion is not \
+                     allowed",
                     module.functions[callee].name
                 )));
             }
@@ -125,35 +127,25 @@ fn splice(
     allocas: &mut Vec<Inst>,
     layout: &mut Vec<Block>,
 ) -> Block {
-    let mut values: SecondaryMap<Value, Value> = SecondaryMap::with_default(Value::new(0));
-    values.resize(callee.values.len());
-    let mut blocks: SecondaryMap<Block, Block> = SecondaryMap::with_default(block);
+    let mut cloner = Cloner::from(callee);
+    cloner.bind_all(callee.params(), &caller.insts[call].args);
     let locals = merge_locals(caller, callee);
-    for (&param, &arg) in callee.params().iter().zip(&caller.insts[call].args) {
-        values[param] = arg;
-    }
+    // Instructions first without operands: a definition may come later in the layout than its use.
     for &from in &callee.layout {
         let to = caller.add_block();
         layout.push(to);
-        blocks[from] = to;
+        cloner.bind_block(from, to);
         if from != callee.entry() {
-            for &param in &callee.blocks[from].params {
-                values[param] = caller.add_param(to, callee.ty(param));
-            }
+            cloner.add_params(caller, from, to);
         }
-        // Instructions first without operands: a definition may come later in the layout than its use.
         for &inst in &callee.blocks[from].insts {
             let data = &callee.insts[inst];
-            let types: Vec<_> = data.results.iter().map(|&v| callee.ty(v)).collect();
             let op = match data.op {
                 Op::LocalAddr(id) => Op::LocalAddr(locals[id]),
                 ref other => other.clone(),
             };
             let alloca = matches!(op, Op::Alloca { .. });
-            let copy = caller.make_inst(op, &data.args, &types, data.loc);
-            for (i, &result) in data.results.iter().enumerate() {
-                values[result] = caller.insts[copy].results[i];
-            }
+            let copy = cloner.make(caller, inst, op, &data.args);
             if alloca {
                 allocas.push(copy);
             } else {
@@ -171,27 +163,25 @@ fn splice(
     caller.blocks[after].params = results.to_vec();
 
     for &from in &callee.layout {
-        let to = blocks[from];
+        let to = cloner.block(from);
         for index in 0..caller.blocks[to].insts.len() {
             let inst = caller.blocks[to].insts[index];
             for arg in &mut caller.insts[inst].args {
-                *arg = values[*arg];
+                *arg = cloner.value(*arg);
             }
         }
-        let mut term = callee.blocks[from].term.clone();
-        term.for_each_value_mut(|value| *value = values[*value]);
-        for target in term.targets_mut() {
-            target.block = blocks[target.block];
-        }
-        caller.blocks[to].term = match term {
+        let mut b = Builder::new(caller, to);
+        let term = match cloner.terminator(&mut b, &callee.blocks[from].term) {
             Terminator::Ret(values) => Terminator::Br(BlockCall {
                 block: after,
                 args: values,
             }),
             other => other,
         };
+        b.terminate(term);
     }
-    caller.blocks[block].term = Terminator::Br(BlockCall::new(blocks[callee.entry()], &[]));
+    let first = cloner.block(callee.entry());
+    caller.blocks[block].term = Terminator::Br(BlockCall::new(first, &[]));
     // `add_block` appended to the caller's own layout, which is being rebuilt.
     caller.layout.clear();
     after
@@ -230,10 +220,13 @@ mod tests {
     fn a_call_of_a_call_is_inlined_twice_over() {
         let func = inline(
             "func \"abs\" (i32) -> (i32) {\n  local l0 \"tile\" size 8 align 4\nblock0(v0: i32):\n\
-             v1: i32 = const 0\nv2: i1 = icmp.slt v0, v1\nv4: ptr = alloca.4.align4\nv5: ptr = local_addr l0\n\
+             v1: i32 = const 0\nv2: i1 = icmp.slt v0, v1\nv4: ptr = alloca.4.align4\n\
+             v5: ptr = local_addr l0\n\
              cond_br v2, block1, block2\nblock1:\nv3: i32 = ineg v0\nret v3\nblock2:\nret v0\n}\n\
-             func \"twice\" (i32) -> (i32) {\nblock0(v0: i32):\nv1: i32 = call @0, v0\nv2: i32 = call @0, v1\nret v2\n}\n\
-             func \"root\" (i32) -> (i32) {\n  local l0 \"other\" size 4 align 4\n  local l1 \"tile\" size 4 align 16\n\
+             func \"twice\" (i32) -> (i32) {\nblock0(v0: i32):\nv1: i32 = call @0, v0\n\
+             v2: i32 = call @0, v1\nret v2\n}\n\
+             func \"root\" (i32) -> (i32) {\n  local l0 \"other\" size 4 align 4\n\
+               local l1 \"tile\" size 4 align 16\n\
              block0(v0: i32):\nv1: i32 = call @1, v0\nv2: i32 = iadd v1, v1\nret v2\n}\n",
         )
         .unwrap();

@@ -13,9 +13,10 @@
 use cranelift_entity::SecondaryMap;
 
 use super::memory::Spaces;
-use crate::analysis::{DominatorTree, Loop, LoopForest};
+use crate::analysis::{Loop, LoopForest};
 use crate::ir::{
-    BinOp, Block, BlockCall, Function, Image, Inst, Mem, Op, Terminator, UnOp, Value, ValueDef,
+    BinOp, Block, BlockCall, DominatorTree, Function, Image, Inst, Mem, Op, Terminator, UnOp,
+    Value, ValueDef,
 };
 
 /// Moves what can be moved. Returns whether anything was.

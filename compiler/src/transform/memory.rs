@@ -4,8 +4,8 @@
 //! their accesses, counts as writing the memory that they share: what others wrote becomes visible there. Constant memory is never written
 //! while a kernel runs. `printf` reads its strings from there and writes nothing that a kernel can read.
 
-use crate::AddressSpace;
 use crate::ir::{Atomic, Collective, Image, Mem, Op};
+use crate::kernel_info::AddressSpace;
 
 /// A set of address spaces, [`AddressSpace::Generic`] being one of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

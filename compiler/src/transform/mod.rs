@@ -11,55 +11,58 @@
 //! | --- | --- |
 //! | [`inline`] | calls replaced by what they call |
 //! | [`single_entry`] | loops with several entries given a header |
-//! | [`promote`] (with `pieces`) | private memory to SSA |
+//! | [`promote`] (with `sroa`) | private memory to SSA |
 //! | [`fold`] (rules in `identities`) | constants, identities, decided branches |
-//! | [`simplify_cfg`] (with [`phis`], [`if_convert`]) | unreachable blocks, parameters, straight lines, selects |
+//! | [`simplify_cfg`] (with [`block_params`], [`if_convert`]) | unreachable blocks, parameters, straight lines, selects |
 //! | [`gvn`] | repeated computations and loads |
 //! | [`dce`] | what nothing needs |
-//! | [`builtins`] | built-ins that are not lane-wise |
+//! | [`expansion`] | built-ins that are not lane-wise |
 //! | [`scalarize`] | one lane for each value |
 //! | [`fast_math`] | what the build options allow arithmetic |
 //! | [`spaces`] | generic accesses to the address space they are known to be in, questions about it answered |
 //! | [`unroll`] | short loops as straight lines |
 //! | [`unroll_by`] | several iterations of short loops at a time, where vectors do not share the cost of loops |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
-//! | [`common`] | what both ways from a branch do, once |
+//! | [`hoist_sink`] | what both sides of a branch do, once |
 //! | [`licm`] | invariant code and loads out of loops |
-//! | [`group_accesses`] | accesses to neighbouring elements as one |
-//! | [`named_barriers`] | barriers of some sub-groups by barriers of the work-group |
+//! | [`interleaved_accesses`] | accesses to neighbouring elements as one |
+//! | [`named_barriers`] (with [`suspension`], [`demote`]) | barriers of some sub-groups by barriers of the work-group |
+//! | [`canonical`] | the control flow that `vectorize` relies on, in code between two barriers |
 //!
 //! A pass never recurses on the program's structure, and costs about as much as the function is long. In debug builds the
 //! verifier runs after each.
 
-pub mod builtins;
-pub mod common;
+pub mod block_params;
+pub mod canonical;
 pub mod contract;
 pub mod dce;
 pub mod demote;
 pub mod fast_math;
 pub mod fold;
-pub mod group_accesses;
 pub mod gvn;
+pub mod hoist_sink;
 mod identities;
 pub mod if_convert;
 pub mod inline;
+pub mod interleaved_accesses;
 pub mod licm;
 mod memory;
 pub mod named_barriers;
-pub mod phis;
-mod pieces;
 pub mod promote;
-pub mod resume;
 pub mod scalarize;
 pub mod simplify_cfg;
 pub mod single_entry;
 pub mod spaces;
+mod sroa;
+pub mod suspension;
 pub mod unroll;
 pub mod unroll_by;
 
+use crate::diagnostic::{Diagnostic, Remark};
+use crate::ir::expansion;
 use crate::ir::verify::verify;
 use crate::ir::{Function, Module, ParamSource, Stage};
-use crate::{BuildOptions, Diagnostic, Remark};
+use crate::options::BuildOptions;
 
 /// Promotion feeds folding, which makes more addresses constant, and so on; after this many rounds it is enough.
 const PROMOTE_ROUNDS: usize = 4;
@@ -93,8 +96,8 @@ pub fn prepare_kernel(
     check(&func, Stage::Inlined, "single_entry");
     let remarks = headers.iter().map(|header| header.remark(&func)).collect();
     promote_all(&mut func, Stage::Inlined);
-    builtins::run(&mut func);
-    check(&func, Stage::Inlined, "builtins");
+    expansion::run(&mut func);
+    check(&func, Stage::Inlined, "expansion");
     let params = scalarize::run(&mut func, &kernel.params);
     check(&func, Stage::Scalarized, "scalarize");
     promote_all(&mut func, Stage::Scalarized);
@@ -119,11 +122,11 @@ pub fn prepare_kernel(
         contract::run(&mut func);
         check(&func, Stage::Scalarized, "contract");
     }
-    common::run(&mut func);
-    check(&func, Stage::Scalarized, "common");
+    hoist_sink::run(&mut func);
+    check(&func, Stage::Scalarized, "hoist_sink");
     cleanup_at(&mut func, Stage::Scalarized);
-    if group_accesses::run(&mut func) {
-        check(&func, Stage::Scalarized, "group_accesses");
+    if interleaved_accesses::run(&mut func) {
+        check(&func, Stage::Scalarized, "interleaved_accesses");
         rounds(&mut func, Stage::Scalarized);
     }
     if named_barriers::run(&mut func) {

@@ -1,65 +1,54 @@
 //! Named barriers: sub-groups of a work-group that wait for some of the others, wherever these are.
 //!
-//! Code between barriers runs for all work-items in turn (`workgroup`), which is right where all meet at the same barrier. At
-//! named barriers sub-groups part: some wait here, some there, some not at all. So a kernel that has them becomes a
-//! machine that stops and goes on, with barriers of the whole work-group only:
+//! At named barriers sub-groups diverge: some wait at one, some at another, some at none. So a
+//! kernel that has any becomes a state machine ([`suspension`]) with barriers of the whole
+//! work-group only:
 //!
 //! ```text
 //! state = start
 //! loop {
-//!     switch state {                    each work-item goes on from where it stopped
-//!         start: ..                     until it stops again, at any barrier, or ends: state = where
-//!         at a named barrier: if it was opened since, go on
+//!     switch state {                    each work-item resumes where it was suspended
+//!         start: ..                     until it is again, at any barrier, or ends: state = which
+//!         at a named barrier: if it was opened since, resume
 //!         else: nothing
 //!     }
 //!     if all have ended { return }
 //!     if all that have not ended are at one barrier of the work-group { state = behind it }
-//!     if nobody has gone on since the last time { return }
+//!     if none has resumed since the last time { return }
 //! }
 //! ```
 //!
-//! A collective of the work-group is a barrier at which, in the second half, it is done. A sub-group arrives at a named barrier by counting
-//! itself in the barrier's record; the last opens it: it counts the times, and those who wait see another number than when they came.
-//! Too few sub-groups at a barrier is undefined behaviour; here the kernel ends.
+//! A collective of the work-group is a barrier at which, in the second half, it is done. A
+//! sub-group arrives at a named barrier by counting itself in the barrier's record; the last opens
+//! it by counting its *generation*, and sub-groups that wait see another number than when they
+//! came. Too few sub-groups at a barrier is undefined behaviour; here the kernel ends.
 //!
-//! Who goes on in a loop comes there by way of its header ([`resume`]), so that loops stay what they were.
+//! Resumption inside loops goes by way of their headers, so that loops stay what they were. Control
+//! that goes through the switch no longer comes by where values were defined: they are demoted.
+//! What depends on nothing moves to the entry block instead.
 //!
-//! Control that goes through the switch no longer comes by where values were defined: those go through private memory. What
-//! depends on nothing moves to the entry block instead.
-//!
-//! Cost: linear, but for values that live across stops.
+//! Cost: linear, but for values that live across suspension points.
 
-use std::collections::BTreeSet;
-
-use super::demote::demote_undominated;
-use super::resume::{self, Place, headers_around};
-use crate::AddressSpace;
-use crate::analysis::{DominatorTree, LoopForest};
-use crate::ir::{
-    BinOp, Block, BlockCall, Builder, Collective, ConvertOp, Fence, Function, Inst, IntCC, Mem, Op,
-    Scalar, Scope, SourceLoc, Terminator, Type, Value,
+use super::demote::{Variable, demote_undominated};
+use super::suspension::{
+    self, Resumption, StateMachine, SuspensionPoint, headers_around, resume_through_headers,
 };
+use crate::analysis::LoopForest;
+use crate::ir::{
+    BinOp, Block, BlockCall, Builder, Collective, DominatorTree, Fence, Function, Inst, IntCC, Mem,
+    Op, Scope, SourceLoc, Terminator, Type, Value,
+};
+use crate::kernel_info::AddressSpace;
 
 /// The state of a work-item that has ended.
 const ENDED: u64 = 0;
-/// The state of a work-item that has not begun. Stops have two each, from here on: being there, and being allowed to go on.
+/// The state of a work-item that has not begun. Suspension points have two each, from here on:
+/// being there, and being allowed to resume.
 const START: u64 = 1;
 
-/// Where a work-item stops.
-struct Stop {
-    /// The block that it ends, and the one behind it.
-    block: Block,
-    behind: Block,
-    /// The barrier or collective, in no block any more.
-    inst: Inst,
-    /// The headers of the loops that it is in, outermost first.
-    headers: Vec<Block>,
-}
-
-impl Stop {
-    fn state(number: usize) -> u64 {
-        START + 1 + 2 * number as u64
-    }
+/// The state of being at a suspension point.
+fn state_at(number: usize) -> u64 {
+    START + 1 + 2 * number as u64
 }
 
 /// Rewrites a kernel that has named barriers, which has been inlined; false for others.
@@ -71,17 +60,16 @@ pub fn run(func: &mut Function) -> bool {
     if !insts.any(|&inst| matches!(func.insts[inst].op, Op::NamedBarrier(_))) {
         return false;
     }
-    let forest = LoopForest::new(func, &DominatorTree::new(func));
     let start = move_entry(func);
-    let stops = cut(func, &forest);
-    build(func, start, &stops);
+    let points = suspension::cut(func, is_suspension_point);
+    build(func, start, &points);
     func.layout = func.reverse_post_order();
     demote_undominated(func);
     true
 }
 
 /// Whether work-items wait for others there.
-fn is_stop(op: &Op) -> bool {
+fn is_suspension_point(op: &Op) -> bool {
     matches!(
         op,
         Op::Barrier(_)
@@ -93,7 +81,8 @@ fn is_stop(op: &Op) -> bool {
     )
 }
 
-/// Moves what the entry block does to a new block; what depends on nothing, from anywhere, stays or goes there.
+/// Moves what the entry block does to a new block; what depends on nothing, from anywhere, stays or
+/// goes there.
 fn move_entry(func: &mut Function) -> Block {
     let (entry, start) = (func.entry(), func.add_block());
     let insts = std::mem::take(&mut func.blocks[entry].insts);
@@ -116,93 +105,8 @@ fn move_entry(func: &mut Function) -> Block {
         func.blocks[block].insts = rest;
         func.blocks[entry].insts.extend(first);
     }
+    func.blocks[entry].term = Terminator::Br(BlockCall::new(start, &[]));
     start
-}
-
-/// Ends blocks at stops.
-fn cut(func: &mut Function, forest: &LoopForest) -> Vec<Stop> {
-    let mut stops = Vec::new();
-    for first in func.layout.clone() {
-        let mut block = first;
-        loop {
-            let mut insts = func.blocks[block].insts.iter();
-            let Some(at) = insts.position(|&inst| is_stop(&func.insts[inst].op)) else {
-                break;
-            };
-            let behind = func.add_block();
-            let rest = func.blocks[block].insts.split_off(at + 1);
-            let inst = func.blocks[block].insts.pop().expect("it is there");
-            func.blocks[behind].insts = rest;
-            func.blocks[behind].term =
-                std::mem::replace(&mut func.blocks[block].term, Terminator::Unreachable);
-            stops.push(Stop {
-                block,
-                behind,
-                inst,
-                headers: headers_around(forest, first),
-            });
-            block = behind;
-        }
-    }
-    stops
-}
-
-/// A variable of each work-item in private memory.
-#[derive(Clone, Copy)]
-struct Variable {
-    address: Value,
-    ty: Type,
-}
-
-impl Variable {
-    /// Truth values are bytes in memory.
-    fn in_memory(self) -> Type {
-        match self.ty.scalar {
-            Scalar::I1 => self.ty.with_scalar(Scalar::I8),
-            _ => self.ty,
-        }
-    }
-
-    fn mem(self) -> Mem {
-        Mem::new(AddressSpace::Private, self.in_memory().scalar.bytes())
-    }
-}
-
-/// Makes a variable, in the entry block.
-fn variable(func: &mut Function, ty: Type) -> Variable {
-    let entry = func.entry();
-    let bytes = ty.scalar.bytes().max(1);
-    let op = Op::Alloca {
-        size: bytes,
-        align: bytes,
-    };
-    let inst = func.make_inst(op, &[], &[Type::PTR], SourceLoc::default());
-    func.blocks[entry].insts.insert(0, inst);
-    Variable {
-        address: func.insts[inst].results[0],
-        ty,
-    }
-}
-
-fn get(b: &mut Builder<'_>, variable: Variable) -> Value {
-    let value = b.load(variable.mem(), variable.address, variable.in_memory());
-    match variable.ty.scalar {
-        Scalar::I1 => b.convert(ConvertOp::Trunc, value, variable.ty),
-        _ => value,
-    }
-}
-
-fn set(b: &mut Builder<'_>, variable: Variable, value: Value) {
-    let value = match variable.ty.scalar {
-        Scalar::I1 => b.convert(ConvertOp::ZExt, value, variable.in_memory()),
-        _ => value,
-    };
-    b.store(variable.mem(), variable.address, value);
-}
-
-fn set_number(b: &mut Builder<'_>, variable: Variable, number: u64) {
-    let value = b.iconst(variable.ty, number);
-    set(b, variable, value);
 }
 
 /// A field of a barrier's record.
@@ -215,7 +119,6 @@ const RECORD: Mem = Mem {
     space: AddressSpace::Local,
     align: 4,
     volatile: false,
-    nontemporal: false,
     masked: false,
     stride: 0,
 };
@@ -228,95 +131,89 @@ fn collective(scope: Scope, what: Collective) -> Op {
     }
 }
 
-/// The variables of the machine.
+/// The variables of the machine, beside its state.
 #[derive(Clone, Copy)]
-struct Machine {
-    state: Variable,
-    /// Whether the work-item has gone on.
-    moved: Variable,
-    /// The record of the named barrier that it is at, and how often that had been opened before.
+struct Variables {
+    /// Whether the work-item has resumed in this round.
+    resumed: Variable,
+    /// The record of the named barrier that it is at, and the generation at which it came.
     record: Variable,
-    times: Variable,
+    generation: Variable,
 }
 
-fn build(func: &mut Function, start: Block, stops: &[Stop]) {
-    let machine = Machine {
-        state: variable(func, Type::I32),
-        moved: variable(func, Type::I32),
-        record: variable(func, Type::PTR),
-        times: variable(func, Type::I32),
+fn build(func: &mut Function, start: Block, points: &[SuspensionPoint]) {
+    let forest = LoopForest::new(func, &DominatorTree::new(func));
+    let blocks = func.layout.clone();
+    let mut ends = blocks.clone();
+    ends.retain(|&block| func.blocks[block].term.target_count() == 0);
+    let mut machine = StateMachine::new(func);
+    let variables = Variables {
+        resumed: Variable::new(func, Type::I32),
+        record: Variable::new(func, Type::PTR),
+        generation: Variable::new(func, Type::I32),
     };
     let entry = func.entry();
-    let cut: BTreeSet<Block> = stops.iter().map(|stop| stop.block).chain([entry]).collect();
-    let ends: Vec<Block> = func
-        .layout
-        .iter()
-        .copied()
-        .filter(|block| !cut.contains(block) && func.blocks[*block].term.target_count() == 0)
-        .collect();
     let mut b = Builder::new(func, entry);
-    let (head, idle, meet) = (b.new_block(&[]), b.new_block(&[]), b.new_block(&[]));
-    set_number(&mut b, machine.state, START);
-    b.br(head, &[]);
+    // Nothing to do in this round, and the second half of it.
+    let (idle, meet) = (b.new_block(&[]), b.new_block(&[]));
+    machine.suspend(&mut b, START, machine.dispatch);
+    machine.resume(START, start);
     for block in ends {
         b.switch_to(block);
-        set_number(&mut b, machine.state, ENDED);
-        b.br(meet, &[]);
+        machine.suspend(&mut b, ENDED, meet);
     }
-    let mut cases = vec![(START, BlockCall::new(start, &[]))];
-    let mut places = Vec::new();
-    for (number, stop) in stops.iter().enumerate() {
-        let state = Stop::state(number);
+    let mut resumptions = Vec::new();
+    for (number, point) in points.iter().enumerate() {
+        let state = state_at(number);
         let on = b.new_block(&[]);
-        places.push(Place {
+        resumptions.push(Resumption {
             from: on,
-            to: stop.behind,
-            headers: stop.headers.clone(),
+            to: point.resume,
+            headers: headers_around(&forest, point.block),
         });
-        b.switch_to(stop.block);
-        b.loc = b.func.insts[stop.inst].loc;
-        if let Op::NamedBarrier(fence) = b.func.insts[stop.inst].op {
-            let record = b.func.insts[stop.inst].args[0];
-            arrive(&mut b, machine, record, fence);
-            let open = b.new_block(&[]);
-            cases.push((state, BlockCall::new(open, &[])));
+        b.switch_to(point.block);
+        b.loc = b.func.insts[point.inst].loc;
+        if let Op::NamedBarrier(fence) = b.func.insts[point.inst].op {
+            let record = b.func.insts[point.inst].args[0];
+            arrive(&mut b, variables, record, fence);
+            let poll = b.new_block(&[]);
+            machine.resume(state, poll);
             let after = b.block;
-            b.switch_to(open);
-            ask(&mut b, machine, on, idle);
+            b.switch_to(poll);
+            resume_if_open(&mut b, variables, on, idle);
             b.switch_to(after);
-            acquire(&mut b, stop.behind, fence);
+            acquire(&mut b, point.resume, fence);
         } else {
-            cases.push((state + 1, BlockCall::new(on, &[])));
+            machine.resume(state + 1, on);
         }
-        set_number(&mut b, machine.state, state);
-        b.br(meet, &[]);
+        machine.suspend(&mut b, state, meet);
     }
     b.loc = SourceLoc::default();
-    b.switch_to(head);
-    set_number(&mut b, machine.moved, 1);
-    let state = get(&mut b, machine.state);
-    b.terminate(Terminator::Switch {
-        value: state,
-        cases,
-        default: BlockCall::new(idle, &[]),
-    });
-    b.switch_to(idle);
-    set_number(&mut b, machine.moved, 0);
-    b.br(meet, &[]);
     b.switch_to(meet);
-    meeting(&mut b, machine, head, stops);
-    let blocks = func.layout.clone();
-    resume::go_on(func, &places, &blocks);
+    synchronize(&mut b, &machine, variables, points);
+    b.switch_to(machine.dispatch);
+    set_number(&mut b, variables.resumed, 1);
+    let state = machine.state.load(&mut b);
+    machine.switch(&mut b, state, idle);
+    b.switch_to(idle);
+    set_number(&mut b, variables.resumed, 0);
+    b.br(meet, &[]);
+    resume_through_headers(func, &resumptions, &blocks);
+}
+
+fn set_number(b: &mut Builder<'_>, variable: Variable, number: u64) {
+    let number = b.iconst(Type::I32, number);
+    variable.store(b, number);
 }
 
 /// A sub-group arrives: the last one opens the barrier.
-fn arrive(b: &mut Builder<'_>, machine: Machine, record: Value, fence: Fence) {
+fn arrive(b: &mut Builder<'_>, variables: Variables, record: Value, fence: Fence) {
     b.ins(collective(Scope::SubGroup, Collective::Sync), &[], &[]);
     b.ins(Op::Fence(fence), &[], &[]);
-    set(b, machine.record, record);
-    let times_at = field(b, record, 2);
-    let times = b.load(RECORD, times_at, Type::I32);
-    set(b, machine.times, times);
+    variables.record.store(b, record);
+    let generation_at = field(b, record, 2);
+    let generation = b.load(RECORD, generation_at, Type::I32);
+    variables.generation.store(b, generation);
     // All have read the number before the first of them counts.
     let first = b.val(
         collective(Scope::SubGroup, Collective::Elect),
@@ -334,20 +231,20 @@ fn arrive(b: &mut Builder<'_>, machine: Machine, record: Value, fence: Fence) {
     let all = b.icmp(IntCC::Uge, arrived, wanted);
     let left = b.select(all, zero, arrived);
     b.store(RECORD, arrived_at, left);
-    let more = b.binary(BinOp::IAdd, times, one);
-    let times = b.select(all, more, times);
-    b.store(RECORD, times_at, times);
+    let more = b.binary(BinOp::IAdd, generation, one);
+    let generation = b.select(all, more, generation);
+    b.store(RECORD, generation_at, generation);
     b.br(after, &[]);
     b.switch_to(after);
 }
 
-/// Goes on if the barrier that the work-item is at has been opened.
-fn ask(b: &mut Builder<'_>, machine: Machine, on: Block, idle: Block) {
-    let record = get(b, machine.record);
-    let before = get(b, machine.times);
-    let times_at = field(b, record, 2);
-    let times = b.load(RECORD, times_at, Type::I32);
-    let open = b.icmp(IntCC::Ne, times, before);
+/// Resumes at `on` if the barrier that the work-item is at has been opened.
+fn resume_if_open(b: &mut Builder<'_>, variables: Variables, on: Block, idle: Block) {
+    let record = variables.record.load(b);
+    let before = variables.generation.load(b);
+    let generation_at = field(b, record, 2);
+    let generation = b.load(RECORD, generation_at, Type::I32);
+    let open = b.icmp(IntCC::Ne, generation, before);
     b.cond_br(open, on, &[], idle, &[]);
 }
 
@@ -358,14 +255,14 @@ fn acquire(b: &mut Builder<'_>, block: Block, fence: Fence) {
 }
 
 /// The second half of a round, which is the same for all work-items.
-fn meeting(b: &mut Builder<'_>, machine: Machine, head: Block, stops: &[Stop]) {
+fn synchronize(
+    b: &mut Builder<'_>,
+    machine: &StateMachine,
+    variables: Variables,
+    points: &[SuspensionPoint],
+) {
     let (exit, on) = (b.new_block(&[]), b.new_block(&[]));
-    let ended = |b: &mut Builder<'_>| {
-        let state = get(b, machine.state);
-        let none = b.iconst(Type::I32, ENDED);
-        (state, b.icmp(IntCC::Eq, state, none))
-    };
-    let (state, has_ended) = ended(b);
+    let (state, has_ended) = machine.is_in(b, ENDED);
     let most = b.iconst(Type::I32, u64::MAX);
     let counted = b.select(has_ended, most, state);
     let reduce = |op| collective(Scope::WorkGroup, Collective::Reduce(op));
@@ -378,37 +275,37 @@ fn meeting(b: &mut Builder<'_>, machine: Machine, head: Block, stops: &[Stop]) {
     b.ret(&[]);
 
     b.switch_to(on);
-    let together = b.icmp(IntCC::Eq, first, last);
-    let place = b.select(together, first, none);
-    let apart = b.new_block(&[]);
+    let at_one = b.icmp(IntCC::Eq, first, last);
+    let point = b.select(at_one, first, none);
+    let diverged = b.new_block(&[]);
     let mut cases = Vec::new();
-    for (number, stop) in stops.iter().enumerate() {
-        if matches!(b.func.insts[stop.inst].op, Op::NamedBarrier(_)) {
+    for (number, suspended) in points.iter().enumerate() {
+        if matches!(b.func.insts[suspended.inst].op, Op::NamedBarrier(_)) {
             continue;
         }
-        let at = Stop::state(number);
+        let at = state_at(number);
         let pass = b.new_block(&[]);
         cases.push((at, BlockCall::new(pass, &[])));
         let here = b.block;
         b.switch_to(pass);
-        b.func.blocks[pass].insts.push(stop.inst);
-        let (state, has_ended) = ended(b);
+        b.func.blocks[pass].insts.push(suspended.inst);
+        let (state, has_ended) = machine.is_in(b, ENDED);
         let behind = b.iconst(Type::I32, at + 1);
         let next = b.select(has_ended, state, behind);
-        set(b, machine.state, next);
-        b.br(head, &[]);
+        machine.state.store(b, next);
+        b.br(machine.dispatch, &[]);
         b.switch_to(here);
     }
     b.terminate(Terminator::Switch {
-        value: place,
+        value: point,
         cases,
-        default: BlockCall::new(apart, &[]),
+        default: BlockCall::new(diverged, &[]),
     });
-    b.switch_to(apart);
-    let moved = get(b, machine.moved);
+    b.switch_to(diverged);
+    let resumed = variables.resumed.load(b);
     let zero = b.iconst(Type::I32, 0);
-    let moved = b.icmp(IntCC::Ne, moved, zero);
+    let resumed = b.icmp(IntCC::Ne, resumed, zero);
     let any = collective(Scope::WorkGroup, Collective::Any);
-    let any = b.val(any, &[moved], Type::I1);
-    b.cond_br(any, head, &[], exit, &[]);
+    let any = b.val(any, &[resumed], Type::I1);
+    b.cond_br(any, machine.dispatch, &[], exit, &[]);
 }

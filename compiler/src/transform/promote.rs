@@ -1,39 +1,40 @@
 //! Private memory to SSA.
 //!
-//! An `alloca` is *candidate* when every use of its address, also through `ptr_add`s of constants, is the address of a
-//! plain load, store or copy inside it. Its bytes are cut into *pieces* such that each element any access moves is
-//! made of whole pieces (`pieces.rs`); a piece then behaves like a variable and becomes SSA values:
+//! An `alloca` is *candidate* when every use of its address, also through `ptr_add`s of constants,
+//! is the address of a plain load, store or copy inside it. Its bytes are divided into *slices*
+//! such that each element any access moves is made of whole slices (`sroa.rs`); a slice then
+//! behaves like a variable and becomes SSA values:
 //!
 //! 1. *Scan.* Find candidates and their accesses (one walk in reverse post-order).
-//! 2. *Cut.* Choose pieces and a scalar type for each: the one it is mostly accessed as.
-//! 3. *Place.* For each piece, find where it is live (backwards from loads not preceded by a store in their
-//!    block), and give a block parameter to the live blocks of the iterated dominance frontier of its stores (Sreedhar
-//!    and Gao, "A linear time algorithm for placing phi-nodes", 1995).
-//! 4. *Rename.* Walk the dominator tree with the current value of every piece; loads become that value, stores
-//!    set it, jumps pass it on. An element of another type or of several pieces is put together with bitcasts, shifts
-//!    and ors.
+//! 2. *Slice.* Choose slices and a scalar type for each: the one it is mostly accessed as.
+//! 3. *Parameters.* For each slice, find where it is live (backwards from loads not preceded by a
+//!    store in their block), and give a block parameter to the live blocks of the iterated
+//!    dominance frontier of its stores (Sreedhar and Gao, "A linear time algorithm for placing
+//!    phi-nodes", 1995).
+//! 4. *Rename.* Walk the dominator tree with the current value of every slice; loads become that
+//!    value, stores set it, jumps pass it on. An element of another type or of several slices is
+//!    put together with bitcasts, shifts and ors.
 //!
-//! What is read before it is written is 0. Cost: instructions, plus for each piece the blocks where it is live and
-//! those its stores dominate; near linear on what compilers write.
+//! What is read before it is written is 0. Cost: instructions, plus for each slice the blocks where
+//! it is live and those its stores dominate; near linear on what compilers write.
 
 use std::collections::BinaryHeap;
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
-use super::pieces::{self, Candidates, Piece, PieceId};
 use super::simplify_cfg::remove_unreachable;
-use crate::analysis::DominatorTree;
+use super::sroa::{self, Candidates, Slice, SliceId};
 use crate::ir::{
-    BinOp, Block, ConvertOp, Function, Inst, IntCC, Mem, Op, Rounding, Scalar, SourceLoc, Type,
-    Value, Wrap,
+    BinOp, Block, ConvertOp, DominatorTree, Function, Inst, IntCC, Mem, Op, Rounding, Scalar,
+    SourceLoc, Type, Value, Wrap,
 };
 
 /// Promotes what can be. Returns whether anything was.
 pub fn run(func: &mut Function) -> bool {
     let mut changed = remove_unreachable(func);
-    let candidates = pieces::find(func);
-    if candidates.pieces.is_empty() && candidates.dead.is_empty() {
+    let candidates = sroa::find(func);
+    if candidates.slices.is_empty() && candidates.dead.is_empty() {
         return changed;
     }
     changed = true;
@@ -43,15 +44,15 @@ pub fn run(func: &mut Function) -> bool {
     changed
 }
 
-/// The parameters each block gets: which piece, in order.
-type Phis = SecondaryMap<Block, Vec<(PieceId, Value)>>;
+/// The parameters each block gets: which slice, in order.
+type Phis = SecondaryMap<Block, Vec<(SliceId, Value)>>;
 
 struct Placement<'a> {
     func: &'a mut Function,
     candidates: &'a Candidates,
     dominators: &'a DominatorTree,
     preds: SecondaryMap<Block, SmallVec<[Block; 4]>>,
-    /// Blocks that set each piece, and that read it before they set it.
+    /// Blocks that set each slice, and that read it before they set it.
     defs: Vec<Vec<Block>>,
     uses: Vec<Vec<Block>>,
 }
@@ -62,13 +63,13 @@ impl<'a> Placement<'a> {
         candidates: &'a Candidates,
         dominators: &'a DominatorTree,
     ) -> Placement<'a> {
-        let count = candidates.pieces.len();
+        let count = candidates.slices.len();
         let mut defs: Vec<Vec<Block>> = vec![Vec::new(); count];
         let mut uses: Vec<Vec<Block>> = vec![Vec::new(); count];
         for &block in &func.layout {
             for &inst in &func.blocks[block].insts {
-                candidates.accesses(func, inst, |piece, writes| {
-                    let n = piece.0 as usize;
+                candidates.accesses(func, inst, |slice, writes| {
+                    let n = slice.0 as usize;
                     if writes {
                         if defs[n].last() != Some(&block) {
                             defs[n].push(block);
@@ -92,13 +93,14 @@ impl<'a> Placement<'a> {
     fn run(self) -> Phis {
         let mut phis: Phis = SecondaryMap::new();
         phis.resize(self.func.blocks.len());
-        // Marks hold the number of the piece that set them, so that nothing is cleared between pieces.
+        // Marks hold the number of the slice that set them, so that nothing is cleared between
+        // slices.
         let mut is_def: SecondaryMap<Block, u32> = SecondaryMap::new();
         let mut live: SecondaryMap<Block, u32> = SecondaryMap::new();
         let mut walked: SecondaryMap<Block, u32> = SecondaryMap::new();
         let mut placed: SecondaryMap<Block, u32> = SecondaryMap::new();
         let mut work: Vec<Block> = Vec::new();
-        for n in 0..self.candidates.pieces.len() {
+        for n in 0..self.candidates.slices.len() {
             if self.uses[n].is_empty() {
                 continue;
             }
@@ -133,7 +135,7 @@ impl<'a> Placement<'a> {
                             continue;
                         }
                         // The value is filled in below, when the function may be changed.
-                        phis[succ].push((PieceId(n as u32), Value::from_u32(0)));
+                        phis[succ].push((SliceId(n as u32), Value::from_u32(0)));
                         if is_def[succ] != mark {
                             queue.push((self.dominators.depth(succ), succ));
                         }
@@ -148,8 +150,8 @@ impl<'a> Placement<'a> {
         }
         for index in 0..self.func.layout.len() {
             let block = self.func.layout[index];
-            for (piece, value) in &mut phis[block] {
-                let ty = self.candidates.pieces[piece.0 as usize].ty;
+            for (slice, value) in &mut phis[block] {
+                let ty = self.candidates.slices[slice.0 as usize].ty;
                 *value = self.func.add_param(block, Type::new(ty, 1));
             }
         }
@@ -162,7 +164,7 @@ struct Renamer<'a> {
     candidates: &'a Candidates,
     phis: Phis,
     current: Vec<PackedOption<Value>>,
-    undo: Vec<(PieceId, PackedOption<Value>)>,
+    undo: Vec<(SliceId, PackedOption<Value>)>,
     replace: SecondaryMap<Value, PackedOption<Value>>,
     /// The current block's instructions so far.
     out: Vec<Inst>,
@@ -183,7 +185,7 @@ impl<'a> Renamer<'a> {
         Renamer {
             func,
             phis,
-            current: vec![PackedOption::default(); candidates.pieces.len()],
+            current: vec![PackedOption::default(); candidates.slices.len()],
             candidates,
             undo: Vec::new(),
             replace: SecondaryMap::new(),
@@ -200,8 +202,8 @@ impl<'a> Renamer<'a> {
             match step {
                 Step::Leave(mark) => {
                     while self.undo.len() > mark {
-                        if let Some((piece, old)) = self.undo.pop() {
-                            self.current[piece.0 as usize] = old;
+                        if let Some((slice, old)) = self.undo.pop() {
+                            self.current[slice.0 as usize] = old;
                         }
                     }
                 }
@@ -220,8 +222,8 @@ impl<'a> Renamer<'a> {
 
     fn block(&mut self, block: Block) {
         for index in 0..self.phis[block].len() {
-            let (piece, value) = self.phis[block][index];
-            self.set(piece, value);
+            let (slice, value) = self.phis[block][index];
+            self.set(slice, value);
         }
         for inst in std::mem::take(&mut self.func.blocks[block].insts) {
             self.loc = self.func.insts[inst].loc;
@@ -231,28 +233,28 @@ impl<'a> Renamer<'a> {
         let mut term = self.func.blocks[block].term.clone();
         for call in term.targets_mut() {
             for index in 0..self.phis[call.block].len() {
-                let (piece, _) = self.phis[call.block][index];
-                let value = self.get(piece);
+                let (slice, _) = self.phis[call.block][index];
+                let value = self.get(slice);
                 call.args.push(value);
             }
         }
         self.func.blocks[block].term = term;
     }
 
-    fn piece(&self, id: PieceId) -> Piece {
-        self.candidates.pieces[id.0 as usize]
+    fn slice(&self, id: SliceId) -> Slice {
+        self.candidates.slices[id.0 as usize]
     }
 
-    fn set(&mut self, piece: PieceId, value: Value) {
-        let slot = &mut self.current[piece.0 as usize];
-        self.undo.push((piece, *slot));
+    fn set(&mut self, slice: SliceId, value: Value) {
+        let slot = &mut self.current[slice.0 as usize];
+        self.undo.push((slice, *slot));
         *slot = value.into();
     }
 
-    fn get(&mut self, piece: PieceId) -> Value {
-        match self.current[piece.0 as usize].expand() {
+    fn get(&mut self, slice: SliceId) -> Value {
+        match self.current[slice.0 as usize].expand() {
             Some(value) => value,
-            None => self.zero(self.piece(piece).ty),
+            None => self.zero(self.slice(slice).ty),
         }
     }
 
@@ -276,8 +278,8 @@ impl<'a> Renamer<'a> {
         self.func.insts[inst].results[0]
     }
 
-    /// What replaces a value that was loaded; stored values and operands of copies go through here, so that
-    /// replacements never form chains.
+    /// What replaces a value that was loaded; stored values and operands of copies go through here,
+    /// so that replacements never form chains.
     fn resolve(&self, value: Value) -> Value {
         match self.replace.get(value).and_then(|r| r.expand()) {
             Some(new) => new,
@@ -290,14 +292,14 @@ impl<'a> Renamer<'a> {
         match data.op {
             Op::Alloca { .. } if self.candidates.is_promoted(data.results[0]) => {}
             // Addresses inside it are of no use any more.
-            Op::PtrAdd if self.candidates.place(data.results[0]).is_some() => {}
-            Op::Load(_) if self.candidates.place(data.args[0]).is_some() => self.load(inst),
-            Op::Store(_) if self.candidates.place(data.args[0]).is_some() => self.store(inst),
+            Op::PtrAdd if self.candidates.locate(data.results[0]).is_some() => {}
+            Op::Load(_) if self.candidates.locate(data.args[0]).is_some() => self.load(inst),
+            Op::Store(_) if self.candidates.locate(data.args[0]).is_some() => self.store(inst),
             Op::MemCopy { .. }
                 if data
                     .args
                     .iter()
-                    .any(|&a| self.candidates.place(a).is_some()) =>
+                    .any(|&a| self.candidates.locate(a).is_some()) =>
             {
                 self.copy(inst);
             }
@@ -309,7 +311,7 @@ impl<'a> Renamer<'a> {
         let data = &self.func.insts[inst];
         let address = data.args[0];
         let results = data.results.clone();
-        let (alloca, mut offset) = self.candidates.place(address).expect("asked before");
+        let (alloca, mut offset) = self.candidates.locate(address).expect("asked before");
         for result in results {
             let ty = self.func.ty(result);
             let mut lanes: SmallVec<[Value; 16]> = SmallVec::new();
@@ -329,7 +331,7 @@ impl<'a> Renamer<'a> {
     fn store(&mut self, inst: Inst) {
         let data = &self.func.insts[inst];
         let args = data.args.clone();
-        let (alloca, mut offset) = self.candidates.place(args[0]).expect("asked before");
+        let (alloca, mut offset) = self.candidates.locate(args[0]).expect("asked before");
         for &arg in &args[1..] {
             let arg = self.resolve(arg);
             let ty = self.func.ty(arg);
@@ -345,7 +347,7 @@ impl<'a> Renamer<'a> {
         }
     }
 
-    /// The scalar at an offset, out of its pieces.
+    /// The scalar at an offset, out of its slices.
     fn element(&mut self, alloca: u32, offset: u32, scalar: Scalar) -> Value {
         let ids = self.candidates.covering(alloca, offset, scalar.bytes());
         if let [only] = *ids {
@@ -355,11 +357,11 @@ impl<'a> Renamer<'a> {
         let wide = Type::new(Scalar::int(scalar.bytes() * 8).expect("a scalar's size"), 1);
         let mut whole = None;
         for &id in ids {
-            let piece = self.piece(id);
+            let slice = self.slice(id);
             let value = self.get(id);
-            let value = self.cast(value, piece.ty.as_memory_int());
+            let value = self.cast(value, slice.ty.as_memory_int());
             let mut part = self.emit(convert(ConvertOp::ZExt), &[value], wide);
-            let shift = u64::from(piece.offset - offset) * 8;
+            let shift = u64::from(slice.offset - offset) * 8;
             if shift != 0 {
                 let amount = self.emit(Op::Const(shift), &[], wide);
                 part = self.emit(binary(BinOp::Shl), &[part, amount], wide);
@@ -369,37 +371,37 @@ impl<'a> Renamer<'a> {
                 Some(low) => self.emit(binary(BinOp::Or), &[low, part], wide),
             });
         }
-        let whole = whole.expect("every element has pieces");
+        let whole = whole.expect("every element has slices");
         self.cast(whole, scalar)
     }
 
-    /// Sets the pieces of the scalar at an offset.
+    /// Sets the slices of the scalar at an offset.
     fn set_element(&mut self, alloca: u32, offset: u32, value: Value) {
         let scalar = self.func.ty(value).scalar;
         let ids = self.candidates.covering(alloca, offset, scalar.bytes());
         if let [only] = *ids {
-            let value = self.cast(value, self.piece(only).ty);
+            let value = self.cast(value, self.slice(only).ty);
             self.set(only, value);
             return;
         }
         let whole = self.cast(value, scalar.as_memory_int());
         let wide = self.func.ty(whole);
         for &id in ids {
-            let piece = self.piece(id);
-            let shift = u64::from(piece.offset - offset) * 8;
+            let slice = self.slice(id);
+            let shift = u64::from(slice.offset - offset) * 8;
             let mut part = whole;
             if shift != 0 {
                 let amount = self.emit(Op::Const(shift), &[], wide);
                 part = self.emit(binary(BinOp::LShr), &[part, amount], wide);
             }
-            let narrow = Type::new(piece.ty.as_memory_int(), 1);
+            let narrow = Type::new(slice.ty.as_memory_int(), 1);
             let part = self.emit(convert(ConvertOp::Trunc), &[part], narrow);
-            let part = self.cast(part, piece.ty);
+            let part = self.cast(part, slice.ty);
             self.set(id, part);
         }
     }
 
-    /// A copy to or from a promoted piece of memory, piece by piece.
+    /// A copy to or from a promoted slice of memory, slice by slice.
     fn copy(&mut self, inst: Inst) {
         let data = &self.func.insts[inst];
         let Op::MemCopy { size, align, .. } = data.op else {
@@ -407,14 +409,14 @@ impl<'a> Renamer<'a> {
         };
         let size = size as u32;
         let (dst, src) = (data.args[0], data.args[1]);
-        let (to, from) = (self.candidates.place(dst), self.candidates.place(src));
+        let (to, from) = (self.candidates.locate(dst), self.candidates.locate(src));
         match (to, from) {
             (Some((to, to_offset)), Some((from, from_offset))) => {
                 // Read everything first: the two may be the same memory.
                 let mut moved: SmallVec<[(u32, Value); 8]> = SmallVec::new();
                 for &id in self.candidates.covering(from, from_offset, size) {
                     let value = self.get(id);
-                    moved.push((self.piece(id).offset - from_offset, value));
+                    moved.push((self.slice(id).offset - from_offset, value));
                 }
                 for (at, value) in moved {
                     self.set_element(to, to_offset + at, value);
@@ -422,21 +424,27 @@ impl<'a> Renamer<'a> {
             }
             (Some((to, to_offset)), None) => {
                 for &id in self.candidates.covering(to, to_offset, size) {
-                    let piece = self.piece(id);
-                    let at = piece.offset - to_offset;
+                    let slice = self.slice(id);
+                    let at = slice.offset - to_offset;
                     let address = self.address(src, at);
-                    let mem = Mem::new(crate::AddressSpace::Generic, align_at(align, at));
-                    let ty = Type::new(piece.ty, 1);
+                    let mem = Mem::new(
+                        crate::kernel_info::AddressSpace::Generic,
+                        align_at(align, at),
+                    );
+                    let ty = Type::new(slice.ty, 1);
                     let value = self.emit(Op::Load(mem), &[address], ty);
                     self.set(id, value);
                 }
             }
             (None, Some((from, from_offset))) => {
                 for &id in self.candidates.covering(from, from_offset, size) {
-                    let at = self.piece(id).offset - from_offset;
+                    let at = self.slice(id).offset - from_offset;
                     let value = self.get(id);
                     let address = self.address(dst, at);
-                    let mem = Mem::new(crate::AddressSpace::Generic, align_at(align, at));
+                    let mem = Mem::new(
+                        crate::kernel_info::AddressSpace::Generic,
+                        align_at(align, at),
+                    );
                     let args = [address, value];
                     let store = self.func.make_inst(Op::Store(mem), &args, &[], self.loc);
                     self.out.push(store);
@@ -493,7 +501,8 @@ mod tests {
 
     fn promoted(body: &str) -> Function {
         let text = format!(
-            "func \"f\" (ptr, i32, i1, f32) -> (i32) {{\nblock0(v0: ptr, v1: i32, v2: i1, v3: f32):\n{body}\n}}"
+            "func \"f\" (ptr, i32, i1, f32) -> (i32) {{\n\
+             block0(v0: ptr, v1: i32, v2: i1, v3: f32):\n{body}\n}}"
         );
         let mut module = parse::module(&text).unwrap();
         let func = module.functions.values_mut().next().unwrap();
@@ -508,9 +517,11 @@ mod tests {
     fn a_loop_counter_in_memory_becomes_a_parameter() {
         let func = promoted(
             "v4: ptr = alloca.4.align4\nv5: i32 = const 0\nstore.private.align4 v4, v5\nbr block1\n\
-             block1:\nv6: i32 = load.private.align4 v4\nv7: i1 = icmp.slt v6, v1\ncond_br v7, block2, block3\n\
+             block1:\nv6: i32 = load.private.align4 v4\nv7: i1 = icmp.slt v6, v1\n\
+             cond_br v7, block2, block3\n\
              block2:\nv8: i32 = load.private.align4 v4\nv9: i32 = const 1\nv10: i32 = iadd v8, v9\n\
-             store.private.align4 v4, v10\nbr block1\nblock3:\nv11: i32 = load.private.align4 v4\nret v11",
+             store.private.align4 v4, v10\nbr block1\nblock3:\nv11: i32 = load.private.align4 v4\n\
+             ret v11",
         );
         let text = func.to_string();
         assert!(
@@ -538,8 +549,10 @@ mod tests {
     #[test]
     fn parts_of_different_sizes_are_put_together() {
         let func = promoted(
-            "v4: ptr = alloca.8.align8\nstore.private.align4 v4, v1\nv6: i64 = const 4\nv7: ptr = ptr_add v4, v6\n\
-             store.private.align4 v7, v3\nv8: i64 = load.private.align8 v4\nv9: i32 = convert.trunc v8\nret v9",
+            "v4: ptr = alloca.8.align8\nstore.private.align4 v4, v1\nv6: i64 = const 4\n\
+             v7: ptr = ptr_add v4, v6\n\
+             store.private.align4 v7, v3\nv8: i64 = load.private.align8 v4\n\
+             v9: i32 = convert.trunc v8\nret v9",
         );
         let text = func.to_string();
         assert!(
@@ -553,7 +566,8 @@ mod tests {
         let func = promoted(
             "v4: ptr = alloca.12.align4\nv5: ptr = alloca.12.align4\nv6: i64 = const 8\n\
              v7: ptr = ptr_add v4, v6\nv8: ptr = ptr_add v5, v6\nmem_copy.12.align4 v4, v0\n\
-             store.private.align4 v7, v3\nmem_copy.12.align4 v5, v4\nv9: i32 = load.private.align4 v8\n\
+             store.private.align4 v7, v3\nmem_copy.12.align4 v5, v4\n\
+             v9: i32 = load.private.align4 v8\n\
              mem_copy.12.align4 v0, v5\nret v9",
         );
         let text = func.to_string();
@@ -574,7 +588,8 @@ mod tests {
             "v4: ptr = alloca.8.align8\nstore.global.align8 v0, v4\nret v1",
             "v4: ptr = alloca.8.align8\nv5: i64 = convert.sext v1\nv6: ptr = ptr_add v4, v5\n\
              v7: i32 = load.private.align4 v6\nret v7",
-            "v4: ptr = alloca.8.align8\nv5: ptr = select v2, v4, v0\nv7: i32 = load.generic.align4 v5\nret v7",
+            "v4: ptr = alloca.8.align8\nv5: ptr = select v2, v4, v0\n\
+             v7: i32 = load.generic.align4 v5\nret v7",
             "v4: ptr = alloca.8.align8\nv7: i32 = load.private.align4.volatile v4\nret v7",
             "v4: ptr = alloca.2.align4\nv7: i32 = load.private.align4 v4\nret v7",
         ] {
@@ -586,8 +601,10 @@ mod tests {
     #[test]
     fn a_truth_value_in_memory_is_a_byte() {
         let func = promoted(
-            "v4: ptr = alloca.1.align1\nstore.private.align1 v4, v2\nv5: i8 = load.private.align1 v4\n\
-             v6: i1 = load.private.align1 v4\nv7: i32 = convert.zext v5\nv8: i32 = select v6, v7, v1\nret v8",
+            "v4: ptr = alloca.1.align1\nstore.private.align1 v4, v2\n\
+             v5: i8 = load.private.align1 v4\n\
+             v6: i1 = load.private.align1 v4\nv7: i32 = convert.zext v5\n\
+             v8: i32 = select v6, v7, v1\nret v8",
         );
         assert!(!func.to_string().contains("load"), "{func}");
     }

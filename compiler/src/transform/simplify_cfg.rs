@@ -3,20 +3,20 @@
 //! In this order, until nothing changes (a few rounds at most):
 //!
 //! 1. blocks that the entry does not reach go away;
-//! 2. parameters that are given one value on every jump become that value, and parameters of one block that are
-//!    always given the same become one (`phis.rs`);
-//! 3. a block that only jumps on is jumped over, unless it is a loop's preheader or only latch, which later
-//!    passes want to find;
+//! 2. parameters that are given one value on every jump become that value, and parameters of one
+//!    block that are always given the same become one (`block_params.rs`);
+//! 3. a block that only jumps on is jumped over, unless it is a loop's preheader or only latch,
+//!    which later passes want to find;
 //! 4. a block whose only predecessor jumps nowhere else is appended to it;
 //! 5. a branch around a few cheap pure operations becomes `select`s (`if_convert.rs`).
 //!
-//! Each step is linear in the function; rounds are few because 3 to 5 work through blocks in an order in which inner
-//! constructs come first.
+//! Each step is linear in the function; rounds are few because 3 to 5 work through blocks in an
+//! order in which inner constructs come first.
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
-use super::{if_convert, phis};
+use super::{block_params, if_convert};
 use crate::ir::{Block, Function, Terminator, Value, ValueDef};
 
 /// More rounds than any program needs but a chain made for the purpose.
@@ -26,14 +26,14 @@ const ROUNDS: usize = 8;
 pub fn run(func: &mut Function) -> bool {
     let mut changed = false;
     for _ in 0..ROUNDS {
-        let mut again = remove_unreachable(func);
-        again |= phis::run(func);
-        again |= thread_empty(func);
-        again |= remove_unreachable(func);
-        again |= merge_lines(func);
-        again |= if_convert::run(func);
-        changed |= again;
-        if !again {
+        let mut more = remove_unreachable(func);
+        more |= block_params::run(func);
+        more |= thread_empty(func);
+        more |= remove_unreachable(func);
+        more |= merge_lines(func);
+        more |= if_convert::run(func);
+        changed |= more;
+        if !more {
             break;
         }
     }
@@ -86,15 +86,15 @@ fn merge_lines(func: &mut Function) -> bool {
     changed
 }
 
-/// Where a jump to an empty block really goes: the block and, for each argument, either a value or the
-/// number of the empty block's parameter that is passed on.
+/// Where a jump to an empty block really goes: the block and, for each argument, either a value or
+/// the number of the empty block's parameter that is passed on.
 #[derive(Clone)]
 struct Thread {
     block: Block,
     args: SmallVec<[Result<Value, usize>; 4]>,
 }
 
-/// Makes jumps to blocks that only jump on go where those jump.
+/// Makes jumps to blocks that only jump on go where these lead.
 fn thread_empty(func: &mut Function) -> bool {
     let order = func.reverse_post_order();
     let mut position: SecondaryMap<Block, usize> = SecondaryMap::new();

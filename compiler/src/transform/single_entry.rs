@@ -32,10 +32,11 @@ use std::collections::BTreeMap;
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
-use crate::Remark;
-use crate::analysis::DominatorTree;
 use crate::analysis::loops::{jumps_back, positions};
-use crate::ir::{Block, BlockCall, Builder, Function, SourceLoc, Terminator, Type, Value};
+use crate::diagnostic::Remark;
+use crate::ir::{
+    Block, BlockCall, Builder, DominatorTree, Function, SourceLoc, Terminator, Type, Value,
+};
 
 /// A header that a loop was given.
 #[derive(Clone, Debug)]
@@ -300,7 +301,7 @@ fn redirect(
 mod tests {
     use super::*;
     use crate::analysis::LoopForest;
-    use crate::analysis::dominators::tests::random_function;
+    use crate::ir::dominators::tests::random_function;
     use crate::ir::{Stage, parse, verify::verify};
 
     /// Where a block's jumps go on in the end.

@@ -11,7 +11,7 @@
 use cranelift_entity::SecondaryMap;
 
 use crate::ir::{Block, Function, Inst, Module, Op, ParamSource, Value};
-use crate::{AddressSpace, ArgKind, KernelInfo};
+use crate::kernel_info::{AddressSpace, ArgKind, KernelInfo};
 
 /// What is known of a pointer; a value without an entry is not a pointer, or not yet reached.
 type Spaces = SecondaryMap<Value, Option<AddressSpace>>;

@@ -1,25 +1,31 @@
 //! Short loops become straight lines.
 //!
-//! An innermost loop is unrolled when one jump alone leaves it, from a block (the *test*) that every iteration runs, and the number
-//! of times the test is made is a small constant. That number is found by running the loop's counters: starting
-//! from the header parameters that the test depends on, whose first values must be constants, the few pure instructions
-//! that compute the condition and the next values are evaluated until the test leaves. So it does not matter whether
+//! An innermost loop is unrolled when one jump alone leaves it, from a block (the *test*) that
+//! every iteration runs, and the number of times the test is made is a small constant. That number
+//! is found by running the loop's counters: starting from the header parameters that the test
+//! depends on, whose first values must be constants, the few pure instructions that compute the
+//! condition and the next values are evaluated until the test leaves. So it does not matter whether
 //! the test comes first or last, nor how the counter moves.
 //!
-//! The blocks of the loop stay as the last iteration, so that values used after it keep their names; the others are copies before
-//! it, each jumping to the next one's header, and no test is left. Constants then find their way through folding.
+//! The blocks of the loop stay as the last iteration, so that values used after it keep their
+//! names; the others are copies before it, each jumping to the next one's header, and no test is
+//! left. Folding does the rest.
 //!
-//! Weight is what is left of the body in each iteration: not constants, nor what depends on counters or on values from outside
-//! alone. A loop within an unrolled loop is gone, so the outer one may be next time. Cost: linear in the function and
-//! the copies, which are limited for each loop and in all.
+//! Weight is what is left of the body in each iteration: not constants, nor what depends on
+//! counters or on values from outside alone. A loop within an unrolled loop is gone, so the outer
+//! one may be next time. Cost: linear in the function and the copies, which are limited for each
+//! loop and in all.
 
 use std::collections::HashMap;
 
-use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+use cranelift_entity::SecondaryMap;
 use smallvec::{SmallVec, smallvec};
 
-use crate::analysis::{DominatorTree, Loop, LoopForest};
-use crate::ir::{Block, BlockCall, Function, Inst, Op, Terminator, Type, Value, ValueDef, eval};
+use crate::analysis::{Loop, LoopForest};
+use crate::ir::{
+    Block, BlockCall, Builder, Cloner, DominatorTree, Function, Inst, Op, Terminator, Type, Value,
+    ValueDef, eval,
+};
 
 /// The most times a body is repeated.
 const TRIPS: usize = 16;
@@ -48,7 +54,7 @@ pub fn run(func: &mut Function) -> bool {
     }
     let mut growth = 0;
     let mut copies: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    let mut map: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+    let mut cloner = Cloner::within();
     for id in forest.loops.keys().filter(|&id| inner[id]) {
         let Some(plan) = plan(
             func,
@@ -63,7 +69,7 @@ pub fn run(func: &mut Function) -> bool {
         if growth > GROWTH {
             break;
         }
-        let made = unroll(func, &plan, &mut map);
+        let made = unroll(func, &plan, &mut cloner);
         copies[plan.header] = made;
     }
     if growth == 0 {
@@ -85,7 +91,7 @@ struct Plan {
     blocks: Vec<Block>,
     /// The blocks outside that jump to the header.
     before: SmallVec<[Block; 4]>,
-    /// The block that ends with the test, and how it goes on and leaves.
+    /// The block that ends with the test, and the jumps that stay in the loop and leave it.
     test: Block,
     stay: BlockCall,
     leave: BlockCall,
@@ -295,40 +301,21 @@ fn body_weight(
     Some(weight)
 }
 
-/// Copies the loop for all iterations but the last; returns the copies in order, for the layout. `map` is empty before and after.
-fn unroll(
-    func: &mut Function,
-    plan: &Plan,
-    map: &mut SecondaryMap<Value, PackedOption<Value>>,
-) -> Vec<Block> {
+/// Copies the loop for all iterations but the last; returns the copies in order, for the layout.
+fn unroll(func: &mut Function, plan: &Plan, cloner: &mut Cloner<'_>) -> Vec<Block> {
     let end = func.layout.len();
     // The copies of the loop's blocks, iteration after iteration.
     let count = plan.blocks.len();
     let made: Vec<Block> = (0..(plan.trips - 1) * count)
-        .map(|i| {
-            let block = func.add_block();
-            for n in 0..func.blocks[plan.blocks[i % count]].params.len() {
-                let ty = func.ty(func.blocks[plan.blocks[i % count]].params[n]);
-                func.add_param(block, ty);
-            }
-            block
-        })
+        .map(|_| func.add_block())
         .collect();
     func.layout.truncate(end);
+    let before = cloner.checkpoint();
     for (trip, copies) in made.chunks(count).enumerate() {
         let next = made.get((trip + 1) * count).copied();
-        copy(func, plan, copies, next.unwrap_or(plan.header), map);
+        copy(func, plan, copies, next.unwrap_or(plan.header), cloner);
     }
-    for &block in &plan.blocks {
-        for &param in &func.blocks[block].params {
-            map[param] = None.into();
-        }
-        for &inst in &func.blocks[block].insts {
-            for &result in &func.insts[inst].results {
-                map[result] = None.into();
-            }
-        }
-    }
+    cloner.roll_back(before);
     if let Some(&first) = made.first() {
         for &pred in &plan.before {
             for call in func.blocks[pred].term.targets_mut() {
@@ -338,59 +325,32 @@ fn unroll(
             }
         }
     }
-    // The way from the test back to the header, if there are blocks on it, is unreachable now.
+    // The path from the test back to the header, if there are blocks on it, is unreachable now.
     func.blocks[plan.test].term = Terminator::Br(plan.leave.clone());
     made
 }
 
-/// Fills the blocks of one iteration that goes on with the header `next`.
-fn copy(
-    func: &mut Function,
-    plan: &Plan,
-    copies: &[Block],
-    next: Block,
-    map: &mut SecondaryMap<Value, PackedOption<Value>>,
-) {
+/// Fills the blocks of one iteration that is followed by the one with the header `next`.
+fn copy(func: &mut Function, plan: &Plan, copies: &[Block], next: Block, cloner: &mut Cloner<'_>) {
     for (&from, &to) in plan.blocks.iter().zip(copies) {
-        for n in 0..func.blocks[from].params.len() {
-            map[func.blocks[from].params[n]] = func.blocks[to].params[n].into();
-        }
+        cloner.add_params(func, from, to);
+        cloner.bind_block(from, to);
     }
-    let mut target: SmallVec<[(Block, Block); 8]> = smallvec![(plan.header, next)];
-    target.extend(
-        plan.blocks
-            .iter()
-            .copied()
-            .zip(copies.iter().copied())
-            .skip(1),
-    );
-    target.sort_unstable();
+    cloner.bind_block(plan.header, next);
     for (&from, &to) in plan.blocks.iter().zip(copies) {
-        for n in 0..func.blocks[from].insts.len() {
-            let data = func.insts[func.blocks[from].insts[n]].clone();
-            let args: SmallVec<[Value; 4]> = data
-                .args
-                .iter()
-                .map(|&a| map[a].expand().unwrap_or(a))
-                .collect();
-            let types: SmallVec<[Type; 2]> = data.results.iter().map(|&r| func.ty(r)).collect();
-            let inst = func.make_inst(data.op, &args, &types, data.loc);
-            for (&old, &new) in data.results.iter().zip(&func.insts[inst].results) {
-                map[old] = new.into();
-            }
-            func.blocks[to].insts.push(inst);
-        }
-        let mut term = if from == plan.test {
+        let insts = func.blocks[from].insts.len();
+        let term = if from == plan.test {
             Terminator::Br(plan.stay.clone())
         } else {
             func.blocks[from].term.clone()
         };
-        term.for_each_value_mut(|value| *value = map[*value].expand().unwrap_or(*value));
-        for call in term.targets_mut() {
-            let at = target.binary_search_by_key(&call.block, |t| t.0);
-            call.block = target[at.expect("the test alone leaves")].1;
+        let mut b = Builder::new(func, to);
+        for n in 0..insts {
+            let inst = b.func.blocks[from].insts[n];
+            cloner.inst(&mut b, inst);
         }
-        func.blocks[to].term = term;
+        let term = cloner.terminator(&mut b, &term);
+        b.terminate(term);
     }
 }
 
@@ -415,8 +375,10 @@ mod tests {
     #[test]
     fn a_test_first_runs_the_body_once_less_than_the_header() {
         let (changed, func) = unrolled(&format!(
-            "br block1(v50, v1)\nblock1(v3: i32, v4: i32):\nv5: i1 = icmp.slt v3, v52\ncond_br v5, block2, block3\n\
-             block2:\n{STORE}\nv6: i32 = iadd v4, v3\nv7: i32 = iadd v3, v51\nbr block1(v7, v6)\nblock3:\nret v4"
+            "br block1(v50, v1)\nblock1(v3: i32, v4: i32):\nv5: i1 = icmp.slt v3, v52\n\
+             cond_br v5, block2, block3\n\
+             block2:\n{STORE}\nv6: i32 = iadd v4, v3\nv7: i32 = iadd v3, v51\nbr block1(v7, v6)\n\
+             block3:\nret v4"
         ));
         assert!(changed);
         assert_eq!(func.to_string().matches("store").count(), 5, "{func}");
@@ -427,7 +389,8 @@ mod tests {
     fn a_test_last_runs_the_body_as_often_as_the_header() {
         let (changed, func) = unrolled(&format!(
             "br block1(v52, v1)\nblock1(v3: i32, v4: i32):\n{STORE}\nv6: i32 = iadd v4, v3\n\
-             v7: i32 = isub v3, v51\nv8: i1 = icmp.eq v7, v50\ncond_br v8, block2, block1(v7, v6)\nblock2:\nret v6"
+             v7: i32 = isub v3, v51\nv8: i1 = icmp.eq v7, v50\ncond_br v8, block2, block1(v7, v6)\n\
+             block2:\nret v6"
         ));
         assert!(changed);
         assert_eq!(func.to_string().matches("store").count(), 5, "{func}");
@@ -436,7 +399,8 @@ mod tests {
     #[test]
     fn a_loop_left_at_once_is_its_last_iteration() {
         let (changed, func) = unrolled(&format!(
-            "br block1(v52)\nblock1(v3: i32):\nv5: i1 = icmp.slt v3, v52\ncond_br v5, block2, block3\n\
+            "br block1(v52)\nblock1(v3: i32):\nv5: i1 = icmp.slt v3, v52\n\
+             cond_br v5, block2, block3\n\
              block2:\n{STORE}\nv7: i32 = iadd v3, v51\nbr block1(v7)\nblock3:\nret v3"
         ));
         assert!(changed);
@@ -447,7 +411,8 @@ mod tests {
     fn what_must_stay_a_loop_stays() {
         let looped = |first: &str, bound: &str, body: &str| {
             unrolled(&format!(
-                "v53: i32 = const 0x11\nbr block1({first})\nblock1(v3: i32):\n{body}\nv7: i32 = iadd v3, v51\n\
+                "v53: i32 = const 0x11\nbr block1({first})\nblock1(v3: i32):\n{body}\n\
+                 v7: i32 = iadd v3, v51\n\
                  v8: i1 = icmp.ult v7, {bound}\ncond_br v8, block1(v7), block3\nblock3:\nret v3"
             ))
             .0
@@ -466,7 +431,8 @@ mod tests {
     #[test]
     fn branches_within_are_copied() {
         let (changed, func) = unrolled(&format!(
-            "br block1(v50, v1)\nblock1(v3: i32, v4: i32):\ncond_br v2, block2, block3(v4)\nblock2:\n{STORE}\n\
+            "br block1(v50, v1)\nblock1(v3: i32, v4: i32):\ncond_br v2, block2, block3(v4)\n\
+             block2:\n{STORE}\n\
              br block3(v3)\nblock3(v5: i32):\nv6: i32 = iadd v4, v5\nv7: i32 = iadd v3, v51\n\
              v8: i1 = icmp.slt v7, v52\ncond_br v8, block1(v7, v6), block4(v5)\nblock4(v9: i32):\n\
              v10: i32 = iadd v9, v6\nret v10"

@@ -6,22 +6,24 @@
 //!                              for (; i < n; i++) body
 //! ```
 //!
-//! For code that runs one work-item at a time: vectors share the cost of a loop's counter and test among their lanes, one work-item has
-//! nobody to share it with. What is more, a loop that adds up what it loads waits for one sum after another, and the
-//! processor goes on with the next work-item meanwhile as far as it can look ahead, which is a number of instructions.
+//! For code that runs one work-item at a time: vectors share the cost of a loop's counter and test
+//! among their lanes, one work-item has none to share it with. What is more, a loop that adds up
+//! what it loads waits for one sum after another, and the processor begins the next work-item
+//! meanwhile as far as it can look ahead, which is a number of instructions.
 //!
-//! The loops are innermost ones whose counter goes up by 1 to a bound, or up or down by 1 until it is a number: of two blocks, a header that
-//! makes the test and a short body, or of one that makes it at its end. The latter always runs once more, so the loop in front leaves it an iteration.
-//! No counter that is tested for being less passes the bound within the first loop's iterations, so that extending it to 64 bits and adding to it may be done
-//! in either order; this is what makes addresses in one iteration those of the one before it but for a constant. Linear.
+//! The loops are innermost ones whose counter goes up by 1 to a bound, or up or down by 1 until it
+//! is a number: of two blocks, a header that makes the test and a short body, or of one that makes
+//! it at its end. The latter always runs once more, so the loop in front leaves it an iteration. No
+//! counter that is tested for being less passes the bound within the first loop's iterations, so
+//! that extending it to 64 bits and adding to it may be done in either order; this is what makes an
+//! address in one iteration that of the one before it but for a constant. Linear.
 
-use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
-use crate::analysis::{DominatorTree, Loop, LoopForest};
+use crate::analysis::{Loop, LoopForest};
 use crate::ir::{
-    BinOp, Block, BlockCall, Builder, ConvertOp, Function, IntCC, Op, Terminator, Type, Value,
-    ValueDef,
+    BinOp, Block, BlockCall, Builder, Cloner, ConvertOp, DominatorTree, Function, IntCC, Op,
+    Terminator, Type, Value, ValueDef,
 };
 
 /// Iterations at a time.
@@ -38,11 +40,13 @@ pub fn run(func: &mut Function) -> bool {
         .keys()
         .filter_map(|id| plan(func, &forest, id))
         .collect();
-    for plan in &plans {
-        unroll(func, plan);
-    }
     if plans.is_empty() {
         return false;
+    }
+    let preds = func.predecessors();
+    let mut cloner = Cloner::within();
+    for plan in &plans {
+        unroll(func, plan, &preds[plan.header], &mut cloner);
     }
     func.layout = func.reverse_post_order();
     true
@@ -57,7 +61,7 @@ struct Plan {
     counter: usize,
     up: bool,
     bound: Value,
-    /// How the counter compares with the bound when the loop goes on.
+    /// How the counter compares with the bound when the loop is not left.
     cc: IntCC,
 }
 
@@ -72,14 +76,14 @@ fn plan(func: &Function, forest: &LoopForest, id: Loop) -> Option<Plan> {
     let Terminator::CondBr { cond, then, els } = &func.blocks[header].term else {
         return None;
     };
-    let goes_on_if = then.block == latch;
-    let (stay, leave) = if goes_on_if { (then, els) } else { (els, then) };
+    let stays_if = then.block == latch;
+    let (stay, leave) = if stays_if { (then, els) } else { (els, then) };
     // One block, or two.
     if stay.block != latch || leave.block == latch {
         return None;
     }
     let body = (header != latch).then_some(latch);
-    let again = match (&func.blocks[latch].term, body) {
+    let back = match (&func.blocks[latch].term, body) {
         (Terminator::Br(call), Some(_)) => call,
         (_, None) => stay,
         _ => return None,
@@ -108,14 +112,14 @@ fn plan(func: &Function, forest: &LoopForest, id: Loop) -> Option<Plan> {
     } else {
         (y, x, cc.swapped())
     };
-    let cc = if goes_on_if { cc } else { cc.negated() };
+    let cc = if stays_if { cc } else { cc.negated() };
     if !matches!(cc, IntCC::Slt | IntCC::Ult | IntCC::Ne) {
         return None;
     }
     let params = &func.blocks[header].params;
-    let tested: &[Value] = if body.is_some() { params } else { &again.args };
+    let tested: &[Value] = if body.is_some() { params } else { &back.args };
     let counter = tested.iter().position(|&v| v == value)?;
-    let next = &func.insts[func.def_inst(again.args[counter])?];
+    let next = &func.insts[func.def_inst(back.args[counter])?];
     let (Op::Binary(BinOp::IAdd, _), &[a, b]) = (&next.op, &next.args[..]) else {
         return None;
     };
@@ -140,8 +144,7 @@ fn plan(func: &Function, forest: &LoopForest, id: Loop) -> Option<Plan> {
 }
 
 /// Puts the loop of [`TIMES`] iterations in front of the loop.
-fn unroll(func: &mut Function, plan: &Plan) {
-    let preds = func.predecessors();
+fn unroll(func: &mut Function, plan: &Plan, preds: &[Block], cloner: &mut Cloner<'_>) {
     let types: Vec<Type> = func.blocks[plan.header]
         .params
         .iter()
@@ -158,7 +161,8 @@ fn unroll(func: &mut Function, plan: &Plan) {
     b.switch_to(before);
     let mut first = b.func.blocks[before].params.clone();
     let i = first[plan.counter];
-    // Where a test for being equal comes last and holds at once, there are as many iterations as numbers; none of them are taken from the loop.
+    // Where a test for being equal comes last and holds at once, there are as many iterations as
+    // numbers; none of them are taken from the loop.
     let distance = match plan.up {
         true => b.binary(BinOp::ISub, plan.bound, i),
         false => b.binary(BinOp::ISub, i, plan.bound),
@@ -185,14 +189,16 @@ fn unroll(func: &mut Function, plan: &Plan) {
 
     let mut extended: SmallVec<[(ConvertOp, Type, Value); 2]> = SmallVec::new();
     for _ in 0..TIMES {
-        now = iteration(func, plan, work, &now, &mut extended);
+        let bindings = cloner.checkpoint();
+        now = iteration(func, plan, work, &now, &mut extended, cloner);
+        cloner.roll_back(bindings);
     }
     let mut b = Builder::new(func, work);
     let times = b.iconst(ty, TIMES);
     now.push(b.binary(BinOp::ISub, left, times));
     b.br(head, &now);
 
-    for &pred in &preds[plan.header] {
+    for &pred in preds {
         if pred != plan.body.unwrap_or(plan.header) {
             for call in func.blocks[pred].term.targets_mut() {
                 if call.block == plan.header {
@@ -203,22 +209,17 @@ fn unroll(func: &mut Function, plan: &Plan) {
     }
 }
 
-/// Appends one iteration, whose parameters are `now`, to a block; gives the next one's. The counter's extensions in the iteration before are
-/// `extended`, and those in this one afterwards.
+/// Appends one iteration, whose parameters are `now`, to a block; gives the next one's. `extended`
+/// are the counter's extensions in the iteration before, and afterwards in this one.
 fn iteration(
     func: &mut Function,
     plan: &Plan,
     to: Block,
     now: &[Value],
     extended: &mut SmallVec<[(ConvertOp, Type, Value); 2]>,
+    cloner: &mut Cloner<'_>,
 ) -> Vec<Value> {
-    let mut map: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
-    for (n, &value) in now.iter().enumerate() {
-        map[func.blocks[plan.header].params[n]] = value.into();
-    }
-    let get = |map: &SecondaryMap<Value, PackedOption<Value>>, value: Value| {
-        map[value].expand().unwrap_or(value)
-    };
+    cloner.bind_all(&func.blocks[plan.header].params, now);
     let counter = func.blocks[plan.header].params[plan.counter];
     let wanted = match plan.cc {
         IntCC::Slt => Some(ConvertOp::SExt),
@@ -228,47 +229,40 @@ fn iteration(
     let mut handed = Vec::new();
     for block in [Some(plan.header), plan.body].into_iter().flatten() {
         for n in 0..func.blocks[block].insts.len() {
-            let data = func.insts[func.blocks[block].insts[n]].clone();
-            let types: SmallVec<[Type; 2]> = data.results.iter().map(|&r| func.ty(r)).collect();
-            let is_extension = data.args[..] == [counter];
+            let inst = func.blocks[block].insts[n];
             let mut b = Builder::new(func, to);
-            b.loc = data.loc;
+            let data = &b.func.insts[inst];
+            let is_extension = data.args[..] == [counter];
             if let Op::Convert(op, _) = data.op
                 && is_extension
                 && Some(op) == wanted
             {
-                let same =
-                    |known: &&mut (ConvertOp, Type, Value)| (known.0, known.1) == (op, types[0]);
-                let value = match extended.iter_mut().find(same) {
+                let (result, loc) = (data.results[0], data.loc);
+                let ty = b.ty(result);
+                b.loc = loc;
+                let same = |known: &&mut (ConvertOp, Type, Value)| (known.0, known.1) == (op, ty);
+                match extended.iter_mut().find(same) {
                     Some(known) => {
-                        let one = b.iconst(types[0], 1);
+                        let one = b.iconst(ty, 1);
                         known.2 = b.binary(BinOp::IAdd, known.2, one);
-                        known.2
+                        cloner.bind(result, known.2);
                     }
                     None => {
-                        let value = b.val(data.op, &[get(&map, counter)], types[0]);
-                        extended.push((op, types[0], value));
-                        value
+                        cloner.inst(&mut b, inst);
+                        extended.push((op, ty, cloner.value(result)));
                     }
-                };
-                map[data.results[0]] = value.into();
+                }
                 continue;
             }
-            let args: SmallVec<[Value; 4]> = data.args.iter().map(|&a| get(&map, a)).collect();
-            let inst = b.ins(data.op, &args, &types);
-            for (&old, &new) in data.results.iter().zip(&func.insts[inst].results) {
-                map[old] = new.into();
-            }
+            cloner.inst(&mut b, inst);
         }
         let next = plan.body.unwrap_or(plan.header);
         let to_next = |call: &&BlockCall| block != plan.header || call.block == next;
         let mut calls = func.blocks[block].term.targets();
-        let call = calls.find(to_next).expect("the loop goes on");
-        handed = call.args.iter().map(|&a| get(&map, a)).collect();
+        let call = calls.find(to_next).expect("the loop is not left");
+        handed = call.args.iter().map(|&a| cloner.value(a)).collect();
         if Some(next) == plan.body && block == plan.header {
-            for (&param, &arg) in func.blocks[next].params.iter().zip(&handed) {
-                map[param] = arg.into();
-            }
+            cloner.bind_all(&func.blocks[next].params, &handed);
         }
     }
     handed
@@ -280,7 +274,8 @@ mod tests {
 
     fn unrolled(body: &str) -> usize {
         let text = format!(
-            "func \"f\" (ptr, i32, i32) -> () {{\nblock0(v0: ptr, v1: i32, v2: i32):\nv3: i32 = const 0x1\n\
+            "func \"f\" (ptr, i32, i32) -> () {{\nblock0(v0: ptr, v1: i32, v2: i32):\n\
+             v3: i32 = const 0x1\n\
              v30: i32 = const 0xffffffff\nbr block1(v1)\n{body}\n}}"
         );
         let mut module = parse::module(&text).expect("parses");
@@ -294,7 +289,8 @@ mod tests {
     fn loads(test: &str, more: &str) -> usize {
         unrolled(&format!(
             "block1(v4: i32):\nv5: i1 = icmp.{test}\ncond_br v5, block2, block3\n\
-             block2:\nv6: i64 = convert.sext.rte v4\nv7: ptr = ptr_add v0, v6\nv8: i32 = load.global.align1 v7\n\
+             block2:\nv6: i64 = convert.sext.rte v4\nv7: ptr = ptr_add v0, v6\n\
+             v8: i32 = load.global.align1 v7\n\
              {more}\nbr block1(v9)\nblock3:\nret"
         ))
     }
@@ -336,7 +332,8 @@ mod tests {
     fn a_loop_that_tests_last_may_count_down_to_a_number() {
         let last = |step: &str, test: &str| {
             unrolled(&format!(
-                "block1(v4: i32):\nv6: i64 = convert.sext.rte v4\nv7: ptr = ptr_add v0, v6\nv8: i32 = load.global.align1 v7\n\
+                "block1(v4: i32):\nv6: i64 = convert.sext.rte v4\nv7: ptr = ptr_add v0, v6\n\
+                 v8: i32 = load.global.align1 v7\n\
                  v9: i32 = iadd v4, {step}\nv5: i1 = icmp.{test}, block3\nblock3:\nret"
             ))
         };

@@ -25,8 +25,7 @@ use std::collections::HashMap;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
-use super::Asked;
-use super::canonical::is_worth_skipping;
+use super::Predicate;
 use super::order::{Order, waits_at};
 use super::state::{State, Waiting, WaitingSets};
 use super::variables::Var;
@@ -73,8 +72,8 @@ pub(super) struct Linearizer<'a> {
     pub(super) shapes: &'a Shapes,
     pub(super) order: &'a Order,
     pub(super) width: u8,
-    /// What results are to answer; nothing: they are what the first lane has.
-    pub(super) asked: &'a [Asked],
+    /// What is decided of results; nothing: they are what the first lane has.
+    pub(super) predicates: &'a [Predicate],
     pub(super) out: Function,
     pub(super) remarks: Vec<(SourceLoc, String)>,
 
@@ -113,12 +112,12 @@ pub(super) fn linearize<'a>(
     shapes: &'a Shapes,
     order: &'a Order,
     width: u8,
-    asked: &'a [Asked],
+    predicates: &'a [Predicate],
 ) -> Vectorized {
     let params: Vec<Type> = src.params().iter().map(|&p| src.ty(p)).collect();
-    let results = match asked {
+    let results = match predicates {
         [] => src.results.clone(),
-        asked => vec![Type::I1; asked.len()],
+        predicates => vec![Type::I1; predicates.len()],
     };
     let mut out = Function::new(src.name.clone(), &params, &results);
     out.locals = src.locals.clone();
@@ -130,7 +129,7 @@ pub(super) fn linearize<'a>(
         shapes,
         order,
         width,
-        asked,
+        predicates,
         out,
         remarks: Vec::new(),
         at: src.entry(),
@@ -526,4 +525,16 @@ impl Linearizer<'_> {
         self.remarks
             .push((loc.unwrap_or_default(), "branch diverges".into()));
     }
+}
+
+/// Whether a block should be jumped around when no lane is active: it touches memory, has effects,
+/// or is long.
+fn is_worth_skipping(func: &Function, block: Block) -> bool {
+    const MANY: usize = 12;
+    let insts = &func.blocks[block].insts;
+    insts.len() >= MANY
+        || insts.iter().any(|&inst| {
+            let op = &func.insts[inst].op;
+            op.reads_memory() || matches!(op, Op::Builtin(_) | Op::Printf { .. })
+        })
 }

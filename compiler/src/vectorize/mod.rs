@@ -1,35 +1,36 @@
 //! W work-items per vector.
 //!
-//! What flows in: a function at [`Stage::Scalarized`](crate::ir::Stage) that does one work-item's work between two barriers, its
-//! parameters the same for all work-items. What flows out: the function that does the work of W work-items
-//! consecutive in x, at [`Stage::Vectorized`](crate::ir::Stage): a value that differs between them has W lanes, lane `l`
+//! What flows in: a function at [`Stage::Scalarized`](crate::ir::Stage) that does one work-item's
+//! work between two barriers, its parameters the same for all work-items. What flows out: the
+//! function that does the work of W work-items consecutive in x, at
+//! [`Stage::Vectorized`](crate::ir::Stage): a value that differs between them has W lanes, lane `l`
 //! for the l-th; a work-item query stands for the first one.
 //!
-//! Open `linearize.rs` first: it drives the rest, and turns divergent control flow into masks; `variables.rs`
-//! is what flows along its edges (kept in `state.rs`), `answers.rs` what a guard answers. `order.rs` decides
-//! in which order blocks are visited and which masks are equal; `emit.rs` widens one instruction; `canonical.rs`
-//! prepares control flow.
+//! Open `linearize.rs` first: it drives the rest, and turns divergent control flow into masks;
+//! `variables.rs` is what flows along its edges (kept in `state.rs`), `predicates.rs` decides a
+//! guard's predicates. `order.rs` decides in which order blocks are visited and which masks are
+//! equal; `emit.rs` widens one instruction; [`canonical`] prepares control flow.
 
-mod answers;
-pub(crate) mod canonical;
 mod emit;
 mod linearize;
 mod order;
+mod predicates;
 mod state;
 mod variables;
 
 use std::collections::BTreeSet;
 
-use crate::LaunchKey;
 use crate::analysis::{Across, Cfg, Shapes};
 use crate::ir::{Function, Value};
+use crate::launch::LaunchKey;
+use crate::transform::canonical;
 
-pub use answers::idle;
 pub use linearize::Vectorized;
+pub use predicates::idle;
 
-/// What is asked of a result of a guard, for all lanes together.
+/// What a result of a guard becomes, for all lanes together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Predicate {
     /// Whether a condition holds in all lanes; "no" may be wrong.
     All,
     /// Whether it holds in any; "yes" may be wrong.
@@ -42,15 +43,15 @@ pub enum Asked {
 
 /// Makes the function for `width` work-items. `Err` says why only a width of 1 will do.
 pub fn vectorize(func: &Function, key: &LaunchKey, width: u8) -> Result<Vectorized, String> {
-    vectorize_trusting(func, key, width, &BTreeSet::new())
+    vectorize_assuming(func, key, width, &BTreeSet::new())
 }
 
-/// The same, given that the guards `trusted` ([`Shape::Guarded`](crate::analysis::Shape)) hold.
-pub fn vectorize_trusting(
+/// The same, given that the guards `assumptions` ([`Shape::Guarded`](crate::analysis::Shape)) hold.
+pub fn vectorize_assuming(
     func: &Function,
     key: &LaunchKey,
     width: u8,
-    trusted: &BTreeSet<Value>,
+    assumptions: &BTreeSet<Value>,
 ) -> Result<Vectorized, String> {
     if width == 1 {
         return Ok(Vectorized {
@@ -58,38 +59,38 @@ pub fn vectorize_trusting(
             remarks: Vec::new(),
         });
     }
-    widen(func, key, width, &[], trusted)
+    widen(func, key, width, &[], assumptions)
 }
 
-/// The same of a function whose results are to answer `asked`. Where a guard in `trusted` does not hold, other answers are
-/// of no use.
+/// The same of a guard: a function whose results become what `predicates` say of them. Where
+/// `assumptions` do not hold the other results are of no use.
 pub fn vectorize_guard(
     func: &Function,
     key: &LaunchKey,
     width: u8,
-    asked: &[Asked],
-    trusted: &BTreeSet<Value>,
+    predicates: &[Predicate],
+    assumptions: &BTreeSet<Value>,
 ) -> Result<Vectorized, String> {
-    widen(func, key, width, asked, trusted)
+    widen(func, key, width, predicates, assumptions)
 }
 
 fn widen(
     func: &Function,
     key: &LaunchKey,
     width: u8,
-    asked: &[Asked],
-    trusted: &BTreeSet<Value>,
+    predicates: &[Predicate],
+    assumptions: &BTreeSet<Value>,
 ) -> Result<Vectorized, String> {
     let mut func = func.clone();
     canonical::canonicalize(&mut func);
     loop {
         let cfg = Cfg::new(&func);
         debug_assert!(cfg.loops.irreducible.is_empty(), "made so");
-        let shapes = Shapes::trusting(&func, &cfg, key, Across::Chunk(width), trusted);
+        let shapes = Shapes::assuming(&func, &cfg, key, Across::Chunk(width), assumptions);
         if !canonical::split_divergent_switches(&mut func, &shapes) {
             let order = order::Order::new(&func, &cfg, &shapes).ok_or("a loop has no way out")?;
             return Ok(linearize::linearize(
-                &func, &cfg, &shapes, &order, width, asked,
+                &func, &cfg, &shapes, &order, width, predicates,
             ));
         }
         func.layout = func.reverse_post_order();

@@ -16,8 +16,8 @@
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 
-use crate::analysis::dominators::{NONE, semi_nca};
 use crate::analysis::{Cfg, Loop, Shapes};
+use crate::ir::dominators::{NONE, semi_nca};
 use crate::ir::{Block, Function};
 
 pub struct Order {

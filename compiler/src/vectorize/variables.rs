@@ -130,7 +130,7 @@ impl Linearizer<'_> {
 
     fn push_arg(&mut self, from: Block, jump: usize, value: Value) {
         let term = &mut self.out.blocks[from].term;
-        if let Some(call) = term.targets_mut().nth(jump) {
+        if let Some(call) = term.target_mut(jump) {
             call.args.push(value);
         }
     }

@@ -1,43 +1,48 @@
 //! What is asked of a chunk before it runs as vectors.
 //!
-//! Vector code is better for knowing that the whole chunk passes the region's bounds checks (`bounds.rs`), and that index arithmetic of
-//! 32 bits does not wrap between its work-items before it is extended to 64, nor is clamped, nor crosses a multiple of what it is divided
-//! by ([`Shape::Guarded`]), so that they access neighbouring elements. All this can be
-//! computed once for a chunk, if from ids and uniform values alone. So they make up a function of their own, the *guard*, and the vector
-//! code is made on the assumption that it holds. Where it does not, which is at the edges of the range or hardly ever, work-items
-//! run one by one, or with masks. Quotients often differ in a chunk (small divisors), so then it runs as vectors made without the
+//! Vector code is better for knowing that the whole chunk passes the region's bounds checks
+//! (`bounds.rs`), and that index arithmetic of 32 bits does not wrap between its work-items before
+//! it is extended to 64, nor is clamped, nor crosses a multiple of what it is divided by
+//! ([`Shape::Guarded`]), so that they access neighbouring elements. All this can be computed once
+//! for a chunk, if from ids and uniform values alone. So they make up a function of their own, the
+//! *guard*, and the vector code is made on the assumption that it holds. Where it does not, which
+//! is at the edges of the range or hardly ever, work-items run one by one, or with masks. Quotients
+//! often differ in a chunk (small divisors), so then it runs as vectors made without the
 //! assumption. Cost: linear.
 
 use std::collections::BTreeSet;
 
-use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
-
 use super::bounds::{Bounds, find_bounds};
-use crate::LaunchKey;
-use crate::analysis::{Across, Cfg, Shape, Shapes};
-use crate::ir::{BinOp, Builder, ConvertOp, Function, Op, Terminator, Type, UnOp, Value};
-use crate::vectorize::{Asked, canonical, idle};
+use crate::analysis::{Across, Cfg, Shape, Shapes, is_computed_from_ids, is_function_param};
+use crate::ir::{BinOp, Builder, Cloner, ConvertOp, Function, Op, Terminator, Type, UnOp, Value};
+use crate::launch::LaunchKey;
+use crate::transform::canonical;
+use crate::vectorize::{Predicate, idle};
 
 /// A region with its guard.
 pub(super) struct Checks {
-    /// For one work-item: whether it passes the bounds checks, twice, then values that must not wrap.
+    /// For one work-item: whether it passes the bounds checks, twice, then values that must not
+    /// wrap.
     pub guard: Function,
     /// What is asked of the guard's results.
-    pub asked: Vec<Asked>,
+    pub predicates: Vec<Predicate>,
     /// The guard's divisions whose quotients are asked about: other answers hold if theirs do.
-    pub asked_first: BTreeSet<Value>,
+    pub required_first: BTreeSet<Value>,
     /// The region for work-items that pass.
     pub inside: Function,
-    /// The whole region, if those that do not pass have more to do than to end, or guards may well fail.
+    /// The whole region, if those that do not pass have more to do than to end, or guards may well
+    /// fail.
     pub masked: Option<Function>,
     /// Whether it is for chunks of which guards fail, too.
     pub masked_for_all: bool,
     /// What [`Shape::Guarded`] is guarded by and holds if the guard says so.
-    pub trusted: BTreeSet<Value>,
+    pub assumptions: BTreeSet<Value>,
 }
 
 /// More than these are not worth asking about ahead.
 const MOST: usize = 8;
+/// Nor is what takes more instructions than these to compute.
+const MOST_INSTRUCTIONS: usize = 40;
 
 /// Splits a region into guard and inside; `None` if there is nothing to ask.
 pub(super) fn split_checks(region: &Function, key: &LaunchKey, width: u8) -> Option<Checks> {
@@ -49,27 +54,27 @@ pub(super) fn split_checks(region: &Function, key: &LaunchKey, width: u8) -> Opt
     let cfg = canonical::enter_once(&mut whole);
     let shapes = Shapes::guessing(&whole, &cfg, key, Across::Chunk(width));
     let bounds = find_bounds(&whole, &cfg, &shapes);
-    let trusted = early_guards(&whole, &cfg, &shapes);
-    if bounds.is_none() && trusted.is_empty() {
+    let assumptions = early_guards(&whole, &cfg, &shapes);
+    if bounds.is_none() && assumptions.is_empty() {
         return None;
     }
     let bounds = bounds.unwrap_or_default();
-    let (guard, asked, asked_first) = make_guard(&whole, &bounds, &trusted, &shapes);
+    let (guard, predicates, required_first) = make_guard(&whole, &bounds, &assumptions, &shapes);
     let mut inside = whole.clone();
     for step in bounds.steps {
         inside.blocks[step.block].term = Terminator::Br(step.onward);
     }
     inside.layout = inside.reverse_post_order();
     canonical::forward_parameters(&mut inside);
-    let masked_for_all = trusted.iter().any(|&guard| is_division(&whole, guard));
+    let masked_for_all = assumptions.iter().any(|&guard| is_division(&whole, guard));
     Some(Checks {
         guard,
-        asked,
-        asked_first,
+        predicates,
+        required_first,
         inside,
         masked: (bounds.outside || masked_for_all).then_some(whole),
         masked_for_all,
-        trusted,
+        assumptions,
     })
 }
 
@@ -83,7 +88,10 @@ fn early_guards(func: &Function, cfg: &Cfg, shapes: &Shapes) -> BTreeSet<Value> 
                 continue;
             }
             if let Shape::Guarded(_, guards) = shapes.at(func, cfg, data.args[0], block) {
-                let all = guards.iter().all(|guard| is_computable(func, guard));
+                let given = |v: Value| is_function_param(func, v);
+                let computable =
+                    |guard| is_computed_from_ids(func, guard, MOST_INSTRUCTIONS, given);
+                let all = guards.iter().all(computable);
                 if all && found.len() < MOST {
                     found.extend(guards.iter());
                 }
@@ -101,38 +109,17 @@ fn is_division(func: &Function, guard: Value) -> bool {
     )
 }
 
-/// Whether a value follows from ids and uniform values by a few pure operations.
-fn is_computable(func: &Function, value: Value) -> bool {
-    let mut todo = vec![value];
-    let mut left = 40;
-    while let Some(value) = todo.pop() {
-        let Some(inst) = func.def_inst(value) else {
-            if func.params().contains(&value) {
-                continue;
-            }
-            return false;
-        };
-        let data = &func.insts[inst];
-        left -= 1;
-        if left == 0 || !data.op.is_pure() || data.results.len() != 1 {
-            return false;
-        }
-        todo.extend(&data.args);
-    }
-    true
-}
-
 fn make_guard(
     func: &Function,
     bounds: &Bounds,
-    trusted: &BTreeSet<Value>,
+    assumptions: &BTreeSet<Value>,
     shapes: &Shapes,
-) -> (Function, Vec<Asked>, BTreeSet<Value>) {
+) -> (Function, Vec<Predicate>, BTreeSet<Value>) {
     // Guards with one operand are asked once.
     let mut operands: BTreeSet<(Value, bool)> = BTreeSet::new();
     let mut divisions: BTreeSet<(Value, Value, bool)> = BTreeSet::new();
     let mut clamps: Vec<Value> = Vec::new();
-    for &guard in trusted {
+    for &guard in assumptions {
         let inst = func.def_inst(guard).expect("guards are instructions");
         let data = &func.insts[inst];
         match data.op {
@@ -154,24 +141,20 @@ fn make_guard(
     let mut out = Function::new(format!("{}.guard", func.name), &params, &results);
     out.locals = func.locals.clone();
     out.slots = func.slots.clone();
-    let mut copy = Copy {
-        func,
-        map: SecondaryMap::new(),
-    };
-    for (&old, &new) in func.params().iter().zip(out.params()) {
-        copy.map[old] = new.into();
-    }
+    let mut cloner = Cloner::from(func);
+    cloner.bind_all(func.params(), out.params());
     let entry = out.entry();
     let mut b = Builder::new(&mut out, entry);
     let mut passes: Option<Value> = None;
-    // Those that are the same for all work-items first: then what they come to can be computed before the loop over chunks.
+    // Those that are the same for all work-items first: then what they come to can be computed
+    // before the loop over chunks.
     let checks = bounds.steps.iter().filter_map(|step| step.check);
     let checks: Vec<(Value, bool)> = checks.flat_map(|check| conjuncts(func, check)).collect();
     let is_uniform = |&&(cond, _): &&(Value, bool)| shapes.of(cond).is_uniform();
     let uniform = checks.iter().filter(is_uniform);
     let varying = checks.iter().filter(|check| !is_uniform(check));
     for &(cond, wanted) in uniform.chain(varying) {
-        let cond = copy.value(&mut b, cond);
+        let cond = cloner.rematerialize(&mut b, cond);
         let cond = if wanted {
             cond
         } else {
@@ -184,16 +167,19 @@ fn make_guard(
     }
     let passes = passes.unwrap_or_else(|| b.iconst(Type::I1, 1));
     let mut values = vec![passes, passes];
-    let mut asked = vec![Asked::All, Asked::Any];
+    let mut predicates = vec![Predicate::All, Predicate::Any];
     for (value, signed) in operands {
-        values.push(copy.value(&mut b, value));
-        asked.push(Asked::NoWrap { signed });
+        values.push(cloner.rematerialize(&mut b, value));
+        predicates.push(Predicate::NoWrap { signed });
     }
     for (value, divisor, signed) in divisions {
-        let (value, divisor) = (copy.value(&mut b, value), copy.value(&mut b, divisor));
+        let (value, divisor) = (
+            cloner.rematerialize(&mut b, value),
+            cloner.rematerialize(&mut b, divisor),
+        );
         let op = if signed { BinOp::SRem } else { BinOp::URem };
         values.push(b.binary(op, value, divisor));
-        asked.push(Asked::SameQuotient);
+        predicates.push(Predicate::SameQuotient);
     }
     for clamp in clamps {
         let inst = func.def_inst(clamp).expect("guards are instructions");
@@ -207,15 +193,18 @@ fn make_guard(
         } else {
             (data.args[0], data.args[1])
         };
-        let (value, bound) = (copy.value(&mut b, value), copy.value(&mut b, bound));
+        let (value, bound) = (
+            cloner.rematerialize(&mut b, value),
+            cloner.rematerialize(&mut b, bound),
+        );
         values.push(b.icmp(idle(op), value, bound));
-        asked.push(Asked::All);
+        predicates.push(Predicate::All);
     }
     b.ret(&values);
     let copied = |&&guard: &&Value| is_division(func, guard);
-    let asked_first = trusted.iter().filter(copied);
-    let asked_first = asked_first.filter_map(|&guard| copy.map[guard].expand());
-    (out, asked, asked_first.collect())
+    let required_first = assumptions.iter().filter(copied);
+    let required_first = required_first.filter_map(|&guard| cloner.get(guard));
+    (out, predicates, required_first.collect())
 }
 
 /// The conditions that together make up a check.
@@ -236,32 +225,4 @@ fn conjuncts(func: &Function, check: (Value, bool)) -> Vec<(Value, bool)> {
         }
     }
     found
-}
-
-/// Copies what values are computed from.
-struct Copy<'a> {
-    func: &'a Function,
-    map: SecondaryMap<Value, PackedOption<Value>>,
-}
-
-impl Copy<'_> {
-    fn value(&mut self, b: &mut Builder<'_>, value: Value) -> Value {
-        if let Some(new) = self.map[value].expand() {
-            return new;
-        }
-        let inst = self
-            .func
-            .def_inst(value)
-            .expect("what is asked about is computable");
-        let data = &self.func.insts[inst];
-        let args: Vec<Value> = data.args.iter().map(|&arg| self.value(b, arg)).collect();
-        let types: Vec<Type> = data.results.iter().map(|&r| self.func.ty(r)).collect();
-        b.loc = data.loc;
-        let new = b.ins(data.op.clone(), &args, &types);
-        let new = b.func.insts[new].results.clone();
-        for (&old, &new) in data.results.iter().zip(&new) {
-            self.map[old] = new.into();
-        }
-        self.map[value].expect("its instruction was copied")
-    }
 }

@@ -1,21 +1,25 @@
 //! Collectives of a work-group.
 //!
-//! Work-items run in the order of their local linear ids, so a running value, the *carry*, that each combines with what it
-//! brings makes reductions and scans. The first work-item begins anew. It lives in a slot of the barrier context.
+//! Work-items run in the order of their local linear ids, so a running value, the *carry*, that
+//! each combines with what it brings makes reductions and scans. The first work-item begins anew.
+//! It lives in a slot of the barrier context.
 //!
-//! [`cut`] reduces all collectives to these, and puts a barrier after each, so that the region ends there: after it, the carry is
-//! the value of the whole group, which is what [`Op::Carry`] reads, and the next collective may use the slot again.
-//! [`Carried`] is what a collective becomes for the work-items of a chunk.
+//! [`cut`] reduces all collectives to these, and puts a barrier after each, so that the region ends
+//! there: after it, the carry is the value of the whole group, which is what [`Op::Carry`] reads,
+//! and the next collective may use the slot again. [`Carried`] is what a collective becomes for the
+//! work-items of a chunk.
 //!
-//! Sums and products of floating-point numbers are formed one after another, so that they do not depend on the width.
+//! Sums and products of floating-point numbers are formed one after another, so that they do not
+//! depend on the width.
 
 use smallvec::SmallVec;
 
 use crate::ir::collective::{identity, neutral};
 use crate::ir::{
-    BinOp, BlockCall, Builder, Collective, ConvertOp, Fence, Function, Inst, IntCC, Op, Order,
-    Query, Rounding, Scalar, Scope, Terminator, Type, Value,
+    BinOp, Builder, Collective, ConvertOp, Fence, Function, Inst, IntCC, Op, Order, Query,
+    Rounding, Scalar, Scope, Type, Value,
 };
+use crate::transform::suspension;
 
 pub(super) fn is_collective(op: &Op) -> bool {
     matches!(
@@ -27,39 +31,21 @@ pub(super) fn is_collective(op: &Op) -> bool {
     )
 }
 
-/// Makes every collective of the work-group one that [`Carried`] knows, and ends blocks at them with a barrier.
+/// Makes every collective of the work-group one that [`Carried`] knows, and ends blocks at them
+/// with a barrier.
 pub(super) fn cut(kernel: &mut Function) {
-    for first in kernel.layout.clone() {
-        let mut block = first;
-        loop {
-            let insts = &kernel.blocks[block].insts;
-            let Some(at) = insts
-                .iter()
-                .position(|&inst| is_collective(&kernel.insts[inst].op))
-            else {
-                break;
-            };
-            let rest = kernel.blocks[block].insts.split_off(at + 1);
-            let inst = kernel.blocks[block].insts.pop().expect("it is there");
-            let next = kernel.add_block();
-            kernel.blocks[next].insts = rest;
-            // What was cut off begins after the barrier, and a collective there is found next.
-            let jump = Terminator::Br(BlockCall::new(next, &[]));
-            kernel.blocks[next].term = std::mem::replace(&mut kernel.blocks[block].term, jump);
-            let mut b = Builder::new(kernel, block);
-            b.loc = b.func.insts[inst].loc;
-            replace(&mut b, inst);
-            let fence = Fence {
-                scope: Scope::WorkGroup,
-                order: Order::Relaxed,
-                local: false,
-                global: false,
-            };
-            b.ins(Op::Barrier(fence), &[], &[]);
-            block = next;
-        }
+    for point in suspension::cut(kernel, is_collective) {
+        let mut b = Builder::new(kernel, point.block);
+        b.loc = b.func.insts[point.inst].loc;
+        replace(&mut b, point.inst);
+        let fence = Fence {
+            scope: Scope::WorkGroup,
+            order: Order::Relaxed,
+            local: false,
+            global: false,
+        };
+        b.ins(Op::Barrier(fence), &[], &[]);
     }
-    kernel.layout = kernel.reverse_post_order();
 }
 
 /// Emits what takes the place of a collective; its result keeps its name.

@@ -8,7 +8,7 @@ use crate::ir::{Function, SlotId};
 
 /// The offset of each work-group variable in declaration order, and the bytes of all of them.
 ///
-/// The one definition of this layout: [`crate::KernelInfo::local_mem_size`] is the second result.
+/// The one definition of this layout: [`crate::kernel_info::KernelInfo::local_mem_size`] is the second result.
 pub fn local_layout(func: &Function) -> (Vec<u64>, u64) {
     let mut offsets = Vec::with_capacity(func.locals.len());
     let mut end: u64 = 0;

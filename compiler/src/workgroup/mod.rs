@@ -1,39 +1,44 @@
 //! Work-groups: the code between barriers, run for all work-items in turn.
 //!
-//! What flows in: a kernel at [`Stage::Scalarized`](crate::ir::Stage), where its parameters come from, a vector width and a
-//! [`LaunchKey`]. What flows out: [`WorkGroupCode`], one function at [`Stage::Vectorized`](crate::ir::Stage) that runs a range of
-//! work-groups ([`crate::abi::KernelFn`]).
+//! What flows in: a kernel at [`Stage::Scalarized`](crate::ir::Stage), where its parameters come
+//! from, a vector width and a [`LaunchKey`]. What flows out: [`WorkGroupCode`], one function at
+//! [`Stage::Vectorized`](crate::ir::Stage) that runs a range of work-groups
+//! ([`crate::abi::KernelFn`]).
 //!
 //! Open `split/` first: it cuts the kernel at its barriers into a *skeleton*, code that is the same
-//! for the whole work-group, which calls *regions*, code for one work-item. Each region is vectorized
-//! ([`crate::vectorize`]); `assemble.rs` wraps regions in loops over work-items and the skeleton in a loop over
-//! work-groups. `checks.rs` and `bounds.rs` keep
-//! rare cases from slowing down vector code; `ways.rs` is for work-items that go different ways between barriers; `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group does; `local.rs` lays out scratch memory; `width.rs` chooses how wide; `observed.rs` says whether the local size matters.
+//! for the whole work-group, which calls *regions*, code for one work-item. Each region is
+//! vectorized ([`crate::vectorize`]); `assemble/` wraps regions in loops over work-items and the
+//! skeleton in a loop over work-groups. `checks.rs` and `bounds.rs` keep rare cases from slowing
+//! down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about;
+//! `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group
+//! does; `local.rs` lays out scratch memory; `width/` chooses how wide; `group_independence.rs`
+//! says whether the local size matters.
 
-mod again;
 mod assemble;
 mod bounds;
 mod checks;
 mod collectives;
-mod extensions;
+mod divergent_barriers;
+mod extension_idioms;
+mod group_independence;
 mod local;
-mod observed;
+mod rematerialize;
 mod split;
 mod subgroups;
-mod ways;
 mod width;
 
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::diagnostic::{Diagnostic, Remark};
 use crate::ir::{Function, ParamSource, SlotId, SourceLoc};
+use crate::launch::LaunchKey;
 use crate::transform::{dce, for_one_work_item};
-use crate::vectorize::{vectorize, vectorize_guard, vectorize_trusting};
-use crate::{Diagnostic, LaunchKey, Remark};
+use crate::vectorize::{vectorize, vectorize_assuming, vectorize_guard};
 use split::Found;
 
+pub use group_independence::depends_on_groups;
 pub use local::local_layout;
-pub use observed::observes_groups;
 pub use subgroups::uses_sub_groups;
 pub use width::{choose_width, launch_width};
 
@@ -44,12 +49,15 @@ pub struct Region {
     pub scalar: Function,
     /// For as many as the width says, if that is more than one.
     pub vector: Option<Function>,
-    /// What is asked before the vector code runs for a chunk (`checks.rs`): whether all its work-items pass bounds checks,
-    /// whether any does, and that values do not wrap. If not, they run one by one.
+    /// What is asked before the vector code runs for a chunk (`checks.rs`): whether all its
+    /// work-items pass bounds checks, whether any does, and that values do not wrap. If not, they
+    /// run one by one.
     pub guard: Option<Function>,
-    /// For a chunk of which not all pass the bounds checks, instead of running its work-items one by one.
+    /// For a chunk of which not all pass the bounds checks, instead of running its work-items one
+    /// by one.
     pub masked: Option<Function>,
-    /// For the work-group's last chunk, when it is not whole and its work-items have something to do together.
+    /// For the work-group's last chunk, when it is not whole and its work-items have something to
+    /// do together.
     pub partial: Option<Function>,
     /// Whether `masked` is also for a chunk whose values may wrap.
     pub masked_for_all: bool,
@@ -96,7 +104,7 @@ impl fmt::Display for Split {
 
 /// In which order work-items run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum ItemOrder {
     /// Row by row; a chunk is of one row.
     Rows,
     /// By local linear id, which all ids have been computed from ([`subgroups::flatten`]).
@@ -117,9 +125,11 @@ pub struct WorkGroupCode {
     pub split: Split,
 }
 
-/// Makes the code for launches with `key`, which says how many work-items at a time (a power of two up to 32).
+/// Makes the code for launches with `key`, which says how many work-items at a time (a power of two
+/// up to 32).
 ///
-/// `params` has an entry for each parameter of `kernel`. A kernel that cannot be vectorized gets a width of 1 and a remark.
+/// `params` has an entry for each parameter of `kernel`. A kernel that cannot be vectorized gets a
+/// width of 1 and a remark.
 pub fn build(
     kernel: &Function,
     params: &[ParamSource],
@@ -130,14 +140,15 @@ pub fn build(
     if key.width == 1 {
         for_one_work_item(&mut ready);
     }
-    let mut layout = make_ready(&mut ready, key);
+    let mut order = make_ready(&mut ready, key);
     let mut found = split::split(&ready, key, false)?;
-    if let Found::Parting(loc) = found {
-        if let Some(rewritten) = ways::take_turns(kernel) {
-            let text = "work-items may go different ways between barriers: where each goes on is kept for each";
+    if let Found::DivergentBarrier(loc) = found {
+        if let Some(rewritten) = divergent_barriers::rewrite(kernel) {
+            let text =
+                "barriers may be divergent: each work-item keeps the point at which it resumes";
             remarks.push(Remark::new(loc, text));
             ready = rewritten;
-            layout = make_ready(&mut ready, key);
+            order = make_ready(&mut ready, key);
         }
         found = split::split(&ready, key, true)?;
     }
@@ -172,7 +183,7 @@ pub fn build(
         }
     }
     // A key promises full chunks of its width, a multiple of any it falls back to.
-    let function = assemble::assemble(&kernel.name, &split, params, width, key, layout);
+    let function = assemble::assemble(&kernel.name, &split, params, width, key, order);
     let (_, context_bytes_per_item) = local::context_layout(&split.skeleton);
     Ok(WorkGroupCode {
         function,
@@ -184,14 +195,18 @@ pub fn build(
 }
 
 /// Prepares a kernel for being split.
-fn make_ready(kernel: &mut Function, key: &LaunchKey) -> Layout {
+fn make_ready(kernel: &mut Function, key: &LaunchKey) -> ItemOrder {
     collectives::cut(kernel);
     let flat = subgroups::uses_sub_groups(kernel) && !key.linear && !key.full_chunks;
     if flat {
         subgroups::flatten(kernel);
     }
-    extensions::spell_out(kernel);
-    if flat { Layout::Flat } else { Layout::Rows }
+    extension_idioms::rewrite_extension_idioms(kernel);
+    if flat {
+        ItemOrder::Flat
+    } else {
+        ItemOrder::Rows
+    }
 }
 
 /// Makes a region's vector code.
@@ -201,10 +216,10 @@ fn widen(
     width: u8,
     remarks: &mut Vec<Remark>,
 ) -> Result<(), String> {
-    if width > 1 && subgroups::work_together(&region.scalar) {
+    if width > 1 && subgroups::has_sub_group_operations(&region.scalar) {
         let code = vectorize(&region.scalar, key, width)?;
         if !key.full_chunks {
-            let some = subgroups::for_existing(&region.scalar);
+            let some = subgroups::with_tail_mask(&region.scalar);
             region.partial = Some(vectorize(&some, key, width)?.function);
         }
         region.vector = Some(code.function);
@@ -215,15 +230,15 @@ fn widen(
     let code = match checks::split_checks(&region.scalar, key, width) {
         None => vectorize(&region.scalar, key, width)?,
         Some(checks) => {
-            let trusted = &checks.trusted;
+            let assumptions = &checks.assumptions;
             if let Some(whole) = &checks.masked {
                 let none = BTreeSet::new();
                 let holds = if checks.masked_for_all {
                     &none
                 } else {
-                    trusted
+                    assumptions
                 };
-                let code = vectorize_trusting(whole, key, width, holds)?;
+                let code = vectorize_assuming(whole, key, width, holds)?;
                 region.masked = Some(code.function);
                 region.masked_for_all = checks.masked_for_all;
             }
@@ -231,14 +246,14 @@ fn widen(
                 &checks.guard,
                 key,
                 width,
-                &checks.asked,
-                &checks.asked_first,
+                &checks.predicates,
+                &checks.required_first,
             )?
             .function;
             // What the answers are not computed from would be shared with the code that follows.
             dce::run(&mut guard);
             region.guard = Some(guard);
-            vectorize_trusting(&checks.inside, key, width, trusted)?
+            vectorize_assuming(&checks.inside, key, width, assumptions)?
         }
     };
     region.vector = Some(code.function);

@@ -18,7 +18,7 @@ pub(super) fn any(func: &Function, what: impl Fn(&Op) -> bool) -> bool {
 }
 
 /// Whether work-items of a sub-group do something together.
-pub(super) fn work_together(func: &Function) -> bool {
+pub(super) fn has_sub_group_operations(func: &Function) -> bool {
     any(func, |op| {
         matches!(
             op,
@@ -44,11 +44,11 @@ pub fn uses_sub_groups(kernel: &Function) -> bool {
             )
         )
     };
-    work_together(kernel) || any(kernel, asks)
+    has_sub_group_operations(kernel) || any(kernel, asks)
 }
 
 /// The function for a chunk of which the first work-items exist: the others do nothing.
-pub(super) fn for_existing(region: &Function) -> Function {
+pub(super) fn with_tail_mask(region: &Function) -> Function {
     let mut func = region.clone();
     let (first, body, stop) = (func.entry(), func.add_block(), func.add_block());
     // Allocations stay in the entry block.

@@ -40,7 +40,7 @@ const SIZES: [usize; 4] = [100, 1_000, 10_000, 100_000];
 const BUDGET: Duration = Duration::from_millis(300);
 
 /// A driver that took this long for one size is not asked for the next, ten times as long.
-const PATIENCE: f64 = 15.0;
+const TIME_LIMIT: f64 = 15.0;
 
 fn main() -> ExitCode {
     let result = match std::env::args().nth(1).as_deref() {
@@ -267,7 +267,7 @@ fn peers(shapes: &[&Shape], sizes: &[usize], named: &[PathBuf]) -> Result<()> {
                         print!("{each:>14.1}");
                         first[i].get_or_insert(each);
                         last[i] = Some(each);
-                        tired[i] = seconds > PATIENCE;
+                        tired[i] = seconds > TIME_LIMIT;
                     }
                     None => {
                         print!("{:>14}", if tired[i] { "not tried" } else { "failed" });

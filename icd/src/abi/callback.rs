@@ -6,7 +6,7 @@ use std::ptr::{null, null_mut};
 use brolga_runtime::SvmFreeCallback;
 use opencl_sys::{cl_command_queue, cl_context, cl_event, cl_int, cl_mem, cl_program, cl_uint};
 
-use super::edge::{RawHandle, UserData};
+use super::pointers::{RawHandle, UserData};
 
 /// `pfn_notify` of `clCreateContext`.
 pub type ContextNotify =

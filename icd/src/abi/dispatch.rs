@@ -6,7 +6,7 @@
 
 use opencl_sys::cl_icd::cl_icd_dispatch;
 
-use super::entry_points::shell;
+use super::entry_points::wrapper;
 
 /// The value of the two tagged slots that tells a loader that this driver has `cl_khr_icd` 2.0.0: the second word of
 /// each handle is the loader's. Neither slot is ever called through: `clGetPlatformIDs` and `clUnloadCompiler` take no
@@ -23,7 +23,7 @@ macro_rules! dispatch_table {
         /// Slot names in order; an empty slot has an empty name.
         pub const SLOTS: &[&str] = &[$(dispatch_table!(@name $kind $name)),*];
     };
-    (@ slot $name:ident) => { Some(shell::$name) };
+    (@ slot $name:ident) => { Some(wrapper::$name) };
     (@ tag $name:ident) => { CL_ICD2_TAG_KHR };
     (@ none $name:ident) => { None };
     (@name slot $name:ident) => { stringify!($name) };

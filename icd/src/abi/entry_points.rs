@@ -1,16 +1,16 @@
 //! The table of entry points: name, C prototype, and the function of `api` that answers.
 //!
-//! Each line becomes two C functions. `shell::clX` is the one in the dispatch table and behind
+//! Each line becomes two C functions. `wrapper::clX` is the one in the dispatch table and behind
 //! `clGetExtensionFunctionAddress`; its symbol is private, so that an ICD loader in the same process, which defines
 //! `clX` too, can never be called in its place. `exports::clX` is the public symbol, for programs that are linked
-//! with this library or have it preloaded, and only calls the shell.
+//! with this library or have it preloaded, and only calls the entry wrapper.
 //!
 //! The first word of a line says how arguments and result are passed:
 //!
 //! | word | adds to the prototype | the `api` function takes and returns |
 //! | --- | --- | --- |
 //! | `status` | `cl_int` result | the arguments; `CLResult<()>` |
-//! | `query` | the three `param_value` arguments, `cl_int` result | the arguments and an [`Answer`]; `CLResult<()>` |
+//! | `query` | the three `param_value` arguments, `cl_int` result | the arguments and an [`InfoWriter`]; `CLResult<()>` |
 //! | `enqueue` | wait list and event arguments, `cl_int` result | the arguments and [`Events`]; `CLResult<()>` |
 //! | `command` | command-buffer, queue and properties in front; wait list, sync-point and mutable handle arguments; `cl_int` result | [`Recording`] and the arguments; `CLResult<()>` |
 //! | `created` | `errcode_ret` | the arguments; `CLResult` of the handle or pointer |
@@ -25,21 +25,22 @@ use super::callback::{
     ContextDestroyed, ContextNotify, EventNotify, MemNotify, NativeKernel, ProgramNotify,
     SvmFreeNotify,
 };
-use super::edge::FromC;
-use super::info::Answer;
+use super::handle::Object;
+use super::info::InfoWriter;
+use super::pointers::FromC;
 use crate::api::recording::Recording;
 use crate::api::wait::Events;
 use crate::api::*;
 
-/// Expands one line of the table to its shell.
-macro_rules! shell {
+/// Expands one line of the table to its entry wrapper.
+macro_rules! wrapper {
     (status $name:ident ($($arg:ident : $type:ty),*) = $path:path) => {
         /// The C entry point of this name.
         ///
         /// # Safety
         /// As its OpenCL specification says of the arguments.
         pub unsafe extern "C" fn $name($($arg: $type),*) -> cl_int {
-            $crate::abi::shell::status(stringify!($name), || {
+            $crate::abi::wrapper::status(stringify!($name), || {
                 // SAFETY: the application's promise, which `FromC` states.
                 $path($(unsafe { FromC::from_c($arg) }),*)
             })
@@ -56,17 +57,17 @@ macro_rules! shell {
             param_value: *mut c_void,
             param_value_size_ret: *mut usize,
         ) -> cl_int {
-            $crate::abi::shell::status(stringify!($name), || {
+            $crate::abi::wrapper::status(stringify!($name), || {
                 // SAFETY: the application's promise, which `FromC` states.
-                let answer = unsafe {
-                    Answer::new(
+                let writer = unsafe {
+                    InfoWriter::new(
                         param_value_size,
                         FromC::from_c(param_value),
                         FromC::from_c(param_value_size_ret),
                     )
                 };
                 // SAFETY: as above.
-                $path($(unsafe { FromC::from_c($arg) },)* answer)
+                $path($(unsafe { FromC::from_c($arg) },)* writer)
             })
         }
     };
@@ -81,7 +82,7 @@ macro_rules! shell {
             event_wait_list: *const cl_event,
             event: *mut cl_event,
         ) -> cl_int {
-            $crate::abi::shell::status(stringify!($name), || {
+            $crate::abi::wrapper::status(stringify!($name), || {
                 // SAFETY: the application's promise, which `FromC` states.
                 let events = unsafe {
                     Events::new(
@@ -110,7 +111,7 @@ macro_rules! shell {
             sync_point: *mut cl_sync_point_khr,
             mutable_handle: *mut cl_mutable_command_khr,
         ) -> cl_int {
-            $crate::abi::shell::status(stringify!($name), || {
+            $crate::abi::wrapper::status(stringify!($name), || {
                 // SAFETY: the application's promise, which `FromC` states.
                 let recording = unsafe {
                     Recording {
@@ -136,7 +137,7 @@ macro_rules! shell {
         pub unsafe extern "C" fn $name($($arg: $type,)* errcode_ret: *mut cl_int) -> $result {
             // SAFETY: the application's promise, which `FromC` states.
             let errcode_ret = unsafe { FromC::from_c(errcode_ret) };
-            $crate::abi::shell::created(stringify!($name), errcode_ret, || {
+            $crate::abi::wrapper::created(stringify!($name), errcode_ret, || {
                 // SAFETY: as above.
                 $path($(unsafe { FromC::from_c($arg) }),*)
             })
@@ -148,7 +149,7 @@ macro_rules! shell {
         /// # Safety
         /// As its OpenCL specification says of the arguments.
         pub unsafe extern "C" fn $name($($arg: $type),*) $(-> $result)? {
-            $crate::abi::shell::plain(stringify!($name), || {
+            $crate::abi::wrapper::plain(stringify!($name), || {
                 // SAFETY: the application's promise, which `FromC` states.
                 $path($(unsafe { FromC::from_c($arg) }),*)
             })
@@ -206,7 +207,7 @@ macro_rules! export {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $type),*) $(-> $result)? {
             // SAFETY: the same contract.
-            unsafe { super::shell::$name($($arg),*) }
+            unsafe { super::wrapper::$name($($arg),*) }
         }
     };
 }
@@ -215,9 +216,9 @@ macro_rules! entry_points {
     ($($kind:ident $name:ident ($($arg:ident : $type:ty),* $(,)?) $(-> $result:ty)? = $path:path;)*) => {
         /// The functions of the dispatch table.
         #[allow(non_snake_case)]
-        pub mod shell {
+        pub mod wrapper {
             use super::*;
-            $(shell! { $kind $name($($arg: $type),*) $(-> $result)? = $path })*
+            $(wrapper! { $kind $name($($arg: $type),*) $(-> $result)? = $path })*
         }
 
         /// The exported symbols.
@@ -230,7 +231,7 @@ macro_rules! entry_points {
         /// The address of the entry point called `name`.
         pub fn find(name: &str) -> Option<*mut c_void> {
             match name {
-                $(stringify!($name) => Some(shell::$name as *const () as *mut c_void),)*
+                $(stringify!($name) => Some(wrapper::$name as *const () as *mut c_void),)*
                 _ => None,
             }
         }
@@ -256,7 +257,7 @@ entry_points! {
         platform: cl_platform_id, device_type: cl_device_type, num_entries: cl_uint,
         devices: *mut cl_device_id, num_devices: *mut cl_uint,
     ) = device::get_ids;
-    query clGetDeviceInfo(device: cl_device_id, param_name: cl_device_info) = device::get_info;
+    query clGetDeviceInfo(device: cl_device_id, param_name: cl_device_info) = device_info::get_info;
     status clCreateSubDevices(
         in_device: cl_device_id, properties: *const cl_device_partition_property,
         num_devices: cl_uint, out_devices: *mut cl_device_id, num_devices_ret: *mut cl_uint,
@@ -288,8 +289,8 @@ entry_points! {
         properties: *const cl_context_properties, device_type: cl_device_type,
         pfn_notify: ContextNotify, user_data: *mut c_void,
     ) -> cl_context = context::create_from_type;
-    status clRetainContext(context: cl_context) = context::retain;
-    status clReleaseContext(context: cl_context) = context::release;
+    status clRetainContext(context: cl_context) = context::Context::retain_raw;
+    status clReleaseContext(context: cl_context) = context::Context::release_raw;
     status clTerminateContextKHR(context: cl_context) = context::terminate;
     query clGetContextInfo(context: cl_context, param_name: cl_context_info) = context::get_info;
     status clSetContextDestructorCallback(
@@ -300,7 +301,7 @@ entry_points! {
     created clCreateCommandQueue(
         context: cl_context, device: cl_device_id, properties: cl_command_queue_properties,
     ) -> cl_command_queue = queue::create;
-    status clRetainCommandQueue(command_queue: cl_command_queue) = queue::retain;
+    status clRetainCommandQueue(command_queue: cl_command_queue) = queue::Queue::retain_raw;
     status clReleaseCommandQueue(command_queue: cl_command_queue) = queue::release;
     query clGetCommandQueueInfo(
         command_queue: cl_command_queue, param_name: cl_command_queue_info,
@@ -311,17 +312,17 @@ entry_points! {
     ) = queue::set_property;
     status clFlush(command_queue: cl_command_queue) = queue::flush;
     status clFinish(command_queue: cl_command_queue) = queue::finish_all;
-    status clEnqueueMarker(command_queue: cl_command_queue, event: *mut cl_event) = queue::marker;
+    status clEnqueueMarker(command_queue: cl_command_queue, event: *mut cl_event) = order::marker;
     status clEnqueueWaitForEvents(
         command_queue: cl_command_queue, num_events: cl_uint, event_list: *const cl_event,
-    ) = queue::wait_for_events;
-    status clEnqueueBarrier(command_queue: cl_command_queue) = queue::barrier;
+    ) = order::wait_for_events;
+    status clEnqueueBarrier(command_queue: cl_command_queue) = order::barrier;
     enqueue clEnqueueMarkerWithWaitList(
         command_queue: cl_command_queue,
-    ) = queue::marker_with_wait_list;
+    ) = order::marker_with_wait_list;
     enqueue clEnqueueBarrierWithWaitList(
         command_queue: cl_command_queue,
-    ) = queue::barrier_with_wait_list;
+    ) = order::barrier_with_wait_list;
     created clCreateCommandQueueWithProperties(
         context: cl_context, device: cl_device_id, properties: *const cl_queue_properties,
     ) -> cl_command_queue = queue::create_with_properties;
@@ -332,8 +333,8 @@ entry_points! {
     // event.rs
     status clWaitForEvents(num_events: cl_uint, event_list: *const cl_event) = event::wait;
     query clGetEventInfo(event: cl_event, param_name: cl_event_info) = event::get_info;
-    status clRetainEvent(event: cl_event) = event::retain;
-    status clReleaseEvent(event: cl_event) = event::release;
+    status clRetainEvent(event: cl_event) = event::Event::retain_raw;
+    status clReleaseEvent(event: cl_event) = event::Event::release_raw;
     query clGetEventProfilingInfo(
         event: cl_event, param_name: cl_profiling_info,
     ) = event::get_profiling_info;
@@ -348,8 +349,8 @@ entry_points! {
     created clCreateBuffer(
         context: cl_context, flags: cl_mem_flags, size: usize, host_ptr: *mut c_void,
     ) -> cl_mem = memory::create_buffer;
-    status clRetainMemObject(memobj: cl_mem) = memory::retain;
-    status clReleaseMemObject(memobj: cl_mem) = memory::release;
+    status clRetainMemObject(memobj: cl_mem) = memory::Mem::retain_raw;
+    status clReleaseMemObject(memobj: cl_mem) = memory::Mem::release_raw;
     query clGetMemObjectInfo(memobj: cl_mem, param_name: cl_mem_info) = memory::get_info;
     created clCreateSubBuffer(
         buffer: cl_mem, flags: cl_mem_flags, buffer_create_type: cl_buffer_create_type,
@@ -591,8 +592,8 @@ entry_points! {
         context: cl_context, num_devices: cl_uint, device_list: *const cl_device_id,
         lengths: *const usize, binaries: *mut *const u8, binary_status: *mut cl_int,
     ) -> cl_program = program::create_with_binary;
-    status clRetainProgram(program: cl_program) = program::retain;
-    status clReleaseProgram(program: cl_program) = program::release;
+    status clRetainProgram(program: cl_program) = program::Program::retain_raw;
+    status clReleaseProgram(program: cl_program) = program::Program::release_raw;
     query clGetProgramInfo(program: cl_program, param_name: cl_program_info) = program::get_info;
     query clGetProgramBuildInfo(
         program: cl_program, device: cl_device_id, param_name: cl_program_build_info,
@@ -639,8 +640,8 @@ entry_points! {
         program: cl_program, num_kernels: cl_uint, kernels: *mut cl_kernel,
         num_kernels_ret: *mut cl_uint,
     ) = kernel::create_all;
-    status clRetainKernel(kernel: cl_kernel) = kernel::retain;
-    status clReleaseKernel(kernel: cl_kernel) = kernel::release;
+    status clRetainKernel(kernel: cl_kernel) = kernel::Kernel::retain_raw;
+    status clReleaseKernel(kernel: cl_kernel) = kernel::Kernel::release_raw;
     status clSetKernelArg(
         kernel: cl_kernel, arg_index: cl_uint, arg_size: usize, arg_value: *const c_void,
     ) = kernel::set_arg;
@@ -706,10 +707,10 @@ entry_points! {
     ) -> cl_command_buffer_khr = command_buffer::create;
     status clRetainCommandBufferKHR(
         command_buffer: cl_command_buffer_khr,
-    ) = command_buffer::retain;
+    ) = command_buffer::CommandBuffer::retain_raw;
     status clReleaseCommandBufferKHR(
         command_buffer: cl_command_buffer_khr,
-    ) = command_buffer::release;
+    ) = command_buffer::CommandBuffer::release_raw;
     status clFinalizeCommandBufferKHR(
         command_buffer: cl_command_buffer_khr,
     ) = command_buffer::finalize;
@@ -796,8 +797,8 @@ entry_points! {
     created clCreateSemaphoreWithPropertiesKHR(
         context: cl_context, sema_props: *const cl_semaphore_properties_khr,
     ) -> cl_semaphore_khr = semaphore::create;
-    status clRetainSemaphoreKHR(sema_object: cl_semaphore_khr) = semaphore::retain;
-    status clReleaseSemaphoreKHR(sema_object: cl_semaphore_khr) = semaphore::release;
+    status clRetainSemaphoreKHR(sema_object: cl_semaphore_khr) = semaphore::Semaphore::retain_raw;
+    status clReleaseSemaphoreKHR(sema_object: cl_semaphore_khr) = semaphore::Semaphore::release_raw;
     query clGetSemaphoreInfoKHR(
         sema_object: cl_semaphore_khr, param_name: cl_semaphore_info_khr,
     ) = semaphore::get_info;

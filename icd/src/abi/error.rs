@@ -1,4 +1,4 @@
-//! Error codes as a type, so that `?` carries them from a check to the shell.
+//! Error codes as a type, so that `?` carries them from a check to the entry wrapper.
 
 pub use brolga_runtime::error::{CLResult, ClError};
 

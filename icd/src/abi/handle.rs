@@ -22,8 +22,8 @@ use opencl_sys::cl_uint;
 use parking_lot::{Mutex, RwLock};
 
 use super::dispatch::DISPATCH;
-use super::edge::RawHandle;
 use super::error::{CLResult, ClError};
+use super::pointers::RawHandle;
 
 /// A kind of object that applications hold handles of.
 pub trait Object: Sized + Send + Sync + 'static {
@@ -41,6 +41,17 @@ pub trait Object: Sized + Send + Sync + 'static {
     /// The objects behind `raws`, or the error of the first that is not valid.
     fn from_raws(raws: &[RawHandle]) -> CLResult<Vec<Ref<Self>>> {
         raws.iter().map(|&raw| Self::from_raw(raw)).collect()
+    }
+
+    /// `clRetain...`
+    fn retain_raw(raw: RawHandle) -> CLResult<()> {
+        Self::from_raw(raw)?.retain();
+        Ok(())
+    }
+
+    /// `clRelease...`
+    fn release_raw(raw: RawHandle) -> CLResult<()> {
+        Self::from_raw(raw)?.release()
     }
 }
 

@@ -2,25 +2,25 @@
 
 use std::ffi::{CString, c_void};
 
-use brolga_runtime::platform::NameVersion;
+use brolga_runtime::NameVersion;
 use opencl_sys::CL_NAME_VERSION_MAX_NAME_SIZE;
 use opencl_sys::cl_device_integer_dot_product_acceleration_properties;
 use opencl_sys::{cl_image_format, cl_name_version};
 
-use super::edge::{FromC, Out, RawHandle};
 use super::error::{CLResult, ClError, require};
+use super::pointers::{FromC, OutPtr, RawHandle};
 
-/// A type whose bytes are the answer.
+/// A type whose bytes are the value that is written.
 ///
 /// # Safety
 /// Every byte of a value is initialised: no padding.
-pub unsafe trait Plain: Copy {}
+pub unsafe trait Pod: Copy {}
 
 macro_rules! plain {
     ($($type:ty),* $(,)?) => {
         $(
             // SAFETY: integers, a transparent pointer, and C structures whose fields leave no gap.
-            unsafe impl Plain for $type {}
+            unsafe impl Pod for $type {}
         )*
     };
 }
@@ -32,19 +32,19 @@ plain!(
 );
 
 // SAFETY: an array has no padding of its own.
-unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+unsafe impl<T: Pod, const N: usize> Pod for [T; N] {}
 
-/// Where an answer goes: `param_value_size`, `param_value` and `param_value_size_ret`.
+/// Writes the value that was asked for: `param_value_size`, `param_value` and `param_value_size_ret`.
 #[derive(Clone, Copy)]
-pub struct Answer {
+pub struct InfoWriter {
     size: usize,
-    value: Out<c_void>,
-    size_ret: Out<usize>,
+    value: OutPtr<c_void>,
+    size_ret: OutPtr<usize>,
 }
 
-impl Answer {
-    pub fn new(size: usize, value: Out<c_void>, size_ret: Out<usize>) -> Self {
-        Answer {
+impl InfoWriter {
+    pub fn new(size: usize, value: OutPtr<c_void>, size_ret: OutPtr<usize>) -> Self {
+        InfoWriter {
             size,
             value,
             size_ret,
@@ -52,22 +52,22 @@ impl Answer {
     }
 
     /// How many `T`s the caller has room for.
-    pub fn elements<T: Plain>(self) -> usize {
+    pub fn elements<T: Pod>(self) -> usize {
         self.size / size_of::<T>()
     }
 
     /// Whether the caller wants a `T` and has room for it.
-    pub fn takes<T: Plain>(self) -> bool {
+    pub fn takes<T: Pod>(self) -> bool {
         !self.value.is_null() && self.size >= size_of::<T>()
     }
 
     /// Answers with one value.
-    pub fn value<T: Plain>(self, value: T) -> CLResult<()> {
+    pub fn value<T: Pod>(self, value: T) -> CLResult<()> {
         self.array(&[value])
     }
 
     /// Answers with an array, which may be empty.
-    pub fn array<T: Plain>(self, values: &[T]) -> CLResult<()> {
+    pub fn array<T: Pod>(self, values: &[T]) -> CLResult<()> {
         self.check(size_of_val(values))?;
         self.value.cast().set_all(values);
         Ok(())
@@ -122,7 +122,7 @@ impl Answer {
         for (i, blob) in blobs.iter().enumerate() {
             if let Some(pointer) = pointers.read(i) {
                 // SAFETY: the application's promise for each pointer of the array it gave.
-                let target: Out<u8> = unsafe { Out::from_c(pointer) };
+                let target: OutPtr<u8> = unsafe { OutPtr::from_c(pointer) };
                 target.set_all(blob);
             }
         }
@@ -145,13 +145,13 @@ impl Answer {
 mod tests {
     use super::*;
 
-    fn answer(size: usize, room: &mut [u8], needed: &mut usize) -> Answer {
-        // SAFETY: both outlive the answer, and `size` is at most what `room` has.
+    fn writer(size: usize, room: &mut [u8], needed: &mut usize) -> InfoWriter {
+        // SAFETY: both outlive the info, and `size` is at most what `room` has.
         unsafe {
-            Answer::new(
+            InfoWriter::new(
                 size,
-                Out::from_c(room.as_mut_ptr().cast::<c_void>()),
-                Out::from_c(std::ptr::from_mut(needed)),
+                OutPtr::from_c(room.as_mut_ptr().cast::<c_void>()),
+                OutPtr::from_c(std::ptr::from_mut(needed)),
             )
         }
     }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn too_small_is_an_error_and_writes_nothing() {
         let (mut room, mut needed) = ([0xa5; 8], 99);
-        let result = answer(3, &mut room, &mut needed).value(1u32);
+        let result = writer(3, &mut room, &mut needed).value(1u32);
         assert_eq!(result, Err(ClError::INVALID_VALUE));
         assert_eq!((room, needed), ([0xa5; 8], 99));
     }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn strings_end_in_zero() {
         let (mut room, mut needed) = ([0xa5; 8], 99);
-        answer(8, &mut room, &mut needed).string("abc").unwrap();
+        writer(8, &mut room, &mut needed).string("abc").unwrap();
         assert_eq!((&room[..5], needed), (&b"abc\0\xa5"[..], 4));
     }
 
@@ -175,14 +175,14 @@ mod tests {
     fn a_null_value_asks_for_the_size() {
         let mut needed = 0;
         // SAFETY: null, and a valid place for the size.
-        let answer = unsafe {
-            Answer::new(
+        let writer = unsafe {
+            InfoWriter::new(
                 0,
-                Out::from_c(std::ptr::null_mut::<c_void>()),
-                Out::from_c(&raw mut needed),
+                OutPtr::from_c(std::ptr::null_mut::<c_void>()),
+                OutPtr::from_c(&raw mut needed),
             )
         };
-        answer.array(&[1u64, 2, 3]).unwrap();
+        writer.array(&[1u64, 2, 3]).unwrap();
         assert_eq!(needed, 24);
     }
 }

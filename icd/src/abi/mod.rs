@@ -1,10 +1,10 @@
 //! The C ABI: what it takes to be called from C, and nothing about OpenCL's objects.
 //!
-//! Open `entry_points.rs` first: one line per entry point. A call from C enters its shell there, which
-//! - turns raw pointers into the types of `edge.rs`, on the application's word,
+//! Open `entry_points.rs` first: one line per entry point. A call from C enters its entry wrapper there, which
+//! - turns raw pointers into the types of `pointers.rs`, on the application's word,
 //! - collects the arguments that many entry points share: `info.rs` (where a query's answer goes), and `api/wait.rs` (wait
 //!   list and returned event),
-//! - runs the entry point's function in `crate::api` under `shell.rs`, which stops panics and turns the result into a
+//! - runs the entry point's function in `crate::api` under `wrapper.rs`, which stops panics and turns the result into a
 //!   status code.
 //!
 //! `dispatch.rs` is the table that the ICD loader calls through. `handle.rs` says what a handle points to and keeps
@@ -14,9 +14,9 @@
 
 pub mod callback;
 pub mod dispatch;
-pub mod edge;
 pub mod entry_points;
 pub mod error;
 pub mod handle;
 pub mod info;
-pub mod shell;
+pub mod pointers;
+pub mod wrapper;

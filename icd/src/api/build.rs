@@ -11,16 +11,16 @@ use super::context::{Context, OfContext};
 use super::device::Device;
 use super::program::Program;
 use crate::abi::callback::{self, ProgramNotify};
-use crate::abi::edge::{In, RawHandle, UserData};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
-use crate::abi::shell::Created;
+use crate::abi::pointers::{InPtr, RawHandle, UserData};
+use crate::abi::wrapper::Created;
 
 /// The checks that building and compiling share, in order.
 fn check(
     program: &Program,
     num_devices: cl_uint,
-    device_list: In<RawHandle>,
+    device_list: InPtr<RawHandle>,
     notify: ProgramNotify,
     user_data: UserData,
 ) -> CLResult<()> {
@@ -47,7 +47,7 @@ fn check_notify(notify: ProgramNotify, user_data: UserData) -> CLResult<()> {
 }
 
 /// Options as text; null is the empty string.
-fn options_text(options: In<c_char>) -> String {
+fn options_text(options: InPtr<c_char>) -> String {
     let bytes = options.string().unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -71,8 +71,8 @@ fn when_done(
 pub fn build(
     program: RawHandle,
     num_devices: cl_uint,
-    device_list: In<RawHandle>,
-    options: In<c_char>,
+    device_list: InPtr<RawHandle>,
+    options: InPtr<c_char>,
     notify: ProgramNotify,
     user_data: UserData,
 ) -> CLResult<()> {
@@ -86,11 +86,11 @@ pub fn build(
 pub fn compile(
     program: RawHandle,
     num_devices: cl_uint,
-    device_list: In<RawHandle>,
-    options: In<c_char>,
+    device_list: InPtr<RawHandle>,
+    options: InPtr<c_char>,
     num_headers: cl_uint,
-    headers: In<RawHandle>,
-    header_names: In<*const c_char>,
+    headers: InPtr<RawHandle>,
+    header_names: InPtr<*const c_char>,
     notify: ProgramNotify,
     user_data: UserData,
 ) -> CLResult<()> {
@@ -114,7 +114,7 @@ pub fn compile(
     let names = match count {
         0 => Vec::new(),
         _ => header_names
-            .strings(count, In::null())
+            .strings(count, InPtr::null())
             .ok_or(ClError::INVALID_VALUE)?,
     };
     let headers: Vec<(String, Arc<RuntimeProgram>)> = names
@@ -152,10 +152,10 @@ impl Linked {
 pub fn link(
     context: RawHandle,
     num_devices: cl_uint,
-    device_list: In<RawHandle>,
-    options: In<c_char>,
+    device_list: InPtr<RawHandle>,
+    options: InPtr<c_char>,
     num_inputs: cl_uint,
-    inputs: In<RawHandle>,
+    inputs: InPtr<RawHandle>,
     notify: ProgramNotify,
     user_data: UserData,
 ) -> CLResult<Created> {

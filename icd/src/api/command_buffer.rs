@@ -18,10 +18,10 @@ use super::queue::Queue;
 use super::recording::Recording;
 use super::transfer::{pattern, side, triple};
 use super::wait::Events;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// `cl_command_buffer_khr`
 pub struct CommandBuffer {
@@ -81,8 +81,8 @@ impl CommandBuffer {
 /// `clCreateCommandBufferKHR`
 pub fn create(
     num_queues: cl_uint,
-    queues: In<RawHandle>,
-    properties: In<cl_command_buffer_properties_khr>,
+    queues: InPtr<RawHandle>,
+    properties: InPtr<cl_command_buffer_properties_khr>,
 ) -> CLResult<RawHandle> {
     let queues = queue_list(num_queues, queues)?;
     // > CL_INVALID_VALUE if values specified in properties are not valid, or if the same property name is specified more
@@ -113,7 +113,7 @@ const DISPATCH_ASSERTS: cl_mutable_dispatch_asserts_khr =
     CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR;
 
 /// The queues of a command-buffer.
-fn queue_list(num_queues: cl_uint, queues: In<RawHandle>) -> CLResult<Vec<Ref<Queue>>> {
+fn queue_list(num_queues: cl_uint, queues: InPtr<RawHandle>) -> CLResult<Vec<Ref<Queue>>> {
     // > CL_INVALID_VALUE if num_queues is zero, or if queues is NULL.
     require(num_queues != 0, ClError::INVALID_VALUE)?;
     let raws = queues
@@ -142,7 +142,7 @@ fn single(
 
 /// A list of properties as it was given, with its final zero; empty for null.
 fn as_given(
-    list: In<cl_properties>,
+    list: InPtr<cl_properties>,
     pairs: &[(cl_properties, cl_properties)],
 ) -> Vec<cl_properties> {
     if list.is_null() {
@@ -173,10 +173,10 @@ pub fn remap(
     buffer: RawHandle,
     automatic: cl_bool,
     num_queues: cl_uint,
-    queues: In<RawHandle>,
+    queues: InPtr<RawHandle>,
     num_handles: cl_uint,
-    handles: In<RawHandle>,
-    handles_ret: Out<RawHandle>,
+    handles: InPtr<RawHandle>,
+    handles_ret: OutPtr<RawHandle>,
 ) -> CLResult<RawHandle> {
     let buffer = CommandBuffer::from_raw(buffer)?;
     // > CL_INVALID_VALUE if num_queues is 0, or if queues is NULL.
@@ -213,17 +213,6 @@ pub fn remap(
     Ok(new.raw())
 }
 
-/// `clRetainCommandBufferKHR`
-pub fn retain(buffer: RawHandle) -> CLResult<()> {
-    CommandBuffer::from_raw(buffer)?.retain();
-    Ok(())
-}
-
-/// `clReleaseCommandBufferKHR`
-pub fn release(buffer: RawHandle) -> CLResult<()> {
-    CommandBuffer::from_raw(buffer)?.release()
-}
-
 /// `clFinalizeCommandBufferKHR`
 pub fn finalize(buffer: RawHandle) -> CLResult<()> {
     // > CL_INVALID_OPERATION if command_buffer is not in the Recording state.
@@ -233,7 +222,7 @@ pub fn finalize(buffer: RawHandle) -> CLResult<()> {
 /// `clEnqueueCommandBufferKHR`
 pub fn enqueue(
     num_queues: cl_uint,
-    queues: In<RawHandle>,
+    queues: InPtr<RawHandle>,
     buffer: RawHandle,
     events: Events,
 ) -> CLResult<()> {
@@ -275,19 +264,19 @@ pub fn enqueue(
 pub fn get_info(
     buffer: RawHandle,
     name: cl_command_buffer_info_khr,
-    answer: Answer,
+    writer: InfoWriter,
 ) -> CLResult<()> {
     let buffer = CommandBuffer::from_raw(buffer)?;
     match name {
-        CL_COMMAND_BUFFER_NUM_QUEUES_KHR => answer.value(buffer.queues.len() as cl_uint),
+        CL_COMMAND_BUFFER_NUM_QUEUES_KHR => writer.value(buffer.queues.len() as cl_uint),
         CL_COMMAND_BUFFER_QUEUES_KHR => {
             let raws: Vec<RawHandle> = buffer.queues.iter().map(|queue| queue.raw()).collect();
-            answer.array(&raws)
+            writer.array(&raws)
         }
-        CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR => answer.value(buffer.reference_count()),
-        CL_COMMAND_BUFFER_STATE_KHR => answer.value(buffer.runtime.state()),
-        CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR => answer.array(buffer.runtime.property_list()),
-        CL_COMMAND_BUFFER_CONTEXT_KHR => answer.value(buffer.context.raw()),
+        CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR => writer.value(buffer.reference_count()),
+        CL_COMMAND_BUFFER_STATE_KHR => writer.value(buffer.runtime.state()),
+        CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR => writer.array(buffer.runtime.property_list()),
+        CL_COMMAND_BUFFER_CONTEXT_KHR => writer.value(buffer.context.raw()),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }
@@ -333,9 +322,9 @@ pub fn copy_buffer_rect(
     recording: Recording,
     source: RawHandle,
     destination: RawHandle,
-    source_origin: In<usize>,
-    destination_origin: In<usize>,
-    region: In<usize>,
+    source_origin: InPtr<usize>,
+    destination_origin: InPtr<usize>,
+    region: InPtr<usize>,
     source_row_pitch: usize,
     source_slice_pitch: usize,
     destination_row_pitch: usize,
@@ -371,7 +360,7 @@ pub fn copy_buffer_rect(
 pub fn fill_buffer(
     recording: Recording,
     mem: RawHandle,
-    pattern_pointer: In<c_void>,
+    pattern_pointer: InPtr<c_void>,
     pattern_size: usize,
     offset: usize,
     size: usize,
@@ -391,8 +380,8 @@ pub fn fill_buffer(
 /// `clCommandSVMMemcpyKHR`
 pub fn svm_memcpy(
     recording: Recording,
-    destination: Out<c_void>,
-    source: In<c_void>,
+    destination: OutPtr<c_void>,
+    source: InPtr<c_void>,
     size: usize,
 ) -> CLResult<()> {
     let buffer = recording.open()?;
@@ -414,8 +403,8 @@ pub fn svm_memcpy(
 /// `clCommandSVMMemFillKHR`
 pub fn svm_mem_fill(
     recording: Recording,
-    destination: Out<c_void>,
-    pattern_pointer: In<c_void>,
+    destination: OutPtr<c_void>,
+    pattern_pointer: InPtr<c_void>,
     pattern_size: usize,
     size: usize,
 ) -> CLResult<()> {
@@ -436,9 +425,9 @@ pub fn nd_range_kernel(
     recording: Recording,
     kernel: RawHandle,
     work_dim: cl_uint,
-    offset: In<usize>,
-    global: In<usize>,
-    local: In<usize>,
+    offset: InPtr<usize>,
+    global: InPtr<usize>,
+    local: InPtr<usize>,
 ) -> CLResult<()> {
     let buffer = recording.buffer()?;
     // > CL_INVALID_VALUE if values specified in properties are not valid.
@@ -520,8 +509,8 @@ pub fn copy_buffer_to_image(
     source: RawHandle,
     destination: RawHandle,
     _source_offset: usize,
-    _origin: In<usize>,
-    _region: In<usize>,
+    _origin: InPtr<usize>,
+    _region: InPtr<usize>,
 ) -> CLResult<()> {
     let buffer = recording.open()?;
     buffer.mem(source)?;
@@ -533,9 +522,9 @@ pub fn copy_image(
     recording: Recording,
     source: RawHandle,
     _destination: RawHandle,
-    _source_origin: In<usize>,
-    _destination_origin: In<usize>,
-    _region: In<usize>,
+    _source_origin: InPtr<usize>,
+    _destination_origin: InPtr<usize>,
+    _region: InPtr<usize>,
 ) -> CLResult<()> {
     not_an_image(&*recording.open()?, source)
 }
@@ -545,8 +534,8 @@ pub fn copy_image_to_buffer(
     recording: Recording,
     source: RawHandle,
     _destination: RawHandle,
-    _origin: In<usize>,
-    _region: In<usize>,
+    _origin: InPtr<usize>,
+    _region: InPtr<usize>,
     _destination_offset: usize,
 ) -> CLResult<()> {
     not_an_image(&*recording.open()?, source)
@@ -556,9 +545,9 @@ pub fn copy_image_to_buffer(
 pub fn fill_image(
     recording: Recording,
     image: RawHandle,
-    _colour: In<c_void>,
-    _origin: In<usize>,
-    _region: In<usize>,
+    _colour: InPtr<c_void>,
+    _origin: InPtr<usize>,
+    _region: InPtr<usize>,
 ) -> CLResult<()> {
     not_an_image(&*recording.open()?, image)
 }

@@ -12,10 +12,10 @@ use super::device::{Device, devices_of_type};
 use super::platform::Platform;
 use super::queue::DefaultQueues;
 use crate::abi::callback::{self, ContextDestroyed, ContextNotify};
-use crate::abi::edge::{In, RawHandle, UserData};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, RawHandle, UserData};
 
 /// `cl_context`
 pub struct Context {
@@ -76,7 +76,7 @@ impl Context {
     pub fn device_list(
         &self,
         num_devices: cl_uint,
-        device_list: In<RawHandle>,
+        device_list: InPtr<RawHandle>,
     ) -> CLResult<Vec<Ref<Device>>> {
         // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not
         // > NULL and num_devices is zero.
@@ -93,9 +93,9 @@ impl Context {
 
 /// `clCreateContext`
 pub fn create(
-    properties: In<cl_context_properties>,
+    properties: InPtr<cl_context_properties>,
     num_devices: cl_uint,
-    devices: In<RawHandle>,
+    devices: InPtr<RawHandle>,
     notify: ContextNotify,
     user_data: UserData,
 ) -> CLResult<RawHandle> {
@@ -114,7 +114,7 @@ pub fn create(
 
 /// `clCreateContextFromType`
 pub fn create_from_type(
-    properties: In<cl_context_properties>,
+    properties: InPtr<cl_context_properties>,
     device_type: cl_device_type,
     notify: ContextNotify,
     user_data: UserData,
@@ -136,7 +136,7 @@ const INITIALIZED: cl_context_memory_initialize_khr =
     CL_CONTEXT_MEMORY_INITIALIZE_LOCAL_KHR | CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR;
 
 /// Checks a property list and returns it as given, with its terminating zero.
-fn check_properties(properties: In<cl_context_properties>) -> CLResult<Vec<isize>> {
+fn check_properties(properties: InPtr<cl_context_properties>) -> CLResult<Vec<isize>> {
     let pairs = properties.properties();
     for (i, &(name, value)) in pairs.iter().enumerate() {
         // > CL_INVALID_PROPERTY if a context property name in properties is not a supported property name, if the
@@ -222,17 +222,6 @@ fn finish(
     .raw())
 }
 
-/// `clRetainContext`
-pub fn retain(context: RawHandle) -> CLResult<()> {
-    Context::from_raw(context)?.retain();
-    Ok(())
-}
-
-/// `clReleaseContext`
-pub fn release(context: RawHandle) -> CLResult<()> {
-    Context::from_raw(context)?.release()
-}
-
 /// `clTerminateContextKHR`
 pub fn terminate(context: RawHandle) -> CLResult<()> {
     // > CL_INVALID_CONTEXT if context is not a valid OpenCL context.
@@ -242,16 +231,16 @@ pub fn terminate(context: RawHandle) -> CLResult<()> {
 }
 
 /// `clGetContextInfo`
-pub fn get_info(context: RawHandle, name: cl_context_info, answer: Answer) -> CLResult<()> {
+pub fn get_info(context: RawHandle, name: cl_context_info, writer: InfoWriter) -> CLResult<()> {
     let context = Context::from_raw(context)?;
     match name {
-        CL_CONTEXT_REFERENCE_COUNT => answer.value(context.reference_count()),
-        CL_CONTEXT_NUM_DEVICES => answer.value(context.devices.len() as cl_uint),
+        CL_CONTEXT_REFERENCE_COUNT => writer.value(context.reference_count()),
+        CL_CONTEXT_NUM_DEVICES => writer.value(context.devices.len() as cl_uint),
         CL_CONTEXT_DEVICES => {
             let raws: Vec<RawHandle> = context.devices.iter().map(|device| device.raw()).collect();
-            answer.array(&raws)
+            writer.array(&raws)
         }
-        CL_CONTEXT_PROPERTIES => answer.array(context.runtime.properties()),
+        CL_CONTEXT_PROPERTIES => writer.array(context.runtime.properties()),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }

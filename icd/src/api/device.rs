@@ -1,30 +1,16 @@
-//! Devices: there is one, the CPU. `sub_device.rs` has its parts.
+//! Devices: there is one, the CPU. `sub_device.rs` has its parts, `device_info.rs` what it says of itself.
 
-use std::ffi::CString;
 use std::sync::{Arc, LazyLock};
 
-use brolga_compiler::spirv::{
-    supported_capabilities, supported_extensions, supported_instruction_sets,
-};
+use brolga_runtime::clock::timestamp;
 use brolga_runtime::device::Device as RuntimeDevice;
-use brolga_runtime::event::timestamp;
-use brolga_runtime::memory::unified_svm;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
-use super::external_memory::EXTERNAL_MEMORY;
-use super::platform::{platform, platform_or_default};
-use super::semaphore::EXTERNAL_SEMAPHORES;
-use super::unified_svm::CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR;
-use crate::abi::edge::{Out, RawHandle};
+use super::platform::platform_or_default;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
-use crate::abi::info::Answer;
-
-// cl_ext_float_atomics, "New API Enums".
-const CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4231;
-const CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4232;
-const CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4233;
+use crate::abi::pointers::{OutPtr, RawHandle};
 
 /// `cl_device_id`
 pub struct Device {
@@ -79,8 +65,8 @@ pub fn get_ids(
     platform: RawHandle,
     device_type: cl_device_type,
     num_entries: cl_uint,
-    out: Out<RawHandle>,
-    num_devices: Out<cl_uint>,
+    out: OutPtr<RawHandle>,
+    num_devices: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     // > CL_INVALID_PLATFORM if platform is not a valid platform. If it is NULL, the behavior is
     // > implementation-defined.
@@ -99,271 +85,6 @@ pub fn get_ids(
     let handles: Vec<RawHandle> = found.iter().map(|device| device.raw()).collect();
     out.set_all(&handles[..handles.len().min(num_entries as usize)]);
     Ok(())
-}
-
-/// `clGetDeviceInfo`
-#[expect(
-    non_upper_case_globals,
-    reason = "constants are spelled as in the headers (4x8BIT)"
-)]
-pub fn get_info(device: RawHandle, name: cl_device_info, answer: Answer) -> CLResult<()> {
-    let device = Device::from_raw(device)?;
-    let d = &*device.runtime;
-    // What a device without images and queues on the device reports: zero, by the table of queries.
-    const NONE: cl_uint = 0;
-    const NO_SIZE: usize = 0;
-    match name {
-        CL_DEVICE_TYPE => answer.value(d.device_type),
-        CL_DEVICE_VENDOR_ID => answer.value(d.vendor_id),
-        CL_DEVICE_MAX_COMPUTE_UNITS => answer.value(d.max_compute_units),
-        CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS => answer.value(d.max_work_item_sizes.len() as cl_uint),
-        // Also CL_DEVICE_MAX_WORK_GROUP_SIZES, its name in OpenCL 3.1.
-        CL_DEVICE_MAX_WORK_ITEM_SIZES => answer.array(&d.max_work_item_sizes),
-        CL_DEVICE_MAX_WORK_GROUP_SIZE => answer.value(d.max_work_group_size),
-        CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR => answer.value(d.preferred_vector_widths.char),
-        CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT => answer.value(d.preferred_vector_widths.short),
-        CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT => answer.value(d.preferred_vector_widths.int),
-        CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG => answer.value(d.preferred_vector_widths.long),
-        CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT => answer.value(d.preferred_vector_widths.float),
-        CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE => answer.value(d.preferred_vector_widths.double),
-        CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF => answer.value(d.preferred_vector_widths.half),
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR => answer.value(d.native_vector_widths.char),
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT => answer.value(d.native_vector_widths.short),
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_INT => answer.value(d.native_vector_widths.int),
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG => answer.value(d.native_vector_widths.long),
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT => answer.value(d.native_vector_widths.float),
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE => answer.value(d.native_vector_widths.double),
-        CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => answer.value(d.native_vector_widths.half),
-        CL_DEVICE_MAX_CLOCK_FREQUENCY => answer.value(d.max_clock_frequency),
-        CL_DEVICE_ADDRESS_BITS => answer.value(d.address_bits),
-        CL_DEVICE_MAX_MEM_ALLOC_SIZE => answer.value(d.max_mem_alloc_size),
-
-        CL_DEVICE_IMAGE_SUPPORT => answer.boolean(d.image_support),
-        CL_DEVICE_MAX_READ_IMAGE_ARGS
-        | CL_DEVICE_MAX_WRITE_IMAGE_ARGS
-        | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS
-        | CL_DEVICE_MAX_SAMPLERS
-        | CL_DEVICE_IMAGE_PITCH_ALIGNMENT
-        | CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => answer.value(NONE),
-        CL_DEVICE_IMAGE2D_MAX_WIDTH
-        | CL_DEVICE_IMAGE2D_MAX_HEIGHT
-        | CL_DEVICE_IMAGE3D_MAX_WIDTH
-        | CL_DEVICE_IMAGE3D_MAX_HEIGHT
-        | CL_DEVICE_IMAGE3D_MAX_DEPTH
-        | CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
-        | CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => answer.value(NO_SIZE),
-
-        CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR => answer.value(d.max_named_barrier_count),
-
-        CL_DEVICE_PIPE_SUPPORT => answer.boolean(d.pipe_support),
-        CL_DEVICE_MAX_PIPE_ARGS => answer.value(d.max_pipe_args),
-        CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS => answer.value(d.pipe_max_active_reservations),
-        CL_DEVICE_PIPE_MAX_PACKET_SIZE => answer.value(d.pipe_max_packet_size),
-
-        CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => answer.value(d.device_enqueue_capabilities),
-        CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES => answer.value(d.queue_on_device_properties),
-        CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE => answer.value(d.queue_on_device_preferred_size),
-        CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE => answer.value(d.queue_on_device_max_size),
-        CL_DEVICE_MAX_ON_DEVICE_QUEUES => answer.value(d.max_on_device_queues),
-        CL_DEVICE_MAX_ON_DEVICE_EVENTS => answer.value(d.max_on_device_events),
-
-        CL_DEVICE_MAX_PARAMETER_SIZE => answer.value(d.max_parameter_size),
-        CL_DEVICE_MEM_BASE_ADDR_ALIGN => answer.value(d.mem_base_addr_align),
-        CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE => answer.value(d.min_data_type_align_size),
-        CL_DEVICE_SINGLE_FP_CONFIG => answer.value(d.single_fp_config),
-        CL_DEVICE_DOUBLE_FP_CONFIG => answer.value(d.double_fp_config),
-        CL_DEVICE_HALF_FP_CONFIG => answer.value(d.half_fp_config),
-        CL_DEVICE_GLOBAL_MEM_CACHE_TYPE => answer.value(match d.global_mem_cache_size {
-            0 => CL_NONE as cl_uint,
-            _ => CL_READ_WRITE_CACHE,
-        }),
-        CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE => answer.value(d.global_mem_cacheline_size),
-        CL_DEVICE_GLOBAL_MEM_CACHE_SIZE => answer.value(d.global_mem_cache_size),
-        CL_DEVICE_GLOBAL_MEM_SIZE => answer.value(d.global_mem_size),
-        CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE => answer.value(d.max_constant_buffer_size),
-        CL_DEVICE_MAX_CONSTANT_ARGS => answer.value(d.max_constant_args),
-        CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE | CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => {
-            answer.value(d.max_global_variable_size)
-        }
-        // Work-group memory is ordinary memory that stays in a core's cache.
-        CL_DEVICE_LOCAL_MEM_TYPE => answer.value(CL_GLOBAL),
-        CL_DEVICE_LOCAL_MEM_SIZE => answer.value(d.local_mem_size),
-        CL_DEVICE_ERROR_CORRECTION_SUPPORT => answer.boolean(false),
-        CL_DEVICE_HOST_UNIFIED_MEMORY => answer.boolean(true),
-        CL_DEVICE_PROFILING_TIMER_RESOLUTION => answer.value(d.profiling_timer_resolution),
-        CL_DEVICE_ENDIAN_LITTLE => answer.boolean(cfg!(target_endian = "little")),
-        CL_DEVICE_AVAILABLE => answer.boolean(true),
-        CL_DEVICE_COMPILER_AVAILABLE | CL_DEVICE_LINKER_AVAILABLE => answer.boolean(true),
-        CL_DEVICE_EXECUTION_CAPABILITIES => answer.value(d.execution_capabilities),
-        // Also CL_DEVICE_QUEUE_PROPERTIES, its name before OpenCL 2.0.
-        CL_DEVICE_QUEUE_ON_HOST_PROPERTIES => answer.value(d.queue_on_host_properties),
-        CL_DEVICE_BUILT_IN_KERNELS => answer.string(""),
-        CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => answer.names(&[]),
-        CL_DEVICE_PLATFORM => answer.value(platform().raw()),
-        CL_DEVICE_NAME => answer.string(&d.name),
-        CL_DEVICE_VENDOR => answer.string(&d.vendor),
-        CL_DRIVER_VERSION => answer.string(d.driver_version),
-        CL_DEVICE_PROFILE => answer.string(RuntimePlatform::get().profile()),
-        CL_DEVICE_VERSION => answer.string(d.version),
-        CL_DEVICE_NUMERIC_VERSION => answer.value(d.numeric_version),
-        CL_DEVICE_OPENCL_C_VERSION => answer.string(d.opencl_c_version),
-        CL_DEVICE_OPENCL_C_ALL_VERSIONS => answer.names(d.opencl_c_all_versions()),
-        CL_DEVICE_OPENCL_C_FEATURES => answer.names(&d.opencl_c_features()),
-        // cl_khr_extended_versioning asks for the version by number; the core query replaced it.
-        CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => answer.value(opencl_c_numeric_version(d)),
-        CL_DEVICE_EXTENSIONS => answer.string(&d.extensions),
-        CL_DEVICE_EXTENSIONS_WITH_VERSION => answer.names(&d.extensions_with_version()),
-        CL_DEVICE_IL_VERSION => answer.string(&d.il_version),
-        CL_DEVICE_ILS_WITH_VERSION => answer.names(d.ils_with_version()),
-        // The format demands a date; this one says that no version has been passed.
-        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => answer.string("v0000-01-01-00"),
-        CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS => {
-            static SETS: LazyLock<Vec<CString>> = LazyLock::new(|| {
-                supported_instruction_sets()
-                    .filter_map(|name| CString::new(name).ok())
-                    .collect()
-            });
-            answer.static_strings(&SETS)
-        }
-        CL_DEVICE_SPIRV_EXTENSIONS => {
-            static EXTENSIONS: LazyLock<Vec<CString>> = LazyLock::new(|| {
-                supported_extensions()
-                    .filter_map(|name| CString::new(name).ok())
-                    .collect()
-            });
-            answer.static_strings(&EXTENSIONS)
-        }
-        CL_DEVICE_SPIRV_CAPABILITIES => answer.array(&spirv_capabilities(d)),
-        CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES => answer.value(
-            CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED
-                | CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT,
-        ),
-        // Multiplications and additions, no instruction of its own.
-        CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT
-        | CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED => {
-            answer.value([CL_FALSE; 6])
-        }
-        CL_DEVICE_PRINTF_BUFFER_SIZE => answer.value(d.printf_buffer_size),
-        CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => answer.boolean(true),
-
-        CL_DEVICE_PARENT_DEVICE | CL_DEVICE_PARENT_DEVICE_EXT => answer.value(device.parent()),
-        CL_DEVICE_PARTITION_MAX_SUB_DEVICES => answer.value(d.max_sub_devices()),
-        CL_DEVICE_PARTITION_PROPERTIES => answer.array(&device.partition_properties()),
-        CL_DEVICE_PARTITION_AFFINITY_DOMAIN => answer.value(d.affinity_domains()),
-        CL_DEVICE_PARTITION_TYPE => answer.array(&device.partition_type()),
-        // > If the device is a root-level device, a reference count of one is returned.
-        CL_DEVICE_REFERENCE_COUNT | CL_DEVICE_REFERENCE_COUNT_EXT => {
-            answer.value(device.reference_count())
-        }
-        CL_DEVICE_PARTITION_TYPES_EXT => answer.array(&device.partition_types_ext()),
-        CL_DEVICE_AFFINITY_DOMAINS_EXT => answer.array(&device.affinity_domains_ext()),
-        CL_DEVICE_PARTITION_STYLE_EXT => answer.array(&device.partition_style_ext()),
-
-        CL_DEVICE_SVM_CAPABILITIES => answer.value(d.svm_capabilities),
-        CL_DEVICE_SVM_TYPE_CAPABILITIES_KHR => answer.array(&unified_svm::TYPES),
-        CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR => {
-            answer.array(&unified_svm::concurrent_access_atom_sizes())
-        }
-        CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL
-        | CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL
-        | CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL
-        | CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL
-        | CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL => answer.value(d.usm_capabilities),
-        // Natural alignment of the type.
-        CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
-        | CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
-        | CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT => answer.value(NONE),
-        CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => answer.value(d.atomic_memory_capabilities),
-        CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => answer.value(d.atomic_fence_capabilities),
-        CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT => answer.value(d.half_fp_atomic_capabilities),
-        CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT => {
-            answer.value(d.single_fp_atomic_capabilities)
-        }
-        CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT => {
-            answer.value(d.double_fp_atomic_capabilities)
-        }
-        CL_DEVICE_MAX_NUM_SUB_GROUPS => answer.value(d.max_num_sub_groups),
-        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => answer.boolean(false),
-        CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR => answer.value(
-            CL_DEVICE_KERNEL_CLOCK_SCOPE_DEVICE_KHR
-                | CL_DEVICE_KERNEL_CLOCK_SCOPE_WORK_GROUP_KHR
-                | CL_DEVICE_KERNEL_CLOCK_SCOPE_SUB_GROUP_KHR,
-        ),
-        CL_DEVICE_SUB_GROUP_SIZES_INTEL => {
-            answer.array(&brolga_compiler::SUB_GROUP_SIZES.map(|size| size as usize))
-        }
-        CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT => {
-            answer.boolean(d.non_uniform_work_group_support)
-        }
-        CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => {
-            answer.value(d.preferred_work_group_size_multiple)
-        }
-        CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => {
-            answer.boolean(d.work_group_collective_functions_support)
-        }
-        CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => answer.boolean(d.generic_address_space_support),
-
-        CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR => answer.value(d.command_buffer_capabilities),
-        CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR => answer.value(0 as cl_bitfield),
-        CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR => {
-            answer.value(d.command_buffer_queue_properties)
-        }
-        CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR => {
-            answer.value(d.mutable_dispatch_capabilities)
-        }
-        // > Return the list of root devices device can use device-side synchronization with.
-        CL_DEVICE_COMMAND_BUFFER_NUM_SYNC_DEVICES_KHR => answer.value(devices().len() as cl_uint),
-        CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR => {
-            let raws: Vec<RawHandle> = devices().iter().map(|device| device.raw()).collect();
-            answer.array(&raws)
-        }
-
-        CL_DEVICE_TERMINATE_CAPABILITY_KHR => answer.value(d.terminate_capability),
-
-        CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => answer.array(&EXTERNAL_MEMORY),
-        // There are no images.
-        CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR => {
-            answer.array::<cl_external_memory_handle_type_khr>(&[])
-        }
-        CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR
-        | CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => answer.array(&EXTERNAL_SEMAPHORES),
-        CL_DEVICE_SEMAPHORE_TYPES_KHR => answer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),
-
-        CL_DEVICE_UUID => answer.value(d.uuid),
-        CL_DRIVER_UUID => answer.value(d.driver_uuid),
-        CL_DEVICE_LUID_VALID => answer.boolean(false),
-        // > It is not an error to query CL_DEVICE_LUID or CL_DEVICE_NODE_MASK when CL_DEVICE_LUID_VALID is CL_FALSE,
-        // > but the value is undefined.
-        CL_DEVICE_LUID => answer.value([0u8; CL_LUID_SIZE as usize]),
-        CL_DEVICE_NODE_MASK => answer.value(NONE),
-        // > CL_INVALID_VALUE if param_name is not one of the supported values.
-        _ => Err(ClError::INVALID_VALUE),
-    }
-}
-
-/// The SPIR-V capabilities that the compiler serves and the device has the types and objects for.
-fn spirv_capabilities(device: &RuntimeDevice) -> Vec<cl_uint> {
-    // > ImageBasic: for devices supporting Images (where CL_DEVICE_IMAGE_SUPPORT is CL_TRUE)
-    let of_images = |name: &str| {
-        ["Image", "Sampled", "LiteralSampler"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
-    };
-    supported_capabilities()
-        .filter(|(_, name)| name != "Float16" || device.half_fp_config != 0)
-        .filter(|(_, name)| !of_images(name) || device.image_support)
-        .map(|(number, _)| number)
-        .collect()
-}
-
-/// The version in `OpenCL C <major>.<minor>`, as a number.
-fn opencl_c_numeric_version(device: &RuntimeDevice) -> cl_version {
-    device
-        .opencl_c_version
-        .strip_prefix("OpenCL C ")
-        .and_then(|rest| rest.split(' ').next()?.split_once('.'))
-        .and_then(|(major, minor)| Some(make_version(major.parse().ok()?, minor.parse().ok()?, 0)))
-        .unwrap_or_default()
 }
 
 /// `clRetainDevice`
@@ -388,8 +109,8 @@ pub fn release(device: RawHandle) -> CLResult<()> {
 /// `clGetDeviceAndHostTimer`
 pub fn get_device_and_host_timer(
     device: RawHandle,
-    device_timestamp: Out<cl_ulong>,
-    host_timestamp: Out<cl_ulong>,
+    device_timestamp: OutPtr<cl_ulong>,
+    host_timestamp: OutPtr<cl_ulong>,
 ) -> CLResult<()> {
     Device::from_raw(device)?;
     // > CL_INVALID_VALUE if host_timestamp or device_timestamp is NULL.
@@ -405,7 +126,7 @@ pub fn get_device_and_host_timer(
 }
 
 /// `clGetHostTimer`
-pub fn get_host_timer(device: RawHandle, host_timestamp: Out<cl_ulong>) -> CLResult<()> {
+pub fn get_host_timer(device: RawHandle, host_timestamp: OutPtr<cl_ulong>) -> CLResult<()> {
     Device::from_raw(device)?;
     // > CL_INVALID_VALUE if host_timestamp is NULL.
     require(!host_timestamp.is_null(), ClError::INVALID_VALUE)?;

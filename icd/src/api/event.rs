@@ -8,10 +8,10 @@ use opencl_sys::*;
 use super::context::{Context, OfContext};
 use super::queue::Queue;
 use crate::abi::callback::{self, EventNotify};
-use crate::abi::edge::{In, RawHandle, UserData};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, RawHandle, UserData};
 
 /// `cl_event`
 pub struct Event {
@@ -46,7 +46,7 @@ pub fn set_user_status(event: RawHandle, status: cl_int) -> CLResult<()> {
 }
 
 /// `clWaitForEvents`
-pub fn wait(num_events: cl_uint, list: In<RawHandle>) -> CLResult<()> {
+pub fn wait(num_events: cl_uint, list: InPtr<RawHandle>) -> CLResult<()> {
     // > CL_INVALID_VALUE if num_events is zero or event_list is NULL.
     require(num_events != 0, ClError::INVALID_VALUE)?;
     let raws = list
@@ -67,32 +67,21 @@ pub fn wait(num_events: cl_uint, list: In<RawHandle>) -> CLResult<()> {
     RuntimeEvent::wait_all(&runtime)
 }
 
-/// `clRetainEvent`
-pub fn retain(event: RawHandle) -> CLResult<()> {
-    Event::from_raw(event)?.retain();
-    Ok(())
-}
-
-/// `clReleaseEvent`
-pub fn release(event: RawHandle) -> CLResult<()> {
-    Event::from_raw(event)?.release()
-}
-
 /// `clGetEventInfo`
-pub fn get_info(event: RawHandle, name: cl_event_info, answer: Answer) -> CLResult<()> {
+pub fn get_info(event: RawHandle, name: cl_event_info, writer: InfoWriter) -> CLResult<()> {
     let event = Event::from_raw(event)?;
     match name {
         // > If event is a user event object, a NULL value is returned.
-        CL_EVENT_COMMAND_QUEUE => answer.value(
+        CL_EVENT_COMMAND_QUEUE => writer.value(
             event
                 .queue
                 .as_ref()
                 .map_or(RawHandle::NULL, |queue| queue.raw()),
         ),
-        CL_EVENT_CONTEXT => answer.value(event.context.raw()),
-        CL_EVENT_COMMAND_TYPE => answer.value(event.runtime.command_type()),
-        CL_EVENT_COMMAND_EXECUTION_STATUS => answer.value(event.runtime.status()),
-        CL_EVENT_REFERENCE_COUNT => answer.value(event.reference_count()),
+        CL_EVENT_CONTEXT => writer.value(event.context.raw()),
+        CL_EVENT_COMMAND_TYPE => writer.value(event.runtime.command_type()),
+        CL_EVENT_COMMAND_EXECUTION_STATUS => writer.value(event.runtime.status()),
+        CL_EVENT_REFERENCE_COUNT => writer.value(event.reference_count()),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }
@@ -102,18 +91,18 @@ pub fn get_info(event: RawHandle, name: cl_event_info, answer: Answer) -> CLResu
 pub fn get_profiling_info(
     event: RawHandle,
     name: cl_profiling_info,
-    answer: Answer,
+    writer: InfoWriter,
 ) -> CLResult<()> {
     let event = Event::from_raw(event)?;
     // > CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if the
     // > execution status of the command identified by event is not CL_COMPLETE, or if event is a user event object.
     let profile = event.runtime.profile()?;
     match name {
-        CL_PROFILING_COMMAND_QUEUED => answer.value(profile.queued),
-        CL_PROFILING_COMMAND_SUBMIT => answer.value(profile.submit),
-        CL_PROFILING_COMMAND_START => answer.value(profile.start),
-        CL_PROFILING_COMMAND_END => answer.value(profile.end),
-        CL_PROFILING_COMMAND_COMPLETE => answer.value(profile.complete),
+        CL_PROFILING_COMMAND_QUEUED => writer.value(profile.queued),
+        CL_PROFILING_COMMAND_SUBMIT => writer.value(profile.submit),
+        CL_PROFILING_COMMAND_START => writer.value(profile.start),
+        CL_PROFILING_COMMAND_END => writer.value(profile.end),
+        CL_PROFILING_COMMAND_COMPLETE => writer.value(profile.complete),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }

@@ -6,13 +6,13 @@ use brolga_runtime::platform::Platform as RuntimePlatform;
 
 use super::device::devices;
 use super::platform::{Platform, platform};
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::entry_points;
 use crate::abi::error::CLResult;
 use crate::abi::handle::{Object, set_loader_data};
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// The address of an advertised extension's function, or null.
-fn find(name: In<c_char>, among: impl Fn(&str) -> bool) -> *mut c_void {
+fn find(name: InPtr<c_char>, among: impl Fn(&str) -> bool) -> *mut c_void {
     name.string()
         .and_then(|name| String::from_utf8(name).ok())
         .filter(|name| among(name))
@@ -21,13 +21,13 @@ fn find(name: In<c_char>, among: impl Fn(&str) -> bool) -> *mut c_void {
 }
 
 /// `clGetExtensionFunctionAddress`: functions of the extensions that are advertised.
-pub fn get_address(name: In<c_char>) -> CLResult<*mut c_void> {
+pub fn get_address(name: InPtr<c_char>) -> CLResult<*mut c_void> {
     let platform = RuntimePlatform::get();
     Ok(find(name, |name| platform.has_extension_function(name)))
 }
 
 /// `clGetExtensionFunctionAddressForPlatform`
-pub fn get_address_for_platform(platform: RawHandle, name: In<c_char>) -> CLResult<*mut c_void> {
+pub fn get_address_for_platform(platform: RawHandle, name: InPtr<c_char>) -> CLResult<*mut c_void> {
     // > A return value of NULL indicates that the specified function does not exist or platform is not a valid
     // > platform.
     Platform::from_raw(platform)?;
@@ -36,13 +36,13 @@ pub fn get_address_for_platform(platform: RawHandle, name: In<c_char>) -> CLResu
 
 /// `clIcdGetFunctionAddressForPlatformKHR`: any entry point, core or extension, for the table that a loader with
 /// `cl_khr_icd` 2.0.0 makes of its own.
-pub fn get_any_address(platform: RawHandle, name: In<c_char>) -> CLResult<*mut c_void> {
+pub fn get_any_address(platform: RawHandle, name: InPtr<c_char>) -> CLResult<*mut c_void> {
     Platform::from_raw(platform)?;
     Ok(find(name, |_| true))
 }
 
 /// `clIcdSetPlatformDispatchDataKHR`: from now on the second word of every handle is the loader's.
-pub fn set_dispatch_data(raw: RawHandle, data: Out<c_void>) -> CLResult<()> {
+pub fn set_dispatch_data(raw: RawHandle, data: OutPtr<c_void>) -> CLResult<()> {
     // > CL_INVALID_PLATFORM if platform is not a valid platform.
     Platform::from_raw(raw)?;
     set_loader_data(data.pointer());

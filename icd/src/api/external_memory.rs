@@ -11,15 +11,9 @@ use super::device::Device;
 use super::memory::Mem;
 use super::queue::Queue;
 use super::wait::Events;
-use crate::abi::edge::{In, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
-
-/// What memory can be imported from.
-pub const EXTERNAL_MEMORY: [cl_external_memory_handle_type_khr; 2] = [
-    CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR,
-    CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR,
-];
+use crate::abi::pointers::{InPtr, RawHandle};
 
 const OPAQUE_FD: cl_mem_properties = CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR as cl_mem_properties;
 const DMA_BUF: cl_mem_properties = CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR as cl_mem_properties;
@@ -41,7 +35,7 @@ pub struct External {
 
 impl Properties {
     /// Reads a list, one of whose properties is followed by a list of its own.
-    pub fn read(list: In<cl_mem_properties>) -> CLResult<Properties> {
+    pub fn read(list: InPtr<cl_mem_properties>) -> CLResult<Properties> {
         let mut wanted = Properties::default();
         if list.is_null() {
             return Ok(wanted);
@@ -110,7 +104,7 @@ impl Properties {
 fn queue_and_buffers(
     queue: RawHandle,
     count: cl_uint,
-    list: In<RawHandle>,
+    list: InPtr<RawHandle>,
 ) -> CLResult<(Ref<Queue>, Vec<Arc<RuntimeBuffer>>)> {
     let queue = Queue::usable(queue)?;
     // > CL_INVALID_VALUE if num_mem_objects is zero and mem_objects is not a NULL value, or if num_mem_objects is greater
@@ -124,17 +118,11 @@ fn queue_and_buffers(
         objects.iter().all(|mem| !mem.imported_for.is_empty()),
         ClError::INVALID_MEM_OBJECT,
     )?;
-    // > CL_INVALID_COMMAND_QUEUE if device associated with command_queue is not one of the devices specified by
-    // > CL_MEM_DEVICE_HANDLE_LIST_KHR at the time of creating one or more of mem_objects, or if one or more of mem_objects
-    // > belong to a context that does not contain a device associated with command_queue.
-    let of_device = |mem: &Ref<Mem>| {
-        let mut devices = mem.imported_for.iter();
-        devices.any(|device| Arc::ptr_eq(device, &queue.device))
-    };
-    require(
-        objects.iter().all(of_device),
-        ClError::INVALID_COMMAND_QUEUE,
-    )?;
+    // > CL_INVALID_COMMAND_QUEUE if device associated with command_queue is not one of the devices
+    // > specified by CL_MEM_DEVICE_HANDLE_LIST_KHR at the time of creating one or more of mem_objects,
+    // > or if one or more of mem_objects belong to a context that does not contain a device associated
+    // > with command_queue.
+    queue.require_device_in(objects.iter().map(|mem| &mem.imported_for[..]))?;
     let runtime = objects.iter().map(|mem| mem.runtime.clone()).collect();
     Ok((queue, runtime))
 }
@@ -143,26 +131,24 @@ fn queue_and_buffers(
 pub fn enqueue_acquire(
     queue: RawHandle,
     count: cl_uint,
-    list: In<RawHandle>,
+    list: InPtr<RawHandle>,
     events: Events,
 ) -> CLResult<()> {
     let (queue, buffers) = queue_and_buffers(queue, count, list)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_acquire_external(&buffers, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_acquire_external(&buffers, wait)
+    })
 }
 
 /// `clEnqueueReleaseExternalMemObjectsKHR`
 pub fn enqueue_release(
     queue: RawHandle,
     count: cl_uint,
-    list: In<RawHandle>,
+    list: InPtr<RawHandle>,
     events: Events,
 ) -> CLResult<()> {
     let (queue, buffers) = queue_and_buffers(queue, count, list)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_release_external(&buffers, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_release_external(&buffers, wait)
+    })
 }

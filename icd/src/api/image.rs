@@ -10,10 +10,10 @@ use super::context::{Context, OfContext};
 use super::memory::Mem;
 use super::queue::Queue;
 use super::wait::Events;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// Every access and host pointer flag.
 const MEM_FLAGS: cl_mem_flags = CL_MEM_READ_WRITE
@@ -31,7 +31,7 @@ const MEM_FLAGS: cl_mem_flags = CL_MEM_READ_WRITE
 fn check_creation(
     context: RawHandle,
     flags: cl_mem_flags,
-    format: In<cl_image_format>,
+    format: InPtr<cl_image_format>,
 ) -> CLResult<()> {
     Context::usable(context)?;
     // > CL_INVALID_VALUE if values specified in flags are not valid.
@@ -45,21 +45,21 @@ fn check_creation(
 pub fn create(
     context: RawHandle,
     flags: cl_mem_flags,
-    format: In<cl_image_format>,
-    descriptor: In<cl_image_desc>,
-    host_ptr: Out<c_void>,
+    format: InPtr<cl_image_format>,
+    descriptor: InPtr<cl_image_desc>,
+    host_ptr: OutPtr<c_void>,
 ) -> CLResult<RawHandle> {
-    create_with_properties(context, In::null(), flags, format, descriptor, host_ptr)
+    create_with_properties(context, InPtr::null(), flags, format, descriptor, host_ptr)
 }
 
 /// `clCreateImageWithProperties`
 pub fn create_with_properties(
     context: RawHandle,
-    properties: In<cl_mem_properties>,
+    properties: InPtr<cl_mem_properties>,
     flags: cl_mem_flags,
-    format: In<cl_image_format>,
-    descriptor: In<cl_image_desc>,
-    host_ptr: Out<c_void>,
+    format: InPtr<cl_image_format>,
+    descriptor: InPtr<cl_image_desc>,
+    host_ptr: OutPtr<c_void>,
 ) -> CLResult<RawHandle> {
     let _ = (properties, host_ptr);
     check_creation(context, flags, format)?;
@@ -73,11 +73,11 @@ pub fn create_with_properties(
 pub fn create_2d(
     context: RawHandle,
     flags: cl_mem_flags,
-    format: In<cl_image_format>,
+    format: InPtr<cl_image_format>,
     width: usize,
     height: usize,
     row_pitch: usize,
-    host_ptr: Out<c_void>,
+    host_ptr: OutPtr<c_void>,
 ) -> CLResult<RawHandle> {
     let _ = (row_pitch, host_ptr);
     check_creation(context, flags, format)?;
@@ -90,13 +90,13 @@ pub fn create_2d(
 pub fn create_3d(
     context: RawHandle,
     flags: cl_mem_flags,
-    format: In<cl_image_format>,
+    format: InPtr<cl_image_format>,
     width: usize,
     height: usize,
     depth: usize,
     row_pitch: usize,
     slice_pitch: usize,
-    host_ptr: Out<c_void>,
+    host_ptr: OutPtr<c_void>,
 ) -> CLResult<RawHandle> {
     let _ = (row_pitch, slice_pitch, host_ptr);
     check_creation(context, flags, format)?;
@@ -114,8 +114,8 @@ pub fn get_supported_formats(
     flags: cl_mem_flags,
     image_type: cl_mem_object_type,
     num_entries: cl_uint,
-    formats: Out<cl_image_format>,
-    num_formats: Out<cl_uint>,
+    formats: OutPtr<cl_image_format>,
+    num_formats: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     Context::from_raw(context)?;
     // > CL_INVALID_VALUE if flags is not valid, if image_type is not valid, or if num_entries is zero and
@@ -134,8 +134,8 @@ pub fn get_supported_formats(
 }
 
 /// `clGetImageInfo`
-pub fn get_info(image: RawHandle, name: cl_image_info, answer: Answer) -> CLResult<()> {
-    let _ = (name, answer);
+pub fn get_info(image: RawHandle, name: cl_image_info, writer: InfoWriter) -> CLResult<()> {
+    let _ = (name, writer);
     not_an_image(image)
 }
 
@@ -156,11 +156,11 @@ pub fn read(
     queue: RawHandle,
     image: RawHandle,
     _blocking: cl_bool,
-    _origin: In<usize>,
-    _region: In<usize>,
+    _origin: InPtr<usize>,
+    _region: InPtr<usize>,
     _row_pitch: usize,
     _slice_pitch: usize,
-    _to: Out<c_void>,
+    _to: OutPtr<c_void>,
     _events: Events,
 ) -> CLResult<()> {
     reject(queue, image)
@@ -171,11 +171,11 @@ pub fn write(
     queue: RawHandle,
     image: RawHandle,
     _blocking: cl_bool,
-    _origin: In<usize>,
-    _region: In<usize>,
+    _origin: InPtr<usize>,
+    _region: InPtr<usize>,
     _row_pitch: usize,
     _slice_pitch: usize,
-    _from: In<c_void>,
+    _from: InPtr<c_void>,
     _events: Events,
 ) -> CLResult<()> {
     reject(queue, image)
@@ -186,9 +186,9 @@ pub fn copy(
     queue: RawHandle,
     source: RawHandle,
     _destination: RawHandle,
-    _source_origin: In<usize>,
-    _destination_origin: In<usize>,
-    _region: In<usize>,
+    _source_origin: InPtr<usize>,
+    _destination_origin: InPtr<usize>,
+    _region: InPtr<usize>,
     _events: Events,
 ) -> CLResult<()> {
     reject(queue, source)
@@ -199,8 +199,8 @@ pub fn copy_to_buffer(
     queue: RawHandle,
     source: RawHandle,
     _destination: RawHandle,
-    _origin: In<usize>,
-    _region: In<usize>,
+    _origin: InPtr<usize>,
+    _region: InPtr<usize>,
     _offset: usize,
     _events: Events,
 ) -> CLResult<()> {
@@ -213,8 +213,8 @@ pub fn copy_from_buffer(
     source: RawHandle,
     destination: RawHandle,
     _offset: usize,
-    _origin: In<usize>,
-    _region: In<usize>,
+    _origin: InPtr<usize>,
+    _region: InPtr<usize>,
     _events: Events,
 ) -> CLResult<()> {
     let queue_object = Queue::usable(queue)?;
@@ -228,13 +228,13 @@ pub fn map(
     image: RawHandle,
     _blocking: cl_bool,
     _flags: cl_map_flags,
-    _origin: In<usize>,
-    _region: In<usize>,
-    _row_pitch: Out<usize>,
-    _slice_pitch: Out<usize>,
+    _origin: InPtr<usize>,
+    _region: InPtr<usize>,
+    _row_pitch: OutPtr<usize>,
+    _slice_pitch: OutPtr<usize>,
     _num_events: cl_uint,
-    _event_list: In<RawHandle>,
-    _event: Out<RawHandle>,
+    _event_list: InPtr<RawHandle>,
+    _event: OutPtr<RawHandle>,
 ) -> CLResult<*mut c_void> {
     reject(queue, image)?;
     Err(ClError::INVALID_OPERATION)
@@ -244,9 +244,9 @@ pub fn map(
 pub fn fill(
     queue: RawHandle,
     image: RawHandle,
-    _colour: In<c_void>,
-    _origin: In<usize>,
-    _region: In<usize>,
+    _colour: InPtr<c_void>,
+    _origin: InPtr<usize>,
+    _region: InPtr<usize>,
     _events: Events,
 ) -> CLResult<()> {
     reject(queue, image)

@@ -11,9 +11,9 @@ use super::context::{Context, OfContext};
 use super::memory::Mem;
 use super::program::Program;
 use super::queue::Queue;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// `cl_kernel`
 pub struct Kernel {
@@ -39,7 +39,7 @@ impl Kernel {
 }
 
 /// `clCreateKernel`
-pub fn create(program: RawHandle, name: In<c_char>) -> CLResult<RawHandle> {
+pub fn create(program: RawHandle, name: InPtr<c_char>) -> CLResult<RawHandle> {
     let program = Program::usable(program)?;
     // > CL_INVALID_VALUE if kernel_name is NULL.
     let name = name.string().ok_or(ClError::INVALID_VALUE)?;
@@ -54,8 +54,8 @@ pub fn create(program: RawHandle, name: In<c_char>) -> CLResult<RawHandle> {
 pub fn create_all(
     program: RawHandle,
     num_kernels: cl_uint,
-    kernels: Out<RawHandle>,
-    num_kernels_ret: Out<cl_uint>,
+    kernels: OutPtr<RawHandle>,
+    num_kernels_ret: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     let program = Program::usable(program)?;
     // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for any device in program.
@@ -82,19 +82,13 @@ pub fn clone(kernel: RawHandle) -> CLResult<RawHandle> {
     Ok(Kernel::handle(kernel.runtime.duplicate(), &kernel.program).raw())
 }
 
-/// `clRetainKernel`
-pub fn retain(kernel: RawHandle) -> CLResult<()> {
-    Kernel::from_raw(kernel)?.retain();
-    Ok(())
-}
-
-/// `clReleaseKernel`
-pub fn release(kernel: RawHandle) -> CLResult<()> {
-    Kernel::from_raw(kernel)?.release()
-}
-
 /// `clSetKernelArg`
-pub fn set_arg(kernel: RawHandle, index: cl_uint, size: usize, value: In<c_void>) -> CLResult<()> {
+pub fn set_arg(
+    kernel: RawHandle,
+    index: cl_uint,
+    size: usize,
+    value: InPtr<c_void>,
+) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
     set_arg_of(&kernel.runtime, index, size, value)
 }
@@ -104,7 +98,7 @@ pub fn set_arg_of(
     kernel: &RuntimeKernel,
     index: cl_uint,
     size: usize,
-    value: In<c_void>,
+    value: InPtr<c_void>,
 ) -> CLResult<()> {
     // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
     match kernel.arg_kind(index)? {
@@ -163,7 +157,7 @@ pub fn set_arg_of(
 }
 
 /// The handle that an argument's value points to; null when there is no value.
-fn object_argument(size: usize, value: In<c_void>) -> CLResult<RawHandle> {
+fn object_argument(size: usize, value: InPtr<c_void>) -> CLResult<RawHandle> {
     // > CL_INVALID_ARG_SIZE if arg_size != sizeof(cl_mem) and the argument is a memory object, or if
     // > arg_size != sizeof(cl_sampler) and the argument is a sampler.
     require(size == size_of::<cl_mem>(), ClError::INVALID_ARG_SIZE)?;
@@ -171,7 +165,11 @@ fn object_argument(size: usize, value: In<c_void>) -> CLResult<RawHandle> {
 }
 
 /// `clSetKernelArgSVMPointer`, `clSetKernelArgMemPointerINTEL`
-pub fn set_arg_svm_pointer(kernel: RawHandle, index: cl_uint, value: In<c_void>) -> CLResult<()> {
+pub fn set_arg_svm_pointer(
+    kernel: RawHandle,
+    index: cl_uint,
+    value: InPtr<c_void>,
+) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
     kernel.runtime.set_arg_svm(index, value.address())
 }
@@ -198,7 +196,7 @@ pub fn set_exec_info(
     kernel: RawHandle,
     name: cl_kernel_exec_info,
     size: usize,
-    value: In<c_void>,
+    value: InPtr<c_void>,
 ) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
     set_exec_info_of(&kernel.runtime, name, size, value)
@@ -209,7 +207,7 @@ pub fn set_exec_info_of(
     kernel: &RuntimeKernel,
     name: cl_kernel_exec_info,
     size: usize,
-    value: In<c_void>,
+    value: InPtr<c_void>,
 ) -> CLResult<()> {
     // > CL_INVALID_VALUE if param_name is not valid, if param_value is NULL and param_value_size is greater than zero,
     // > or if the size specified by param_value_size is not valid.

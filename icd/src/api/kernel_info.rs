@@ -9,22 +9,22 @@ use opencl_sys::*;
 use super::device::Device;
 use super::kernel::Kernel;
 use super::queue::Queue;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// `clGetKernelInfo`
-pub fn get_info(kernel: RawHandle, name: cl_kernel_info, answer: Answer) -> CLResult<()> {
+pub fn get_info(kernel: RawHandle, name: cl_kernel_info, writer: InfoWriter) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
     let info = kernel.runtime.info();
     match name {
-        CL_KERNEL_FUNCTION_NAME => answer.string(&info.name),
-        CL_KERNEL_NUM_ARGS => answer.value(info.args.len() as cl_uint),
-        CL_KERNEL_REFERENCE_COUNT => answer.value(kernel.reference_count()),
-        CL_KERNEL_CONTEXT => answer.value(kernel.program.context.raw()),
-        CL_KERNEL_PROGRAM => answer.value(kernel.program.raw()),
-        CL_KERNEL_ATTRIBUTES => answer.string(&info.attributes),
+        CL_KERNEL_FUNCTION_NAME => writer.string(&info.name),
+        CL_KERNEL_NUM_ARGS => writer.value(info.args.len() as cl_uint),
+        CL_KERNEL_REFERENCE_COUNT => writer.value(kernel.reference_count()),
+        CL_KERNEL_CONTEXT => writer.value(kernel.program.context.raw()),
+        CL_KERNEL_PROGRAM => writer.value(kernel.program.raw()),
+        CL_KERNEL_ATTRIBUTES => writer.string(&info.attributes),
         // > CL_INVALID_VALUE if param_name is not valid.
         _ => Err(ClError::INVALID_VALUE),
     }
@@ -35,7 +35,7 @@ pub fn get_arg_info(
     kernel: RawHandle,
     index: cl_uint,
     name: cl_kernel_arg_info,
-    answer: Answer,
+    writer: InfoWriter,
 ) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
     // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
@@ -43,20 +43,20 @@ pub fn get_arg_info(
     // > CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel.
     let arg = kernel.runtime.arg_info(index)?;
     match name {
-        CL_KERNEL_ARG_ADDRESS_QUALIFIER => answer.value(address_qualifier(arg)),
-        CL_KERNEL_ARG_ACCESS_QUALIFIER => answer.value(match arg.access {
+        CL_KERNEL_ARG_ADDRESS_QUALIFIER => writer.value(address_qualifier(arg)),
+        CL_KERNEL_ARG_ACCESS_QUALIFIER => writer.value(match arg.access {
             AccessQualifier::None => CL_KERNEL_ARG_ACCESS_NONE,
             AccessQualifier::ReadOnly => CL_KERNEL_ARG_ACCESS_READ_ONLY,
             AccessQualifier::WriteOnly => CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
             AccessQualifier::ReadWrite => CL_KERNEL_ARG_ACCESS_READ_WRITE,
         }),
-        CL_KERNEL_ARG_TYPE_NAME => answer.string(
+        CL_KERNEL_ARG_TYPE_NAME => writer.string(
             arg.type_name
                 .as_deref()
                 .ok_or(ClError::KERNEL_ARG_INFO_NOT_AVAILABLE)?,
         ),
-        CL_KERNEL_ARG_TYPE_QUALIFIER => answer.value(type_qualifiers(arg)),
-        CL_KERNEL_ARG_NAME => answer.string(
+        CL_KERNEL_ARG_TYPE_QUALIFIER => writer.value(type_qualifiers(arg)),
+        CL_KERNEL_ARG_NAME => writer.string(
             arg.name
                 .as_deref()
                 .ok_or(ClError::KERNEL_ARG_INFO_NOT_AVAILABLE)?,
@@ -108,7 +108,7 @@ pub fn get_work_group_info(
     kernel: RawHandle,
     raw_device: RawHandle,
     name: cl_kernel_work_group_info,
-    answer: Answer,
+    writer: InfoWriter,
 ) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
     device(&kernel, raw_device)?;
@@ -117,20 +117,20 @@ pub fn get_work_group_info(
         // > CL_INVALID_VALUE if param_name is CL_KERNEL_GLOBAL_WORK_SIZE and device is not a custom device and kernel
         // > is not a built-in kernel.
         CL_KERNEL_GLOBAL_WORK_SIZE => Err(ClError::INVALID_VALUE),
-        CL_KERNEL_WORK_GROUP_SIZE => answer.value(kernel.runtime.work_group_size()),
+        CL_KERNEL_WORK_GROUP_SIZE => writer.value(kernel.runtime.work_group_size()),
         // > If the work-group size is not specified, (0, 0, 0) is returned.
-        CL_KERNEL_COMPILE_WORK_GROUP_SIZE => answer.value(
+        CL_KERNEL_COMPILE_WORK_GROUP_SIZE => writer.value(
             info.required_work_group_size
                 .unwrap_or_default()
                 .map(|size| size as usize),
         ),
-        CL_KERNEL_LOCAL_MEM_SIZE => answer.value(kernel.runtime.local_mem_size()),
+        CL_KERNEL_LOCAL_MEM_SIZE => writer.value(kernel.runtime.local_mem_size()),
         CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => {
-            answer.value(kernel.runtime.preferred_multiple())
+            writer.value(kernel.runtime.preferred_multiple())
         }
-        CL_KERNEL_PRIVATE_MEM_SIZE => answer.value(info.private_mem_size),
+        CL_KERNEL_PRIVATE_MEM_SIZE => writer.value(info.private_mem_size),
         // > Returns the amount of memory, in bytes, used for spills of registers (cl_intel_required_subgroup_size): caches hold them here.
-        CL_KERNEL_SPILL_MEM_SIZE_INTEL => answer.value(0 as cl_ulong),
+        CL_KERNEL_SPILL_MEM_SIZE_INTEL => writer.value(0 as cl_ulong),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }
@@ -142,8 +142,8 @@ pub fn get_sub_group_info(
     raw_device: RawHandle,
     name: cl_kernel_sub_group_info,
     input_size: usize,
-    input: In<c_void>,
-    answer: Answer,
+    input: InPtr<c_void>,
+    writer: InfoWriter,
 ) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
     let device = device(&kernel, raw_device)?;
@@ -159,11 +159,11 @@ pub fn get_sub_group_info(
         // > sub-group in any work-group could be the same or smaller size.
         CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
             local_size(input_size, input)?;
-            answer.value(sub_group_size)
+            writer.value(sub_group_size)
         }
         CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => {
             let items: usize = local_size(input_size, input)?.iter().product();
-            answer.value(items.div_ceil(sub_group_size))
+            writer.value(items.div_ceil(sub_group_size))
         }
         CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
             require(input_size == size_of::<usize>(), ClError::INVALID_VALUE)?;
@@ -176,19 +176,19 @@ pub fn get_sub_group_info(
                 .unwrap_or(0);
             let mut size = [usize::from(items != 0); 3];
             size[0] = items;
-            let dimensions = answer.elements::<usize>().clamp(1, 3);
-            answer.array(&size[..dimensions])
+            let dimensions = writer.elements::<usize>().clamp(1, 3);
+            writer.array(&size[..dimensions])
         }
         CL_KERNEL_MAX_NUM_SUB_GROUPS => {
-            answer.value(kernel.runtime.work_group_size().div_ceil(sub_group_size))
+            writer.value(kernel.runtime.work_group_size().div_ceil(sub_group_size))
         }
         // > If the sub-group count is not specified, then 0 is returned.
         CL_KERNEL_COMPILE_NUM_SUB_GROUPS => {
-            answer.value(info.required_num_sub_groups.unwrap_or(0) as usize)
+            writer.value(info.required_num_sub_groups.unwrap_or(0) as usize)
         }
         // > Returns the required sub-group size specified by the kernel via intel_reqd_sub_group_size, or 0 (cl_intel_required_subgroup_size).
         CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {
-            answer.value(info.required_sub_group_size.unwrap_or(0) as usize)
+            writer.value(info.required_sub_group_size.unwrap_or(0) as usize)
         }
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
@@ -196,7 +196,7 @@ pub fn get_sub_group_info(
 }
 
 /// The work-group size in `input_value`: one to three sizes.
-fn local_size(size: usize, input: In<c_void>) -> CLResult<Vec<usize>> {
+fn local_size(size: usize, input: InPtr<c_void>) -> CLResult<Vec<usize>> {
     // > CL_INVALID_VALUE if the size in bytes specified by input_value_size is not valid or if input_value is NULL.
     let dimensions = size / size_of::<usize>();
     require(
@@ -214,9 +214,9 @@ pub fn get_suggested_local_work_size(
     queue: RawHandle,
     kernel: RawHandle,
     work_dim: cl_uint,
-    offset: In<usize>,
-    global: In<usize>,
-    suggested: Out<usize>,
+    offset: InPtr<usize>,
+    global: InPtr<usize>,
+    suggested: OutPtr<usize>,
 ) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
     let kernel = Kernel::from_raw(kernel)?;

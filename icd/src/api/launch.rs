@@ -11,9 +11,9 @@ use super::memory::Mem;
 use super::queue::Queue;
 use super::wait::Events;
 use crate::abi::callback::{self, NativeKernel};
-use crate::abi::edge::{In, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
+use crate::abi::pointers::{InPtr, RawHandle};
 
 /// The queue and kernel of a launch.
 fn queue_and_kernel(queue: RawHandle, kernel: RawHandle) -> CLResult<(Ref<Queue>, Ref<Kernel>)> {
@@ -32,48 +32,46 @@ pub fn nd_range(
     queue: RawHandle,
     kernel: RawHandle,
     work_dim: cl_uint,
-    offset: In<usize>,
-    global: In<usize>,
-    local: In<usize>,
+    offset: InPtr<usize>,
+    global: InPtr<usize>,
+    local: InPtr<usize>,
     events: Events,
 ) -> CLResult<()> {
     let (queue, kernel) = queue_and_kernel(queue, kernel)?;
     // > CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and
     // > CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS).
     require((1..=3).contains(&work_dim), ClError::INVALID_WORK_DIMENSION)?;
-    let wait = events.wait_list(&queue.context)?;
-    // Arguments and sizes are checked by the runtime.
-    let dimensions = work_dim as usize;
-    let event = queue.runtime.enqueue_nd_range(
-        &kernel.runtime,
-        work_dim,
-        offset.array(dimensions).as_deref(),
-        global.array(dimensions).as_deref(),
-        local.array(dimensions).as_deref(),
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // Arguments and sizes are checked by the runtime.
+        let dimensions = work_dim as usize;
+        queue.runtime.enqueue_nd_range(
+            &kernel.runtime,
+            work_dim,
+            offset.array(dimensions).as_deref(),
+            global.array(dimensions).as_deref(),
+            local.array(dimensions).as_deref(),
+            wait,
+        )
+    })
 }
 
 /// `clEnqueueTask`
 pub fn task(queue: RawHandle, kernel: RawHandle, events: Events) -> CLResult<()> {
     let (queue, kernel) = queue_and_kernel(queue, kernel)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_task(&kernel.runtime, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_task(&kernel.runtime, wait)
+    })
 }
 
 /// `clEnqueueNativeKernel`
 pub fn native_kernel(
     queue: RawHandle,
     function: NativeKernel,
-    args: In<c_void>,
+    args: InPtr<c_void>,
     args_size: usize,
     num_mem_objects: cl_uint,
-    mem_list: In<RawHandle>,
-    args_mem_loc: In<*const c_void>,
+    mem_list: InPtr<RawHandle>,
+    args_mem_loc: InPtr<*const c_void>,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;

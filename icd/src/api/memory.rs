@@ -12,10 +12,10 @@ use super::device::Device;
 use super::external_memory::{External, Properties};
 use super::queue::Queue;
 use crate::abi::callback::{self, MemNotify};
-use crate::abi::edge::{In, Out, RawHandle, UserData};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle, UserData};
 
 /// `cl_mem`
 pub struct Mem {
@@ -70,7 +70,7 @@ pub fn create_buffer(
     context: RawHandle,
     flags: cl_mem_flags,
     size: usize,
-    host_ptr: Out<c_void>,
+    host_ptr: OutPtr<c_void>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     finish(context, flags, size, host_ptr, Vec::new(), None)
@@ -79,10 +79,10 @@ pub fn create_buffer(
 /// `clCreateBufferWithProperties`
 pub fn create_buffer_with_properties(
     context: RawHandle,
-    properties: In<cl_mem_properties>,
+    properties: InPtr<cl_mem_properties>,
     flags: cl_mem_flags,
     size: usize,
-    host_ptr: Out<c_void>,
+    host_ptr: OutPtr<c_void>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     let properties = Properties::read(properties)?;
@@ -100,10 +100,10 @@ pub fn create_buffer_with_properties(
 /// `clCreateBufferWithPropertiesINTEL` of `cl_intel_create_buffer_with_properties`, which is the same but for one error.
 pub fn create_buffer_with_properties_intel(
     context: RawHandle,
-    properties: In<cl_mem_properties>,
+    properties: InPtr<cl_mem_properties>,
     flags: cl_mem_flags,
     size: usize,
-    host_ptr: Out<c_void>,
+    host_ptr: OutPtr<c_void>,
 ) -> CLResult<RawHandle> {
     create_buffer_with_properties(context, properties, flags, size, host_ptr).map_err(|error| {
         match error {
@@ -120,7 +120,7 @@ fn finish(
     context: Ref<Context>,
     flags: cl_mem_flags,
     size: usize,
-    host_ptr: Out<c_void>,
+    host_ptr: OutPtr<c_void>,
     properties: Vec<cl_mem_properties>,
     external: Option<External>,
 ) -> CLResult<RawHandle> {
@@ -146,7 +146,7 @@ pub fn create_sub_buffer(
     buffer: RawHandle,
     flags: cl_mem_flags,
     create_type: cl_buffer_create_type,
-    create_info: In<c_void>,
+    create_info: InPtr<c_void>,
 ) -> CLResult<RawHandle> {
     // > CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object.
     let parent = Mem::buffer(buffer)?;
@@ -176,44 +176,33 @@ pub fn create_sub_buffer(
     .raw())
 }
 
-/// `clRetainMemObject`
-pub fn retain(mem: RawHandle) -> CLResult<()> {
-    Mem::from_raw(mem)?.retain();
-    Ok(())
-}
-
-/// `clReleaseMemObject`
-pub fn release(mem: RawHandle) -> CLResult<()> {
-    Mem::from_raw(mem)?.release()
-}
-
 /// `clGetMemObjectInfo`
-pub fn get_info(mem: RawHandle, name: cl_mem_info, answer: Answer) -> CLResult<()> {
+pub fn get_info(mem: RawHandle, name: cl_mem_info, writer: InfoWriter) -> CLResult<()> {
     let mem = Mem::from_raw(mem)?;
     let buffer = &mem.runtime;
     match name {
-        CL_MEM_TYPE => answer.value(match mem.pipe {
+        CL_MEM_TYPE => writer.value(match mem.pipe {
             Some(_) => CL_MEM_OBJECT_PIPE,
             None => CL_MEM_OBJECT_BUFFER,
         }),
-        CL_MEM_FLAGS => answer.value(buffer.flags()),
-        CL_MEM_SIZE => answer.value(buffer.size()),
-        CL_MEM_HOST_PTR => answer.value(buffer.host_ptr() as usize),
-        CL_MEM_MAP_COUNT => answer.value(buffer.map_count()),
-        CL_MEM_REFERENCE_COUNT => answer.value(mem.reference_count()),
-        CL_MEM_CONTEXT => answer.value(mem.context.raw()),
-        CL_MEM_ASSOCIATED_MEMOBJECT => answer.value(
+        CL_MEM_FLAGS => writer.value(buffer.flags()),
+        CL_MEM_SIZE => writer.value(buffer.size()),
+        CL_MEM_HOST_PTR => writer.value(buffer.host_ptr() as usize),
+        CL_MEM_MAP_COUNT => writer.value(buffer.map_count()),
+        CL_MEM_REFERENCE_COUNT => writer.value(mem.reference_count()),
+        CL_MEM_CONTEXT => writer.value(mem.context.raw()),
+        CL_MEM_ASSOCIATED_MEMOBJECT => writer.value(
             mem.parent
                 .as_ref()
                 .map_or(RawHandle::NULL, |parent| parent.raw()),
         ),
-        CL_MEM_OFFSET => answer.value(buffer.offset()),
-        CL_MEM_USES_SVM_POINTER => answer.boolean(buffer.uses_svm_pointer()),
-        CL_MEM_PROPERTIES => answer.array(buffer.properties()),
+        CL_MEM_OFFSET => writer.value(buffer.offset()),
+        CL_MEM_USES_SVM_POINTER => writer.boolean(buffer.uses_svm_pointer()),
+        CL_MEM_PROPERTIES => writer.array(buffer.properties()),
         // > Returns a list of device addresses for the buffer, one for each device in the context.
         CL_MEM_DEVICE_ADDRESS_EXT => {
             let address = buffer.device_address()?;
-            answer.array(&vec![address; mem.context.devices.len()])
+            writer.array(&vec![address; mem.context.devices.len()])
         }
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),

@@ -10,10 +10,10 @@ use opencl_sys::*;
 
 use super::command_buffer::CommandBuffer;
 use super::kernel::{self, Kernel};
-use crate::abi::edge::{FromC, In, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{FromC, InPtr, RawHandle};
 
 /// `cl_mutable_command_khr`: a recorded launch.
 pub struct MutableCommand {
@@ -68,8 +68,8 @@ type Config = cl_mutable_dispatch_config_khr;
 pub fn update(
     buffer: RawHandle,
     num_configs: cl_uint,
-    types: In<cl_command_buffer_update_type_khr>,
-    configs: In<*const c_void>,
+    types: InPtr<cl_command_buffer_update_type_khr>,
+    configs: InPtr<*const c_void>,
 ) -> CLResult<()> {
     let buffer = CommandBuffer::from_raw(buffer)?;
     // > CL_INVALID_OPERATION if command_buffer has not been finalized, or was not created with the
@@ -90,7 +90,7 @@ pub fn update(
     for config in configs {
         // > CL_INVALID_VALUE if any element of configs is NULL.
         // SAFETY: the application's promise for each element of the array it gave: its type says what it points to.
-        let config: In<Config> = unsafe { In::from_c(config.cast::<Config>()) };
+        let config: InPtr<Config> = unsafe { InPtr::from_c(config.cast::<Config>()) };
         apply(
             &buffer,
             &config.get().ok_or(ClError::INVALID_VALUE)?,
@@ -101,7 +101,7 @@ pub fn update(
 }
 
 /// A list that is null if and only if it is empty.
-fn list<T: Copy>(list: In<T>, count: cl_uint) -> CLResult<Vec<T>> {
+fn list<T: Copy>(list: InPtr<T>, count: cl_uint) -> CLResult<Vec<T>> {
     require(list.is_null() == (count == 0), ClError::INVALID_VALUE)?;
     Ok(list.array(count as usize).unwrap_or_default())
 }
@@ -156,13 +156,13 @@ fn apply(buffer: &Ref<CommandBuffer>, config: &Config, drafts: &mut Drafts) -> C
     // the launch has dimensions.
     let (args, svm_args, infos, sizes) = unsafe {
         (
-            In::from_c(config.arg_list),
-            In::from_c(config.arg_svm_list),
-            In::from_c(config.exec_info_list),
+            InPtr::from_c(config.arg_list),
+            InPtr::from_c(config.arg_svm_list),
+            InPtr::from_c(config.exec_info_list),
             [
-                In::from_c(config.global_work_offset),
-                In::from_c(config.global_work_size),
-                In::from_c(config.local_work_size),
+                InPtr::from_c(config.global_work_offset),
+                InPtr::from_c(config.global_work_size),
+                InPtr::from_c(config.local_work_size),
             ],
         )
     };
@@ -173,7 +173,7 @@ fn apply(buffer: &Ref<CommandBuffer>, config: &Config, drafts: &mut Drafts) -> C
     let infos: Vec<cl_mutable_dispatch_exec_info_khr> = list(infos, config.num_exec_infos)?;
     for arg in args {
         // SAFETY: the promise that goes with clSetKernelArg.
-        let value = unsafe { In::from_c(arg.arg_value) };
+        let value = unsafe { InPtr::from_c(arg.arg_value) };
         kernel::set_arg_of(&draft.kernel, arg.arg_index, arg.arg_size, value)?;
     }
     for arg in svm_args {
@@ -183,7 +183,7 @@ fn apply(buffer: &Ref<CommandBuffer>, config: &Config, drafts: &mut Drafts) -> C
     }
     for info in infos {
         // SAFETY: the promise that goes with clSetKernelExecInfo.
-        let value = unsafe { In::from_c(info.param_value) };
+        let value = unsafe { InPtr::from_c(info.param_value) };
         kernel::set_exec_info_of(&draft.kernel, info.param_name, info.param_value_size, value)?;
     }
     let dimensions = draft.work_dim as usize;
@@ -200,25 +200,25 @@ fn apply(buffer: &Ref<CommandBuffer>, config: &Config, drafts: &mut Drafts) -> C
 pub fn get_info(
     command: RawHandle,
     name: cl_mutable_command_info_khr,
-    answer: Answer,
+    writer: InfoWriter,
 ) -> CLResult<()> {
     let command = MutableCommand::from_raw(command)?;
     let sizes = |sizes: &dyn Fn(Dispatch) -> Option<Vec<usize>>| -> CLResult<()> {
         let dispatch = command.dispatch()?;
         let dimensions = dispatch.work_dim as usize;
         // > If it was not set, zero is returned for each element in the array.
-        answer.array(&sizes(dispatch).unwrap_or_else(|| vec![0; dimensions]))
+        writer.array(&sizes(dispatch).unwrap_or_else(|| vec![0; dimensions]))
     };
     match name {
         CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR => {
             let buffer = command.buffer()?;
-            answer.value(buffer.queues[command.queue].raw())
+            writer.value(buffer.queues[command.queue].raw())
         }
-        CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR => answer.value(command.buffer()?.raw()),
-        CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR => answer.value(CL_COMMAND_NDRANGE_KERNEL),
-        CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR => answer.array(&command.properties),
-        CL_MUTABLE_DISPATCH_KERNEL_KHR => answer.value(command.kernel.raw()),
-        CL_MUTABLE_DISPATCH_DIMENSIONS_KHR => answer.value(command.dispatch()?.work_dim),
+        CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR => writer.value(command.buffer()?.raw()),
+        CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR => writer.value(CL_COMMAND_NDRANGE_KERNEL),
+        CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR => writer.array(&command.properties),
+        CL_MUTABLE_DISPATCH_KERNEL_KHR => writer.value(command.kernel.raw()),
+        CL_MUTABLE_DISPATCH_DIMENSIONS_KHR => writer.value(command.dispatch()?.work_dim),
         CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR => sizes(&|dispatch| dispatch.offset),
         CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR => sizes(&|dispatch| dispatch.global),
         CL_MUTABLE_DISPATCH_LOCAL_WORK_SIZE_KHR => sizes(&|dispatch| dispatch.local),

@@ -6,10 +6,10 @@ use brolga_runtime::Pipe as RuntimePipe;
 
 use super::context::{Context, OfContext};
 use super::memory::Mem;
-use crate::abi::edge::{In, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, RawHandle};
 
 /// `clCreatePipe`
 pub fn create(
@@ -17,7 +17,7 @@ pub fn create(
     flags: cl_mem_flags,
     packet_size: cl_uint,
     max_packets: cl_uint,
-    properties: In<cl_pipe_properties>,
+    properties: InPtr<cl_pipe_properties>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if properties is not NULL.
@@ -35,16 +35,16 @@ pub fn create(
 }
 
 /// `clGetPipeInfo`
-pub fn get_info(pipe: RawHandle, name: cl_pipe_info, answer: Answer) -> CLResult<()> {
+pub fn get_info(pipe: RawHandle, name: cl_pipe_info, writer: InfoWriter) -> CLResult<()> {
     let mem = Mem::from_raw(pipe)?;
     // > CL_INVALID_MEM_OBJECT if pipe is not a valid pipe object.
     let pipe = mem.pipe.as_ref().ok_or(ClError::INVALID_MEM_OBJECT)?;
     match name {
-        CL_PIPE_PACKET_SIZE => answer.value(pipe.packet_size()),
-        CL_PIPE_MAX_PACKETS => answer.value(pipe.max_packets()),
+        CL_PIPE_PACKET_SIZE => writer.value(pipe.packet_size()),
+        CL_PIPE_MAX_PACKETS => writer.value(pipe.max_packets()),
         // > If the properties argument specified in clCreatePipe used to create pipe was NULL, the implementation must
         // > return param_value_size_ret equal to 0. It cannot have been anything else.
-        CL_PIPE_PROPERTIES => answer.array::<cl_pipe_properties>(&[]),
+        CL_PIPE_PROPERTIES => writer.array::<cl_pipe_properties>(&[]),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }

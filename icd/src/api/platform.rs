@@ -2,16 +2,15 @@
 
 use std::sync::LazyLock;
 
-use brolga_runtime::memory::unified_svm;
+use brolga_runtime::memory::origin::SVM_TYPES;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
-use super::external_memory::EXTERNAL_MEMORY;
-use super::semaphore::EXTERNAL_SEMAPHORES;
-use crate::abi::edge::{Out, RawHandle};
+use super::external_handles::{EXTERNAL_MEMORY, EXTERNAL_SEMAPHORES};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{OutPtr, RawHandle};
 
 /// `cl_platform_id`
 pub struct Platform {
@@ -41,8 +40,8 @@ pub fn platform_or_default(raw: RawHandle) -> CLResult<Ref<Platform>> {
 /// `clGetPlatformIDs`
 pub fn get_ids(
     num_entries: cl_uint,
-    platforms: Out<RawHandle>,
-    num_platforms: Out<cl_uint>,
+    platforms: OutPtr<RawHandle>,
+    num_platforms: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     // > CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL, or if both num_platforms and
     // > platforms are NULL.
@@ -62,35 +61,35 @@ pub fn get_ids(
 /// `clIcdGetPlatformIDsKHR`: as [`get_ids`], for the loader.
 pub fn get_ids_for_loader(
     num_entries: cl_uint,
-    platforms: Out<RawHandle>,
-    num_platforms: Out<cl_uint>,
+    platforms: OutPtr<RawHandle>,
+    num_platforms: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     get_ids(num_entries, platforms, num_platforms)
 }
 
 /// `clGetPlatformInfo`
-pub fn get_info(platform: RawHandle, name: cl_platform_info, answer: Answer) -> CLResult<()> {
+pub fn get_info(platform: RawHandle, name: cl_platform_info, writer: InfoWriter) -> CLResult<()> {
     // > platform refers to the platform ID returned by clGetPlatformIDs or can be NULL. If platform is NULL, the
     // > behavior is implementation-defined.
     let platform = platform_or_default(platform)?.runtime;
     match name {
-        CL_PLATFORM_PROFILE => answer.string(platform.profile()),
-        CL_PLATFORM_VERSION => answer.string(platform.version()),
-        CL_PLATFORM_NUMERIC_VERSION => answer.value(platform.numeric_version()),
-        CL_PLATFORM_NAME => answer.string(platform.name()),
-        CL_PLATFORM_VENDOR => answer.string(platform.vendor()),
-        CL_PLATFORM_EXTENSIONS => answer.string(platform.extensions()),
-        CL_PLATFORM_EXTENSIONS_WITH_VERSION => answer.names(&platform.extensions_with_version()),
-        CL_PLATFORM_SVM_TYPE_CAPABILITIES_KHR => answer.array(&unified_svm::TYPES),
-        CL_PLATFORM_HOST_TIMER_RESOLUTION => answer.value(platform.host_timer_resolution()),
+        CL_PLATFORM_PROFILE => writer.string(platform.profile()),
+        CL_PLATFORM_VERSION => writer.string(platform.version()),
+        CL_PLATFORM_NUMERIC_VERSION => writer.value(platform.numeric_version()),
+        CL_PLATFORM_NAME => writer.string(platform.name()),
+        CL_PLATFORM_VENDOR => writer.string(platform.vendor()),
+        CL_PLATFORM_EXTENSIONS => writer.string(platform.extensions()),
+        CL_PLATFORM_EXTENSIONS_WITH_VERSION => writer.names(&platform.extensions_with_version()),
+        CL_PLATFORM_SVM_TYPE_CAPABILITIES_KHR => writer.array(&SVM_TYPES),
+        CL_PLATFORM_HOST_TIMER_RESOLUTION => writer.value(platform.host_timer_resolution()),
         CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR => {
-            answer.value(platform.command_buffer_capabilities())
+            writer.value(platform.command_buffer_capabilities())
         }
-        CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => answer.array(&EXTERNAL_MEMORY),
+        CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => writer.array(&EXTERNAL_MEMORY),
         CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR
-        | CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => answer.array(&EXTERNAL_SEMAPHORES),
-        CL_PLATFORM_SEMAPHORE_TYPES_KHR => answer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),
-        CL_PLATFORM_ICD_SUFFIX_KHR => answer.string(platform.icd_suffix()),
+        | CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => writer.array(&EXTERNAL_SEMAPHORES),
+        CL_PLATFORM_SEMAPHORE_TYPES_KHR => writer.array(&[CL_SEMAPHORE_TYPE_BINARY_KHR]),
+        CL_PLATFORM_ICD_SUFFIX_KHR => writer.string(platform.icd_suffix()),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }

@@ -9,10 +9,10 @@ use opencl_sys::*;
 use super::context::{Context, OfContext};
 use super::device::Device;
 use crate::abi::callback::ProgramNotify;
-use crate::abi::edge::{In, Out, RawHandle, UserData};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle, UserData};
 
 /// `cl_program`
 pub struct Program {
@@ -56,8 +56,8 @@ impl Program {
 pub fn create_with_source(
     context: RawHandle,
     count: cl_uint,
-    strings: In<*const c_char>,
-    lengths: In<usize>,
+    strings: InPtr<*const c_char>,
+    lengths: InPtr<usize>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if count is zero or if strings or any entry in strings is NULL.
@@ -72,7 +72,7 @@ pub fn create_with_source(
 }
 
 /// `clCreateProgramWithIL`, `clCreateProgramWithILKHR`
-pub fn create_with_il(context: RawHandle, il: In<c_void>, length: usize) -> CLResult<RawHandle> {
+pub fn create_with_il(context: RawHandle, il: InPtr<c_void>, length: usize) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if il is NULL or if length is zero, or if the length-byte memory pointed to by il does not
     // > contain well-formed intermediate language input.
@@ -87,10 +87,10 @@ pub fn create_with_il(context: RawHandle, il: In<c_void>, length: usize) -> CLRe
 pub fn create_with_binary(
     context: RawHandle,
     num_devices: cl_uint,
-    device_list: In<RawHandle>,
-    lengths: In<usize>,
-    binaries: In<*const u8>,
-    binary_status: Out<cl_int>,
+    device_list: InPtr<RawHandle>,
+    lengths: InPtr<usize>,
+    binaries: InPtr<*const u8>,
+    binary_status: OutPtr<cl_int>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if device_list is NULL or num_devices is zero.
@@ -144,8 +144,8 @@ pub fn create_with_binary(
 pub fn create_with_built_in_kernels(
     context: RawHandle,
     num_devices: cl_uint,
-    device_list: In<RawHandle>,
-    kernel_names: In<c_char>,
+    device_list: InPtr<RawHandle>,
+    kernel_names: InPtr<c_char>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if device_list is NULL or num_devices is zero.
@@ -159,17 +159,6 @@ pub fn create_with_built_in_kernels(
     // > CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by any
     // > of the devices in device_list. The device has no built-in kernels.
     Err(ClError::INVALID_VALUE)
-}
-
-/// `clRetainProgram`
-pub fn retain(program: RawHandle) -> CLResult<()> {
-    Program::from_raw(program)?.retain();
-    Ok(())
-}
-
-/// `clReleaseProgram`
-pub fn release(program: RawHandle) -> CLResult<()> {
-    Program::from_raw(program)?.release()
 }
 
 /// `clSetProgramReleaseCallback`
@@ -191,7 +180,7 @@ pub fn set_specialization_constant(
     program: RawHandle,
     spec_id: cl_uint,
     spec_size: usize,
-    spec_value: In<c_void>,
+    spec_value: InPtr<c_void>,
 ) -> CLResult<()> {
     let program = Program::from_raw(program)?;
     // > CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate language.
@@ -205,33 +194,33 @@ pub fn set_specialization_constant(
 }
 
 /// `clGetProgramInfo`
-pub fn get_info(program: RawHandle, name: cl_program_info, answer: Answer) -> CLResult<()> {
+pub fn get_info(program: RawHandle, name: cl_program_info, writer: InfoWriter) -> CLResult<()> {
     let program = Program::from_raw(program)?;
     let runtime = &program.runtime;
     // The binary is the same for each device.
     let per_device = program.devices.len();
     match name {
-        CL_PROGRAM_REFERENCE_COUNT => answer.value(program.reference_count()),
-        CL_PROGRAM_CONTEXT => answer.value(program.context.raw()),
-        CL_PROGRAM_NUM_DEVICES => answer.value(per_device as cl_uint),
+        CL_PROGRAM_REFERENCE_COUNT => writer.value(program.reference_count()),
+        CL_PROGRAM_CONTEXT => writer.value(program.context.raw()),
+        CL_PROGRAM_NUM_DEVICES => writer.value(per_device as cl_uint),
         CL_PROGRAM_DEVICES => {
             let raws: Vec<RawHandle> = program.devices.iter().map(|device| device.raw()).collect();
-            answer.array(&raws)
+            writer.array(&raws)
         }
-        CL_PROGRAM_SOURCE => answer.string(runtime.source()),
-        CL_PROGRAM_IL => answer.array(runtime.il()),
-        CL_PROGRAM_BINARY_SIZES => answer.array(&vec![runtime.binary().len(); per_device]),
+        CL_PROGRAM_SOURCE => writer.string(runtime.source()),
+        CL_PROGRAM_IL => writer.array(runtime.il()),
+        CL_PROGRAM_BINARY_SIZES => writer.array(&vec![runtime.binary().len(); per_device]),
         CL_PROGRAM_BINARIES => {
             let binary = runtime.binary();
-            answer.blobs(&vec![binary.as_slice(); per_device])
+            writer.blobs(&vec![binary.as_slice(); per_device])
         }
         // > CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_KERNEL_NAMES,
         // > CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, or CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT and a successful program
         // > executable has not been built for at least one device in the list of devices associated with program.
-        CL_PROGRAM_NUM_KERNELS => answer.value(runtime.kernel_names()?.len()),
-        CL_PROGRAM_KERNEL_NAMES => answer.string(&runtime.kernel_names()?.join(";")),
-        CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT => answer.boolean(runtime.scope_ctors_and_dtors()?.0),
-        CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => answer.boolean(runtime.scope_ctors_and_dtors()?.1),
+        CL_PROGRAM_NUM_KERNELS => writer.value(runtime.kernel_names()?.len()),
+        CL_PROGRAM_KERNEL_NAMES => writer.string(&runtime.kernel_names()?.join(";")),
+        CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT => writer.boolean(runtime.scope_ctors_and_dtors()?.0),
+        CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => writer.boolean(runtime.scope_ctors_and_dtors()?.1),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }
@@ -242,19 +231,19 @@ pub fn get_build_info(
     program: RawHandle,
     device: RawHandle,
     name: cl_program_build_info,
-    answer: Answer,
+    writer: InfoWriter,
 ) -> CLResult<()> {
     let program = Program::from_raw(program)?;
     // > CL_INVALID_DEVICE if device is not in the list of devices associated with program.
     program.device(device)?;
     let info = program.runtime.build_info();
     match name {
-        CL_PROGRAM_BUILD_STATUS => answer.value(info.status),
-        CL_PROGRAM_BUILD_OPTIONS => answer.string(&info.options),
-        CL_PROGRAM_BUILD_LOG => answer.string(&info.log),
-        CL_PROGRAM_BINARY_TYPE => answer.value(info.binary_type),
+        CL_PROGRAM_BUILD_STATUS => writer.value(info.status),
+        CL_PROGRAM_BUILD_OPTIONS => writer.string(&info.options),
+        CL_PROGRAM_BUILD_LOG => writer.string(&info.log),
+        CL_PROGRAM_BINARY_TYPE => writer.value(info.binary_type),
         CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE => {
-            answer.value(info.global_variable_total_size)
+            writer.value(info.global_variable_total_size)
         }
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),

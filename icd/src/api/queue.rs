@@ -1,4 +1,4 @@
-//! Command queues, and the commands that only order others.
+//! Command queues.
 
 use std::sync::{Arc, Weak};
 
@@ -8,12 +8,10 @@ use opencl_sys::*;
 
 use super::context::{Context, OfContext};
 use super::device::Device;
-use super::event::Event;
-use super::wait::Events;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// `cl_command_queue`
 pub struct Queue {
@@ -27,6 +25,18 @@ object!(Queue, ClError::INVALID_COMMAND_QUEUE);
 impl OfContext for Queue {
     fn context(&self) -> &Context {
         &self.context
+    }
+}
+
+impl Queue {
+    /// Requires each of some lists of devices to have the queue's. Errors: `CL_INVALID_COMMAND_QUEUE`.
+    pub fn require_device_in<'a>(
+        &self,
+        mut lists: impl Iterator<Item = &'a [Ref<Device>]>,
+    ) -> CLResult<()> {
+        let has_device =
+            |list: &[Ref<Device>]| list.iter().any(|one| Arc::ptr_eq(one, &self.device));
+        require(lists.all(has_device), ClError::INVALID_COMMAND_QUEUE)
     }
 }
 
@@ -64,7 +74,7 @@ pub fn create(
 pub fn create_with_properties(
     context: RawHandle,
     device: RawHandle,
-    list: In<cl_queue_properties>,
+    list: InPtr<cl_queue_properties>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_DEVICE if device is not a valid device or is not associated with context.
@@ -209,12 +219,6 @@ pub fn set_default(context: RawHandle, device: RawHandle, queue: RawHandle) -> C
     Ok(())
 }
 
-/// `clRetainCommandQueue`
-pub fn retain(queue: RawHandle) -> CLResult<()> {
-    Queue::from_raw(queue)?.retain();
-    Ok(())
-}
-
 /// `clReleaseCommandQueue`
 pub fn release(queue: RawHandle) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
@@ -226,20 +230,20 @@ pub fn release(queue: RawHandle) -> CLResult<()> {
 }
 
 /// `clGetCommandQueueInfo`
-pub fn get_info(queue: RawHandle, name: cl_command_queue_info, answer: Answer) -> CLResult<()> {
+pub fn get_info(queue: RawHandle, name: cl_command_queue_info, writer: InfoWriter) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
     match name {
-        CL_QUEUE_CONTEXT => answer.value(queue.context.raw()),
-        CL_QUEUE_DEVICE => answer.value(queue.device.raw()),
-        CL_QUEUE_REFERENCE_COUNT => answer.value(queue.reference_count()),
-        CL_QUEUE_PROPERTIES => answer.value(queue.runtime.properties()),
-        CL_QUEUE_PROPERTIES_ARRAY => answer.array(queue.runtime.property_list()),
+        CL_QUEUE_CONTEXT => writer.value(queue.context.raw()),
+        CL_QUEUE_DEVICE => writer.value(queue.device.raw()),
+        CL_QUEUE_REFERENCE_COUNT => writer.value(queue.reference_count()),
+        CL_QUEUE_PROPERTIES => writer.value(queue.runtime.properties()),
+        CL_QUEUE_PROPERTIES_ARRAY => writer.array(queue.runtime.property_list()),
         // > CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue for param_name.
-        CL_QUEUE_SIZE => answer.value(queue.runtime.size().ok_or(ClError::INVALID_COMMAND_QUEUE)?),
+        CL_QUEUE_SIZE => writer.value(queue.runtime.size().ok_or(ClError::INVALID_COMMAND_QUEUE)?),
         // > Return the current default command-queue for the underlying device.
         CL_QUEUE_DEVICE_DEFAULT => {
             let default = queue.context.default_queues.lock().get(&queue.device);
-            answer.value(default.map_or(RawHandle::NULL, |default| default.raw()))
+            writer.value(default.map_or(RawHandle::NULL, |default| default.raw()))
         }
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
@@ -251,7 +255,7 @@ pub fn set_property(
     queue: RawHandle,
     properties: cl_command_queue_properties,
     enable: cl_bool,
-    old_properties: Out<cl_command_queue_properties>,
+    old_properties: OutPtr<cl_command_queue_properties>,
 ) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
     let _ = enable;
@@ -270,58 +274,4 @@ pub fn flush(queue: RawHandle) -> CLResult<()> {
 /// `clFinish`
 pub fn finish_all(queue: RawHandle) -> CLResult<()> {
     Queue::from_raw(queue)?.runtime.finish()
-}
-
-/// `clEnqueueMarkerWithWaitList`
-pub fn marker_with_wait_list(queue: RawHandle, events: Events) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    events.give(&queue, queue.runtime.enqueue_marker(&wait)?);
-    Ok(())
-}
-
-/// `clEnqueueBarrierWithWaitList`
-pub fn barrier_with_wait_list(queue: RawHandle, events: Events) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    events.give(&queue, queue.runtime.enqueue_barrier(&wait)?);
-    Ok(())
-}
-
-/// `clEnqueueMarker`
-pub fn marker(queue: RawHandle, event: Out<RawHandle>) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    // > CL_INVALID_VALUE if event is a NULL value.
-    require(!event.is_null(), ClError::INVALID_VALUE)?;
-    let runtime = queue.runtime.enqueue_marker(&[])?;
-    Events::returning(event).give(&queue, runtime);
-    Ok(())
-}
-
-/// `clEnqueueWaitForEvents`
-pub fn wait_for_events(queue: RawHandle, num_events: cl_uint, list: In<RawHandle>) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    // > CL_INVALID_VALUE if num_events is zero or event_list is NULL.
-    require(num_events != 0, ClError::INVALID_VALUE)?;
-    let raws = list
-        .array(num_events as usize)
-        .ok_or(ClError::INVALID_VALUE)?;
-    // > CL_INVALID_EVENT if event objects specified in event_list are not valid events.
-    let events = Event::from_raws(&raws)?;
-    // > CL_INVALID_CONTEXT if the context associated with command_queue and events in event_list are not the same.
-    require(
-        events
-            .iter()
-            .all(|event| Arc::ptr_eq(&event.context, &queue.context)),
-        ClError::INVALID_CONTEXT,
-    )?;
-    let wait: Vec<_> = events.iter().map(|event| event.runtime.clone()).collect();
-    queue.runtime.enqueue_barrier(&wait)?;
-    Ok(())
-}
-
-/// `clEnqueueBarrier`
-pub fn barrier(queue: RawHandle) -> CLResult<()> {
-    Queue::usable(queue)?.runtime.enqueue_barrier(&[])?;
-    Ok(())
 }

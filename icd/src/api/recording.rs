@@ -1,13 +1,13 @@
 //! The arguments that every command of a command-buffer shares: where it is recorded, what it waits for, and what is returned of it.
 
-use brolga_runtime::{Place, SyncPoint};
+use brolga_runtime::{RecordingSite, SyncPoint};
 use opencl_sys::*;
 
 use super::command_buffer::CommandBuffer;
 use super::context::OfContext;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Ref;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// `command_buffer`, `command_queue`, `properties`; `num_sync_points_in_wait_list`, `sync_point_wait_list`, `sync_point`
 /// and `mutable_handle`.
@@ -15,11 +15,11 @@ use crate::abi::handle::Ref;
 pub struct Recording {
     pub buffer: RawHandle,
     pub queue: RawHandle,
-    pub properties: In<cl_command_properties_khr>,
+    pub properties: InPtr<cl_command_properties_khr>,
     pub count: cl_uint,
-    pub list: In<cl_sync_point_khr>,
-    pub point: Out<cl_sync_point_khr>,
-    pub handle: Out<RawHandle>,
+    pub list: InPtr<cl_sync_point_khr>,
+    pub point: OutPtr<cl_sync_point_khr>,
+    pub handle: OutPtr<RawHandle>,
 }
 
 impl Recording {
@@ -61,7 +61,7 @@ impl Recording {
     }
 
     /// Where the command goes.
-    pub fn place(&self, buffer: &CommandBuffer) -> CLResult<Place> {
+    pub fn place(&self, buffer: &CommandBuffer) -> CLResult<RecordingSite> {
         // > CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and num_sync_points_in_wait_list is > 0, or
         // > sync_point_wait_list is not NULL and num_sync_points_in_wait_list is 0, or if synchronization-point objects in
         // > sync_point_wait_list are not valid synchronization-points.
@@ -72,7 +72,7 @@ impl Recording {
         let wait = self.list.array(self.count as usize).unwrap_or_default();
         buffer.runtime.check_sync_points(&wait)?;
         let queue = self.queue(buffer)?;
-        Ok(Place { queue, wait })
+        Ok(RecordingSite { queue, wait })
     }
 
     /// Hands the command's sync-point to the application if it asked for it.

@@ -3,9 +3,9 @@
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
-use crate::abi::edge::{In, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, RawHandle};
 
 /// `clCreateSampler`
 pub fn create(
@@ -38,7 +38,7 @@ fn check(
 /// `clCreateSamplerWithProperties`
 pub fn create_with_properties(
     context: RawHandle,
-    properties: In<cl_sampler_properties>,
+    properties: InPtr<cl_sampler_properties>,
 ) -> CLResult<RawHandle> {
     Context::usable(context)?;
     let mut normalized_coords = CL_TRUE;
@@ -76,6 +76,6 @@ pub fn release(_sampler: RawHandle) -> CLResult<()> {
 }
 
 /// `clGetSamplerInfo`
-pub fn get_info(_sampler: RawHandle, _name: cl_sampler_info, _answer: Answer) -> CLResult<()> {
+pub fn get_info(_sampler: RawHandle, _name: cl_sampler_info, _answer: InfoWriter) -> CLResult<()> {
     Err(ClError::INVALID_SAMPLER)
 }

@@ -8,12 +8,13 @@ use opencl_sys::*;
 
 use super::context::{Context, OfContext};
 use super::device::Device;
+use super::external_handles::EXTERNAL_SEMAPHORES;
 use super::queue::Queue;
 use super::wait::Events;
-use crate::abi::edge::{In, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, RawHandle};
 
 /// `cl_semaphore_khr`
 pub struct Semaphore {
@@ -31,11 +32,6 @@ object!(Semaphore, ClError::INVALID_SEMAPHORE);
 const EXPORTED_AS: cl_semaphore_info_khr =
     CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR as cl_semaphore_info_khr;
 
-/// The handles that semaphores may be imported from and exported as. Sync files are made by drivers in the kernel, of which
-/// there is none here.
-pub const EXTERNAL_SEMAPHORES: [cl_external_semaphore_handle_type_khr; 1] =
-    [CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR];
-
 /// What the properties of a new semaphore say.
 #[derive(Default)]
 struct Wanted {
@@ -48,7 +44,7 @@ struct Wanted {
 
 impl Wanted {
     /// Reads a list of properties, some of which are followed by lists of their own.
-    fn read(list: In<cl_semaphore_properties_khr>) -> CLResult<Wanted> {
+    fn read(list: InPtr<cl_semaphore_properties_khr>) -> CLResult<Wanted> {
         let mut wanted = Wanted::default();
         let mut values = list.values();
         let mut next = || {
@@ -85,7 +81,7 @@ impl Wanted {
 /// `clCreateSemaphoreWithPropertiesKHR`
 pub fn create(
     context: RawHandle,
-    properties: In<cl_semaphore_properties_khr>,
+    properties: InPtr<cl_semaphore_properties_khr>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
     // > CL_INVALID_VALUE if sema_props is NULL.
@@ -139,32 +135,25 @@ pub fn create(
     .raw())
 }
 
-/// `clRetainSemaphoreKHR`
-pub fn retain(semaphore: RawHandle) -> CLResult<()> {
-    Semaphore::from_raw(semaphore)?.retain();
-    Ok(())
-}
-
-/// `clReleaseSemaphoreKHR`
-pub fn release(semaphore: RawHandle) -> CLResult<()> {
-    Semaphore::from_raw(semaphore)?.release()
-}
-
 /// `clGetSemaphoreInfoKHR`
-pub fn get_info(semaphore: RawHandle, name: cl_semaphore_info_khr, answer: Answer) -> CLResult<()> {
+pub fn get_info(
+    semaphore: RawHandle,
+    name: cl_semaphore_info_khr,
+    writer: InfoWriter,
+) -> CLResult<()> {
     let semaphore = Semaphore::from_raw(semaphore)?;
     match name {
-        CL_SEMAPHORE_CONTEXT_KHR => answer.value(semaphore.context.raw()),
-        CL_SEMAPHORE_REFERENCE_COUNT_KHR => answer.value(semaphore.reference_count()),
-        CL_SEMAPHORE_PROPERTIES_KHR => answer.array(&semaphore.properties),
-        CL_SEMAPHORE_TYPE_KHR => answer.value(CL_SEMAPHORE_TYPE_BINARY_KHR),
-        CL_SEMAPHORE_PAYLOAD_KHR => answer.value(semaphore.runtime.payload()),
+        CL_SEMAPHORE_CONTEXT_KHR => writer.value(semaphore.context.raw()),
+        CL_SEMAPHORE_REFERENCE_COUNT_KHR => writer.value(semaphore.reference_count()),
+        CL_SEMAPHORE_PROPERTIES_KHR => writer.array(&semaphore.properties),
+        CL_SEMAPHORE_TYPE_KHR => writer.value(CL_SEMAPHORE_TYPE_BINARY_KHR),
+        CL_SEMAPHORE_PAYLOAD_KHR => writer.value(semaphore.runtime.payload()),
         CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR => {
             let raws: Vec<RawHandle> = semaphore.devices.iter().map(|one| one.raw()).collect();
-            answer.array(&raws)
+            writer.array(&raws)
         }
-        EXPORTED_AS => answer.array(&semaphore.exports),
-        CL_SEMAPHORE_EXPORTABLE_KHR => answer.boolean(!semaphore.exports.is_empty()),
+        EXPORTED_AS => writer.array(&semaphore.exports),
+        CL_SEMAPHORE_EXPORTABLE_KHR => writer.boolean(!semaphore.exports.is_empty()),
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
     }
@@ -175,7 +164,7 @@ pub fn get_handle(
     semaphore: RawHandle,
     device: RawHandle,
     kind: cl_external_semaphore_handle_type_khr,
-    answer: Answer,
+    writer: InfoWriter,
 ) -> CLResult<()> {
     let semaphore = Semaphore::from_raw(semaphore)?;
     // > CL_INVALID_DEVICE if device is not a valid device, or if sema_object belongs to a context that is not associated with
@@ -191,9 +180,9 @@ pub fn get_handle(
     // > CL_INVALID_VALUE if the requested external semaphore handle type was not specified when sema_object was created.
     require(semaphore.exports.contains(&kind), ClError::INVALID_VALUE)?;
     // A descriptor is made for somebody who takes it.
-    match answer.takes::<i32>() {
-        true => answer.value(semaphore.runtime.export()?.into_raw_fd()),
-        false => answer.value(-1i32),
+    match writer.takes::<i32>() {
+        true => writer.value(semaphore.runtime.export()?.into_raw_fd()),
+        false => writer.value(-1i32),
     }
 }
 
@@ -201,7 +190,7 @@ pub fn get_handle(
 fn queue_and_semaphores(
     queue: RawHandle,
     count: cl_uint,
-    semaphores: In<RawHandle>,
+    semaphores: InPtr<RawHandle>,
 ) -> CLResult<(Ref<Queue>, Vec<Arc<RuntimeSemaphore>>)> {
     let queue = Queue::usable(queue)?;
     // > CL_INVALID_VALUE if num_sema_objects is 0.
@@ -219,16 +208,10 @@ fn queue_and_semaphores(
             .all(|semaphore| Arc::ptr_eq(&semaphore.context, &queue.context)),
         ClError::INVALID_CONTEXT,
     )?;
-    // > CL_INVALID_COMMAND_QUEUE if the device associated with command_queue is not same as one of the devices specified by
-    // > CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR at the time of creating one or more of sema_objects.
-    let of_device = |semaphore: &Ref<Semaphore>| {
-        let mut devices = semaphore.devices.iter();
-        devices.any(|device| Arc::ptr_eq(device, &queue.device))
-    };
-    require(
-        semaphores.iter().all(of_device),
-        ClError::INVALID_COMMAND_QUEUE,
-    )?;
+    // > CL_INVALID_COMMAND_QUEUE if the device associated with command_queue is not same as one of the
+    // > devices specified by CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR at the time of creating one or more of
+    // > sema_objects.
+    queue.require_device_in(semaphores.iter().map(|semaphore| &semaphore.devices[..]))?;
     let runtime = semaphores.iter().map(|one| one.runtime.clone()).collect();
     Ok((queue, runtime))
 }
@@ -237,28 +220,24 @@ fn queue_and_semaphores(
 pub fn enqueue_wait(
     queue: RawHandle,
     count: cl_uint,
-    semaphores: In<RawHandle>,
-    _payloads: In<cl_semaphore_payload_khr>,
+    semaphores: InPtr<RawHandle>,
+    _payloads: InPtr<cl_semaphore_payload_khr>,
     events: Events,
 ) -> CLResult<()> {
     let (queue, semaphores) = queue_and_semaphores(queue, count, semaphores)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_wait(&semaphores, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| queue.runtime.enqueue_wait(&semaphores, wait))
 }
 
 /// `clEnqueueSignalSemaphoresKHR`
 pub fn enqueue_signal(
     queue: RawHandle,
     count: cl_uint,
-    semaphores: In<RawHandle>,
-    _payloads: In<cl_semaphore_payload_khr>,
+    semaphores: InPtr<RawHandle>,
+    _payloads: InPtr<cl_semaphore_payload_khr>,
     events: Events,
 ) -> CLResult<()> {
     let (queue, semaphores) = queue_and_semaphores(queue, count, semaphores)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_signal(&semaphores, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_signal(&semaphores, wait)
+    })
 }

@@ -12,10 +12,10 @@ use super::context::{Context, OfContext};
 use super::memory::Mem;
 use super::queue::Queue;
 use super::wait::Events;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError};
 use crate::abi::handle::Object;
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// > CL_INVALID_CONTEXT if context is not a valid context or was not created from a GL context.
 fn not_shared<T>(context: RawHandle) -> CLResult<T> {
@@ -44,15 +44,15 @@ pub fn create_from_gl_texture(
 }
 
 /// `clCreateEventFromGLsyncKHR`
-pub fn create_event_from_sync(context: RawHandle, _sync: Out<c_void>) -> CLResult<RawHandle> {
+pub fn create_event_from_sync(context: RawHandle, _sync: OutPtr<c_void>) -> CLResult<RawHandle> {
     not_shared(context)
 }
 
 /// `clGetGLObjectInfo`
 pub fn get_gl_object_info(
     mem: RawHandle,
-    _object_type: Out<cl_gl_object_type>,
-    _name: Out<cl_GLuint>,
+    _object_type: OutPtr<cl_gl_object_type>,
+    _name: OutPtr<cl_GLuint>,
 ) -> CLResult<()> {
     Mem::from_raw(mem)?;
     // > CL_INVALID_GL_OBJECT if there is no GL object associated with memobj.
@@ -63,7 +63,7 @@ pub fn get_gl_object_info(
 pub fn get_gl_texture_info(
     mem: RawHandle,
     _name: cl_gl_texture_info,
-    _answer: Answer,
+    _answer: InfoWriter,
 ) -> CLResult<()> {
     Mem::from_raw(mem)?;
     Err(ClError::INVALID_GL_OBJECT)
@@ -71,9 +71,9 @@ pub fn get_gl_texture_info(
 
 /// `clGetGLContextInfoKHR`
 pub fn get_gl_context_info(
-    _properties: In<cl_context_properties>,
+    _properties: InPtr<cl_context_properties>,
     _name: cl_gl_context_info,
-    _answer: Answer,
+    _answer: InfoWriter,
 ) -> CLResult<()> {
     // > CL_INVALID_OPERATION when the device does not support sharing.
     Err(ClError::INVALID_OPERATION)
@@ -83,7 +83,7 @@ pub fn get_gl_context_info(
 pub fn acquire_or_release(
     queue: RawHandle,
     num_objects: cl_uint,
-    mem_objects: In<RawHandle>,
+    mem_objects: InPtr<RawHandle>,
     _events: Events,
 ) -> CLResult<()> {
     Queue::usable(queue)?;
@@ -95,10 +95,10 @@ pub fn acquire_or_release(
 /// `clCreateFromEGLImageKHR`
 pub fn create_from_egl_image(
     context: RawHandle,
-    _display: Out<c_void>,
-    _image: Out<c_void>,
+    _display: OutPtr<c_void>,
+    _image: OutPtr<c_void>,
     _flags: cl_mem_flags,
-    _properties: In<cl_egl_image_properties_khr>,
+    _properties: InPtr<cl_egl_image_properties_khr>,
 ) -> CLResult<RawHandle> {
     Context::usable(context)?;
     // > CL_INVALID_OPERATION if there are no devices in context that support images.
@@ -108,8 +108,8 @@ pub fn create_from_egl_image(
 /// `clCreateEventFromEGLSyncKHR`
 pub fn create_event_from_egl_sync(
     context: RawHandle,
-    _sync: Out<c_void>,
-    _display: Out<c_void>,
+    _sync: OutPtr<c_void>,
+    _display: OutPtr<c_void>,
 ) -> CLResult<RawHandle> {
     not_shared(context)
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use brolga_runtime::partition::Partition;
+use brolga_runtime::device::Partition;
 use opencl_sys::*;
 
 use super::device::Device;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref};
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// As the header has it, and as its first version had it, in 32 bits.
 const NAMES_END: [cl_device_partition_property_ext; 2] = [u64::MAX, u32::MAX as u64];
@@ -41,10 +41,10 @@ const DOMAINS: [(u32, u64); 6] = [
 /// `clCreateSubDevices`
 pub fn create(
     device: RawHandle,
-    properties: In<cl_device_partition_property>,
+    properties: InPtr<cl_device_partition_property>,
     num_devices: cl_uint,
-    out: Out<RawHandle>,
-    num_devices_ret: Out<cl_uint>,
+    out: OutPtr<RawHandle>,
+    num_devices_ret: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     let device = Device::from_raw(device)?;
     let how = read(properties)?;
@@ -54,10 +54,10 @@ pub fn create(
 /// `clCreateSubDevicesEXT`
 pub fn create_ext(
     device: RawHandle,
-    properties: In<cl_device_partition_property_ext>,
+    properties: InPtr<cl_device_partition_property_ext>,
     num_entries: cl_uint,
-    out: Out<RawHandle>,
-    num_devices: Out<cl_uint>,
+    out: OutPtr<RawHandle>,
+    num_devices: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     let device = Device::from_raw(device)?;
     let how = read_ext(properties)?;
@@ -76,8 +76,8 @@ fn hand_out(
     device: &Ref<Device>,
     how: &Partition,
     entries: cl_uint,
-    out: Out<RawHandle>,
-    count: Out<cl_uint>,
+    out: OutPtr<RawHandle>,
+    count: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     let parts = device.runtime.partition(how)?;
     // > CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of sub-devices created by
@@ -102,7 +102,7 @@ fn hand_out(
 }
 
 /// Reads a partition. Errors: `CL_INVALID_VALUE`, `CL_INVALID_DEVICE_PARTITION_COUNT` (a negative count).
-fn read(properties: In<cl_device_partition_property>) -> CLResult<Partition> {
+fn read(properties: InPtr<cl_device_partition_property>) -> CLResult<Partition> {
     // > CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are
     // > valid but not supported by the device.
     let name = properties.get().ok_or(ClError::INVALID_VALUE)?;
@@ -130,7 +130,7 @@ fn read(properties: In<cl_device_partition_property>) -> CLResult<Partition> {
 }
 
 /// The value of the only property of a list.
-fn single<T: Copy + Default + PartialEq>(properties: In<T>) -> CLResult<T> {
+fn single<T: Copy + Default + PartialEq>(properties: InPtr<T>) -> CLResult<T> {
     match properties.properties().as_slice() {
         [(_, value)] => Ok(*value),
         _ => Err(ClError::INVALID_VALUE),
@@ -138,12 +138,12 @@ fn single<T: Copy + Default + PartialEq>(properties: In<T>) -> CLResult<T> {
 }
 
 /// What comes after a list's first value, up to one of `ends`.
-fn list<T: Copy + PartialEq>(properties: In<T>, ends: &[T]) -> Vec<T> {
+fn list<T: Copy + PartialEq>(properties: InPtr<T>, ends: &[T]) -> Vec<T> {
     let values = properties.values().skip(1);
     values.take_while(|value| !ends.contains(value)).collect()
 }
 
-fn read_ext(properties: In<cl_device_partition_property_ext>) -> CLResult<Partition> {
+fn read_ext(properties: InPtr<cl_device_partition_property_ext>) -> CLResult<Partition> {
     let name = properties.get().ok_or(ClError::INVALID_VALUE)?;
     let small = |values: Vec<u64>, error: ClError| -> CLResult<Vec<u32>> {
         let small = values.into_iter().map(u32::try_from);

@@ -9,9 +9,9 @@ use super::queue::Queue;
 use super::transfer::pattern;
 use super::wait::Events;
 use crate::abi::callback::{self, SvmFreeNotify};
-use crate::abi::edge::{In, Out, RawHandle, UserData};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::Object;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle, UserData};
 
 /// `clSVMAlloc`: every error is a null pointer.
 pub fn alloc(
@@ -26,7 +26,7 @@ pub fn alloc(
 }
 
 /// `clSVMFree`
-pub fn free(context: RawHandle, pointer: Out<c_void>) -> CLResult<()> {
+pub fn free(context: RawHandle, pointer: OutPtr<c_void>) -> CLResult<()> {
     let context = Context::from_raw(context)?;
     // > If svm_pointer is NULL, no action occurs.
     if !pointer.is_null() {
@@ -39,7 +39,7 @@ pub fn free(context: RawHandle, pointer: Out<c_void>) -> CLResult<()> {
 pub fn enqueue_free(
     queue: RawHandle,
     num_pointers: cl_uint,
-    pointers: In<*mut c_void>,
+    pointers: InPtr<*mut c_void>,
     notify: SvmFreeNotify,
     user_data: UserData,
     events: Events,
@@ -52,56 +52,53 @@ pub fn enqueue_free(
         ClError::INVALID_VALUE,
     )?;
     let pointers = pointers.host_ptrs(num_pointers as usize);
-    let wait = events.wait_list(&queue.context)?;
-    let notify = notify.map(|notify| callback::on_svm_free(notify, queue.raw(), user_data));
-    let event = queue.runtime.enqueue_svm_free(pointers, notify, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        let notify = notify.map(|notify| callback::on_svm_free(notify, queue.raw(), user_data));
+        queue.runtime.enqueue_svm_free(pointers, notify, wait)
+    })
 }
 
 /// `clEnqueueSVMMemcpy`
 pub fn memcpy(
     queue: RawHandle,
     blocking: cl_bool,
-    destination: Out<c_void>,
-    source: In<c_void>,
+    destination: OutPtr<c_void>,
+    source: InPtr<c_void>,
     size: usize,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if dst_ptr is NULL or src_ptr is NULL and size is non-zero.
-    // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
-    let event = queue.runtime.enqueue_svm_memcpy(
-        blocking != CL_FALSE,
-        destination.host_ptr(),
-        source.host_ptr(),
-        size,
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if dst_ptr is NULL or src_ptr is NULL and size is non-zero.
+        // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
+        queue.runtime.enqueue_svm_memcpy(
+            blocking != CL_FALSE,
+            destination.host_ptr(),
+            source.host_ptr(),
+            size,
+            wait,
+        )
+    })
 }
 
 /// `clEnqueueSVMMemFill`
 pub fn mem_fill(
     queue: RawHandle,
-    destination: Out<c_void>,
-    pattern_pointer: In<c_void>,
+    destination: OutPtr<c_void>,
+    pattern_pointer: InPtr<c_void>,
     pattern_size: usize,
     size: usize,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero.
-    let pattern = pattern(pattern_pointer, pattern_size)?;
-    // > CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes, or size is not a multiple of pattern_size.
-    let event = queue
-        .runtime
-        .enqueue_svm_fill(destination.host_ptr(), &pattern, size, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero.
+        let pattern = pattern(pattern_pointer, pattern_size)?;
+        // > CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes, or size is not a multiple of pattern_size.
+        queue
+            .runtime
+            .enqueue_svm_fill(destination.host_ptr(), &pattern, size, wait)
+    })
 }
 
 /// `clEnqueueSVMMap`
@@ -109,59 +106,52 @@ pub fn map(
     queue: RawHandle,
     blocking: cl_bool,
     flags: cl_map_flags,
-    pointer: Out<c_void>,
+    pointer: OutPtr<c_void>,
     size: usize,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if svm_ptr is NULL, if size is zero, or if values specified in map_flags are not valid.
-    require(!pointer.is_null() && size != 0, ClError::INVALID_VALUE)?;
-    let event = queue.runtime.enqueue_svm_map(
-        blocking != CL_FALSE,
-        flags,
-        pointer.host_ptr(),
-        size,
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if svm_ptr is NULL, if size is zero, or if values specified in map_flags are not valid.
+        require(!pointer.is_null() && size != 0, ClError::INVALID_VALUE)?;
+        queue
+            .runtime
+            .enqueue_svm_map(blocking != CL_FALSE, flags, pointer.host_ptr(), size, wait)
+    })
 }
 
 /// `clEnqueueSVMUnmap`
-pub fn unmap(queue: RawHandle, pointer: Out<c_void>, events: Events) -> CLResult<()> {
+pub fn unmap(queue: RawHandle, pointer: OutPtr<c_void>, events: Events) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if svm_ptr is NULL.
-    require(!pointer.is_null(), ClError::INVALID_VALUE)?;
-    let event = queue.runtime.enqueue_svm_unmap(pointer.host_ptr(), &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if svm_ptr is NULL.
+        require(!pointer.is_null(), ClError::INVALID_VALUE)?;
+        queue.runtime.enqueue_svm_unmap(pointer.host_ptr(), wait)
+    })
 }
 
 /// `clEnqueueSVMMigrateMem`
 pub fn migrate(
     queue: RawHandle,
     num_pointers: cl_uint,
-    pointers: In<*const c_void>,
-    sizes: In<usize>,
+    pointers: InPtr<*const c_void>,
+    sizes: InPtr<usize>,
     flags: cl_mem_migration_flags,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL.
-    require(
-        num_pointers != 0 && !pointers.is_null(),
-        ClError::INVALID_VALUE,
-    )?;
-    let count = num_pointers as usize;
-    let pointers = pointers.host_ptrs(count);
-    // > If sizes is NULL, or sizes[i] is zero, the entire allocation is migrated.
-    let sizes = sizes.array(count).unwrap_or_else(|| vec![0; count]);
-    let event = queue
-        .runtime
-        .enqueue_svm_migrate(&pointers, &sizes, flags, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL.
+        require(
+            num_pointers != 0 && !pointers.is_null(),
+            ClError::INVALID_VALUE,
+        )?;
+        let count = num_pointers as usize;
+        let pointers = pointers.host_ptrs(count);
+        // > If sizes is NULL, or sizes[i] is zero, the entire allocation is migrated.
+        let sizes = sizes.array(count).unwrap_or_else(|| vec![0; count]);
+        queue
+            .runtime
+            .enqueue_svm_migrate(&pointers, &sizes, flags, wait)
+    })
 }

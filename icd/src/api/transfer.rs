@@ -6,28 +6,71 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use brolga_runtime::{Buffer as RuntimeBuffer, RectSide};
+use brolga_runtime::{
+    Buffer as RuntimeBuffer, Event as RuntimeEvent, HostPtr, Queue as RuntimeQueue, RectSide,
+};
 use opencl_sys::*;
 
 use super::context::OfContext;
 use super::memory::Mem;
 use super::queue::Queue;
 use super::wait::Events;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// Three sizes; a null pointer is a wrong value.
-pub fn triple(values: In<usize>) -> CLResult<[usize; 3]> {
+pub fn triple(values: InPtr<usize>) -> CLResult<[usize; 3]> {
     let values = values.array(3).ok_or(ClError::INVALID_VALUE)?;
     Ok([values[0], values[1], values[2]])
 }
 
 /// One side of a rectangular transfer; a null pointer is a wrong value.
-pub fn side(origin: In<usize>, row_pitch: usize, slice_pitch: usize) -> CLResult<RectSide> {
+pub fn side(origin: InPtr<usize>, row_pitch: usize, slice_pitch: usize) -> CLResult<RectSide> {
     Ok(RectSide {
         origin: triple(origin)?,
         row_pitch,
         slice_pitch,
+    })
+}
+
+/// The runtime's read or write.
+type HostTransfer = fn(
+    &Arc<RuntimeQueue>,
+    &Arc<RuntimeBuffer>,
+    bool,
+    usize,
+    usize,
+    HostPtr,
+    &[Arc<RuntimeEvent>],
+) -> CLResult<Arc<RuntimeEvent>>;
+
+/// What reading and writing do.
+fn host_transfer(
+    transfer: HostTransfer,
+    queue: RawHandle,
+    buffer: RawHandle,
+    blocking: cl_bool,
+    offset: usize,
+    size: usize,
+    host: HostPtr,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::usable(queue)?;
+    let buffer = Mem::for_queue(buffer, &queue)?;
+    // > CL_INVALID_VALUE if the region being read or written specified by (offset, size) is out of
+    // > bounds or if ptr is a NULL value.
+    require(!host.is_null(), ClError::INVALID_VALUE)?;
+    let blocking = blocking != CL_FALSE;
+    events.enqueue(&queue, |wait| {
+        transfer(
+            &queue.runtime,
+            &buffer.runtime,
+            blocking,
+            offset,
+            size,
+            host,
+            wait,
+        )
     })
 }
 
@@ -38,25 +81,13 @@ pub fn read(
     blocking: cl_bool,
     offset: usize,
     size: usize,
-    to: Out<c_void>,
+    to: OutPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    let buffer = Mem::for_queue(buffer, &queue)?;
-    // > CL_INVALID_VALUE if the region being read specified by (offset, size) is out of bounds or if ptr is a NULL
-    // > value.
-    require(!to.is_null(), ClError::INVALID_VALUE)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_read(
-        &buffer.runtime,
-        blocking != CL_FALSE,
-        offset,
-        size,
-        to.host_ptr(),
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    let (transfer, host): (HostTransfer, _) = (RuntimeQueue::enqueue_read, to.host_ptr());
+    host_transfer(
+        transfer, queue, buffer, blocking, offset, size, host, events,
+    )
 }
 
 /// `clEnqueueWriteBuffer`
@@ -66,25 +97,13 @@ pub fn write(
     blocking: cl_bool,
     offset: usize,
     size: usize,
-    from: In<c_void>,
+    from: InPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    let buffer = Mem::for_queue(buffer, &queue)?;
-    // > CL_INVALID_VALUE if the region being written specified by (offset, size) is out of bounds or if ptr is a NULL
-    // > value.
-    require(!from.is_null(), ClError::INVALID_VALUE)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_write(
-        &buffer.runtime,
-        blocking != CL_FALSE,
-        offset,
-        size,
-        from.host_ptr(),
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    let (transfer, host): (HostTransfer, _) = (RuntimeQueue::enqueue_write, from.host_ptr());
+    host_transfer(
+        transfer, queue, buffer, blocking, offset, size, host, events,
+    )
 }
 
 /// `clEnqueueCopyBuffer`
@@ -100,17 +119,67 @@ pub fn copy(
     let queue = Queue::usable(queue)?;
     let source = Mem::for_queue(source, &queue)?;
     let destination = Mem::for_queue(destination, &queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_copy(
-        &source.runtime,
-        &destination.runtime,
-        source_offset,
-        destination_offset,
-        size,
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_copy(
+            &source.runtime,
+            &destination.runtime,
+            source_offset,
+            destination_offset,
+            size,
+            wait,
+        )
+    })
+}
+
+/// The runtime's rectangular read or write.
+type HostRectTransfer = fn(
+    &Arc<RuntimeQueue>,
+    &Arc<RuntimeBuffer>,
+    bool,
+    RectSide,
+    RectSide,
+    [usize; 3],
+    HostPtr,
+    &[Arc<RuntimeEvent>],
+) -> CLResult<Arc<RuntimeEvent>>;
+
+/// What rectangular reading and writing do.
+fn host_rect_transfer(
+    transfer: HostRectTransfer,
+    queue: RawHandle,
+    buffer: RawHandle,
+    blocking: cl_bool,
+    buffer_origin: InPtr<usize>,
+    host_origin: InPtr<usize>,
+    region: InPtr<usize>,
+    buffer_row_pitch: usize,
+    buffer_slice_pitch: usize,
+    host_row_pitch: usize,
+    host_slice_pitch: usize,
+    host: HostPtr,
+    events: Events,
+) -> CLResult<()> {
+    let queue = Queue::usable(queue)?;
+    let buffer = Mem::for_queue(buffer, &queue)?;
+    // > CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL.
+    let inside = side(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
+    let outside = side(host_origin, host_row_pitch, host_slice_pitch)?;
+    let region = triple(region)?;
+    // > CL_INVALID_VALUE if ptr is NULL.
+    require(!host.is_null(), ClError::INVALID_VALUE)?;
+    let (runtime, blocking) = (&queue.runtime, blocking != CL_FALSE);
+    events.enqueue(&queue, |wait| {
+        transfer(
+            runtime,
+            &buffer.runtime,
+            blocking,
+            inside,
+            outside,
+            region,
+            host,
+            wait,
+        )
+    })
 }
 
 /// `clEnqueueReadBufferRect`
@@ -118,36 +187,32 @@ pub fn read_rect(
     queue: RawHandle,
     buffer: RawHandle,
     blocking: cl_bool,
-    buffer_origin: In<usize>,
-    host_origin: In<usize>,
-    region: In<usize>,
+    buffer_origin: InPtr<usize>,
+    host_origin: InPtr<usize>,
+    region: InPtr<usize>,
     buffer_row_pitch: usize,
     buffer_slice_pitch: usize,
     host_row_pitch: usize,
     host_slice_pitch: usize,
-    to: Out<c_void>,
+    to: OutPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    let buffer = Mem::for_queue(buffer, &queue)?;
-    // > CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL.
-    let buffer_side = side(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
-    let host_side = side(host_origin, host_row_pitch, host_slice_pitch)?;
-    let region = triple(region)?;
-    // > CL_INVALID_VALUE if ptr is NULL.
-    require(!to.is_null(), ClError::INVALID_VALUE)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_read_rect(
-        &buffer.runtime,
-        blocking != CL_FALSE,
-        buffer_side,
-        host_side,
+    let (transfer, host): (HostRectTransfer, _) = (RuntimeQueue::enqueue_read_rect, to.host_ptr());
+    host_rect_transfer(
+        transfer,
+        queue,
+        buffer,
+        blocking,
+        buffer_origin,
+        host_origin,
         region,
-        to.host_ptr(),
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+        buffer_row_pitch,
+        buffer_slice_pitch,
+        host_row_pitch,
+        host_slice_pitch,
+        host,
+        events,
+    )
 }
 
 /// `clEnqueueWriteBufferRect`
@@ -155,36 +220,33 @@ pub fn write_rect(
     queue: RawHandle,
     buffer: RawHandle,
     blocking: cl_bool,
-    buffer_origin: In<usize>,
-    host_origin: In<usize>,
-    region: In<usize>,
+    buffer_origin: InPtr<usize>,
+    host_origin: InPtr<usize>,
+    region: InPtr<usize>,
     buffer_row_pitch: usize,
     buffer_slice_pitch: usize,
     host_row_pitch: usize,
     host_slice_pitch: usize,
-    from: In<c_void>,
+    from: InPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    let buffer = Mem::for_queue(buffer, &queue)?;
-    // > CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL.
-    let buffer_side = side(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
-    let host_side = side(host_origin, host_row_pitch, host_slice_pitch)?;
-    let region = triple(region)?;
-    // > CL_INVALID_VALUE if ptr is NULL.
-    require(!from.is_null(), ClError::INVALID_VALUE)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_write_rect(
-        &buffer.runtime,
-        blocking != CL_FALSE,
-        buffer_side,
-        host_side,
+    let (transfer, host): (HostRectTransfer, _) =
+        (RuntimeQueue::enqueue_write_rect, from.host_ptr());
+    host_rect_transfer(
+        transfer,
+        queue,
+        buffer,
+        blocking,
+        buffer_origin,
+        host_origin,
         region,
-        from.host_ptr(),
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+        buffer_row_pitch,
+        buffer_slice_pitch,
+        host_row_pitch,
+        host_slice_pitch,
+        host,
+        events,
+    )
 }
 
 /// `clEnqueueCopyBufferRect`
@@ -192,9 +254,9 @@ pub fn copy_rect(
     queue: RawHandle,
     source: RawHandle,
     destination: RawHandle,
-    source_origin: In<usize>,
-    destination_origin: In<usize>,
-    region: In<usize>,
+    source_origin: InPtr<usize>,
+    destination_origin: InPtr<usize>,
+    region: InPtr<usize>,
     source_row_pitch: usize,
     source_slice_pitch: usize,
     destination_row_pitch: usize,
@@ -212,24 +274,23 @@ pub fn copy_rect(
         destination_slice_pitch,
     )?;
     let region = triple(region)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_copy_rect(
-        &source.runtime,
-        &destination.runtime,
-        source_side,
-        destination_side,
-        region,
-        &wait,
-    )?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_copy_rect(
+            &source.runtime,
+            &destination.runtime,
+            source_side,
+            destination_side,
+            region,
+            wait,
+        )
+    })
 }
 
 /// Bytes of the largest scalar or vector type (`cl_long16`), the longest pattern.
 pub const MAX_PATTERN_SIZE: usize = 128;
 
 /// A fill pattern, copied.
-pub fn pattern(pattern: In<c_void>, size: usize) -> CLResult<Vec<u8>> {
+pub fn pattern(pattern: InPtr<c_void>, size: usize) -> CLResult<Vec<u8>> {
     // > CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of {1, 2, 4, 8, 16,
     // > 32, 64, 128}.
     require(
@@ -243,7 +304,7 @@ pub fn pattern(pattern: In<c_void>, size: usize) -> CLResult<Vec<u8>> {
 pub fn fill(
     queue: RawHandle,
     buffer: RawHandle,
-    pattern_pointer: In<c_void>,
+    pattern_pointer: InPtr<c_void>,
     pattern_size: usize,
     offset: usize,
     size: usize,
@@ -252,12 +313,11 @@ pub fn fill(
     let queue = Queue::usable(queue)?;
     let buffer = Mem::for_queue(buffer, &queue)?;
     let pattern = pattern(pattern_pointer, pattern_size)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue
-        .runtime
-        .enqueue_fill(&buffer.runtime, &pattern, offset, size, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue
+            .runtime
+            .enqueue_fill(&buffer.runtime, &pattern, offset, size, wait)
+    })
 }
 
 /// `clEnqueueMapBuffer`
@@ -269,8 +329,8 @@ pub fn map(
     offset: usize,
     size: usize,
     num_events: cl_uint,
-    event_list: In<RawHandle>,
-    event: Out<RawHandle>,
+    event_list: InPtr<RawHandle>,
+    event: OutPtr<RawHandle>,
 ) -> CLResult<*mut c_void> {
     let queue = Queue::usable(queue)?;
     let buffer = Mem::for_queue(buffer, &queue)?;
@@ -292,25 +352,24 @@ pub fn map(
 pub fn unmap(
     queue: RawHandle,
     mem: RawHandle,
-    mapped: Out<c_void>,
+    mapped: OutPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     let mem = Mem::any_for_queue(mem, &queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    // > CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer for memobj.
-    let event = queue
-        .runtime
-        .enqueue_unmap(&mem.runtime, mapped.address(), &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        // > CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer for memobj.
+        queue
+            .runtime
+            .enqueue_unmap(&mem.runtime, mapped.address(), wait)
+    })
 }
 
 /// What is to be migrated.
 fn memory_objects(
     queue: &Queue,
     count: cl_uint,
-    list: In<RawHandle>,
+    list: InPtr<RawHandle>,
 ) -> CLResult<Vec<Arc<RuntimeBuffer>>> {
     // > CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL.
     require(count != 0, ClError::INVALID_VALUE)?;
@@ -324,31 +383,29 @@ fn memory_objects(
 pub fn migrate_ext(
     queue: RawHandle,
     num_mem_objects: cl_uint,
-    mem_objects: In<RawHandle>,
+    mem_objects: InPtr<RawHandle>,
     flags: cl_mem_migration_flags_ext,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     let buffers = memory_objects(&queue, num_mem_objects, mem_objects)?;
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_migrate_ext(&buffers, flags, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_migrate_ext(&buffers, flags, wait)
+    })
 }
 
 /// `clEnqueueMigrateMemObjects`
 pub fn migrate(
     queue: RawHandle,
     num_mem_objects: cl_uint,
-    mem_objects: In<RawHandle>,
+    mem_objects: InPtr<RawHandle>,
     flags: cl_mem_migration_flags,
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     let buffers = memory_objects(&queue, num_mem_objects, mem_objects)?;
     // > CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table.
-    let wait = events.wait_list(&queue.context)?;
-    let event = queue.runtime.enqueue_migrate(&buffers, flags, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    events.enqueue(&queue, |wait| {
+        queue.runtime.enqueue_migrate(&buffers, flags, wait)
+    })
 }

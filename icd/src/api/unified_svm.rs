@@ -2,17 +2,17 @@
 
 use std::ffi::c_void;
 
-use brolga_runtime::memory::unified_svm::SvmProperties;
+use brolga_runtime::memory::origin::SvmProperties;
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
 use super::queue::Queue;
 use super::svm::memcpy;
 use super::wait::Events;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
-use crate::abi::info::Answer;
+use crate::abi::info::InfoWriter;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// `CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR`, which the headers do not have yet.
 pub const CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR: cl_device_info = 0x1078;
@@ -23,7 +23,7 @@ const NO_TYPE: cl_uint = cl_uint::MAX;
 /// The properties of an allocation; what their values are good for the runtime checks.
 fn properties(
     context: &Ref<Context>,
-    given: In<cl_svm_alloc_properties_khr>,
+    given: InPtr<cl_svm_alloc_properties_khr>,
 ) -> CLResult<SvmProperties> {
     let pairs = given.properties();
     let mut properties = SvmProperties::default();
@@ -63,7 +63,7 @@ fn properties(
 /// `clSVMAllocWithPropertiesKHR`
 pub fn alloc(
     context: RawHandle,
-    given: In<cl_svm_alloc_properties_khr>,
+    given: InPtr<cl_svm_alloc_properties_khr>,
     type_index: cl_uint,
     size: usize,
 ) -> CLResult<*mut c_void> {
@@ -78,9 +78,9 @@ pub fn alloc(
 /// `clSVMFreeWithPropertiesKHR`
 pub fn free(
     context: RawHandle,
-    properties: In<cl_svm_free_properties_khr>,
+    properties: InPtr<cl_svm_free_properties_khr>,
     flags: cl_svm_free_flags_khr,
-    pointer: Out<c_void>,
+    pointer: OutPtr<c_void>,
 ) -> CLResult<()> {
     let context = Context::from_raw(context)?;
     // > CL_INVALID_PROPERTY if a memory property name in properties is not a supported property name. This extension
@@ -102,9 +102,9 @@ pub fn free(
 pub fn get_info(
     context: RawHandle,
     device: RawHandle,
-    pointer: In<c_void>,
+    pointer: InPtr<c_void>,
     name: cl_svm_pointer_info_khr,
-    answer: Answer,
+    writer: InfoWriter,
 ) -> CLResult<()> {
     let context = Context::from_raw(context)?;
     // > CL_INVALID_DEVICE if device is not a valid device, or if device is not associated with context. All devices
@@ -118,22 +118,22 @@ pub fn get_info(
     let properties = info.map(|info| &info.properties);
     match name {
         CL_SVM_INFO_TYPE_INDEX_KHR => {
-            answer.value(info.map_or(NO_TYPE, |info| info.type_index as cl_uint))
+            writer.value(info.map_or(NO_TYPE, |info| info.type_index as cl_uint))
         }
-        CL_SVM_INFO_CAPABILITIES_KHR => answer.value(info.map_or(0, |info| info.capabilities())),
+        CL_SVM_INFO_CAPABILITIES_KHR => writer.value(info.map_or(0, |info| info.capabilities())),
         CL_SVM_INFO_PROPERTIES_KHR => {
-            answer.array(properties.map_or(&[], |properties| properties.list.as_slice()))
+            writer.array(properties.map_or(&[], |properties| properties.list.as_slice()))
         }
         CL_SVM_INFO_ACCESS_FLAGS_KHR => {
-            answer.value(properties.map_or(0, |properties| properties.access_flags))
+            writer.value(properties.map_or(0, |properties| properties.access_flags))
         }
         CL_SVM_INFO_BASE_PTR_KHR => {
-            answer.value(allocation.map_or(0, |allocation| allocation.as_ptr() as usize))
+            writer.value(allocation.map_or(0, |allocation| allocation.as_ptr() as usize))
         }
-        CL_SVM_INFO_SIZE_KHR => answer.value(allocation.map_or(0, |allocation| allocation.size())),
+        CL_SVM_INFO_SIZE_KHR => writer.value(allocation.map_or(0, |allocation| allocation.size())),
         CL_SVM_INFO_ASSOCIATED_DEVICE_HANDLE_KHR => {
             let device = properties.and_then(|properties| properties.device.as_ref());
-            answer.value(context.handle_of(device))
+            writer.value(context.handle_of(device))
         }
         // > CL_INVALID_VALUE if param_name is not one of the supported values.
         _ => Err(ClError::INVALID_VALUE),
@@ -145,9 +145,9 @@ pub fn get_suggested_type(
     context: RawHandle,
     required: cl_svm_capabilities_khr,
     desired: cl_svm_capabilities_khr,
-    given: In<cl_svm_alloc_properties_khr>,
+    given: InPtr<cl_svm_alloc_properties_khr>,
     size: usize,
-    suggestion: Out<cl_uint>,
+    suggestion: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     let context = Context::from_raw(context)?;
     let properties = properties(&context, given)?;
@@ -165,10 +165,10 @@ pub fn get_suggested_type(
 /// `clEnqueueSVMMemcpyWithPropertiesKHR`
 pub fn memcpy_with_properties(
     queue: RawHandle,
-    properties: In<cl_properties>,
+    properties: InPtr<cl_properties>,
     blocking: cl_bool,
-    destination: Out<c_void>,
-    source: In<c_void>,
+    destination: OutPtr<c_void>,
+    source: InPtr<c_void>,
     size: usize,
     events: Events,
 ) -> CLResult<()> {

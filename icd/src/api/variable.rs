@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use brolga_runtime::{HostPtr, VariableRegion};
+use brolga_runtime::{Event as RuntimeEvent, HostPtr, Queue as RuntimeQueue, VariableRegion};
 use opencl_sys::*;
 
 use super::context::OfContext;
@@ -11,17 +11,31 @@ use super::device::Device;
 use super::program::Program;
 use super::queue::Queue;
 use super::wait::Events;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
-use crate::abi::handle::{Object, Ref};
+use crate::abi::handle::Object;
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
-/// The arguments that both commands begin with.
-fn named(
+/// The runtime's read or write.
+type Access = fn(
+    &Arc<RuntimeQueue>,
+    VariableRegion<'_>,
+    bool,
+    HostPtr,
+    &[Arc<RuntimeEvent>],
+) -> CLResult<Arc<RuntimeEvent>>;
+
+/// What both commands do.
+fn enqueue(
+    access: Access,
     queue: RawHandle,
     program: RawHandle,
-    name: In<c_char>,
+    name: InPtr<c_char>,
+    blocking: cl_bool,
+    size: usize,
+    offset: usize,
     host: HostPtr,
-) -> CLResult<(Ref<Queue>, Ref<Program>, String)> {
+    events: Events,
+) -> CLResult<()> {
     // > CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue.
     let queue = Queue::usable(queue)?;
     require(
@@ -33,70 +47,58 @@ fn named(
     // > CL_INVALID_VALUE if name or ptr are NULL.
     let name = name.string().ok_or(ClError::INVALID_VALUE)?;
     require(!host.is_null(), ClError::INVALID_VALUE)?;
-    Ok((queue, program, String::from_utf8_lossy(&name).into_owned()))
+    let region = VariableRegion {
+        program: &program.runtime,
+        name: &String::from_utf8_lossy(&name),
+        offset,
+        size,
+    };
+    events.enqueue(&queue, |wait| {
+        access(&queue.runtime, region, blocking != CL_FALSE, host, wait)
+    })
 }
 
 /// `clEnqueueReadGlobalVariableINTEL`
 pub fn read(
     queue: RawHandle,
     program: RawHandle,
-    name: In<c_char>,
+    name: InPtr<c_char>,
     blocking: cl_bool,
     size: usize,
     offset: usize,
-    to: Out<c_void>,
+    to: OutPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let host = to.host_ptr();
-    let (queue, program, name) = named(queue, program, name, host)?;
-    let wait = events.wait_list(&queue.context)?;
-    let region = VariableRegion {
-        program: &program.runtime,
-        name: &name,
-        offset,
-        size,
-    };
-    let event = queue
-        .runtime
-        .enqueue_read_variable(region, blocking != CL_FALSE, host, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    let (access, host): (Access, _) = (RuntimeQueue::enqueue_read_variable, to.host_ptr());
+    enqueue(
+        access, queue, program, name, blocking, size, offset, host, events,
+    )
 }
 
 /// `clEnqueueWriteGlobalVariableINTEL`
 pub fn write(
     queue: RawHandle,
     program: RawHandle,
-    name: In<c_char>,
+    name: InPtr<c_char>,
     blocking: cl_bool,
     size: usize,
     offset: usize,
-    from: In<c_void>,
+    from: InPtr<c_void>,
     events: Events,
 ) -> CLResult<()> {
-    let host = from.host_ptr();
-    let (queue, program, name) = named(queue, program, name, host)?;
-    let wait = events.wait_list(&queue.context)?;
-    let region = VariableRegion {
-        program: &program.runtime,
-        name: &name,
-        offset,
-        size,
-    };
-    let event = queue
-        .runtime
-        .enqueue_write_variable(region, blocking != CL_FALSE, host, &wait)?;
-    events.give(&queue, event);
-    Ok(())
+    let (access, host): (Access, _) = (RuntimeQueue::enqueue_write_variable, from.host_ptr());
+    enqueue(
+        access, queue, program, name, blocking, size, offset, host, events,
+    )
 }
 
 /// `clGetDeviceGlobalVariablePointerINTEL`: the address on the device, which is that on the host.
 pub fn get_pointer(
     device: RawHandle,
     program: RawHandle,
-    name: In<c_char>,
-    size: Out<usize>,
-    pointer: Out<*mut c_void>,
+    name: InPtr<c_char>,
+    size: OutPtr<usize>,
+    pointer: OutPtr<*mut c_void>,
 ) -> CLResult<()> {
     let device = Device::from_raw(device)?;
     let program = Program::from_raw(program)?;

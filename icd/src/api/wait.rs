@@ -8,28 +8,28 @@ use opencl_sys::cl_uint;
 use super::context::Context;
 use super::event::Event;
 use super::queue::Queue;
-use crate::abi::edge::{In, Out, RawHandle};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref};
+use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// `num_events_in_wait_list`, `event_wait_list` and `event`.
 #[derive(Clone, Copy)]
 pub struct Events {
     count: cl_uint,
-    list: In<RawHandle>,
-    event: Out<RawHandle>,
+    list: InPtr<RawHandle>,
+    event: OutPtr<RawHandle>,
 }
 
 impl Events {
-    pub fn new(count: cl_uint, list: In<RawHandle>, event: Out<RawHandle>) -> Self {
+    pub fn new(count: cl_uint, list: InPtr<RawHandle>, event: OutPtr<RawHandle>) -> Self {
         Events { count, list, event }
     }
 
     /// Nothing to wait for, and an event to return.
-    pub fn returning(event: Out<RawHandle>) -> Self {
+    pub fn returning(event: OutPtr<RawHandle>) -> Self {
         Events {
             count: 0,
-            list: In::null(),
+            list: InPtr::null(),
             event,
         }
     }
@@ -53,6 +53,18 @@ impl Events {
             ClError::INVALID_CONTEXT,
         )?;
         Ok(events.iter().map(|event| event.runtime.clone()).collect())
+    }
+
+    /// Enqueues what waits for the list, and hands its event out.
+    pub fn enqueue(
+        self,
+        queue: &Ref<Queue>,
+        command: impl FnOnce(&[Arc<RuntimeEvent>]) -> CLResult<Arc<RuntimeEvent>>,
+    ) -> CLResult<()> {
+        let wait = self.wait_list(&queue.context)?;
+        let event = command(&wait)?;
+        self.give(queue, event);
+        Ok(())
     }
 
     /// Hands the command's event to the application if it asked for one.

@@ -24,11 +24,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
+use crate::chunks::{ChunkScheduler, MoreThreads, NANOSECONDS_PER_THREAD};
+use crate::clock::timestamp;
 use crate::command::Work;
-use crate::event::{Event, timestamp};
-use crate::launch::NANOSECONDS_PER_THREAD;
+use crate::event::Event;
 use crate::pool::Push;
-use crate::share::{Share, Widened};
 use crate::trace;
 
 /// Commands and their order.
@@ -101,7 +101,7 @@ pub(crate) struct GraphRun {
 }
 
 struct NodeRun {
-    share: Share,
+    share: ChunkScheduler,
     /// Nodes to wait for that are not done.
     pending: AtomicU32,
     /// What the node has added to the run's weight.
@@ -112,7 +112,7 @@ struct NodeRun {
 type Ready = SmallVec<[u32; 8]>;
 
 /// The part of a node in what threads are worth: as many threads as it wants, or the time it takes one.
-fn weigh(share: &Share) -> u64 {
+fn weigh(share: &ChunkScheduler) -> u64 {
     match share.threads() {
         1 => share.shape().estimate.clamp(1, NANOSECONDS_PER_THREAD),
         threads => u64::from(threads) * NANOSECONDS_PER_THREAD,
@@ -129,7 +129,7 @@ impl GraphRun {
     pub(crate) fn new(graph: &Arc<Graph>, limit: u32) -> GraphRun {
         let count = graph.nodes.len() as u32;
         let nodes = graph.nodes.iter().map(|node| NodeRun {
-            share: Share::new(node.work.shape(), limit),
+            share: ChunkScheduler::new(node.work.shape(), limit),
             pending: AtomicU32::new(node.dependencies),
             weight: AtomicU64::new(0),
         });
@@ -254,8 +254,8 @@ impl GraphRun {
         }
     }
 
-    /// Takes part in the run: see [`participate`](crate::command::participate).
-    pub(crate) fn participate(&self, event: &Arc<Event>, stop: &dyn Fn() -> bool) {
+    /// Takes part in the run: see [`run_chunks`](crate::command::run_chunks).
+    pub(crate) fn run_chunks(&self, event: &Arc<Event>, stop: &dyn Fn() -> bool) {
         let mut before = timestamp();
         event.begin(before);
         while let Some((index, begin, end)) = self.claim() {
@@ -267,16 +267,19 @@ impl GraphRun {
             if trace::is_on() {
                 work.record(begin..end, node.share.shape().units, (before, now));
             }
-            match node.share.spent(end - begin, now.saturating_sub(before)) {
+            match node
+                .share
+                .record_time(end - begin, now.saturating_sub(before))
+            {
                 None => {}
-                Some(Widened::FromOne | Widened::FromSeveral) => self.widen(node),
+                Some(MoreThreads::FromOne | MoreThreads::FromSeveral) => self.widen(node),
             }
             before = now;
             if node.share.done(end - begin) {
                 work.finish(node.share.busy());
                 let mut ready = Ready::new();
                 if self.retire(index, &mut ready) || self.make_ready(ready) {
-                    event.complete(event.failure(), Push::Quiet);
+                    event.complete(event.failure(), Push::NoWake);
                     break;
                 }
             }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use crate::command::{Command, Job, Keep};
+use crate::command::{Command, Job, RetainedResources};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
@@ -32,7 +32,7 @@ pub type SyncPoint = u32;
 
 /// Where a command is recorded.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct RecordingSite {
     /// Index of the queue in the list that the command-buffer was created with.
     pub queue: usize,
     /// What to wait for.
@@ -53,7 +53,7 @@ pub struct CommandBuffer {
 struct Recording {
     is_finalized: bool,
     graph: Arc<Graph>,
-    keep: Arc<Vec<Keep>>,
+    retained: Arc<Vec<RetainedResources>>,
     /// The last command of each queue.
     last: Vec<Option<u32>>,
     barrier: Option<u32>,
@@ -86,7 +86,7 @@ impl CommandBuffer {
         let recording = Recording {
             is_finalized: false,
             graph: Arc::default(),
-            keep: Arc::default(),
+            retained: Arc::default(),
             last: vec![None; queues.len()],
             barrier: None,
             dispatches: BTreeMap::new(),
@@ -172,25 +172,28 @@ impl CommandBuffer {
     /// Errors: `CL_INVALID_OPERATION` (not executable), `CL_INVALID_VALUE` (another number of queues),
     /// `CL_INCOMPATIBLE_COMMAND_QUEUE_KHR`, `CL_INVALID_DEVICE`, `CL_INVALID_CONTEXT`.
     pub fn enqueue(&self, queues: &[Arc<Queue>], wait: &[Arc<Event>]) -> CLResult<Arc<Event>> {
-        let (graph, keep) = {
+        let (graph, retained) = {
             let recording = self.recording.lock();
             // CL_INVALID_OPERATION if command_buffer is not in the Executable state ("Enqueuing a Command-Buffer").
             if recording.state() != CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR {
                 return Err(ClError::INVALID_OPERATION);
             }
-            (Arc::clone(&recording.graph), Arc::clone(&recording.keep))
+            (
+                Arc::clone(&recording.graph),
+                Arc::clone(&recording.retained),
+            )
         };
         self.check_queues(queues)?;
         let queues = match queues {
             [] => &self.queues[..],
             _ => queues,
         };
-        let keep = Keep::from_iter([keep as _]);
+        let retained = RetainedResources::from_iter([retained as _]);
         if spread::is_needed(queues) {
-            return spread::enqueue(&graph, keep, queues, wait);
+            return spread::enqueue(&graph, retained, queues, wait);
         }
         let job = Job::graph(GraphRun::new(&graph, queues[0].device().pool().threads()));
-        Queue::submit_to_all(queues, CL_COMMAND_COMMAND_BUFFER_KHR, job, keep, wait)
+        Queue::submit_to_all(queues, CL_COMMAND_COMMAND_BUFFER_KHR, job, retained, wait)
     }
 
     /// Checks queues that take the place of those that the command-buffer was created with; none do always.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use opencl_sys::*;
 
 use super::{Command, CommandBuffer, Recording, SyncPoint};
-use crate::command::{Keep, Work};
+use crate::command::{RetainedResources, Work};
 use crate::error::{CLResult, ClError};
 use crate::kernel::Kernel;
 
@@ -135,12 +135,12 @@ impl Recording {
     fn replace(&mut self, point: SyncPoint, dispatch: Dispatch, command: Option<Command>) {
         let node = point - 1;
         let is_complete = command.is_some();
-        let (work, keep) = match command {
-            Some(command) => (command.work, command.keep),
-            None => (Work::Nothing, Keep::new()),
+        let (work, retained) = match command {
+            Some(command) => (command.work, command.retained),
+            None => (Work::Nothing, RetainedResources::new()),
         };
         Arc::make_mut(&mut self.graph).replace(node, Arc::new(work));
-        Arc::make_mut(&mut self.keep)[node as usize] = keep;
+        Arc::make_mut(&mut self.retained)[node as usize] = retained;
         self.incomplete.remove(&point);
         self.remember(point, dispatch, is_complete);
     }

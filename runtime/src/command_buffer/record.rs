@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use super::{Command, CommandBuffer, Dispatch, Place, Recording, SyncPoint};
-use crate::command::{Keep, Work};
+use super::{Command, CommandBuffer, Dispatch, Recording, RecordingSite, SyncPoint};
+use crate::command::Work;
 use crate::enqueue::check_kernel;
 use crate::error::{CLResult, ClError};
 use crate::memory::buffer::Buffer;
@@ -19,19 +19,15 @@ use crate::memory::rect::RectSide;
 impl CommandBuffer {
     /// `clCommandBarrierWithWaitListKHR`: done when what it waits for is, or everything recorded before if that is nothing. What is
     /// recorded later waits for it.
-    pub fn barrier(&self, place: &Place) -> CLResult<SyncPoint> {
-        let command = Command {
-            command_type: CL_COMMAND_BARRIER,
-            work: Work::Nothing,
-            keep: Keep::new(),
-        };
+    pub fn barrier(&self, place: &RecordingSite) -> CLResult<SyncPoint> {
+        let command = Command::retaining_nothing(CL_COMMAND_BARRIER, Work::Nothing);
         self.record(place, command)
     }
 
     /// `clCommandCopyBufferKHR`
     pub fn copy(
         &self,
-        place: &Place,
+        place: &RecordingSite,
         source: &Arc<Buffer>,
         destination: &Arc<Buffer>,
         source_offset: usize,
@@ -52,7 +48,7 @@ impl CommandBuffer {
     /// `clCommandCopyBufferRectKHR`
     pub fn copy_rect(
         &self,
-        place: &Place,
+        place: &RecordingSite,
         source: &Arc<Buffer>,
         destination: &Arc<Buffer>,
         source_side: RectSide,
@@ -73,7 +69,7 @@ impl CommandBuffer {
     /// `clCommandFillBufferKHR`
     pub fn fill(
         &self,
-        place: &Place,
+        place: &RecordingSite,
         buffer: &Arc<Buffer>,
         pattern: &[u8],
         offset: usize,
@@ -86,7 +82,7 @@ impl CommandBuffer {
     /// `clCommandSVMMemcpyKHR`. Both must be valid for `size` bytes whenever the command-buffer runs.
     pub fn svm_memcpy(
         &self,
-        place: &Place,
+        place: &RecordingSite,
         destination: HostPtr,
         source: HostPtr,
         size: usize,
@@ -97,7 +93,7 @@ impl CommandBuffer {
     /// `clCommandSVMMemFillKHR`. `destination` must be valid for `size` bytes whenever the command-buffer runs.
     pub fn svm_fill(
         &self,
-        place: &Place,
+        place: &RecordingSite,
         destination: HostPtr,
         pattern: &[u8],
         size: usize,
@@ -106,7 +102,7 @@ impl CommandBuffer {
     }
 
     /// `clCommandNDRangeKernelKHR`, with the arguments that the kernel has now.
-    pub fn nd_range(&self, place: &Place, dispatch: &Dispatch) -> CLResult<SyncPoint> {
+    pub fn nd_range(&self, place: &RecordingSite, dispatch: &Dispatch) -> CLResult<SyncPoint> {
         check_kernel(&self.context, &dispatch.kernel)?;
         // CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified.
         let command = dispatch.command()?.ok_or(ClError::INVALID_KERNEL_ARGS)?;
@@ -117,7 +113,7 @@ impl CommandBuffer {
     /// takes a copy of the kernel.
     pub fn mutable_nd_range(
         &self,
-        place: &Place,
+        place: &RecordingSite,
         mut dispatch: Dispatch,
         may_defer: bool,
     ) -> CLResult<SyncPoint> {
@@ -130,10 +126,8 @@ impl CommandBuffer {
         if !is_complete && !may_defer {
             return Err(ClError::INVALID_KERNEL_ARGS);
         }
-        let command = command.unwrap_or(Command {
-            command_type: CL_COMMAND_NDRANGE_KERNEL,
-            work: Work::Nothing,
-            keep: Keep::new(),
+        let command = command.unwrap_or_else(|| {
+            Command::retaining_nothing(CL_COMMAND_NDRANGE_KERNEL, Work::Nothing)
         });
         let mut recording = self.recording.lock();
         let point = self.record_into(&mut recording, place, command)?;
@@ -146,14 +140,14 @@ impl CommandBuffer {
         self.recording.lock().dependencies(wait).map(|_| ())
     }
 
-    fn record(&self, place: &Place, command: Command) -> CLResult<SyncPoint> {
+    fn record(&self, place: &RecordingSite, command: Command) -> CLResult<SyncPoint> {
         self.record_into(&mut self.recording.lock(), place, command)
     }
 
     fn record_into(
         &self,
         recording: &mut Recording,
-        place: &Place,
+        place: &RecordingSite,
         command: Command,
     ) -> CLResult<SyncPoint> {
         // CL_INVALID_OPERATION if command_buffer has been finalized.
@@ -183,7 +177,7 @@ impl Recording {
     fn add(
         &mut self,
         command: Command,
-        place: &Place,
+        place: &RecordingSite,
         mut dependencies: Vec<u32>,
         in_order: bool,
     ) -> CLResult<SyncPoint> {
@@ -209,7 +203,7 @@ impl Recording {
         dependencies.dedup();
         self.last[place.queue] = Some(node);
         Arc::make_mut(&mut self.graph).add(Arc::new(command.work), place.queue, &dependencies);
-        Arc::make_mut(&mut self.keep).push(command.keep);
+        Arc::make_mut(&mut self.retained).push(command.retained);
         Ok(point)
     }
 }

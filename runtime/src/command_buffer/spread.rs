@@ -8,7 +8,7 @@ use std::sync::Arc;
 use opencl_sys::*;
 
 use super::graph::Graph;
-use crate::command::{Job, Keep, Work};
+use crate::command::{Job, RetainedResources, Work};
 use crate::error::CLResult;
 use crate::event::Event;
 use crate::pool::Push;
@@ -26,19 +26,31 @@ pub(super) fn is_needed(queues: &[Arc<Queue>]) -> bool {
 /// Errors: as [`Queue::submit`].
 pub(super) fn enqueue(
     graph: &Graph,
-    keep: Keep,
+    retained: RetainedResources,
     queues: &[Arc<Queue>],
     wait: &[Arc<Event>],
 ) -> CLResult<Arc<Event>> {
     let nothing = || Job::new(Work::Nothing, 1);
-    let start = Queue::submit_to_all(queues, CL_COMMAND_BARRIER, nothing(), Keep::new(), wait)?;
+    let start = Queue::submit_to_all(
+        queues,
+        CL_COMMAND_BARRIER,
+        nothing(),
+        RetainedResources::new(),
+        wait,
+    )?;
     let event = |queue: usize, work: &Arc<Work>| {
         let queue = &queues[queue % queues.len()];
         let job = Job::new(
             Work::Recorded(Arc::clone(work)),
             queue.device().pool().threads(),
         );
-        Event::command(queue, CL_COMMAND_COMMAND_BUFFER_KHR, job, Keep::new(), None)
+        Event::command(
+            queue,
+            CL_COMMAND_COMMAND_BUFFER_KHR,
+            job,
+            RetainedResources::new(),
+            None,
+        )
     };
     let nodes = graph.nodes();
     let mut events: Vec<_> = nodes
@@ -56,7 +68,7 @@ pub(super) fn enqueue(
     // The last waits for all of them, before any of them can run.
     events.push(start);
     let last = CL_COMMAND_COMMAND_BUFFER_KHR;
-    let end = Queue::submit_to_all(queues, last, nothing(), keep, &events)?;
+    let end = Queue::submit_to_all(queues, last, nothing(), retained, &events)?;
     events.pop();
     for event in events {
         event.release(Push::Notify);

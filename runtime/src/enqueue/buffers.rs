@@ -1,11 +1,11 @@
-//! Reading, writing, copying, filling, mapping and migrating buffers.
+//! Reading, writing, copying and filling buffers.
 
 use std::sync::Arc;
 
 use opencl_sys::*;
 use smallvec::SmallVec;
 
-use crate::command::{Command, Keep, Work};
+use crate::command::{Command, RetainedResources, Work};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
@@ -15,10 +15,13 @@ use crate::memory::rect::{self, RectSide};
 use crate::memory::transfer::Transfer;
 use crate::queue::{Ordering, Queue, settle};
 
-fn keep(buffers: &[&Arc<Buffer>]) -> Keep {
+/// What a command on buffers keeps alive.
+pub(super) fn retained<'a>(
+    buffers: impl IntoIterator<Item = &'a Arc<Buffer>>,
+) -> RetainedResources {
     buffers
-        .iter()
-        .map(|&buffer| Arc::clone(buffer) as _)
+        .into_iter()
+        .map(|buffer| Arc::clone(buffer) as _)
         .collect()
 }
 
@@ -33,24 +36,41 @@ pub(super) fn check_pattern(pattern: &[u8], size: usize) -> CLResult<()> {
     Ok(())
 }
 
-/// Checks map flags. Errors: `CL_INVALID_VALUE`.
-pub(super) fn check_map_flags(flags: u64) -> CLResult<()> {
-    // CL_INVALID_VALUE if values specified in map_flags are not valid ("Mapping Buffer Objects"): CL_MAP_READ or CL_MAP_WRITE and
-    // CL_MAP_WRITE_INVALIDATE_REGION are mutually exclusive.
-    let known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
-    let invalidate = flags & CL_MAP_WRITE_INVALIDATE_REGION != 0;
-    if flags & !known != 0 || invalidate && flags & (CL_MAP_READ | CL_MAP_WRITE) != 0 {
-        return Err(ClError::INVALID_VALUE);
-    }
-    Ok(())
-}
-
 /// Checks that a buffer belongs to the context of a command. Errors: `CL_INVALID_CONTEXT`.
 pub(super) fn check_buffer(context: &Arc<Context>, buffer: &Buffer) -> CLResult<()> {
     // CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the same.
     match Arc::ptr_eq(buffer.context(), context) {
         true => Ok(()),
         false => Err(ClError::INVALID_CONTEXT),
+    }
+}
+
+/// Which way bytes go between a buffer and the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Read,
+    Write,
+}
+
+impl Direction {
+    /// Errors: `CL_INVALID_OPERATION`.
+    fn check_access(self, buffer: &Buffer) -> CLResult<()> {
+        match self {
+            // CL_INVALID_OPERATION if clEnqueueReadBuffer is called on buffer which has been created
+            // with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
+            Direction::Read => buffer.check_host_read(),
+            // CL_INVALID_OPERATION if clEnqueueWriteBuffer is called on buffer which has been created
+            // with CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_NO_ACCESS or CL_MEM_IMMUTABLE_EXT.
+            Direction::Write => buffer.check_host_write(),
+        }
+    }
+
+    /// The destination, then the source.
+    fn ends<T>(self, host: T, buffer: T) -> (T, T) {
+        match self {
+            Direction::Read => (host, buffer),
+            Direction::Write => (buffer, host),
+        }
     }
 }
 
@@ -86,7 +106,7 @@ impl Command {
                 source: from,
                 size,
             }),
-            keep: keep(&[source, destination]),
+            retained: retained([source, destination]),
         })
     }
 
@@ -111,7 +131,7 @@ impl Command {
             return Err(ClError::INVALID_VALUE);
         }
         if source.shares_memory_with(destination) {
-            let shifted = |side: rect::Layout, buffer: &Buffer| rect::Layout {
+            let shifted = |side: rect::RectLayout, buffer: &Buffer| rect::RectLayout {
                 offset: side.offset + buffer.offset(),
                 end: side.end + buffer.offset(),
                 ..side
@@ -136,7 +156,7 @@ impl Command {
                 source: (source.pointer(), from),
                 region,
             }),
-            keep: keep(&[source, destination]),
+            retained: retained([source, destination]),
         })
     }
 
@@ -163,7 +183,7 @@ impl Command {
                 size,
                 pattern: SmallVec::from_slice(pattern),
             }),
-            keep: keep(&[buffer]),
+            retained: retained([buffer]),
         })
     }
 }
@@ -171,7 +191,8 @@ impl Command {
 impl Queue {
     /// `clEnqueueReadBuffer`. `host` must be valid for `size` bytes until the command completes.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, null), `CL_INVALID_OPERATION` (host access flags).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, null), `CL_INVALID_OPERATION`
+    /// (host access flags).
     #[allow(clippy::too_many_arguments)]
     pub fn enqueue_read(
         self: &Arc<Self>,
@@ -182,27 +203,8 @@ impl Queue {
         host: HostPtr,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        check_buffer(self.context(), buffer)?;
-        // CL_INVALID_VALUE if the region being read specified by (offset, size) is out of bounds or if ptr is a NULL value
-        // ("Reading, Writing and Copying Buffer Objects").
-        buffer.check_range(offset, size)?;
-        check_pointer(host)?;
-        // CL_INVALID_OPERATION if clEnqueueReadBuffer is called on buffer which has been created with
-        // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
-        buffer.check_host_read()?;
-        let work = Work::Transfer(Transfer::Copy {
-            destination: host,
-            source: buffer.pointer().offset(offset),
-            size,
-        });
-        let event = self.enqueue(
-            CL_COMMAND_READ_BUFFER,
-            work,
-            keep(&[buffer]),
-            wait,
-            Ordering::Queue,
-        )?;
-        settle(event, blocking)
+        let work = self.host_copy(Direction::Read, buffer, offset, size, host)?;
+        self.transfer(CL_COMMAND_READ_BUFFER, work, buffer, wait, blocking)
     }
 
     /// `clEnqueueWriteBuffer`. `host` must be valid for `size` bytes until the command completes.
@@ -218,21 +220,47 @@ impl Queue {
         host: HostPtr,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
+        let work = self.host_copy(Direction::Write, buffer, offset, size, host)?;
+        self.transfer(CL_COMMAND_WRITE_BUFFER, work, buffer, wait, blocking)
+    }
+
+    /// The work of a read or write.
+    fn host_copy(
+        &self,
+        direction: Direction,
+        buffer: &Buffer,
+        offset: usize,
+        size: usize,
+        host: HostPtr,
+    ) -> CLResult<Work> {
         check_buffer(self.context(), buffer)?;
+        // CL_INVALID_VALUE if the region being read or written specified by (offset, size) is out of
+        // bounds or if ptr is a NULL value ("Reading, Writing and Copying Buffer Objects").
         buffer.check_range(offset, size)?;
         check_pointer(host)?;
-        // CL_INVALID_OPERATION if clEnqueueWriteBuffer is called on buffer which has been created with
-        // CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_NO_ACCESS or CL_MEM_IMMUTABLE_EXT.
-        buffer.check_host_write()?;
-        let work = Work::Transfer(Transfer::Copy {
-            destination: buffer.pointer().offset(offset),
-            source: host,
+        direction.check_access(buffer)?;
+        let inside = buffer.pointer().offset(offset);
+        let (destination, source) = direction.ends(host, inside);
+        Ok(Work::Transfer(Transfer::Copy {
+            destination,
+            source,
             size,
-        });
+        }))
+    }
+
+    /// Enqueues a transfer between a buffer and the host, and waits for it if the caller does.
+    fn transfer(
+        self: &Arc<Self>,
+        command_type: cl_command_type,
+        work: Work,
+        buffer: &Arc<Buffer>,
+        wait: &[Arc<Event>],
+        blocking: bool,
+    ) -> CLResult<Arc<Event>> {
         let event = self.enqueue(
-            CL_COMMAND_WRITE_BUFFER,
+            command_type,
             work,
-            keep(&[buffer]),
+            retained([buffer]),
             wait,
             Ordering::Queue,
         )?;
@@ -279,24 +307,9 @@ impl Queue {
         host: HostPtr,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        check_buffer(self.context(), buffer)?;
-        check_pointer(host)?;
-        buffer.check_host_read()?;
-        let inside = buffer_side.layout(region)?;
-        buffer.check_range(0, inside.end)?;
-        let work = Work::Transfer(Transfer::Rect {
-            destination: (host, host_side.layout(region)?),
-            source: (buffer.pointer(), inside),
-            region,
-        });
-        let event = self.enqueue(
-            CL_COMMAND_READ_BUFFER_RECT,
-            work,
-            keep(&[buffer]),
-            wait,
-            Ordering::Queue,
-        )?;
-        settle(event, blocking)
+        let sides = (buffer_side, host_side);
+        let work = self.host_rect(Direction::Read, buffer, sides, region, host)?;
+        self.transfer(CL_COMMAND_READ_BUFFER_RECT, work, buffer, wait, blocking)
     }
 
     /// `clEnqueueWriteBufferRect`. `host` as in [`Queue::enqueue_read_rect`].
@@ -313,24 +326,32 @@ impl Queue {
         host: HostPtr,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
+        let sides = (buffer_side, host_side);
+        let work = self.host_rect(Direction::Write, buffer, sides, region, host)?;
+        self.transfer(CL_COMMAND_WRITE_BUFFER_RECT, work, buffer, wait, blocking)
+    }
+
+    /// The work of a rectangular read or write, of which `sides` are the buffer's and the host's.
+    fn host_rect(
+        &self,
+        direction: Direction,
+        buffer: &Buffer,
+        sides: (RectSide, RectSide),
+        region: [usize; 3],
+        host: HostPtr,
+    ) -> CLResult<Work> {
         check_buffer(self.context(), buffer)?;
         check_pointer(host)?;
-        buffer.check_host_write()?;
-        let inside = buffer_side.layout(region)?;
+        direction.check_access(buffer)?;
+        let inside = sides.0.layout(region)?;
         buffer.check_range(0, inside.end)?;
-        let work = Work::Transfer(Transfer::Rect {
-            destination: (buffer.pointer(), inside),
-            source: (host, host_side.layout(region)?),
+        let outside = sides.1.layout(region)?;
+        let (destination, source) = direction.ends((host, outside), (buffer.pointer(), inside));
+        Ok(Work::Transfer(Transfer::Rect {
+            destination,
+            source,
             region,
-        });
-        let event = self.enqueue(
-            CL_COMMAND_WRITE_BUFFER_RECT,
-            work,
-            keep(&[buffer]),
-            wait,
-            Ordering::Queue,
-        )?;
-        settle(event, blocking)
+        }))
     }
 
     /// `clEnqueueCopyBufferRect`.
@@ -372,201 +393,6 @@ impl Queue {
     ) -> CLResult<Arc<Event>> {
         let command = Command::fill(self.context(), buffer, pattern, offset, size)?;
         self.submit(command, wait)
-    }
-
-    /// `clEnqueueMapBuffer`: returns the event and the address, which points into the buffer itself.
-    ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, empty, flags), `CL_INVALID_OPERATION` (host access
-    /// flags, or regions mapped for writing would overlap).
-    #[allow(clippy::too_many_arguments)]
-    pub fn enqueue_map(
-        self: &Arc<Self>,
-        buffer: &Arc<Buffer>,
-        blocking: bool,
-        flags: u64,
-        offset: usize,
-        size: usize,
-        wait: &[Arc<Event>],
-    ) -> CLResult<(Arc<Event>, *mut u8)> {
-        check_buffer(self.context(), buffer)?;
-        self.check_wait_list(wait)?;
-        // CL_INVALID_VALUE if region being mapped given by (offset, size) is out of bounds or if size is 0 or if values
-        // specified in map_flags are not valid ("Mapping Buffer Objects").
-        buffer.check_range(offset, size)?;
-        check_map_flags(flags)?;
-        if size == 0 {
-            return Err(ClError::INVALID_VALUE);
-        }
-        // CL_INVALID_OPERATION if buffer has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_READ
-        // is set in map_flags, or with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and a write is.
-        if flags & CL_MAP_READ != 0 {
-            buffer.check_host_read()?;
-        }
-        if flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0 {
-            buffer.check_host_write()?;
-        }
-        buffer.map(offset, size, flags)?;
-        let address = buffer.pointer().offset(offset);
-        let keep = keep(&[buffer]);
-        let result = self
-            .enqueue(
-                CL_COMMAND_MAP_BUFFER,
-                Work::Nothing,
-                keep,
-                wait,
-                Ordering::Queue,
-            )
-            .and_then(|event| settle(event, blocking));
-        match result {
-            Ok(event) => Ok((event, address.as_ptr())),
-            Err(error) => {
-                // The application never sees the address.
-                if buffer.take_mapping(address.addr()).is_ok() {
-                    buffer.unmapped();
-                }
-                Err(error)
-            }
-        }
-    }
-
-    /// `clEnqueueUnmapMemObject`.
-    ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` when `address` is not what mapping `buffer` returned (and
-    /// unmapping has not used up).
-    pub fn enqueue_unmap(
-        self: &Arc<Self>,
-        buffer: &Arc<Buffer>,
-        address: usize,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        check_buffer(self.context(), buffer)?;
-        self.check_wait_list(wait)?;
-        buffer.take_mapping(address)?;
-        let mapped = Arc::clone(buffer);
-        let work = Work::instant(Box::new(move || mapped.unmapped()));
-        self.enqueue(
-            CL_COMMAND_UNMAP_MEM_OBJECT,
-            work,
-            keep(&[buffer]),
-            wait,
-            Ordering::Queue,
-        )
-    }
-
-    /// `clEnqueueMigrateMemObjects`: all memory is where it should be already.
-    ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (no buffers, flags).
-    pub fn enqueue_migrate(
-        self: &Arc<Self>,
-        buffers: &[Arc<Buffer>],
-        flags: u64,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        check_migration_flags(flags)?;
-        self.enqueue_migration(CL_COMMAND_MIGRATE_MEM_OBJECTS, buffers, wait)
-    }
-
-    /// `clEnqueueMigrateMemObjectEXT`, the same before it was in the core.
-    ///
-    /// Errors: as [`Queue::enqueue_migrate`].
-    pub fn enqueue_migrate_ext(
-        self: &Arc<Self>,
-        buffers: &[Arc<Buffer>],
-        flags: u64,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_VALUE if flags is none of what the extension defines.
-        if flags & !CL_MIGRATE_MEM_OBJECT_HOST_EXT != 0 {
-            return Err(ClError::INVALID_VALUE);
-        }
-        self.enqueue_migration(CL_COMMAND_MIGRATE_MEM_OBJECT_EXT as u32, buffers, wait)
-    }
-
-    fn enqueue_migration(
-        self: &Arc<Self>,
-        command_type: u32,
-        buffers: &[Arc<Buffer>],
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL ("Migrating Memory Objects").
-        if buffers.is_empty() {
-            return Err(ClError::INVALID_VALUE);
-        }
-        for buffer in buffers {
-            check_buffer(self.context(), buffer)?;
-        }
-        let keep = buffers
-            .iter()
-            .map(|buffer| Arc::clone(buffer) as _)
-            .collect();
-        self.enqueue(command_type, Work::Nothing, keep, wait, Ordering::Queue)
-    }
-}
-
-impl Queue {
-    /// `clEnqueueAcquireExternalMemObjectsKHR`. An empty list only waits.
-    ///
-    /// Errors: `CL_INVALID_MEM_OBJECT` for a buffer that is not imported.
-    pub fn enqueue_acquire_external(
-        self: &Arc<Self>,
-        buffers: &[Arc<Buffer>],
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        self.enqueue_hand_over(buffers, true, wait)
-    }
-
-    /// `clEnqueueReleaseExternalMemObjectsKHR`. An empty list only waits.
-    ///
-    /// Errors: as [`Queue::enqueue_acquire_external`].
-    pub fn enqueue_release_external(
-        self: &Arc<Self>,
-        buffers: &[Arc<Buffer>],
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        self.enqueue_hand_over(buffers, false, wait)
-    }
-
-    fn enqueue_hand_over(
-        self: &Arc<Self>,
-        buffers: &[Arc<Buffer>],
-        acquire: bool,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_MEM_OBJECT if any of the memory objects in mem_objects is not a valid OpenCL memory object created using an
-        // external memory handle ("Acquiring and Releasing External Memory Objects").
-        if buffers.iter().any(|buffer| buffer.external().is_none()) {
-            return Err(ClError::INVALID_MEM_OBJECT);
-        }
-        let is_synchronized = |buffer: &&Arc<Buffer>| {
-            let external = buffer.external();
-            external.is_some_and(|external| external.is_synchronized())
-        };
-        let synchronized: Vec<_> = buffers.iter().filter(is_synchronized).cloned().collect();
-        let work = match synchronized.is_empty() {
-            true => Work::Nothing,
-            false => Work::blocking(Box::new(move || {
-                let mut all = synchronized.iter().filter_map(|buffer| buffer.external());
-                all.try_for_each(|external| external.synchronize(acquire))
-            })),
-        };
-        let command_type = match acquire {
-            true => CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR,
-            false => CL_COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR,
-        };
-        let keep = buffers
-            .iter()
-            .map(|buffer| Arc::clone(buffer) as _)
-            .collect();
-        self.enqueue(command_type, work, keep, wait, Ordering::Queue)
-    }
-}
-
-/// Errors: `CL_INVALID_VALUE`.
-pub(super) fn check_migration_flags(flags: u64) -> CLResult<()> {
-    // CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table ("Migrating Memory Objects").
-    match flags & !(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) {
-        0 => Ok(()),
-        _ => Err(ClError::INVALID_VALUE),
     }
 }
 

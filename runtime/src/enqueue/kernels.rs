@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use super::buffers::check_buffer;
-use crate::command::{Command, Keep, Work};
+use super::buffers::{check_buffer, retained};
+use crate::command::{Command, RetainedResources, Work};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
@@ -35,15 +35,15 @@ impl Command {
         global: Option<&[usize]>,
         local: Option<&[usize]>,
     ) -> CLResult<Command> {
-        let (work, mut keep) = match kernel.prepare(device, work_dim, offset, global, local)? {
-            Some((launch, keep)) => (Work::Launch(Box::new(launch)), keep),
-            None => (Work::Nothing, Keep::new()),
+        let (work, mut retained) = match kernel.prepare(device, work_dim, offset, global, local)? {
+            Some((launch, retained)) => (Work::Launch(Box::new(launch)), retained),
+            None => (Work::Nothing, RetainedResources::new()),
         };
-        keep.push(Arc::clone(kernel) as Arc<dyn Any + Send + Sync>);
+        retained.push(Arc::clone(kernel) as Arc<dyn Any + Send + Sync>);
         Ok(Command {
             command_type,
             work,
-            keep,
+            retained,
         })
     }
 }
@@ -132,11 +132,13 @@ impl Queue {
         for buffer in buffers {
             check_buffer(self.context(), buffer)?;
         }
-        let keep = buffers
-            .iter()
-            .map(|buffer| Arc::clone(buffer) as _)
-            .collect();
         let work = Work::application(function);
-        self.enqueue(CL_COMMAND_NATIVE_KERNEL, work, keep, wait, Ordering::Queue)
+        self.enqueue(
+            CL_COMMAND_NATIVE_KERNEL,
+            work,
+            retained(buffers),
+            wait,
+            Ordering::Queue,
+        )
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use crate::command::{Keep, Work};
 use crate::error::CLResult;
 use crate::event::Event;
 use crate::queue::{Ordering, Queue};
@@ -16,13 +15,7 @@ impl Queue {
             [] => Ordering::AfterAll,
             _ => Ordering::Queue,
         };
-        self.enqueue(
-            CL_COMMAND_MARKER,
-            Work::Nothing,
-            Keep::new(),
-            wait,
-            ordering,
-        )
+        self.enqueue_nothing(CL_COMMAND_MARKER, wait, ordering)
     }
 
     /// `clEnqueueBarrierWithWaitList`: like a marker, and everything enqueued later waits for it.
@@ -31,12 +24,6 @@ impl Queue {
             [] => Ordering::FullBarrier,
             _ => Ordering::Barrier,
         };
-        self.enqueue(
-            CL_COMMAND_BARRIER,
-            Work::Nothing,
-            Keep::new(),
-            wait,
-            ordering,
-        )
+        self.enqueue_nothing(CL_COMMAND_BARRIER, wait, ordering)
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use opencl_sys::*;
 use smallvec::SmallVec;
 
-use super::buffers::{check_map_flags, check_migration_flags, check_pattern};
-use crate::command::{Command, Keep, Work};
+use super::buffers::check_pattern;
+use super::mapping::{check_map_flags, check_migration_flags};
+use crate::command::{Command, RetainedResources, Work};
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::memory::host::HostPtr;
@@ -57,11 +58,7 @@ impl Command {
                 size,
             }),
         };
-        Ok(Command {
-            command_type,
-            work,
-            keep: Keep::new(),
-        })
+        Ok(Command::retaining_nothing(command_type, work))
     }
 
     /// A fill at an address. Errors: `CL_INVALID_VALUE` (alignment, pattern size).
@@ -84,11 +81,7 @@ impl Command {
                 pattern: SmallVec::from_slice(pattern),
             }),
         };
-        Ok(Command {
-            command_type,
-            work,
-            keep: Keep::new(),
-        })
+        Ok(Command::retaining_nothing(command_type, work))
     }
 }
 
@@ -114,7 +107,7 @@ impl Queue {
         self.enqueue(
             CL_COMMAND_SVM_FREE,
             work,
-            Keep::new(),
+            RetainedResources::new(),
             wait,
             Ordering::Queue,
         )
@@ -180,13 +173,7 @@ impl Queue {
             return Err(ClError::INVALID_VALUE);
         }
         self.check_mappable(pointer)?;
-        let event = self.enqueue(
-            CL_COMMAND_SVM_MAP,
-            Work::Nothing,
-            Keep::new(),
-            wait,
-            Ordering::Queue,
-        )?;
+        let event = self.enqueue_nothing(CL_COMMAND_SVM_MAP, wait, Ordering::Queue)?;
         settle(event, blocking)
     }
 
@@ -201,13 +188,7 @@ impl Queue {
             return Err(ClError::INVALID_VALUE);
         }
         self.check_mappable(pointer)?;
-        self.enqueue(
-            CL_COMMAND_SVM_UNMAP,
-            Work::Nothing,
-            Keep::new(),
-            wait,
-            Ordering::Queue,
-        )
+        self.enqueue_nothing(CL_COMMAND_SVM_UNMAP, wait, Ordering::Queue)
     }
 
     /// `clEnqueueSVMMigrateMem`: all memory is where it should be already. A size of 0 means the whole allocation, and
@@ -249,12 +230,6 @@ impl Queue {
                 return Err(ClError::INVALID_VALUE);
             }
         }
-        self.enqueue(
-            CL_COMMAND_SVM_MIGRATE_MEM,
-            Work::Nothing,
-            Keep::new(),
-            wait,
-            Ordering::Queue,
-        )
+        self.enqueue_nothing(CL_COMMAND_SVM_MIGRATE_MEM, wait, Ordering::Queue)
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use super::buffers::{check_migration_flags, check_pointer};
-use crate::command::{Command, Keep, Work};
+use super::buffers::check_pointer;
+use super::mapping::check_migration_flags;
+use crate::command::Command;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
 use crate::memory::host::HostPtr;
@@ -62,7 +63,7 @@ impl Queue {
         check_pointer(pointer)?;
         // CL_INVALID_VALUE if flags is not a supported combination of memory migration flags.
         check_migration_flags(flags)?;
-        self.enqueue_hint(CL_COMMAND_MIGRATEMEM_INTEL, wait)
+        self.enqueue_nothing(CL_COMMAND_MIGRATEMEM_INTEL, wait, Ordering::Queue)
     }
 
     /// `clEnqueueMemAdviseINTEL`: no advice is defined yet.
@@ -79,21 +80,6 @@ impl Queue {
         if advice != 0 {
             return Err(ClError::INVALID_VALUE);
         }
-        self.enqueue_hint(CL_COMMAND_MEMADVISE_INTEL, wait)
-    }
-
-    /// A command of which only the place in the order matters.
-    fn enqueue_hint(
-        self: &Arc<Self>,
-        command_type: u32,
-        wait: &[Arc<Event>],
-    ) -> CLResult<Arc<Event>> {
-        self.enqueue(
-            command_type,
-            Work::Nothing,
-            Keep::new(),
-            wait,
-            Ordering::Queue,
-        )
+        self.enqueue_nothing(CL_COMMAND_MEMADVISE_INTEL, wait, Ordering::Queue)
     }
 }

@@ -106,7 +106,7 @@ impl Queue {
         let command = Command {
             command_type,
             work,
-            keep: std::iter::once(executable as _).collect(),
+            retained: std::iter::once(executable as _).collect(),
         };
         settle(self.submit(command, wait)?, blocking)
     }

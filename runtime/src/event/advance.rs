@@ -5,9 +5,10 @@ use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
 use smallvec::SmallVec;
 
-use super::{Event, EventCallback, Submitted, is_final, timestamp};
+use super::{Event, EventCallback, Submitted, is_final};
+use crate::clock::timestamp;
 use crate::error::ClError;
-use crate::on_device::Family;
+use crate::on_device::LaunchTree;
 use crate::pool::{Pool, Push};
 
 /// Something that happens to a command and that others may follow from.
@@ -18,8 +19,8 @@ pub(super) enum Step {
     Ended(Arc<Event>),
     /// It is complete, with this status.
     Complete(Arc<Event>, i32),
-    /// What followed from the end of a command of the family has been seen to.
-    Rest(Arc<Family>),
+    /// What followed from the end of a command of the tree has been seen to.
+    Rest(Arc<LaunchTree>),
 }
 
 /// Does all that follows from something without work. A list instead of recursion: a queue may hold thousands of markers. What comes last
@@ -47,13 +48,13 @@ pub(super) fn advance(step: Step, push: Push) {
                 Submitted::WithoutWork => steps.push(Step::Ended(event)),
             },
             Step::Ended(event) => {
-                let Some(lineage) = &event.lineage else {
+                let Some(parent_link) = &event.parent_link else {
                     let status = event.failure();
                     steps.push(Step::Complete(event, status));
                     continue;
                 };
                 event.end.store(timestamp(), Release);
-                steps.push(Step::Rest(Arc::clone(&lineage.family)));
+                steps.push(Step::Rest(Arc::clone(&parent_link.tree)));
                 let children = std::mem::take(&mut event.links.lock().after_end);
                 for child in children {
                     if event.failure() < 0 {
@@ -63,7 +64,7 @@ pub(super) fn advance(step: Step, push: Push) {
                         steps.push(Step::Ready(child));
                     }
                 }
-                if lineage.finish_one() {
+                if parent_link.finish_one() {
                     let status = event.outcome();
                     steps.push(Step::Complete(event, status));
                 }
@@ -78,41 +79,41 @@ pub(super) fn advance(step: Step, push: Push) {
                         steps.push(Step::Ready(dependent.event));
                     }
                 }
-                let Some(lineage) = &event.lineage else {
+                let Some(parent_link) = &event.parent_link else {
                     continue;
                 };
-                let Some(parent) = lineage.take_parent() else {
-                    lineage.family.dissolve();
+                let Some(parent) = parent_link.take_parent() else {
+                    parent_link.tree.fail_stuck();
                     continue;
                 };
-                if let Some(lineage) = &parent.lineage {
+                if let Some(parent_link) = &parent.parent_link {
                     if status < 0 {
-                        lineage.fail(status);
+                        parent_link.fail(status);
                     }
-                    if lineage.finish_one() {
+                    if parent_link.finish_one() {
                         let status = parent.outcome();
                         steps.push(Step::Complete(parent, status));
                     }
                 }
             }
-            Step::Rest(family) => {
-                if family.rest() {
-                    give_up(family, &mut steps);
+            Step::Rest(tree) => {
+                if tree.became_idle() {
+                    give_up(tree, &mut steps);
                 }
             }
         }
     }
 }
 
-/// Nothing of a family can run. Fails what it waits for, if it waits for anything; that may not be all.
-fn give_up(family: Arc<Family>, steps: &mut SmallVec<[Step; 4]>) {
-    let stuck = family.stuck();
+/// Nothing of a tree can run. Fails what it waits for, if it waits for anything; that may not be all.
+fn give_up(tree: Arc<LaunchTree>, steps: &mut SmallVec<[Step; 4]>) {
+    let stuck = tree.stuck();
     if stuck.is_empty() {
         return;
     }
     let failed = ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    family.wake();
-    steps.push(Step::Rest(family));
+    tree.wake();
+    steps.push(Step::Rest(tree));
     for event in stuck {
         if !event.is_user() {
             event.inherit_failure();

@@ -11,7 +11,7 @@
 //!            decremented, callbacks handed to the pool
 //! ```
 //!
-//! A command that may enqueue others, or was enqueued by one (`on_device/`), has a lineage. It *ends* when the last share is
+//! A command that may enqueue others, or was enqueued by one (`on_device/`), has a parent_link. It *ends* when the last share is
 //! done, and is complete when all that it enqueued is.
 //!
 //! The status changes to a final one under the lock of the event's links, and dependents and callbacks are
@@ -23,18 +23,19 @@
 mod advance;
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
+use std::sync::{Arc, Weak};
 
 use opencl_sys::*;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
-use crate::command::{Job, Keep, Work};
+use crate::clock::timestamp;
+use crate::command::{Job, RetainedResources, Work};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
-use crate::on_device::Lineage;
+use crate::on_device::ParentLink;
 use crate::pool::{Pool, Push};
 use crate::queue::{Priority, Queue};
 use crate::sleep::Status;
@@ -49,12 +50,6 @@ pub struct Profile {
     pub start: u64,
     pub end: u64,
     pub complete: u64,
-}
-
-/// Nanoseconds on the clock that both the host timer and the device timer show.
-pub fn timestamp() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// Called with the status that was reached, or the error that came instead.
@@ -74,7 +69,7 @@ pub struct Event {
     start: AtomicU64,
     end: AtomicU64,
     complete: AtomicU64,
-    lineage: Option<Lineage>,
+    parent_link: Option<ParentLink>,
     pub(crate) job: Job,
     links: Mutex<Links>,
 }
@@ -87,7 +82,7 @@ enum Origin {
         first: Arc<Queue>,
         profiled: bool,
     },
-    /// A user event, or a gate.
+    /// A user event, or a placeholder.
     Context(Arc<Context>),
 }
 
@@ -95,7 +90,7 @@ enum Origin {
 struct Links {
     dependents: SmallVec<[Dependent; 2]>,
     callbacks: Vec<(i32, EventCallback)>,
-    keep: Keep,
+    retained: RetainedResources,
     /// Children that may begin when the command has ended.
     after_end: Vec<Arc<Event>>,
     /// Where kernels want the times written (`capture_event_profiling_info`).
@@ -131,11 +126,11 @@ impl Event {
         queue: &Arc<Queue>,
         command_type: u32,
         job: Job,
-        keep: Keep,
-        lineage: Option<Lineage>,
+        retained: RetainedResources,
+        parent_link: Option<ParentLink>,
     ) -> Arc<Event> {
         let origin = Origin::Queue(Arc::clone(queue));
-        let event = Event::create(origin, command_type, job, keep, lineage);
+        let event = Event::create(origin, command_type, job, retained, parent_link);
         event.belong_to_context();
         event
     }
@@ -145,13 +140,13 @@ impl Event {
         queues: &[&Arc<Queue>],
         command_type: u32,
         job: Job,
-        keep: Keep,
+        retained: RetainedResources,
     ) -> Arc<Event> {
         let origin = Origin::Queues {
             first: Arc::clone(queues[0]),
             profiled: queues.iter().all(|queue| queue.profiles()),
         };
-        let event = Event::create(origin, command_type, job, keep, None);
+        let event = Event::create(origin, command_type, job, retained, None);
         event.belong_to_context();
         event
     }
@@ -167,8 +162,8 @@ impl Event {
         origin: Origin,
         command_type: u32,
         job: Job,
-        keep: Keep,
-        lineage: Option<Lineage>,
+        retained: RetainedResources,
+        parent_link: Option<ParentLink>,
     ) -> Arc<Event> {
         let status = match command_type {
             CL_COMMAND_USER => CL_SUBMITTED,
@@ -185,10 +180,10 @@ impl Event {
             start: AtomicU64::new(0),
             end: AtomicU64::new(0),
             complete: AtomicU64::new(0),
-            lineage,
+            parent_link,
             job,
             links: Mutex::new(Links {
-                keep,
+                retained,
                 ..Links::default()
             }),
         })
@@ -198,12 +193,18 @@ impl Event {
     fn without_work(context: &Arc<Context>, command_type: u32) -> Arc<Event> {
         let origin = Origin::Context(Arc::clone(context));
         let job = Job::new(Work::Nothing, 1);
-        Event::create(origin, command_type, job, Keep::default(), None)
+        Event::create(
+            origin,
+            command_type,
+            job,
+            RetainedResources::default(),
+            None,
+        )
     }
 
     /// Something that commands may wait for before it is known what they wait for. It depends on whatever it is made to, and is done
     /// when that is, after [`Event::release`].
-    pub(crate) fn gate(context: &Arc<Context>) -> Arc<Event> {
+    pub(crate) fn placeholder(context: &Arc<Context>) -> Arc<Event> {
         Event::without_work(context, CL_COMMAND_BARRIER)
     }
 
@@ -242,9 +243,9 @@ impl Event {
         self.command_type == CL_COMMAND_USER
     }
 
-    /// Where the command is in its family, if it has one.
-    pub(crate) fn lineage(&self) -> Option<&Lineage> {
-        self.lineage.as_ref()
+    /// Where the command is in its tree, if it has one.
+    pub(crate) fn parent_link(&self) -> Option<&ParentLink> {
+        self.parent_link.as_ref()
     }
 
     /// Whether the command waits for others.
@@ -269,6 +270,11 @@ impl Event {
     /// Whether the command is complete or has failed.
     pub(crate) fn is_done(&self) -> bool {
         self.status.is_final()
+    }
+
+    /// Whether there is a command that is neither complete nor has failed.
+    pub(crate) fn may_run(event: &Weak<Event>) -> bool {
+        event.upgrade().is_some_and(|event| !event.is_done())
     }
 
     /// The queue that has its place for the command, or the first of several.
@@ -505,8 +511,8 @@ impl Event {
 
     /// The status that the command will have, as far as is known.
     fn outcome(&self) -> i32 {
-        match (self.failure(), &self.lineage) {
-            (0, Some(lineage)) => lineage.failure(),
+        match (self.failure(), &self.parent_link) {
+            (0, Some(parent_link)) => parent_link.failure(),
             (failure, _) => failure,
         }
     }
@@ -518,10 +524,10 @@ impl Event {
             return Submitted::Before;
         }
         self.submit.store(now, Relaxed);
-        if let Some(lineage) = &self.lineage {
-            lineage.wake();
+        if let Some(parent_link) = &self.parent_link {
+            parent_link.wake();
             if let Some(on_device) = self.queue().and_then(|queue| queue.on_device()) {
-                on_device.give(lineage.take_room());
+                on_device.give(parent_link.take_room());
             }
         }
         if self.failure() < 0 {
@@ -579,8 +585,8 @@ impl Event {
     /// Makes `status` final and wakes whoever waits for it; returns the dependents.
     fn settle(&self, status: i32) -> SmallVec<[Dependent; 2]> {
         // What the command kept alive goes first, so that a waiter finds destructor callbacks called.
-        let keep = std::mem::take(&mut self.links.lock().keep);
-        drop(keep);
+        let retained = std::mem::take(&mut self.links.lock().retained);
+        drop(retained);
         let now = timestamp();
         let _ = self.end.compare_exchange(0, now, Release, Relaxed);
         self.complete.store(now, Release);

@@ -18,21 +18,21 @@ mod x86_64 {
 
     /// Where [`call`] goes on: the stack pointer, and the instruction.
     #[repr(C)]
-    pub(crate) struct WayBack {
+    pub(crate) struct ResumePoint {
         stack: AtomicUsize,
         instruction: AtomicUsize,
     }
 
-    impl WayBack {
-        pub(crate) const fn none() -> WayBack {
-            WayBack {
+    impl ResumePoint {
+        pub(crate) const fn none() -> ResumePoint {
+            ResumePoint {
                 stack: AtomicUsize::new(0),
                 instruction: AtomicUsize::new(0),
             }
         }
     }
 
-    /// Calls a kernel. Whether it came back by [`Interrupted::go_back`].
+    /// Calls a kernel. Whether it came back by [`Interrupted::resume_at`].
     ///
     /// # Safety
     /// That of [`KernelFn`].
@@ -42,10 +42,10 @@ mod x86_64 {
         scratch: *mut u8,
         begin: u64,
         end: u64,
-        way_back: &WayBack,
+        resume_point: &ResumePoint,
     ) -> bool {
         // SAFETY: the caller's.
-        unsafe { trampoline(kernel, launch, scratch, begin, end, way_back) != 0 }
+        unsafe { trampoline(kernel, launch, scratch, begin, end, resume_point) != 0 }
     }
 
     /// Saves the registers that a callee must keep, notes how to come back to them, and calls.
@@ -56,7 +56,7 @@ mod x86_64 {
         scratch: *mut u8,
         begin: u64,
         end: u64,
-        way_back: *const WayBack,
+        resume_point: *const ResumePoint,
     ) -> u32 {
         naked_asm!(
             "push rbp",
@@ -96,13 +96,13 @@ mod x86_64 {
     ///
     /// # Safety
     /// The call has not returned.
-    pub(crate) unsafe fn leave(way_back: &WayBack) -> ! {
+    pub(crate) unsafe fn leave(resume_point: &ResumePoint) -> ! {
         // SAFETY: the caller's.
-        unsafe { go(way_back) }
+        unsafe { go(resume_point) }
     }
 
     #[unsafe(naked)]
-    unsafe extern "C" fn go(way_back: *const WayBack) -> ! {
+    unsafe extern "C" fn go(resume_point: *const ResumePoint) -> ! {
         naked_asm!("mov rsp, [rdi]", "jmp [rdi + 8]")
     }
 
@@ -178,7 +178,7 @@ mod x86_64 {
         }
 
         /// Has the thread go on in `call` when the handler returns.
-        pub(crate) fn go_back(&mut self, way: &WayBack) {
+        pub(crate) fn resume_at(&mut self, way: &ResumePoint) {
             // SAFETY: as above.
             let registers = unsafe { &mut *self.registers };
             registers[libc::REG_RSP as usize] = way.stack.load(Relaxed) as i64;
@@ -193,11 +193,11 @@ mod none {
 
     pub(crate) const IS_SERVED: bool = false;
 
-    pub(crate) struct WayBack;
+    pub(crate) struct ResumePoint;
 
-    impl WayBack {
-        pub(crate) const fn none() -> WayBack {
-            WayBack
+    impl ResumePoint {
+        pub(crate) const fn none() -> ResumePoint {
+            ResumePoint
         }
     }
 
@@ -209,7 +209,7 @@ mod none {
         scratch: *mut u8,
         begin: u64,
         end: u64,
-        _way_back: &WayBack,
+        _way_back: &ResumePoint,
     ) -> bool {
         // SAFETY: the caller's.
         unsafe { kernel(launch, scratch, begin, end) };
@@ -218,7 +218,7 @@ mod none {
 
     /// # Safety
     /// None.
-    pub(crate) unsafe fn leave(_way_back: &WayBack) {}
+    pub(crate) unsafe fn leave(_way_back: &ResumePoint) {}
 
     /// # Safety
     /// The bytes can be read and written.
@@ -255,6 +255,6 @@ mod none {
             false
         }
 
-        pub(crate) fn go_back(&mut self, _way: &WayBack) {}
+        pub(crate) fn resume_at(&mut self, _way: &ResumePoint) {}
     }
 }

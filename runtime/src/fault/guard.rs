@@ -44,7 +44,7 @@ pub(crate) fn guard(work: &dyn Fn()) -> Result<(), usize> {
             ptr::from_ref(&guarded).cast_mut().cast(),
             0,
             0,
-            &slot.way_back,
+            &slot.resume_point,
         )
     };
     slot.running.store(false, Relaxed);

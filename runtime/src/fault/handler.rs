@@ -139,7 +139,7 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
             let is_near = at.stack().abs_diff(address) < NEAR;
             slot.stack_is_full.store(is_near, Relaxed);
             slot.running.store(false, Relaxed);
-            at.go_back(&slot.way_back);
+            at.resume_at(&slot.resume_point);
             return;
         }
     }

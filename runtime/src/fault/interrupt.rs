@@ -111,7 +111,7 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
             if slot.code().contains(&at.instruction()) {
                 slot.signal.store(signal, Relaxed);
                 slot.running.store(false, Relaxed);
-                at.go_back(&slot.way_back);
+                at.resume_at(&slot.resume_point);
             }
             return;
         }

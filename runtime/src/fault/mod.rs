@@ -56,24 +56,24 @@ pub(crate) const IS_SERVED: bool = arch::IS_SERVED;
 pub(crate) struct Fault {
     signal: i32,
     address: usize,
-    place: Place,
+    place: FaultSite,
     stack_is_full: bool,
 }
 
 /// Where a kernel did it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum FaultSite {
     /// So many bytes into its code.
     Code(usize),
     /// In a call of the function that is called so.
     Call(&'static str),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FaultSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Code(offset) => write!(f, "{offset} bytes into its code"),
-            Place::Call(name) => write!(f, "in a call of {name}"),
+            FaultSite::Code(offset) => write!(f, "{offset} bytes into its code"),
+            FaultSite::Call(name) => write!(f, "in a call of {name}"),
         }
     }
 }
@@ -102,7 +102,7 @@ impl fmt::Display for Fault {
 
 /// Why a kernel did not come to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum ExitReason {
     Fault(Fault),
     /// Its context was terminated.
     Terminated,
@@ -114,15 +114,15 @@ pub(crate) enum Cut {
 const LEFT: i32 = 0;
 
 /// The kernel that this thread runs had a function of ours, `name`, access an address that it cannot.
-pub(crate) fn note(address: usize, name: &'static str) {
+pub(crate) fn record(address: usize, name: &'static str) {
     let fault = Fault {
         signal: libc::SIGSEGV,
         address,
-        place: Place::Call(name),
+        place: FaultSite::Call(name),
         stack_is_full: false,
     };
     // A thread that is ending has no kernel.
-    let _ = ENTRY.try_with(|entry| entry.noted.set(Some(fault)));
+    let _ = ENTRY.try_with(|entry| entry.recorded.set(Some(fault)));
 }
 
 /// Calls a kernel whose machine code is at `code`, unless `stop` says that it is to end.
@@ -136,17 +136,17 @@ pub(crate) unsafe fn call(
     scratch: *mut u8,
     groups: Range<u64>,
     stop: Option<&AtomicBool>,
-) -> Result<(), Cut> {
+) -> Result<(), ExitReason> {
     // SAFETY: the caller's.
     let result = unsafe { call_caught(kernel, code, launch, scratch, groups, stop) };
-    let noted = ENTRY.try_with(|entry| entry.noted.take());
-    match noted {
-        Ok(Some(fault)) => result.and(Err(Cut::Fault(fault))),
+    let recorded = ENTRY.try_with(|entry| entry.recorded.take());
+    match recorded {
+        Ok(Some(fault)) => result.and(Err(ExitReason::Fault(fault))),
         _ => result,
     }
 }
 
-/// As [`call`], without what functions noted.
+/// As [`call`], without what functions recorded.
 ///
 /// # Safety
 /// That of [`KernelFn`].
@@ -157,7 +157,7 @@ unsafe fn call_caught(
     scratch: *mut u8,
     groups: Range<u64>,
     stop: Option<&AtomicBool>,
-) -> Result<(), Cut> {
+) -> Result<(), ExitReason> {
     let plainly = || {
         // SAFETY: the caller's.
         unsafe { kernel(launch, scratch, groups.start, groups.end) };
@@ -181,7 +181,7 @@ unsafe fn call_caught(
     slot.running.store(true, SeqCst);
     if stop.is_some_and(|stop| stop.load(SeqCst)) {
         slot.running.store(false, Relaxed);
-        return Err(Cut::Terminated);
+        return Err(ExitReason::Terminated);
     }
     // SAFETY: the caller's; the slot is this thread's.
     let faulted = unsafe {
@@ -191,18 +191,18 @@ unsafe fn call_caught(
             scratch,
             groups.start,
             groups.end,
-            &slot.way_back,
+            &slot.resume_point,
         )
     };
     slot.running.store(false, Relaxed);
     match slot.signal.load(Relaxed) {
         _ if !faulted => Ok(()),
-        interrupt::SIGNAL => Err(Cut::Terminated),
-        LEFT => Err(Cut::Left),
-        signal => Err(Cut::Fault(Fault {
+        interrupt::SIGNAL => Err(ExitReason::Terminated),
+        LEFT => Err(ExitReason::Left),
+        signal => Err(ExitReason::Fault(Fault {
             signal,
             address: slot.address.load(Relaxed),
-            place: Place::Code(slot.offset.load(Relaxed)),
+            place: FaultSite::Code(slot.offset.load(Relaxed)),
             stack_is_full: slot.stack_is_full.load(Relaxed),
         })),
     }
@@ -221,6 +221,6 @@ pub(crate) fn leave() {
         slot.signal.store(LEFT, Relaxed);
         slot.running.store(false, Relaxed);
         // SAFETY: the call that the way back is of has not returned, or the slot would not say that it is running.
-        unsafe { arch::leave(&slot.way_back) };
+        unsafe { arch::leave(&slot.resume_point) };
     }
 }

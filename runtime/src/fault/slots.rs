@@ -28,7 +28,7 @@ pub(super) struct Slot {
     /// Whether only `SIGBUS` is a fault of what is running.
     pub(super) is_guard: AtomicBool,
     /// Where the thread goes on after a fault.
-    pub(super) way_back: arch::WayBack,
+    pub(super) resume_point: arch::ResumePoint,
     pub(super) signal: AtomicI32,
     pub(super) address: AtomicUsize,
     pub(super) offset: AtomicUsize,
@@ -44,7 +44,7 @@ impl Slot {
             end: AtomicUsize::new(0),
             stop: AtomicPtr::new(ptr::null_mut()),
             is_guard: AtomicBool::new(false),
-            way_back: arch::WayBack::none(),
+            resume_point: arch::ResumePoint::none(),
             signal: AtomicI32::new(0),
             address: AtomicUsize::new(0),
             offset: AtomicUsize::new(0),
@@ -74,7 +74,7 @@ pub(super) struct Entry {
     pub(super) slot: Option<&'static Slot>,
     stack: *mut libc::c_void,
     /// What the running kernel did in a function that it called.
-    pub(super) noted: Cell<Option<Fault>>,
+    pub(super) recorded: Cell<Option<Fault>>,
 }
 
 thread_local! {
@@ -91,7 +91,7 @@ impl Entry {
         Entry {
             slot,
             stack: give_handler_stack(),
-            noted: Cell::new(None),
+            recorded: Cell::new(None),
         }
     }
 }

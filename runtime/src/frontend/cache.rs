@@ -18,7 +18,7 @@ use crate::spirv;
 use super::clang::Request;
 
 /// Raise when the front end's output changes for the same input.
-const FORMAT: &str = concat!("brolga ", env!("CARGO_PKG_VERSION"), " front end 11");
+const FORMAT: &str = concat!("brolga ", env!("CARGO_PKG_VERSION"), " front end 12");
 
 /// First bytes of an entry.
 const MAGIC: &[u8; 8] = b"BRLGFE01";

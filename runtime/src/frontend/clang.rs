@@ -4,15 +4,15 @@ use std::fmt::Write;
 use std::fs::File;
 use std::io;
 
+use brolga_compiler::SpecConstants;
+
 use crate::spirv;
 
 use super::options::ClStd;
 use super::process::{self, Finished};
 use super::route::{self, Way};
 use super::tools::Tools;
-use super::{
-    DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, copies, dot, groups, module, unused,
-};
+use super::{DeviceFeatures, Failure, Options, SOURCE_NAME, atomics, copies, dot, groups, module};
 
 /// One source and everything that its translation depends on.
 pub(super) struct Request<'a> {
@@ -151,55 +151,50 @@ pub(super) fn emit_llvm_text(request: &Request, way: Way) -> Option<String> {
 
 /// Compiles the request, by another way when the chosen one turns out not to do.
 pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String), Error> {
-    if way == Way::Bitcode {
-        // What clang 15 or its translator stops at may still be within clang 22's reach, if what it gives looks right.
-        return match bitcode(request) {
-            Err(mut first) if request.tools.direct.is_none() && is_unknown(&first.error.log) => {
-                first.error.log.push_str(
-                    "note: clang-22 is not installed; it knows functions that clang-15 and llvm-spirv-15 do not\n",
-                );
-                Err(first.error)
-            }
-            Err(first)
-                if first.recoverable
-                    && request.tools.direct.is_some()
-                    && route::mistranslated(request).is_none() =>
-            {
-                let second = direct(request);
-                let sound = second
-                    .as_ref()
-                    .is_ok_and(|(words, _)| module::suspicion(words).is_none());
-                if sound { second } else { Err(first.error) }
-            }
-            result => result.map_err(|e| e.error),
+    if way == Way::Direct {
+        let (words, log) = direct(request)?;
+        return match module::suspicion(&words) {
+            None => Ok((words, log)),
+            Some(why) => Err(Error::compile(format!(
+                "{SOURCE_NAME}: error: the compiler produced {why}; \
+                 installing clang-15 and llvm-spirv-15 may help\n"
+            ))),
         };
     }
-    let first = direct(request);
-    let why = match &first {
-        Ok((words, _)) => match module::suspicion(words) {
-            // Of a source without functions clang 22 loses the variables.
-            None if module::has_functions(words) => return first,
-            why => why,
-        },
-        // The source may be wrong, or clang 22 may not know a function that clang 15 does.
-        Err(_) => None,
+    let first = bitcode(request);
+    let another_way_may_do = match &first {
+        Ok((words, _)) => !is_readable(request, words),
+        Err(error) => error.recoverable,
     };
-    if request.tools.bitcode.is_some() {
-        match bitcode(request) {
-            Ok(done) => return Ok(done),
-            // The newer compiler has the better messages, unless it broke down.
-            Err(second) if first.as_ref().is_err_and(|e| broke_down(&e.log)) => {
-                return Err(second.error);
-            }
-            Err(_) => {}
+    // What clang 15 or its translator stops at may still be within clang 22's reach, if what it gives looks right.
+    if another_way_may_do
+        && request.tools.direct.is_some()
+        && route::mistranslated(request).is_none()
+        && let Ok((words, log)) = direct(request)
+        && module::suspicion(&words).is_none()
+        && is_readable(request, &words)
+    {
+        return Ok((words, log));
+    }
+    first.map_err(|mut first| {
+        if request.tools.direct.is_none() && is_unknown(&first.error.log) {
+            first.error.log.push_str(
+                "note: clang-22 is not installed; it knows functions that clang-15 and llvm-spirv-15 do not\n",
+            );
         }
-    }
-    match why {
-        None => first,
-        Some(why) => Err(Error::compile(format!(
-            "{SOURCE_NAME}: error: the compiler produced {why}; installing clang-15 and llvm-spirv-15 may help\n"
-        ))),
-    }
+        first.error
+    })
+}
+
+/// Whether the compiler takes the module. One that others will be linked to may lack their functions, so nothing is said of it here.
+fn is_readable(request: &Request, words: &[u32]) -> bool {
+    !request.options.whole_program
+        || brolga_compiler::spirv::translate(
+            &[words],
+            &SpecConstants::default(),
+            &request.options.compiler,
+        )
+        .is_ok()
 }
 
 /// Whether a compiler stopped at a name that it does not know, or the translator at something in the bitcode.
@@ -214,20 +209,10 @@ fn is_unknown(log: &str) -> bool {
     .any(|sign| log.contains(sign))
 }
 
-fn broke_down(log: &str) -> bool {
-    [
-        "error in backend",
-        "PLEASE submit a bug report",
-        "LLVM ERROR",
-    ]
-    .iter()
-    .any(|sign| log.contains(sign))
-}
-
-/// clang 22 alone, optimised.
+/// clang 22 alone, unoptimised.
 ///
-/// `-O1`, not less: without optimisation clang 22 emits invalid structure accesses. Not more: it promotes, folds, hoists and simplifies, but neither threads jumps, unrolls nor vectorizes, so that the control
-/// flow stays as the programmer wrote it. Turning work-items into vectors is our compiler's business.
+/// From `-O1` on it takes variables in `local` memory for static ones that begin as zero, and drops stores of zeros to them. Its writer
+/// has the mistakes that `route.rs` lists in either case.
 fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
     let Some(clang) = &request.tools.direct else {
         return Err(Error::compile("error: clang-22 is not installed\n"));
@@ -235,32 +220,10 @@ fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
     let mut command =
         CommandLine::new(request, Way::Direct).map_err(|e| Error::not_started("clang", &e))?;
     let extensions = format!("-spirv-ext={SPIRV_EXTENSIONS},{NEWER_EXTENSIONS}");
-    let to_spirv = ["-O1", "-c", "-mllvm", &extensions];
-    let done = if unused::is_worth_looking_for(request) {
-        for argument in ["-O1", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"] {
-            command.push(argument);
-        }
-        let mut done = command.run(clang, request)?;
-        if done.success {
-            let text = unused::internal(&String::from_utf8_lossy(&done.stdout));
-            let arguments = ["--target=spirv64", "-x", "ir", "-fno-discard-value-names"]
-                .iter()
-                .chain(&["-fno-crash-diagnostics", "-fno-color-diagnostics"])
-                .chain(&to_spirv)
-                .chain(&["-o", "-", "-"]);
-            let second = process::run(clang, arguments, text.as_bytes())
-                .map_err(|e| Error::not_started("clang", &e))?;
-            done.success = second.success;
-            done.stdout = second.stdout;
-            done.stderr.push_str(&second.stderr);
-        }
-        done
-    } else {
-        for argument in to_spirv {
-            command.push(argument);
-        }
-        command.run(clang, request)?
-    };
+    for argument in ["-O0", "-c", "-mllvm", &extensions] {
+        command.push(argument);
+    }
+    let done = command.run(clang, request)?;
     match spirv::words(&done.stdout) {
         Some(mut words) if done.success => {
             module::name_kernels_plainly(&mut words);

@@ -6,16 +6,15 @@
 //!               -> atomics.rs   definitions of functions that clang 22 does not know, dot.rs of those that clang 15 does not,
 //!                  groups.rs    of those that neither does
 //!               -> rounding.rs  selected rounding modes, for the sources that have them
-//!               -> clang.rs     command lines, run by process.rs (source, headers and results in memory); in two steps for large
-//!                  programs, for unused.rs to see what they do not use
+//!               -> clang.rs     command lines, run by process.rs (source, headers and results in memory)
 //!               -> module.rs   is what came out the SPIR-V that was meant?
 //!               -> arg_info.rs  argument types for clGetKernelArgInfo, added to the module
 //!               -> cache.rs     results on disk, keyed by everything above
 //! ```
 //!
-//! The compiler is clang, as a child process (`tools.rs` finds it). There are two ways through it: clang 22 writes
-//! SPIR-V itself, fast, but mistranslates a list of built-in functions; clang 15 writes LLVM bitcode
-//! that `llvm-spirv` translates. `route.rs` holds that list and why each item is on it.
+//! The compiler is clang, as a child process (`tools.rs` finds it). There are two ways through it: clang 15 writes LLVM bitcode
+//! that `llvm-spirv` translates, and what they stop at is tried with clang 22, which writes SPIR-V itself but mistranslates
+//! a list of built-in functions. `route.rs` holds that list and why each item is on it.
 //!
 //! Open [`compile_for`] below first.
 
@@ -33,7 +32,6 @@ mod process;
 mod rounding;
 mod route;
 mod tools;
-mod unused;
 
 pub use features::DeviceFeatures;
 pub use options::Options;

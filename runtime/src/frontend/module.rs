@@ -56,11 +56,6 @@ pub(super) fn without_debug_sets(words: &mut Vec<u32>) {
     *words = out;
 }
 
-/// Whether there is any function.
-pub(super) fn has_functions(words: &[u32]) -> bool {
-    instructions(words).any(|(opcode, _)| opcode == op::FUNCTION)
-}
-
 /// Why the module cannot be what the source says, if that shows.
 pub(super) fn suspicion(words: &[u32]) -> Option<String> {
     let mut types: HashMap<u32, Component> = HashMap::new();

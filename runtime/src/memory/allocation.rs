@@ -33,7 +33,7 @@ enum Source {
     Mapping {
         base: NonNull<u8>,
         length: usize,
-        _claim: Claim,
+        _reservation: Reservation,
     },
 }
 
@@ -43,19 +43,19 @@ static MAPPED: AtomicUsize = AtomicUsize::new(0);
 /// A share of the machine's memory. The system promises more memory than there is and kills who touches it; an
 /// application is better served by an error.
 #[derive(Debug)]
-struct Claim(usize);
+struct Reservation(usize);
 
-impl Claim {
-    fn new(bytes: usize) -> Option<Claim> {
+impl Reservation {
+    fn new(bytes: usize) -> Option<Reservation> {
         static LIMIT: LazyLock<u64> = LazyLock::new(topology::memory);
         let before = MAPPED.fetch_add(bytes, Relaxed);
-        let claim = Claim(bytes);
+        let reservation = Reservation(bytes);
         let total = before.checked_add(bytes)? as u64;
-        (total <= *LIMIT).then_some(claim)
+        (total <= *LIMIT).then_some(reservation)
     }
 }
 
-impl Drop for Claim {
+impl Drop for Reservation {
     fn drop(&mut self) {
         MAPPED.fetch_sub(self.0, Relaxed);
     }
@@ -90,7 +90,7 @@ impl Allocation {
         let length = size
             .checked_next_multiple_of(PAGE)?
             .checked_add(HUGE_PAGE)?;
-        let claim = Claim::new(length)?;
+        let reservation = Reservation::new(length)?;
         // SAFETY: an anonymous mapping at an address of the kernel's choice aliases nothing.
         let base = unsafe {
             mmap_anonymous(
@@ -119,7 +119,7 @@ impl Allocation {
             source: Source::Mapping {
                 base,
                 length,
-                _claim: claim,
+                _reservation: reservation,
             },
         })
     }

@@ -9,6 +9,7 @@ use opencl_sys::*;
 use parking_lot::Mutex;
 
 use crate::context::Context;
+use crate::destructors::{DestructorCallback, DestructorCallbacks};
 use crate::error::{CLResult, ClError};
 use crate::memory::allocation::{Allocation, MIN_ALIGN};
 use crate::memory::external::{ExternalHandle, Imported};
@@ -31,7 +32,7 @@ pub struct Buffer {
     properties: Vec<u64>,
     map_count: AtomicU32,
     mappings: Mutex<Vec<Mapping>>,
-    destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
+    destructors: DestructorCallbacks,
 }
 
 /// Where a buffer's bytes are.
@@ -180,7 +181,7 @@ impl Buffer {
             properties,
             map_count: AtomicU32::new(0),
             mappings: Mutex::default(),
-            destructors: Mutex::default(),
+            destructors: DestructorCallbacks::default(),
         }))
     }
 
@@ -264,7 +265,7 @@ impl Buffer {
             properties: Vec::new(),
             map_count: AtomicU32::new(0),
             mappings: Mutex::default(),
-            destructors: Mutex::default(),
+            destructors: DestructorCallbacks::default(),
         }))
     }
 
@@ -342,8 +343,8 @@ impl Buffer {
 
     /// `clSetMemObjectDestructorCallback`: callbacks run in the reverse order of registration when nothing uses
     /// the buffer any more, before its memory is freed.
-    pub fn on_destroy(&self, callback: Box<dyn FnOnce() + Send>) {
-        self.destructors.lock().push(callback);
+    pub fn on_destroy(&self, callback: DestructorCallback) {
+        self.destructors.register(callback);
     }
 
     /// The address of the first byte.
@@ -450,10 +451,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        let mut callbacks = std::mem::take(self.destructors.get_mut());
-        while let Some(callback) = callbacks.pop() {
-            callback();
-        }
+        self.destructors.call_all();
     }
 }
 

@@ -15,7 +15,7 @@ pub struct RectSide {
 
 /// One side of a transfer, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct RectLayout {
     /// Bytes from the start of the memory to the region's first byte.
     pub(crate) offset: usize,
     pub(crate) row_pitch: usize,
@@ -29,7 +29,7 @@ impl RectSide {
     ///
     /// Errors: `CL_INVALID_VALUE` for an empty region, pitches too small for it, or one that no address
     /// space holds.
-    pub(crate) fn layout(&self, region: [usize; 3]) -> CLResult<Layout> {
+    pub(crate) fn layout(&self, region: [usize; 3]) -> CLResult<RectLayout> {
         // CL_INVALID_VALUE if any region array element is 0.
         if region.contains(&0) {
             return Err(ClError::INVALID_VALUE);
@@ -60,7 +60,7 @@ impl RectSide {
         let offset = at(x, y, z).ok_or(ClError::INVALID_VALUE)?;
         let extent = at(region[0], region[1] - 1, region[2] - 1);
         let end = extent.and_then(|extent| offset.checked_add(extent));
-        Ok(Layout {
+        Ok(RectLayout {
             offset,
             row_pitch,
             slice_pitch,
@@ -71,7 +71,7 @@ impl RectSide {
 
 /// Whether two regions of the same size and pitches, `source` and `destination` bytes into one memory,
 /// share a byte. The pitches must be equal.
-pub(crate) fn overlap(source: &Layout, destination: &Layout, region: [usize; 3]) -> bool {
+pub(crate) fn overlap(source: &RectLayout, destination: &RectLayout, region: [usize; 3]) -> bool {
     debug_assert_eq!(source.row_pitch, destination.row_pitch);
     debug_assert_eq!(source.slice_pitch, destination.slice_pitch);
     if source.end <= destination.offset || destination.end <= source.offset {
@@ -143,7 +143,7 @@ mod tests {
     /// Compares with marking every byte.
     #[test]
     fn overlap_agrees_with_brute_force() {
-        let bytes = |layout: &Layout, region: [usize; 3]| {
+        let bytes = |layout: &RectLayout, region: [usize; 3]| {
             let mut set = std::collections::BTreeSet::new();
             for z in 0..region[2] {
                 for y in 0..region[1] {

@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
+use crate::chunks::WorkShape;
 use crate::memory::host::HostPtr;
-use crate::memory::rect::Layout;
-use crate::share::Shape;
+use crate::memory::rect::RectLayout;
 
 /// Bytes in a unit of work.
 const BLOCK: usize = 256 << 10;
@@ -23,8 +23,8 @@ pub(crate) enum Transfer {
     },
     /// The layouts' offsets are relative to the pointers.
     Rect {
-        destination: (HostPtr, Layout),
-        source: (HostPtr, Layout),
+        destination: (HostPtr, RectLayout),
+        source: (HostPtr, RectLayout),
         region: [usize; 3],
     },
     /// `pattern` is 1 to 128 bytes, a power of two, and divides `size`.
@@ -52,7 +52,7 @@ impl Transfer {
     }
 
     /// How the transfer may be shared.
-    pub(crate) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> WorkShape {
         let bytes = self.bytes();
         let estimate = (bytes / BYTES_PER_NANOSECOND) as u64;
         let threads = (bytes / BYTES_PER_THREAD).clamp(1, u32::MAX as usize) as u32;
@@ -63,9 +63,9 @@ impl Transfer {
                 source,
                 size,
             } if overlapping(*destination, *source, *size) => {
-                return Shape {
+                return WorkShape {
                     estimate,
-                    ..Shape::SINGLE
+                    ..WorkShape::SINGLE
                 };
             }
             Transfer::Copy { size, .. } | Transfer::Fill { size, .. } => {
@@ -73,7 +73,7 @@ impl Transfer {
             }
             Transfer::Rect { region, .. } => (region[1] * region[2], (BLOCK / region[0]).max(1)),
         };
-        Shape {
+        WorkShape {
             units: units as u64,
             threads,
             min_chunk: min_chunk as u64,
@@ -107,7 +107,7 @@ impl Transfer {
             } => {
                 for row in begin..end {
                     let (y, z) = (row % region[1], row / region[1]);
-                    let at = |(pointer, layout): &(HostPtr, Layout)| {
+                    let at = |(pointer, layout): &(HostPtr, RectLayout)| {
                         let offset = layout.offset + z * layout.slice_pitch + y * layout.row_pitch;
                         pointer.offset(offset).as_ptr()
                     };

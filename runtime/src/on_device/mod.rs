@@ -7,14 +7,14 @@
 //!   has Finished Execution"): each event counts those that are not, and itself. A failure of a child is one of the parent;
 //! - when it may begin: with `CLK_ENQUEUE_FLAGS_WAIT_KERNEL` when the parent's own work has *ended*, with
 //!   `CLK_ENQUEUE_FLAGS_WAIT_WORK_GROUP` when the call of generated code that runs the work-group returns;
-//! - its *family*: the launch that the host enqueued and everything that came of it. Events are handles of a table of the family's, since
-//!   they can be passed to nobody else. When nothing of a family can run any more, what it still waits for never comes, and fails.
+//! - its *tree*: the launch that the host enqueued and everything that came of it. Events are handles of a table of the tree's, since
+//!   they can be passed to nobody else. When nothing of a tree can run any more, what it still waits for never comes, and fails.
 //!
-//! - `family.rs`: families, the table of events. `serve.rs`: the services, open it first. `queues.rs`: on-device queues.
+//! - `tree.rs`: launch trees, the table of events. `host_call.rs`: the device_runtime, open it first. `queues.rs`: on-device queues.
 
-mod family;
+mod host_call;
 pub(crate) mod queues;
-mod serve;
+mod tree;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI32;
@@ -27,21 +27,21 @@ use parking_lot::Mutex;
 use crate::event::Event;
 use crate::executable::Executable;
 
-pub(crate) use family::{Family, MAX_EVENTS};
+pub(crate) use host_call::Caller;
 pub(crate) use queues::DeviceQueues;
-pub(crate) use serve::Caller;
+pub(crate) use tree::LaunchTree;
 
 /// What a launch of a kernel that may enqueue needs for it.
 #[derive(Clone)]
 pub(crate) struct Spawner {
     /// Where the blocks are.
     pub(crate) executable: Arc<Executable>,
-    pub(crate) family: Arc<Family>,
+    pub(crate) tree: Arc<LaunchTree>,
 }
 
-/// An event's place in its family.
-pub(crate) struct Lineage {
-    pub(crate) family: Arc<Family>,
+/// An event's place in its tree.
+pub(crate) struct ParentLink {
+    pub(crate) tree: Arc<LaunchTree>,
     /// Until the event is complete, so that a long line of them is not dropped in one go.
     parent: Mutex<Option<Arc<Event>>>,
     /// Children that are not complete, and one while the command itself has not ended.
@@ -50,15 +50,15 @@ pub(crate) struct Lineage {
     failure: AtomicI32,
     /// Bytes of its queue that the command takes until it begins.
     room: AtomicU64,
-    /// Whether the host enqueued it: then the family counts it from the start.
+    /// Whether the host enqueued it: then the tree counts it from the start.
     is_root: bool,
 }
 
-impl Lineage {
+impl ParentLink {
     /// Of what the host enqueued.
-    pub(crate) fn root(family: &Arc<Family>) -> Lineage {
-        Lineage {
-            family: Arc::clone(family),
+    pub(crate) fn root(tree: &Arc<LaunchTree>) -> ParentLink {
+        ParentLink {
+            tree: Arc::clone(tree),
             parent: Mutex::new(None),
             unfinished: AtomicU32::new(1),
             failure: AtomicI32::new(0),
@@ -68,22 +68,22 @@ impl Lineage {
     }
 
     /// Of a child, which takes so many bytes of its queue. The parent, which has not ended, has one child more.
-    fn child(parent: &Arc<Event>, family: &Arc<Family>, room: u64) -> Lineage {
-        if let Some(lineage) = parent.lineage() {
-            lineage.unfinished.fetch_add(1, Relaxed);
+    fn child(parent: &Arc<Event>, tree: &Arc<LaunchTree>, room: u64) -> ParentLink {
+        if let Some(parent_link) = parent.parent_link() {
+            parent_link.unfinished.fetch_add(1, Relaxed);
         }
-        Lineage {
+        ParentLink {
             parent: Mutex::new(Some(Arc::clone(parent))),
             room: AtomicU64::new(room),
             is_root: false,
-            ..Lineage::root(family)
+            ..ParentLink::root(tree)
         }
     }
 
     /// The command can run, or end without.
     pub(crate) fn wake(&self) {
         if !self.is_root {
-            self.family.wake();
+            self.tree.wake();
         }
     }
 

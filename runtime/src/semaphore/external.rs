@@ -87,12 +87,12 @@ impl Shared {
         entries[0].revents & libc::POLLIN != 0
     }
 
-    /// Opens `gate` when one has been taken for it.
-    pub(super) fn wait(self: &Arc<Self>, gate: Arc<Event>) {
+    /// Opens `placeholder` when one has been taken for it.
+    pub(super) fn wait(self: &Arc<Self>, placeholder: Arc<Event>) {
         if self.take() {
-            gate.release(Push::Notify);
+            placeholder.release(Push::Notify);
         } else {
-            Poller::get().add(Arc::clone(self), gate);
+            Poller::get().add(Arc::clone(self), placeholder);
         }
     }
 }
@@ -138,10 +138,10 @@ impl Poller {
         &POLLER
     }
 
-    /// Without a thread the gate goes away, which fails what waits for it.
-    fn add(&self, shared: Arc<Shared>, gate: Arc<Event>) {
+    /// Without a thread the placeholder goes away, which fails what waits for it.
+    fn add(&self, shared: Arc<Shared>, placeholder: Arc<Event>) {
         if let Some(news) = &self.news {
-            self.waits.lock().push((shared, gate));
+            self.waits.lock().push((shared, placeholder));
             news.signal();
         }
     }
@@ -157,11 +157,11 @@ impl Poller {
             {
                 let mut waits = self.waits.lock();
                 let ready = waits.extract_if(.., |(shared, _)| shared.take());
-                open.extend(ready.map(|(_, gate)| gate));
+                open.extend(ready.map(|(_, placeholder)| placeholder));
                 entries.extend(waits.iter().map(|(shared, _)| entry(&shared.file)));
             }
-            for gate in open {
-                gate.release(Push::Notify);
+            for placeholder in open {
+                placeholder.release(Push::Notify);
             }
             // A signal that came since it was looked for, and news, are still there to see.
             poll(&mut entries, -1);

@@ -2,7 +2,7 @@
 //!
 //! A wait belongs to one signal, and which one is decided when they are enqueued: the command that waits then depends on the command that
 //! signals, like on an event of its wait list. So a semaphore may be signalled again as soon as the wait for it has been enqueued, as
-//! the specification wants it, and no thread ever sleeps on one. A wait that is enqueued before its signal depends on a gate, which the next signal
+//! the specification wants it, and no thread ever sleeps on one. A wait that is enqueued before its signal depends on a placeholder, which the next signal
 //! opens.
 //!
 //! Semaphores that other processes share cannot do that: `external.rs` has what they do instead.
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use opencl_sys::*;
 use parking_lot::Mutex;
 
-use crate::command::{Job, Keep, Work};
+use crate::command::{Job, RetainedResources, Work};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
@@ -41,7 +41,7 @@ struct Pairs {
     /// The wait for it.
     wait: Option<Arc<Event>>,
     /// What waits depend on that were enqueued before their signals.
-    gates: VecDeque<Arc<Event>>,
+    placeholders: VecDeque<Arc<Event>>,
 }
 
 impl Semaphore {
@@ -98,14 +98,14 @@ impl Semaphore {
     /// `event`, which is being enqueued, signals.
     fn signal(&self, event: &Arc<Event>) {
         let mut pairs = self.pairs.lock();
-        let Some(gate) = pairs.gates.pop_front() else {
+        let Some(placeholder) = pairs.placeholders.pop_front() else {
             pairs.signal = Some(Arc::clone(event));
             pairs.wait = None;
             return;
         };
         drop(pairs);
-        gate.depend_on(event, true);
-        gate.release(Push::Notify);
+        placeholder.depend_on(event, true);
+        placeholder.release(Push::Notify);
     }
 
     /// `event`, which is being enqueued, waits.
@@ -118,9 +118,9 @@ impl Semaphore {
                 pairs.wait = Some(Arc::clone(event));
             }
             _ => {
-                let gate = Event::gate(&self.context);
-                event.depend_on(&gate, true);
-                pairs.gates.push_back(gate);
+                let placeholder = Event::placeholder(&self.context);
+                event.depend_on(&placeholder, true);
+                pairs.placeholders.push_back(placeholder);
             }
         }
     }
@@ -165,20 +165,25 @@ impl Queue {
             });
         }
         // What is shared is taken when everything before is done, by a command in front of the one that the application sees. Should it
-        // fail, the gates go away with it.
-        let gates = shared
+        // fail, the placeholders go away with it.
+        let placeholders = shared
             .into_iter()
-            .map(|one| (one, Event::gate(self.context())));
-        let gates: Vec<_> = gates.collect();
-        let opened: Vec<_> = gates.iter().map(|(_, gate)| Arc::clone(gate)).collect();
+            .map(|one| (one, Event::placeholder(self.context())));
+        let placeholders: Vec<_> = placeholders.collect();
+        let opened: Vec<_> = placeholders
+            .iter()
+            .map(|(_, placeholder)| Arc::clone(placeholder))
+            .collect();
         let work = Work::instant(Box::new(move || {
-            for (one, gate) in gates {
-                one.wait(gate);
+            for (one, placeholder) in placeholders {
+                one.wait(placeholder);
             }
         }));
         let before = self.enqueue_linked(CL_COMMAND_MARKER, work, wait, &|_| {})?;
         self.enqueue_linked(command_type, Work::Nothing, &[before], &|event| {
-            opened.iter().for_each(|gate| event.depend_on(gate, true));
+            opened
+                .iter()
+                .for_each(|placeholder| event.depend_on(placeholder, true));
             own(semaphores).for_each(|one| one.wait(event));
         })
     }
@@ -214,7 +219,13 @@ impl Queue {
         link: &dyn Fn(&Arc<Event>),
     ) -> CLResult<Arc<Event>> {
         self.check_host()?;
-        let event = Event::command(self, command_type, Job::new(work, 1), Keep::new(), None);
+        let event = Event::command(
+            self,
+            command_type,
+            Job::new(work, 1),
+            RetainedResources::new(),
+            None,
+        );
         self.place(&event, wait, Ordering::Queue);
         link(&event);
         event.release(Push::Notify);
@@ -240,7 +251,7 @@ impl fmt::Debug for Semaphore {
         let pairs = self.pairs.lock();
         f.debug_struct("Semaphore")
             .field("signal", &pairs.signal)
-            .field("gates", &pairs.gates.len())
+            .field("placeholders", &pairs.placeholders.len())
             .finish()
     }
 }

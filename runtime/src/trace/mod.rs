@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::event::timestamp;
+use crate::clock::timestamp;
 
 /// The process that the queues' rows belong to: above every process id of Linux (`PID_MAX_LIMIT`, 2^22).
 const QUEUES: u32 = (1 << 22) + 1;

@@ -1,7 +1,7 @@
 //! The built-in functions of OpenCL C: one table of names, generic types, what brings them and what they become.
 //!
-//! `sema` asks [`resolve`] which function a call means and what its parameters' types are; `emit` asks the
-//! [`Lowering`] it got what to write.
+//! `sema` asks [`resolve`] which function a call means and what its parameters' types are; the
+//! [`Lowering`] says what the call becomes.
 //!
 //! Open `table/mod.rs` first, then `signature.rs` (the language of types that rows are written in), `need.rs` (what
 //! brings a row), `convert.rs` (the families that are known by pattern) and `resolve.rs` (overload resolution).

@@ -11,7 +11,7 @@
 //! SPIR-V's instruction wants; comparisons yield [`crate::types::Type::Truth`], which a
 //! conversion turns into C's `int`.
 //!
-//! `sema` makes it, `emit` reads it, `print.rs` writes it down for tests.
+//! `sema` makes it, `print.rs` writes it down.
 
 pub mod print;
 

@@ -278,7 +278,7 @@ impl Lexer {
     }
 
     /// The next token, or the end of the text.
-    pub fn next(&mut self) -> Raw {
+    pub fn token(&mut self) -> Raw {
         let space_before = self.space(false);
         let line_start = std::mem::take(&mut self.line_start);
         self.read(space_before, line_start)
@@ -296,7 +296,7 @@ impl Lexer {
     fn read(&mut self, space_before: bool, line_start: bool) -> Raw {
         let start = self.at;
         self.spliced = false;
-        let kind = self.token();
+        let kind = self.scan();
         Raw {
             kind,
             start: start as u32,
@@ -344,7 +344,7 @@ impl Lexer {
         Cow::Owned(clean)
     }
 
-    fn token(&mut self) -> TokenKind {
+    fn scan(&mut self) -> TokenKind {
         let Some(&first) = self.text.get(self.at) else {
             return TokenKind::Eof;
         };
@@ -556,14 +556,14 @@ mod tests {
 
     fn kinds(text: &str) -> Vec<TokenKind> {
         let mut lexer = Lexer::new(text.as_bytes().into());
-        std::iter::from_fn(|| Some(lexer.next().kind).filter(|kind| *kind != T::Eof)).collect()
+        std::iter::from_fn(|| Some(lexer.token().kind).filter(|kind| *kind != T::Eof)).collect()
     }
 
     fn spellings(text: &str) -> Vec<String> {
         let mut lexer = Lexer::new(text.as_bytes().into());
         let mut all = Vec::new();
         loop {
-            let raw = lexer.next();
+            let raw = lexer.token();
             if raw.kind == T::Eof {
                 return all;
             }
@@ -624,7 +624,7 @@ mod tests {
     #[test]
     fn faults_are_noted_and_lexing_goes_on() {
         let mut lexer = Lexer::new(b"a 'b\nc \0 /* d"[..].into());
-        while lexer.next().kind != T::Eof {}
+        while lexer.token().kind != T::Eof {}
         assert_eq!(
             lexer.faults,
             [
@@ -675,13 +675,13 @@ mod tests {
             ["größe", "π", "x", "y", "a", "b"]
         );
         let mut lexer = Lexer::new("x\u{a0}y →"[..].as_bytes().into());
-        while lexer.next().kind != T::Eof {}
+        while lexer.token().kind != T::Eof {}
         assert_eq!(
             lexer.faults,
             [Fault::WideSpace(1), Fault::Character(5, '→')]
         );
         let mut lexer = Lexer::new(b"x\xffy"[..].into());
-        assert_eq!([lexer.next().end, lexer.next().start], [1, 2]);
+        assert_eq!([lexer.token().end, lexer.token().start], [1, 2]);
         assert_eq!(lexer.faults, [Fault::InvalidUtf8(1)]);
     }
 
@@ -689,7 +689,7 @@ mod tests {
     fn an_open_parenthesis_is_seen_behind_white_space() {
         let opens = |text: &str| {
             let mut lexer = Lexer::new(text.as_bytes().into());
-            lexer.next();
+            lexer.token();
             lexer.opens_parenthesis()
         };
         assert!(opens("f(") && opens("f /* c */ \n\\\n (") && opens("f//\n("));
@@ -705,7 +705,7 @@ mod tests {
         }
         assert_eq!(count, 5);
         for _ in 0..2 {
-            let raw = lexer.next();
+            let raw = lexer.token();
             assert!(raw.line_start && raw.kind == T::Ident);
         }
     }

@@ -148,10 +148,7 @@ impl Parser<'_> {
         let more = self.attributes();
         declarator.attributes.extend(more);
         self.declare(specs, &declarator);
-        let init = match self.eat(TokenKind::Eq) {
-            Some(_) => Some(self.initialiser()),
-            None => None,
-        };
+        let init = self.eat(TokenKind::Eq).map(|_| self.initialiser());
         self.ast.add_decl(Declaration {
             specs,
             declarator,
@@ -186,10 +183,7 @@ impl Parser<'_> {
         let loc = self.bump();
         let open = self.expect(TokenKind::LParen, "'(' after '_Static_assert'");
         let condition = self.conditional_expr();
-        let message = match self.eat(TokenKind::Comma) {
-            Some(_) => Some(self.conditional_expr()),
-            None => None,
-        };
+        let message = self.eat(TokenKind::Comma).map(|_| self.conditional_expr());
         if let Some(open) = open {
             self.expect_close(TokenKind::RParen, ")", open);
         }

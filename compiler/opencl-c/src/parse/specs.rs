@@ -307,10 +307,9 @@ impl Parser<'_> {
         self.bump();
         let mut attributes = self.attributes();
         let tag = self.tag();
-        let members = match self.eat(TokenKind::LBrace) {
-            Some(open) => Some(self.nested(|parser| parser.members(open))),
-            None => None,
-        };
+        let members = self
+            .eat(TokenKind::LBrace)
+            .map(|open| self.nested(|parser| parser.members(open)));
         if members.is_some() {
             attributes.extend(self.attributes());
         } else if tag.is_none() {
@@ -380,10 +379,7 @@ impl Parser<'_> {
             } else {
                 self.declarator()
             };
-            let bits = match self.eat(TokenKind::Colon) {
-                Some(_) => Some(self.conditional_expr()),
-                None => None,
-            };
+            let bits = self.eat(TokenKind::Colon).map(|_| self.conditional_expr());
             let more = self.attributes();
             declarator.attributes.extend(more);
             fields.push(Field { declarator, bits });
@@ -424,10 +420,7 @@ impl Parser<'_> {
         let mut all = Vec::new();
         while let Some((name, loc)) = self.tag() {
             let _ = self.attributes();
-            let value = match self.eat(TokenKind::Eq) {
-                Some(_) => Some(self.conditional_expr()),
-                None => None,
-            };
+            let value = self.eat(TokenKind::Eq).map(|_| self.conditional_expr());
             self.names.declare(name, false);
             all.push(Enumerator { name, loc, value });
             if self.eat(TokenKind::Comma).is_none() {

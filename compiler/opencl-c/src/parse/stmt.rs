@@ -232,10 +232,9 @@ impl Parser<'_> {
         while self.word() == sym::CASE {
             let first = self.bump();
             let low = self.conditional_expr();
-            let high = match self.eat(TokenKind::Ellipsis) {
-                Some(_) => Some(self.conditional_expr()),
-                None => None,
-            };
+            let high = self
+                .eat(TokenKind::Ellipsis)
+                .map(|_| self.conditional_expr());
             self.expect(TokenKind::Colon, "':' after 'case'");
             labels.push((first, low, high));
         }

@@ -72,7 +72,7 @@ impl Preprocessor<'_> {
             return;
         }
         if let Some(Source::File(file)) = self.stack.last_mut() {
-            file.lexer.next();
+            file.lexer.token();
             file.lexer.next_in_line();
         }
         self.define(true);

@@ -197,7 +197,7 @@ impl Preprocessor<'_> {
             let Some(Source::File(file)) = self.stack.last_mut() else {
                 return;
             };
-            let raw = file.lexer.next();
+            let raw = file.lexer.token();
             // What is skipped need not be made of tokens.
             file.lexer.faults.clear();
             if raw.kind == TokenKind::Eof {

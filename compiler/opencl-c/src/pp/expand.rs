@@ -415,7 +415,7 @@ impl Preprocessor<'_> {
             Some(T::Ident)
         } else {
             let mut lexer = Lexer::new(text.as_bytes().into());
-            let raw = lexer.next();
+            let raw = lexer.token();
             let is_one = raw.end as usize == text.len()
                 && raw.start == 0
                 && !matches!(raw.kind, T::Eof | T::Unknown);

@@ -451,7 +451,7 @@ impl<'a> Preprocessor<'a> {
                     self.drop_list();
                 }
                 Some(Source::File(file)) => {
-                    let raw = file.lexer.next();
+                    let raw = file.lexer.token();
                     if !file.lexer.faults.is_empty() {
                         self.tell_faults();
                     }

@@ -86,7 +86,7 @@ impl Preprocessor<'_> {
         let mut lexer = Lexer::new(text.as_bytes().into());
         let mut tokens = Vec::new();
         loop {
-            let raw = lexer.next();
+            let raw = lexer.token();
             if raw.kind == TokenKind::Eof {
                 break;
             }

@@ -31,7 +31,7 @@ fn tokens(text: &str) -> String {
     let mut lexer = Lexer::new(text.as_bytes().into());
     let mut all = Vec::new();
     loop {
-        let raw = lexer.next();
+        let raw = lexer.token();
         if raw.kind == TokenKind::Eof {
             return all.join(" ");
         }

@@ -3,9 +3,9 @@
 //!
 //! - `scope.rs`: what names mean
 //! - `specs.rs`, `records.rs`: specifiers and declarators to types, layout of structures,
-//! enumerations
+//!   enumerations
 //! - `declare.rs`, `function.rs`, `kernel.rs`: variables, functions, rules and information of
-//! kernels
+//!   kernels
 //! - `init.rs`: initialisers
 //! - `expr.rs`, `ops.rs`, `assign.rs`, `member.rs`, `call.rs`, `intrinsics.rs`, `printf.rs`:
 //!   expressions

@@ -15,7 +15,7 @@ fn check(std: Std, source: &str) -> (Vec<String>, String) {
     let mut lexer = Lexer::new(source.as_bytes().into());
     let mut tokens = TokenStream::default();
     loop {
-        let raw = lexer.next();
+        let raw = lexer.token();
         let text = lexer.spelling(raw).into_owned();
         tokens.tokens.push(Token {
             kind: raw.kind,

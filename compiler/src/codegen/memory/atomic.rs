@@ -10,8 +10,8 @@ use super::super::host;
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Repr, lane_type};
 use super::flags;
-use crate::AddressSpace;
 use crate::ir::{Atomic, AtomicOp, BinOp, Fence, Inst, Order, Scalar, Scope, Type};
+use crate::kernel_info::AddressSpace;
 
 /// Whether only the thread that runs the work-group can reach this memory.
 fn is_own(atomic: &Atomic) -> bool {

@@ -63,7 +63,7 @@ impl Gen<'_> {
         let bits = self.active_bits(mask, ty.lanes);
         let emit = |g: &mut Self| {
             if !is_used {
-                let total = g.together(both, value, mask, bits);
+                let total = g.combined(both, value, mask, bits);
                 g.atomic_rmw(op, atomic, ty.lane(), &[address, total]);
                 return Vec::new();
             }
@@ -149,7 +149,7 @@ impl Gen<'_> {
     }
 
     /// What the active lanes of `value` come to. `bits` are the active ones.
-    fn together(
+    fn combined(
         &mut self,
         op: BinOp,
         value: Value,

@@ -1,13 +1,13 @@
 //! Accesses with an address for each lane.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
-use smallvec::{SmallVec, smallvec};
 
 use super::super::function::Gen;
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Parts, Repr, lane_type, part_count, part_type};
-use super::{Layout, flags};
-use crate::ir::{Mem, Op, Scalar, Type, Value};
+use super::{LaneLayout, flags};
+use crate::analysis::{PROBED_INSTRUCTIONS, is_computed_from_ids};
+use crate::ir::{Mem, Scalar, Type, Value};
 
 /// What inactive lanes of a gather read: large enough for the widest access (16 elements of 8 bytes).
 #[repr(align(16))]
@@ -53,7 +53,7 @@ impl Gen<'_> {
         mem: &Mem,
         address: Value,
         mask: Option<Value>,
-        layout: Layout,
+        layout: LaneLayout,
     ) -> Vec<Repr> {
         let ty = Type::new(layout.scalar, layout.lanes);
         let dense = layout.side_by_side();
@@ -72,7 +72,7 @@ impl Gen<'_> {
             .map(|_| self.b.append_block_param(done, part_type(layout.scalar)))
             .collect();
         self.b.ins().brif(consecutive, fast, &[], slow, &[]);
-        let known = self.known.clone();
+        let known = self.known.mark();
         for (block, at_once) in [(fast, true), (slow, false)] {
             self.b.switch_to_block(block);
             let parts = if at_once {
@@ -82,7 +82,7 @@ impl Gen<'_> {
             };
             let parts: Vec<clif::BlockArg> = parts.iter().flatten().map(|&p| p.into()).collect();
             self.b.ins().jump(done, &parts);
-            self.known = known.clone();
+            self.known.forget_since(known);
         }
         self.b.switch_to_block(done);
         params
@@ -91,26 +91,10 @@ impl Gen<'_> {
             .collect()
     }
 
-    /// Whether an address follows from ids, constants and uniform values by arithmetic, so that
-    /// neighbouring lanes may well have neighbouring addresses. Looks at a bounded number of instructions.
+    /// Whether neighbouring lanes may well have neighbouring addresses.
     pub(super) fn is_computed(&self, address: Value) -> bool {
-        let mut todo: SmallVec<[Value; 16]> = smallvec![address];
-        let mut seen: SmallVec<[Value; 64]> = smallvec![];
-        while let Some(value) = todo.pop() {
-            if self.func.ty(value).lanes == 1 || seen.contains(&value) {
-                continue;
-            }
-            seen.push(value);
-            let Some(inst) = self.func.def_inst(value) else {
-                return false;
-            };
-            let data = &self.func.insts[inst];
-            if seen.len() > 64 || !data.op.is_pure() || matches!(data.op, Op::Routine(..)) {
-                return false;
-            }
-            todo.extend(data.args.iter().copied());
-        }
-        true
+        let uniform = |v: Value| self.func.ty(v).lanes == 1;
+        is_computed_from_ids(self.func, address, PROBED_INSTRUCTIONS, uniform)
     }
 
     /// The first lane's address, and whether every lane is active and lane l's is `l * stride` bytes further.
@@ -121,7 +105,7 @@ impl Gen<'_> {
         stride: i64,
     ) -> (clif::Value, clif::Value) {
         let key = (address, mask, stride);
-        if let Some(&known) = self.known.consecutive.get(&key) {
+        if let Some(&known) = self.known.consecutive.get(key) {
             return known;
         }
         let found = self.ask_consecutive(address, mask, stride);
@@ -154,16 +138,16 @@ impl Gen<'_> {
         }
         let same = same.expect("at least one part");
         let bits = self.b.ins().vhigh_bits(types::I32, same);
-        let together = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 3);
+        let consecutive = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 3);
         let Some(mask) = mask else {
-            return (base, together);
+            return (base, consecutive);
         };
         let active = self.mask_bits(mask);
         let all = self
             .b
             .ins()
             .icmp_imm_u(IntCC::Equal, active, (1i64 << lanes) - 1);
-        (base, self.b.ins().band(together, all))
+        (base, self.b.ins().band(consecutive, all))
     }
 
     /// Where lanes that are not active load from.
@@ -176,7 +160,7 @@ impl Gen<'_> {
         &mut self,
         address: Value,
         mask: Option<Value>,
-        layout: Layout,
+        layout: LaneLayout,
     ) -> Vec<Parts> {
         let addresses = self.lane_addresses(address, mask, Self::address_of_zeros);
         let ty = Type::new(layout.scalar, layout.lanes);
@@ -208,7 +192,7 @@ impl Gen<'_> {
         address: Value,
         values: &[Value],
         mask: Option<Value>,
-        layout: Layout,
+        layout: LaneLayout,
     ) {
         let parts: Vec<Parts> = values
             .iter()
@@ -242,13 +226,13 @@ impl Gen<'_> {
             self.b.create_block(),
         );
         self.b.ins().brif(consecutive, fast, &[], slow, &[]);
-        let known = self.known.clone();
+        let known = self.known.mark();
         self.b.switch_to_block(fast);
         self.store_strided_parts(base, &parts, dense);
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(slow);
         self.scatter_parts(address, &parts, mask, layout);
-        self.known = known;
+        self.known.forget_since(known);
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
     }
@@ -258,7 +242,7 @@ impl Gen<'_> {
         address: Value,
         parts: &[Parts],
         mask: Option<Value>,
-        layout: Layout,
+        layout: LaneLayout,
     ) {
         let size = layout.size() as u32 * layout.elements as u32;
         let addresses = self.lane_addresses(address, mask, |g| {

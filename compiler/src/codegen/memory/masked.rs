@@ -10,13 +10,13 @@ use smallvec::{SmallVec, smallvec};
 
 use super::super::function::Gen;
 use super::super::parts::{Parts, lane_type, part_type};
-use super::{Layout, flags};
+use super::{LaneLayout, flags};
 use crate::ir::Type;
 
 /// Most lanes of a vector that are seen to one by one.
 const LANES: u8 = 4;
 
-impl Layout {
+impl LaneLayout {
     /// Whether the lanes are those of vectors in memory, few in each.
     pub(super) fn is_by_vectors(self) -> bool {
         (2..=LANES).contains(&self.run()) && self.lanes >= self.run()
@@ -29,14 +29,14 @@ impl Gen<'_> {
         &mut self,
         base: clif::Value,
         bits: clif::Value,
-        layout: Layout,
+        layout: LaneLayout,
     ) -> Parts {
         let zeros = self.address_of_zeros();
         let part = part_type(layout.scalar);
         let count = usize::from(layout.lanes / layout.run());
         let nothing = self.zero(part);
         self.each_part(base, bits, layout, smallvec![nothing; count], |g, at, _| {
-            if let Where::Together(at) = at {
+            if let Where::Whole(at) = at {
                 return g.b.ins().load(part, flags(), at, 0);
             }
             let lanes: SmallVec<[clif::Value; 4]> = (0..layout.run())
@@ -55,12 +55,12 @@ impl Gen<'_> {
         base: clif::Value,
         bits: clif::Value,
         parts: &Parts,
-        layout: Layout,
+        layout: LaneLayout,
     ) {
         let slot = self.stack_slot(16);
         let nowhere = self.b.ins().stack_addr(types::I64, slot, 0);
         self.each_part(base, bits, layout, parts.clone(), |g, at, part| {
-            if let Where::Together(at) = at {
+            if let Where::Whole(at) = at {
                 g.b.ins().store(flags(), part, at, 0);
                 return part;
             }
@@ -78,7 +78,7 @@ impl Gen<'_> {
         &mut self,
         base: clif::Value,
         bits: clif::Value,
-        layout: Layout,
+        layout: LaneLayout,
         parts: Parts,
         body: impl Fn(&mut Self, Where, clif::Value) -> clif::Value,
     ) -> Parts {
@@ -87,10 +87,10 @@ impl Gen<'_> {
         }
         let whole = (1i64 << layout.run()) - 1;
         let ty = part_type(layout.scalar);
-        let known = self.known.clone();
+        let known = self.known.mark();
         let mut results = Parts::new();
         for (number, &part) in parts.iter().enumerate() {
-            let [together, rest, apart, next] = std::array::from_fn(|_| self.b.create_block());
+            let [dense, rest, apart, next] = std::array::from_fn(|_| self.b.create_block());
             let made = self.b.append_block_param(next, ty);
             let at = self.b.ins().iadd_imm_s(base, 16 * number as i64);
             let left = match number {
@@ -102,18 +102,18 @@ impl Gen<'_> {
             };
             let here = self.b.ins().band_imm_u(left, whole);
             let all = self.b.ins().icmp_imm_u(IntCC::Equal, here, whole);
-            self.b.ins().brif(all, together, &[], rest, &[]);
+            self.b.ins().brif(all, dense, &[], rest, &[]);
             self.b.switch_to_block(rest);
             self.b.ins().brif(here, apart, &[], next, &[part.into()]);
             let apart_at = Where::Apart {
                 base: at,
                 bits: left,
             };
-            for (block, at) in [(together, Where::Together(at)), (apart, apart_at)] {
+            for (block, at) in [(dense, Where::Whole(at)), (apart, apart_at)] {
                 self.b.switch_to_block(block);
                 let part = body(self, at, part);
                 self.b.ins().jump(next, &[part.into()]);
-                self.known = known.clone();
+                self.known.forget_since(known);
             }
             self.b.switch_to_block(next);
             results.push(made);
@@ -126,7 +126,7 @@ impl Gen<'_> {
 #[derive(Clone, Copy)]
 enum Where {
     /// From here on, all of them.
-    Together(clif::Value),
+    Whole(clif::Value),
     /// Those whose bits are set; there may be more bits.
     Apart {
         base: clif::Value,
@@ -140,10 +140,10 @@ impl Where {
         self,
         g: &mut Gen<'_>,
         lane: u8,
-        layout: Layout,
+        layout: LaneLayout,
         elsewhere: clif::Value,
     ) -> clif::Value {
-        let (Where::Together(base) | Where::Apart { base, .. }) = self;
+        let (Where::Whole(base) | Where::Apart { base, .. }) = self;
         let offset = i64::from(lane) * layout.size();
         let at = match offset {
             0 => base,

@@ -36,7 +36,7 @@ fn flags() -> clif::MemFlagsData {
 
 /// How many-lane data lies in memory.
 #[derive(Clone, Copy)]
-struct Layout {
+struct LaneLayout {
     lanes: u8,
     /// Elements per lane.
     elements: usize,
@@ -45,7 +45,7 @@ struct Layout {
     stride: i64,
 }
 
-impl Layout {
+impl LaneLayout {
     fn size(self) -> i64 {
         i64::from(self.scalar.bytes())
     }
@@ -75,8 +75,8 @@ impl Layout {
     }
 
     /// The same data with lanes end to end.
-    fn side_by_side(self) -> Layout {
-        Layout {
+    fn side_by_side(self) -> LaneLayout {
+        LaneLayout {
             stride: self.size() * self.elements as i64,
             ..self
         }
@@ -98,7 +98,7 @@ impl Gen<'_> {
         let results = data.results.clone();
         let (address, mask) = (data.args[0], mem.masked.then(|| data.args[1]));
         let ty = self.func.ty(results[0]);
-        let layout = Layout {
+        let layout = LaneLayout {
             lanes: ty.lanes,
             elements: results.len(),
             scalar: ty.scalar,
@@ -116,7 +116,12 @@ impl Gen<'_> {
         }
     }
 
-    fn load_scalars(&mut self, address: Value, mask: Option<Value>, layout: Layout) -> Vec<Repr> {
+    fn load_scalars(
+        &mut self,
+        address: Value,
+        mask: Option<Value>,
+        layout: LaneLayout,
+    ) -> Vec<Repr> {
         let address = self.scalar(address);
         let ty = lane_type(layout.scalar);
         let body = |g: &mut Self| -> Vec<clif::Value> {
@@ -166,7 +171,7 @@ impl Gen<'_> {
             .map(|&v| self.func.ty(v).lanes)
             .max()
             .expect("an address");
-        let layout = Layout {
+        let layout = LaneLayout {
             lanes,
             elements: values.len(),
             scalar,
@@ -186,7 +191,7 @@ impl Gen<'_> {
         address: Value,
         values: &[Value],
         mask: Option<Value>,
-        layout: Layout,
+        layout: LaneLayout,
     ) {
         let address = self.scalar(address);
         let values: Vec<clif::Value> = values.iter().map(|&v| self.scalar(v)).collect();

@@ -5,11 +5,15 @@ use smallvec::{SmallVec, smallvec};
 
 use super::super::function::Gen;
 use super::super::parts::Parts;
-use super::Layout;
+use super::LaneLayout;
 
 impl Gen<'_> {
     /// Takes apart vectors in which a lane's elements take turns.
-    pub(super) fn deinterleave(&mut self, vectors: &[clif::Value], layout: Layout) -> Vec<Parts> {
+    pub(super) fn deinterleave(
+        &mut self,
+        vectors: &[clif::Value],
+        layout: LaneLayout,
+    ) -> Vec<Parts> {
         let bits = layout.scalar.bits();
         match layout.elements {
             1 => vec![vectors.into()],
@@ -32,7 +36,7 @@ impl Gen<'_> {
                     .map(pair)
                     .map(|(a, b)| self.odd_lanes(a, b, bits))
                     .collect();
-                let half = Layout {
+                let half = LaneLayout {
                     elements: n / 2,
                     ..layout
                 };

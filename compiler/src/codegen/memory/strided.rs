@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC};
 use super::super::function::Gen;
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Parts, Repr, int_part_type, lane_type, part_count, part_type};
-use super::{Layout, flags};
+use super::{LaneLayout, flags};
 use crate::ir::{Mem, Scalar, Type, Value};
 
 impl Gen<'_> {
@@ -14,7 +14,7 @@ impl Gen<'_> {
         mem: &Mem,
         address: Value,
         mask: Option<Value>,
-        layout: Layout,
+        layout: LaneLayout,
     ) -> Vec<Repr> {
         let base = self.scalar(address);
         let ty = Type::new(layout.scalar, layout.lanes);
@@ -58,7 +58,12 @@ impl Gen<'_> {
     }
 
     /// The parts of each element in turn, loaded where a lane's bit is set.
-    fn load_lane_by_lane(&mut self, base: clif::Value, bits: clif::Value, layout: Layout) -> Parts {
+    fn load_lane_by_lane(
+        &mut self,
+        base: clif::Value,
+        bits: clif::Value,
+        layout: LaneLayout,
+    ) -> Parts {
         let ty = Type::new(layout.scalar, layout.lanes);
         let part = part_type(layout.scalar);
         let arrays: Vec<_> = (0..layout.elements)
@@ -88,7 +93,7 @@ impl Gen<'_> {
         &mut self,
         mem: &Mem,
         base: clif::Value,
-        layout: Layout,
+        layout: LaneLayout,
     ) -> Vec<Parts> {
         let size = layout.size();
         if layout.elements == 1 && layout.stride == size {
@@ -100,7 +105,7 @@ impl Gen<'_> {
             return self.deinterleave(&vectors, layout);
         }
         // Three-component vectors occupy four: the fourth is padding inside the same aligned 16 bytes.
-        let padded = Layout {
+        let padded = LaneLayout {
             elements: 4,
             ..layout
         };
@@ -200,7 +205,7 @@ impl Gen<'_> {
         address: Value,
         values: &[Value],
         mask: Option<Value>,
-        layout: Layout,
+        layout: LaneLayout,
     ) {
         let base = self.scalar(address);
         let parts: Vec<Parts> = values
@@ -222,7 +227,7 @@ impl Gen<'_> {
             self.b.create_block(),
         );
         // What is computed in a branch is not known past it.
-        let known = self.known.clone();
+        let known = self.known.mark();
         self.b.ins().brif(full, fast, &[], slow, &[]);
         self.b.switch_to_block(fast);
         self.store_strided_parts(base, &parts, layout);
@@ -235,7 +240,7 @@ impl Gen<'_> {
         }
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
-        self.known = known;
+        self.known.forget_since(known);
     }
 
     /// Stores the lanes whose bit is set.
@@ -244,7 +249,7 @@ impl Gen<'_> {
         base: clif::Value,
         bits: clif::Value,
         values: &[Value],
-        layout: Layout,
+        layout: LaneLayout,
     ) {
         let operands: Vec<LaneOperand> = values.iter().map(|&v| self.spill(v)).collect();
         self.for_set_runs(bits, layout.run(), |g, lane, count| {
@@ -265,7 +270,7 @@ impl Gen<'_> {
         &mut self,
         base: clif::Value,
         values: &[Parts],
-        layout: Layout,
+        layout: LaneLayout,
     ) {
         let size = layout.size();
         if layout.elements == 1 && layout.stride == size {

@@ -5,7 +5,7 @@ use crate::ir::{
     FuncId, Global, GlobalId, GlobalInit, Kernel, KernelRole, Module, Op, ParamSource, Relocation,
     Type,
 };
-use crate::{AddressSpace, ArgInfo, ArgKind, KernelInfo};
+use crate::kernel_info::{AddressSpace, ArgInfo, ArgKind, KernelInfo};
 
 /// `global @g0 "name" constant size 8 align 4 = 0x0011.. reloc 0 @g1 8`
 pub(super) fn global(line: &str, index: usize) -> Result<Global, String> {

@@ -38,7 +38,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Reads a module. Kernels get the least [`KernelInfo`](crate::KernelInfo) that matches their parameters.
+/// Reads a module. Kernels get the least [`KernelInfo`](crate::kernel_info::KernelInfo) that matches their parameters.
 pub fn module(text: &str) -> Result<Module, ParseError> {
     let lines: Vec<(usize, &str)> = text
         .lines()

@@ -4,7 +4,7 @@ use cranelift_entity::EntityRef;
 use smallvec::SmallVec;
 
 use super::text::{after, integer, number, space};
-use crate::image::{Component, Field, Shape};
+use crate::image::{Component, Field, ImageDim};
 use crate::ir::{
     Arith, Atomic, AtomicOp, BinOp, Builtin, Collective, ConvertOp, DeviceOp, DimQuery, Fence,
     FloatCC, FuncId, GlobalId, Image, IntCC, LocalId, Mem, Op, Order, Query, Rounding, Scope,
@@ -200,12 +200,11 @@ fn mem(parts: &[&str]) -> Result<Mem, String> {
         }
         _ => (0, rest),
     };
-    let [volatile, nontemporal, masked] = flags(rest, ["volatile", "nontemporal", "masked"])?;
+    let [volatile, masked] = flags(rest, ["volatile", "masked"])?;
     Ok(Mem {
         space: space(space_word)?,
         align: after("align", align)?,
         volatile,
-        nontemporal,
         masked,
         stride,
     })
@@ -227,13 +226,13 @@ fn atomic(parts: &[&str]) -> Result<Atomic, String> {
 
 /// `constant.2d.f32.masked`
 fn image(parts: &[&str]) -> Result<Image, String> {
-    let [space_word, shape, component, rest @ ..] = parts else {
-        return Err("an image needs an address space, a shape and components".into());
+    let [space_word, dim, component, rest @ ..] = parts else {
+        return Err("an image needs an address space, a dimensionality and components".into());
     };
     let [masked] = flags(rest, ["masked"])?;
     Ok(Image {
         space: space(space_word)?,
-        shape: Shape::from_name(shape).ok_or_else(|| format!("unknown shape {shape}"))?,
+        dim: ImageDim::from_name(dim).ok_or_else(|| format!("unknown dimensionality {dim}"))?,
         component: Component::from_name(component)
             .ok_or_else(|| format!("unknown components {component}"))?,
         masked,

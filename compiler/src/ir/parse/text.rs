@@ -1,7 +1,7 @@
 //! Comments, quoted names, numbers, lists.
 
-use crate::AddressSpace;
 use crate::ir::Type;
+use crate::kernel_info::AddressSpace;
 
 /// The line up to a `;` outside quotes.
 pub(super) fn without_comment(line: &str) -> &str {

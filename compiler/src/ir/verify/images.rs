@@ -1,9 +1,9 @@
 //! Reads and writes of images, and questions about them.
 
 use super::{Operands, Verifier, is};
-use crate::AddressSpace;
 use crate::image::Component;
 use crate::ir::{Image, Op, Scalar, Stage, Type};
+use crate::kernel_info::AddressSpace;
 
 impl Verifier<'_> {
     /// The operands and results of an instruction on an image.
@@ -11,7 +11,7 @@ impl Verifier<'_> {
         let (args, results) = (&o.args[..], &o.results[..]);
         match &o.data.op {
             Op::ImageRead(image) => {
-                let operands = 2 + image.shape.coordinates();
+                let operands = 2 + image.dim.coordinates();
                 let mask = o.unmasked(image.masked, operands)?;
                 is(args[1].scalar == Scalar::I32, "a sampler is an i32")?;
                 let coordinates = args[2].scalar;
@@ -38,7 +38,7 @@ impl Verifier<'_> {
                     "what is written is not constant",
                 )?;
                 let operands = args.len().saturating_sub(usize::from(image.masked));
-                let first = 1 + image.shape.coordinates();
+                let first = 1 + image.dim.coordinates();
                 is(operands > first, "a write needs coordinates and components")?;
                 let mask = o.unmasked(image.masked, operands)?;
                 let coordinates = (Scalar::I32, &args[1..first]);

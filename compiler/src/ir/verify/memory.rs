@@ -1,8 +1,8 @@
 //! Addresses, and instructions that access memory: alignment, strides, masks, atomics, barrier contexts.
 
 use super::{Operands, Verifier, is};
-use crate::AddressSpace;
 use crate::ir::{AtomicOp, Mem, Op, Scalar, Stage, Type, Value};
+use crate::kernel_info::AddressSpace;
 
 impl Verifier<'_> {
     /// The operands and results of an instruction that makes an address or uses one.

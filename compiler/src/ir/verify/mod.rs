@@ -24,8 +24,9 @@ mod work_items;
 
 use cranelift_entity::SecondaryMap;
 
-use super::{Block, Function, Inst, InstData, Module, Op, Stage, Type, Value, ValueDef};
-use crate::analysis::DominatorTree;
+use super::{
+    Block, DominatorTree, Function, Inst, InstData, Module, Op, Stage, Type, Value, ValueDef,
+};
 
 /// Checks a function. With a module, entities that it names are checked too. The error says what is wrong with
 /// which instruction, and of which function.

@@ -61,19 +61,19 @@ pub fn are_wanted() -> bool {
 
 /// What is to be taken back when the code goes.
 #[derive(Debug)]
-pub struct Told {
+pub struct DebuggerRegistration {
     _gdb: Option<gdb::Registration>,
 }
 
 /// Tells the tools that there is this code. What cannot be written is said on standard error and otherwise ignored.
-pub fn tell(code: &Described<'_>) -> Told {
+pub fn tell(code: &Described<'_>) -> DebuggerRegistration {
     let tools = Tools::wanted();
     if tools.jitdump
         && let Err(why) = jitdump::add(code)
     {
         eprintln!("brolga: cannot write the jitdump: {why}");
     }
-    Told {
+    DebuggerRegistration {
         _gdb: tools.gdb.then(|| gdb::Registration::new(code)),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::truth::truth_binary;
 use super::{Rewrite, Rewrite::Value as Use, bin, constant, convert_op, def, op, operand_of, un};
-use crate::ir::{BinOp, ConvertOp, Op, Scalar, Type, UnOp, Value, Wrap, eval};
+use crate::ir::{BinOp, ConvertOp, Function, Op, Scalar, Type, UnOp, Value, Wrap, eval};
 use crate::transform::fold::Folder;
 
 pub(super) fn int_binary(
@@ -14,7 +14,7 @@ pub(super) fn int_binary(
     ty: Type,
 ) -> Option<Rewrite> {
     let func = &*f.func;
-    let (ca, cb) = (func.as_const(a), func.as_const(b));
+    let cb = func.as_const(b);
     let mask = ty.scalar.mask();
     let bits = u64::from(ty.scalar.bits());
     if a == b {
@@ -31,35 +31,7 @@ pub(super) fn int_binary(
     }
     let func = &*f.func;
     let Some(c) = cb else {
-        return match (operation, ca) {
-            (operation, Some(_)) if operation.is_commutative() => {
-                op(Op::Binary(operation, wrap), &[b, a])
-            }
-            (BinOp::ISub, Some(0)) => un(UnOp::INeg, b),
-            (
-                BinOp::Shl
-                | BinOp::LShr
-                | BinOp::AShr
-                | BinOp::UDiv
-                | BinOp::SDiv
-                | BinOp::URem
-                | BinOp::SRem,
-                Some(0),
-            ) => constant(0, ty),
-            (BinOp::IAdd, _) => match (
-                operand_of(func, a, UnOp::INeg),
-                operand_of(func, b, UnOp::INeg),
-            ) {
-                (_, Some(negated)) => bin(BinOp::ISub, a, negated),
-                (Some(negated), _) => bin(BinOp::ISub, b, negated),
-                _ => None,
-            },
-            (BinOp::ISub, _) => match operand_of(func, b, UnOp::INeg) {
-                Some(negated) => bin(BinOp::IAdd, a, negated),
-                None => None,
-            },
-            _ => None,
-        };
+        return of_two_values(func, operation, wrap, a, b, ty);
     };
     let amount = c % bits;
     match operation {
@@ -119,6 +91,46 @@ pub(super) fn int_binary(
         _ => {}
     }
     chained(f, operation, wrap, a, c, ty)
+}
+
+/// `a op b`, where `b` is no constant.
+fn of_two_values(
+    func: &Function,
+    operation: BinOp,
+    wrap: Wrap,
+    a: Value,
+    b: Value,
+    ty: Type,
+) -> Option<Rewrite> {
+    match (operation, func.as_const(a)) {
+        (operation, Some(_)) if operation.is_commutative() => {
+            op(Op::Binary(operation, wrap), &[b, a])
+        }
+        (BinOp::ISub, Some(0)) => un(UnOp::INeg, b),
+        (
+            BinOp::Shl
+            | BinOp::LShr
+            | BinOp::AShr
+            | BinOp::UDiv
+            | BinOp::SDiv
+            | BinOp::URem
+            | BinOp::SRem,
+            Some(0),
+        ) => constant(0, ty),
+        (BinOp::IAdd, _) => match (
+            operand_of(func, a, UnOp::INeg),
+            operand_of(func, b, UnOp::INeg),
+        ) {
+            (_, Some(negated)) => bin(BinOp::ISub, a, negated),
+            (Some(negated), _) => bin(BinOp::ISub, b, negated),
+            _ => None,
+        },
+        (BinOp::ISub, _) => match operand_of(func, b, UnOp::INeg) {
+            Some(negated) => bin(BinOp::IAdd, a, negated),
+            None => None,
+        },
+        _ => None,
+    }
 }
 
 /// `(x op c1) op c2`, with `a` the inner result and `c` the outer constant.
@@ -183,10 +195,33 @@ fn chained(
             let total = f.constant(ty, (d % bits + amount).min(bits - 1));
             bin(BinOp::AShr, x, total)
         }
+        // `(x << d) + c` where `c` has nothing below `d` either, for the rule above to see through.
+        (BinOp::IAdd, BinOp::Shl)
+            if d % bits >= bits / 2 && c.trailing_zeros() as u64 >= d % bits =>
+        {
+            let c = f.constant(ty, c >> (d % bits));
+            let sum = f.make(Op::Binary(BinOp::IAdd, Wrap::default()), &[x, c], ty);
+            bin(BinOp::Shl, sum, shift)
+        }
+        _ => opposite_shifts(f, (operation, amount), (inner, d % bits), x, ty),
+    }
+}
+
+/// `(x inner d) operation c`, shifts one way and back by constants below the width.
+fn opposite_shifts(
+    f: &mut Folder,
+    (operation, amount): (BinOp, u64),
+    (inner, before): (BinOp, u64),
+    x: Value,
+    ty: Type,
+) -> Option<Rewrite> {
+    let mask = ty.scalar.mask();
+    let bits = u64::from(ty.scalar.bits());
+    match (operation, inner) {
         // What is left of a narrow integer after it was shifted to the top is that integer widened, maybe scaled. Said so, it
         // is seen to be an id or an index.
         (BinOp::AShr, BinOp::Shl) => {
-            let top = d % bits;
+            let top = before;
             let narrow = Scalar::int((bits - top) as u32)
                 .filter(|narrow| narrow.is_int() && *narrow != ty.scalar)?;
             let low = f.make(convert_op(ConvertOp::Trunc), &[x], ty.with_scalar(narrow));
@@ -202,25 +237,17 @@ fn chained(
             let by = f.constant(ty, by);
             bin(shift, wide, by)
         }
-        (BinOp::LShr, BinOp::Shl) if d % bits == 32 && bits == 64 && amount < 32 => {
+        (BinOp::LShr, BinOp::Shl) if before == 32 && bits == 64 && amount < 32 => {
             let low = f.constant(ty, 0xffff_ffff);
             let low = f.make(Op::Binary(BinOp::And, Wrap::default()), &[x, low], ty);
             let by = f.constant(ty, 32 - amount);
             bin(BinOp::Shl, low, by)
         }
-        // `(x << d) + c` where `c` has nothing below `d` either, for the rule above to see through.
-        (BinOp::IAdd, BinOp::Shl)
-            if d % bits >= bits / 2 && c.trailing_zeros() as u64 >= d % bits =>
-        {
-            let c = f.constant(ty, c >> (d % bits));
-            let sum = f.make(Op::Binary(BinOp::IAdd, Wrap::default()), &[x, c], ty);
-            bin(BinOp::Shl, sum, shift)
-        }
-        (BinOp::Shl, BinOp::LShr) if d % bits == amount => {
+        (BinOp::Shl, BinOp::LShr) if before == amount => {
             let high = f.constant(ty, mask << amount);
             bin(BinOp::And, x, high)
         }
-        (BinOp::LShr, BinOp::Shl) if d % bits == amount => {
+        (BinOp::LShr, BinOp::Shl) if before == amount => {
             let low = f.constant(ty, mask >> amount);
             bin(BinOp::And, x, low)
         }

@@ -2,15 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
-
 use super::slots::Node;
 use super::{Plan, Splitter};
-use crate::ir::{Block, Builder, Function, Op, Scalar, SlotId, Terminator, Type, UnOp, Value};
+use crate::ir::{
+    Block, Builder, Cloner, Function, Op, Scalar, SlotId, Terminator, Type, UnOp, Value,
+};
 
 impl Splitter<'_> {
-    /// The code of a region for one work-item.
-    pub(super) fn body(&self, entry: Block) -> Function {
+    /// The code of the region with this index for one work-item. `cloner` is for copies from the
+    /// kernel, and has nothing bound.
+    pub(super) fn body<'a>(
+        &'a self,
+        entry: Block,
+        index: usize,
+        cloner: &mut Cloner<'a>,
+    ) -> Function {
         let plan = &self.plans[&entry];
         let params: Vec<Type> = plan.inputs.iter().map(|&v| self.func.ty(v)).collect();
         let mut results = Vec::new();
@@ -18,53 +24,48 @@ impl Splitter<'_> {
             results.push(Type::I32);
         }
         results.extend(plan.results.iter().map(|&v| self.func.ty(v)));
-        let index = self.cut.entries.iter().position(|&e| e == entry);
-        let name = format!("{}.{}", self.func.name, index.unwrap_or(0));
+        let name = format!("{}.{index}", self.func.name);
         let mut out = Function::new(name, &params, &results);
         out.locals = self.func.locals.clone();
         out.slots = self.table.clone();
         let mut copy = Copier {
             splitter: self,
             plan,
-            map: SecondaryMap::with_capacity(self.func.values.len()),
-            blocks: SecondaryMap::new(),
+            cloner,
             out,
         };
+        let before = copy.cloner.checkpoint();
         copy.run(entry);
+        copy.cloner.roll_back(before);
         copy.out
     }
 }
 
 /// Copies a region's blocks to a function of their own.
-struct Copier<'a> {
+struct Copier<'c, 'a> {
     splitter: &'a Splitter<'a>,
     plan: &'a Plan,
-    map: SecondaryMap<Value, PackedOption<Value>>,
-    blocks: SecondaryMap<Block, PackedOption<Block>>,
+    cloner: &'c mut Cloner<'a>,
     out: Function,
 }
 
-impl Copier<'_> {
+impl Copier<'_, '_> {
     fn run(&mut self, entry: Block) {
         let func = self.splitter.func;
         let mut first = self.out.entry();
         for (&old, &new) in self.plan.inputs.iter().zip(self.out.params()) {
-            self.map[old] = new.into();
+            self.cloner.bind(old, new);
         }
         self.private_arrays(first);
         if let Some(alive) = self.splitter.alive
-            && self.splitter.guarded.contains(&entry)
+            && self.splitter.for_alive.contains(&entry)
         {
             first = self.only_alive(first, alive);
         }
-        self.blocks[entry] = first.into();
+        self.cloner.bind_block(entry, first);
         for &block in &self.plan.blocks {
             if block != entry {
-                let new = self.out.add_block();
-                self.blocks[block] = new.into();
-                for &param in &func.blocks[block].params {
-                    self.map[param] = self.out.add_param(new, func.ty(param)).into();
-                }
+                self.cloner.add_block(&mut self.out, block);
             }
         }
         for &value in &self.plan.loads {
@@ -72,28 +73,28 @@ impl Copier<'_> {
             let slot = self.splitter.slots[&node];
             let ty = func.ty(value);
             let new = Builder::new(&mut self.out, first).val(Op::ContextLoad(slot), &[], ty);
-            self.map[value] = new.into();
+            self.cloner.bind(value, new);
         }
-        // Definitions before uses: values are numbered so only by chance.
-        for &value in &self.plan.again {
-            self.compute_again(first, value);
+        let mut b = Builder::new(&mut self.out, first);
+        for &value in &self.plan.rematerialized {
+            self.cloner.rematerialize(&mut b, value);
         }
         for &block in &self.plan.blocks {
             self.copy_block(block);
         }
     }
 
-    /// Ends a block by returning for work-items that are not alive; the block for the others.
-    fn only_alive(&mut self, block: Block, alive: SlotId) -> Block {
+    /// Ends a block by returning for work-items that are not alive; the block for all others.
+    fn only_alive(&mut self, block: Block, slot: SlotId) -> Block {
         let results = self.out.results.clone();
         let mut b = Builder::new(&mut self.out, block);
-        let is_alive = b.val(Op::ContextLoad(alive), &[], Type::I1);
-        let (go_on, stop) = (b.new_block(&[]), b.new_block(&[]));
-        b.cond_br(is_alive, go_on, &[], stop, &[]);
-        b.switch_to(stop);
+        let is_alive = b.val(Op::ContextLoad(slot), &[], Type::I1);
+        let (alive, ended) = (b.new_block(&[]), b.new_block(&[]));
+        b.cond_br(is_alive, alive, &[], ended, &[]);
+        b.switch_to(ended);
         let zeros: Vec<Value> = results.iter().map(|&ty| b.iconst(ty, 0)).collect();
         b.ret(&zeros);
-        go_on
+        alive
     }
 
     fn private_arrays(&mut self, first: Block) {
@@ -108,66 +109,32 @@ impl Copier<'_> {
                 None => data.op.clone(),
             };
             let new = Builder::new(&mut self.out, first).val(op, &[], Type::PTR);
-            self.map[data.results[0]] = new.into();
+            self.cloner.bind(data.results[0], new);
         }
     }
 
+    /// A value, used at the end of a block.
     fn value(&mut self, block: Block, value: Value) -> Value {
-        let func = self.splitter.func;
-        match (self.map[value].expand(), func.as_const(value)) {
-            (Some(new), _) => new,
-            (None, Some(bits)) => Builder::new(&mut self.out, block).iconst(func.ty(value), bits),
-            (None, None) => self.compute_again(block, value),
-        }
-    }
-
-    fn compute_again(&mut self, block: Block, value: Value) -> Value {
-        if let Some(new) = self.map[value].expand() {
-            return new;
-        }
-        let func = self.splitter.func;
-        let inst = func.def_inst(value).expect("cheap values are instructions");
-        let data = &func.insts[inst];
-        let args: Vec<Value> = data
-            .args
-            .iter()
-            .map(|&arg| self.value(block, arg))
-            .collect();
         let mut b = Builder::new(&mut self.out, block);
-        b.loc = data.loc;
-        let new = b.val(data.op.clone(), &args, func.ty(value));
-        self.map[value] = new.into();
-        new
+        self.cloner.operand(&mut b, value)
     }
 
     fn copy_block(&mut self, block: Block) {
         let func = self.splitter.func;
-        let to = self.blocks[block].expect("the region's blocks are made");
+        let to = self.cloner.block(block);
+        let mut b = Builder::new(&mut self.out, to);
         for &inst in &func.blocks[block].insts {
-            let data = &func.insts[inst];
-            if matches!(data.op, Op::Alloca { .. } | Op::Const(_)) {
-                continue;
-            }
-            let args: Vec<Value> = data.args.iter().map(|&arg| self.value(to, arg)).collect();
-            let types: Vec<Type> = data.results.iter().map(|&r| func.ty(r)).collect();
-            let mut b = Builder::new(&mut self.out, to);
-            b.loc = data.loc;
-            let new = b.ins(data.op.clone(), &args, &types);
-            let new = self.out.insts[new].results.clone();
-            for (&old, &new) in data.results.iter().zip(&new) {
-                self.map[old] = new.into();
+            // Constants are made again where they are used.
+            if !matches!(func.insts[inst].op, Op::Alloca { .. } | Op::Const(_)) {
+                self.cloner.inst(&mut b, inst);
             }
         }
-        if self.plan.exits.contains(&block) {
+        if self.splitter.exit_number[block].is_some() {
             self.leave(block, to);
             return;
         }
-        let mut term = func.blocks[block].term.clone();
-        term.for_each_value_mut(|value| *value = self.value(to, *value));
-        for call in term.targets_mut() {
-            call.block = self.blocks[call.block].expect("inner jumps stay in the region");
-        }
-        self.out.blocks[to].term = term;
+        let term = self.cloner.terminator(&mut b, &func.blocks[block].term);
+        b.terminate(term);
     }
 
     /// Says whether the work-item is alive from here on, if it is decided here.
@@ -177,7 +144,7 @@ impl Copier<'_> {
             return;
         };
         let value = match (
-            splitter.returns.get(&block),
+            splitter.early_returns.get(&block),
             &splitter.func.blocks[block].term,
         ) {
             (Some(&onward_if), Terminator::CondBr { cond, .. }) => {
@@ -197,18 +164,15 @@ impl Copier<'_> {
         Builder::new(&mut self.out, to).ins(Op::ContextStore(alive), &[value], &[]);
     }
 
-    /// Ends the region: stores what outlives it and what is handed on, returns which exit it was and what is uniform.
+    /// Ends the region: stores what outlives it and what is handed on, returns which exit it was
+    /// and what is uniform.
     fn leave(&mut self, block: Block, to: Block) {
         let splitter = self.splitter;
         let func = splitter.func;
         let region = splitter.owner(block);
         let mut stores: BTreeMap<SlotId, Value> = BTreeMap::new();
-        for (&node, &slot) in &splitter.slots {
-            if let Node::Kept(value) = node
-                && splitter.home(value) == region
-                && splitter.defined_at(value, block)
-                && self.map[value].is_some()
-            {
+        for &(slot, value) in splitter.stores.get(&region).into_iter().flatten() {
+            if splitter.defined_at(value, block) && self.cloner.get(value).is_some() {
                 stores.insert(slot, value);
             }
         }
@@ -234,9 +198,8 @@ impl Copier<'_> {
         self.mark_alive(block, to);
         let mut results = Vec::new();
         if self.plan.exits.len() > 1 {
-            let which = self.plan.exits.iter().position(|&exit| exit == block);
-            let which = which.unwrap_or(0) as u64;
-            results.push(Builder::new(&mut self.out, to).iconst(Type::I32, which));
+            let which = splitter.exit_number[block].expect("it is an exit");
+            results.push(Builder::new(&mut self.out, to).iconst(Type::I32, which as u64));
         }
         for &value in &self.plan.results {
             results.push(if splitter.defined_at(value, block) {

@@ -1,9 +1,10 @@
-//! Work-items that return where others go on to a barrier.
+//! Early returns: work-items that return while others come to a barrier.
 //!
-//! They have broken the rules for barriers, but many kernels begin with `if (id >= n) return`. So a branch that may vary, one side of
-//! which does nothing but return, leaves a mark in the context, and regions after it run for work-items that are still *alive*.
-//! This is for branches that the first work-item is the last to return by, so that if it is not alive, none is; the others are left to
-//! `../ways.rs`.
+//! They have broken the rules for barriers, but many kernels begin with `if (id >= n) return`. So a
+//! branch that may vary, one side of which does nothing but return, leaves a mark in the context,
+//! and regions after it run for work-items that are still *alive*. This is for branches that the
+//! first work-item is the last to return by, so that if it is not alive, none is; the others are
+//! left to `../divergent_barriers.rs`.
 
 use cranelift_entity::SecondaryMap;
 
@@ -38,16 +39,16 @@ impl Splitter<'_> {
                 _ => continue,
             };
             if meets_barrier[onward] && self.comes_to_be(*cond, onward != then.block) {
-                self.returns.insert(block, onward == then.block);
+                self.early_returns.insert(block, onward == then.block);
                 let mut todo = vec![onward];
                 while let Some(region) = todo.pop() {
-                    if self.guarded.insert(region) {
+                    if self.for_alive.insert(region) {
                         todo.extend(self.next_regions(region));
                     }
                 }
             }
         }
-        if !self.returns.is_empty() {
+        if !self.early_returns.is_empty() {
             self.alive = Some(self.table.push(Slot {
                 ty: Type::I1,
                 bytes: 0,
@@ -96,7 +97,8 @@ impl Splitter<'_> {
         }
     }
 
-    /// Whether a number never becomes less (`up`) or more with greater ids, as long as nothing wraps.
+    /// Whether a number never becomes less (`up`) or more with greater ids, as long as nothing
+    /// wraps.
     fn grows(&self, value: Value, up: bool) -> bool {
         if self.shapes.of(value).is_uniform() {
             return true;

@@ -1,19 +1,25 @@
 //! Cuts a kernel at its barriers into a skeleton and regions.
 //!
-//! `regions.rs` says which blocks make a region, `shared.rs` sees to blocks that several would have. `values.rs` decides what becomes of values, by where they are
-//! used and whether all work-items of the group have the same (*uniform*; [`Across::Group`]):
+//! `regions.rs` says which blocks make a region, `tail_duplication.rs` sees to blocks that several
+//! would have. `values.rs` decides what becomes of values, by where they are used and whether all
+//! work-items of the group have the same (*uniform*; [`Across::Group`]):
 //!
 //! - used in their region only: nothing; the region's code computes them;
-//! - uniform, used elsewhere, computed from uniform values by pure operations: computed in the skeleton as well;
+//! - uniform, used elsewhere, computed from uniform values by pure operations: computed in the
+//!   skeleton as well;
 //! - uniform, used elsewhere, else (loaded, or merged inside the region): a result of the region;
-//! - varying, used elsewhere, cheap to compute again from ids and uniform values: computed again where used;
-//! - varying, used elsewhere, else: stored to a *slot* of the barrier context where its region ends, loaded where regions
-//!   that use it begin (`slots.rs`). A private array that outlives a region is a slot itself.
+//! - varying, used elsewhere, cheap to compute from ids and uniform values: rematerialized where
+//!   used;
+//! - varying, used elsewhere, else: stored to a *slot* of the barrier context where its region
+//!   ends, loaded where regions that use it begin (`slots.rs`). A private array that outlives a
+//!   region is a slot itself.
 //!
-//! Parameters of a region's first block are parameters of the skeleton's block when uniform, so that a loop counter around a
-//! barrier costs nothing, and have slots when varying, stored on the way in.
+//! Parameters of a region's first block are parameters of the skeleton's block when uniform, so
+//! that a loop counter around a barrier costs nothing, and have slots when varying, stored where
+//! control comes in.
 //!
-//! `early.rs` is for work-items that return before a barrier; `body.rs` and `skeleton.rs` make the code.
+//! `early.rs` is for work-items that return before a barrier; `body.rs` and `skeleton.rs` make the
+//! code.
 //!
 //! Cost: linear, but for the number of values that live across cuts times regions.
 
@@ -24,22 +30,24 @@ use cranelift_entity::SecondaryMap;
 mod body;
 mod early;
 mod regions;
-mod shared;
 mod skeleton;
 mod slots;
+mod tail_duplication;
 mod values;
 
-pub(super) use regions::cut_at_barriers;
+pub(super) use regions::find_regions;
 use regions::{Cut, cut};
-use slots::{Node, Way};
+use slots::{Edge, Node};
 
 use super::collectives::is_collective;
 use super::{Region, Split};
 use crate::analysis::{Across, Cfg, Shape, Shapes};
+use crate::diagnostic::{Diagnostic, Remark};
 use crate::ir::{
-    Block, Builder, FuncId, Function, Op, Slot, SlotId, SourceLoc, Terminator, Type, Value,
+    Block, Builder, Cloner, FuncId, Function, Op, Slot, SlotId, SourceLoc, Terminator, Type, Value,
+    ValueDef,
 };
-use crate::{Diagnostic, LaunchKey, Remark};
+use crate::launch::LaunchKey;
 
 fn has_barrier(kernel: &Function) -> bool {
     kernel.layout.iter().any(|&block| {
@@ -51,16 +59,17 @@ fn has_barrier(kernel: &Function) -> bool {
 /// What [`split`] finds.
 pub(super) enum Found {
     Split(Box<Split>),
-    /// Work-items may go different ways here although barriers depend on it, but for returns that are seen to.
-    Parting(SourceLoc),
+    /// A branch here is divergent although barriers depend on it, and is not a return that is seen
+    /// to.
+    DivergentBarrier(SourceLoc),
 }
 
-/// Splits a kernel. Where work-items may go different ways between barriers, it only says so; unless that `may_part`: then the
-/// first work-item decides.
+/// Splits a kernel. Where barriers may be divergent, it only says so; unless that is `allowed`:
+/// then the first work-item decides.
 pub(super) fn split(
     kernel: &Function,
     key: &LaunchKey,
-    may_part: bool,
+    allowed: bool,
 ) -> Result<Found, Diagnostic> {
     if !has_barrier(kernel) {
         return Ok(Found::Split(whole(kernel).into()));
@@ -69,8 +78,8 @@ pub(super) fn split(
     let mut splitter = Splitter::new(&cut, key);
     splitter.find_exits();
     splitter.find_early_returns();
-    match splitter.parting() {
-        Some(loc) if !may_part => Ok(Found::Parting(loc)),
+    match splitter.divergent_barrier() {
+        Some(loc) if !allowed => Ok(Found::DivergentBarrier(loc)),
         _ => Ok(Found::Split(splitter.run()?.into())),
     }
 }
@@ -103,8 +112,9 @@ fn whole(kernel: &Function) -> Split {
     }
 }
 
-/// Where a kernel asks whether pointers are private, makes its private objects slots: what is in the context is known to be
-/// private, what is on the stack is not. In kernels with barriers, [`Splitter::place_private_arrays`] sees to that.
+/// Where a kernel asks whether pointers are private, makes its private objects slots: what is in
+/// the context is known to be private, what is on the stack is not. In kernels with barriers,
+/// [`Splitter::allocate_private_arrays`] sees to that.
 fn keep_private_objects(kernel: &mut Function) {
     let asks = kernel.layout.iter().any(|&block| {
         let mut insts = kernel.blocks[block].insts.iter();
@@ -138,9 +148,9 @@ struct Plan {
     exits: Vec<Block>,
     /// Uniform values from elsewhere, its parameters.
     inputs: BTreeSet<Value>,
-    /// Varying values from elsewhere, loaded or computed again.
+    /// Varying values from elsewhere, loaded or rematerialized.
     loads: BTreeSet<Value>,
-    again: BTreeSet<Value>,
+    rematerialized: BTreeSet<Value>,
     /// Uniform values that the skeleton cannot compute.
     results: BTreeSet<Value>,
 }
@@ -151,6 +161,8 @@ struct Splitter<'a> {
     cfg: Cfg,
     shapes: Shapes,
     plans: BTreeMap<Block, Plan>,
+    /// The number of each exit among those of its region.
+    exit_number: SecondaryMap<Block, Option<usize>>,
     /// Uniform values that the skeleton computes.
     in_skeleton: BTreeSet<Value>,
     /// Private arrays that outlive a region.
@@ -159,11 +171,14 @@ struct Splitter<'a> {
     saved: BTreeSet<Value>,
     /// The slots of values and parameters.
     slots: BTreeMap<Node, SlotId>,
-    /// Blocks that end by returning or going on, and whether going on is their first target.
-    returns: BTreeMap<Block, bool>,
-    /// The slot that says whether a work-item is alive, and the regions that ask.
+    /// The slots of values that each region defines and stores where it ends.
+    stores: BTreeMap<Block, Vec<(SlotId, Value)>>,
+    /// Blocks that end with an early return, and whether their first target is the other one.
+    early_returns: BTreeMap<Block, bool>,
+    /// The slot that says whether a work-item is alive, and the regions that run only for
+    /// work-items that are.
     alive: Option<SlotId>,
-    guarded: BTreeSet<Block>,
+    for_alive: BTreeSet<Block>,
     costs: SecondaryMap<Value, Option<u32>>,
     table: cranelift_entity::PrimaryMap<SlotId, Slot>,
     remarks: Vec<Remark>,
@@ -178,20 +193,23 @@ impl<'a> Splitter<'a> {
     fn new(cut: &'a Cut, key: &LaunchKey) -> Splitter<'a> {
         let func = &cut.func;
         let cfg = Cfg::new(func);
-        let shapes = Shapes::assuming(func, &cfg, key, Across::Group, |block| cut.outer[block]);
+        let shapes =
+            Shapes::with_uniform_branches(func, &cfg, key, Across::Group, |block| cut.outer[block]);
         Splitter {
             cut,
             func,
             cfg,
             shapes,
             plans: BTreeMap::new(),
+            exit_number: SecondaryMap::new(),
             in_skeleton: BTreeSet::new(),
             arrays: BTreeMap::new(),
             saved: BTreeSet::new(),
             slots: BTreeMap::new(),
-            returns: BTreeMap::new(),
+            stores: BTreeMap::new(),
+            early_returns: BTreeMap::new(),
             alive: None,
-            guarded: BTreeSet::new(),
+            for_alive: BTreeSet::new(),
             costs: SecondaryMap::with_capacity(func.values.len()),
             table: cranelift_entity::PrimaryMap::new(),
             remarks: Vec::new(),
@@ -199,14 +217,15 @@ impl<'a> Splitter<'a> {
     }
 
     fn run(mut self) -> Result<Split, Diagnostic> {
-        self.place_private_arrays();
-        let carry = self.place_carry();
+        self.allocate_private_arrays();
+        let carry = self.allocate_carry();
         self.note_uses();
         self.assign_slots();
         let mut regions = Vec::new();
         let mut called = BTreeMap::new();
-        for &entry in &self.cut.entries {
-            let body = self.body(entry);
+        let mut cloner = Cloner::from(self.func);
+        for (index, &entry) in self.cut.entries.iter().enumerate() {
+            let body = self.body(entry, index, &mut cloner);
             if has_effect(&body) {
                 called.insert(entry, regions.len());
                 regions.push(Region {
@@ -230,7 +249,8 @@ impl<'a> Splitter<'a> {
         self.remarks.push(Remark::new(
             SourceLoc::default(),
             format!(
-                "barriers make {} regions; {saved} value{} and {arrays} private array{} of each work-item are kept across them",
+                "barriers make {} regions; {saved} value{} and {arrays} private array{} of each \
+                 work-item are kept across them",
                 regions.len(),
                 plural(saved),
                 plural(arrays),
@@ -255,7 +275,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// The slot of the carry; its first element is for the whole group.
-    fn place_carry(&mut self) -> Option<SlotId> {
+    fn allocate_carry(&mut self) -> Option<SlotId> {
         let blocks = self.func.layout.iter();
         let mut insts = blocks.flat_map(|&block| &self.func.blocks[block].insts);
         insts
@@ -287,7 +307,8 @@ impl<'a> Splitter<'a> {
     }
 
     fn is_kernel_param(&self, value: Value) -> bool {
-        self.func.params().contains(&value)
+        let def = self.func.values[value].def;
+        matches!(def, ValueDef::Param(block, _) if block == self.func.entry())
     }
 
     /// The parameter is of the first block of a region other than the function's.
@@ -297,7 +318,8 @@ impl<'a> Splitter<'a> {
             && self.cfg.def_block[value].is_some_and(|block| self.is_entry(block))
     }
 
-    /// Whether a value of this or another region is there when control leaves its region, or passes another, at `exit`.
+    /// Whether a value of this or another region is there when control leaves its region, or passes
+    /// another, at `exit`.
     fn defined_at(&self, value: Value, exit: Block) -> bool {
         self.cfg.def_block[value].is_none_or(|def| {
             self.owner(def) != self.owner(exit) || self.cfg.dominators.dominates(def, exit)
@@ -313,6 +335,7 @@ impl<'a> Splitter<'a> {
             let plan = self.plans.entry(self.owner(block)).or_default();
             plan.blocks.push(block);
             if leaves || self.cut.outer[block] {
+                self.exit_number[block] = Some(plan.exits.len());
                 plan.exits.push(block);
             }
         }
@@ -328,8 +351,8 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// A branch between regions, or an end of one, where work-items may part.
-    fn parting(&self) -> Option<SourceLoc> {
+    /// A branch between regions, or an end of one, that may be divergent.
+    fn divergent_barrier(&self) -> Option<SourceLoc> {
         let loc = |block: Block| {
             let last = self.func.blocks[block].insts.last();
             last.map(|&inst| self.func.insts[inst].loc)
@@ -340,7 +363,7 @@ impl<'a> Splitter<'a> {
                 &self.func.blocks[block].term
                 && self.cut.outer[block]
                 && self.is_varying(*value, block)
-                && !self.returns.contains_key(&block)
+                && !self.early_returns.contains_key(&block)
             {
                 return Some(loc(block));
             }
@@ -348,35 +371,28 @@ impl<'a> Splitter<'a> {
         self.plans.values().find_map(|plan| {
             plan.blocks.iter().find(|&&block| {
                 let term = &self.func.blocks[block].term;
-                matches!(term, Terminator::CondBr { cond: value, .. } | Terminator::Switch { value, .. }
-                    if !self.cut.outer[block] && self.is_varying(*value, block))
+                let (Terminator::CondBr { cond: value, .. } | Terminator::Switch { value, .. }) =
+                    term
+                else {
+                    return false;
+                };
+                !self.cut.outer[block] && self.is_varying(*value, block)
             })?;
-            let mut ways = plan.exits.iter().map(|&exit| {
-                let mut ways: Vec<Block> = self.func.successors(exit).collect();
-                ways.sort_unstable();
-                ways
+            let mut targets = plan.exits.iter().map(|&exit| {
+                let mut targets: Vec<Block> = self.func.successors(exit).collect();
+                targets.sort_unstable();
+                targets
             });
-            let first = ways.next()?;
-            let mut others = ways.filter(|other| *other != first);
+            let first = targets.next()?;
+            let mut others = targets.filter(|other| *other != first);
             others.next().map(|_| loc(plan.exits[0]))
         })
     }
 
-    /// Whether a region can run more than once.
+    /// Whether a region may run more than once.
     fn repeats(&self, region: Block) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut todo = vec![region];
-        while let Some(at) = todo.pop() {
-            for next in self.next_regions(at) {
-                if next == region {
-                    return true;
-                }
-                if seen.insert(next) {
-                    todo.push(next);
-                }
-            }
-        }
-        false
+        let loops = &self.cfg.loops;
+        loops.innermost(region).is_some() || !loops.irreducible.is_empty()
     }
 
     fn next_regions(&self, region: Block) -> Vec<Block> {
@@ -394,8 +410,8 @@ impl<'a> Splitter<'a> {
         matches!(self.func.def_op(value), Some(Op::Alloca { .. }))
     }
 
-    /// The ways out of a region at `exit`, with the varying values handed on.
-    fn passed_on(&self, exit: Block) -> Vec<Way> {
+    /// The edges from a region at `exit`, with the varying values handed on.
+    fn passed_on(&self, exit: Block) -> Vec<Edge> {
         let targets = self.func.blocks[exit].term.targets();
         targets
             .map(|call| {

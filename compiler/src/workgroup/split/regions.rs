@@ -1,23 +1,26 @@
-//! Where a kernel is cut: barriers, the branches that decide about them, and the regions in between.
+//! Where a kernel is cut: barriers, the branches that decide about them, and the regions in
+//! between.
 //!
-//! Blocks are cut so that a barrier ends one. An *outer branch* is one that decides whether, or how often, a barrier is
-//! reached: one that a block ending in a barrier is control dependent on, directly or through
-//! another outer branch (control dependence by post-dominators; Ferrante, Ottenstein & Warren, "The Program Dependence
-//! Graph and Its Use in Optimization", 1987). All work-items of a group take it the same way, by the rules for barriers.
+//! Blocks are cut so that a barrier ends one. An *outer branch* is one that decides whether, or how
+//! often, a barrier is reached: one that a block ending in a barrier is control dependent on,
+//! directly or through another outer branch (control dependence by post-dominators; Ferrante,
+//! Ottenstein & Warren, "The Program Dependence Graph and Its Use in Optimization", 1987). It is
+//! uniform for a group, by the rules for barriers.
 //!
-//! A *region* begins at the function's entry, after a barrier, at a target of an outer branch, or where control arrives from two
-//! regions; it holds the blocks reached from there before the next region begins. Found by
-//! passes in reverse post-order until nothing changes. Cost: linear for each pass; few passes. All work-items come to
-//! a region's beginning, or none: `shared.rs` sees to it.
+//! A *region* begins at the function's entry, after a barrier, at a target of an outer branch, or
+//! where control arrives from two regions; it holds the blocks reached from there before the next
+//! region begins. Found by passes in reverse post-order until nothing changes. Cost: linear for
+//! each pass; few passes. All work-items come to a region's beginning, or none:
+//! `tail_duplication.rs` sees to it.
 
 use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
 
-use super::shared;
-use crate::analysis::PostDominatorTree;
-use crate::ir::{Block, BlockCall, Builder, Fence, Function, Op, Terminator};
-use crate::vectorize::canonical;
+use super::tail_duplication;
+use crate::ir::{Block, BlockCall, Fence, Function, Op, PostDominatorTree, Terminator};
+use crate::transform::canonical;
+use crate::transform::suspension;
 
 /// A kernel cut into regions.
 pub(super) struct Cut {
@@ -36,74 +39,51 @@ pub(super) fn cut(kernel: &Function) -> Cut {
     let mut func = kernel.clone();
     canonical::unify(&mut func);
     let barriers = cut_at_barriers(&mut func);
-    split_shared_targets(&mut func);
+    split_repeated_targets(&mut func);
     let mut outer = outer_branches(&func, &barriers);
-    if shared::separate(&mut func, &barriers, &outer) {
+    if tail_duplication::run(&mut func, &barriers, &outer) {
         canonical::unify(&mut func);
-        split_shared_targets(&mut func);
+        split_repeated_targets(&mut func);
         outer = outer_branches(&func, &barriers);
     }
     split_inner_exits(&mut func, &barriers, outer)
 }
 
 /// Ends blocks at barriers, and says which.
-pub(in crate::workgroup) fn cut_at_barriers(
-    func: &mut Function,
-) -> SecondaryMap<Block, Option<Fence>> {
+fn cut_at_barriers(func: &mut Function) -> SecondaryMap<Block, Option<Fence>> {
+    let points = suspension::cut(func, |op| matches!(op, Op::Barrier(_)));
     let mut barriers = SecondaryMap::new();
-    for first in func.layout.clone() {
-        let mut block = first;
-        loop {
-            let at = func.blocks[block]
-                .insts
-                .iter()
-                .position(|&inst| matches!(func.insts[inst].op, Op::Barrier(_)));
-            let Some(at) = at else { break };
-            let rest = func.blocks[block].insts.split_off(at + 1);
-            if let Some(inst) = func.blocks[block].insts.pop()
-                && let Op::Barrier(fence) = func.insts[inst].op
-            {
-                barriers[block] = Some(fence);
-            }
-            let next = func.add_block();
-            func.blocks[next].insts = rest;
-            let jump = Terminator::Br(BlockCall::new(next, &[]));
-            func.blocks[next].term = std::mem::replace(&mut func.blocks[block].term, jump);
-            block = next;
+    for point in points {
+        if let Op::Barrier(fence) = func.insts[point.inst].op {
+            barriers[point.block] = Some(fence);
         }
     }
-    func.layout = func.reverse_post_order();
     barriers
 }
 
 /// Gives each of several jumps of a `switch` to one block with parameters a block of its own.
-fn split_shared_targets(func: &mut Function) {
+fn split_repeated_targets(func: &mut Function) {
     for block in func.layout.clone() {
         if !matches!(func.blocks[block].term, Terminator::Switch { .. }) {
             continue;
         }
         let mut seen = BTreeSet::new();
-        for i in 0..func.blocks[block].term.targets().count() {
-            let call = nth_target(func, block, i).clone();
-            if !seen.insert(call.block) && !call.args.is_empty() {
-                split_edge(func, block, i);
-            }
-        }
+        split_edges(func, block, |call| {
+            !seen.insert(call.block) && !call.args.is_empty()
+        });
     }
     func.layout = func.reverse_post_order();
 }
 
-fn nth_target(func: &mut Function, block: Block, n: usize) -> &mut BlockCall {
-    let mut targets = func.blocks[block].term.targets_mut();
-    targets.nth(n).expect("the jump was counted")
-}
-
-fn split_edge(func: &mut Function, block: Block, n: usize) -> Block {
-    let call = nth_target(func, block, n).clone();
-    let middle = func.add_block();
-    Builder::new(func, middle).br(call.block, &call.args);
-    *nth_target(func, block, n) = BlockCall::new(middle, &[]);
-    middle
+/// Gives some jumps of a block a block of their own.
+fn split_edges(func: &mut Function, block: Block, mut is_split: impl FnMut(&BlockCall) -> bool) {
+    let mut term = std::mem::replace(&mut func.blocks[block].term, Terminator::Unreachable);
+    for call in term.targets_mut().filter(|call| is_split(call)) {
+        let middle = func.add_block();
+        let onward = std::mem::replace(call, BlockCall::new(middle, &[]));
+        func.blocks[middle].term = Terminator::Br(onward);
+    }
+    func.blocks[block].term = term;
 }
 
 fn outer_branches(
@@ -117,10 +97,10 @@ fn outer_branches(
         if func.successors(branch).count() < 2 {
             continue;
         }
-        let stop = post.ipdom(branch);
+        let join = post.ipdom(branch);
         for succ in func.successors(branch) {
             let mut at = Some(succ);
-            while let Some(block) = at.filter(|&block| Some(block) != stop) {
+            while let Some(block) = at.filter(|&block| Some(block) != join) {
                 if depends[block].last() != Some(&branch) {
                     depends[block].push(branch);
                 }
@@ -145,29 +125,22 @@ fn outer_branches(
     outer
 }
 
-/// Finds the regions; jumps of inner branches out of a region get a block of their own, so that a region is
-/// left by whole terminators only.
+/// Finds the regions; jumps of inner branches out of a region get a block of their own, so that a
+/// region is left by whole terminators only.
 fn split_inner_exits(
     func: &mut Function,
     barriers: &SecondaryMap<Block, Option<Fence>>,
     outer: SecondaryMap<Block, bool>,
 ) -> Cut {
-    let (entries, _) = find_regions(func, barriers, &outer);
+    let (entries, _) = find_regions(func, region_heads(func, barriers, &outer));
     let is_entry: BTreeSet<Block> = entries.into_iter().collect();
     for block in func.layout.clone() {
-        let jumps = func.blocks[block].term.targets().count();
-        if outer[block] || jumps < 2 {
-            continue;
-        }
-        for i in 0..jumps {
-            let to = nth_target(func, block, i).block;
-            if is_entry.contains(&to) {
-                split_edge(func, block, i);
-            }
+        if !outer[block] && func.blocks[block].term.target_count() > 1 {
+            split_edges(func, block, |call| is_entry.contains(&call.block));
         }
     }
     func.layout = func.reverse_post_order();
-    let (entries, owner) = find_regions(func, barriers, &outer);
+    let (entries, owner) = find_regions(func, region_heads(func, barriers, &outer));
     Cut {
         func: func.clone(),
         entries,
@@ -177,26 +150,37 @@ fn split_inner_exits(
     }
 }
 
-pub(super) fn find_regions(
+/// Where regions begin at least: at the entry, after barriers and outer branches.
+pub(super) fn region_heads(
     func: &Function,
     barriers: &SecondaryMap<Block, Option<Fence>>,
     outer: &SecondaryMap<Block, bool>,
-) -> (Vec<Block>, SecondaryMap<Block, Option<Block>>) {
-    let preds = func.predecessors();
-    let mut is_entry: SecondaryMap<Block, bool> = SecondaryMap::new();
-    is_entry[func.entry()] = true;
+) -> SecondaryMap<Block, bool> {
+    let mut is_head: SecondaryMap<Block, bool> = SecondaryMap::new();
+    is_head[func.entry()] = true;
     for &block in &func.layout {
         if outer[block] || barriers[block].is_some() {
             for succ in func.successors(block) {
-                is_entry[succ] = true;
+                is_head[succ] = true;
             }
         }
     }
+    is_head
+}
+
+/// Regions that begin at certain heads, the entry among them, and where control arrives from two
+/// regions: all heads, and the one that each block belongs to. So a region is left by its jumps to
+/// heads, and entered at its own only.
+pub(in crate::workgroup) fn find_regions(
+    func: &Function,
+    mut is_head: SecondaryMap<Block, bool>,
+) -> (Vec<Block>, SecondaryMap<Block, Option<Block>>) {
+    let preds = func.predecessors();
     let mut owner: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
     loop {
         let mut changed = false;
         for &block in &func.layout {
-            if !is_entry[block] {
+            if !is_head[block] {
                 let mut owners = preds[block].iter().filter_map(|&pred| owner[pred]);
                 let first = owners.next();
                 if owners.all(|other| Some(other) == first) {
@@ -204,7 +188,7 @@ pub(super) fn find_regions(
                     owner[block] = first;
                     continue;
                 }
-                is_entry[block] = true;
+                is_head[block] = true;
             }
             changed |= owner[block] != Some(block);
             owner[block] = Some(block);
@@ -213,11 +197,6 @@ pub(super) fn find_regions(
             break;
         }
     }
-    let entries = func
-        .layout
-        .iter()
-        .copied()
-        .filter(|&block| is_entry[block])
-        .collect();
-    (entries, owner)
+    let heads = func.layout.iter().copied();
+    (heads.filter(|&block| is_head[block]).collect(), owner)
 }

@@ -1,19 +1,21 @@
-//! What becomes of each value that is used outside its region; the module's head says which ways there are.
+//! What becomes of each value that is used outside its region; the module's head says what there
+//! is.
 
 use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
 
-use super::super::again::{self, CHEAP};
+use super::super::rematerialize::{self, CHEAP};
 use super::slots::{Crossing, Crossings, Node};
 use super::{Splitter, array_slot};
-use crate::Remark;
 use crate::analysis::Shape;
+use crate::diagnostic::Remark;
 use crate::ir::{Block, Inst, Op, Terminator, Value};
 
 impl Splitter<'_> {
-    /// Private arrays that are used in several regions, or in one that runs several times, become slots.
-    pub(super) fn place_private_arrays(&mut self) {
+    /// Private arrays that are used in several regions, or in one that runs several times, become
+    /// slots.
+    pub(super) fn allocate_private_arrays(&mut self) {
         let users = self.users();
         for &inst in &self.func.blocks[self.func.entry()].insts.clone() {
             let data = &self.func.insts[inst];
@@ -89,7 +91,7 @@ impl Splitter<'_> {
 
     fn note_terminator(&mut self, region: Block, block: Block) {
         let term = &self.func.blocks[block].term;
-        if !self.plans[&region].exits.contains(&block) {
+        if self.exit_number[block].is_none() {
             let mut values = Vec::new();
             term.for_each_value(|value| values.push(value));
             for value in values {
@@ -99,7 +101,7 @@ impl Splitter<'_> {
         }
         if let Terminator::CondBr { cond: value, .. } | Terminator::Switch { value, .. } = term {
             let value = *value;
-            if self.returns.contains_key(&block) {
+            if self.early_returns.contains_key(&block) {
                 self.use_in_region(region, value, block);
             }
             self.use_in_skeleton(value, block);
@@ -145,8 +147,9 @@ impl Splitter<'_> {
         } else if !self.shapes.of(value).is_uniform()
             && self.cost(value).is_some_and(|cost| cost <= CHEAP)
         {
-            // What varies only for those after a divergent loop took that loop to compute, and is saved below.
-            if self.plan(region).again.insert(value) {
+            // What varies only behind a divergent loop took that loop to compute, and is saved
+            // below.
+            if self.plan(region).rematerialized.insert(value) {
                 let inst = self.func.def_inst(value).expect("parameters are not cheap");
                 for &arg in &self.func.insts[inst].args {
                     let def = self.cfg.def_block[value].expect("defined");
@@ -216,7 +219,7 @@ impl Splitter<'_> {
         if let Some(cost) = self.costs[value] {
             return (cost != u32::MAX).then_some(cost);
         }
-        // Found again on the way, it depends on itself.
+        // If it is found again meanwhile, it depends on itself.
         self.costs[value] = Some(u32::MAX);
         let cost = self.find_cost(value);
         self.costs[value] = Some(cost.unwrap_or(u32::MAX));
@@ -229,11 +232,11 @@ impl Splitter<'_> {
         }
         let inst = self.func.def_inst(value)?;
         let data = &self.func.insts[inst];
-        let base = again::cost(self.func, data)?;
+        let base = rematerialize::cost(self.func, data)?;
         let def = self.cfg.def_block[value]?;
         let mut sum = base;
         for &arg in &data.args {
-            // What varies only for those after a divergent loop is not to be had again.
+            // What varies only behind a divergent loop cannot be rematerialized.
             if self.is_varying(arg, def) && self.shapes.of(arg).is_uniform() {
                 return None;
             }
@@ -274,12 +277,13 @@ impl Splitter<'_> {
         }
         let types = |value| self.func.ty(value);
         self.slots = cross.assign(types, &mut self.table);
-        for node in self.slots.keys().copied().collect::<Vec<_>>() {
-            if let Node::Kept(value) = node
-                && self.is_entry_param(value)
-            {
+        for (node, slot) in self.slots.clone() {
+            if let Node::Kept(value) = node {
                 let home = self.home(value);
-                self.plan(home).loads.insert(value);
+                self.stores.entry(home).or_default().push((slot, value));
+                if self.is_entry_param(value) {
+                    self.plan(home).loads.insert(value);
+                }
             }
         }
     }

@@ -5,12 +5,12 @@
 mod kernels;
 mod random;
 
+use crate::interp::{Interpreter, Launch, Memory, Options, SegmentId};
 use crate::ir::eval::Lanes;
-use crate::ir::interp::{Interpreter, Launch, Memory, Options, SegmentId};
 use crate::ir::verify::verify;
 use crate::ir::{Module, Stage};
-use crate::program::SMALL_IDS;
-use crate::{LaunchKey, NdRange};
+use crate::launch::SMALL_IDS;
+use crate::launch::{LaunchKey, NdRange};
 
 pub fn range(global: [u64; 3], local: [u64; 3], offset: [u64; 3]) -> NdRange {
     NdRange {

@@ -7,11 +7,11 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{compare, range};
-use crate::AddressSpace;
 use crate::ir::{
     Atomic, AtomicOp, BinOp, Block, Builder, ConvertOp, DimQuery, FuncId, Function, IntCC, Kernel,
     Mem, Module, Op, Order, ParamSource, Query, Scope, Type, Value, Wrap,
 };
+use crate::kernel_info::AddressSpace;
 
 const VARS: usize = 4;
 const WORDS: u64 = 8;

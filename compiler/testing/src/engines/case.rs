@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use brolga_compiler::image::{Descriptor, Extent, Format};
-use brolga_compiler::ir::interp::PrintfCall;
+use brolga_compiler::interp::PrintfCall;
 use brolga_compiler::ir::{Module, ParamSource, Scalar};
 use brolga_compiler::{BuildOptions, NdRange, Program};
 

@@ -1,6 +1,6 @@
 //! The ways to run a case.
 
-use brolga_compiler::ir::interp::{Interpreter, Launch, Memory, Options};
+use brolga_compiler::interp::{Interpreter, Launch, Memory, Options};
 use brolga_compiler::ir::verify::verify;
 use brolga_compiler::ir::{Function, Module, ParamSource, Stage};
 use brolga_compiler::{BuildOptions, LaunchKey, NdRange, Program, lower, transform, workgroup};

@@ -1,6 +1,8 @@
 //! Images and samplers as arguments: `2d 4x2 rgba unorm_int8 i8 [..]`, `normalized repeat linear`.
 
-use brolga_compiler::image::{Addressing, ChannelOrder, DataType, Extent, Format, Sampler, Shape};
+use brolga_compiler::image::{
+    Addressing, ChannelOrder, DataType, Extent, Format, ImageDim, Sampler,
+};
 
 use super::data;
 use crate::engines::Image;
@@ -13,22 +15,22 @@ fn named<T: Copy + std::fmt::Debug>(all: &[T], word: &str) -> Result<T, String> 
         .ok_or_else(|| format!("unknown word {word:?} in an image's format"))
 }
 
-/// A shape, sizes, a channel order, a channel data type, pitches if rows or planes do not lie end to end, and the contents.
+/// A dimensionality, sizes, a channel order, a channel data type, pitches if rows or planes do not lie end to end, and the contents.
 pub fn image(text: &str) -> Result<Image, String> {
     let mut words = text.split_whitespace().peekable();
     let mut word = |what: &str| words.next().ok_or_else(|| format!("expected {what}"));
-    let shape = word("a shape")?;
-    let shape = Shape::from_name(shape).ok_or_else(|| format!("unknown shape {shape:?}"))?;
+    let dim = word("a dimensionality")?;
+    let dim = ImageDim::from_name(dim).ok_or_else(|| format!("unknown dimensionality {dim:?}"))?;
     let sizes = word("sizes")?;
     let numbers: Vec<u32> = sizes
         .split('x')
         .map(|size| size.parse().map_err(|_| format!("not a size: {sizes}")))
         .collect::<Result<_, _>>()?;
-    if numbers.len() != shape.coordinates() {
+    if numbers.len() != dim.coordinates() {
         return Err(format!(
             "an image that is {} has {} sizes, not {sizes}",
-            shape.name(),
-            shape.coordinates()
+            dim.name(),
+            dim.coordinates()
         ));
     }
     let mut sizes = numbers.into_iter();
@@ -38,9 +40,9 @@ pub fn image(text: &str) -> Result<Image, String> {
     };
     let extent = Extent {
         width: size(true),
-        height: size(shape.dimensions() > 1),
-        depth: size(shape.dimensions() > 2),
-        layers: size(shape.is_array()),
+        height: size(dim.dimensions() > 1),
+        depth: size(dim.dimensions() > 2),
+        layers: size(dim.is_array()),
     };
     let order = named(ChannelOrder::ALL, word("a channel order")?)?;
     let data_type = named(DataType::ALL, word("a channel data type")?)?;

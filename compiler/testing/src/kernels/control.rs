@@ -20,7 +20,7 @@ impl Generator {
     pub(super) fn join(&mut self, block: usize, ty: Type, uniform: bool) {
         let id = self.fresh();
         let _ = writeln!(self.text, "block{block}(v{id}: {ty}):");
-        self.add(id, ty, uniform && self.together);
+        self.add(id, ty, uniform && self.converged);
     }
 
     /// Statements under other control flow, after which what they defined is out of scope.
@@ -35,12 +35,12 @@ impl Generator {
 
     /// `if` with or without `else`, uniform or divergent, that hands on a value.
     pub(super) fn branch(&mut self, depth: u32) {
-        let uniform = self.together && self.chance(0.4);
+        let uniform = self.converged && self.chance(0.4);
         let cond = self.condition(uniform);
         let ty = self.carried();
-        let before = self.together;
-        self.together = before && uniform;
-        let shared = self.together && self.chance(0.5);
+        let before = self.converged;
+        self.converged = before && uniform;
+        let shared = self.converged && self.chance(0.5);
         let (then, els, after) = (self.new_block(), self.new_block(), self.new_block());
         let skip = if shared {
             self.uniform(ty)
@@ -65,7 +65,7 @@ impl Generator {
             self.line(&format!("br block{after}(v{value})"));
             self.scope.truncate(scope);
         }
-        self.together = before;
+        self.converged = before;
         self.join(after, ty, shared);
     }
 
@@ -93,7 +93,7 @@ impl Generator {
     /// A counted loop that carries a value, with a break and a `continue` perhaps. The trip count may differ between
     /// work-items.
     pub(super) fn repeat(&mut self, depth: u32) {
-        let uniform = self.together && self.chance(0.5);
+        let uniform = self.converged && self.chance(0.5);
         let ty = self.carried();
         let (header, body, after) = (self.new_block(), self.new_block(), self.new_block());
         let first = self.value(ty);
@@ -101,11 +101,11 @@ impl Generator {
         let rounds = self.small_number(uniform, 0.4, 5, 3);
         self.line(&format!("br block{header}(v{zero}, v{first})"));
         let scope = self.scope.len();
-        let before = self.together;
-        self.together = before && uniform;
+        let before = self.converged;
+        self.converged = before && uniform;
         let (count, carried) = (self.fresh(), self.fresh());
         let _ = writeln!(self.text, "block{header}(v{count}: i32, v{carried}: {ty}):");
-        self.add(count, Type::I32, self.together);
+        self.add(count, Type::I32, self.converged);
         self.add(carried, ty, false);
         let more = self.emit(Type::I1, "icmp.ult", &[count, rounds]);
         self.line(&format!(
@@ -147,7 +147,7 @@ impl Generator {
         let next = self.emit(Type::I32, "iadd", &[count, one]);
         self.line(&format!("br block{header}(v{next}, v{value})"));
         self.scope.truncate(scope);
-        self.together = before;
+        self.converged = before;
         self.join(after, ty, false);
     }
 
@@ -175,9 +175,9 @@ impl Generator {
             "cond_br v{more}, block{body}, block{after}(v{carried})"
         ));
         self.begin(body);
-        let together = self.emit(Type::I1, "icmp.ult", &[count, common]);
+        let same = self.emit(Type::I1, "icmp.ult", &[count, common]);
         self.line(&format!(
-            "cond_br v{together}, block{all}, block{rest}(v{carried})"
+            "cond_br v{same}, block{all}, block{rest}(v{carried})"
         ));
         let inner = self.scope.len();
         self.begin(all);
@@ -186,7 +186,7 @@ impl Generator {
         let value = self.result(ty);
         self.line(&format!("br block{rest}(v{value})"));
         self.scope.truncate(inner);
-        self.together = false;
+        self.converged = false;
         self.join(rest, ty, false);
         self.statements(depth + 1);
         let value = self.result(ty);
@@ -194,13 +194,13 @@ impl Generator {
         let next = self.emit(Type::I32, "iadd", &[count, one]);
         self.line(&format!("br block{header}(v{next}, v{value})"));
         self.scope.truncate(scope);
-        self.together = true;
+        self.converged = true;
         self.join(after, ty, false);
     }
 
     /// A switch whose cases may go on to the next case.
     pub(super) fn switch(&mut self, depth: u32) {
-        let uniform = self.together && self.chance(0.4);
+        let uniform = self.converged && self.chance(0.4);
         let ty = self.carried();
         let on = if uniform {
             self.uniform(Type::I32)
@@ -209,8 +209,8 @@ impl Generator {
         };
         let mask = self.number(Type::I32, 3);
         let on = self.emit(Type::I32, "and", &[on, mask]);
-        let before = self.together;
-        self.together = before && uniform;
+        let before = self.converged;
+        self.converged = before && uniform;
         let after = self.new_block();
         let cases: Vec<usize> = (0..self.rng.random_range(1..4))
             .map(|_| self.new_block())
@@ -236,7 +236,7 @@ impl Generator {
             self.line(&format!("br block{to}(v{value})"));
             self.scope.truncate(scope);
         }
-        self.together = before;
+        self.converged = before;
         self.join(after, ty, false);
     }
 
@@ -256,8 +256,8 @@ impl Generator {
         let id = self.global_id;
         self.line(&format!("br block{header}(v{id}, v{zero})"));
         let scope = self.scope.len();
-        let before = self.together;
-        self.together = false;
+        let before = self.converged;
+        self.converged = false;
         let (i, sum) = (self.fresh(), self.fresh());
         let _ = writeln!(self.text, "block{header}(v{i}: i64, v{sum}: i32):");
         self.add(i, Type::I64, false);
@@ -285,7 +285,7 @@ impl Generator {
         let next = self.emit(Type::I64, "iadd", &[i, step]);
         self.line(&format!("br block{header}(v{next}, v{sum})"));
         self.scope.truncate(scope);
-        self.together = before;
+        self.converged = before;
         self.join(after, Type::I32, false);
     }
 
@@ -317,8 +317,8 @@ impl Generator {
             "cond_br v{inside}, block{then}, block{after}(v{default})"
         ));
         let scope = self.scope.len();
-        let before = self.together;
-        self.together = false;
+        let before = self.converged;
+        self.converged = false;
         self.begin(then);
         let wide = if ty == Type::I64 {
             i
@@ -331,7 +331,7 @@ impl Generator {
         let loaded = self.scope[self.scope.len() - 1].id;
         self.line(&format!("br block{after}(v{loaded})"));
         self.scope.truncate(scope);
-        self.together = before;
+        self.converged = before;
         self.join(after, value_ty, false);
     }
 

@@ -173,7 +173,7 @@ impl Generator {
             Signature::UnaryAndInt | Signature::BinaryAndInt => &[ty, ints],
             _ => &[ty],
         };
-        let uniform = args.iter().all(|&arg| self.is_uniform(arg)) && self.together;
+        let uniform = args.iter().all(|&arg| self.is_uniform(arg)) && self.converged;
         let ids: Vec<usize> = results.iter().map(|_| self.fresh()).collect();
         let heads: Vec<String> = ids
             .iter()

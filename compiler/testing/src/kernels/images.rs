@@ -2,7 +2,7 @@
 //! texels for each work-item.
 
 use super::{Generator, OWN};
-use brolga_compiler::image::{Component, Shape};
+use brolga_compiler::image::{Component, ImageDim};
 use brolga_compiler::ir::{Scalar, Type};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -30,7 +30,7 @@ const INTEGERS: [(&str, u32); 3] = [
 
 /// What the first image is.
 pub(super) struct Picture {
-    shape: Shape,
+    dim: ImageDim,
     floats: bool,
     /// The argument.
     text: String,
@@ -38,8 +38,8 @@ pub(super) struct Picture {
 
 impl Picture {
     pub fn new(rng: &mut ChaCha8Rng) -> Picture {
-        let shape = Shape::ALL[rng.random_range(0..Shape::ALL.len())];
-        let sizes: Vec<u32> = (0..shape.coordinates())
+        let dim = ImageDim::ALL[rng.random_range(0..ImageDim::ALL.len())];
+        let sizes: Vec<u32> = (0..dim.coordinates())
             .map(|_| rng.random_range(1..6))
             .collect();
         let floats = rng.random_bool(0.7);
@@ -50,16 +50,12 @@ impl Picture {
         };
         let bytes = texel * sizes.iter().product::<u32>();
         let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
-        let (shape_name, seed) = (shape.name(), rng.random_range(0..100));
+        let (dim_name, seed) = (dim.name(), rng.random_range(0..100));
         let text = format!(
-            "image {shape_name} {} {format} i8 random {bytes} {seed}",
+            "image {dim_name} {} {format} i8 random {bytes} {seed}",
             sizes.join("x")
         );
-        Picture {
-            shape,
-            floats,
-            text,
-        }
+        Picture { dim, floats, text }
     }
 }
 
@@ -85,7 +81,7 @@ impl Generator {
                 let image = self.pick(&[ANY, ROWS]);
                 let id = self.fresh();
                 self.line(&format!("v{id}: i32 = image_query.{field} v{image}"));
-                self.add(id, Type::I32, self.together);
+                self.add(id, Type::I32, self.converged);
             }
         }
     }
@@ -107,12 +103,12 @@ impl Generator {
         let (results, args) = (results.join(", "), args.join(", "));
         self.line(&format!("{results} = {op}.{} {args}", component.name()));
         for id in ids {
-            self.add(id, Type::new(scalar, 1), uniform && self.together);
+            self.add(id, Type::new(scalar, 1), uniform && self.converged);
         }
     }
 
     fn read_any(&mut self) {
-        let (shape, floats) = (self.picture.shape, self.picture.floats);
+        let (dim, floats) = (self.picture.dim, self.picture.floats);
         // Now and then of another kind than the image's, which gives zeros.
         let component = match floats ^ self.chance(0.05) {
             true => self.pick(&[Component::F32, Component::F32, Component::F16]),
@@ -130,7 +126,7 @@ impl Generator {
             self.value(Type::I32)
         };
         let mut args = vec![sampler];
-        for _ in 0..shape.coordinates() {
+        for _ in 0..dim.coordinates() {
             args.push(if alike {
                 self.uniform(coordinate)
             } else {
@@ -139,7 +135,7 @@ impl Generator {
         }
         let uniform = args.iter().all(|&arg| self.is_uniform(arg));
         args.insert(0, ANY);
-        let op = format!("image_read.constant.{}", shape.name());
+        let op = format!("image_read.constant.{}", dim.name());
         self.read(&op, component, &args, uniform);
     }
 

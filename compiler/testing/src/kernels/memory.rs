@@ -114,7 +114,7 @@ impl Generator {
         self.line(&format!(
             "v{id}: {ty} = load.{space}.align{align}{volatile} v{address}"
         ));
-        self.add(id, ty, uniform && self.together);
+        self.add(id, ty, uniform && self.converged);
     }
 
     /// The address of an element of this work-item in an output buffer.

@@ -10,7 +10,7 @@
 //! memory, to its bits or to a sign only with its NaNs made one (`Generator::canonical`).
 //!
 //! - this file: the generator's state, and how it emits an instruction. `kernel.rs`: the frame of a kernel.
-//! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `images.rs`, `atomics.rs`, `groups.rs`, `control.rs`, `tangles.rs`:
+//! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `images.rs`, `atomics.rs`, `groups.rs`, `control.rs`, `unstructured.rs`:
 //!   the kinds.
 //! - `values.rs`: operands. `range.rs`: launches.
 //! - `private_memory.rs`: a generator of other kernels, with calls and private memory of mixed types.
@@ -25,7 +25,7 @@ mod memory;
 pub mod private_memory;
 mod range;
 mod statements;
-mod tangles;
+mod unstructured;
 mod values;
 
 use std::fmt::Write as _;
@@ -94,8 +94,8 @@ struct Generator {
     next: usize,
     next_block: usize,
     scope: Vec<Val>,
-    /// Whether all work-items of the group are here together.
-    together: bool,
+    /// Whether all work-items of the group are here: control flow has converged.
+    converged: bool,
     /// Statements left.
     fuel: u32,
     /// The scalar types this kernel is about.
@@ -148,7 +148,7 @@ impl Generator {
             next: 0,
             next_block: 1,
             scope: Vec::new(),
-            together: true,
+            converged: true,
             arrays: Vec::new(),
             global_id: 0,
             linear: 0,
@@ -207,7 +207,7 @@ impl Generator {
         let id = self.fresh();
         let args: Vec<String> = args.iter().map(|a| format!("v{a}")).collect();
         self.line(format!("v{id}: {ty} = {op} {}", args.join(", ")).trim_end());
-        self.add(id, ty, uniform && self.together);
+        self.add(id, ty, uniform && self.converged);
         id
     }
 }

@@ -56,14 +56,14 @@ impl Generator {
                 }
             }
             21 => self.atomic(),
-            22 if self.barriers && self.together && self.chance(0.5) => self.work_group(),
-            22 | 23 if self.barriers && self.together => self.exchange(),
-            25 | 36 if self.barriers && self.together && depth < 3 => self.guarded_rounds(depth),
+            22 if self.barriers && self.converged && self.chance(0.5) => self.work_group(),
+            22 | 23 if self.barriers && self.converged => self.exchange(),
+            25 | 36 if self.barriers && self.converged && depth < 3 => self.guarded_rounds(depth),
             22..=25 if depth < 4 => self.branch(depth),
             26..=28 if depth < 3 => self.repeat(depth),
             29 if depth < 4 => self.switch(depth),
             30 if depth < 3 && self.chance(0.4) => self.jumps_into_a_loop(depth),
-            30 if depth < 4 => self.tangle(depth),
+            30 if depth < 4 => self.unstructured(depth),
             31 if !self.barriers && self.chance(0.5) => self.leave(),
             32 if depth < 3 => self.stride_loop(depth),
             33 if self.chance(0.3) => self.printf(),

@@ -1,0 +1,72 @@
+//! What running 8 work-items at a time costs or saves, in instructions, against one after another.
+
+use super::Context;
+use crate::analysis::{PROBED_INSTRUCTIONS, Shape, is_computed_from_ids, is_function_param};
+use crate::ir::{Inst, Op, Value};
+
+/// Saved by an operation on two vectors.
+const GAIN: u64 = 6;
+/// Lost by a gather or scatter: addresses in vectors, taken apart, lanes put together.
+const GATHER: u64 = 35;
+/// Lost by one whose addresses are compared at run time and are usually consecutive.
+const PROBED: u64 = 8;
+/// Lost by a compare-and-exchange that is tried again, where all work-items have the same address:
+/// of the lanes that try, one succeeds, so the loop runs once for each of them, and the lanes that
+/// are left try in vain each time. Measured with a loop that writes to a pipe.
+const CONTENDED: u64 = 400;
+
+/// What vectors save and cost in a whole kernel.
+#[derive(Default)]
+pub(super) struct Cost {
+    saved: u64,
+    gathering: u64,
+    contending: u64,
+    /// Whether lanes are taken apart anywhere.
+    pub takes_lanes_apart: bool,
+}
+
+impl Cost {
+    pub(super) fn of(context: &Context<'_>) -> Cost {
+        let mut cost = Cost::default();
+        for (inst, weight) in context.instructions() {
+            cost.add(context, inst, u64::from(weight));
+        }
+        cost
+    }
+
+    fn add(&mut self, context: &Context<'_>, inst: Inst, weight: u64) {
+        let (kernel, shapes) = (context.kernel, context.shapes);
+        let data = &kernel.insts[inst];
+        let varying = |v: Value| shapes.of(v) == Shape::Varying;
+        match data.op {
+            Op::Load(_) | Op::Store(_) if varying(data.args[0]) => {
+                self.takes_lanes_apart = true;
+                let given = |v: Value| is_function_param(kernel, v);
+                let probed = is_computed_from_ids(kernel, data.args[0], PROBED_INSTRUCTIONS, given);
+                self.gathering += weight * if probed { PROBED } else { GATHER };
+            }
+            // Calls, lane by lane.
+            Op::ImageRead(_) | Op::ImageWrite(_) => self.takes_lanes_apart = true,
+            Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) => {
+                self.takes_lanes_apart = true;
+                let again = matches!(data.op, Op::AtomicCmpXchg(_)) && weight > 1;
+                if again && shapes.of(data.args[0]) == Shape::Uniform {
+                    self.contending += weight * CONTENDED;
+                }
+            }
+            _ if data.results.iter().any(|&r| varying(r)) => self.saved += weight * GAIN,
+            _ => {}
+        }
+    }
+
+    /// Why one work-item at a time is faster, if it is.
+    pub(super) fn against_vectors(&self) -> Option<&'static str> {
+        if self.gathering + self.contending <= self.saved {
+            return None;
+        }
+        Some(match self.gathering > self.contending {
+            true => "gathering from memory would cost more than vectors gain",
+            false => "contending for one address would cost more than vectors gain",
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! How many work-items to run at a time.
+//!
+//! Vectors are 128 bits wide in hardware. Four per value share the cost of loops, addresses and
+//! checks among most items and keep most memory accesses in flight; two are better when so many
+//! values live at once that four of each would be spilled, or when memory is gathered, which takes
+//! lanes apart (`registers.rs`). Where vectors cost more than they save (`cost.rs`), one work-item
+//! runs at a time. A launch whose work-groups are short in x gets less ([`launch_width`]).
+
+mod cost;
+mod registers;
+
+use super::extension_idioms::rewrite_extension_idioms;
+use super::subgroups::uses_sub_groups;
+use crate::analysis::{Across, Cfg, LoopData, Shapes};
+use crate::diagnostic::Remark;
+use crate::ir::{Function, Inst, SourceLoc};
+use crate::launch::LaunchKey;
+use cost::Cost;
+use registers::DataSizes;
+
+/// The size of sub-groups in kernels that do not require another. One for all, so that what an
+/// application has learnt from one kernel holds for the next, and that of most kernels, with two
+/// registers for a 32-bit value.
+const SUB_GROUP: u8 = 8;
+
+/// A kernel and what is known of it, were 8 work-items to run at a time.
+struct Context<'a> {
+    kernel: &'a Function,
+    cfg: &'a Cfg,
+    shapes: &'a Shapes,
+}
+
+impl Context<'_> {
+    /// The instructions, each with how often it may run: more in loops.
+    fn instructions(&self) -> impl Iterator<Item = (Inst, u32)> {
+        self.cfg.order.iter().flat_map(|&block| {
+            let weight = 4u32.saturating_pow(self.cfg.loops.depth(block).min(4));
+            let insts = self.kernel.blocks[block].insts.iter();
+            insts.map(move |&inst| (inst, weight))
+        })
+    }
+}
+
+/// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage), and why.
+pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
+    let mut kernel = kernel.clone();
+    rewrite_extension_idioms(&mut kernel);
+    let cfg = Cfg::new(&kernel);
+    let (width, why) = if uses_sub_groups(&kernel) {
+        let endless = |data: &LoopData| data.exits.is_empty();
+        match cfg.loops.loops.values().any(endless) {
+            true => (1, "a loop has no way out"),
+            false => (SUB_GROUP, "its sub-groups"),
+        }
+    } else {
+        by_cost(&kernel, &cfg)
+    };
+    let items = if width == 1 {
+        "work-item"
+    } else {
+        "work-items"
+    };
+    let why = format!("runs {width} {items} at a time: {why}");
+    (width, vec![Remark::new(SourceLoc::default(), why)])
+}
+
+fn by_cost(kernel: &Function, cfg: &Cfg) -> (u8, &'static str) {
+    let key = LaunchKey {
+        width: 8,
+        linear: true,
+        full_chunks: true,
+        zero_offset: true,
+        small_ids: true,
+        uniform_groups: true,
+    };
+    let shapes = Shapes::guessing(kernel, cfg, &key, Across::Chunk(8));
+    let context = Context {
+        kernel,
+        cfg,
+        shapes: &shapes,
+    };
+    let cost = Cost::of(&context);
+    match cost.against_vectors() {
+        Some(why) => (1, why),
+        None => DataSizes::of(&context).width(&context, cost.takes_lanes_apart),
+    }
+}
+
+/// The width for a launch of a kernel whose own is `width`, in work-groups of `size` work-items in
+/// x: less where much of a group would be left over from whole chunks and run one by one.
+pub fn launch_width(width: u8, size: u64) -> u8 {
+    // About what a chunk costs: its loop and addresses, and a part for every four lanes at least.
+    // An item on its own costs as much as a narrow chunk.
+    let cost = |w: u8| {
+        let w = u64::from(w);
+        (size / w).saturating_mul(w.max(4) + 4) + (size % w) * 8
+    };
+    let narrower = (0..=width.trailing_zeros()).map(|n| 1 << n);
+    narrower.min_by_key(|&w| (cost(w), w)).unwrap_or(width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{choose_width, launch_width};
+    use crate::ir::parse;
+
+    /// A sum by compare-and-exchange, in one cell or in a cell for each work-item.
+    fn sums(cell: &str) -> u8 {
+        let text = format!(
+            "func \"k\" (ptr) -> () {{
+            block0(p: ptr):
+              id: i64 = dim_query.global_id.0
+              four: i64 = const 4
+              offset: i64 = imul id, four
+              own: ptr = ptr_add p, offset
+              x: i32 = convert.trunc id
+              zero: i32 = const 0
+              br block1(zero)
+            block1(expected: i32):
+              new: i32 = iadd expected, x
+              found: i32 = atomic_cmpxchg.global.device.acqrel {cell}, expected, new
+              same: i1 = icmp.eq found, expected
+              cond_br same, block2, block1(found)
+            block2:
+              ret
+            }}"
+        );
+        let module = parse::module(&text).expect("a module");
+        let (_, kernel) = module.functions.iter().next().expect("a function");
+        choose_width(kernel).0
+    }
+
+    #[test]
+    fn work_items_that_contend_run_one_at_a_time() {
+        assert_eq!(sums("p"), 1);
+        assert!(sums("own") > 1);
+    }
+
+    #[test]
+    fn short_groups_get_narrow_vectors() {
+        for (size, expected) in [
+            (1, 1),
+            (2, 2),
+            (4, 4),
+            (8, 8),
+            (12, 4),
+            (16, 16),
+            (24, 8),
+            (100, 16),
+            (256, 16),
+            (1 << 16, 16),
+        ] {
+            assert_eq!(launch_width(16, size), expected, "groups of {size}");
+        }
+        assert_eq!(launch_width(8, 256), 8);
+        assert_eq!(launch_width(1, 256), 1);
+    }
+}

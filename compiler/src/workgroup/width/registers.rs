@@ -1,0 +1,103 @@
+//! How many vectors a value may take: what its data's type is, and how much lives at once.
+
+use super::Context;
+use crate::analysis::{Shape, max_pressure};
+use crate::ir::{BinOp, ConvertOp, Function, Inst, Op, Scalar, Type, Value};
+
+/// Bytes of an item's values that may live at once when 16 items run together.
+const FOUR_PARTS_LIVE: u64 = 36;
+/// Built-in functions, each some 50 instructions, in a kernel that runs 16 items together: in
+/// longer code there is little overhead to share, and it takes twice as long to compile.
+const FOUR_PARTS_BUILTINS: usize = 4;
+
+/// Varying data by the size of its elements, weighted by the loops that it is in. What only makes
+/// an address of an index does not count: gathers take the index apart.
+pub(super) struct DataSizes {
+    /// For 1, 2, 4 and 8 bytes.
+    counts: [u32; 4],
+}
+
+impl DataSizes {
+    pub(super) fn of(context: &Context<'_>) -> DataSizes {
+        let mut counts = [0u32; 4];
+        let kernel = context.kernel;
+        for (inst, weight) in context.instructions() {
+            let data = &kernel.insts[inst];
+            if matches!(data.op, Op::ICmp(_) | Op::FCmp(_) | Op::PtrAdd)
+                || is_scaled_index(kernel, inst)
+            {
+                continue;
+            }
+            let mut count = |ty: Type| {
+                if ty.scalar != Scalar::I1 {
+                    let class = ty.scalar.bytes().trailing_zeros() as usize;
+                    counts[class] = counts[class].saturating_add(weight);
+                }
+            };
+            match data.op {
+                Op::Store(_) => data.args[1..].iter().for_each(|&v| count(kernel.ty(v))),
+                _ => data
+                    .results
+                    .iter()
+                    .filter(|&&r| context.shapes.of(r) == Shape::Varying)
+                    .for_each(|&r| count(kernel.ty(r))),
+            }
+        }
+        DataSizes { counts }
+    }
+
+    /// A width, and why. `takes_lanes_apart`: for the sake of memory.
+    pub(super) fn width(
+        &self,
+        context: &Context<'_>,
+        takes_lanes_apart: bool,
+    ) -> (u8, &'static str) {
+        let counts = &self.counts;
+        let total: u32 = counts.iter().fold(0, |sum, &n| sum.saturating_add(n));
+        let four_parts = || !takes_lanes_apart && four_parts_fit(context);
+        if counts[3] > total / 4 {
+            (4, "mostly 64-bit values")
+        } else if (counts[2] > 0 || total == 0) && !four_parts() {
+            (8, "32-bit values, many at once or gathered")
+        } else if counts[2] > 0 || total == 0 {
+            (16, "32-bit values")
+        } else if counts[1] > 0 {
+            (16, "16-bit values")
+        } else {
+            (16, "8-bit values")
+        }
+    }
+}
+
+/// Whether the kernel is short, and registers suffice for four vectors of each value.
+fn four_parts_fit(context: &Context<'_>) -> bool {
+    let kernel = context.kernel;
+    let bytes = |v: Value| match context.shapes.of(v) {
+        Shape::Varying if kernel.ty(v).scalar != Scalar::I1 => {
+            u64::from(kernel.ty(v).scalar.bytes())
+        }
+        _ => 0,
+    };
+    let is_builtin = |inst: Inst| matches!(kernel.insts[inst].op, Op::Builtin(..));
+    let builtins = context.instructions().filter(|&(inst, _)| is_builtin(inst));
+    builtins.count() <= FOUR_PARTS_BUILTINS
+        && max_pressure(kernel, context.cfg, bytes) <= FOUR_PARTS_LIVE
+}
+
+/// Whether an instruction extends an index of up to 32 bits to 64, or scales one that has been.
+fn is_scaled_index(kernel: &Function, inst: Inst) -> bool {
+    let data = &kernel.insts[inst];
+    match data.op {
+        Op::Convert(ConvertOp::ZExt | ConvertOp::SExt, _) => {
+            kernel.ty(data.results[0]).scalar == Scalar::I64
+        }
+        Op::Binary(BinOp::IMul | BinOp::Shl, _) => {
+            kernel.as_const(data.args[1]).is_some()
+                && kernel
+                    .def_inst(data.args[0])
+                    .is_some_and(|inst| matches!(kernel.insts[inst].op, Op::Convert(..)))
+                && kernel.ty(data.results[0]).scalar == Scalar::I64
+        }
+        _ => false,
+    }
+}

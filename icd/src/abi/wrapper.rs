@@ -1,0 +1,121 @@
+//! What surrounds every entry point: panics stop here, results become codes.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use opencl_sys::{CL_SUCCESS, cl_int};
+
+use super::error::{CLResult, ClError};
+use super::pointers::OutPtr;
+
+/// Runs `body`; a panic becomes `CL_OUT_OF_HOST_MEMORY` with a message on stderr.
+fn catch_panic<T>(name: &str, body: impl FnOnce() -> CLResult<T>) -> CLResult<T> {
+    // Whatever a panic leaves half done is behind locks that do not poison and registries that stay consistent.
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
+        let message = payload
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+            .unwrap_or("no message");
+        eprintln!("brolga: {name} failed inside the driver: {message}; this is a bug in Brolga");
+        Err(ClError::OUT_OF_HOST_MEMORY)
+    })
+}
+
+/// An entry point that returns its status.
+pub fn status(name: &str, body: impl FnOnce() -> CLResult<()>) -> cl_int {
+    match catch_panic(name, body) {
+        Ok(()) => CL_SUCCESS,
+        Err(error) => error.0,
+    }
+}
+
+/// An entry point that returns a pointer or handle, and its status through `errcode_ret`, which may be null.
+pub fn created<T: IntoC>(
+    name: &str,
+    errcode_ret: OutPtr<cl_int>,
+    body: impl FnOnce() -> CLResult<T>,
+) -> T::Raw {
+    match catch_panic(name, body) {
+        Ok(value) => {
+            errcode_ret.set(value.status());
+            value.into_c()
+        }
+        Err(error) => {
+            errcode_ret.set(error.0);
+            T::NOTHING
+        }
+    }
+}
+
+/// An entry point that reports failure only by what it returns.
+pub fn plain<T: IntoC>(name: &str, body: impl FnOnce() -> CLResult<T>) -> T::Raw {
+    catch_panic(name, body).map_or(T::NOTHING, T::into_c)
+}
+
+/// A result as C has it.
+pub trait IntoC {
+    type Raw;
+    /// What an entry point returns when it fails.
+    const NOTHING: Self::Raw;
+    fn into_c(self) -> Self::Raw;
+
+    /// The status that goes with the result.
+    fn status(&self) -> cl_int {
+        CL_SUCCESS
+    }
+}
+
+impl IntoC for () {
+    type Raw = ();
+    const NOTHING: () = ();
+    fn into_c(self) {}
+}
+
+impl IntoC for super::pointers::RawHandle {
+    type Raw = *mut std::ffi::c_void;
+    const NOTHING: Self::Raw = std::ptr::null_mut();
+    fn into_c(self) -> Self::Raw {
+        self.to_c()
+    }
+}
+
+impl IntoC for *mut std::ffi::c_void {
+    type Raw = *mut std::ffi::c_void;
+    const NOTHING: Self::Raw = std::ptr::null_mut();
+    fn into_c(self) -> Self::Raw {
+        self
+    }
+}
+
+/// A handle that is returned together with an error: a program that failed to link.
+pub struct Created {
+    pub handle: super::pointers::RawHandle,
+    pub status: cl_int,
+}
+
+impl IntoC for Created {
+    type Raw = *mut std::ffi::c_void;
+    const NOTHING: Self::Raw = std::ptr::null_mut();
+
+    fn into_c(self) -> Self::Raw {
+        self.handle.to_c()
+    }
+
+    fn status(&self) -> cl_int {
+        self.status
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error_code() {
+        assert_eq!(
+            status("clTest", || panic!("on purpose")),
+            ClError::OUT_OF_HOST_MEMORY.0
+        );
+        assert_eq!(status("clTest", || Ok(())), CL_SUCCESS);
+    }
+}

@@ -1,0 +1,164 @@
+//! How threads share one piece of work: its units are claimed in chunks from a counter.
+//!
+//! A chunk is a share of what is left, so chunks shrink towards the end and the threads finish together.
+//!
+//! How many threads are worth their while is guessed beforehand, from earlier launches of the same code. A guess may be
+//! far off (code that never ran, work that depends on the data), so a thread alone on a command claims a
+//! sixteenth first and looks at the clock; whenever what is left turns out to be worth more threads
+//! than were guessed, they are called.
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// Nanoseconds of work that are worth another thread.
+pub(crate) const NANOSECONDS_PER_THREAD: u64 = 10_000;
+/// Nanoseconds that a chunk should take at least.
+pub(crate) const NANOSECONDS_PER_CHUNK: u64 = 2_000;
+
+/// How work may be shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WorkShape {
+    /// How many units there are.
+    pub(crate) units: u64,
+    /// How many threads are worth their while, however many there are.
+    pub(crate) threads: u32,
+    /// Units in a chunk at least.
+    pub(crate) min_chunk: u64,
+    /// How long it takes one thread, nanoseconds, as far as can be guessed.
+    pub(crate) estimate: u64,
+    /// Whether the rest is a guess that the clock may correct.
+    pub(crate) is_guess: bool,
+}
+
+impl WorkShape {
+    pub(crate) const SINGLE: WorkShape = WorkShape {
+        units: 1,
+        threads: 1,
+        min_chunk: 1,
+        estimate: u64::MAX,
+        is_guess: false,
+    };
+}
+
+/// A chunk is this fraction of a thread's part of what is left: small enough that nobody waits long for a thread that the
+/// system has interrupted.
+const SHARES: u64 = 8;
+
+/// Work turned out to be worth more threads than one, or than several.
+pub(crate) enum MoreThreads {
+    FromOne,
+    FromSeveral,
+}
+
+/// The state of sharing one piece of work.
+pub(crate) struct ChunkScheduler {
+    shape: WorkShape,
+    /// Threads that there are.
+    limit: u32,
+    /// Threads that are worth their while, as known by now.
+    threads: AtomicU32,
+    /// Units in a chunk at least, as known by now.
+    min_chunk: AtomicU64,
+    /// The first unit that nobody has claimed.
+    next: AtomicU64,
+    /// Units done.
+    done: AtomicU64,
+    /// Nanoseconds that threads have spent on it.
+    busy: AtomicU64,
+}
+
+impl ChunkScheduler {
+    /// `limit` is how many threads there are.
+    pub(crate) fn new(shape: WorkShape, limit: u32) -> ChunkScheduler {
+        debug_assert!(shape.units > 0 && shape.threads > 0 && shape.min_chunk > 0 && limit > 0);
+        let shape = WorkShape {
+            threads: shape.threads.min(limit),
+            ..shape
+        };
+        ChunkScheduler {
+            shape,
+            limit,
+            threads: AtomicU32::new(shape.threads),
+            min_chunk: AtomicU64::new(shape.min_chunk),
+            next: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn shape(&self) -> &WorkShape {
+        &self.shape
+    }
+
+    /// Threads that are worth their while, as known by now.
+    pub(crate) fn threads(&self) -> u32 {
+        self.threads.load(SeqCst)
+    }
+
+    /// Whether every unit is claimed.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.next.load(SeqCst) >= self.shape.units
+    }
+
+    /// Claims the next chunk of units.
+    pub(crate) fn claim(&self) -> Option<(u64, u64)> {
+        let units = self.shape.units;
+        let threads = self.threads.load(Relaxed);
+        let mut begin = self.next.load(Relaxed);
+        loop {
+            if begin >= units {
+                return None;
+            }
+            let left = units - begin;
+            let chunk = match threads {
+                1 if begin == 0 && self.shape.is_guess => units.div_ceil(16),
+                1 => left,
+                _ => {
+                    let share = left / (SHARES * u64::from(threads));
+                    share.max(self.min_chunk.load(Relaxed)).min(left)
+                }
+            };
+            match self
+                .next
+                .compare_exchange_weak(begin, begin + chunk, SeqCst, Relaxed)
+            {
+                Ok(_) => return Some((begin, begin + chunk)),
+                Err(now) => begin = now,
+            }
+        }
+    }
+
+    /// `units` units took `nanoseconds`: counts the time, and corrects the guess. Tells when more threads should come than
+    /// before.
+    pub(crate) fn record_time(&self, units: u64, nanoseconds: u64) -> Option<MoreThreads> {
+        self.busy.fetch_add(nanoseconds, AcqRel);
+        let left = self.shape.units.saturating_sub(self.next.load(Relaxed));
+        if left == 0 || !self.shape.is_guess {
+            return None;
+        }
+        let time_left = u128::from(nanoseconds) * u128::from(left) / u128::from(units);
+        let wanted = (time_left / u128::from(NANOSECONDS_PER_THREAD))
+            .min(u128::from(left))
+            .min(u128::from(self.limit)) as u32;
+        if wanted <= self.threads.load(Relaxed) {
+            return None;
+        }
+        let chunk = NANOSECONDS_PER_CHUNK.saturating_mul(units) / nanoseconds.max(1);
+        self.min_chunk.fetch_min(chunk.max(1), Relaxed);
+        match self.threads.fetch_max(wanted, SeqCst) {
+            1 => Some(MoreThreads::FromOne),
+            before if before < wanted => Some(MoreThreads::FromSeveral),
+            _ => None,
+        }
+    }
+
+    /// Counts units as done; true if they were the last.
+    pub(crate) fn done(&self, units: u64) -> bool {
+        self.done.fetch_add(units, AcqRel) + units == self.shape.units
+    }
+
+    /// Nanoseconds that threads have spent on it.
+    pub(crate) fn busy(&self) -> u64 {
+        self.busy.load(Acquire)
+    }
+}

@@ -1,0 +1,113 @@
+//! OpenCL C through the front end to results: plain uses of the language that have gone wrong.
+//!
+//! Where no OpenCL C compiler is installed the tests say so and pass.
+
+use brolga_runtime::{ClError, Program};
+use brolga_runtime_testing::*;
+
+/// Runs the kernel `k` of the source in one work-group of `items` with one buffer of 64 words that are 0, 1, 2, ...
+/// and gives what it leaves there; `None` when no compiler is installed.
+fn run(source: &str, items: usize) -> Option<Vec<u32>> {
+    let context = context();
+    let queue = queue(&context);
+    let program = Program::from_source(&context, source.to_owned()).unwrap();
+    match program.build("-cl-std=CL1.2", None) {
+        Ok(()) => {}
+        Err(ClError::COMPILER_NOT_AVAILABLE) => {
+            eprintln!("no OpenCL C compiler: {}", program.build_info().log);
+            return None;
+        }
+        Err(error) => panic!("{error}: {}", program.build_info().log),
+    }
+    let counting: Vec<u32> = (0..64).collect();
+    let buffer = buffer(&context, &counting);
+    let kernel = program.kernel("k").unwrap();
+    kernel.set_arg_buffer(0, Some(&buffer)).unwrap();
+    queue
+        .enqueue_nd_range(&kernel, 1, None, Some(&[items]), Some(&[items]), &[])
+        .unwrap();
+    Some(words(&queue, &buffer))
+}
+
+#[test]
+fn a_zero_stored_to_local_memory_is_there_in_every_group() {
+    let source = "kernel void k(global int *o) {
+        local int l[4];
+        for (int round = 0; round < 3; round++) {
+            if (get_local_id(0) < 4) l[get_local_id(0)] = 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            atomic_add(&l[1], 1);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            o[get_global_id(0)] = l[1];
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }";
+    if let Some(out) = run(source, 16) {
+        assert_eq!(out[..16], [16; 16]);
+    }
+}
+
+#[test]
+fn nested_initialisers_of_private_variables() {
+    let source = "
+        struct inner { char tag; float4 values; };
+        struct outer { int count; struct inner inner[2]; short rest[3]; };
+        kernel void k(global int *o) {
+            int i = o[1];
+            struct outer s = {7, {{2, (float4)(1, 2, 3, 4)}, {.tag = 3}}, {[1] = 5}};
+            const int table[3][2] = {{1, 2}, {3, 4}, {5, 6}};
+            o[0] = s.count; o[1] = s.inner[i].tag; o[2] = (int)s.inner[0].values.z;
+            o[3] = (int)s.inner[1].values.x; o[4] = s.rest[0]; o[5] = s.rest[i];
+            o[6] = table[i + 1][i]; o[7] = table[i][0];
+        }";
+    if let Some(out) = run(source, 1) {
+        assert_eq!(out[..8], [7, 3, 3, 0, 0, 5, 6, 3]);
+    }
+}
+
+#[test]
+fn tables_of_pointers_to_private_arrays() {
+    let source = "kernel void k(global int *o) {
+        int a[8], b[8];
+        for (int i = 0; i < 8; i++) { a[i] = o[i] + 100; b[i] = o[i] + 200; }
+        int *tab[4] = {a, b, a + 4, b + 4};
+        for (int i = 0; i < 4; i++) { *tab[i] += 1000; o[i] = *tab[i]; }
+        o[4] = a[0]; o[5] = b[4];
+    }";
+    if let Some(out) = run(source, 1) {
+        assert_eq!(out[..6], [1100, 1200, 1104, 1204, 1100, 1204]);
+    }
+}
+
+#[test]
+fn arrays_of_events() {
+    let source = "kernel void k(global int *o) {
+        local int l[2][16];
+        event_t e[2];
+        e[0] = async_work_group_copy(l[0], o, 16, 0);
+        e[1] = async_work_group_copy(l[1], o + 16, 16, 0);
+        wait_group_events(2, e);
+        o[32 + get_local_id(0)] = l[0][get_local_id(0)] + l[1][get_local_id(0)];
+    }";
+    if let Some(out) = run(source, 16) {
+        let expected: Vec<u32> = (0..16).map(|i| 16 + 2 * i).collect();
+        assert_eq!(out[32..48], expected);
+    }
+}
+
+#[test]
+fn alignment_beyond_that_of_any_type() {
+    let source = "kernel void k(global int *o) {
+        char before = o[3];
+        float x[5] __attribute__((aligned(128)));
+        local char odd;
+        local int y[5] __attribute__((aligned(128)));
+        for (int i = 0; i < 5; i++) { x[i] = o[i]; y[i] = o[i]; }
+        odd = before;
+        o[0] = (int)((size_t)x % 128); o[1] = (int)((size_t)y % 128);
+        o[2] = (int)x[4] + y[3] + odd;
+    }";
+    if let Some(out) = run(source, 1) {
+        assert_eq!(out[..3], [0, 0, 10]);
+    }
+}
