@@ -291,10 +291,18 @@ impl Evaluator<'_, '_, '_> {
                 },
                 Err(why) => return self.fail(why),
             },
-            TokenKind::Char => Value {
-                bits: i64::from(crate::parse::character_constant(text).unwrap_or(0)) as u64,
-                unsigned: false,
-            },
+            TokenKind::Char => {
+                let value = crate::parse::character_constant(text).unwrap_or(0);
+                // Wide characters are unsigned bytes or more; plain ones are `char`.
+                let value = match text.starts_with('\'') {
+                    true => i64::from(value),
+                    false => i64::from(value as u32 & 0xff),
+                };
+                Value {
+                    bits: value as u64,
+                    unsigned: false,
+                }
+            }
             TokenKind::Ident => {
                 let called = self.tokens.get(self.at + 1);
                 if called.is_some_and(|next| next.token.kind == TokenKind::LParen) {

@@ -4,7 +4,7 @@ use super::expand::Outcome;
 use super::{Preprocessor, Tok, known};
 use crate::source::Pos;
 use crate::symbol::sym;
-use crate::token::{RoundingMode, Token, TokenKind};
+use crate::token::{ExpansionId, RoundingMode, Token, TokenKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dynamic {
@@ -40,8 +40,14 @@ impl Preprocessor<'_> {
     pub(super) fn expand_dynamic(&mut self, tok: Tok, dynamic: Dynamic) -> Outcome {
         let made = match dynamic {
             Dynamic::Line => {
-                // Of a call over several lines, the last.
-                let line = self.map.place(self.last_read).map_or(0, |place| place.line);
+                // In a macro's body it is the line where the call ends.
+                let is_in_body = tok.token.expansion != ExpansionId::NONE;
+                let at = if is_in_body {
+                    self.last_read
+                } else {
+                    tok.token.pos
+                };
+                let line = self.map.place(at).map_or(0, |place| place.line);
                 self.number(tok, u64::from(line))
             }
             Dynamic::File => {

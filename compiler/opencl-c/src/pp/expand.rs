@@ -89,7 +89,7 @@ impl Preprocessor<'_> {
             args => {
                 let mut none = Args::default();
                 let args = args.as_mut().unwrap_or(&mut none);
-                self.substitute(macro_id, &body, args, id, &mut tokens);
+                self.substitute(&body, args, id, &mut tokens);
             }
         }
         self.recycle(args);
@@ -209,7 +209,6 @@ impl Preprocessor<'_> {
     /// Appends a body to `out` with arguments in place of parameters, `#` and `##` carried out.
     fn substitute(
         &mut self,
-        macro_id: MacroId,
         body: &[BodyToken],
         args: &mut Args,
         id: ExpansionId,
@@ -217,8 +216,8 @@ impl Preprocessor<'_> {
     ) {
         // `##` came; the operand before it was empty.
         let (mut pastes, mut empty_before, mut after_comma) = (false, false, false);
-        // Whether white space stands before the first operand of a row of `##`.
-        let mut space_before = false;
+        // Whether white space stands before the first operand of a row of `##`, or before one that was empty.
+        let (mut space_before, mut space_left) = (false, false);
         let begin = out.len();
         let mut at = 0;
         while at < body.len() {
@@ -232,9 +231,9 @@ impl Preprocessor<'_> {
                     continue;
                 }
                 Role::CommaPaste => {
-                    // The comma goes if the arguments are left out; with `...` alone only GNU's dialect has that, and
-                    // OpenCL C is not of it.
-                    if args.omitted && (args.len() > 1 || self.is_named_rest(macro_id)) {
+                    // The comma goes if the arguments are left out. With no other parameter it stays, as GNU's
+                    // dialect alone has that, and OpenCL C is not of it.
+                    if args.omitted && args.len() > 1 {
                         out.pop();
                     }
                     after_comma = true;
@@ -248,34 +247,32 @@ impl Preprocessor<'_> {
                 Role::Param(index) => {
                     let as_written = pastes || before_paste && !after_comma;
                     self.argument(args, index.into(), as_written, out);
-                    if let Some(first) = out.get_mut(start) {
-                        first.token.space_before = token.space_before;
-                    }
                 }
                 Role::VaOpt(len) | Role::StringizeVaOpt(len) => {
                     let inside = &body[at..at + len as usize];
                     at += len as usize;
                     let mut list = self.list();
                     if self.has_rest(args) {
-                        self.substitute(macro_id, inside, args, id, &mut list);
+                        self.substitute(inside, args, id, &mut list);
                     }
                     if let Role::StringizeVaOpt(_) = role {
                         let made = self.stringize(token, &list, id);
                         out.push(made);
                     } else {
                         out.extend_from_slice(&list);
-                        if let Some(first) = out.get_mut(start) {
-                            first.token.space_before = token.space_before;
-                        }
                     }
                     self.give_back(list);
                 }
             }
             let is_empty = out.len() == start;
             if !pastes {
-                space_before = token.space_before;
-            } else if empty_before && let Some(first) = out.get_mut(start) {
-                first.token.space_before = space_before;
+                space_before = token.space_before || space_left;
+            }
+            if !pastes || empty_before {
+                if let Some(first) = out.get_mut(start) {
+                    first.token.space_before = space_before && !after_comma;
+                }
+                space_left = is_empty && space_before && !after_comma;
             }
             if pastes && !empty_before && !is_empty && start > begin {
                 self.paste(out, start);
@@ -284,12 +281,6 @@ impl Preprocessor<'_> {
             }
             (pastes, after_comma) = (false, false);
         }
-    }
-
-    /// Whether the variable arguments have a name, GNU's `args...`.
-    fn is_named_rest(&self, macro_id: MacroId) -> bool {
-        let params = self.definitions[macro_id.0 as usize].params.as_ref();
-        params.is_some_and(|params| params.names.last() != Some(&sym::VA_ARGS))
     }
 
     /// Whether there are variable arguments, as `__VA_OPT__` asks.
@@ -423,9 +414,13 @@ impl Preprocessor<'_> {
         };
         match kind {
             Some(kind) => {
-                let symbol = match kind {
-                    T::Ident | T::Number | T::Str | T::Char => self.interner.intern(&text),
-                    _ => sym::EMPTY,
+                let has_text = matches!(kind, T::Ident | T::Number | T::Str | T::Char)
+                    || text.starts_with(['%', ':'])
+                    || matches!(&*text, "<:" | "<%");
+                let symbol = if has_text {
+                    self.interner.intern(&text)
+                } else {
+                    sym::EMPTY
                 };
                 out[at - 1] = Tok {
                     token: Token {

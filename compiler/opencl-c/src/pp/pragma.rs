@@ -37,6 +37,8 @@ impl Preprocessor<'_> {
         };
         let pragma = match self.parse_pragma(tokens, at) {
             Some(pragma) => pragma,
+            // These were for the preprocessor alone.
+            None if matches!(words[..], ["once" | "push_macro" | "pop_macro", ..]) => return None,
             None if self.keep == Pragmas::All => Pragma::Other,
             None => return None,
         };
@@ -182,8 +184,7 @@ impl Preprocessor<'_> {
             | ["unroll_and_jam" | "nounroll_and_jam" | "omp", ..]
             | [] => None,
             _ => {
-                self.diags
-                    .warning("unknown-pragmas", at, "unknown pragma ignored");
+                self.warn("unknown-pragmas", at, "unknown pragma ignored");
                 None
             }
         }
@@ -205,9 +206,15 @@ impl Preprocessor<'_> {
         }
     }
 
+    /// Warns of a pragma that later stages would have acted on; preprocessed text keeps it, to be warned of then.
+    fn warn(&mut self, group: &'static str, at: Token, message: &str) {
+        if self.keep == Pragmas::Known {
+            self.diags.warning(group, at, message);
+        }
+    }
+
     fn ignored(&mut self, at: Token, why: &str) {
-        self.diags
-            .warning("ignored-pragmas", at, format!("{why} - ignored"));
+        self.warn("ignored-pragmas", at, &format!("{why} - ignored"));
     }
 
     /// `name : behavior`. OpenCL Extension Specification, "Compiler Directives for Optional
@@ -234,11 +241,10 @@ impl Preprocessor<'_> {
                 self.ignored(at, "expected 'disable' for 'all'");
             }
         } else if !self.device.has(name) {
-            self.diags.warning(
-                "ignored-pragmas",
-                at,
-                format!("OpenCL extension '{name}' unknown or does not require pragma - ignoring"),
+            let message = format!(
+                "OpenCL extension '{name}' unknown or does not require pragma - ignoring"
             );
+            self.warn("ignored-pragmas", at, &message);
             return None;
         }
         let name = self.interner.intern(name);
