@@ -1,6 +1,6 @@
 //! Macro expansion: C99 6.10.3, with GNU's variadic forms and C23's `__VA_OPT__`.
 
-use super::{BodyToken, Macro, MacroId, Preprocessor, Role, Source, Tok};
+use super::{BodyToken, MAX_LIVE, Macro, MacroId, Preprocessor, Role, Source, Tok};
 use crate::lex::Lexer;
 use crate::symbol::sym;
 use crate::token::{Expansion, ExpansionId, Token, TokenKind};
@@ -65,6 +65,9 @@ impl Preprocessor<'_> {
                 return Outcome::Kept(tok);
             }
             args = self.call(tok, macro_id);
+            if self.stopped {
+                return Outcome::Nothing;
+            }
             if args.is_none() {
                 return Outcome::Kept(tok);
             }
@@ -93,7 +96,7 @@ impl Preprocessor<'_> {
             }
         }
         self.recycle(args);
-        self.spend(tokens.len() + 1, tok.token);
+        self.spend(tokens.len() + 1, tokens.len(), tok.token);
         if self.stopped {
             return Outcome::Nothing;
         }
@@ -110,6 +113,9 @@ impl Preprocessor<'_> {
 
     fn recycle(&mut self, args: Option<Args>) {
         let Some(mut args) = args else { return };
+        let expanded = args.expanded.iter().flatten();
+        let held = args.raw.len() + expanded.map(Vec::len).sum::<usize>();
+        self.live = self.live.saturating_sub(held);
         if self.spare_args.len() < 64 && args.raw.capacity() < 4096 {
             for list in args.expanded.drain(..).flatten() {
                 self.give_back(list);
@@ -179,10 +185,14 @@ impl Preprocessor<'_> {
             tok.token.space_before |= tok.token.line_start;
             tok.token.line_start = false;
             args.raw.push(tok);
+            if args.raw.len() > MAX_LIVE {
+                self.spend(0, args.raw.len(), name.token);
+            }
         }
         self.collecting -= 1;
         args.end_argument();
-        self.spend(args.raw.len(), name.token);
+        self.live += args.raw.len();
+        self.spend(args.raw.len(), 0, name.token);
         let is_empty = args.raw.is_empty();
         if count == 0 && args.len() == 1 && is_empty {
             args.ends.clear();
@@ -299,16 +309,18 @@ impl Preprocessor<'_> {
     fn argument(&mut self, args: &mut Args, index: usize, as_written: bool, out: &mut Vec<Tok>) {
         if !as_written && args.expanded[index].is_none() && self.may_expand(args.raw(index)) {
             let expanded = self.expand_all(args.raw(index));
+            self.live += expanded.len();
             args.expanded[index] = Some(expanded);
         }
         match &args.expanded[index] {
             Some(expanded) if !as_written => out.extend_from_slice(expanded),
             _ => out.extend_from_slice(args.raw(index)),
         }
-        if out.len() > super::MAX_MADE
-            && let Some(&last) = out.last()
-        {
-            self.spend(out.len(), last.token);
+        if let Some(&last) = out.last() {
+            self.spend(0, out.len(), last.token);
+            if self.stopped {
+                out.clear();
+            }
         }
     }
 
@@ -322,6 +334,9 @@ impl Preprocessor<'_> {
 
     /// Expands a list of tokens by itself.
     pub(super) fn expand_all(&mut self, tokens: &[Tok]) -> Vec<Tok> {
+        if self.stopped {
+            return Vec::new();
+        }
         let mut list = self.list();
         list.extend_from_slice(tokens);
         self.stack.push(Source::Barrier);
@@ -335,6 +350,9 @@ impl Preprocessor<'_> {
                     break;
                 }
                 all.push(tok);
+                if all.len() > MAX_LIVE {
+                    self.spend(0, all.len(), tok.token);
+                }
             }
         });
         self.drop_barrier();
@@ -379,7 +397,7 @@ impl Preprocessor<'_> {
         }
         text.push('"');
         let symbol = self.interner.intern(&text);
-        self.spend(text.len() / 8, hash);
+        self.spend(text.len() / 2, 0, hash);
         self.scratch = text;
         let token = Token {
             kind: TokenKind::Str,
@@ -437,7 +455,7 @@ impl Preprocessor<'_> {
                 self.diags.error(left, message);
             }
         }
-        self.spend(text.len() / 8, left);
+        self.spend(text.len() / 2, 0, left);
         self.scratch = text;
     }
 }

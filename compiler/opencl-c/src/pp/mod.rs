@@ -12,7 +12,7 @@
 //! - `print.rs`: preprocessed text
 //!
 //! Time and memory are bounded by the length of the source, but for macros and `#include`: these are bounded by
-//! [`MAX_MADE`], [`MAX_INCLUDES`] and the space of positions.
+//! [`MAX_MADE`] and [`MAX_LIVE`], [`MAX_INCLUDES`] and the space of positions.
 
 mod condition;
 mod define;
@@ -53,6 +53,9 @@ const MAX_TOKENS: usize = 16 << 20;
 
 /// What macros may cost: tokens of arguments and expansions, and strings that they make.
 const MAX_MADE: usize = 32 << 20;
+
+/// Tokens of arguments and expansions that are there at the same time.
+const MAX_LIVE: usize = 4 << 20;
 
 /// What the preprocessor leaves behind.
 #[derive(Debug)]
@@ -276,6 +279,8 @@ struct Preprocessor<'a> {
     rounding: Vec<(usize, RoundingMode)>,
     /// What expansions have cost.
     made: usize,
+    /// Tokens in lists on the stack and in arguments.
+    live: usize,
     /// Something went wrong after which there are no more tokens.
     stopped: bool,
     /// Lists and arguments to use again.
@@ -328,6 +333,7 @@ impl<'a> Preprocessor<'a> {
             braces: 0,
             rounding: Vec::new(),
             made: 0,
+            live: 0,
             stopped: false,
             spare_lists: Vec::new(),
             spare_args: Vec::new(),
@@ -345,10 +351,10 @@ impl<'a> Preprocessor<'a> {
         self.conditions.clear();
     }
 
-    /// Counts what an expansion cost.
-    fn spend(&mut self, cost: usize, at: Token) {
+    /// Counts what an expansion cost, whose list is `held` tokens long so far.
+    fn spend(&mut self, cost: usize, held: usize, at: Token) {
         self.made += cost;
-        if self.made > MAX_MADE {
+        if self.made > MAX_MADE || self.live + held > MAX_LIVE {
             self.stop(at, "macros expand to too many tokens");
         }
     }
@@ -472,6 +478,7 @@ impl<'a> Preprocessor<'a> {
     /// Takes a list that is used up off the stack; its macro may be expanded again.
     fn drop_list(&mut self) {
         if let Some(Source::Tokens { tokens, owner, .. }) = self.stack.pop() {
+            self.live = self.live.saturating_sub(tokens.len());
             if let Some(owner) = owner {
                 self.definitions[owner.0 as usize].disabled = false;
             }
@@ -550,6 +557,10 @@ impl<'a> Preprocessor<'a> {
                     let message = "trigraph converted to the character it stands for";
                     diags.warning("trigraphs", At::Source(at(offset), 3), message);
                 }
+                // What stands for bytes that were no characters.
+                Fault::InvalidUtf8(offset) | Fault::Character(offset, '\u{fffd}') => {
+                    diags.error(at(offset), "source file is not valid UTF-8");
+                }
                 Fault::Character(offset, char) => {
                     let message = format!("unexpected character <U+{:04X}>", char as u32);
                     diags.error(at(offset), message);
@@ -557,9 +568,6 @@ impl<'a> Preprocessor<'a> {
                 Fault::WideSpace(offset) => {
                     let message = "treating Unicode character as whitespace";
                     diags.warning("unicode-whitespace", at(offset), message);
-                }
-                Fault::InvalidUtf8(offset) => {
-                    diags.error(at(offset), "source file is not valid UTF-8");
                 }
             }
         }
@@ -642,6 +650,7 @@ impl<'a> Preprocessor<'a> {
 
     /// Puts tokens on the stack.
     fn push_tokens(&mut self, tokens: Vec<Tok>, owner: Option<MacroId>) {
+        self.live += tokens.len();
         self.stack.push(Source::Tokens {
             tokens,
             at: 0,
