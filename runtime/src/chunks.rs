@@ -10,7 +10,10 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use crate::launch::{NANOSECONDS_PER_CHUNK, NANOSECONDS_PER_THREAD};
+/// Nanoseconds of work that are worth another thread.
+pub(crate) const NANOSECONDS_PER_THREAD: u64 = 10_000;
+/// Nanoseconds that a chunk should take at least.
+pub(crate) const NANOSECONDS_PER_CHUNK: u64 = 2_000;
 
 /// How work may be shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,11 +9,9 @@ use opencl_sys::*;
 
 use crate::fault;
 use crate::features;
-use crate::on_device::{self, queues};
-use crate::partition::Partition;
-use crate::platform::{NameVersion, OPENCL_NUMERIC_VERSION, OPENCL_VERSION};
 use crate::pool::{ConfinedPool, Pool, thread_count};
 use crate::topology::{Topology, available_processors};
+use crate::version::{NameVersion, OPENCL_NUMERIC_VERSION, OPENCL_VERSION};
 
 /// Preferred or native vector widths in elements, by element type; 0 where the type is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +23,19 @@ pub struct VectorWidths {
     pub float: u32,
     pub double: u32,
     pub half: u32,
+}
+
+/// How a device is divided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Partition {
+    /// Into as many as possible of so many compute units each.
+    Equally(u32),
+    /// One of each count.
+    ByCounts(Vec<u32>),
+    /// One, of these compute units, counted from 0 (`cl_ext_device_fission`).
+    ByNames(Vec<u32>),
+    /// By what processors share: one `CL_DEVICE_AFFINITY_DOMAIN_...`.
+    ByAffinityDomain(u64),
 }
 
 /// The CPU as an OpenCL device. Sizes are in bytes unless said otherwise.
@@ -146,6 +157,9 @@ const CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR: u64 = 1 << 0;
 /// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`.
 const ALL_FP_ATOMICS: u64 = 0b111 | 0b111 << 16;
 
+/// `CL_DEVICE_MAX_ON_DEVICE_EVENTS`
+pub(crate) const MAX_ON_DEVICE_EVENTS: u32 = 1 << 16;
+
 /// Work-items in a work-group at most, in each dimension and altogether.
 pub(crate) const MAX_WORK_GROUP_SIZE: usize = 4096;
 
@@ -251,10 +265,10 @@ impl Device {
             device_enqueue_capabilities: CL_DEVICE_QUEUE_SUPPORTED
                 | CL_DEVICE_QUEUE_REPLACEABLE_DEFAULT,
             queue_on_device_properties: QUEUE_PROPERTIES,
-            queue_on_device_preferred_size: queues::PREFERRED_SIZE,
-            queue_on_device_max_size: queues::MAX_SIZE,
-            max_on_device_queues: queues::MAX_QUEUES,
-            max_on_device_events: on_device::MAX_EVENTS,
+            queue_on_device_preferred_size: 256 << 10,
+            queue_on_device_max_size: 64 << 20,
+            max_on_device_queues: 1024,
+            max_on_device_events: MAX_ON_DEVICE_EVENTS,
             command_buffer_capabilities: COMMAND_BUFFER_CAPABILITIES,
             command_buffer_queue_properties: QUEUE_PROPERTIES,
             terminate_capability: match fault::IS_SERVED {

@@ -6,7 +6,7 @@
 use opencl_sys::{version_major, version_minor};
 
 use crate::frontend::DeviceFeatures;
-use crate::platform::NameVersion;
+use crate::version::NameVersion;
 
 /// Where an extension is listed.
 #[derive(Clone, Copy, PartialEq, Eq)]

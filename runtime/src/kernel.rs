@@ -70,12 +70,29 @@ fn write_block(block: &mut [ArgBlock], offset: u32, bytes: &[u8]) {
     }
 }
 
+impl Program {
+    /// `clCreateKernel`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_KERNEL_NAME`.
+    pub fn kernel(self: &Arc<Self>, name: &str) -> CLResult<Arc<Kernel>> {
+        let executable = self.executable()?;
+        // CL_INVALID_KERNEL_NAME if kernel_name is not found in program.
+        let mut kernels = executable.ordinary().iter();
+        let index = kernels.find(|&&index| executable.kernels()[index].name == name);
+        let index = *index.ok_or(ClError::INVALID_KERNEL_NAME)?;
+        Ok(Kernel::new(self, &executable, index))
+    }
+
+    /// `clCreateKernelsInProgram`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`.
+    pub fn kernels(self: &Arc<Self>) -> CLResult<Vec<Arc<Kernel>>> {
+        let executable = self.executable()?;
+        let kernels = executable.ordinary().iter();
+        Ok(kernels
+            .map(|&index| Kernel::new(self, &executable, index))
+            .collect())
+    }
+}
+
 impl Kernel {
-    pub(crate) fn new(
-        program: &Arc<Program>,
-        executable: &Arc<Executable>,
-        index: usize,
-    ) -> Arc<Kernel> {
+    fn new(program: &Arc<Program>, executable: &Arc<Executable>, index: usize) -> Arc<Kernel> {
         let info = &executable.kernels()[index];
         let ends = info.args.iter().map(|arg| arg.offset + arg.size);
         let bytes = ends.chain([info.args_size]).max().unwrap_or(0) as usize;

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use brolga_compiler::{Launch, NdRange};
 use serde_json::{Value, json};
 
-use crate::chunks::WorkShape;
+use crate::chunks::{NANOSECONDS_PER_CHUNK, NANOSECONDS_PER_THREAD, WorkShape};
 use crate::context::Context;
 use crate::device_runtime::{DeviceRuntime, host_call};
 use crate::error::{CLResult, ClError};
@@ -20,11 +20,6 @@ use crate::ndrange::num_groups;
 use crate::on_device::{Caller, Spawner};
 use crate::printf_sink::{PrintfSink, receive};
 use crate::scratch;
-
-/// Nanoseconds of work that are worth another thread.
-pub(crate) const NANOSECONDS_PER_THREAD: u64 = 10_000;
-/// Nanoseconds that a chunk should take at least.
-pub(crate) const NANOSECONDS_PER_CHUNK: u64 = 2_000;
 
 /// 128 bytes of an argument block, aligned for the largest type.
 #[derive(Clone, Copy, Debug)]

@@ -9,22 +9,9 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use crate::device::Device;
+use crate::device::{Device, Partition};
 use crate::error::{CLResult, ClError};
 use crate::topology::{self, Sharing};
-
-/// How a device is divided.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Partition {
-    /// Into as many as possible of so many compute units each.
-    Equally(u32),
-    /// One of each count.
-    ByCounts(Vec<u32>),
-    /// One, of these compute units, counted from 0 (`cl_ext_device_fission`).
-    ByNames(Vec<u32>),
-    /// By what processors share: one `CL_DEVICE_AFFINITY_DOMAIN_...`.
-    ByAffinityDomain(u64),
-}
 
 /// Domains, outermost first: the order in which `CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE` tries them.
 const DOMAINS: [(u64, Sharing); 5] = [

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use brolga_runtime::memory::unified_svm::SvmProperties;
-use brolga_runtime::memory::usm::UsmKind;
+use brolga_runtime::memory::origin::{SvmProperties, UsmKind};
 use brolga_runtime::{Buffer, ClError, Event, HostPtr, RectSide};
 use brolga_runtime_testing::*;
 use opencl_sys::*;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use brolga_runtime::command_buffer::{Dispatch, Drafts};
 use brolga_runtime::context::ContextOptions;
+use brolga_runtime::device::Partition;
 use brolga_runtime::error::ClError;
-use brolga_runtime::partition::Partition;
 use brolga_runtime::{
     Buffer, CommandBuffer, Context, Event, HostPtr, Kernel, Platform, Queue, RecordingSite,
     RectSide, SyncPoint,

@@ -312,17 +312,17 @@ entry_points! {
     ) = queue::set_property;
     status clFlush(command_queue: cl_command_queue) = queue::flush;
     status clFinish(command_queue: cl_command_queue) = queue::finish_all;
-    status clEnqueueMarker(command_queue: cl_command_queue, event: *mut cl_event) = queue::marker;
+    status clEnqueueMarker(command_queue: cl_command_queue, event: *mut cl_event) = order::marker;
     status clEnqueueWaitForEvents(
         command_queue: cl_command_queue, num_events: cl_uint, event_list: *const cl_event,
-    ) = queue::wait_for_events;
-    status clEnqueueBarrier(command_queue: cl_command_queue) = queue::barrier;
+    ) = order::wait_for_events;
+    status clEnqueueBarrier(command_queue: cl_command_queue) = order::barrier;
     enqueue clEnqueueMarkerWithWaitList(
         command_queue: cl_command_queue,
-    ) = queue::marker_with_wait_list;
+    ) = order::marker_with_wait_list;
     enqueue clEnqueueBarrierWithWaitList(
         command_queue: cl_command_queue,
-    ) = queue::barrier_with_wait_list;
+    ) = order::barrier_with_wait_list;
     created clCreateCommandQueueWithProperties(
         context: cl_context, device: cl_device_id, properties: *const cl_queue_properties,
     ) -> cl_command_queue = queue::create_with_properties;

@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_void};
 
-use brolga_runtime::platform::NameVersion;
+use brolga_runtime::NameVersion;
 use opencl_sys::CL_NAME_VERSION_MAX_NAME_SIZE;
 use opencl_sys::cl_device_integer_dot_product_acceleration_properties;
 use opencl_sys::{cl_image_format, cl_name_version};

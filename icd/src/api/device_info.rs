@@ -7,14 +7,14 @@ use brolga_compiler::spirv::{
     supported_capabilities, supported_extensions, supported_instruction_sets,
 };
 use brolga_runtime::device::Device as RuntimeDevice;
+use brolga_runtime::memory::origin::SVM_TYPES;
 use brolga_runtime::memory::unified_svm;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
 use super::device::{Device, devices};
-use super::external_memory::EXTERNAL_MEMORY;
+use super::external_handles::{EXTERNAL_MEMORY, EXTERNAL_SEMAPHORES};
 use super::platform::platform;
-use super::semaphore::EXTERNAL_SEMAPHORES;
 use super::unified_svm::CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR;
 use crate::abi::error::{CLResult, ClError};
 use crate::abi::handle::{Object, Ref};
@@ -274,7 +274,7 @@ fn shared_memory(
     let d = &*device.runtime;
     Some(match name {
         CL_DEVICE_SVM_CAPABILITIES => writer.value(d.svm_capabilities),
-        CL_DEVICE_SVM_TYPE_CAPABILITIES_KHR => writer.array(&unified_svm::TYPES),
+        CL_DEVICE_SVM_TYPE_CAPABILITIES_KHR => writer.array(&SVM_TYPES),
         CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR => {
             writer.array(&unified_svm::concurrent_access_atom_sizes())
         }

@@ -15,12 +15,6 @@ use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Object, Ref};
 use crate::abi::pointers::{InPtr, RawHandle};
 
-/// What memory can be imported from.
-pub const EXTERNAL_MEMORY: [cl_external_memory_handle_type_khr; 2] = [
-    CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR,
-    CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR,
-];
-
 const OPAQUE_FD: cl_mem_properties = CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR as cl_mem_properties;
 const DMA_BUF: cl_mem_properties = CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR as cl_mem_properties;
 

@@ -2,12 +2,11 @@
 
 use std::sync::LazyLock;
 
-use brolga_runtime::memory::unified_svm;
+use brolga_runtime::memory::origin::SVM_TYPES;
 use brolga_runtime::platform::Platform as RuntimePlatform;
 use opencl_sys::*;
 
-use super::external_memory::EXTERNAL_MEMORY;
-use super::semaphore::EXTERNAL_SEMAPHORES;
+use super::external_handles::{EXTERNAL_MEMORY, EXTERNAL_SEMAPHORES};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
@@ -81,7 +80,7 @@ pub fn get_info(platform: RawHandle, name: cl_platform_info, writer: InfoWriter)
         CL_PLATFORM_VENDOR => writer.string(platform.vendor()),
         CL_PLATFORM_EXTENSIONS => writer.string(platform.extensions()),
         CL_PLATFORM_EXTENSIONS_WITH_VERSION => writer.names(&platform.extensions_with_version()),
-        CL_PLATFORM_SVM_TYPE_CAPABILITIES_KHR => writer.array(&unified_svm::TYPES),
+        CL_PLATFORM_SVM_TYPE_CAPABILITIES_KHR => writer.array(&SVM_TYPES),
         CL_PLATFORM_HOST_TIMER_RESOLUTION => writer.value(platform.host_timer_resolution()),
         CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR => {
             writer.value(platform.command_buffer_capabilities())

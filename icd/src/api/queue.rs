@@ -1,4 +1,4 @@
-//! Command queues, and the commands that only order others.
+//! Command queues.
 
 use std::sync::{Arc, Weak};
 
@@ -8,8 +8,6 @@ use opencl_sys::*;
 
 use super::context::{Context, OfContext};
 use super::device::Device;
-use super::event::Event;
-use super::wait::Events;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
@@ -276,62 +274,4 @@ pub fn flush(queue: RawHandle) -> CLResult<()> {
 /// `clFinish`
 pub fn finish_all(queue: RawHandle) -> CLResult<()> {
     Queue::from_raw(queue)?.runtime.finish()
-}
-
-/// `clEnqueueMarkerWithWaitList`
-pub fn marker_with_wait_list(queue: RawHandle, events: Events) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    events.give(&queue, queue.runtime.enqueue_marker(&wait)?);
-    Ok(())
-}
-
-/// `clEnqueueBarrierWithWaitList`
-pub fn barrier_with_wait_list(queue: RawHandle, events: Events) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    let wait = events.wait_list(&queue.context)?;
-    events.give(&queue, queue.runtime.enqueue_barrier(&wait)?);
-    Ok(())
-}
-
-/// `clEnqueueMarker`
-pub fn marker(queue: RawHandle, event: OutPtr<RawHandle>) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    // > CL_INVALID_VALUE if event is a NULL value.
-    require(!event.is_null(), ClError::INVALID_VALUE)?;
-    let runtime = queue.runtime.enqueue_marker(&[])?;
-    Events::returning(event).give(&queue, runtime);
-    Ok(())
-}
-
-/// `clEnqueueWaitForEvents`
-pub fn wait_for_events(
-    queue: RawHandle,
-    num_events: cl_uint,
-    list: InPtr<RawHandle>,
-) -> CLResult<()> {
-    let queue = Queue::usable(queue)?;
-    // > CL_INVALID_VALUE if num_events is zero or event_list is NULL.
-    require(num_events != 0, ClError::INVALID_VALUE)?;
-    let raws = list
-        .array(num_events as usize)
-        .ok_or(ClError::INVALID_VALUE)?;
-    // > CL_INVALID_EVENT if event objects specified in event_list are not valid events.
-    let events = Event::from_raws(&raws)?;
-    // > CL_INVALID_CONTEXT if the context associated with command_queue and events in event_list are not the same.
-    require(
-        events
-            .iter()
-            .all(|event| Arc::ptr_eq(&event.context, &queue.context)),
-        ClError::INVALID_CONTEXT,
-    )?;
-    let wait: Vec<_> = events.iter().map(|event| event.runtime.clone()).collect();
-    queue.runtime.enqueue_barrier(&wait)?;
-    Ok(())
-}
-
-/// `clEnqueueBarrier`
-pub fn barrier(queue: RawHandle) -> CLResult<()> {
-    Queue::usable(queue)?.runtime.enqueue_barrier(&[])?;
-    Ok(())
 }

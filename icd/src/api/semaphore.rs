@@ -8,6 +8,7 @@ use opencl_sys::*;
 
 use super::context::{Context, OfContext};
 use super::device::Device;
+use super::external_handles::EXTERNAL_SEMAPHORES;
 use super::queue::Queue;
 use super::wait::Events;
 use crate::abi::error::{CLResult, ClError, require};
@@ -30,11 +31,6 @@ object!(Semaphore, ClError::INVALID_SEMAPHORE);
 
 const EXPORTED_AS: cl_semaphore_info_khr =
     CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR as cl_semaphore_info_khr;
-
-/// The handles that semaphores may be imported from and exported as. Sync files are made by drivers in the kernel, of which
-/// there is none here.
-pub const EXTERNAL_SEMAPHORES: [cl_external_semaphore_handle_type_khr; 1] =
-    [CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR];
 
 /// What the properties of a new semaphore say.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brolga_runtime::partition::Partition;
+use brolga_runtime::device::Partition;
 use opencl_sys::*;
 
 use super::device::Device;

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use brolga_runtime::memory::unified_svm::SvmProperties;
+use brolga_runtime::memory::origin::SvmProperties;
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use brolga_runtime::memory::usm::UsmKind;
+use brolga_runtime::memory::origin::UsmKind;
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};

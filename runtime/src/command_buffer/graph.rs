@@ -24,11 +24,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
-use crate::chunks::{ChunkScheduler, MoreThreads};
+use crate::chunks::{ChunkScheduler, MoreThreads, NANOSECONDS_PER_THREAD};
 use crate::clock::timestamp;
 use crate::command::Work;
 use crate::event::Event;
-use crate::launch::NANOSECONDS_PER_THREAD;
 use crate::pool::Push;
 use crate::trace;
 

@@ -13,15 +13,7 @@ use parking_lot::Mutex;
 
 use crate::error::{CLResult, ClError};
 use crate::memory::allocation::{Allocation, MIN_ALIGN};
-use crate::memory::unified_svm::SvmInfo;
-use crate::memory::usm::UsmInfo;
-
-/// The interface that an allocation was made with, and what it was told.
-#[derive(Debug)]
-pub enum Origin {
-    Svm(SvmInfo),
-    Usm(UsmInfo),
-}
+use crate::memory::origin::{Origin, SvmInfo, UsmInfo};
 
 /// One allocation.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use opencl_sys::*;
 
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
-use crate::memory::shared::{Origin, is_alignment};
-use crate::memory::unified_svm::{COARSE_GRAIN_BUFFER, FINE_GRAIN_BUFFER, SvmInfo};
+use crate::memory::origin::{COARSE_GRAIN_BUFFER, FINE_GRAIN_BUFFER, Origin, SvmInfo};
+use crate::memory::shared::is_alignment;
 
 impl Context {
     /// `clSVMAlloc`: `size` bytes aligned to `alignment`, 0 meaning the largest OpenCL type's.

@@ -1,62 +1,21 @@
 //! The types of shared virtual memory, and allocation by type: `cl_khr_unified_svm`.
 //!
 //! The extension is a draft; what is served is its revision 0.9.0. A type is a set of capabilities, known by its place in
-//! [`TYPES`], and all devices of the platform have the same types. The sentences quoted are those of the draft's sections "Allocating SVM
+//! [`SVM_TYPES`], and all devices of the platform have the same types. The sentences quoted are those of the draft's sections "Allocating SVM
 //! With Properties" and "Suggesting an SVM Type".
-
-use std::sync::Arc;
 
 use opencl_sys::*;
 
 use crate::context::Context;
-use crate::device::Device;
 use crate::error::{CLResult, ClError};
-use crate::memory::shared::{Origin, is_alignment};
-
-/// Places in [`TYPES`].
-pub const COARSE_GRAIN_BUFFER: usize = 0;
-pub const FINE_GRAIN_BUFFER: usize = 1;
-
-/// What is true of all memory on this device, beyond what the headers' names for common types promise.
-const HERE: u64 = CL_SVM_CAPABILITY_DEVICE_ATOMIC_ACCESS_KHR
-    | CL_SVM_CAPABILITY_CONCURRENT_ACCESS_KHR
-    | CL_SVM_CAPABILITY_CONCURRENT_ATOMIC_ACCESS_KHR
-    | CL_SVM_CAPABILITY_INDIRECT_ACCESS_KHR;
-
-/// `CL_PLATFORM_SVM_TYPE_CAPABILITIES_KHR`, `CL_DEVICE_SVM_TYPE_CAPABILITIES_KHR`: coarse-grain and fine-grain buffers, device, host and
-/// shared memory, and what the system allocates.
-pub const TYPES: [u64; 6] = [
-    CL_SVM_TYPE_MACRO_COARSE_GRAIN_BUFFER_KHR | CL_SVM_CAPABILITY_INDIRECT_ACCESS_KHR,
-    CL_SVM_TYPE_MACRO_FINE_GRAIN_BUFFER_KHR | HERE,
-    CL_SVM_TYPE_MACRO_DEVICE_KHR,
-    CL_SVM_TYPE_MACRO_HOST_KHR | CL_SVM_CAPABILITY_HOST_MAP_KHR | HERE,
-    // With a device or without, accessible to all.
-    CL_SVM_TYPE_MACRO_SINGLE_DEVICE_SHARED_KHR
-        | CL_SVM_CAPABILITY_DEVICE_UNASSOCIATED_KHR
-        | CL_SVM_CAPABILITY_CONTEXT_ACCESS_KHR
-        | CL_SVM_CAPABILITY_HOST_MAP_KHR
-        | HERE,
-    CL_SVM_TYPE_MACRO_SYSTEM_KHR,
-];
+use crate::memory::origin::{Origin, SVM_TYPES, SvmInfo, SvmProperties};
+use crate::memory::shared::is_alignment;
 
 /// `CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR`: bytes that may be accessed at the same time as their neighbours, or 0, for each type.
-pub fn concurrent_access_atom_sizes() -> [usize; TYPES.len()] {
-    TYPES.map(|capabilities| {
+pub fn concurrent_access_atom_sizes() -> [usize; SVM_TYPES.len()] {
+    SVM_TYPES.map(|capabilities| {
         usize::from(capabilities & CL_SVM_CAPABILITY_CONCURRENT_ACCESS_KHR != 0)
     })
-}
-
-/// What an allocation may be given besides its type and size.
-#[derive(Clone, Debug, Default)]
-pub struct SvmProperties {
-    /// `CL_SVM_ALLOC_ASSOCIATED_DEVICE_HANDLE_KHR`
-    pub device: Option<Arc<Device>>,
-    /// `CL_SVM_ALLOC_ACCESS_FLAGS_KHR`
-    pub access_flags: u64,
-    /// `CL_SVM_ALLOC_ALIGNMENT_KHR`, bytes.
-    pub alignment: usize,
-    /// The list as it was given, with its final 0, or empty.
-    pub list: Vec<u64>,
 }
 
 impl SvmProperties {
@@ -80,29 +39,6 @@ impl SvmProperties {
     }
 }
 
-/// How an allocation of shared virtual memory was made, by `clSVMAlloc` too.
-#[derive(Debug)]
-pub struct SvmInfo {
-    /// `CL_SVM_INFO_TYPE_INDEX_KHR`: the place in [`TYPES`].
-    pub type_index: usize,
-    pub properties: SvmProperties,
-}
-
-impl SvmInfo {
-    /// Of this type, without properties.
-    pub fn of_type(type_index: usize) -> SvmInfo {
-        SvmInfo {
-            type_index,
-            properties: SvmProperties::default(),
-        }
-    }
-
-    /// `CL_SVM_INFO_CAPABILITIES_KHR`
-    pub fn capabilities(&self) -> u64 {
-        TYPES[self.type_index]
-    }
-}
-
 impl Context {
     /// `clSVMAllocWithPropertiesKHR`: `size` bytes, or null for none. There is no limit on the size but memory.
     ///
@@ -115,7 +51,7 @@ impl Context {
     ) -> CLResult<*mut u8> {
         properties.check()?;
         // CL_INVALID_VALUE if svm_type_index is greater than the number of SVM types supported by the devices in context.
-        let capabilities = *TYPES.get(type_index).ok_or(ClError::INVALID_VALUE)?;
+        let capabilities = *SVM_TYPES.get(type_index).ok_or(ClError::INVALID_VALUE)?;
         if !properties.suit(capabilities) {
             return Err(ClError::INVALID_PROPERTY);
         }
@@ -154,7 +90,7 @@ impl Context {
         properties: &SvmProperties,
     ) -> CLResult<Option<usize>> {
         properties.check()?;
-        let suitable = TYPES
+        let suitable = SVM_TYPES
             .iter()
             .enumerate()
             .filter(|&(_, &capabilities)| capabilities & required == required);
@@ -174,7 +110,7 @@ mod tests {
     #[test]
     fn types_are_consistent() {
         let host = CL_SVM_CAPABILITY_HOST_READ_KHR | CL_SVM_CAPABILITY_HOST_WRITE_KHR;
-        for capabilities in TYPES {
+        for capabilities in SVM_TYPES {
             let has = |wanted: u64| capabilities & wanted == wanted;
             let unassociated = has(CL_SVM_CAPABILITY_DEVICE_UNASSOCIATED_KHR);
             assert!(!has(CL_SVM_CAPABILITY_DEVICE_OWNED_KHR) || !unassociated);

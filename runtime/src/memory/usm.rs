@@ -10,25 +10,8 @@ use opencl_sys::*;
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
-use crate::memory::shared::{Origin, is_alignment};
-
-/// Whose memory an allocation is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UsmKind {
-    Host,
-    Device,
-    Shared,
-}
-
-/// How an allocation was made.
-#[derive(Debug)]
-pub struct UsmInfo {
-    pub kind: UsmKind,
-    /// `CL_MEM_ALLOC_DEVICE_INTEL`: for device allocations, and for shared ones that were given one.
-    pub device: Option<Arc<Device>>,
-    /// `CL_MEM_ALLOC_FLAGS_INTEL`
-    pub flags: u64,
-}
+use crate::memory::origin::{Origin, UsmInfo, UsmKind};
+use crate::memory::shared::is_alignment;
 
 impl Context {
     /// `clHostMemAllocINTEL`, `clDeviceMemAllocINTEL`, `clSharedMemAllocINTEL`: `size` bytes aligned to `alignment`, 0 meaning the

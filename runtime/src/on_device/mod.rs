@@ -29,7 +29,7 @@ use crate::executable::Executable;
 
 pub(crate) use host_call::Caller;
 pub(crate) use queues::DeviceQueues;
-pub(crate) use tree::{LaunchTree, MAX_EVENTS};
+pub(crate) use tree::LaunchTree;
 
 /// What a launch of a kernel that may enqueue needs for it.
 #[derive(Clone)]

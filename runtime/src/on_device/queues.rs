@@ -12,13 +12,6 @@ use parking_lot::Mutex;
 use crate::device::Device;
 use crate::queue::Queue;
 
-/// `CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE`, bytes.
-pub(crate) const PREFERRED_SIZE: u32 = 256 << 10;
-/// `CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE`, bytes.
-pub(crate) const MAX_SIZE: u32 = 64 << 20;
-/// `CL_DEVICE_MAX_ON_DEVICE_QUEUES`
-pub(crate) const MAX_QUEUES: u32 = 1024;
-
 /// Bytes of a queue that a command takes besides what it captured.
 pub(super) const COMMAND_SIZE: u64 = 128;
 

@@ -8,11 +8,9 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 
 use crate::context::Context;
+use crate::device::MAX_ON_DEVICE_EVENTS;
 use crate::event::Event;
 use crate::weak_list::WeakList;
-
-/// `CL_DEVICE_MAX_ON_DEVICE_EVENTS`
-pub(crate) const MAX_EVENTS: u32 = 1 << 16;
 
 /// See the head of `mod.rs`.
 pub(crate) struct LaunchTree {
@@ -61,7 +59,7 @@ impl LaunchTree {
 
     /// Whether the table has room for one more.
     pub(super) fn has_room(&self) -> bool {
-        self.events.lock().table.len() < MAX_EVENTS as usize
+        self.events.lock().table.len() < MAX_ON_DEVICE_EVENTS as usize
     }
 
     /// Gives an event a handle, with one reference.

@@ -7,8 +7,8 @@ use brolga_compiler::SpecConstants;
 use opencl_sys::*;
 use serde_json::json;
 
-use super::link::link_object;
 use super::specialised::specialised;
+use super::translate::translate;
 use super::{BuildCallback, BuildInfo, Object, Origin, Program, State};
 use crate::error::{CLResult, ClError};
 use crate::executable::Executable;
@@ -196,7 +196,7 @@ impl Program {
             };
             return Ok((product, log));
         }
-        match link_object(&self.context, &object) {
+        match translate(&self.context, &object) {
             Ok(executable) => {
                 let remarks = if options.remarks {
                     executable.remarks()

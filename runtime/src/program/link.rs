@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
-use brolga_compiler::{BuildOptions, SpecConstants};
+use brolga_compiler::BuildOptions;
 use opencl_sys::*;
-use serde_json::json;
 
 use super::build::{BuildError, Product, in_background};
-use super::zeroed::with_zeroed_variables;
+use super::translate::translate;
 use super::{LinkCallback, Object, Origin, Program, State};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
-use crate::executable::Executable;
 use crate::frontend::{Options, options};
-use crate::trace;
 
 impl Program {
     /// `clLinkProgram`. When linking fails there is a program, which has the log, *and* an error. With a callback
@@ -41,7 +38,7 @@ impl Program {
             let product = if options.create_library {
                 Ok((None, CL_PROGRAM_BINARY_TYPE_LIBRARY))
             } else {
-                link_object(&linked.context, &object)
+                translate(&linked.context, &object)
                     .map(|code| (Some(code), CL_PROGRAM_BINARY_TYPE_EXECUTABLE))
             };
             linked.conclude(match product {
@@ -72,42 +69,6 @@ impl Program {
             }
         };
         (Some(program), result)
-    }
-}
-
-/// Has the compiler check and translate an object. The error is a log.
-pub(super) fn link_object(
-    context: &Arc<Context>,
-    object: &Object,
-) -> Result<Arc<Executable>, String> {
-    let zeroed: Vec<Arc<Vec<u32>>> = match context.initializes_private_memory() {
-        false => object.modules.clone(),
-        true => object.modules.iter().map(with_zeroed_variables).collect(),
-    };
-    let modules: Vec<&[u32]> = zeroed.iter().map(|words| words.as_slice()).collect();
-    let translated = trace::span(
-        "compile",
-        || {
-            let constants = SpecConstants::new();
-            brolga_compiler::Program::from_spirv(&modules, &constants, &object.compiler)
-        },
-        |program| {
-            let args = json!({ "modules": modules.len(), "ok": program.is_ok() });
-            ("SPIR-V to IR".to_owned(), args)
-        },
-    );
-    match translated {
-        Ok(program) => {
-            let mut executable = Executable::new(
-                Box::new(program),
-                object.allows_non_uniform,
-                object.has_arg_info,
-            );
-            executable.tells_errors = object.tells_errors;
-            executable.initialize(context)?;
-            Ok(Arc::new(executable))
-        }
-        Err(diagnostic) => Err(format!("{diagnostic}\n")),
     }
 }
 

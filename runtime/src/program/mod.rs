@@ -1,12 +1,14 @@
 //! Program objects: from source, intermediate language or binaries to something kernels can be made from.
 //!
-//! A program goes through two stages. *Compiling* (`build.rs`) yields SPIR-V modules: an object, in the words of the
-//! specification. *Linking* (`link.rs`) gives modules to the compiler, which checks them and yields an
-//! [`Executable`]. `clBuildProgram` is both. `spirv.rs` knows what little of SPIR-V the runtime has to.
+//! A program goes through two stages. *Compiling* (`build.rs`) yields SPIR-V modules: an object, in
+//! the words of the specification. *Linking* (`link.rs`) gives modules to the compiler, which checks
+//! them and yields an [`Executable`] (`translate.rs`). `clBuildProgram` is both. `spirv.rs` knows what
+//! little of SPIR-V the runtime has to.
 
 mod build;
 mod link;
 mod specialised;
+mod translate;
 mod zeroed;
 
 use std::fmt;
@@ -23,7 +25,6 @@ use crate::device::Device;
 use crate::error::{CLResult, ClError};
 use crate::executable::{Executable, KernelSource};
 use crate::frontend::options;
-use crate::kernel::Kernel;
 use crate::spirv;
 
 /// The answers of `clGetProgramBuildInfo` for the one device.
@@ -286,25 +287,6 @@ impl Program {
         let variable = self.executable()?.host_variable(name);
         let variable = variable.ok_or(ClError::INVALID_ARG_VALUE)?;
         Ok((variable.address as usize, variable.size as usize))
-    }
-
-    /// `clCreateKernel`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_KERNEL_NAME`.
-    pub fn kernel(self: &Arc<Self>, name: &str) -> CLResult<Arc<Kernel>> {
-        let executable = self.executable()?;
-        // CL_INVALID_KERNEL_NAME if kernel_name is not found in program.
-        let mut kernels = executable.ordinary().iter();
-        let index = kernels.find(|&&index| executable.kernels()[index].name == name);
-        let index = *index.ok_or(ClError::INVALID_KERNEL_NAME)?;
-        Ok(Kernel::new(self, &executable, index))
-    }
-
-    /// `clCreateKernelsInProgram`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`.
-    pub fn kernels(self: &Arc<Self>) -> CLResult<Vec<Arc<Kernel>>> {
-        let executable = self.executable()?;
-        let kernels = executable.ordinary().iter();
-        Ok(kernels
-            .map(|&index| Kernel::new(self, &executable, index))
-            .collect())
     }
 }
 
