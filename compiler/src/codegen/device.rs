@@ -5,9 +5,9 @@
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
-use super::function::Gen;
 use super::lanes::LaneOperand;
 use super::parts::{Repr, lane_type};
+use super::values::Gen;
 use crate::abi::Launch;
 use crate::device::code;
 use crate::ir::{DeviceOp, FuncId, Inst};

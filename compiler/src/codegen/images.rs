@@ -4,9 +4,9 @@ use std::convert::Infallible;
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
-use super::function::Gen;
 use super::lanes::{LaneOperand, Spilled};
 use super::parts::{Parts, Repr, lane_type};
+use super::values::Gen;
 use crate::image::{At, Component, Descriptor, Field, ImageDim, Sampler, Texels, read, write};
 use crate::ir::{Image, Inst, Scalar, Type, Value};
 

@@ -5,8 +5,8 @@
 
 use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder, condcodes::IntCC, types};
 
-use super::function::Gen;
 use super::parts::{Parts, Repr, lane_type, part_count, part_type};
+use super::values::Gen;
 use crate::ir::{Scalar, Type, Value};
 
 /// An array of lanes on the stack.
@@ -25,26 +25,6 @@ pub enum LaneOperand {
 }
 
 impl Gen<'_> {
-    /// A stack slot of at least `bytes` bytes, 16-byte aligned, for the current instruction.
-    pub fn stack_slot(&mut self, bytes: u32) -> clif::StackSlot {
-        let bytes = bytes.next_multiple_of(16).max(16);
-        let free = self.slots[self.slots_taken..]
-            .iter()
-            .position(|&(size, _)| size == bytes);
-        let index = match free {
-            Some(at) => self.slots_taken + at,
-            None => {
-                let data = clif::StackSlotData::new(clif::StackSlotKind::ExplicitSlot, bytes, 4);
-                let slot = self.b.create_sized_stack_slot(data);
-                self.slots.push((bytes, slot));
-                self.slots.len() - 1
-            }
-        };
-        self.slots.swap(index, self.slots_taken);
-        self.slots_taken += 1;
-        self.slots[self.slots_taken - 1].1
-    }
-
     /// Puts a value where a lane loop can index it.
     pub fn spill(&mut self, value: Value) -> LaneOperand {
         match self.values[value].clone() {

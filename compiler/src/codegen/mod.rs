@@ -5,8 +5,13 @@
 //! goes a CLIF function with the same blocks. A value of W lanes is a list of 128-bit *parts* here, a mask is
 //! parts of all-ones and all-zeros lanes.
 //!
+//! - `function.rs`: blocks and terminators. Open it first.
+//! - `dispatch.rs`: which file an operation belongs to.
+//! - `values.rs`: the values so far and how a use gets them; all operations work on it.
 //! - `parts.rs`: what an IR value is in CLIF; masks and their element widths.
-//! - `function.rs`: blocks, terminators, dispatch on operations. Open it first.
+//! - `build.rs`: values made of constants, lanes and parts.
+//! - `pool.rs`: the constant pool.
+//! - `spill_slots.rs`: where lanes are spilled during one instruction.
 //! - `order.rs`: which targets of branches come first.
 //! - `frame.rs`: where private variables are.
 //! - `known.rs`: what has been computed already, within a block.
@@ -19,8 +24,10 @@
 //! - `host.rs`: the functions that generated code calls.
 
 mod arith;
+mod build;
 mod convert;
 mod device;
+mod dispatch;
 mod frame;
 mod function;
 mod host;
@@ -30,7 +37,10 @@ mod lanes;
 mod memory;
 mod order;
 mod parts;
+mod pool;
 mod shuffle;
+mod spill_slots;
+mod values;
 
 use std::sync::Arc;
 use std::sync::OnceLock;

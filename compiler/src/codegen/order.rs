@@ -11,8 +11,8 @@ use cranelift_codegen::ir::{
     self as clif, InstBuilder, InstructionData,
     condcodes::{CondCode, IntCC},
 };
+use cranelift_frontend::FunctionBuilder;
 
-use super::function::Gen;
 use crate::analysis::LoopForest;
 use crate::ir::Block;
 
@@ -23,25 +23,23 @@ fn leaves(loops: &LoopForest, from: Block, to: Block) -> bool {
         .is_some_and(|inner| !loops.contains(inner, to))
 }
 
-impl Gen<'_> {
-    /// Whether the branch at the end of a block is to name its targets the other way round.
-    pub(super) fn is_turned(&self, block: Block, then: Block, els: Block) -> bool {
-        leaves(&self.loops, block, els) && !leaves(&self.loops, block, then)
-    }
+/// Whether the branch at the end of a block is to name its targets the other way round.
+pub(super) fn is_turned(loops: &LoopForest, block: Block, then: Block, els: Block) -> bool {
+    leaves(loops, block, els) && !leaves(loops, block, then)
+}
 
-    /// Whether a condition does not hold. A comparison is another comparison, which a branch can have in flags as well.
-    pub(super) fn negated(&mut self, cond: clif::Value) -> clif::Value {
-        let dfg = &self.b.func.dfg;
-        let def = dfg.value_def(cond).inst().map(|inst| dfg.insts[inst]);
-        match def {
-            Some(InstructionData::IntCompare { cond, args, .. }) => {
-                self.b.ins().icmp(cond.complement(), args[0], args[1])
-            }
-            Some(InstructionData::FloatCompare { cond, args, .. }) => {
-                self.b.ins().fcmp(cond.complement(), args[0], args[1])
-            }
-            _ => self.b.ins().icmp_imm_u(IntCC::Equal, cond, 0),
+/// Whether a condition does not hold. A comparison is another comparison, which a branch can have in flags as well.
+pub(super) fn negated(b: &mut FunctionBuilder, cond: clif::Value) -> clif::Value {
+    let dfg = &b.func.dfg;
+    let def = dfg.value_def(cond).inst().map(|inst| dfg.insts[inst]);
+    match def {
+        Some(InstructionData::IntCompare { cond, args, .. }) => {
+            b.ins().icmp(cond.complement(), args[0], args[1])
         }
+        Some(InstructionData::FloatCompare { cond, args, .. }) => {
+            b.ins().fcmp(cond.complement(), args[0], args[1])
+        }
+        _ => b.ins().icmp_imm_u(IntCC::Equal, cond, 0),
     }
 }
 

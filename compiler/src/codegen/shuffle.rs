@@ -3,8 +3,8 @@
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use smallvec::SmallVec;
 
-use super::function::Gen;
 use super::parts::{Parts, Repr, part_type};
+use super::values::Gen;
 use crate::ir::{Type, Value};
 
 impl Gen<'_> {

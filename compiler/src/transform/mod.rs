@@ -35,6 +35,7 @@
 pub mod block_params;
 pub mod canonical;
 pub mod contract;
+mod cursor;
 pub mod dce;
 pub mod demote;
 pub mod fast_math;

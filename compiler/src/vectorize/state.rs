@@ -6,10 +6,17 @@
 
 use std::rc::Rc;
 
-use super::linearize::Mask;
+use crate::ir::Value;
 
 const BITS: u32 = 4;
 const FANOUT: usize = 1 << BITS;
+
+/// The lanes that are active; in a [`State`], any value of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mask {
+    Full,
+    Of(Value),
+}
 
 /// The values of variables, which are known by number; those without a value do not matter. A copy costs nothing.
 ///
@@ -207,7 +214,6 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::ir::Value;
 
     #[test]
     fn states_are_maps() {

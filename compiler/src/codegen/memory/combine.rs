@@ -7,8 +7,8 @@
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use cranelift_entity::SecondaryMap;
 
-use super::super::function::Gen;
 use super::super::parts::{Parts, Repr, lane_type, part_type};
+use super::super::values::Gen;
 use crate::ir::collective::neutral;
 use crate::ir::{Atomic, AtomicOp, BinOp, Function, Inst, Value};
 

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use cranelift_codegen::ir::{self as clif, types};
 
-use super::super::function::Gen;
+use super::super::values::Gen;
 use crate::ir::Value;
 
 impl Gen<'_> {

@@ -2,9 +2,9 @@
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
-use super::super::function::Gen;
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Parts, Repr, lane_type, part_count, part_type};
+use super::super::values::Gen;
 use super::{LaneLayout, flags};
 use crate::analysis::{PROBED_INSTRUCTIONS, is_computed_from_ids};
 use crate::ir::{Mem, Scalar, Type, Value};

@@ -4,8 +4,8 @@
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::super::function::Gen;
 use super::super::parts::lane_type;
+use super::super::values::Gen;
 use crate::ir::{BinOp, ConvertOp, Op, Scalar, Value};
 
 /// An address in every lane: `object + extend(index) * scale`.

@@ -8,8 +8,8 @@
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use smallvec::{SmallVec, smallvec};
 
-use super::super::function::Gen;
 use super::super::parts::{Parts, lane_type, part_type};
+use super::super::values::Gen;
 use super::{LaneLayout, flags};
 use crate::ir::Type;
 

@@ -24,8 +24,8 @@ mod strided;
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
-use super::function::Gen;
 use super::parts::{Parts, Repr, lane_type};
+use super::values::Gen;
 use crate::ir::{Inst, Mem, Scalar, Type, Value};
 
 fn flags() -> clif::MemFlagsData {

@@ -3,8 +3,8 @@
 use cranelift_codegen::ir as clif;
 use smallvec::{SmallVec, smallvec};
 
-use super::super::function::Gen;
 use super::super::parts::Parts;
+use super::super::values::Gen;
 use super::LaneLayout;
 
 impl Gen<'_> {

@@ -2,9 +2,9 @@
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC};
 
-use super::super::function::Gen;
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Parts, Repr, int_part_type, lane_type, part_count, part_type};
+use super::super::values::Gen;
 use super::{LaneLayout, flags};
 use crate::ir::{Mem, Scalar, Type, Value};
 

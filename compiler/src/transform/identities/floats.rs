@@ -2,10 +2,10 @@
 
 use super::{Rewrite, Rewrite::Value as Use, bin, op, operand_of, un};
 use crate::ir::{BinOp, Function, Op, Scalar, Type, UnOp, Value, eval};
-use crate::transform::fold::Folder;
+use crate::transform::cursor::Cursor;
 
 pub(super) fn float_binary(
-    f: &mut Folder,
+    f: &mut Cursor,
     operation: BinOp,
     a: Value,
     b: Value,

@@ -3,10 +3,10 @@
 use super::truth::truth_binary;
 use super::{Rewrite, Rewrite::Value as Use, bin, constant, convert_op, def, op, operand_of, un};
 use crate::ir::{BinOp, ConvertOp, Function, Op, Scalar, Type, UnOp, Value, Wrap, eval};
-use crate::transform::fold::Folder;
+use crate::transform::cursor::Cursor;
 
 pub(super) fn int_binary(
-    f: &mut Folder,
+    f: &mut Cursor,
     operation: BinOp,
     wrap: Wrap,
     a: Value,
@@ -135,7 +135,7 @@ fn of_two_values(
 
 /// `(x op c1) op c2`, with `a` the inner result and `c` the outer constant.
 fn chained(
-    f: &mut Folder,
+    f: &mut Cursor,
     operation: BinOp,
     wrap: Wrap,
     a: Value,
@@ -209,7 +209,7 @@ fn chained(
 
 /// `(x inner d) operation c`, shifts one way and back by constants below the width.
 fn opposite_shifts(
-    f: &mut Folder,
+    f: &mut Cursor,
     (operation, amount): (BinOp, u64),
     (inner, before): (BinOp, u64),
     x: Value,
