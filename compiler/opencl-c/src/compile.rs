@@ -50,7 +50,8 @@ pub fn check(input: &Input<'_>, options: &Options, device: &Device) -> Checked {
     }
 }
 
-/// The preprocessed text of a source, with line markers if wanted, and the log. `None` after an error.
+/// The preprocessed text of a source, with line markers if wanted, and the log. `None` after an
+/// error.
 pub fn preprocess(
     input: &Input<'_>,
     options: &Options,

@@ -1,7 +1,7 @@
 //! Diagnostics: what every stage reports, and how it is shown.
 //!
-//! The text is clang's form, which people and tools read: `kernel.cl:3:5: error: ...`, the line, a caret, and what macros
-//! the place came from.
+//! The text is clang's form, which people and tools read: `kernel.cl:3:5: error: ...`, the line, a
+//! caret, and what macros the place came from.
 
 use std::fmt::Write;
 
@@ -203,7 +203,8 @@ impl Renderer<'_> {
         self.tokens.tokens.get(loc.0 as usize).copied()
     }
 
-    /// Where a token stands in the program: for one that a macro made, where the outermost macro is named.
+    /// Where a token stands in the program: for one that a macro made, where the outermost macro is
+    /// named.
     fn outermost(&self, token: Token) -> Pos {
         let mut pos = token.pos;
         let mut id = token.expansion;
@@ -239,7 +240,8 @@ impl Renderer<'_> {
         self.expansions(out, expansion);
     }
 
-    /// Bytes from the first token to the end of the last, if both stand in the text one after the other.
+    /// Bytes from the first token to the end of the last, if both stand in the text one after the
+    /// other.
     fn length(&self, span: Span, first: Token) -> u32 {
         if first.expansion != ExpansionId::NONE {
             return 1;
@@ -307,7 +309,8 @@ impl Renderer<'_> {
     }
 }
 
-/// The candidate that a misspelled name most likely means: at most a third of its letters are wrong.
+/// The candidate that a misspelled name most likely means: at most a third of its letters are
+/// wrong.
 pub fn similar<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let most = name.len().div_ceil(3);
     candidates

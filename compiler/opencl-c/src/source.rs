@@ -1,8 +1,8 @@
 //! Files in one space of positions.
 //!
-//! Each file that is read, and each text that is made up (predefined macros, `-D` options, tokens pasted with
-//! `##`), gets a range of positions of its own, one position a byte and one for the end. A position therefore says
-//! file, line and column without more.
+//! Each file that is read, and each text that is made up (predefined macros, `-D` options, tokens
+//! pasted with `##`), gets a range of positions of its own, one position a byte and one for the
+//! end. A position therefore says file, line and column without more.
 
 use std::sync::Arc;
 
@@ -32,7 +32,8 @@ pub struct File {
     pub included_from: Option<Pos>,
     /// Positions of the first byte of each line, relative to `start`.
     lines: Vec<u32>,
-    /// `#line` directives: from which (physical) line on, what that line is called, and the file's name there.
+    /// `#line` directives: from which (physical) line on, what that line is called, and the file's
+    /// name there.
     renumbered: Vec<(u32, u32, Option<Arc<str>>)>,
 }
 
@@ -138,7 +139,8 @@ impl SourceMap {
         })
     }
 
-    /// The text of the line that a position is in, without its end, and the position of its first byte.
+    /// The text of the line that a position is in, without its end, and the position of its first
+    /// byte.
     pub fn line_text(&self, pos: Pos) -> Option<(&[u8], Pos)> {
         let id = self.file_of(pos)?;
         let file = self.file(id);

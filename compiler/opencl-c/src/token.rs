@@ -58,8 +58,8 @@ pub struct Token {
     pub space_before: bool,
     /// First on its line, for the printer of preprocessed text.
     pub line_start: bool,
-    /// Identifier, number as spelled, literal as spelled with its quotes and prefix; for a pragma the index in
-    /// [`TokenStream::pragmas`] as `Symbol(index)`; meaningless for punctuators.
+    /// Identifier, number as spelled, literal as spelled with its quotes and prefix; for a pragma
+    /// the index in [`TokenStream::pragmas`] as `Symbol(index)`; meaningless for punctuators.
     pub symbol: Symbol,
     /// Where it is spelled (inside a macro's definition for tokens of expansions).
     pub pos: Pos,
@@ -87,7 +87,8 @@ pub enum Pragma {
     Extension { name: Symbol, enable: bool },
     /// `#pragma OPENCL SELECT_ROUNDING_MODE rte|rtz|rtp|rtn`.
     RoundingMode(RoundingMode),
-    /// `#pragma unroll`, `#pragma unroll N`, `#pragma nounroll`, `#pragma clang loop unroll(..)`, `#pragma GCC unroll N`.
+    /// `#pragma unroll`, `#pragma unroll N`, `#pragma nounroll`, `#pragma clang loop unroll(..)`,
+    /// `#pragma GCC unroll N`.
     Unroll(Unroll),
     /// `#pragma pack`: the alignment in force after it, if any.
     Pack(Option<u32>),

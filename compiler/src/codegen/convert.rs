@@ -1,4 +1,5 @@
-//! Lane-wise conversions, as far as `lower` leaves them: integer widths, 32- and 64-bit floats, bitcasts.
+//! Lane-wise conversions, as far as `lower` leaves them: integer widths, 32- and 64-bit floats,
+//! bitcasts.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use smallvec::smallvec;

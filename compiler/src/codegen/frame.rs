@@ -1,9 +1,10 @@
 //! Where private variables are: all in one stack slot, at offsets from one address.
 //!
-//! That address is the only value that lives through the whole function. A variable's own address, and one a
-//! constant further, is computed again in each block that needs it, which mostly costs nothing, as it folds into the
-//! accesses. Kept in registers from the entry on, hundreds of variables would be spilled and reloaded, and the register allocator
-//! takes time for each block that a value lives through.
+//! That address is the only value that lives through the whole function. A variable's own address,
+//! and one a constant further, is computed again in each block that needs it, which mostly costs
+//! nothing, as it folds into the accesses. Kept in registers from the entry on, hundreds of
+//! variables would be spilled and reloaded, and the register allocator takes time for each block
+//! that a value lives through.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 use cranelift_entity::SecondaryMap;
@@ -86,7 +87,8 @@ impl Frame {
         self.offsets[value].is_some()
     }
 
-    /// Before a use of `value`: if it is an address in the frame, computes it unless this block has done so.
+    /// Before a use of `value`: if it is an address in the frame, computes it unless this block has
+    /// done so.
     pub fn compute(
         &mut self,
         b: &mut FunctionBuilder,

@@ -62,8 +62,8 @@ pub fn translate(
     })
 }
 
-/// Looks at how long values live, in the order in which they are translated. A loop's values live through all of
-/// it, which is left out: what counts is the order of magnitude.
+/// Looks at how long values live, in the order in which they are translated. A loop's values live
+/// through all of it, which is left out: what counts is the order of magnitude.
 fn lifetimes(func: &Function) -> Lifetimes {
     let mut lives: SecondaryMap<Value, (u32, u32)> = SecondaryMap::with_capacity(func.values.len());
     let mut uses: SecondaryMap<Value, u32> = SecondaryMap::with_capacity(func.values.len());

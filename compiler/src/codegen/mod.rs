@@ -1,9 +1,9 @@
 //! Vector IR to Cranelift IR: one function in, one CLIF function out.
 //!
 //! In comes a function at [`crate::ir::Stage::Vectorized`] that [`crate::lower`] has legalised: no
-//! OpenCL built-ins, no half-precision arithmetic, no integer operation that 128-bit vectors lack. Out
-//! goes a CLIF function with the same blocks. A value of W lanes is a list of 128-bit *parts* here, a mask is
-//! parts of all-ones and all-zeros lanes.
+//! OpenCL built-ins, no half-precision arithmetic, no integer operation that 128-bit vectors lack.
+//! Out goes a CLIF function with the same blocks. A value of W lanes is a list of 128-bit *parts*
+//! here, a mask is parts of all-ones and all-zeros lanes.
 //!
 //! - `function.rs`: blocks and terminators. Open it first.
 //! - `dispatch.rs`: which file an operation belongs to.
@@ -82,15 +82,17 @@ struct Lifetimes {
 }
 
 impl Allocator {
-    /// With more values than this alive at once, on average, most are in memory whoever allocates registers.
+    /// With more values than this alive at once, on average, most are in memory whoever allocates
+    /// registers.
     const PRESSURE_LIMIT: usize = 256;
 
     /// More takes seconds.
     const ALLOCATOR_BUDGET: usize = 64_000_000;
 
-    /// A value used all over a long function is taken out of its register at many places, and each time all that is in the
-    /// registers from there on is looked at. More of this takes a tenth of a second and soon seconds: a thousand cases of a switch do, or a hash
-    /// function that is all in one kernel.
+    /// A value used all over a long function is taken out of its register at many places, and each
+    /// time all that is in the registers from there on is looked at. More of this takes a tenth of
+    /// a second and soon seconds: a thousand cases of a switch do, or a hash function that is all
+    /// in one kernel.
     const ALLOCATOR_BUDGET_BY_USE: usize = 25_000_000;
 
     fn suited_to(lifetimes: Lifetimes) -> Allocator {

@@ -1,9 +1,11 @@
 //! In which order Cranelift puts blocks.
 //!
-//! It orders them by a depth-first search that goes to a branch's first target first, and what it goes to first lies last. Where that
-//! is the way on in a loop, the loop's body ends up behind everything that comes after the loop: each iteration
-//! jumps there and back. What is worse, the register allocator takes all that lies between a loop's header and its last jump back for the
-//! loop, so that values used after a loop weigh as much as those used in it, which are then in memory.
+//! It orders them by a depth-first search that goes to a branch's first target first, and what it
+//! goes to first lies last. Where that is the way on in a loop, the loop's body ends up behind
+//! everything that comes after the loop: each iteration jumps there and back. What is worse, the
+//! register allocator takes all that lies between a loop's header and its last jump back for the
+//! loop, so that values used after a loop weigh as much as those used in it, which are then in
+//! memory.
 //!
 //! So a branch's first target is the one that leaves the loop, if one does.
 
@@ -28,7 +30,8 @@ pub(super) fn is_turned(loops: &LoopForest, block: Block, then: Block, els: Bloc
     leaves(loops, block, els) && !leaves(loops, block, then)
 }
 
-/// Whether a condition does not hold. A comparison is another comparison, which a branch can have in flags as well.
+/// Whether a condition does not hold. A comparison is another comparison, which a branch can have
+/// in flags as well.
 pub(super) fn negated(b: &mut FunctionBuilder, cond: clif::Value) -> clif::Value {
     let dfg = &b.func.dfg;
     let def = dfg.value_def(cond).inst().map(|inst| dfg.insts[inst]);

@@ -3,9 +3,9 @@
 //! - One lane: one CLIF scalar. `i1` is an `i8` of 0 or 1, `ptr` an `i64`, `f16` its bits as `i16`.
 //! - W lanes of a type of b bits: `max(1, W * b / 128)` vectors of 128 bits. When `W * b < 128`
 //!   the low lanes of one vector count and the others hold anything.
-//! - W lanes of `i1`: the same for integers of some width b, each all ones or zero. A comparison of b-bit values
-//!   gives width b; other widths are made when a use asks for them. Block parameters have the
-//!   function's [`default_mask_bits`].
+//! - W lanes of `i1`: the same for integers of some width b, each all ones or zero. A comparison of
+//!   b-bit values gives width b; other widths are made when a use asks for them. Block parameters
+//!   have the function's [`default_mask_bits`].
 
 use cranelift_codegen::ir::{self as clif, types};
 use smallvec::SmallVec;
@@ -21,8 +21,8 @@ pub enum Repr {
     #[default]
     None,
     Scalar(clif::Value),
-    /// The same bits in every lane: loaded from the constant pool by each use. Held in registers, a loop's
-    /// constants would crowd out its values.
+    /// The same bits in every lane: loaded from the constant pool by each use. Held in registers, a
+    /// loop's constants would crowd out its values.
     Constant(u64),
     Vector(Parts),
     /// Lane width in bits, and the parts.

@@ -142,7 +142,8 @@ impl<'a> Gen<'a> {
         }
     }
 
-    /// Lane `i` of the result is lane `lanes[i]` of `a` and `b` laid end to end; lanes are `bits` wide.
+    /// Lane `i` of the result is lane `lanes[i]` of `a` and `b` laid end to end; lanes are `bits`
+    /// wide.
     pub fn shuffle(
         &mut self,
         a: clif::Value,
@@ -263,7 +264,8 @@ impl<'a> Gen<'a> {
         }
     }
 
-    /// `if_true` in lanes where `mask` is all ones, else `if_false`; `mask` has lanes as wide as theirs.
+    /// `if_true` in lanes where `mask` is all ones, else `if_false`; `mask` has lanes as wide as
+    /// theirs.
     pub fn blend(
         &mut self,
         mask: clif::Value,

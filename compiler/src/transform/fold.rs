@@ -1,12 +1,14 @@
 //! Constants computed, identities applied, branches decided.
 //!
-//! One walk in reverse post-order, so that operands (but those round a loop) are simplified before what uses them. Each
-//! instruction is rewritten until no rule applies; a rule gives another value to use instead, or another
-//! operation for the same result. `identities/` has the rules. Every rule is exact: bits change for no input, but for
-//! the payload and sign of a NaN and which NaN is signalling. Linear.
+//! One walk in reverse post-order, so that operands (but those round a loop) are simplified before
+//! what uses them. Each instruction is rewritten until no rule applies; a rule gives another value
+//! to use instead, or another operation for the same result. `identities/` has the rules. Every
+//! rule is exact: bits change for no input, but for the payload and sign of a NaN and which NaN is
+//! signalling. Linear.
 //!
-//! Two canonical forms help everyone after: a constant operand of a commutative operation or comparison is
-//! the second, and constant parts of an address are added last, so that accesses near each other share the rest.
+//! Two canonical forms help everyone after: a constant operand of a commutative operation or
+//! comparison is the second, and constant parts of an address are added last, so that accesses near
+//! each other share the rest.
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;

@@ -1,7 +1,8 @@
 //! One instruction for W work-items.
 //!
-//! Memory goes by the shape of the address: uniform, one access; affine, one access with a stride; guarded, the same
-//! after a test of the guards, with lane by lane as the alternative; varying, lane by lane.
+//! Memory goes by the shape of the address: uniform, one access; affine, one access with a stride;
+//! guarded, the same after a test of the guards, with lane by lane as the alternative; varying,
+//! lane by lane.
 
 use smallvec::SmallVec;
 
@@ -186,7 +187,8 @@ impl Emitter<'_> {
         all
     }
 
-    /// Emits `make(true)` where `ok` holds and `make(false)` where it does not; the results of either.
+    /// Emits `make(true)` where `ok` holds and `make(false)` where it does not; the results of
+    /// either.
     fn either(
         &mut self,
         inst: Inst,
@@ -218,7 +220,8 @@ impl Emitter<'_> {
             .collect()
     }
 
-    /// An operation without results that each active lane does for itself; once if all operands are uniform.
+    /// An operation without results that each active lane does for itself; once if all operands are
+    /// uniform.
     fn by_lane(&mut self, inst: Inst, always: bool, op: impl Fn(bool) -> Op) {
         let data = &self.source.func.insts[inst];
         let uniform = |this: &Self, v: &Value| this.shape(*v).is_uniform();
@@ -232,7 +235,8 @@ impl Emitter<'_> {
         self.make(inst, op(self.mask != Mask::Full), &args, self.source.width);
     }
 
-    /// Once if everybody reads the same texel, else for each active lane; image and sampler are mostly the same for all.
+    /// Once if everybody reads the same texel, else for each active lane; image and sampler are
+    /// mostly the same for all.
     fn image_read(&mut self, inst: Inst, mut image: Image) {
         let data = &self.source.func.insts[inst];
         if self.source.shapes.of(data.results[0]) != Shape::Varying {

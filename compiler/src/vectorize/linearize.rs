@@ -1,24 +1,28 @@
 //! Divergent control flow turned into masks: partial linearization.
 //!
-//! Uniform branches stay branches. At a divergent branch lanes go both ways, so both targets must run: the first
-//! in [`Order`] is jumped to, the other is *pending* and runs when the order comes to it (Moll & Hack,
-//! "Partial Control-Flow Linearization", PLDI 2018). A divergent loop runs until no lane wants another iteration; lanes that
-//! left wait at its latch, and the loop's exits are pending when it ends.
+//! Uniform branches stay branches. At a divergent branch lanes go both ways, so both targets must
+//! run: the first in [`Order`] is jumped to, the other is *pending* and runs when the order comes
+//! to it (Moll & Hack, "Partial Control-Flow Linearization", PLDI 2018). A divergent loop runs
+//! until no lane wants another iteration; lanes that left wait at its latch, and the loop's exits
+//! are pending when it ends.
 //!
 //! What flows along edges is kept in *variables*, one state of them for each edge of the new graph:
 //! - `Mask(b)`: the lanes that go to `b`, for blocks whose mask is not another block's;
 //! - `Param(b, i)`: what they hand to its i-th parameter;
-//! - `Out(v, loop)`: the value that `v` had in each lane when it left the divergent loop, for uses after it.
+//! - `Out(v, loop)`: the value that `v` had in each lane when it left the divergent loop, for uses
+//!   after it.
 //!
-//! Taking an edge with mask `m` sets its variables, `x = select(m, new, x)` when lanes can arrive on several
-//! edges. Where edges of the new graph meet, differing states become block parameters. A divergent loop carries the variables
-//! of its exits through its header.
+//! Taking an edge with mask `m` sets its variables, `x = select(m, new, x)` when lanes can arrive
+//! on several edges. Where edges of the new graph meet, differing states become block parameters. A
+//! divergent loop carries the variables of its exits through its header.
 //!
-//! The invariant on which scalar code rests: a block that touches memory, has effects or is a loop header
-//! runs only while some lane is active (`nonempty`); if control alone does not see to it, the block begins with a test of its mask
-//! that jumps to the next pending block. When nothing is pending, all lanes of the iteration are here.
+//! The invariant on which scalar code rests: a block that touches memory, has effects or is a loop
+//! header runs only while some lane is active (`nonempty`); if control alone does not see to it,
+//! the block begins with a test of its mask that jumps to the next pending block. When nothing is
+//! pending, all lanes of the iteration are here.
 //!
-//! Cost: linear in instructions, plus at each join of the new graph the number of variables that differ there (`state.rs`).
+//! Cost: linear in instructions, plus at each join of the new graph the number of variables that
+//! differ there (`state.rs`).
 
 use std::collections::HashMap;
 
@@ -178,7 +182,8 @@ impl Linearizer<'_> {
         self.emitter.to = body;
     }
 
-    /// Makes the header of a loop: its parameters, and for a divergent one its mask and what its exits collect.
+    /// Makes the header of a loop: its parameters, and for a divergent one its mask and what its
+    /// exits collect.
     fn open_loop(&mut self, id: Loop, entry_args: Vec<Value>, state: &mut State) {
         let data = &self.source.cfg.loops.loops[id];
         let block = data.header;
@@ -325,7 +330,8 @@ impl Linearizer<'_> {
         }
     }
 
-    /// Ends a latch: around again, and for a divergent loop out to what is pending when no lane is left.
+    /// Ends a latch: around again, and for a divergent loop out to what is pending when no lane is
+    /// left.
     fn close_loop(&mut self, id: Loop, state: State, pending: Waiting) {
         let data = &self.source.cfg.loops.loops[id];
         let frame = self.frames.remove(&id).expect("the header came first");

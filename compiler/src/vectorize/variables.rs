@@ -85,8 +85,8 @@ impl<'a> Variables<'a> {
         }
     }
 
-    /// The value that a variable has in a state, at the end of block `at`. One that has none does not matter (a mask: is empty);
-    /// `Mask::Full` is for masks only.
+    /// The value that a variable has in a state, at the end of block `at`. One that has none does
+    /// not matter (a mask: is empty); `Mask::Full` is for masks only.
     pub fn read(&mut self, e: &mut Emitter, state: &State, var: Var, at: Block) -> Value {
         let ty = self.var_type(var);
         let number = self.number(var);

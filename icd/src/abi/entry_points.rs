@@ -1,9 +1,10 @@
 //! The table of entry points: name, C prototype, and the function of `api` that answers.
 //!
 //! Each line becomes two C functions. `wrapper::clX` is the one in the dispatch table and behind
-//! `clGetExtensionFunctionAddress`; its symbol is private, so that an ICD loader in the same process, which defines
-//! `clX` too, can never be called in its place. `exports::clX` is the public symbol, for programs that are linked
-//! with this library or have it preloaded, and only calls the entry wrapper.
+//! `clGetExtensionFunctionAddress`; its symbol is private, so that an ICD loader in the same
+//! process, which defines `clX` too, can never be called in its place. `exports::clX` is the public
+//! symbol, for programs that are linked with this library or have it preloaded, and only calls the
+//! entry wrapper.
 //!
 //! The first word of a line says how arguments and result are passed:
 //!

@@ -1,7 +1,8 @@
 //! Characters to preprocessing tokens: phases 1 to 3 of C99 5.1.1.2, one token at a time.
 //!
-//! A line that ends with a backslash goes on with the next; such a splice may stand inside any token, which costs time
-//! only there. Comments are white space. Trigraphs are not replaced, as in GNU C. Bytes beyond ASCII are letters.
+//! A line that ends with a backslash goes on with the next; such a splice may stand inside any
+//! token, which costs time only there. Comments are white space. Trigraphs are not replaced, as in
+//! GNU C. Bytes beyond ASCII are letters.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -92,7 +93,8 @@ impl Lexer {
         }
     }
 
-    /// The offset behind a splice that begins here. White space may stand before the line's end, as GNU C has it.
+    /// The offset behind a splice that begins here. White space may stand before the line's end, as
+    /// GNU C has it.
     fn splice(&self, at: usize) -> Option<usize> {
         let mut after = at + 1;
         while matches!(

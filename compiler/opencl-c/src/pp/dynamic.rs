@@ -1,4 +1,5 @@
-//! Macros whose expansion depends on where they stand: `__LINE__` and kin, and GNU's questions (`__has_builtin`).
+//! Macros whose expansion depends on where they stand: `__LINE__` and kin, and GNU's questions
+//! (`__has_builtin`).
 
 use std::rc::Rc;
 
@@ -20,7 +21,8 @@ pub(super) enum Dynamic {
     HasAttribute,
     /// `__has_builtin(x)`
     HasBuiltin,
-    /// `__has_feature(x)`, `__has_extension(x)`, `__has_warning("x")`, `__has_cpp_attribute(x)`: nothing of those.
+    /// `__has_feature(x)`, `__has_extension(x)`, `__has_warning("x")`, `__has_cpp_attribute(x)`:
+    /// nothing of those.
     HasNothing,
 }
 

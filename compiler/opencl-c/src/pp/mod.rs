@@ -1,10 +1,12 @@
 //! The preprocessor: directives carried out, macros expanded, one stream of tokens out.
 //!
-//! Tokens come from a stack of sources: files, and lists of tokens that expansions made. An expansion's macro is not
-//! expanded again until its list is used up, and a name met meanwhile is *painted*: it is never expanded any more (C99 6.10.3.4).
+//! Tokens come from a stack of sources: files, and lists of tokens that expansions made. An
+//! expansion's macro is not expanded again until its list is used up, and a name met meanwhile is
+//! *painted*: it is never expanded any more (C99 6.10.3.4).
 //!
 //! - `mod.rs`: the stack, and which token comes next
-//! - `directive.rs`: directives; `include.rs`: files; `condition.rs`: the value of `#if`; `pragma.rs`
+//! - `directive.rs`: directives; `include.rs`: files; `condition.rs`: the value of `#if`;
+//!   `pragma.rs`
 //! - `expand.rs`: macros, their arguments, `#` and `##`; `dynamic.rs`: `__LINE__` and kin
 //! - `predefined.rs`: the macros that are there from the start
 //! - `print.rs`: preprocessed text

@@ -119,7 +119,8 @@ impl Preprocessor<'_> {
             .warning("ignored-pragmas", at, format!("{why} - ignored"));
     }
 
-    /// `name : behavior`. OpenCL Extension Specification, "Compiler Directives for Optional Extensions".
+    /// `name : behavior`. OpenCL Extension Specification, "Compiler Directives for Optional
+    /// Extensions".
     fn extension_pragma(&mut self, rest: &[&str], at: Pos) -> Option<Pragma> {
         let [name, ":", behavior] = rest else {
             self.ignored(
@@ -169,7 +170,8 @@ impl Preprocessor<'_> {
         Some(Pragma::RoundingMode(mode))
     }
 
-    /// `unroll`, `unroll N`, `unroll(N)`, `nounroll`, `GCC unroll N`, `clang loop unroll(..)`, whose numbers macros may name.
+    /// `unroll`, `unroll N`, `unroll(N)`, `nounroll`, `GCC unroll N`, `clang loop unroll(..)`,
+    /// whose numbers macros may name.
     fn unroll_pragma(&mut self, tokens: &[Tok], at: Pos) -> Option<Pragma> {
         let expanded = self.expand_all(tokens);
         let words: Vec<String> = expanded

@@ -1,8 +1,9 @@
 //! The macros that are there from the start.
 //!
-//! OpenCL C Specification, "Preprocessor Directives and Macros", "Math Functions" (limits and constants), and the constants of its
-//! functions; what the device's extensions and features define; and what clang predefines and sources look for, as
-//! they take it for the compiler of every OpenCL C.
+//! OpenCL C Specification, "Preprocessor Directives and Macros", "Math Functions" (limits and
+//! constants), and the constants of its functions; what the device's extensions and features
+//! define; and what clang predefines and sources look for, as they take it for the compiler of
+//! every OpenCL C.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! Preprocessed text, as `-E` gives it: tokens on the lines that they come from, and line markers where lines are left out.
+//! Preprocessed text, as `-E` gives it: tokens on the lines that they come from, and line markers
+//! where lines are left out.
 
 use std::fmt::Write;
 

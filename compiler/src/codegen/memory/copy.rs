@@ -40,7 +40,8 @@ impl Gen<'_> {
 }
 
 unsafe extern "C" {
-    /// The C library's. It is called without anything in between, so that a fault in it can be told to be the kernel's.
+    /// The C library's. It is called without anything in between, so that a fault in it can be told
+    /// to be the kernel's.
     fn memmove(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void;
 }
 

@@ -1,4 +1,5 @@
-//! From vectors as they lie in memory, in which a lane's elements take turns, to one for each element, and back.
+//! From vectors as they lie in memory, in which a lane's elements take turns, to one for each
+//! element, and back.
 
 use cranelift_codegen::ir as clif;
 use smallvec::{SmallVec, smallvec};

@@ -104,7 +104,8 @@ impl Gen<'_> {
             let vectors = self.load_contiguous(base, layout.scalar, total);
             return self.deinterleave(&vectors, layout);
         }
-        // Three-component vectors occupy four: the fourth is padding inside the same aligned 16 bytes.
+        // Three-component vectors occupy four: the fourth is padding inside the same aligned 16
+        // bytes.
         let padded = LaneLayout {
             elements: 4,
             ..layout

@@ -76,7 +76,8 @@ pub(super) fn convert(
     }
 }
 
-/// `widen(x + c)` is `widen(x) + widen(c)` when `x + c` does not overflow: the constant part of an index comes out of it.
+/// `widen(x + c)` is `widen(x) + widen(c)` when `x + c` does not overflow: the constant part of an
+/// index comes out of it.
 fn widen_sum(f: &mut Cursor, operation: ConvertOp, x: Value, ty: Type) -> Option<Rewrite> {
     let (&Op::Binary(BinOp::IAdd, wrap), args) = def(f.func, x)? else {
         return None;
@@ -127,7 +128,8 @@ pub(super) fn ptr_add(f: &mut Cursor, ptr: Value, bytes: Value, ty: Type) -> Opt
     op(Op::PtrAdd, &[moved, c])
 }
 
-/// `bytes` as a value without a constant part, and that part: of `x + c`, `(x + c) * k` or `(x + c) << k`.
+/// `bytes` as a value without a constant part, and that part: of `x + c`, `(x + c) * k` or `(x + c)
+/// << k`.
 fn constant_part(f: &mut Cursor, bytes: Value) -> Option<(Value, u64)> {
     let func = &*f.func;
     let ty = func.ty(bytes);

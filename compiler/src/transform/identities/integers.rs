@@ -218,8 +218,8 @@ fn opposite_shifts(
     let mask = ty.scalar.mask();
     let bits = u64::from(ty.scalar.bits());
     match (operation, inner) {
-        // What is left of a narrow integer after it was shifted to the top is that integer widened, maybe scaled. Said so, it
-        // is seen to be an id or an index.
+        // What is left of a narrow integer after it was shifted to the top is that integer widened,
+        // maybe scaled. Said so, it is seen to be an id or an index.
         (BinOp::AShr, BinOp::Shl) => {
             let top = before;
             let narrow = Scalar::int((bits - top) as u32)

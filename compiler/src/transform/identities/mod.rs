@@ -1,6 +1,7 @@
 //! The rules of `fold.rs`: what an instruction is equal to, given what defines its operands.
 //!
-//! One function for each group of operations, each a `match` that says the rule; [`rewrite`] below chooses.
+//! One function for each group of operations, each a `match` that says the rule; [`rewrite`] below
+//! chooses.
 
 mod convert;
 mod floats;
