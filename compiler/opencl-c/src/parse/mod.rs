@@ -1,10 +1,10 @@
 //! Tokens in, a syntax tree out.
 //!
-//! C's grammar asks of a name only whether it is a type's ([`names`]); everything else about names
+//! C's grammar asks of a name only whether it is a type's (`names.rs`); everything else about names
 //! is left to `sema`. Recursive descent, with binary operators by precedence. An error is told
 //! once, tokens are skipped to where a statement or declaration may begin, and parsing goes on.
 //!
-//! - `mod.rs`: the [`Parser`] and its way through the tokens
+//! - `mod.rs`: the parser and its way through the tokens
 //! - `names.rs`: which names are types
 //! - `expr.rs`, `stmt.rs`, `decl.rs` (declarations), `specs.rs` (their specifiers), `attribute.rs`
 //! - `literal.rs`: the values of constants and strings
