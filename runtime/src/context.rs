@@ -141,7 +141,7 @@ impl Context {
             .add(queue, |queue| queue.strong_count() > 0);
     }
 
-    /// `clTerminateContextKHR`: every command that is not complete ends with `CL_CONTEXT_TERMINATED_KHR`. What nobody has begun
+    /// `clTerminateContextKHR`: every command that is not complete ends with `CL_CONTEXT_TERMINATED_KHR`. What no thread has begun
     /// is complete when this returns; kernels that run are interrupted, transfers and native kernels go on to the end of what they are at.
     ///
     /// Errors: `CL_CONTEXT_TERMINATED_KHR` if it was terminated before, `CL_INVALID_OPERATION` if it was not made for that.

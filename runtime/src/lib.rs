@@ -11,7 +11,7 @@
 //! program/, executable, kernel           source/IL/binary -> built program -> kernel with arguments -> code
 //! ndrange, launch                        a launch checked, its local size chosen; the launch as work
 //! queue, enqueue/                        the order of commands; each kind validated and captured by value
-//! command, share, event                  a command, how threads share it; its dependencies, status and callbacks
+//! command, chunks, event                 a command, how threads share it; its dependencies, status and callbacks
 //! command_buffer/                        commands recorded as a graph that is run again and again
 //! on_device/, device_runtime                   what kernels enqueue, and ask besides
 //! semaphore/                              commands that wait for signals of others
@@ -22,8 +22,8 @@
 //! frontend/, binary                      OpenCL C to SPIR-V; program binaries
 //! ```
 //!
-//! Open `queue.rs` first to see how a command is made, `event.rs` for its life, `pool.rs` for who
-//! executes it. `README.md` argues the design.
+//! Open `queue.rs` first to see how a command is made, `event/` for its life, `pool.rs` for the
+//! threads that execute it. `README.md` argues the design.
 //!
 //! `unsafe` is used for raw memory and for calling generated code only.
 

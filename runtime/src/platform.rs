@@ -63,7 +63,7 @@ impl Platform {
         features::platform_extensions().collect()
     }
 
-    /// Whether `clGetExtensionFunctionAddressForPlatform` finds this function: those of the extensions that are served.
+    /// Whether `clGetExtensionFunctionAddressForPlatform` finds this function: those of the extensions that are supported.
     pub fn has_extension_function(&self, name: &str) -> bool {
         features::has_function(name)
     }

@@ -179,7 +179,7 @@ fn finish(
     Ok(queue.raw())
 }
 
-/// The default on-device queue of each device of a context that has one. They live as long as somebody holds them.
+/// The default on-device queue of each device of a context that has one. They live as long as something holds them.
 #[derive(Default)]
 pub struct DefaultQueues(Vec<(RawHandle, Weak<Handle<Queue>>)>);
 
