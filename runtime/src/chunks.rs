@@ -1,11 +1,12 @@
 //! How threads share one piece of work: its units are claimed in chunks from a counter.
 //!
-//! A chunk is a share of what is left, so chunks shrink towards the end and the threads finish together.
+//! A chunk is a share of what is left, so chunks shrink towards the end and the threads finish
+//! together.
 //!
-//! How many threads are worth their while is guessed beforehand, from earlier launches of the same code. A guess may be
-//! far off (code that never ran, work that depends on the data), so a thread alone on a command claims a
-//! sixteenth first and looks at the clock; whenever what is left turns out to be worth more threads
-//! than were guessed, they are called.
+//! How many threads are worth their while is guessed beforehand, from earlier launches of the same
+//! code. A guess may be far off (code that never ran, work that depends on the data), so a thread
+//! alone on a command claims a sixteenth first and looks at the clock; whenever what is left turns
+//! out to be worth more threads than were guessed, they are called.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -40,8 +41,8 @@ impl WorkShape {
     };
 }
 
-/// A chunk is this fraction of a thread's part of what is left: small enough that no thread waits long for a thread that the
-/// system has interrupted.
+/// A chunk is this fraction of a thread's part of what is left: small enough that no thread waits
+/// long for a thread that the system has interrupted.
 const PARTS: u64 = 8;
 
 /// Work turned out to be worth more threads than one, or than several.
@@ -128,8 +129,8 @@ impl ChunkScheduler {
         }
     }
 
-    /// `units` units took `nanoseconds`: counts the time, and corrects the guess. Tells when more threads should come than
-    /// before.
+    /// `units` units took `nanoseconds`: counts the time, and corrects the guess. Tells when more
+    /// threads should come than before.
     pub(crate) fn record_time(&self, units: u64, nanoseconds: u64) -> Option<MoreThreads> {
         self.busy.fetch_add(nanoseconds, AcqRel);
         let left = self.shape.units.saturating_sub(self.next.load(Relaxed));

@@ -1,8 +1,8 @@
 //! What a command does when its dependencies are done, and how threads take part in it.
 //!
-//! A [`Command`] is what an application asked for, checked and captured by value. A queue runs it once: its [`Work`] becomes
-//! the [`Job`] of an event. A command-buffer records it as a node of a graph, and each enqueue of the graph is one job
-//! ([`GraphRun`]).
+//! A [`Command`] is what an application asked for, checked and captured by value. A queue runs it
+//! once: its [`Work`] becomes the [`Job`] of an event. A command-buffer records it as a node of a
+//! graph, and each enqueue of the graph is one job ([`GraphRun`]).
 
 use std::any::Any;
 use std::ops::Range;
@@ -61,7 +61,8 @@ pub(crate) enum Work {
     Nothing,
     /// Bookkeeping that takes no time, done by the thread that finds the command ready.
     Instant(Mutex<Option<Action>>),
-    /// Code of the application (native kernels, free callbacks). It may block, so that only pool threads run it.
+    /// Code of the application (native kernels, free callbacks). It may block, so that only pool
+    /// threads run it.
     Application(Mutex<Option<Action>>),
     /// Something of the driver's that may block.
     Blocking(Mutex<Option<Attempt>>),
@@ -109,7 +110,8 @@ impl Work {
         if event.failure() != 0 {
             return;
         }
-        // A panic in here is a bug of the driver; the application gets an error for it, not a crash.
+        // A panic in here is a bug of the driver; the application gets an error for it, not a
+        // crash.
         match catch_unwind(AssertUnwindSafe(|| self.run_units(Some(event), begin, end))) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => event.fail(error),
@@ -178,7 +180,8 @@ impl Work {
         trace::record(category, name, times, &args);
     }
 
-    /// What is left to do when the last unit is done and before any thread is told; threads have spent `busy` nanoseconds.
+    /// What is left to do when the last unit is done and before any thread is told; threads have
+    /// spent `busy` nanoseconds.
     pub(crate) fn finish(&self, busy: u64) {
         match self {
             Work::Launch(launch) => launch.finish(busy),
@@ -188,8 +191,8 @@ impl Work {
     }
 }
 
-/// Commands that take less than this many nanoseconds are left to the thread that waits for them: waking
-/// another thread costs about as much.
+/// Commands that take less than this many nanoseconds are left to the thread that waits for them:
+/// waking another thread costs about as much.
 const TINY: u64 = 8_000;
 
 /// The work of one event and the state of sharing it.
@@ -328,9 +331,11 @@ impl Job {
 }
 
 /// Runs chunks of a command that this thread has joined until none is left or `stop` says so (asked
-/// between the chunks of a shared command), and completes the command when the last unit was done here.
+/// between the chunks of a shared command), and completes the command when the last unit was done
+/// here.
 ///
-/// Dependents that become ready are pushed without waking a worker: the caller goes on to look for work.
+/// Dependents that become ready are pushed without waking a worker: the caller goes on to look for
+/// work.
 pub(crate) fn run_chunks(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
     match &event.job.body {
         Body::One { work, chunks } => run_chunks_of_one(event, work, chunks, stop),

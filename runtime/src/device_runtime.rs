@@ -1,7 +1,9 @@
-//! What kernels ask of the driver by a call while they run: device-side enqueue (`on_device/`), and what to do about an assertion that has failed.
+//! What kernels ask of the driver by a call while they run: device-side enqueue (`on_device/`), and
+//! what to do about an assertion that has failed.
 //!
-//! A failed assertion (`cl_intel_devicelib_assert`) is said on standard error and to the context, and ends the launch as a fault does: "the function
-//! is free to terminate the current kernel invocation". Where faults are not handled the process is aborted, as by `assert` of C.
+//! A failed assertion (`cl_intel_devicelib_assert`) is said on standard error and to the context,
+//! and ends the launch as a fault does: "the function is free to terminate the current kernel
+//! invocation". Where faults are not handled the process is aborted, as by `assert` of C.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -38,7 +40,8 @@ impl<'a> DeviceRuntime<'a> {
         std::ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// The call has returned, or has not because the kernel faulted. Whether an assertion has failed.
+    /// The call has returned, or has not because the kernel faulted. Whether an assertion has
+    /// failed.
     pub(crate) fn finish(self, faulted: bool) -> bool {
         let failed = self.failed.get();
         if let Some(caller) = self.caller {

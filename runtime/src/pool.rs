@@ -1,35 +1,40 @@
 //! The threads that execute commands: workers, and threads of the application that wait.
 //!
-//! The root device's pool lives as long as the process. A sub-device has a pool of its own ([`PinnedPool`]), whose workers
-//! stay on the sub-device's processors; threads of the application, which may be anywhere, do not help there.
+//! The root device's pool lives as long as the process. A sub-device has a pool of its own
+//! ([`PinnedPool`]), whose workers stay on the sub-device's processors; threads of the application,
+//! which may be anywhere, do not help there.
 //!
 //! # Lists
 //!
-//! Two lists are under one lock.
-//! *Ready*: commands whose dependencies are done, by the priority of their queues. One that several threads share stays in the list
-//! until all of it is claimed; another leaves it when a thread takes it.
-//! *Deferred*: ready commands so short that waking a thread for them would cost more than they do. Only
-//! waiting threads take from it. It is emptied into *ready* by whatever OpenCL counts as a flush, by a
-//! status query, and when it grows long; so they never wait for longer than the specification lets them.
-//! A third has a lock of its own. *Callbacks*: code of the application. Only workers run it, with no lock held: a waiting
-//! thread of the application may hold a mutex that the callback wants. When many threads wait and help, the first lock is
-//! asked for so often that two workers would get it too seldom to keep up with the callbacks, and each callback keeps a
-//! command and all it refers to alive.
+//! Two lists are under one lock. *Ready*: commands whose dependencies are done, by the priority of
+//! their queues. One that several threads share stays in the list until all of it is claimed;
+//! another leaves it when a thread takes it. *Deferred*: ready commands so short that waking a
+//! thread for them would cost more than they do. Only waiting threads take from it. It is emptied
+//! into *ready* by whatever OpenCL counts as a flush, by a status query, and when it grows long; so
+//! they never wait for longer than the specification lets them. A third has a lock of its own.
+//! *Callbacks*: code of the application. Only workers run it, with no lock held: a waiting thread
+//! of the application may hold a mutex that the callback wants. When many threads wait and help,
+//! the first lock is asked for so often that two workers would get it too seldom to keep up with
+//! the callbacks, and each callback keeps a command and all it refers to alive.
 //!
 //! # Why no wake-up is lost
 //!
-//! Workers that find nothing spin, then park; a thread that makes work available tells them afterwards (`sleep.rs`).
+//! Workers that find nothing spin, then park; a thread that makes work available tells them
+//! afterwards (`sleep.rs`).
 //!
-//! "Work made available" is: an entry pushed to *ready* or *callbacks*; a place in a shared command given up by a
-//! thread that leaves early, or opened because the command turned out long; and entries left over when a thread takes one, because one push wakes
-//! at most one worker, which wakes the next (`take` tells it). A thread inside `help_until_done` or
-//! the worker loop pushes without waking a worker (the next thing it does is take), and one that leaves the
-//! former wakes a worker if anything is left.
+//! "Work made available" is: an entry pushed to *ready* or *callbacks*; a place in a shared command
+//! given up by a thread that leaves early, or opened because the command turned out long; and
+//! entries left over when a thread takes one, because one push wakes at most one worker, which
+//! wakes the next (`take` tells it). A thread inside `help_until_done` or the worker loop pushes
+//! without waking a worker (the next thing it does is take), and one that leaves the former wakes a
+//! worker if anything is left.
 //!
-//! A waiting thread sleeps on its event when there is nothing it can take. What its event depends on was enqueued before,
-//! so it is then not deferred (see `sleeping_waiters` for waits in the pools of sub-devices, where no thread helps), but running, or ready and
-//! known to the workers by the rules above, or waits for something of which the same is true, or for a user event. What kernels enqueue is never deferred: it is pushed by the thread that
-//! runs the kernel, which wakes a worker, unless it goes on to take itself.
+//! A waiting thread sleeps on its event when there is nothing it can take. What its event depends
+//! on was enqueued before, so it is then not deferred (see `sleeping_waiters` for waits in the
+//! pools of sub-devices, where no thread helps), but running, or ready and known to the workers by
+//! the rules above, or waits for something of which the same is true, or for a user event. What
+//! kernels enqueue is never deferred: it is pushed by the thread that runs the kernel, which wakes
+//! a worker, unless it goes on to take itself.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -113,7 +118,8 @@ pub(crate) struct Pool {
     /// Logical processors that the workers stay on; wherever the system likes if there are none.
     processors: Vec<usize>,
     threads: u32,
-    /// Threads asleep until a command is done that they cannot help with, of the root device's pool.
+    /// Threads asleep until a command is done that they cannot help with, of the root device's
+    /// pool.
     sleeping_waiters: AtomicUsize,
 }
 
@@ -135,8 +141,8 @@ impl PinnedPool {
 }
 
 impl Drop for PinnedPool {
-    /// Every command keeps its device, and with it this, so that there is nothing left to do. The last one may be
-    /// dropped by a worker, so that nothing waits for the workers.
+    /// Every command keeps its device, and with it this, so that there is nothing left to do. The
+    /// last one may be dropped by a worker, so that nothing waits for the workers.
     fn drop(&mut self) {
         self.0.workers.stop();
     }
@@ -237,8 +243,9 @@ impl Pool {
         self.wake_one();
     }
 
-    /// Makes deferred commands ready for all threads. Only the root device's pool has any; but commands of all pools may wait for them,
-    /// so that whatever counts as a flush of any queue asks for this.
+    /// Makes deferred commands ready for all threads. Only the root device's pool has any; but
+    /// commands of all pools may wait for them, so that whatever counts as a flush of any queue
+    /// asks for this.
     pub(crate) fn flush() {
         Pool::get().promote_deferred();
     }
@@ -371,10 +378,12 @@ impl Pool {
         self.workers.park(|| self.take(Taker::Worker))
     }
 
-    /// Executes commands on this thread until `event` is done, sleeping when there is nothing to execute.
+    /// Executes commands on this thread until `event` is done, sleeping when there is nothing to
+    /// execute.
     pub(crate) fn help_until_done(&self, event: &Event) {
         if !self.takes_help() {
-            // What it waits for may be deferred, or be about to be: either this flush sees it, or its thread this sleeping waiter.
+            // What it waits for may be deferred, or be about to be: either this flush sees it, or
+            // its thread this sleeping waiter.
             let sleeping_waiters = &Pool::get().sleeping_waiters;
             sleeping_waiters.fetch_add(1, SeqCst);
             Pool::flush();
@@ -396,14 +405,16 @@ impl Pool {
                 continue;
             }
             if !self.spin_for(event) {
-                // What this thread pushed without waking a worker and may not run itself (a native kernel) would wait for no thread.
+                // What this thread pushed without waking a worker and may not run itself (a native
+                // kernel) would wait for no thread.
                 if self.available.load(SeqCst) > 0 {
                     self.wake_one();
                 }
                 event.sleep();
             }
         }
-        // This thread may have pushed without waking a worker, left a shared command, or been the one a wake-up was spared for.
+        // This thread may have pushed without waking a worker, left a shared command, or been the
+        // one a wake-up was spared for.
         if self.available.load(SeqCst) > 0 {
             self.wake_one();
         }

@@ -1,4 +1,5 @@
-//! Command-buffers: what is recorded runs in the order that was asked for, as often as it is enqueued.
+//! Command-buffers: what is recorded runs in the order that was asked for, as often as it is
+//! enqueued.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -168,7 +169,8 @@ fn barriers_order_everything() {
     }
 }
 
-/// A random program over a few cells, in which sync-points alone order what must be ordered, against the same program step by step.
+/// A random program over a few cells, in which sync-points alone order what must be ordered,
+/// against the same program step by step.
 #[test]
 fn sync_points_order_random_graphs() {
     const CELLS: usize = 6;
@@ -265,7 +267,8 @@ fn sync_points_order_random_graphs() {
     }
 }
 
-/// Runs of one command-buffer at the same time, from several threads: every work-group of each of them runs once.
+/// Runs of one command-buffer at the same time, from several threads: every work-group of each of
+/// them runs once.
 #[test]
 fn runs_at_the_same_time() {
     let context = context();
@@ -564,7 +567,8 @@ fn a_copy_for_other_queues_is_a_command_buffer_of_its_own() {
     assert!(original.remap(vec![foreign]).is_err());
 }
 
-/// Each command runs on the device of the queue that it was recorded to, in the order that sync-points ask for.
+/// Each command runs on the device of the queue that it was recorded to, in the order that
+/// sync-points ask for.
 #[test]
 fn several_devices() {
     let root = &Platform::get().devices()[0];

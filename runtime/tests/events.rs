@@ -1,4 +1,5 @@
-//! Events: order, failure, callbacks, user events, out-of-order queues; and all of it at once from many threads.
+//! Events: order, failure, callbacks, user events, out-of-order queues; and all of it at once from
+//! many threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
@@ -12,7 +13,8 @@ use opencl_sys::*;
 
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs a test's body on a thread and fails when it does not end: a lost wake-up must not hang the suite.
+/// Runs a test's body on a thread and fails when it does not end: a lost wake-up must not hang the
+/// suite.
 fn in_time(body: impl FnOnce() + Send + 'static) {
     let (send, receive) = mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -375,7 +377,8 @@ fn long_chains_of_markers_do_not_recurse() {
     });
 }
 
-/// A thread that helps stops when its own event is done; what it was in the middle of must not be lost.
+/// A thread that helps stops when its own event is done; what it was in the middle of must not be
+/// lost.
 #[test]
 fn helpers_leave_nothing_half_done() {
     in_time(|| {
@@ -407,8 +410,9 @@ fn helpers_leave_nothing_half_done() {
     });
 }
 
-/// Many threads, each with queues of its own, launches of all sizes, waits of all kinds.
-/// What is ready at the same time is begun by priority: little of a queue of low priority has begun when all of one of high priority is done.
+/// Many threads, each with queues of its own, launches of all sizes, waits of all kinds. What is
+/// ready at the same time is begun by priority: little of a queue of low priority has begun when
+/// all of one of high priority is done.
 #[test]
 fn priorities_are_obeyed() {
     in_time(|| {

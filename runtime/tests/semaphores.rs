@@ -40,7 +40,8 @@ fn a_wait_is_done_when_its_signal_is() {
     assert_eq!(semaphore.payload(), 0);
 }
 
-/// Signalled again as soon as the wait is enqueued, while neither signal nor wait has run: none of them is lost.
+/// Signalled again as soon as the wait is enqueued, while neither signal nor wait has run: none of
+/// them is lost.
 #[test]
 fn pairs_are_made_when_they_are_enqueued() {
     let context = context();
@@ -113,7 +114,8 @@ fn what_nobody_will_signal_fails() {
     assert_eq!(refused, failed);
 }
 
-/// Two semaphores with one payload, in two contexts: signals of one are taken by waits of the other, early or late.
+/// Two semaphores with one payload, in two contexts: signals of one are taken by waits of the
+/// other, early or late.
 #[test]
 fn a_payload_is_shared_across_contexts() {
     let contexts = [context(), context()];

@@ -1,13 +1,14 @@
 //! Handles: what a `cl_context` or `cl_mem` points to, and which of them are alive.
 //!
-//! A handle is the address of a [`Handle`], whose first two words belong to the ICD loader: the dispatch table, and
-//! the loader's own data (`cl_khr_icd` 2.0.0). Every kind of object has a [`Registry`] of the live ones, so that
-//! a null, stale, foreign or wrongly typed handle is found out by a table look-up and nothing is dereferenced.
+//! A handle is the address of a [`Handle`], whose first two words belong to the ICD loader: the
+//! dispatch table, and the loader's own data (`cl_khr_icd` 2.0.0). Every kind of object has a
+//! [`Registry`] of the live ones, so that a null, stale, foreign or wrongly typed handle is found
+//! out by a table look-up and nothing is dereferenced.
 //!
-//! A handle is alive while the application holds references (`clRetain*`, `clRelease*`) or another object or a
-//! command needs it. The application's references together own one `Arc`, which the handle keeps in itself until the
-//! last of them goes. A handle that is only alive through other objects, such as the context of a live queue, may be
-//! retained again.
+//! A handle is alive while the application holds references (`clRetain*`, `clRelease*`) or another
+//! object or a command needs it. The application's references together own one `Arc`, which the
+//! handle keeps in itself until the last of them goes. A handle that is only alive through other
+//! objects, such as the context of a live queue, may be retained again.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -186,7 +187,8 @@ type Shard<T> = RwLock<HashMap<usize, Weak<Handle<T>>, BuildHasherDefault<Addres
 
 /// The live handles of one kind.
 ///
-/// The `Weak` keeps a handle's address from being reused between the end of its object and its removal here.
+/// The `Weak` keeps a handle's address from being reused between the end of its object and its
+/// removal here.
 pub struct Registry<T: Object> {
     shards: [Shard<T>; SHARDS],
 }

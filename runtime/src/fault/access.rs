@@ -1,5 +1,5 @@
-//! Strings that a kernel names by their address: where reading would fault there is an answer instead, as long as the handler is
-//! installed. Without it, a fault is what it was.
+//! Strings that a kernel names by their address: where reading would fault there is an answer
+//! instead, as long as the handler is installed. Without it, a fault is what it was.
 
 use super::arch;
 

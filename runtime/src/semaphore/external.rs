@@ -1,8 +1,10 @@
-//! What semaphores of several processes share: a counter in the kernel, behind a file descriptor (`eventfd`).
+//! What semaphores of several processes share: a counter in the kernel, behind a file descriptor
+//! (`eventfd`).
 //!
-//! The counter is the payload: a signal command adds one when it runs, a wait command takes one when what it waits for besides is done. Which signal
-//! a wait is for cannot be known before, as it may come from another process; a wait that finds nothing is left to one
-//! thread that polls all descriptors that a command waits for.
+//! The counter is the payload: a signal command adds one when it runs, a wait command takes one
+//! when what it waits for besides is done. Which signal a wait is for cannot be known before, as it
+//! may come from another process; a wait that finds nothing is left to one thread that polls all
+//! descriptors that a command waits for.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -70,7 +72,8 @@ impl Shared {
         Ok(copy.into())
     }
 
-    /// Adds one. A counter that is full has been signalled more often than it was waited for, which the application must not do.
+    /// Adds one. A counter that is full has been signalled more often than it was waited for, which
+    /// the application must not do.
     pub(super) fn signal(&self) {
         let _ = (&self.file).write(&1u64.to_ne_bytes());
     }

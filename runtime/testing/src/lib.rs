@@ -1,4 +1,5 @@
-//! What the tests and the benchmark of the runtime share: native functions as kernels, and a context to run them in.
+//! What the tests and the benchmark of the runtime share: native functions as kernels, and a
+//! context to run them in.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -148,7 +149,8 @@ unsafe extern "C" fn count(launch: *const Launch, scratch: *mut u8, begin: u64, 
     }
 }
 
-/// `sum[0] += value`, once for each group, without atomics: only ordered launches get it right. One group only.
+/// `sum[0] += value`, once for each group, without atomics: only ordered launches get it right. One
+/// group only.
 unsafe extern "C" fn add(launch: *const Launch, _: *mut u8, begin: u64, end: u64) {
     // SAFETY: as above.
     unsafe {
