@@ -41,9 +41,9 @@ impl WorkShape {
     };
 }
 
-/// A chunk is this fraction of a thread's part of what is left: small enough that nobody waits long
-/// for a thread that the system has interrupted.
-const SHARES: u64 = 8;
+/// A chunk is this fraction of a thread's part of what is left: small enough that no thread waits
+/// long for a thread that the system has interrupted.
+const PARTS: u64 = 8;
 
 /// Work turned out to be worth more threads than one, or than several.
 pub(crate) enum MoreThreads {
@@ -60,7 +60,7 @@ pub(crate) struct ChunkScheduler {
     threads: AtomicU32,
     /// Units in a chunk at least, as known by now.
     min_chunk: AtomicU64,
-    /// The first unit that nobody has claimed.
+    /// The first unit that is not claimed.
     next: AtomicU64,
     /// Units done.
     done: AtomicU64,
@@ -115,8 +115,8 @@ impl ChunkScheduler {
                 1 if begin == 0 && self.shape.is_guess => units.div_ceil(16),
                 1 => left,
                 _ => {
-                    let share = left / (SHARES * u64::from(threads));
-                    share.max(self.min_chunk.load(Relaxed)).min(left)
+                    let part = left / (PARTS * u64::from(threads));
+                    part.max(self.min_chunk.load(Relaxed)).min(left)
                 }
             };
             match self

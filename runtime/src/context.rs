@@ -144,7 +144,7 @@ impl Context {
     }
 
     /// `clTerminateContextKHR`: every command that is not complete ends with
-    /// `CL_CONTEXT_TERMINATED_KHR`. What nobody has begun is complete when this returns; kernels
+    /// `CL_CONTEXT_TERMINATED_KHR`. What no thread has begun is complete when this returns; kernels
     /// that run are interrupted, transfers and native kernels go on to the end of what they are at.
     ///
     /// Errors: `CL_CONTEXT_TERMINATED_KHR` if it was terminated before, `CL_INVALID_OPERATION` if

@@ -9,7 +9,7 @@ use opencl_sys::*;
 
 use crate::fault;
 use crate::features;
-use crate::pool::{ConfinedPool, Pool, thread_count};
+use crate::pool::{PinnedPool, Pool, thread_count};
 use crate::topology::{Topology, available_processors};
 use crate::version::{NameVersion, OPENCL_NUMERIC_VERSION, OPENCL_VERSION};
 
@@ -52,7 +52,7 @@ pub struct Device {
     /// What it is a part of, and how it was divided; nothing for the root device.
     pub parent: Option<(Arc<Device>, Partition)>,
     /// The threads of a sub-device, once it has a queue.
-    pub(crate) own_pool: Arc<OnceLock<ConfinedPool>>,
+    pub(crate) own_pool: Arc<OnceLock<PinnedPool>>,
     pub max_work_item_sizes: [usize; 3],
     pub max_work_group_size: usize,
     pub preferred_vector_widths: VectorWidths,
@@ -219,7 +219,7 @@ impl Device {
         match &self.parent {
             None => Pool::get(),
             Some(_) => {
-                let start = || ConfinedPool::new(self.compute_units.clone());
+                let start = || PinnedPool::new(self.compute_units.clone());
                 self.own_pool.get_or_init(start).pool()
             }
         }
@@ -276,7 +276,7 @@ impl Device {
             max_on_device_events: MAX_ON_DEVICE_EVENTS,
             command_buffer_capabilities: COMMAND_BUFFER_CAPABILITIES,
             command_buffer_queue_properties: QUEUE_PROPERTIES,
-            terminate_capability: match fault::IS_SERVED {
+            terminate_capability: match fault::IS_SUPPORTED {
                 true => CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR,
                 false => 0,
             },
@@ -306,7 +306,7 @@ impl Device {
             pipe_support: true,
             // All arguments could be pipes, a reservation takes nothing but its packets, and a
             // packet may be as large as there is memory: these are round numbers that are larger
-            // than anybody needs.
+            // than any application needs.
             max_pipe_args: 64,
             pipe_max_active_reservations: 1 << 16,
             pipe_max_packet_size: 64 << 10,

@@ -17,7 +17,7 @@ use crate::fault::{self, access};
 use crate::launch::LaunchWork;
 use crate::on_device::Caller;
 
-/// What serves one call of generated code.
+/// What one call of generated code may ask for.
 pub(crate) struct DeviceRuntime<'a> {
     launch: &'a LaunchWork,
     /// Unless the kernel enqueues nothing.
@@ -65,7 +65,7 @@ impl<'a> DeviceRuntime<'a> {
 /// A text of the program's; nothing for null, or where there is none.
 ///
 /// # Safety
-/// Nobody writes there meanwhile.
+/// Nothing is written there meanwhile.
 unsafe fn text(address: u64) -> Option<String> {
     // SAFETY: the caller's.
     let text = (address != 0).then(|| unsafe { access::read_string(address as usize) })?;
@@ -83,7 +83,7 @@ struct Failed {
 
 impl Failed {
     /// # Safety
-    /// Nobody writes to the texts meanwhile.
+    /// Nothing writes to the texts meanwhile.
     unsafe fn new(assertion: &Assertion) -> Failed {
         // SAFETY: the caller's.
         unsafe {
@@ -132,20 +132,20 @@ pub(crate) unsafe extern "C" fn host_call(
             },
         )
     };
-    let Some((service, block)) = device::decode(what) else {
+    let Some((op, block)) = device::decode(what) else {
         return 0;
     };
     // A panic in here is a bug of the driver; it must not go through generated code.
     let answer = catch_unwind(AssertUnwindSafe(|| match &device_runtime.caller {
-        _ if service == DeviceOp::FailAssertion => {
+        _ if op == DeviceOp::FailAssertion => {
             device_runtime.fail_assertion(given);
             0
         }
-        Some(caller) => caller.host_call(service, block, given),
+        Some(caller) => caller.host_call(op, block, given),
         // SAFETY: as above.
         None => unsafe { device::refuse(context, what, words, count) },
     }));
-    if service == DeviceOp::FailAssertion {
+    if op == DeviceOp::FailAssertion {
         fault::leave();
     }
     answer.unwrap_or(u64::from(device::ENQUEUE_FAILURE as u32))

@@ -138,7 +138,7 @@ impl KernelSource for NativeKernels {
     }
 
     fn launch_key(&self, _kernel: usize, _range: &NdRange) -> LaunchKey {
-        // One function serves every launch.
+        // One function is good for every launch.
         LaunchKey {
             width: 1,
             linear: false,
@@ -409,7 +409,7 @@ impl Executable {
 impl Drop for Executable {
     fn drop(&mut self) {
         for work in &self.finalizers {
-            // There is nobody left to tell of an error.
+            // There is nothing left that an error could be reported to.
             if work.run(None, 0, 1).is_ok() {
                 work.finish(0);
             }

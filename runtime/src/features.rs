@@ -1,4 +1,4 @@
-//! One table of every extension and OpenCL C feature that Brolga serves.
+//! One table of every extension and OpenCL C feature that Brolga supports.
 //!
 //! All extension and feature queries, of the platform and of the device, and which functions of
 //! extensions are found by name are generated from here. A row is added by the change that makes it
@@ -57,8 +57,8 @@ const fn row(scope: Scope, name: &'static str, major: u32, minor: u32) -> Extens
 /// Extensions. OpenCL Extension Specification, "Extensions Overview". Sub-groups are a feature of
 /// the core; `cl_khr_subgroups` would promise that the sub-groups of a work-group make progress
 /// independently of each other.
-// `cl_khr_spirv_extended_debug_info` would be served as well, but the CTS does not count it among
-// the extensions of Khronos.
+// `cl_khr_spirv_extended_debug_info` would be supported as well, but the CTS does not count it
+// among the extensions of Khronos.
 const EXTENSIONS: &[Extension] = &[
     row(Platform, "cl_khr_icd", 2, 0).with(&[
         "clIcdGetPlatformIDsKHR",

@@ -3,7 +3,7 @@
 //!
 //! A compute unit is a logical processor. A sub-device is the same CPU otherwise: all limits are
 //! its parent's, memory objects and programs are the context's, and code is compiled once for all.
-//! What it has of its own is a pool (`ConfinedPool`), made by its first queue, whose threads run on
+//! What it has of its own is a pool (`PinnedPool`), made by its first queue, whose threads run on
 //! its processors only.
 
 use std::sync::Arc;

@@ -64,7 +64,7 @@ impl Platform {
     }
 
     /// Whether `clGetExtensionFunctionAddressForPlatform` finds this function: those of the
-    /// extensions that are served.
+    /// extensions that are supported.
     pub fn has_extension_function(&self, name: &str) -> bool {
         features::has_function(name)
     }

@@ -1,8 +1,8 @@
 //! The threads that execute commands: workers, and threads of the application that wait.
 //!
 //! The root device's pool lives as long as the process. A sub-device has a pool of its own
-//! ([`ConfinedPool`]), whose workers stay on the sub-device's processors; threads of the
-//! application, which may be anywhere, do not help there.
+//! ([`PinnedPool`]), whose workers stay on the sub-device's processors; threads of the application,
+//! which may be anywhere, do not help there.
 //!
 //! # Lists
 //!
@@ -19,22 +19,22 @@
 //!
 //! # Why no wake-up is lost
 //!
-//! Workers that find nothing spin, then park; whoever makes work available tells them afterwards
-//! (`sleep.rs`).
+//! Workers that find nothing spin, then park; a thread that makes work available tells them
+//! afterwards (`sleep.rs`).
 //!
 //! "Work made available" is: an entry pushed to *ready* or *callbacks*; a place in a shared command
 //! given up by a thread that leaves early, or opened because the command turned out long; and
 //! entries left over when a thread takes one, because one push wakes at most one worker, which
 //! wakes the next (`take` tells it). A thread inside `help_until_done` or the worker loop pushes
-//! quietly (the next thing it does is take), and one that leaves the former wakes a worker if
-//! anything is left.
+//! without waking a worker (the next thing it does is take), and one that leaves the former wakes a
+//! worker if anything is left.
 //!
 //! A waiting thread sleeps on its event when there is nothing it can take. What its event depends
 //! on was enqueued before, so it is then not deferred (see `sleeping_waiters` for waits in the
-//! pools of sub-devices, where nobody helps), but running, or ready and known to the workers by the
-//! rules above, or waits for something of which the same is true, or for a user event. What kernels
-//! enqueue is never deferred: it is pushed by the thread that runs the kernel, notifying, or
-//! quietly by one that goes on to take.
+//! pools of sub-devices, where no thread helps), but running, or ready and known to the workers by
+//! the rules above, or waits for something of which the same is true, or for a user event. What
+//! kernels enqueue is never deferred: it is pushed by the thread that runs the kernel, which wakes
+//! a worker, unless it goes on to take itself.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -67,7 +67,7 @@ const MAX_THREADS: u32 = 1024;
 /// How a command that became ready is offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Push {
-    /// To whoever waits; see the module's head.
+    /// To threads that wait; see the module's head.
     Defer,
     /// The pushing thread is about to look for work itself.
     NoWake,
@@ -75,9 +75,9 @@ pub(crate) enum Push {
     Notify,
 }
 
-/// Who takes.
+/// The kind of thread that takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Who {
+enum Taker {
     Worker,
     Helper,
 }
@@ -125,14 +125,14 @@ pub(crate) struct Pool {
 
 /// A pool that goes with its owner.
 #[derive(Debug)]
-pub(crate) struct ConfinedPool(Arc<Pool>);
+pub(crate) struct PinnedPool(Arc<Pool>);
 
-impl ConfinedPool {
+impl PinnedPool {
     /// A worker for each of `processors`, on these processors.
-    pub(crate) fn new(processors: Vec<usize>) -> ConfinedPool {
+    pub(crate) fn new(processors: Vec<usize>) -> PinnedPool {
         let pool = Arc::new(Pool::new(processors.len() as u32, processors));
         pool.start();
-        ConfinedPool(pool)
+        PinnedPool(pool)
     }
 
     pub(crate) fn pool(&self) -> &Arc<Pool> {
@@ -140,9 +140,9 @@ impl ConfinedPool {
     }
 }
 
-impl Drop for ConfinedPool {
+impl Drop for PinnedPool {
     /// Every command keeps its device, and with it this, so that there is nothing left to do. The
-    /// last one may be dropped by a worker, so that nobody waits for the workers.
+    /// last one may be dropped by a worker, so that nothing waits for the workers.
     fn drop(&mut self) {
         self.0.workers.stop();
     }
@@ -243,8 +243,9 @@ impl Pool {
         self.wake_one();
     }
 
-    /// Makes deferred commands everybody's. Only the root device's pool has any; but commands of
-    /// all pools may wait for them, so that whatever counts as a flush of any queue asks for this.
+    /// Makes deferred commands ready for all threads. Only the root device's pool has any; but
+    /// commands of all pools may wait for them, so that whatever counts as a flush of any queue
+    /// asks for this.
     pub(crate) fn flush() {
         Pool::get().promote_deferred();
     }
@@ -271,8 +272,8 @@ impl Pool {
     }
 
     /// Takes something to do, and says whether there is more for a worker.
-    fn take(&self, who: Who) -> Option<(Task, bool)> {
-        if who == Who::Worker
+    fn take(&self, taker: Taker) -> Option<(Task, bool)> {
+        if taker == Taker::Worker
             && self.due.load(SeqCst) > 0
             && let Some(callback) = self.callbacks.lock().pop_front()
         {
@@ -280,7 +281,7 @@ impl Pool {
             return Some((Task::Callback(callback), more));
         }
         let nothing = self.available.load(SeqCst) == 0;
-        if nothing && (who == Who::Worker || self.deferred.load(SeqCst) == 0) {
+        if nothing && (taker == Taker::Worker || self.deferred.load(SeqCst) == 0) {
             return None;
         }
         // Dropped after the lock is released: the last reference to an event may be the last to its
@@ -296,7 +297,7 @@ impl Pool {
                     self.available.fetch_sub(1, SeqCst);
                     continue;
                 }
-                if !job.has_room() || who == Who::Helper && !job.may_help() {
+                if !job.has_room() || taker == Taker::Helper && !job.may_help() {
                     index += 1;
                     continue;
                 }
@@ -311,7 +312,7 @@ impl Pool {
                 return Some((Task::Command(event), more));
             }
         }
-        if who == Who::Helper
+        if taker == Taker::Helper
             && let Some(event) = lists.deferred.pop_front()
         {
             self.deferred.fetch_sub(1, SeqCst);
@@ -335,7 +336,7 @@ impl Pool {
     /// A worker's life.
     fn work(&self) {
         while !self.workers.are_stopped() {
-            let (task, more) = match self.take(Who::Worker) {
+            let (task, more) = match self.take(Taker::Worker) {
                 Some(taken) => taken,
                 None => match self.spin().or_else(|| self.park()) {
                     Some(taken) => taken,
@@ -362,7 +363,7 @@ impl Pool {
                 for _ in 0..16 {
                     spin_loop();
                 }
-                found = self.take(Who::Worker);
+                found = self.take(Taker::Worker);
             }
             found
         };
@@ -374,7 +375,7 @@ impl Pool {
 
     /// Sleeps until woken, unless there is work after all.
     fn park(&self) -> Option<(Task, bool)> {
-        self.workers.park(|| self.take(Who::Worker))
+        self.workers.park(|| self.take(Taker::Worker))
     }
 
     /// Executes commands on this thread until `event` is done, sleeping when there is nothing to
@@ -393,7 +394,7 @@ impl Pool {
             return;
         }
         while !event.is_done() {
-            if let Some((task, more)) = self.take(Who::Helper) {
+            if let Some((task, more)) = self.take(Taker::Helper) {
                 if more {
                     self.wake_one();
                 }
@@ -404,16 +405,16 @@ impl Pool {
                 continue;
             }
             if !self.spin_for(event) {
-                // What this thread pushed quietly and may not run itself (a native kernel) would
-                // wait for nobody.
+                // What this thread pushed without waking a worker and may not run itself (a native
+                // kernel) would wait for no thread.
                 if self.available.load(SeqCst) > 0 {
                     self.wake_one();
                 }
                 event.sleep();
             }
         }
-        // This thread may have pushed quietly, left a shared command, or been the one a wake-up was
-        // spared for.
+        // This thread may have pushed without waking a worker, left a shared command, or been the
+        // one a wake-up was spared for.
         if self.available.load(SeqCst) > 0 {
             self.wake_one();
         }

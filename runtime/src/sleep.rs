@@ -15,8 +15,8 @@ const ALL: u32 = i32::MAX as u32;
 /// 2. it looks for work once more;
 /// 3. it sleeps on the futex `epoch`, if that still has the value read.
 ///
-/// Whoever makes work available does so first, then looks at `spinners` and `sleepers`; when nobody
-/// spins and somebody sleeps, it increments `epoch` and wakes one. All these are sequentially
+/// A thread that makes work available does so first, then looks at `spinners` and `sleepers`; when
+/// none spins and one sleeps, it increments `epoch` and wakes one. All these are sequentially
 /// consistent. So either the worker's look in 2 comes after the work was made available and finds
 /// it, or the other thread's look at `sleepers` comes after 1 and wakes the worker; a wake between
 /// 1 and 3 changes `epoch`, and 3 does not sleep. A spinner stops by leaving `spinners` *before*
@@ -63,7 +63,7 @@ impl Workers {
     }
 
     /// Finds something by way of `look`, which takes its time, unless another worker does. Says
-    /// whether work is left then: whoever saw a spinner did not wake anybody.
+    /// whether work is left then: a thread that saw a spinner woke none.
     pub(crate) fn spin<T>(
         &self,
         look: impl FnOnce() -> Option<T>,
@@ -121,7 +121,7 @@ impl Status {
         self.get() <= 0
     }
 
-    /// The status has become final: wakes whoever waits.
+    /// The status has become final: wakes the threads that wait.
     pub(crate) fn wake(&self) {
         if self.waiters.load(SeqCst) > 0 {
             futex::wake(&self.word, ALL);

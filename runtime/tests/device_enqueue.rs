@@ -1,5 +1,5 @@
-//! Kernels that enqueue kernels, from many threads at once: nothing is lost, nobody waits for ever,
-//! and nothing is left over.
+//! Kernels that enqueue kernels, from many threads at once: nothing is lost, no launch waits for
+//! ever, and nothing is left over.
 //!
 //! Where no OpenCL C compiler is installed the tests say so and pass. What the C interface shows of
 //! on-device queues, its own tests check.
@@ -12,8 +12,8 @@ use brolga_runtime_testing::*;
 use opencl_sys::*;
 
 /// `tree` enqueues two of itself and a marker behind a user event, and something behind the marker,
-/// with all flags. Of what `lost` enqueues every second block waits for a user event that nobody
-/// sets.
+/// with all flags. Of what `lost` enqueues every second block waits for a user event that is never
+/// set.
 const SOURCE: &str = "
     void tree(global int *out, int depth) {
       atomic_inc(&out[0]);

@@ -424,12 +424,12 @@ fn priorities_are_obeyed() {
         };
         let slow = kernel(&context, "slow");
         slow.set_arg_value(0, &100u32.to_le_bytes()).unwrap();
-        let gate = Event::user(&context);
+        let user_event = Event::user(&context);
         let enqueue = |priority, count| -> Vec<Arc<Event>> {
             let queue = with(priority);
             (0..count)
                 .map(|_| {
-                    let wait = [Arc::clone(&gate)];
+                    let wait = [Arc::clone(&user_event)];
                     queue
                         .enqueue_nd_range(&slow, 1, None, Some(&[1]), Some(&[1]), &wait)
                         .unwrap()
@@ -439,7 +439,7 @@ fn priorities_are_obeyed() {
         let low = enqueue(Priority::Low, 200);
         let medium = enqueue(Priority::Medium, 10);
         let high = enqueue(Priority::High, 10);
-        gate.set_user_status(CL_COMPLETE).unwrap();
+        user_event.set_user_status(CL_COMPLETE).unwrap();
         for events in [&low, &medium, &high] {
             Event::wait_all(events).unwrap();
         }
@@ -528,11 +528,11 @@ fn stress_thread(context: &Arc<brolga_runtime::Context>, seed: u32) {
             }
             5 => {
                 let user = Event::user(context);
-                let gate = in_order
+                let marker = in_order
                     .enqueue_marker(std::slice::from_ref(&user))
                     .unwrap();
                 user.set_user_status(CL_COMPLETE).unwrap();
-                Event::wait_all(&[gate]).unwrap();
+                Event::wait_all(&[marker]).unwrap();
             }
             _ => {}
         }

@@ -227,7 +227,7 @@ fn workers_stop() {
 }
 
 #[test]
-fn whoever_waits_sees_the_end() {
+fn a_waiting_thread_sees_the_end() {
     in_every_order(3, || {
         let status = Arc::new(Status::new(3));
         let waiters = [(); 2].map(|()| {

@@ -272,7 +272,7 @@ fn assemble(text: &str) -> Vec<u8> {
 }
 
 /// Two variables that the host may name, one that is exported and that no kernel uses, and one that
-/// is nobody's business. Decoration 6188 is `HostAccessINTEL`, 6147 its number in
+/// is internal. Decoration 6188 is `HostAccessINTEL`, 6147 its number in
 /// `SPV_INTEL_global_variable_decorations`; the names are `both`, `in`, `out` and `none`.
 const NAMED: &str = r#"
 OpCapability Addresses

@@ -354,7 +354,7 @@ fn run_tool(command: &mut Command) -> Result<()> {
     }
 }
 
-/// Whether `spirv-val` accepts a module; without that tool, nobody objects.
+/// Whether `spirv-val` accepts a module; without that tool, no module is rejected.
 fn validates(il: &Path) -> bool {
     Command::new("spirv-val")
         .arg(il)

@@ -90,10 +90,10 @@ pub struct Handle<T: Object> {
     application: Mutex<ApplicationReferences<T>>,
 }
 
-/// `keep` is this handle itself while `count` is not zero.
+/// `own` is this handle itself while `count` is not zero.
 struct ApplicationReferences<T: Object> {
     count: cl_uint,
-    keep: Option<Ref<T>>,
+    own: Option<Ref<T>>,
 }
 
 /// The loader's data for the platform and everything made from it; set once, before any other call.
@@ -115,7 +115,7 @@ impl<T: Object> Handle<T> {
             object,
             application: Mutex::new(ApplicationReferences {
                 count: 0,
-                keep: None,
+                own: None,
             }),
         });
         handle.retain();
@@ -137,7 +137,7 @@ impl<T: Object> Handle<T> {
     pub fn retain(self: &Arc<Self>) {
         let mut application = self.application.lock();
         application.count += 1;
-        application.keep.get_or_insert_with(|| Arc::clone(self));
+        application.own.get_or_insert_with(|| Arc::clone(self));
     }
 
     /// One reference less; an error when the application holds none.
@@ -149,7 +149,7 @@ impl<T: Object> Handle<T> {
             }
             application.count -= 1;
             if application.count == 0 {
-                application.keep.take()
+                application.own.take()
             } else {
                 None
             }

@@ -17,7 +17,7 @@ use super::pointers::{FromC, OutPtr, RawHandle};
 /// Every byte of a value is initialised: no padding.
 pub unsafe trait Pod: Copy {}
 
-macro_rules! plain {
+macro_rules! pod {
     ($($type:ty),* $(,)?) => {
         $(
             // SAFETY: integers, a transparent pointer, and C structures whose fields leave no gap.
@@ -25,8 +25,8 @@ macro_rules! plain {
         )*
     };
 }
-plain!(u8, i32, u32, i64, u64, usize, isize, RawHandle);
-plain!(
+pod!(u8, i32, u32, i64, u64, usize, isize, RawHandle);
+pod!(
     cl_name_version,
     cl_image_format,
     cl_device_integer_dot_product_acceleration_properties,

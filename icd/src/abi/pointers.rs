@@ -91,8 +91,8 @@ impl<T: Copy> InPtr<T> {
 }
 
 impl<T: Copy> InPtr<T> {
-    /// One value after another, none for null. Who asks for the next knows from those before that
-    /// it is there.
+    /// One value after another, none for null. Code that asks for the next knows from the earlier
+    /// ones that it is there.
     pub fn values(self) -> impl Iterator<Item = T> {
         let mut at = self.0;
         std::iter::from_fn(move || {

@@ -137,7 +137,7 @@ pub fn compile(
         .compile(&options_text(options), &headers, done)
 }
 
-/// The handle of a program being linked, made by whoever needs it first: the entry point, which
+/// The handle of a program being linked, made where it is needed first: the entry point, which
 /// returns it, or the callback, which may run before the entry point has returned.
 struct Linked {
     context: Ref<Context>,

@@ -374,7 +374,7 @@ fn extensions(
     })
 }
 
-/// The SPIR-V capabilities that the compiler serves and the device has the types and objects for.
+/// The SPIR-V capabilities that the compiler supports and the device has the types and objects for.
 fn spirv_capabilities(device: &RuntimeDevice) -> Vec<cl_uint> {
     // > ImageBasic: for devices supporting Images (where CL_DEVICE_IMAGE_SUPPORT is CL_TRUE)
     let of_images = |name: &str| {

@@ -136,7 +136,7 @@ pub fn create_with_binary(
         })
         .collect();
     binary_status.set_all(&statuses);
-    // Every device of a context is the same CPU, so the first binary serves them all.
+    // Every device of a context is the same CPU, so the first binary is for all.
     let mut programs = programs.into_iter().collect::<CLResult<Vec<_>>>()?;
     let runtime = programs.swap_remove(0);
     Ok(Program::handle(runtime, context, devices).raw())

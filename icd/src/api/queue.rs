@@ -182,7 +182,7 @@ fn finish(
 }
 
 /// The default on-device queue of each device of a context that has one. They live as long as
-/// somebody holds them.
+/// something holds them.
 #[derive(Default)]
 pub struct DefaultQueues(Vec<(RawHandle, Weak<Handle<Queue>>)>);
 

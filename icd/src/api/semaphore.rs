@@ -184,7 +184,7 @@ pub fn get_handle(
     // > CL_INVALID_VALUE if the requested external semaphore handle type was not specified when
     // > sema_object was created.
     require(semaphore.exports.contains(&kind), ClError::INVALID_VALUE)?;
-    // A descriptor is made for somebody who takes it.
+    // A descriptor is made only for a caller that takes it.
     match writer.takes::<i32>() {
         true => writer.value(semaphore.runtime.export()?.into_raw_fd()),
         false => writer.value(-1i32),

@@ -230,7 +230,8 @@ impl Queue {
                     _ => return Err(ClError::INVALID_VALUE),
                 }
             }
-            // What the system allocates is a type of SVM here, whose allocations nobody knows.
+            // What the system allocates is a type of SVM here, whose allocations are not known
+            // here.
             let Some(allocation) = self.context().shared().find_svm(pointer.addr()) else {
                 continue;
             };

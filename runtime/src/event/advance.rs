@@ -84,7 +84,7 @@ pub(super) fn advance(step: Step, push: Push) {
                     continue;
                 };
                 let Some(parent) = parent_link.take_parent() else {
-                    parent_link.tree.fail_stuck();
+                    parent_link.tree.release_events();
                     continue;
                 };
                 if let Some(parent_link) = &parent.parent_link {

@@ -6,12 +6,12 @@
 //! queued     created; counts its unfinished dependencies (plus one while the enqueue is going on)
 //! submitted  the count reached zero: offered to the pool, or completed on the spot when it has
 //!            nothing to do or a dependency failed
-//! running    the first thread took a share of its work
-//! complete   the last share is done (or a negative error code): waiters are woken, dependents' counts
-//!            decremented, callbacks handed to the pool
+//! running    the first thread took a chunk of its work
+//! complete   the last chunk is done (or a negative error code): waiters are woken, counts of
+//!            dependents decremented, callbacks handed to the pool
 //! ```
 //!
-//! A command that may enqueue others, or was enqueued by one (`on_device/`), has a parent_link. It
+//! A command that may enqueue others, or was enqueued by one (`on_device/`), has a parent link. It
 //! *ends* when the last share is done, and is complete when all that it enqueued is.
 //!
 //! The status changes to a final one under the lock of the event's links, and dependents and
@@ -229,7 +229,7 @@ impl Event {
             return Err(ClError::INVALID_VALUE);
         }
         // CL_INVALID_OPERATION if the execution_status for event has already been changed. The
-        // enqueue's hold, which nobody else lets go of for a user event, decides between two
+        // enqueue's hold, which nothing else lets go of for a user event, decides between two
         // threads.
         if self
             .pending
@@ -492,7 +492,7 @@ impl Event {
         for event in commands {
             advance(Step::Ready(Arc::clone(event)), Push::Notify);
         }
-        // What is ready but deferred would wait for somebody to wait for it.
+        // What is ready but deferred would wait for a thread to wait for it.
         Pool::flush();
     }
 
@@ -553,7 +553,7 @@ impl Event {
         Submitted::WithWork
     }
 
-    /// The first thread that takes a share marks the command as running.
+    /// The first thread that takes a chunk marks the command as running.
     pub(crate) fn begin(&self, now: u64) {
         if self.start.load(Relaxed) == 0
             && self.start.compare_exchange(0, now, AcqRel, Relaxed).is_ok()
@@ -590,12 +590,12 @@ impl Event {
         advance(Step::Complete(Arc::clone(self), status), push);
     }
 
-    /// The last share is done. The rest is as for [`Event::complete`].
+    /// The last chunk is done. The rest is as for [`Event::complete`].
     pub(crate) fn end(self: &Arc<Self>, push: Push) {
         advance(Step::Ended(Arc::clone(self)), push);
     }
 
-    /// Makes `status` final and wakes whoever waits for it; returns the dependents.
+    /// Makes `status` final and wakes the threads that wait for it; returns the dependents.
     fn settle(&self, status: i32) -> SmallVec<[Dependent; 2]> {
         // What the command kept alive goes first, so that a waiter finds destructor callbacks
         // called.
@@ -642,7 +642,7 @@ impl Event {
 
 impl Drop for Event {
     /// An event that goes away unfinished (a user event released before its status was set) can
-    /// never let its dependents run: they fail, so that nobody waits for them for ever.
+    /// never let its dependents run: they fail, so that no thread waits for them for ever.
     fn drop(&mut self) {
         for dependent in std::mem::take(&mut self.links.get_mut().dependents) {
             dependent.event.inherit_failure();

@@ -14,7 +14,7 @@ mod x86_64 {
 
     use brolga_compiler::{KernelFn, Launch};
 
-    pub(crate) const IS_SERVED: bool = true;
+    pub(crate) const IS_SUPPORTED: bool = true;
 
     /// Where [`call`] goes on: the stack pointer, and the instruction.
     #[repr(C)]
@@ -48,7 +48,7 @@ mod x86_64 {
         unsafe { trampoline(kernel, launch, scratch, begin, end, resume_point) != 0 }
     }
 
-    /// Saves the registers that a callee must keep, notes how to come back to them, and calls.
+    /// Saves the registers that a callee must keep, records how to come back to them, and calls.
     #[unsafe(naked)]
     unsafe extern "C" fn trampoline(
         kernel: KernelFn,
@@ -195,7 +195,7 @@ mod x86_64 {
 mod none {
     use brolga_compiler::{KernelFn, Launch};
 
-    pub(crate) const IS_SERVED: bool = false;
+    pub(crate) const IS_SUPPORTED: bool = false;
 
     pub(crate) struct ResumePoint;
 

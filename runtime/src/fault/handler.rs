@@ -19,7 +19,7 @@ pub(super) static BEFORE: LazyLock<Option<[libc::sigaction; SIGNALS.len()]>> =
 const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
 
 fn install() -> Option<[libc::sigaction; SIGNALS.len()]> {
-    if !arch::IS_SERVED || std::env::var("BROLGA_FAULTS").is_ok_and(|v| v == "0") {
+    if !arch::IS_SUPPORTED || std::env::var("BROLGA_FAULTS").is_ok_and(|v| v == "0") {
         return None;
     }
     stay_loaded();

@@ -3,7 +3,8 @@
 //! ```text
 //! call()            this thread's slot says: generated code from here to there, come back so
 //!   generated code  faults
-//!     handler()     finds the slot, notes the fault, and lets the thread go on where `call` returns
+//!     handler()     finds the slot, records the fault, and lets the thread go on where `call`
+//!                   returns
 //! ```
 //!
 //! The handler looks for its thread in a table that threads enter before they first run a kernel,
@@ -11,10 +12,9 @@
 //! Only faults of instructions of the kernel itself are taken, and of the C library's `memmove`
 //! when the kernel called that: any other function that it calls may hold locks. `printf` reads the
 //! strings that it is given by way of [`access`], which says when an access faults instead of
-//! faulting; then the launch fails when the call of generated code returns. What serves device
-//! queues is given addresses that the kernel has touched. In a program where another function takes
-//! the place of `memmove`, as the address and thread sanitizers' does, a fault in that is not the
-//! kernel's.
+//! faulting; then the launch fails when the call of generated code returns. Host calls are given
+//! addresses that the kernel has touched. In a program where another function takes the place of
+//! `memmove`, as the address and thread sanitizers' does, a fault in that is not the kernel's.
 //!
 //! Everything else goes to the handler that was there before, and a handler that the application
 //! installs later comes first. `BROLGA_FAULTS=0` installs none.
@@ -53,7 +53,7 @@ pub(crate) use guard::guard;
 pub(crate) use interrupt::interrupt_kernels;
 
 /// Whether kernels can be left before their end on this processor.
-pub(crate) const IS_SERVED: bool = arch::IS_SERVED;
+pub(crate) const IS_SUPPORTED: bool = arch::IS_SUPPORTED;
 
 /// What a kernel did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,8 +181,8 @@ unsafe fn call_caught(
     let stop_address = stop.map_or(ptr::null_mut(), |stop| ptr::from_ref(stop).cast_mut());
     slot.stop.store(stop_address, Relaxed);
     slot.is_guard.store(false, Relaxed);
-    // Who wants the kernel to end says so first and looks for threads that run it then, both
-    // sequentially consistent. So either it finds this one, or this one finds out here.
+    // A thread that wants the kernel to end says so first and then looks for threads that run it,
+    // both sequentially consistent. So either it finds this one, or this one finds out here.
     slot.running.store(true, SeqCst);
     if stop.is_some_and(|stop| stop.load(SeqCst)) {
         slot.running.store(false, Relaxed);

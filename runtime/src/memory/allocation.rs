@@ -41,8 +41,8 @@ enum Source {
 /// Bytes of all large blocks.
 static MAPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// A share of the machine's memory. The system promises more memory than there is and kills who
-/// touches it; an application is better served by an error.
+/// A part of the machine's memory. The system promises more memory than there is and kills the
+/// process that touches it; an error is better.
 #[derive(Debug)]
 struct Reservation(usize);
 
@@ -62,8 +62,8 @@ impl Drop for Reservation {
     }
 }
 
-// SAFETY: the block is owned; what may be done with it from which thread is up to those who access
-// it.
+// SAFETY: the block is owned; what may be done with it from which thread is up to the code that
+// accesses it.
 unsafe impl Send for Allocation {}
 // SAFETY: as above; no method reads or writes the block.
 unsafe impl Sync for Allocation {}
@@ -140,7 +140,7 @@ impl Drop for Allocation {
             // SAFETY: allocated with this layout in `new`, freed once.
             Source::Heap(layout) => unsafe { dealloc(self.pointer.as_ptr(), *layout) },
             Source::Mapping { base, length, .. } => {
-                // SAFETY: the mapping made in `map`, unmapped once, when nobody refers to it any
+                // SAFETY: the mapping made in `map`, unmapped once, when nothing refers to it any
                 // more.
                 let unmapped = unsafe { munmap(base.as_ptr().cast(), *length) };
                 debug_assert!(unmapped.is_ok());

@@ -1,4 +1,4 @@
-//! Memory that somebody else made, imported by file descriptor (`cl_khr_external_memory`).
+//! Memory that another API or process made, imported by file descriptor (`cl_khr_external_memory`).
 //!
 //! Device memory is host memory, so that whatever can be mapped shared will do: anonymous and
 //! shared memory files (`memfd_create`, `shm_open`), files, and dma-bufs of drivers that support
@@ -127,8 +127,8 @@ pub(crate) struct Imported {
     dma_buf: Option<OwnedFd>,
 }
 
-// SAFETY: the mapping is owned; what may be done with the memory from which thread is up to those
-// who access it.
+// SAFETY: the mapping is owned; what may be done with the memory from which thread is up to the
+// code that accesses it.
 unsafe impl Send for Imported {}
 // SAFETY: as above; no method reads or writes it.
 unsafe impl Sync for Imported {}
@@ -168,7 +168,7 @@ impl Imported {
 
 impl Drop for Imported {
     fn drop(&mut self) {
-        // SAFETY: mapped in `import`, unmapped once, when nobody refers to it any more.
+        // SAFETY: mapped in `import`, unmapped once, when nothing refers to it any more.
         let unmapped = unsafe { libc::munmap(self.base.as_ptr().cast(), self.size) };
         debug_assert!(unmapped == 0);
     }

@@ -7,7 +7,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HostPtr(*mut u8);
 
-// SAFETY: a HostPtr is only an address; whoever dereferences it relies on the contract of `new`,
+// SAFETY: a HostPtr is only an address; code that dereferences it relies on the contract of `new`,
 // which covers every thread.
 unsafe impl Send for HostPtr {}
 // SAFETY: as above.

@@ -2,8 +2,8 @@
 //!
 //! Host memory is device memory, so everything that the interfaces for such memory promise is
 //! simply true: the same addresses everywhere, access from both sides at once, atomics between
-//! them, and kernels that find their way to allocations nobody told them of. What is left is to
-//! remember which allocation an address belongs to, and how it was made. That is this table, one
+//! them, and kernels that find their way to allocations that they were not told of. What is left is
+//! to remember which allocation an address belongs to, and how it was made. That is this table, one
 //! for each context, whichever of the interfaces allocates: `svm.rs` and `unified_svm.rs` (shared
 //! virtual memory of the core and of `cl_khr_unified_svm`), `usm.rs`
 //! (`cl_intel_unified_shared_memory`).
@@ -84,7 +84,7 @@ impl SharedTable {
             _ => None,
         };
         drop(allocations);
-        // The memory goes back outside the lock, when nobody looks at it any more.
+        // The memory goes back outside the lock, when nothing looks at it any more.
         freed.is_some()
     }
 

@@ -13,7 +13,8 @@ const BYTES_PER_THREAD: usize = 512 << 10;
 /// Bytes moved in a nanosecond, about: for the guess of how long a transfer takes.
 const BYTES_PER_NANOSECOND: usize = 8;
 
-/// Moves bytes. Whoever makes one has checked that the addresses hold as many bytes as it says.
+/// Moves bytes. The code that makes one has checked that the addresses hold as many bytes as it
+/// says.
 #[derive(Debug)]
 pub(crate) enum Transfer {
     Copy {
@@ -96,8 +97,8 @@ impl Transfer {
                     false => (begin * BLOCK, (end * BLOCK).min(*size)),
                 };
                 let target = destination.offset(from).as_ptr();
-                // SAFETY: `size` bytes are valid at both addresses (checked by who made the
-                // transfer, vouched for by `HostPtr::new`); `copy` allows overlap.
+                // SAFETY: `size` bytes are valid at both addresses (checked where the transfer was
+                // made, vouched for by `HostPtr::new`); `copy` allows overlap.
                 unsafe { std::ptr::copy(source.offset(from).as_ptr(), target, to - from) };
             }
             Transfer::Rect {

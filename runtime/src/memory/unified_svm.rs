@@ -1,9 +1,9 @@
 //! The types of shared virtual memory, and allocation by type: `cl_khr_unified_svm`.
 //!
-//! The extension is a draft; what is served is its revision 0.9.0. A type is a set of capabilities,
-//! known by its place in [`SVM_TYPES`], and all devices of the platform have the same types. The
-//! sentences quoted are those of the draft's sections "Allocating SVM With Properties" and
-//! "Suggesting an SVM Type".
+//! The extension is a draft; what is supported is its revision 0.9.0. A type is a set of
+//! capabilities, known by its place in [`SVM_TYPES`], and all devices of the platform have the same
+//! types. The sentences quoted are those of the draft's sections "Allocating SVM With Properties"
+//! and "Suggesting an SVM Type".
 
 use opencl_sys::*;
 

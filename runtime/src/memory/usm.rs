@@ -1,8 +1,8 @@
 //! Unified shared memory: `cl_intel_unified_shared_memory`.
 //!
-//! Host, device and shared allocations differ in who owns them, and there is only one owner of
-//! memory here. The sentences about errors are those of the extension's section "Allocating and
-//! Freeing Unified Shared Memory".
+//! Host, device and shared allocations differ in what owns them, and all memory has one owner here.
+//! The sentences about errors are those of the extension's section "Allocating and Freeing Unified
+//! Shared Memory".
 
 use std::sync::Arc;
 

@@ -58,7 +58,7 @@ impl<'a> Caller<'a> {
     pub(crate) fn host_call(&self, what: DeviceOp, block: Option<FuncId>, words: &[u64]) -> u64 {
         let tree = &self.spawner.tree;
         let block = block.and_then(|block| self.spawner.executable.block(block));
-        let answer = |result: Result<(), Refusal>| match result {
+        let code = |result: Result<(), Refusal>| match result {
             Ok(()) => SUCCESS as u64,
             // "If the -g compile option is specified [...] the following errors may be returned
             // instead of CLK_ENQUEUE_FAILURE".
@@ -68,9 +68,9 @@ impl<'a> Caller<'a> {
         match what {
             DeviceOp::EnqueueKernel => {
                 let block = block.ok_or(OUT_OF_RESOURCES);
-                answer(block.and_then(|block| self.enqueue_kernel(block, &Enqueue::new(words))))
+                code(block.and_then(|block| self.enqueue_kernel(block, &Enqueue::new(words))))
             }
-            DeviceOp::EnqueueMarker => answer(self.enqueue_marker(&Marker::new(words))),
+            DeviceOp::EnqueueMarker => code(self.enqueue_marker(&Marker::new(words))),
             DeviceOp::RetainEvent => {
                 tree.retain(words[0]);
                 0
@@ -103,7 +103,7 @@ impl<'a> Caller<'a> {
                 0
             }
             DeviceOp::DefaultQueue => tree.default_queue,
-            // Whoever called this does that.
+            // The caller does that.
             DeviceOp::FailAssertion => 0,
             DeviceOp::SubGroupCount
             | DeviceOp::MaxSubGroupSize
@@ -164,8 +164,8 @@ impl<'a> Caller<'a> {
             return Err(OUT_OF_RESOURCES);
         }
         // SAFETY: the instruction's operands Param and Param Size say that so many bytes are there,
-        // and the kernel has touched them; nobody else writes them while the work-item that made
-        // them enqueues them.
+        // and the kernel has touched them; nothing writes them while the work-item that made them
+        // enqueues them.
         let literal = match (address, size) {
             (0, _) | (_, 0) => &[],
             _ => unsafe { std::slice::from_raw_parts(address as *const u8, size as usize) },

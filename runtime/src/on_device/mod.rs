@@ -2,7 +2,7 @@
 //!
 //! What a kernel enqueues is a command like any other: an [`Event`] with a launch or nothing to do,
 //! with dependencies, run by the pool. It never runs inside the call that enqueues it, so nothing
-//! recurses and nobody waits. What is different is
+//! recurses and no thread waits. What is different is
 //!
 //! - its *parent*, the launch that enqueued it. That is complete when all its children are
 //!   ("Determining When a Parent Kernel has Finished Execution"): each event counts those that are
@@ -11,7 +11,7 @@
 //!   *ended*, with `CLK_ENQUEUE_FLAGS_WAIT_WORK_GROUP` when the call of generated code that runs
 //!   the work-group returns;
 //! - its *tree*: the launch that the host enqueued and everything that came of it. Events are
-//!   handles of a table of the tree's, since they can be passed to nobody else. When nothing of a
+//!   handles of a table of the tree's, since they can be passed to nothing else. When nothing of a
 //!   tree can run any more, what it still waits for never comes, and fails.
 //!
 //! - `tree.rs`: launch trees, the table of events. `host_call.rs`: the device_runtime, open it

@@ -127,8 +127,9 @@ impl LaunchTree {
         blocked.alive().filter(|event| event.is_blocked()).collect()
     }
 
-    /// The launch from the host is complete: nobody can use a handle any more.
-    pub(crate) fn fail_stuck(&self) {
+    /// The launch from the host is complete, and no kernel is left that could use a handle: lets
+    /// the events go.
+    pub(crate) fn release_events(&self) {
         let events = std::mem::take(&mut *self.events.lock());
         drop(events);
     }

@@ -115,7 +115,7 @@ impl Semaphore {
     fn wait(&self, event: &Arc<Event>) {
         let mut pairs = self.pairs.lock();
         match &pairs.signal {
-            // A signal that failed signals nobody: who waits for it fails too.
+            // A signal that failed signals nothing: a wait for it fails too.
             Some(signal) if pairs.wait.is_none() => {
                 event.depend_on(signal, true);
                 pairs.wait = Some(Arc::clone(event));
