@@ -1,9 +1,10 @@
 //! Divergent control flow turned into masks: partial linearization.
 //!
-//! Uniform branches stay branches. At a divergent branch lanes go both ways, so both targets must run: the first
-//! in [`Order`](super::order::Order) is jumped to, the other is *pending* and runs when the order comes to it (Moll & Hack,
-//! "Partial Control-Flow Linearization", PLDI 2018). A divergent loop runs until no lane wants another iteration; lanes that
-//! left wait at its latch, and the loop's exits are pending when it ends.
+//! Uniform branches stay branches. At a divergent branch lanes go both ways, so both targets must
+//! run: the first in [`Order`](super::order::Order) is jumped to, the other is *pending* and runs
+//! when the order comes to it (Moll & Hack, "Partial Control-Flow Linearization", PLDI 2018). A
+//! divergent loop runs until no lane wants another iteration; lanes that left wait at its latch,
+//! and the loop's exits are pending when it ends.
 //!
 //! What flows along edges is kept in *variables*, one state of them for each edge of the new graph:
 //! - `Mask(b)`: the lanes that go to `b`, for blocks whose mask is not another block's;
