@@ -1,4 +1,4 @@
-//! The library stays mapped once loaded: its worker threads outlive whoever unloads it.
+//! The library stays mapped once loaded: its worker threads outlive code that unloads it.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

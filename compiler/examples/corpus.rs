@@ -1,9 +1,11 @@
-//! Compiles every SPIR-V module (`.spv`) under some folders to machine code, and says what could not be, why, and how much processor time it took.
+//! Compiles every SPIR-V module (`.spv`) under some folders to machine code, and says what could
+//! not be, why, and how much processor time it took.
 //!
 //! `cargo run --release -p brolga-compiler --example corpus -- [--slow MS] [--jobs N] PATH...`
 //!
-//! Every kernel is compiled for two launch keys: the usual one (a linear range of whole chunks) and the one that
-//! promises nothing. Each module has a process of its own, so that one that crashes or hangs is a line of the report.
+//! Every kernel is compiled for two launch keys: the usual one (a linear range of whole chunks) and
+//! the one that promises nothing. Each module has a process of its own, so that one that crashes or
+//! hangs is a line of the report.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

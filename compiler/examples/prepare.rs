@@ -1,5 +1,5 @@
-//! Prints the kernels of a SPIR-V module (`.spv`) or IR text (`.bir`) as they go to the vectorizer, and how long preparing each
-//! took.
+//! Prints the kernels of a SPIR-V module (`.spv`) or IR text (`.bir`) as they go to the vectorizer,
+//! and how long preparing each took.
 
 use std::time::Instant;
 

@@ -5,36 +5,38 @@
 //! memory of its own that no other thread touches meanwhile.
 //!
 //! Scratch memory: `[work-group memory | barrier context]`. Work-group memory is
-//! [`Launch::local_mem_size`] bytes (the kernel's static variables first, from offset 0, then whatever the
-//! host placed there for `local` pointer arguments); the context follows at the next multiple of
-//! [`SCRATCH_ALIGN`]. [`crate::CompiledKernel::scratch_size`] gives the total.
+//! [`Launch::local_mem_size`] bytes (the kernel's static variables first, from offset 0, then
+//! whatever the host placed there for `local` pointer arguments); the context follows at the next
+//! multiple of [`SCRATCH_ALIGN`]. [`crate::CompiledKernel::scratch_size`] gives the total.
 //!
-//! Argument block: each argument at [`crate::kernel_info::ArgInfo::offset`], little-endian, as the host's C ABI lays
-//! it out. A pointer to global or constant memory is its 64-bit address (0 for a null buffer). A
-//! pointer to local memory is its 64-bit byte *offset in work-group memory*; generated code adds the
-//! base of the scratch memory it was given. An image is the address of its [`crate::image::Descriptor`], which stays as it is while
-//! the kernel runs; a sampler is its number ([`crate::image::Sampler::bits`]), in eight bytes.
+//! Argument block: each argument at [`crate::kernel_info::ArgInfo::offset`], little-endian, as the
+//! host's C ABI lays it out. A pointer to global or constant memory is its 64-bit address (0 for a
+//! null buffer). A pointer to local memory is its 64-bit byte *offset in work-group memory*;
+//! generated code adds the base of the scratch memory it was given. An image is the address of its
+//! [`crate::image::Descriptor`], which stays as it is while the kernel runs; a sampler is its
+//! number ([`crate::image::Sampler::bits`]), in eight bytes.
 
 use std::ffi::c_void;
 
-/// Alignment in bytes of scratch memory, of the barrier context in it, and of each `local` argument.
+/// Alignment in bytes of scratch memory, of the barrier context in it, and of each `local`
+/// argument.
 pub const SCRATCH_ALIGN: u64 = 128;
 
 /// Runs the work-groups with linear ids `begin..end` (x fastest) on the calling thread.
 ///
 /// # Safety
-/// `launch` and all memory its arguments point to must outlive the call; `scratch` must be
-/// aligned to [`SCRATCH_ALIGN`], as large as [`crate::CompiledKernel::scratch_size`] says, and used by
-/// this call alone.
+/// `launch` and all memory its arguments point to must outlive the call; `scratch` must be aligned
+/// to [`SCRATCH_ALIGN`], as large as [`crate::CompiledKernel::scratch_size`] says, and used by this
+/// call alone.
 pub type KernelFn =
     unsafe extern "C" fn(launch: *const Launch, scratch: *mut u8, begin: u64, end: u64);
 
 /// Receives one `printf` call of one work-item.
 ///
-/// `format` is the NUL-terminated format string; `types` describes `count` arguments, two bytes each
-/// ([`PrintfScalar`] code, lane count); `lanes` holds every lane of every argument in order, each
-/// zero-extended to eight bytes. A string argument (`%s`) is a [`PrintfScalar::Pointer`]
-/// to NUL-terminated bytes.
+/// `format` is the NUL-terminated format string; `types` describes `count` arguments, two bytes
+/// each ([`PrintfScalar`] code, lane count); `lanes` holds every lane of every argument in order,
+/// each zero-extended to eight bytes. A string argument (`%s`) is a [`PrintfScalar::Pointer`] to
+/// NUL-terminated bytes.
 pub type PrintfFn = unsafe extern "C" fn(
     context: *mut c_void,
     format: *const u8,
@@ -43,10 +45,11 @@ pub type PrintfFn = unsafe extern "C" fn(
     count: u64,
 );
 
-/// Does a service of device-side enqueue for one work-item, as [`crate::device`] says, and gives its result, or 0.
+/// Does a service of device-side enqueue for one work-item, as [`crate::device`] says, and gives
+/// its result, or 0.
 ///
-/// `what` is the service and its block ([`crate::device::decode`]), `words` the `count` operands, each zero-extended to eight
-/// bytes.
+/// `what` is the service and its block ([`crate::device::decode`]), `words` the `count` operands,
+/// each zero-extended to eight bytes.
 pub type DeviceFn =
     unsafe extern "C" fn(context: *mut c_void, what: u64, words: *const u64, count: u64) -> u64;
 
@@ -73,7 +76,8 @@ pub struct Launch {
     pub args: *const u8,
     pub global_offset: [u64; 3],
     pub global_size: [u64; 3],
-    /// The enqueued local size; the last group of a dimension is smaller when it does not divide the global size.
+    /// The enqueued local size; the last group of a dimension is smaller when it does not divide
+    /// the global size.
     pub local_size: [u64; 3],
     pub num_groups: [u64; 3],
     pub work_dim: u64,

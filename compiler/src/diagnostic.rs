@@ -1,4 +1,5 @@
-//! What a user is told: why a module was refused, one line for a build log, and what may be worth knowing of a kernel.
+//! What a user is told: why a module was refused, one line for a build log, and what may be worth
+//! knowing of a kernel.
 
 use std::fmt;
 

@@ -1,5 +1,6 @@
 //! Writes what each stage made to files, for people: `BROLGA_DUMP=spirv,ir,wg,vec,clif,asm`, in
-//! `BROLGA_DUMP_DIR` (default `brolga-dump`). `BROLGA_REMARKS=1` says on standard error how each kernel is run.
+//! `BROLGA_DUMP_DIR` (default `brolga-dump`). `BROLGA_REMARKS=1` says on standard error how each
+//! kernel is run.
 
 use std::path::PathBuf;
 
@@ -43,8 +44,8 @@ impl Dump {
         self.stages.iter().any(|s| s == stage || s == "all")
     }
 
-    /// Writes `text` to `<kernel>.<stage>.txt` if `stage` is wanted. What cannot be written is said on standard error
-    /// and otherwise ignored: a dump never changes what a program does.
+    /// Writes `text` to `<kernel>.<stage>.txt` if `stage` is wanted. What cannot be written is said
+    /// on standard error and otherwise ignored: a dump never changes what a program does.
     pub fn write(&self, stage: &str, kernel: &str, text: impl FnOnce() -> String) {
         self.write_bytes(stage, kernel, "txt", || text().into_bytes());
     }

@@ -1,7 +1,7 @@
 //! Index spaces of launches, and what generated code may take for granted of them.
 //!
-//! Analyses and transformations look at a [`LaunchKey`] only: it holds what changes the code, and no sizes, so that few
-//! variants of a kernel are ever compiled.
+//! Analyses and transformations look at a [`LaunchKey`] only: it holds what changes the code, and
+//! no sizes, so that few variants of a kernel are ever compiled.
 
 /// The index space of one launch; unused dimensions have size 1 and offset 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,8 +12,8 @@ pub struct NdRange {
     pub local_size: [u64; 3],
 }
 
-/// Bound on global ids, sizes and offsets under which index arithmetic is known not to wrap 32 bits: a few
-/// elements per work-item still fit.
+/// Bound on global ids, sizes and offsets under which index arithmetic is known not to wrap 32
+/// bits: a few elements per work-item still fit.
 pub const SMALL_IDS: u64 = 1 << 28;
 
 /// Bound on the work-items of a work-group, in any dimension and in all.

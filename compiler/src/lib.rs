@@ -18,13 +18,13 @@
 //! interpreter and generated code call. On the ground are `launch.rs` (index spaces, and what code
 //! is specialised for) and `options.rs` (what a program is built with). Imports point down.
 //!
-//! What flows in: modules as words, specialization constants and build options ([`Program::from_spirv`]).
-//! What flows out: what a host needs to know of each kernel ([`KernelInfo`]) and, per launch
-//! shape, a function pointer ([`CompiledKernel`]) together with the memory it wants.
-//! This crate knows nothing of OpenCL objects, threads or queues.
+//! What flows in: modules as words, specialization constants and build options
+//! ([`Program::from_spirv`]). What flows out: what a host needs to know of each kernel
+//! ([`KernelInfo`]) and, per launch shape, a function pointer ([`CompiledKernel`]) together with
+//! the memory it wants. This crate knows nothing of OpenCL objects, threads or queues.
 //!
-//! Open `program.rs` first: it drives the stages. `abi.rs` is the contract with whoever runs the code,
-//! `pipe.rs` with whoever makes pipes, `device/` with whoever runs what kernels enqueue.
+//! Open `program.rs` first: it drives the stages. `abi.rs` is the contract with whoever runs the
+//! code, `pipe.rs` with whoever makes pipes, `device/` with whoever runs what kernels enqueue.
 
 pub mod abi;
 pub mod analysis;

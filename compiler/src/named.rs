@@ -1,4 +1,5 @@
-//! Enumerations that have names in the text form of the IR: one table that printer and parser share.
+//! Enumerations that have names in the text form of the IR: one table that printer and parser
+//! share.
 
 /// Declares a field-less enum together with its text names, `ALL` and `from_name`.
 macro_rules! named {

@@ -21,7 +21,8 @@ pub struct BuildOptions {
     pub denorms_are_zero: bool,
 }
 
-/// Values for specialization constants, by `SpecId`: the little-endian bytes `clSetProgramSpecializationConstant` was given.
+/// Values for specialization constants, by `SpecId`: the little-endian bytes
+/// `clSetProgramSpecializationConstant` was given.
 pub type SpecConstants = BTreeMap<u32, Vec<u8>>;
 
 /// A specialization constant that a module declares.

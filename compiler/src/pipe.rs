@@ -1,7 +1,7 @@
 //! What a pipe is in memory: the contract between generated code and the host that makes pipes.
 //!
-//! A pipe is a ring of slots for packets, in one piece of memory aligned to [`ALIGN`]; its handle in a kernel is the
-//! address of it. All numbers are little-endian.
+//! A pipe is a ring of slots for packets, in one piece of memory aligned to [`ALIGN`]; its handle
+//! in a kernel is the address of it. All numbers are little-endian.
 //!
 //! | bytes | type | what |
 //! | --- | --- | --- |
@@ -16,23 +16,29 @@
 //!
 //! What several threads change has cache lines of its own.
 //!
-//! The *state* of a slot counts what happened to it: written, read, written again. So it is even when the slot may be
-//! written, odd when it may be read, and what it must be is known in advance: a head's *phase* is the state in which it
-//! may reserve the slot that it points to. It is 0 for the first writer of each slot and 1 for the first reader, and grows by 2 each time that the
-//! head comes round. This is Vyukov's bounded queue for many producers and consumers, with a count of rounds for each slot in place
-//! of one for each ticket, so that a ring may have any number of slots and no position is ever divided.
+//! The *state* of a slot counts what happened to it: written, read, written again. So it is even
+//! when the slot may be written, odd when it may be read, and what it must be is known in advance:
+//! a head's *phase* is the state in which it may reserve the slot that it points to. It is 0 for
+//! the first writer of each slot and 1 for the first reader, and grows by 2 each time that the head
+//! comes round. This is Vyukov's bounded queue for many producers and consumers, with a count of
+//! rounds for each slot in place of one for each ticket, so that a ring may have any number of
+//! slots and no position is ever divided.
 //!
-//! - **To reserve** n slots is to find all of them in the state that they must have, going on from a head, and then to move the
-//!   head past them by one compare-and-exchange. A slot in that state stays in it until somebody moves the head past it, so if the
-//!   exchange succeeds, all n are still as they were found. If one is not, and the head has not moved since, then there were not n slots at that
-//!   moment: the reservation fails, and is right to. If the head has moved, somebody else has succeeded, and it is tried again.
-//!   Nobody waits for anybody.
-//! - **A reservation** is the number of slots in the high half of 64 bits and the first slot in the low half. The slots are its
-//!   owner's alone until they are committed. 0 and -1 are no reservations: the null constant, and what OpenCL C's `CLK_NULL_RESERVE_ID` is.
-//! - **To commit** is to add one to each slot's state, with release semantics: whoever finds it so with acquire
-//!   semantics sees the packet, or may overwrite it. Reservations may be committed in any order; those who reserve next stop at the first slot that is not.
-//! - **The count** is added to before packets are committed and subtracted from after they are reserved for reading, so it is
-//!   never negative nor more than the slots, and exact while no operation is under way.
+//! - **To reserve** n slots is to find all of them in the state that they must have, going on from
+//!   a head, and then to move the head past them by one compare-and-exchange. A slot in that state
+//!   stays in it until somebody moves the head past it, so if the exchange succeeds, all n are
+//!   still as they were found. If one is not, and the head has not moved since, then there were not
+//!   n slots at that moment: the reservation fails, and is right to. If the head has moved,
+//!   somebody else has succeeded, and it is tried again. Nobody waits for anybody.
+//! - **A reservation** is the number of slots in the high half of 64 bits and the first slot in the
+//!   low half. The slots are its owner's alone until they are committed. 0 and -1 are no
+//!   reservations: the null constant, and what OpenCL C's `CLK_NULL_RESERVE_ID` is.
+//! - **To commit** is to add one to each slot's state, with release semantics: whoever finds it so
+//!   with acquire semantics sees the packet, or may overwrite it. Reservations may be committed in
+//!   any order; those who reserve next stop at the first slot that is not.
+//! - **The count** is added to before packets are committed and subtracted from after they are
+//!   reserved for reading, so it is never negative nor more than the slots, and exact while no
+//!   operation is under way.
 //!
 //! `spirv/pipes.rs` is the code that does this.
 

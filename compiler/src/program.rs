@@ -30,7 +30,8 @@ struct Prepared {
     width: u8,
     /// Whether its results may depend on the local size.
     depends_on_groups: bool,
-    /// Every launch has that width: it is asked for, or the size of sub-groups that an application may have asked about.
+    /// Every launch has that width: it is asked for, or the size of sub-groups that an application
+    /// may have asked about.
     fixed_width: bool,
     /// Why that width.
     remarks: Vec<String>,
@@ -116,7 +117,8 @@ impl Program {
         &self.kernels
     }
 
-    /// The kernels, as indices into [`Program::kernels`], that run before all others, or when the program goes.
+    /// The kernels, as indices into [`Program::kernels`], that run before all others, or when the
+    /// program goes.
     pub fn kernels_with_role(&self, role: KernelRole) -> Vec<usize> {
         let kernels = self.module.kernels.iter().enumerate();
         kernels
@@ -206,7 +208,8 @@ impl Program {
         }
     }
 
-    /// Instructions of `kernel` once it is inlined and optimised, for one work-item; 0 for one that cannot be.
+    /// Instructions of `kernel` once it is inlined and optimised, for one work-item; 0 for one that
+    /// cannot be.
     pub fn instructions(&self, kernel: usize) -> usize {
         self.prepared(kernel).map_or(0, |p| {
             let blocks = p.function.layout.iter();
@@ -214,14 +217,15 @@ impl Program {
         })
     }
 
-    /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for unless work-groups are too
-    /// short for it, which is the largest size of its sub-groups; 1 for a kernel that cannot be.
+    /// The vector width that `kernel` (an index into [`Program::kernels`]) is compiled for unless
+    /// work-groups are too short for it, which is the largest size of its sub-groups; 1 for a
+    /// kernel that cannot be.
     pub fn width(&self, kernel: usize) -> u32 {
         self.prepared(kernel).map_or(1, |p| u32::from(p.width))
     }
 
-    /// Whether the results of `kernel` may depend on which work-items are a work-group. Those of one that does not are the same
-    /// for every local size.
+    /// Whether the results of `kernel` may depend on which work-items are a work-group. Those of
+    /// one that does not are the same for every local size.
     pub fn depends_on_groups(&self, kernel: usize) -> bool {
         self.prepared(kernel).is_ok_and(|p| p.depends_on_groups)
     }
@@ -236,7 +240,8 @@ impl Program {
         LaunchKey::new(range, width)
     }
 
-    /// Compiles `kernel` for one launch key. Takes about a millisecond; holds no lock. The caller caches the result.
+    /// Compiles `kernel` for one launch key. Takes about a millisecond; holds no lock. The caller
+    /// caches the result.
     pub fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<CompiledKernel, Diagnostic> {
         let prepared = self.prepared(kernel)?;
         let name = &self.kernels[kernel].name;
@@ -295,8 +300,8 @@ fn forced_width() -> Option<u8> {
     matches!(width, 1 | 2 | 4 | 8 | 16 | 32).then_some(width)
 }
 
-/// Bytes that the work-group variables of a kernel and of what it calls take in whatever order they are
-/// laid out: each is padded to the strictest alignment among them.
+/// Bytes that the work-group variables of a kernel and of what it calls take in whatever order they
+/// are laid out: each is padded to the strictest alignment among them.
 fn local_mem_size(module: &Module, kernel: FuncId) -> u64 {
     let mut seen = vec![kernel];
     let mut next = 0;

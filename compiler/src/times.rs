@@ -1,14 +1,17 @@
-//! How long compiling takes, stage by stage: for remarks and for measurements of the compiler itself.
+//! How long compiling takes, stage by stage: for remarks and for measurements of the compiler
+//! itself.
 
 use std::fmt;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Processor time spent on one kernel, for one launch key: what else the machine does meanwhile does not count.
+/// Processor time spent on one kernel, for one launch key: what else the machine does meanwhile
+/// does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// `transform`: inlined, optimised, one lane a value. Spent once for all launch keys of a kernel.
+    /// `transform`: inlined, optimised, one lane a value. Spent once for all launch keys of a
+    /// kernel.
     pub prepare: Duration,
     /// `workgroup` and `vectorize`.
     pub vectorize: Duration,

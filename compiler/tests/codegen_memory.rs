@@ -1,7 +1,7 @@
 //! Every shape of memory access, at every type and lane count: generated code against a loop.
 //!
-//! A function loads elements in one shape and stores them dense, or the other way round. The loop says
-//! which bytes must arrive where, and that no others change.
+//! A function loads elements in one shape and stores them dense, or the other way round. The loop
+//! says which bytes must arrive where, and that no others change.
 
 use brolga_compiler::ir::{Builder, Function, Mem, Op, Scalar, Type, Value};
 use brolga_compiler::jit::Code;

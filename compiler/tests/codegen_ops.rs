@@ -1,7 +1,8 @@
 //! Every pure operation, at every type and lane count, generated code against the evaluator.
 //!
 //! A function loads W lanes of each operand from memory, applies one operation, and stores the
-//! result; operands are edge cases and random bits. Results must agree bit for bit, but for what a NaN holds.
+//! result; operands are edge cases and random bits. Results must agree bit for bit, but for what a
+//! NaN holds.
 
 use brolga_compiler::ir::{
     Arith, BinOp, Builder, ConvertOp, FloatCC, Function, IntCC, Mem, Op, Rounding, Scalar, Type,

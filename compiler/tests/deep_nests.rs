@@ -1,4 +1,5 @@
-//! Control flow as deep as no programmer writes it, but generators do: no pass recurses over the depth, and every engine agrees.
+//! Control flow as deep as no programmer writes it, but generators do: no pass recurses over the
+//! depth, and every engine agrees.
 
 use std::fmt::Write as _;
 
@@ -6,8 +7,9 @@ use brolga_compiler_testing::judge::{Verdict, judge};
 
 const DEPTH: usize = 1000;
 
-/// A file test for 16 work-items, each with an element of its own, at `place`, and a variable in private memory, `var`, whose last value goes
-/// there. The conditions of `body` compare with `bound`: `n`, or a number that differs between work-items.
+/// A file test for 16 work-items, each with an element of its own, at `place`, and a variable in
+/// private memory, `var`, whose last value goes there. The conditions of `body` compare with
+/// `bound`: `n`, or a number that differs between work-items.
 fn kernel(n: i32, divergent: bool, body: &str, last: usize) -> String {
     let bound = if divergent { "low" } else { "zero" };
     format!(
@@ -38,8 +40,8 @@ fn condition(text: &mut String, number: usize) {
     );
 }
 
-/// Headers from 1 on, the innermost body, then latches from the innermost out. With a jump from the first header into the innermost loop,
-/// if asked for, so that the others have several entries.
+/// Headers from 1 on, the innermost body, then latches from the innermost out. With a jump from the
+/// first header into the innermost loop, if asked for, so that the others have several entries.
 fn loops(jump: bool) -> (String, usize) {
     let mut text = String::new();
     for header in 1..=DEPTH {

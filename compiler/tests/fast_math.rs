@@ -1,9 +1,11 @@
-//! Each build option about floating-point arithmetic does what only it allows ("Optimization Options" of the OpenCL API
-//! specification): a kernel prepared with it differs from the same kernel prepared without.
+//! Each build option about floating-point arithmetic does what only it allows ("Optimization
+//! Options" of the OpenCL API specification): a kernel prepared with it differs from the same
+//! kernel prepared without.
 
 use brolga_compiler::{BuildOptions, ir, transform};
 
-/// A kernel that stores what `body` calls `r`, computed from the floats `x` and `y` and the double `d`, prepared under options.
+/// A kernel that stores what `body` calls `r`, computed from the floats `x` and `y` and the double
+/// `d`, prepared under options.
 fn prepared(body: &str, result: &str, options: &BuildOptions) -> String {
     let text = format!(
         "kernel \"k\" @0 (value 0, value 8, value 12, value 16)

@@ -1,7 +1,9 @@
-//! Runs every `.bir` and `.spvasm` file under `tests/files`. `README.md` beside this file says what they hold.
+//! Runs every `.bir` and `.spvasm` file under `tests/files`. `README.md` beside this file says what
+//! they hold.
 //!
-//! Each file runs in a process of its own, because generated code that is wrong may crash or never end.
-//! `cargo test -p brolga-compiler --test filetests -- words` runs the files whose path has one of the words.
+//! Each file runs in a process of its own, because generated code that is wrong may crash or never
+//! end. `cargo test -p brolga-compiler --test filetests -- words` runs the files whose path has one
+//! of the words.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! A few random kernels and mutated modules of the `fuzz` example on every test run, and whether it would notice.
+//! A few random kernels and mutated modules of the `fuzz` example on every test run, and whether it
+//! would notice.
 
 use brolga_compiler_testing::judge::{self, Verdict};
 use brolga_compiler_testing::kernels;

@@ -1,8 +1,9 @@
-//! Folding keeps the meaning of short expressions over corner cases, where identities are most easily wrong.
+//! Folding keeps the meaning of short expressions over corner cases, where identities are most
+//! easily wrong.
 //!
-//! Each function computes a few operations on two parameters of every type and on constants such as 0, 1, -1 and the least
-//! integer, and returns every value on the way; it must return the same before and after, for corner cases as
-//! arguments. NaNs are all alike.
+//! Each function computes a few operations on two parameters of every type and on constants such as
+//! 0, 1, -1 and the least integer, and returns every value on the way; it must return the same
+//! before and after, for corner cases as arguments. NaNs are all alike.
 
 use brolga_compiler::interp::{Interpreter, Memory, Options};
 use brolga_compiler::ir::{

@@ -1,5 +1,6 @@
-//! Modules as text files, translated: what is accepted gives valid IR with the `; CHECK:` lines in order; what is
-//! refused gives a diagnostic with the `; ERROR:` texts (at its start where a `^` precedes). Below them, modules that no assembler would write.
+//! Modules as text files, translated: what is accepted gives valid IR with the `; CHECK:` lines in
+//! order; what is refused gives a diagnostic with the `; ERROR:` texts (at its start where a `^`
+//! precedes). Below them, modules that no assembler would write.
 
 use brolga_compiler::ir::Module;
 use brolga_compiler::ir::verify::verify_module;
@@ -210,7 +211,8 @@ fn specialization() {
 /// A module of no kernels that declares one thing.
 fn declaring(declaration: &[u32]) -> Vec<u32> {
     let mut words = vec![spirv_magic(), 0x0001_0600, 0, 10, 0];
-    // `OpCapability` of Addresses, Linkage and Kernel; `OpMemoryModel Physical64 OpenCL` comes last.
+    // `OpCapability` of Addresses, Linkage and Kernel; `OpMemoryModel Physical64 OpenCL` comes
+    // last.
     for capability in [4, 5, 6] {
         words.extend([2 << 16 | 17, capability]);
     }
@@ -237,7 +239,8 @@ fn with_string(opcode: u32, operands: &[u32], text: &str) -> Vec<u32> {
         .collect()
 }
 
-/// "cl_khr_spirv_queries": what the queries list is valid to declare. What has a row but no support is refused by name.
+/// "cl_khr_spirv_queries": what the queries list is valid to declare. What has a row but no support
+/// is refused by name.
 #[test]
 fn declarations() {
     for (number, name, support) in spirv::capabilities() {

@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn conversions_are_all_there_once() {
         let names = conversions();
-        // 8 integer destinations with and without saturation, 3 floating ones without; 11 sources, 5 roundings.
+        // 8 integer destinations with and without saturation, 3 floating ones without; 11 sources,
+        // 5 roundings.
         assert_eq!(names.len(), (8 * 2 + 3) * 11 * 5);
         assert!(names.contains(&"char_sat_rte_float".to_string()));
         assert!(names.contains(&"ulong_short".to_string()));

@@ -1,8 +1,9 @@
 //! `libbrolga.so`: the C side of Brolga.
 //!
-//! What lives here: the exported `cl*` symbols, the dispatch table, handles, argument checks and info queries. What
-//! flows in: calls from C, from an ICD loader or from a program linked with the library. What flows out: calls to
-//! the safe objects of `brolga-runtime`, in which no raw handle or pointer to an array is left.
+//! What lives here: the exported `cl*` symbols, the dispatch table, handles, argument checks and
+//! info queries. What flows in: calls from C, from an ICD loader or from a program linked with the
+//! library. What flows out: calls to the safe objects of `brolga-runtime`, in which no raw handle
+//! or pointer to an array is left.
 //!
 //! ```text
 //! abi/   entry point table, dispatch table, handles, conversion of C arguments and results; all of the `unsafe`

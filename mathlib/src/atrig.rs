@@ -98,8 +98,9 @@ impl<F: Float> Angle<F> {
     }
 }
 
-/// The angle of the point (den, num), neither negative, not both zero or both infinite: by one polynomial up to
-/// the diagonal, mirrored beyond. Neither overflows nor loses bits of small numbers.
+/// The angle of the point (den, num), neither negative, not both zero or both infinite: by one
+/// polynomial up to the diagonal, mirrored beyond. Neither overflows nor loses bits of small
+/// numbers.
 fn below_diagonal<F: Float>(num: F, den: F, series: &[f64]) -> Angle<F> {
     let steep = num.gt(den);
     let n = F::select(steep, den, num);
@@ -113,8 +114,8 @@ fn below_diagonal<F: Float>(num: F, den: F, series: &[f64]) -> Angle<F> {
     }
 }
 
-/// The same by a short polynomial around 0, pi/4 and pi/2, for numbers whose sum and multiples neither overflow nor
-/// lose bits.
+/// The same by a short polynomial around 0, pi/4 and pi/2, for numbers whose sum and multiples
+/// neither overflow nor lose bits.
 fn in_octants<F: Float>(num: F, den: F) -> Angle<F> {
     let middle = num.gt(den * num.lit(0.414_213_562_373_095));
     let steep = num.gt(den * num.lit(2.414_213_562_373_095));
@@ -173,7 +174,8 @@ pub fn atan2<F: Float>(y: F, x: F) -> F {
     xor_sign(upper_half(y, x).radians(), sign_bit(y))
 }
 
-/// The angle of (x, num) from 0 to pi by a series of one's own; den is |x|, or 1 where both are zero.
+/// The angle of (x, num) from 0 to pi by a series of one's own; den is |x|, or 1 where both are
+/// zero.
 pub(crate) fn below_diagonal_angle<F: Float>(num: F, den: F, series: &[f64], x: F) -> F {
     below_diagonal(num, den, series).mirrored(x).radians()
 }

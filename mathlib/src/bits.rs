@@ -12,8 +12,8 @@ fn magic<F: Float>(x: F) -> F {
 /// with one rounding. For `|x * scale| < 2^22` (`float`) or `2^51` (`double`); otherwise both are
 /// arbitrary (the float is a NaN for a NaN).
 ///
-/// The integer is right in its low 22 or 51 bits only, which is all that quadrants and [`pow2`] look at, also
-/// of its half.
+/// The integer is right in its low 22 or 51 bits only, which is all that quadrants and [`pow2`]
+/// look at, also of its half.
 pub fn round_scaled<F: Float>(x: F, scale: F) -> (F, F::Int) {
     let t = x.fma(scale, magic(x));
     (t - magic(x), t.to_bits())
@@ -31,7 +31,8 @@ pub fn from_int<F: Float>(like: F, i: F::Int) -> F {
     F::from_bits(i + magic(like).to_bits()) - magic(like)
 }
 
-/// 2^n for an exponent of a normal number. Only the low bits of n count, as many as the exponent has, and one more.
+/// 2^n for an exponent of a normal number. Only the low bits of n count, as many as the exponent
+/// has, and one more.
 pub fn pow2<F: Float>(like: F, n: F::Int) -> F {
     let bias = n.ilit(i64::from(like.format().bias()));
     F::from_bits((n + bias).shl(like.format().mantissa_bits()))
@@ -118,7 +119,8 @@ pub fn split_normal<F: Float>(x: F) -> (F, F::Int) {
     (F::from_bits(x.to_bits() - e.shl(width)), e)
 }
 
-/// Set in lanes that are not positive normal numbers: zero, denormals, negative ones, infinity and NaN.
+/// Set in lanes that are not positive normal numbers: zero, denormals, negative ones, infinity and
+/// NaN.
 pub fn not_positive_normal<F: Float>(x: F) -> F::Mask {
     let format = x.format();
     let width = format.mantissa_bits();

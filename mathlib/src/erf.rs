@@ -33,9 +33,9 @@ const ERF_F64: [f64; 13] = [
     5.957176147748911e-11,
 ];
 
-/// (1 + 2x) e^(x^2) erfc(x) in t = (x - 4)/(x + 4), the form of M. M. Shepherd and J. G. Laframboise
-/// ("Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < infinity", Math. Comp. 36,
-/// 1981), for 0.5 <= x <= 11 (28), relative error 2^-24.8 and 2^-54.1.
+/// (1 + 2x) e^(x^2) erfc(x) in t = (x - 4)/(x + 4), the form of M. M. Shepherd and J. G.
+/// Laframboise ("Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < infinity", Math.
+/// Comp. 36, 1981), for 0.5 <= x <= 11 (28), relative error 2^-24.8 and 2^-54.1.
 const ERFC_F32: [f64; 10] = [
     1.2329951524734497,
     -0.1396210640668869,

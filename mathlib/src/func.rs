@@ -128,8 +128,9 @@ macro_rules! evaluate {
 
 macro_rules! functions {
     ($($variant:ident $name:literal $signature:ident $f:path, $half:expr, $single:expr, $double:expr;)*) => {
-        /// A built-in function, named as in the OpenCL.std extended instruction set. What is `relaxed_` is none of
-        /// its instructions: it stands in for one where the program allows it.
+        /// A built-in function, named as in the OpenCL.std extended instruction set. What is
+        /// `relaxed_` is none of its instructions: it stands in for one where the program allows
+        /// it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)] // The specification says what they are.
         pub enum Func {

@@ -148,7 +148,8 @@ pub trait Float:
     fn rare1(self, mask: Self::Mask, fast: Self, r: Routine) -> Self;
     /// `r(self, y)` in lanes where `mask` is set, else `fast`.
     fn rare2(self, y: Self, mask: Self::Mask, fast: Self, r: Routine) -> Self;
-    /// `r(self, y)` in lanes where `mask` is set, else `fast`, for a routine with an integer result.
+    /// `r(self, y)` in lanes where `mask` is set, else `fast`, for a routine with an integer
+    /// result.
     fn rare2_int(self, y: Self, mask: Self::Mask, fast: Self::Int, r: Routine) -> Self::Int;
     /// `r(self)` in every lane.
     fn call1(self, r: Routine) -> Self;

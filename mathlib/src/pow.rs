@@ -8,8 +8,8 @@ use crate::constants::{THIRD, TWO_LOG2_E};
 use crate::exp::exp2_core;
 use crate::number::{Float, Format, Int};
 
-/// 2 log2(e) (atanh(s)/s - 1) / s^2 in s^2, for log2(1 + f) = 2 log2(e) atanh(s), s = f / (2 + f). The relative
-/// error of the logarithm is 2^-30.1.
+/// 2 log2(e) (atanh(s)/s - 1) / s^2 in s^2, for log2(1 + f) = 2 log2(e) atanh(s), s = f / (2 + f).
+/// The relative error of the logarithm is 2^-30.1.
 const SERIES_F32: [f64; 3] = [0.9617983102798462, 0.576748788356781, 0.4311200678348541];
 
 /// (atanh(s)/s - 1 - s^2/3) / s^4 in s^2; the relative error of the logarithm is 2^-66.9.
@@ -81,7 +81,8 @@ fn log2_double<F: Float>(x: F) -> (F, F) {
 /// Powers by more are 0, 1 or infinity all the same.
 const LARGE_EXPONENT: f64 = (1u128 << 80) as f64;
 
-/// The power by y (and y_low) of x >= 0, infinity included. Arbitrary where the logarithm or y is zero, and for NaN.
+/// The power by y (and y_low) of x >= 0, infinity included. Arbitrary where the logarithm or y is
+/// zero, and for NaN.
 fn pow_magnitude<F: Float>(x: F, y: F, y_low: Option<F>) -> F {
     let (l, l_low) = log2_double(x);
     let inf = infinity(x);
@@ -94,8 +95,8 @@ fn pow_magnitude<F: Float>(x: F, y: F, y_low: Option<F>) -> F {
         None => y.fma(l_low, y.fma(l, -t)),
         Some(y_low) => y.fma(l, -t) + y.fma(l_low, y_low * l),
     };
-    // Where the result is 0 or infinity anyway, keep the exponent encodable. The low part, below 2 elsewhere, is of no
-    // use there, and perhaps NaN: both comparisons are false then.
+    // Where the result is 0 or infinity anyway, keep the exponent encodable. The low part, below 2
+    // elsewhere, is of no use there, and perhaps NaN: both comparisons are false then.
     let limit = x.format().pick(200.0, 1200.0);
     let t = clamp(t, -limit, limit);
     let (two, minus_two) = (x.lit(2.0), x.lit(-2.0));

@@ -5,9 +5,10 @@
 //! what comes by itself, yet some 19 bits of accuracy, as programs use it without thinking.
 //!
 //! The compiler takes `native_` and `relaxed_` functions for the plain ones in programs built with
-//! `-cl-unsafe-math-optimizations`, so that they keep the bounds of "ULP Values for Math Instructions - Unsafe Math
-//! Optimizations Enabled". `native_exp`, `native_exp2` and `native_exp10` are as accurate as the plain ones, and stand
-//! in for them where denormals may be flushed (`-cl-denorms-are-zero`), too.
+//! `-cl-unsafe-math-optimizations`, so that they keep the bounds of "ULP Values for Math
+//! Instructions - Unsafe Math Optimizations Enabled". `native_exp`, `native_exp2` and
+//! `native_exp10` are as accurate as the plain ones, and stand in for them where denormals may be
+//! flushed (`-cl-denorms-are-zero`), too.
 
 use crate::atrig::below_diagonal_angle;
 use crate::bits::{
@@ -42,8 +43,8 @@ const LOG2: [f64; 9] = [
     0.12584342062473297,
 ];
 
-/// p 2^k, which is base^x, for x from `range.0`, where the result is the smallest normal number; 0 below. Infinite above
-/// `range.1`. k need be right in its low bits only.
+/// p 2^k, which is base^x, for x from `range.0`, where the result is the smallest normal number; 0
+/// below. Infinite above `range.1`. k need be right in its low bits only.
 fn scale_normal<F: Float>(x: F, range: (f64, f64), p: F, k: F::Int) -> F {
     let width = x.format().mantissa_bits();
     let r = F::from_bits(p.to_bits() + k.shl(width));
@@ -76,8 +77,8 @@ pub fn native_exp10<F: Float>(x: F) -> F {
     scale_normal(x, (-37.929_779, 38.531_837), p, k)
 }
 
-/// The base-2 logarithm of a finite x, denormals taken for zero. Zero and negative numbers keep their edge
-/// cases, as programs test for them.
+/// The base-2 logarithm of a finite x, denormals taken for zero. Zero and negative numbers keep
+/// their edge cases, as programs test for them.
 pub fn native_log2<F: Float>(x: F) -> F {
     let (m, e) = split_normal(x);
     let f = m - x.lit(1.0);
@@ -129,7 +130,8 @@ pub fn half_powr<F: Float>(x: F, y: F) -> F {
     F::select(x.unordered(y), nan(x), r)
 }
 
-/// Zero for a finite x beyond the range in which `half_sin`, `half_cos` and `half_tan` are accurate, NaN for an infinite one.
+/// Zero for a finite x beyond the range in which `half_sin`, `half_cos` and `half_tan` are
+/// accurate, NaN for an infinite one.
 fn within_half_range<F: Float>(x: F) -> F {
     F::select(x.abs().gt(x.lit(65536.0)), x * x.lit(0.0), x)
 }
@@ -144,7 +146,8 @@ pub fn native_sin<F: Float>(x: F) -> F {
     sin_short(x)
 }
 
-/// The cosine of |x| <= 2^16; beyond, that of zero, as the result must be one that the cosine can have.
+/// The cosine of |x| <= 2^16; beyond, that of zero, as the result must be one that the cosine can
+/// have.
 pub fn half_cos<F: Float>(x: F) -> F {
     cos_short(within_half_range(x))
 }
@@ -154,7 +157,8 @@ pub fn native_cos<F: Float>(x: F) -> F {
     cos_short(x)
 }
 
-/// The tangent of |x| <= 2^16; beyond, that of zero, as the result must be one that the tangent can have.
+/// The tangent of |x| <= 2^16; beyond, that of zero, as the result must be one that the tangent can
+/// have.
 pub fn half_tan<F: Float>(x: F) -> F {
     native_tan(within_half_range(x))
 }

@@ -23,7 +23,8 @@ pub fn fmod<F: Float>(x: F, y: F) -> F {
     x.rare2(y, needs_routine(quotient, b), fast, Routine::Fmod)
 }
 
-/// The remainder to the nearest multiple of b and the quotient, for a and b >= 0 that do not need the routine.
+/// The remainder to the nearest multiple of b and the quotient, for a and b >= 0 that do not need
+/// the routine.
 fn nearest<F: Float>(a: F, b: F, quotient: F) -> (F, F) {
     let one = a.lit(1.0);
     // A tie of the exact quotient is exact; a quotient rounded to a tie may go the wrong way.

@@ -2,8 +2,8 @@
 //!
 //! The argument is reduced by multiples of pi/2 (Cody and Waite, with fused multiply-adds) up to a
 //! limit, beyond which a [`Routine`] takes over. Both the sine and the cosine of the rest are
-//! evaluated and the quadrant selects, as lanes differ in their quadrant. The sine and the cosine of a `float` are
-//! reduced by multiples of pi instead, where one polynomial is enough.
+//! evaluated and the quadrant selects, as lanes differ in their quadrant. The sine and the cosine
+//! of a `float` are reduced by multiples of pi instead, where one polynomial is enough.
 
 use crate::bits::{clamp, copysign, poly, poly2, round_scaled, sign_bit, to_int, xor_sign};
 use crate::constants::PI;
@@ -99,10 +99,10 @@ pub(crate) fn beyond_limit<F: Float>(x: F) -> F::Mask {
 ///
 /// The first difference is exact: the product and x are multiples of 2^-23 (2^-52) or of an ulp of
 /// x, and the difference is below 1. What is left of pi/2 after the third part is below 2^-71
-/// (2^-160), times a quotient below 2^17 (2^30), against a rest of no less than about 2^-30 (2^-63).
-/// The low part of a `double` is exact but for its last rounding: `first` is a multiple of the ulp of the second product, if
-/// not larger (M. Joldes, J.-M. Muller and V. Popescu, "Tight and rigorous error bounds for basic building blocks of
-/// double-word arithmetic", on `Fast2Sum`).
+/// (2^-160), times a quotient below 2^17 (2^30), against a rest of no less than about 2^-30
+/// (2^-63). The low part of a `double` is exact but for its last rounding: `first` is a multiple of
+/// the ulp of the second product, if not larger (M. Joldes, J.-M. Muller and V. Popescu, "Tight and
+/// rigorous error bounds for basic building blocks of double-word arithmetic", on `Fast2Sum`).
 fn reduce<F: Float>(x: F) -> (F::Int, F, Option<F>) {
     match x.format() {
         Format::F32 => {
@@ -113,7 +113,8 @@ fn reduce<F: Float>(x: F) -> (F::Int, F, Option<F>) {
             let part = |i: usize| x.lit(-PI_2_F64[i]);
             let (kf, k) = round_scaled(x, x.lit(std::f64::consts::FRAC_2_PI));
             let first = kf.fma(part(0), x);
-            // The second product in two words, and the difference too: next to a multiple of pi/2 most of `first` cancels.
+            // The second product in two words, and the difference too: next to a multiple of pi/2
+            // most of `first` cancels.
             let second = kf * part(1);
             let second_low = kf.fma(part(1), -second);
             let r = first + second;
@@ -153,8 +154,8 @@ pub(crate) fn tan_in<F: Float>(quadrant: F::Int, (s, c): (F, F)) -> F {
     xor_sign(quotient, as_sign(s, quadrant, 0))
 }
 
-/// (-1)^k sin(x - shift pi), where k is `shift` rounded up, for `float`. The first difference is exact, or rounded when it
-/// is large, as in [`reduce`].
+/// (-1)^k sin(x - shift pi), where k is `shift` rounded up, for `float`. The first difference is
+/// exact, or rounded when it is large, as in [`reduce`].
 fn half_wave<F: Float>(x: F, shift: F, k: F::Int) -> F {
     let r = PI_F32.iter().fold(x, |r, &part| shift.fma(x.lit(-part), r));
     let z = r * r;
@@ -171,7 +172,8 @@ pub(crate) fn sin_short<F: Float>(x: F) -> F {
     half_wave(x, kf, k)
 }
 
-/// The cosine of a `float` of at most 2^17, (-1)^k sin(x - (k - 1/2) pi); beyond, anything from -1 to 1.
+/// The cosine of a `float` of at most 2^17, (-1)^k sin(x - (k - 1/2) pi); beyond, anything from -1
+/// to 1.
 pub(crate) fn cos_short<F: Float>(x: F) -> F {
     let half = x.lit(0.5);
     let turned = x.fma(x.lit(std::f64::consts::FRAC_1_PI), half);

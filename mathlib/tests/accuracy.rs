@@ -84,8 +84,8 @@ fn unary_functions_of_double() {
 }
 
 /// The arguments closest to a multiple of pi/2, where the reduction cancels most (J.-M. Muller,
-/// "Elementary Functions", chapter on range reduction), both sides of the inline limits, and what is nearest to the
-/// first multiples and to some of the others.
+/// "Elementary Functions", chapter on range reduction), both sides of the inline limits, and what
+/// is nearest to the first multiples and to some of the others.
 #[test]
 fn hard_arguments_of_trigonometry() {
     let hard = [
@@ -193,7 +193,8 @@ fn native_functions_have_twenty_bits_for_ordinary_arguments() {
     }
 }
 
-/// "ULP Values for Math Instructions - Unsafe Math Optimizations Enabled", where arguments and results are normal.
+/// "ULP Values for Math Instructions - Unsafe Math Optimizations Enabled", where arguments and
+/// results are normal.
 #[test]
 fn what_stands_in_for_plain_functions_keeps_the_relaxed_bounds() {
     let normal = |x: f64| x.abs() >= 2f64.powi(-125) && x.abs() < 2f64.powi(127);

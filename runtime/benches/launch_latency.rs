@@ -1,4 +1,5 @@
-//! What a launch costs: enqueue and finish of an empty kernel, streams of empty kernels, and large transfers.
+//! What a launch costs: enqueue and finish of an empty kernel, streams of empty kernels, and large
+//! transfers.
 //!
 //! `cargo bench -p brolga-runtime`
 

@@ -130,7 +130,8 @@ pub fn decode(bytes: &[u8]) -> Result<ProgramBinary, BinaryError> {
     })
 }
 
-/// Lengths have 32 bits: programs are far smaller, and a longer one would fail its checksum's reader, not overflow.
+/// Lengths have 32 bits: programs are far smaller, and a longer one would fail its checksum's
+/// reader, not overflow.
 fn push_u32(out: &mut Vec<u8>, value: usize) {
     out.extend_from_slice(&u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes());
 }

@@ -1,11 +1,12 @@
 //! How threads share one piece of work: its units are claimed in chunks from a counter.
 //!
-//! A chunk is a share of what is left, so chunks shrink towards the end and the threads finish together.
+//! A chunk is a share of what is left, so chunks shrink towards the end and the threads finish
+//! together.
 //!
-//! How many threads are worth their while is guessed beforehand, from earlier launches of the same code. A guess may be
-//! far off (code that never ran, work that depends on the data), so a thread alone on a command claims a
-//! sixteenth first and looks at the clock; whenever what is left turns out to be worth more threads
-//! than were guessed, they are called.
+//! How many threads are worth their while is guessed beforehand, from earlier launches of the same
+//! code. A guess may be far off (code that never ran, work that depends on the data), so a thread
+//! alone on a command claims a sixteenth first and looks at the clock; whenever what is left turns
+//! out to be worth more threads than were guessed, they are called.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -40,9 +41,9 @@ impl WorkShape {
     };
 }
 
-/// A chunk is this fraction of a thread's part of what is left: small enough that nobody waits long for a thread that the
-/// system has interrupted.
-const SHARES: u64 = 8;
+/// A chunk is this fraction of a thread's part of what is left: small enough that no thread waits
+/// long for a thread that the system has interrupted.
+const PARTS: u64 = 8;
 
 /// Work turned out to be worth more threads than one, or than several.
 pub(crate) enum MoreThreads {
@@ -59,7 +60,7 @@ pub(crate) struct ChunkScheduler {
     threads: AtomicU32,
     /// Units in a chunk at least, as known by now.
     min_chunk: AtomicU64,
-    /// The first unit that nobody has claimed.
+    /// The first unit that is not claimed.
     next: AtomicU64,
     /// Units done.
     done: AtomicU64,
@@ -114,8 +115,8 @@ impl ChunkScheduler {
                 1 if begin == 0 && self.shape.is_guess => units.div_ceil(16),
                 1 => left,
                 _ => {
-                    let share = left / (SHARES * u64::from(threads));
-                    share.max(self.min_chunk.load(Relaxed)).min(left)
+                    let part = left / (PARTS * u64::from(threads));
+                    part.max(self.min_chunk.load(Relaxed)).min(left)
                 }
             };
             match self
@@ -128,8 +129,8 @@ impl ChunkScheduler {
         }
     }
 
-    /// `units` units took `nanoseconds`: counts the time, and corrects the guess. Tells when more threads should come than
-    /// before.
+    /// `units` units took `nanoseconds`: counts the time, and corrects the guess. Tells when more
+    /// threads should come than before.
     pub(crate) fn record_time(&self, units: u64, nanoseconds: u64) -> Option<MoreThreads> {
         self.busy.fetch_add(nanoseconds, AcqRel);
         let left = self.shape.units.saturating_sub(self.next.load(Relaxed));

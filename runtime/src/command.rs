@@ -1,8 +1,8 @@
 //! What a command does when its dependencies are done, and how threads take part in it.
 //!
-//! A [`Command`] is what an application asked for, checked and captured by value. A queue runs it once: its [`Work`] becomes
-//! the [`Job`] of an event. A command-buffer records it as a node of a graph, and each enqueue of the graph is one job
-//! ([`GraphRun`]).
+//! A [`Command`] is what an application asked for, checked and captured by value. A queue runs it
+//! once: its [`Work`] becomes the [`Job`] of an event. A command-buffer records it as a node of a
+//! graph, and each enqueue of the graph is one job ([`GraphRun`]).
 
 use std::any::Any;
 use std::ops::Range;
@@ -61,7 +61,8 @@ pub(crate) enum Work {
     Nothing,
     /// Bookkeeping that takes no time, done by the thread that finds the command ready.
     Instant(Mutex<Option<Action>>),
-    /// Code of the application (native kernels, free callbacks). It may block, so that only pool threads run it.
+    /// Code of the application (native kernels, free callbacks). It may block, so that only pool
+    /// threads run it.
     Application(Mutex<Option<Action>>),
     /// Something of the driver's that may block.
     Blocking(Mutex<Option<Attempt>>),
@@ -109,7 +110,8 @@ impl Work {
         if event.failure() != 0 {
             return;
         }
-        // A panic in here is a bug of the driver; the application gets an error for it, not a crash.
+        // A panic in here is a bug of the driver; the application gets an error for it, not a
+        // crash.
         match catch_unwind(AssertUnwindSafe(|| self.run_units(Some(event), begin, end))) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => event.fail(error),
@@ -178,7 +180,8 @@ impl Work {
         trace::record(category, name, times, &args);
     }
 
-    /// What is left to do when the last unit is done and before anybody is told; threads have spent `busy` nanoseconds.
+    /// What is left to do when the last unit is done and before any thread is told; threads have
+    /// spent `busy` nanoseconds.
     pub(crate) fn finish(&self, busy: u64) {
         match self {
             Work::Launch(launch) => launch.finish(busy),
@@ -188,8 +191,8 @@ impl Work {
     }
 }
 
-/// Commands that take less than this many nanoseconds are left to whoever waits for them: waking
-/// another thread costs about as much.
+/// Commands that take less than this many nanoseconds are left to the thread that waits for them:
+/// waking another thread costs about as much.
 const TINY: u64 = 8_000;
 
 /// The work of one event and the state of sharing it.
@@ -200,16 +203,16 @@ pub(crate) struct Job {
 }
 
 enum Body {
-    One { work: Work, share: ChunkScheduler },
+    One { work: Work, chunks: ChunkScheduler },
     Graph(GraphRun),
 }
 
 impl Job {
     /// `threads` is how many may take part.
     pub(crate) fn new(work: Work, threads: u32) -> Job {
-        let share = ChunkScheduler::new(work.shape(), threads);
+        let chunks = ChunkScheduler::new(work.shape(), threads);
         Job {
-            body: Body::One { work, share },
+            body: Body::One { work, chunks },
             participants: AtomicU32::new(0),
         }
     }
@@ -253,7 +256,7 @@ impl Job {
         }
     }
 
-    /// The tree that a command of the host founds if it is this that it does.
+    /// The root of a launch tree, if that is what a command of the host becomes by doing this.
     pub(crate) fn parent_link(&self) -> Option<ParentLink> {
         match &self.body {
             Body::One {
@@ -269,7 +272,7 @@ impl Job {
     /// How an enqueue offers the command.
     pub(crate) fn push(&self) -> Push {
         let (is_single, estimate) = match &self.body {
-            Body::One { share, .. } => (share.shape().threads == 1, share.shape().estimate),
+            Body::One { chunks, .. } => (chunks.shape().threads == 1, chunks.shape().estimate),
             Body::Graph(run) => (!run.is_shared(), run.estimate()),
         };
         if is_single && estimate < TINY {
@@ -293,7 +296,7 @@ impl Job {
     /// Whether one thread does all of it, as far as is known.
     pub(crate) fn is_single(&self) -> bool {
         match &self.body {
-            Body::One { share, .. } => share.threads() == 1,
+            Body::One { chunks, .. } => chunks.threads() == 1,
             Body::Graph(run) => !run.is_shared(),
         }
     }
@@ -301,7 +304,7 @@ impl Job {
     /// Whether every unit is claimed.
     pub(crate) fn is_exhausted(&self) -> bool {
         match &self.body {
-            Body::One { share, .. } => share.is_exhausted(),
+            Body::One { chunks, .. } => chunks.is_exhausted(),
             Body::Graph(run) => run.is_exhausted(),
         }
     }
@@ -309,8 +312,8 @@ impl Job {
     /// Whether another thread would be of use.
     pub(crate) fn has_room(&self) -> bool {
         let wanted = match &self.body {
-            Body::One { share, .. } if share.is_exhausted() => 0,
-            Body::One { share, .. } => share.threads(),
+            Body::One { chunks, .. } if chunks.is_exhausted() => 0,
+            Body::One { chunks, .. } => chunks.threads(),
             Body::Graph(run) => run.threads(),
         };
         self.participants() < wanted
@@ -328,46 +331,48 @@ impl Job {
 }
 
 /// Runs chunks of a command that this thread has joined until none is left or `stop` says so (asked
-/// between the chunks of a shared command), and completes the command when the last unit was done here.
+/// between the chunks of a shared command), and completes the command when the last unit was done
+/// here.
 ///
-/// Dependents that become ready are pushed quietly: the caller goes on to look for work.
+/// Dependents that become ready are pushed without waking a worker: the caller goes on to look for
+/// work.
 pub(crate) fn run_chunks(event: &Arc<Event>, stop: &dyn Fn() -> bool) {
     match &event.job.body {
-        Body::One { work, share } => participate_in_one(event, work, share, stop),
+        Body::One { work, chunks } => run_chunks_of_one(event, work, chunks, stop),
         Body::Graph(run) => run.run_chunks(event, stop),
     }
     event.job.participants.fetch_sub(1, SeqCst);
 }
 
-fn participate_in_one(
+fn run_chunks_of_one(
     event: &Arc<Event>,
     work: &Work,
-    share: &ChunkScheduler,
+    chunks: &ChunkScheduler,
     stop: &dyn Fn() -> bool,
 ) {
     let mut before = timestamp();
     event.begin(before);
-    while let Some((begin, end)) = share.claim() {
+    while let Some((begin, end)) = chunks.claim() {
         // After an error the rest is claimed and counted but not run.
         work.run(event, begin, end);
         let now = timestamp();
         if trace::is_on() {
-            work.record(begin..end, share.shape().units, (before, now));
+            work.record(begin..end, chunks.shape().units, (before, now));
         }
-        match share.record_time(end - begin, now.saturating_sub(before)) {
+        match chunks.record_time(end - begin, now.saturating_sub(before)) {
             None => {}
             // The pool has forgotten the command, because one thread was to do all of it.
             Some(MoreThreads::FromOne) => event.pool().push(Arc::clone(event), Push::Notify),
             Some(MoreThreads::FromSeveral) => event.pool().wake_one(),
         }
         before = now;
-        if share.done(end - begin) {
-            work.finish(share.busy());
+        if chunks.done(end - begin) {
+            work.finish(chunks.busy());
             event.end(Push::NoWake);
             break;
         }
-        // What one thread was to do alone is in no list any more: nobody else would finish it.
-        if share.threads() > 1 && stop() {
+        // What one thread was to do alone is in no list any more: no other thread would finish it.
+        if chunks.threads() > 1 && stop() {
             break;
         }
     }

@@ -28,7 +28,8 @@ pub type PrintfOutput = Box<dyn Fn(&[u8]) + Send + Sync>;
 /// What to create a context with.
 #[derive(Default)]
 pub struct ContextOptions {
-    /// `CL_CONTEXT_PROPERTIES` exactly as given, terminating zero included; empty when none was given.
+    /// `CL_CONTEXT_PROPERTIES` exactly as given, terminating zero included; empty when none was
+    /// given.
     pub properties: Vec<isize>,
     pub notify: Option<ErrorNotify>,
     pub printf: Option<PrintfOutput>,
@@ -52,15 +53,16 @@ pub struct Context {
 }
 
 impl Context {
-    /// Creates a context. Errors: `CL_INVALID_VALUE` without devices; `CL_INVALID_PROPERTY` if it is to be terminated and a device
-    /// cannot.
+    /// Creates a context. Errors: `CL_INVALID_VALUE` without devices; `CL_INVALID_PROPERTY` if it
+    /// is to be terminated and a device cannot.
     pub fn new(devices: Vec<Arc<Device>>, options: ContextOptions) -> CLResult<Arc<Context>> {
         // CL_INVALID_VALUE if devices is NULL or num_devices is equal to zero ("Contexts").
         if devices.is_empty() {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_PROPERTY if CL_CONTEXT_TERMINATE_KHR is set to CL_TRUE in properties, but not all of the devices associated
-        // with the context support the ability to support context termination.
+        // CL_INVALID_PROPERTY if CL_CONTEXT_TERMINATE_KHR is set to CL_TRUE in properties, but not
+        // all of the devices associated with the context support the ability to support context
+        // termination.
         let may_be_terminated = options.may_be_terminated;
         if may_be_terminated && devices.iter().any(|d| d.terminate_capability == 0) {
             return Err(ClError::INVALID_PROPERTY);
@@ -97,8 +99,8 @@ impl Context {
         &self.options.properties
     }
 
-    /// `clSetContextDestructorCallback`: callbacks run in the reverse order of registration when the last
-    /// object of the context is gone.
+    /// `clSetContextDestructorCallback`: callbacks run in the reverse order of registration when
+    /// the last object of the context is gone.
     pub fn on_destroy(&self, callback: DestructorCallback) {
         self.destructors.register(callback);
     }
@@ -141,16 +143,20 @@ impl Context {
             .add(queue, |queue| queue.strong_count() > 0);
     }
 
-    /// `clTerminateContextKHR`: every command that is not complete ends with `CL_CONTEXT_TERMINATED_KHR`. What nobody has begun
-    /// is complete when this returns; kernels that run are interrupted, transfers and native kernels go on to the end of what they are at.
+    /// `clTerminateContextKHR`: every command that is not complete ends with
+    /// `CL_CONTEXT_TERMINATED_KHR`. What no thread has begun is complete when this returns; kernels
+    /// that run are interrupted, transfers and native kernels go on to the end of what they are at.
     ///
-    /// Errors: `CL_CONTEXT_TERMINATED_KHR` if it was terminated before, `CL_INVALID_OPERATION` if it was not made for that.
+    /// Errors: `CL_CONTEXT_TERMINATED_KHR` if it was terminated before, `CL_INVALID_OPERATION` if
+    /// it was not made for that.
     pub fn terminate(self: &Arc<Self>) -> CLResult<()> {
         // CL_CONTEXT_TERMINATED_KHR if context has already been terminated.
-        // CL_INVALID_OPERATION if context was not created with CL_CONTEXT_TERMINATE_KHR set to CL_TRUE ("Contexts").
+        // CL_INVALID_OPERATION if context was not created with CL_CONTEXT_TERMINATE_KHR set to
+        // CL_TRUE ("Contexts").
         let commands = self.commands.as_ref().ok_or(ClError::INVALID_OPERATION)?;
         let commands: Vec<Arc<Event>> = {
-            // Under the lock, so that each command is either in the list or finds the context terminated.
+            // Under the lock, so that each command is either in the list or finds the context
+            // terminated.
             let commands = commands.lock();
             if self.terminated.swap(true, SeqCst) {
                 return Err(ClError::CONTEXT_TERMINATED);
@@ -167,7 +173,8 @@ impl Context {
         Ok(())
     }
 
-    /// The commands that had been begun when the context was terminated, and are not complete. None if it was not.
+    /// The commands that had been begun when the context was terminated, and are not complete. None
+    /// if it was not.
     pub(crate) fn terminated_commands(&self) -> Vec<Arc<Event>> {
         let Some(commands) = self.commands.as_ref().filter(|_| self.is_terminated()) else {
             return Vec::new();
@@ -186,7 +193,8 @@ impl Context {
         self.commands.as_ref().map(|_| &self.terminated)
     }
 
-    /// Remembers a new command, so that a termination finds it. Errors: `CL_CONTEXT_TERMINATED_KHR` if there was one.
+    /// Remembers a new command, so that a termination finds it. Errors: `CL_CONTEXT_TERMINATED_KHR`
+    /// if there was one.
     pub(crate) fn add_command(&self, event: &Arc<Event>) -> CLResult<()> {
         let Some(commands) = &self.commands else {
             return Ok(());

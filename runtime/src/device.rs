@@ -1,7 +1,7 @@
 //! The device: the processors this process may use, and every limit and capability it has.
 //!
-//! A field is named after the query it answers. Everything is constant for the life of the process. `partition.rs` divides
-//! devices.
+//! A field is named after the query it answers. Everything is constant for the life of the process.
+//! `partition.rs` divides devices.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,11 +9,12 @@ use opencl_sys::*;
 
 use crate::fault;
 use crate::features;
-use crate::pool::{ConfinedPool, Pool, thread_count};
+use crate::pool::{PinnedPool, Pool, thread_count};
 use crate::topology::{Topology, available_processors};
 use crate::version::{NameVersion, OPENCL_NUMERIC_VERSION, OPENCL_VERSION};
 
-/// Preferred or native vector widths in elements, by element type; 0 where the type is not supported.
+/// Preferred or native vector widths in elements, by element type; 0 where the type is not
+/// supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VectorWidths {
     pub char: u32,
@@ -51,7 +52,7 @@ pub struct Device {
     /// What it is a part of, and how it was divided; nothing for the root device.
     pub parent: Option<(Arc<Device>, Partition)>,
     /// The threads of a sub-device, once it has a queue.
-    pub(crate) own_pool: Arc<OnceLock<ConfinedPool>>,
+    pub(crate) own_pool: Arc<OnceLock<PinnedPool>>,
     pub max_work_item_sizes: [usize; 3],
     pub max_work_group_size: usize,
     pub preferred_vector_widths: VectorWidths,
@@ -93,11 +94,13 @@ pub struct Device {
     pub terminate_capability: u64,
     pub printf_buffer_size: usize,
     pub svm_capabilities: u64,
-    /// What may be done with unified shared memory of every kind (`cl_intel_unified_shared_memory`).
+    /// What may be done with unified shared memory of every kind
+    /// (`cl_intel_unified_shared_memory`).
     pub usm_capabilities: u64,
     pub atomic_memory_capabilities: u64,
     pub atomic_fence_capabilities: u64,
-    /// Which atomics there are for floating-point types of 16, 32 and 64 bits (`cl_ext_float_atomics`).
+    /// Which atomics there are for floating-point types of 16, 32 and 64 bits
+    /// (`cl_ext_float_atomics`).
     pub half_fp_atomic_capabilities: u64,
     pub single_fp_atomic_capabilities: u64,
     pub double_fp_atomic_capabilities: u64,
@@ -129,7 +132,8 @@ pub struct Device {
     pub driver_uuid: [u8; 16],
 }
 
-/// Elements per vector that suit the CPU: 16 bytes, what one machine register holds in generated code.
+/// Elements per vector that suit the CPU: 16 bytes, what one machine register holds in generated
+/// code.
 const REGISTER_WIDTHS: VectorWidths = VectorWidths {
     char: 16,
     short: 8,
@@ -163,11 +167,12 @@ pub(crate) const MAX_ON_DEVICE_EVENTS: u32 = 1 << 16;
 /// Work-items in a work-group at most, in each dimension and altogether.
 pub(crate) const MAX_WORK_GROUP_SIZE: usize = 4096;
 
-/// Bytes of a program-scope variable at most, and of all of them at best. It is ordinary memory; the compiler
-/// takes initialisers of this much.
+/// Bytes of a program-scope variable at most, and of all of them at best. It is ordinary memory;
+/// the compiler takes initialisers of this much.
 const MAX_GLOBAL_VARIABLE_SIZE: usize = 64 << 20;
 
-/// The directed modes are those of conversions that name one, and what `cl_khr_select_fprounding_mode` selects.
+/// The directed modes are those of conversions that name one, and what
+/// `cl_khr_select_fprounding_mode` selects.
 const FP_CONFIG: cl_device_fp_config = CL_FP_DENORM
     | CL_FP_INF_NAN
     | CL_FP_ROUND_TO_NEAREST
@@ -214,7 +219,7 @@ impl Device {
         match &self.parent {
             None => Pool::get(),
             Some(_) => {
-                let start = || ConfinedPool::new(self.compute_units.clone());
+                let start = || PinnedPool::new(self.compute_units.clone());
                 self.own_pool.get_or_init(start).pool()
             }
         }
@@ -271,7 +276,7 @@ impl Device {
             max_on_device_events: MAX_ON_DEVICE_EVENTS,
             command_buffer_capabilities: COMMAND_BUFFER_CAPABILITIES,
             command_buffer_queue_properties: QUEUE_PROPERTIES,
-            terminate_capability: match fault::IS_SERVED {
+            terminate_capability: match fault::IS_SUPPORTED {
                 true => CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR,
                 false => 0,
             },
@@ -299,8 +304,9 @@ impl Device {
             max_global_variable_size: MAX_GLOBAL_VARIABLE_SIZE,
             image_support: false,
             pipe_support: true,
-            // All arguments could be pipes, a reservation takes nothing but its packets, and a packet may be as large as there is
-            // memory: these are round numbers that are larger than anybody needs.
+            // All arguments could be pipes, a reservation takes nothing but its packets, and a
+            // packet may be as large as there is memory: these are round numbers that are larger
+            // than any application needs.
             max_pipe_args: 64,
             pipe_max_active_reservations: 1 << 16,
             pipe_max_packet_size: 64 << 10,

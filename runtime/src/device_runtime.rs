@@ -1,7 +1,9 @@
-//! What kernels ask of the driver by a call while they run: device-side enqueue (`on_device/`), and what to do about an assertion that has failed.
+//! What kernels ask of the driver by a call while they run: device-side enqueue (`on_device/`), and
+//! what to do about an assertion that has failed.
 //!
-//! A failed assertion (`cl_intel_devicelib_assert`) is said on standard error and to the context, and ends the launch as a fault does: "the function
-//! is free to terminate the current kernel invocation". Where faults are not handled the process is aborted, as by `assert` of C.
+//! A failed assertion (`cl_intel_devicelib_assert`) is said on standard error and to the context,
+//! and ends the launch as a fault does: "the function is free to terminate the current kernel
+//! invocation". Where faults are not handled the process is aborted, as by `assert` of C.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -15,7 +17,7 @@ use crate::fault::{self, access};
 use crate::launch::LaunchWork;
 use crate::on_device::Caller;
 
-/// What serves one call of generated code.
+/// What one call of generated code may ask for.
 pub(crate) struct DeviceRuntime<'a> {
     launch: &'a LaunchWork,
     /// Unless the kernel enqueues nothing.
@@ -38,7 +40,8 @@ impl<'a> DeviceRuntime<'a> {
         std::ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// The call has returned, or has not because the kernel faulted. Whether an assertion has failed.
+    /// The call has returned, or has not because the kernel faulted. Whether an assertion has
+    /// failed.
     pub(crate) fn finish(self, faulted: bool) -> bool {
         let failed = self.failed.get();
         if let Some(caller) = self.caller {
@@ -62,7 +65,7 @@ impl<'a> DeviceRuntime<'a> {
 /// A text of the program's; nothing for null, or where there is none.
 ///
 /// # Safety
-/// Nobody writes there meanwhile.
+/// Nothing is written there meanwhile.
 unsafe fn text(address: u64) -> Option<String> {
     // SAFETY: the caller's.
     let text = (address != 0).then(|| unsafe { access::read_string(address as usize) })?;
@@ -80,7 +83,7 @@ struct Failed {
 
 impl Failed {
     /// # Safety
-    /// Nobody writes to the texts meanwhile.
+    /// Nothing writes to the texts meanwhile.
     unsafe fn new(assertion: &Assertion) -> Failed {
         // SAFETY: the caller's.
         unsafe {
@@ -129,20 +132,20 @@ pub(crate) unsafe extern "C" fn host_call(
             },
         )
     };
-    let Some((service, block)) = device::decode(what) else {
+    let Some((op, block)) = device::decode(what) else {
         return 0;
     };
     // A panic in here is a bug of the driver; it must not go through generated code.
     let answer = catch_unwind(AssertUnwindSafe(|| match &device_runtime.caller {
-        _ if service == DeviceOp::FailAssertion => {
+        _ if op == DeviceOp::FailAssertion => {
             device_runtime.fail_assertion(given);
             0
         }
-        Some(caller) => caller.host_call(service, block, given),
+        Some(caller) => caller.host_call(op, block, given),
         // SAFETY: as above.
         None => unsafe { device::refuse(context, what, words, count) },
     }));
-    if service == DeviceOp::FailAssertion {
+    if op == DeviceOp::FailAssertion {
         fault::leave();
     }
     answer.unwrap_or(u64::from(device::ENQUEUE_FAILURE as u32))

@@ -1,8 +1,9 @@
 //! A built program's kernels and the code made for them.
 //!
-//! Code is made when a launch needs it, one piece for each [`LaunchKey`], and kept. A map's lock is held only to
-//! look a key up or add it; compiling happens in the key's own cell, so that launches of other
-//! code go on meanwhile, and a second launch of the same code waits for the first instead of compiling again.
+//! Code is made when a launch needs it, one piece for each [`LaunchKey`], and kept. A map's lock is
+//! held only to look a key up or add it; compiling happens in the key's own cell, so that launches
+//! of other code go on meanwhile, and a second launch of the same code waits for the first instead
+//! of compiling again.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write};
@@ -103,7 +104,8 @@ impl KernelSource for Program {
     }
 }
 
-/// One native function for each kernel. Built-in kernels are this, and so are the kernels that test the engine.
+/// One native function for each kernel. Built-in kernels are this, and so are the kernels that test
+/// the engine.
 pub struct NativeKernels {
     kernels: Vec<(KernelInfo, KernelFn)>,
     infos: Vec<KernelInfo>,
@@ -113,7 +115,8 @@ impl NativeKernels {
     /// Wraps functions as kernels.
     ///
     /// # Safety
-    /// Each function must keep to the contract of [`KernelFn`], and read arguments as its [`KernelInfo`] says.
+    /// Each function must keep to the contract of [`KernelFn`], and read arguments as its
+    /// [`KernelInfo`] says.
     pub unsafe fn new(kernels: Vec<(KernelInfo, KernelFn)>) -> NativeKernels {
         let infos = kernels.iter().map(|(info, _)| info.clone()).collect();
         NativeKernels { kernels, infos }
@@ -135,7 +138,7 @@ impl KernelSource for NativeKernels {
     }
 
     fn launch_key(&self, _kernel: usize, _range: &NdRange) -> LaunchKey {
-        // One function serves every launch.
+        // One function is good for every launch.
         LaunchKey {
             width: 1,
             linear: false,
@@ -195,7 +198,8 @@ impl Code {
         self.compiled.as_ref().map_or("", |kernel| kernel.name())
     }
 
-    /// Bytes of scratch memory for groups of `local_size` with `local_mem_size` bytes of work-group memory.
+    /// Bytes of scratch memory for groups of `local_size` with `local_mem_size` bytes of work-group
+    /// memory.
     pub(crate) fn scratch_size(&self, local_size: [u64; 3], local_mem_size: u64) -> u64 {
         match &self.compiled {
             Some(kernel) => kernel.scratch_size(local_size, local_mem_size),
@@ -228,13 +232,15 @@ impl Cost {
         ((u128::from(items) * u128::from(per_item)) >> 10).min(u128::from(u64::MAX)) as u64
     }
 
-    /// Learns that `items` work-items took `nanoseconds` of threads' time. Races lose a sample at worst.
+    /// Learns that `items` work-items took `nanoseconds` of threads' time. Races lose a sample at
+    /// worst.
     pub(crate) fn learn(&self, items: u64, nanoseconds: u64) {
         let sample = (u128::from(nanoseconds) << 10) / u128::from(items.max(1));
         let sample = sample.clamp(1, u128::from(u64::MAX >> 2)) as u64;
         let average = match self.per_item.load(Relaxed) {
             0 => sample,
-            // Faster runs count at once: what makes a run slow (cold caches, another process) passes.
+            // Faster runs count at once: what makes a run slow (cold caches, another process)
+            // passes.
             old if sample < old => (old + sample) / 2,
             old => old - old / 8 + sample / 8,
         };
@@ -283,7 +289,8 @@ impl Executable {
         }
     }
 
-    /// Runs the initializers, in their order, and makes the finalizers ready. Errors are for the build log.
+    /// Runs the initializers, in their order, and makes the finalizers ready. Errors are for the
+    /// build log.
     pub(crate) fn initialize(&mut self, context: &Arc<Context>) -> Result<(), String> {
         let initializers = self.source.kernels_with_role(KernelRole::Initializer);
         self.has_initializers = !initializers.is_empty();
@@ -357,8 +364,8 @@ impl Executable {
         self.source.depends_on_groups(kernel)
     }
 
-    /// How the compiler runs each kernel in a usual launch, which is of whole work-groups, as lines for the build log. Compiles
-    /// them, so that such launches find their code ready.
+    /// How the compiler runs each kernel in a usual launch, which is of whole work-groups, as lines
+    /// for the build log. Compiles them, so that such launches find their code ready.
     pub(crate) fn remarks(&self) -> String {
         let mut text = String::new();
         for (index, kernel) in self.kernels().iter().enumerate() {
@@ -383,7 +390,8 @@ impl Executable {
         text
     }
 
-    /// The code for a launch, compiled now if this is the first with its key. A failure is kept too.
+    /// The code for a launch, compiled now if this is the first with its key. A failure is kept
+    /// too.
     pub(crate) fn code(&self, kernel: usize, range: &NdRange) -> Result<Arc<Code>, Diagnostic> {
         let key = self.source.launch_key(kernel, range);
         let cell = Arc::clone(self.code[kernel].lock().entry(key).or_default());
@@ -401,7 +409,7 @@ impl Executable {
 impl Drop for Executable {
     fn drop(&mut self) {
         for work in &self.finalizers {
-            // There is nobody left to tell of an error.
+            // There is nothing left that an error could be reported to.
             if work.run(None, 0, 1).is_ok() {
                 work.finish(0);
             }

@@ -1,7 +1,8 @@
-//! One table of every extension and OpenCL C feature that Brolga serves.
+//! One table of every extension and OpenCL C feature that Brolga supports.
 //!
-//! All extension and feature queries, of the platform and of the device, and which functions of extensions are found by name are
-//! generated from here. A row is added by the change that makes it work, never before.
+//! All extension and feature queries, of the platform and of the device, and which functions of
+//! extensions are found by name are generated from here. A row is added by the change that makes it
+//! work, never before.
 
 use opencl_sys::{version_major, version_minor};
 
@@ -11,7 +12,8 @@ use crate::version::NameVersion;
 /// Where an extension is listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scope {
-    /// A property of the installation (entry points): listed by the platform, and so by each of its devices.
+    /// A property of the installation (entry points): listed by the platform, and so by each of its
+    /// devices.
     Platform,
     /// A property of the device (what kernels may do).
     Device,
@@ -52,9 +54,11 @@ const fn row(scope: Scope, name: &'static str, major: u32, minor: u32) -> Extens
     }
 }
 
-/// Extensions. OpenCL Extension Specification, "Extensions Overview". Sub-groups are a feature of the core; `cl_khr_subgroups`
-/// would promise that the sub-groups of a work-group make progress independently of each other.
-// `cl_khr_spirv_extended_debug_info` would be served as well, but the CTS does not count it among the extensions of Khronos.
+/// Extensions. OpenCL Extension Specification, "Extensions Overview". Sub-groups are a feature of
+/// the core; `cl_khr_subgroups` would promise that the sub-groups of a work-group make progress
+/// independently of each other.
+// `cl_khr_spirv_extended_debug_info` would be supported as well, but the CTS does not count it
+// among the extensions of Khronos.
 const EXTENSIONS: &[Extension] = &[
     row(Platform, "cl_khr_icd", 2, 0).with(&[
         "clIcdGetPlatformIDsKHR",
@@ -76,7 +80,8 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_intel_create_buffer_with_properties", 1, 0)
         .with(&["clCreateBufferWithPropertiesINTEL"]),
     row(Device, "cl_intel_devicelib_assert", 1, 0),
-    // A draft, and the version is that of the draft; the pointer comes from drafts of `cl_intel_unified_shared_memory`.
+    // A draft, and the version is that of the draft; the pointer comes from drafts of
+    // `cl_intel_unified_shared_memory`.
     row(Device, "cl_intel_global_variable_access", 0, 9).with(&[
         "clEnqueueReadGlobalVariableINTEL",
         "clEnqueueWriteGlobalVariableINTEL",
@@ -138,7 +143,8 @@ const EXTENSIONS: &[Extension] = &[
         "clEnqueueAcquireExternalMemObjectsKHR",
         "clEnqueueReleaseExternalMemObjectsKHR",
     ]),
-    // Of drivers that let processors map them. No test has seen a real one: the tests' is a file that says it is one.
+    // Of drivers that let processors map them. No test has seen a real one: the tests' is a file
+    // that says it is one.
     row(Device, "cl_khr_external_memory_dma_buf", 1, 0),
     // Whatever can be mapped shared and has a size.
     row(Device, "cl_khr_external_memory_opaque_fd", 1, 0),
@@ -214,8 +220,8 @@ const OPENCL_C_FEATURES: &[NameVersion] = &[
     NameVersion::new("__opencl_c_work_group_collective_functions", 3, 0, 0),
 ];
 
-/// Optional features that an extension of OpenCL C adds: `cl_ext_float_atomics`, "New OpenCL C Feature Names";
-/// `cl_khr_integer_dot_product`.
+/// Optional features that an extension of OpenCL C adds: `cl_ext_float_atomics`, "New OpenCL C
+/// Feature Names"; `cl_khr_integer_dot_product`.
 const EXTENSION_FEATURES: &[&str] = &[
     "__opencl_c_ext_fp32_global_atomic_add",
     "__opencl_c_ext_fp32_global_atomic_min_max",
@@ -239,8 +245,8 @@ const HALF_FEATURES: &[&str] = &[
     "__opencl_c_ext_fp16_local_atomic_min_max",
 ];
 
-/// Versions of OpenCL C that are supported in full. `-cl-std=CL2.0` is taken too, but 2.0 has no optional features, and
-/// some of what it requires is not there.
+/// Versions of OpenCL C that are supported in full. `-cl-std=CL2.0` is taken too, but 2.0 has no
+/// optional features, and some of what it requires is not there.
 const OPENCL_C_VERSIONS: &[NameVersion] = &[
     NameVersion::new("OpenCL C", 1, 0, 0),
     NameVersion::new("OpenCL C", 1, 1, 0),

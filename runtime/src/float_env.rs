@@ -47,9 +47,9 @@ mod imp {
     }
 
     pub(super) fn set(control: Control) {
-        // SAFETY: loads MXCSR with a value that is either the documented default or was stored by `get`, so no
-        // reserved bit is set. The Rust code that runs meanwhile does no floating-point arithmetic
-        // that depends on it.
+        // SAFETY: loads MXCSR with a value that is either the documented default or was stored by
+        // `get`, so no reserved bit is set. The Rust code that runs meanwhile does no
+        // floating-point arithmetic that depends on it.
         unsafe {
             asm!("ldmxcsr [{}]", in(reg) &raw const control, options(nostack, preserves_flags, readonly))
         };

@@ -134,7 +134,8 @@ impl Kernel {
     }
 
     fn arg(&self, index: u32) -> CLResult<&ArgInfo> {
-        // CL_INVALID_ARG_INDEX if arg_index is not a valid argument index ("Setting Kernel Arguments").
+        // CL_INVALID_ARG_INDEX if arg_index is not a valid argument index ("Setting Kernel
+        // Arguments").
         self.info()
             .args
             .get(index as usize)
@@ -143,10 +144,12 @@ impl Kernel {
 
     /// What `clGetKernelArgInfo` answers from.
     ///
-    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_KERNEL_ARG_INFO_NOT_AVAILABLE` when the program was built without it.
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_KERNEL_ARG_INFO_NOT_AVAILABLE` when the program was
+    /// built without it.
     pub fn arg_info(&self, index: u32) -> CLResult<&ArgInfo> {
         let arg = self.arg(index)?;
-        // CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel ("Kernel Object Queries").
+        // CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel
+        // ("Kernel Object Queries").
         if !self.executable.has_arg_info {
             return Err(ClError::KERNEL_ARG_INFO_NOT_AVAILABLE);
         }
@@ -173,7 +176,8 @@ impl Kernel {
         if arg.kind != ArgKind::Value {
             return Err(ClError::INVALID_ARG_VALUE);
         }
-        // CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is not a memory object.
+        // CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument
+        // that is not a memory object.
         if value.len() != arg.size as usize {
             return Err(ClError::INVALID_ARG_SIZE);
         }
@@ -188,8 +192,8 @@ impl Kernel {
     pub fn set_arg_buffer(&self, index: u32, buffer: Option<&Arc<Buffer>>) -> CLResult<()> {
         let arg = self.arg(index)?;
         check_global_pointer(arg)?;
-        // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not a valid
-        // memory object.
+        // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified
+        // arg_value is not a valid memory object.
         if buffer.is_some_and(|buffer| !Arc::ptr_eq(buffer.context(), self.context())) {
             return Err(ClError::INVALID_MEM_OBJECT);
         }
@@ -214,8 +218,8 @@ impl Kernel {
             return Err(ClError::INVALID_ARG_VALUE);
         }
         let memory = pipe.memory();
-        // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not a valid
-        // memory object.
+        // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified
+        // arg_value is not a valid memory object.
         if !Arc::ptr_eq(memory.context(), self.context()) {
             return Err(ClError::INVALID_MEM_OBJECT);
         }
@@ -234,8 +238,8 @@ impl Kernel {
         if arg.kind != ArgKind::DeviceQueue {
             return Err(ClError::INVALID_ARG_VALUE);
         }
-        // CL_INVALID_DEVICE_QUEUE for an argument declared to be of type queue_t when the specified arg_value is not a valid device
-        // queue object.
+        // CL_INVALID_DEVICE_QUEUE for an argument declared to be of type queue_t when the specified
+        // arg_value is not a valid device queue object.
         let own = Arc::ptr_eq(queue.context(), self.context());
         let handle = queue.on_device().filter(|_| own).map(|it| it.handle);
         let handle = handle.ok_or(ClError::INVALID_DEVICE_QUEUE)?;
@@ -252,8 +256,8 @@ impl Kernel {
         if arg.kind != ArgKind::Pointer(AddressSpace::Local) {
             return Err(ClError::INVALID_ARG_VALUE);
         }
-        // CL_MAX_SIZE_RESTRICTION_EXCEEDED if the size in bytes of the memory object (if the argument was declared with the
-        // local qualifier) exceeds the maximum size restriction.
+        // CL_MAX_SIZE_RESTRICTION_EXCEEDED if the size in bytes of the memory object (if the
+        // argument was declared with the local qualifier) exceeds the maximum size restriction.
         if size as u64 > self.context().device().local_mem_size {
             return Err(ClError::MAX_SIZE_RESTRICTION_EXCEEDED);
         }
@@ -261,9 +265,11 @@ impl Kernel {
         Ok(())
     }
 
-    /// `clSetKernelArgSVMPointer`, `clSetKernelArgMemPointerINTEL`. Any address will do, as fine-grain system memory is supported.
+    /// `clSetKernelArgSVMPointer`, `clSetKernelArgMemPointerINTEL`. Any address will do, as
+    /// fine-grain system memory is supported.
     ///
-    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is not such a pointer.
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is not such a
+    /// pointer.
     pub fn set_arg_svm(&self, index: u32, address: usize) -> CLResult<()> {
         let arg = self.arg(index)?;
         check_global_pointer(arg)?;
@@ -312,8 +318,8 @@ impl Kernel {
         }
     }
 
-    /// `clGetKernelSuggestedLocalWorkSizeKHR`: the local size that a launch without one would get, 1 in unused
-    /// dimensions.
+    /// `clGetKernelSuggestedLocalWorkSizeKHR`: the local size that a launch without one would get,
+    /// 1 in unused dimensions.
     ///
     /// Errors: as the launch's; `CL_INVALID_GLOBAL_WORK_SIZE` for an empty range.
     pub fn suggested_local_size(
@@ -323,7 +329,8 @@ impl Kernel {
         global: Option<&[usize]>,
     ) -> CLResult<[usize; 3]> {
         let range = ndrange::check(&self.limits(), work_dim, offset, global, None)?;
-        // CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in it is 0.
+        // CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified
+        // in it is 0.
         let range = range.ok_or(ClError::INVALID_GLOBAL_WORK_SIZE)?;
         Ok(range.local_size.map(|size| size as usize))
     }
@@ -359,7 +366,8 @@ impl Kernel {
             let args = self.args.lock();
             for bound in &args.bound {
                 match bound {
-                    // CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set ("Executing Kernels").
+                    // CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set
+                    // ("Executing Kernels").
                     Bound::Unset => return Err(ClError::INVALID_KERNEL_ARGS),
                     Bound::Buffer(buffer) => {
                         // Released since it was set: as good as not set.
@@ -378,8 +386,9 @@ impl Kernel {
         {
             range.local_size = ndrange::best_local_size(&limits, range.global_size);
         }
-        // CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the device:
-        // the work-group memory that the kernel and its arguments want.
+        // CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL
+        // implementation on the device: the work-group memory that the kernel and its arguments
+        // want.
         let local_mem_size = self.local_mem_of(&args);
         if local_mem_size > self.context().device().local_mem_size {
             return Err(ClError::OUT_OF_RESOURCES);

@@ -56,7 +56,8 @@ pub(crate) struct LaunchWork {
 }
 
 impl LaunchWork {
-    /// `args` is the argument block, `local_mem_size` counts the kernel's own variables and its arguments'.
+    /// `args` is the argument block, `local_mem_size` counts the kernel's own variables and its
+    /// arguments'.
     pub(crate) fn new(
         context: &Arc<Context>,
         code: Arc<Code>,
@@ -122,8 +123,8 @@ impl LaunchWork {
         }
     }
 
-    /// Runs the work-groups `begin..end` on this thread, for a command if there is one. Errors: `CL_OUT_OF_RESOURCES` without scratch memory, or if the kernel
-    /// faults.
+    /// Runs the work-groups `begin..end` on this thread, for a command if there is one. Errors:
+    /// `CL_OUT_OF_RESOURCES` without scratch memory, or if the kernel faults.
     pub(crate) fn run(&self, event: Option<&Arc<Event>>, begin: u64, end: u64) -> CLResult<()> {
         let caller = self
             .spawner
@@ -149,9 +150,10 @@ impl LaunchWork {
         let ran = scratch::with(self.scratch_size, |scratch| {
             let _environment = FloatEnv::enter();
             let call = |groups: Range<u64>| {
-                // SAFETY: the contract of `KernelFn`: launch and arguments outlive the call, the scratch memory is as
-                // large and aligned as asked for and this thread's alone. What the arguments point to is kept alive by
-                // the command, or vouched for by the application (SVM).
+                // SAFETY: the contract of `KernelFn`: launch and arguments outlive the call, the
+                // scratch memory is as large and aligned as asked for and this thread's alone. What
+                // the arguments point to is kept alive by the command, or vouched for by the
+                // application (SVM).
                 unsafe { fault::call(entry, machine.clone(), &launch, scratch, groups, stop) }
             };
             if !self.context.initializes_local_memory() {
@@ -175,7 +177,8 @@ impl LaunchWork {
         }
     }
 
-    /// Says on standard error and to the context why the launch fails. One line for a launch, however many threads run it.
+    /// Says on standard error and to the context why the launch fails. One line for a launch,
+    /// however many threads run it.
     pub(crate) fn tell(&self, message: &str) {
         if !self.faulted.swap(true, Relaxed) {
             eprintln!("brolga: {message}");

@@ -5,25 +5,29 @@
 //! OpenCL error codes ([`ClError`]).
 //!
 //! ```text
-//! platform, device, features, topology   what there is
-//! context                                what everything else belongs to
-//! memory/                                buffers, pipes, memory used by address, rectangles, transfers
-//! program/, executable, kernel           source/IL/binary -> built program -> kernel with arguments -> code
-//! ndrange, launch                        a launch checked, its local size chosen; the launch as work
-//! queue, enqueue/                        the order of commands; each kind validated and captured by value
-//! command, share, event                  a command, how threads share it; its dependencies, status and callbacks
-//! command_buffer/                        commands recorded as a graph that is run again and again
-//! on_device/, device_runtime                   what kernels enqueue, and ask besides
-//! semaphore/                              commands that wait for signals of others
-//! pool, scratch, float_env               threads that execute commands
-//! sleep, futex                           threads that wait, and how none is forgotten
-//! fault/                                 kernels that fault, or are terminated
-//! printf_sink, printf                    what kernels print
-//! frontend/, binary                      OpenCL C to SPIR-V; program binaries
+//! platform, device, partition    what there is, as a whole and in parts
+//! features, topology, version    what the device says of itself, from tables and from the machine
+//! context                        what everything else belongs to
+//! memory/                        buffers, pipes, memory used by address, rectangles, transfers
+//! program/, executable           source, IL or binary -> built program -> code
+//! kernel                         a kernel with its arguments
+//! ndrange, launch                a launch checked, its local size chosen; the launch as work
+//! queue, enqueue/                the order of commands; each kind checked and captured by value
+//! command, chunks, event/        a command, how threads share it; dependencies, status, callbacks
+//! command_buffer/                commands recorded as a graph that is run again and again
+//! on_device/, device_runtime     what kernels enqueue, and ask besides
+//! semaphore/                     commands that wait for signals of others
+//! pool, scratch, float_env       threads that execute commands
+//! sleep, futex                   threads that wait, and how none is forgotten
+//! fault/                         kernels that fault, or are terminated
+//! printf_sink, printf            what kernels print
+//! frontend/, spirv, binary       OpenCL C to SPIR-V; modules; program binaries
+//! clock, trace/                  time stamps; a record of what happened
+//! destructors, weak_list, error  callbacks of objects, lists of objects, error codes
 //! ```
 //!
-//! Open `queue.rs` first to see how a command is made, `event.rs` for its life, `pool.rs` for who
-//! executes it. `README.md` argues the design.
+//! Open `queue.rs` first to see how a command is made, `event/` for its life, `pool.rs` for the
+//! threads that execute it. `README.md` argues the design.
 //!
 //! `unsafe` is used for raw memory and for calling generated code only.
 

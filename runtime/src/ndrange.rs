@@ -35,8 +35,9 @@ pub(crate) fn max_group(limits: &Limits) -> usize {
 
 /// Checks the arguments of a launch and completes them; `None` when the range is empty.
 ///
-/// Slices have at least `work_dim` elements. Errors: `CL_INVALID_WORK_DIMENSION`, `CL_INVALID_GLOBAL_OFFSET`,
-/// `CL_INVALID_GLOBAL_WORK_SIZE`, `CL_INVALID_WORK_GROUP_SIZE`, `CL_INVALID_WORK_ITEM_SIZE`.
+/// Slices have at least `work_dim` elements. Errors: `CL_INVALID_WORK_DIMENSION`,
+/// `CL_INVALID_GLOBAL_OFFSET`, `CL_INVALID_GLOBAL_WORK_SIZE`, `CL_INVALID_WORK_GROUP_SIZE`,
+/// `CL_INVALID_WORK_ITEM_SIZE`.
 pub(crate) fn check(
     limits: &Limits,
     work_dim: u32,
@@ -44,7 +45,8 @@ pub(crate) fn check(
     global: Option<&[usize]>,
     local: Option<&[usize]>,
 ) -> CLResult<Option<NdRange>> {
-    // CL_INVALID_WORK_DIMENSION if work_dim is not valid for the device associated with command_queue ("Executing Kernels").
+    // CL_INVALID_WORK_DIMENSION if work_dim is not valid for the device associated with
+    // command_queue ("Executing Kernels").
     if !(1..=3).contains(&work_dim) {
         return Err(ClError::INVALID_WORK_DIMENSION);
     }
@@ -60,15 +62,16 @@ pub(crate) fn check(
         all
     };
     let global_offset = full(offset, 0);
-    // If the device is an OpenCL 2.1 or newer device, and global_work_size is NULL or the value in any passed dimension is
-    // zero, then the kernel command will trivially succeed.
+    // If the device is an OpenCL 2.1 or newer device, and global_work_size is NULL or the value in
+    // any passed dimension is zero, then the kernel command will trivially succeed.
     let is_empty = global.is_none_or(|sizes| sizes.iter().take(dimensions).any(|&size| size == 0));
     let global_size = match is_empty {
         true => [0; 3],
         false => full(global, 1),
     };
-    // CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding value in
-    // global_work_offset for any dimensions is greater than the maximum value representable by size_t.
+    // CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding
+    // value in global_work_offset for any dimensions is greater than the maximum value
+    // representable by size_t.
     if (0..3).any(|d| global_offset[d].checked_add(global_size[d]).is_none()) {
         return Err(ClError::INVALID_GLOBAL_OFFSET);
     }
@@ -90,8 +93,8 @@ pub(crate) fn check(
     if is_empty {
         return Ok(None);
     }
-    // CL_INVALID_WORK_GROUP_SIZE if the work-group size must be uniform, and if the global_work_size is not evenly
-    // divisible by the local_work_size.
+    // CL_INVALID_WORK_GROUP_SIZE if the work-group size must be uniform, and if the
+    // global_work_size is not evenly divisible by the local_work_size.
     let uniform = (0..3).all(|d| global_size[d] % local_size[d] == 0);
     if !uniform && !limits.allows_non_uniform {
         return Err(ClError::INVALID_WORK_GROUP_SIZE);
@@ -116,23 +119,26 @@ fn check_local_size(limits: &Limits, required: Option<[u64; 3]>, size: [u64; 3])
     if size.contains(&0) {
         return Err(ClError::INVALID_WORK_GROUP_SIZE);
     }
-    // CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any dimension of local_work_size is greater
-    // than the corresponding value returned for CL_DEVICE_MAX_WORK_GROUP_SIZES.
+    // CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any dimension of
+    // local_work_size is greater than the corresponding value returned for
+    // CL_DEVICE_MAX_WORK_GROUP_SIZES.
     let maximum = limits.device.max_work_item_sizes;
     if (0..3).any(|d| size[d] > maximum[d] as u64) {
         return Err(ClError::INVALID_WORK_ITEM_SIZE);
     }
-    // CL_INVALID_WORK_GROUP_SIZE if the total number of work-items in the work-group is greater than the value
-    // returned for CL_KERNEL_WORK_GROUP_SIZE. Each factor is small by now, so the product cannot overflow.
+    // CL_INVALID_WORK_GROUP_SIZE if the total number of work-items in the work-group is greater
+    // than the value returned for CL_KERNEL_WORK_GROUP_SIZE. Each factor is small by now, so the
+    // product cannot overflow.
     if size.iter().product::<u64>() > limits.device.max_work_group_size as u64 {
         return Err(ClError::INVALID_WORK_GROUP_SIZE);
     }
-    // CL_INVALID_WORK_GROUP_SIZE if the local_work_size does not match the required work-group size for kernel.
+    // CL_INVALID_WORK_GROUP_SIZE if the local_work_size does not match the required work-group size
+    // for kernel.
     if required.is_some_and(|required| required != size) {
         return Err(ClError::INVALID_WORK_GROUP_SIZE);
     }
-    // CL_INVALID_WORK_GROUP_SIZE if local_work_size is not consistent with the required number of sub-groups for kernel in
-    // the program source.
+    // CL_INVALID_WORK_GROUP_SIZE if local_work_size is not consistent with the required number of
+    // sub-groups for kernel in the program source.
     let sub_groups = size
         .iter()
         .product::<u64>()
@@ -147,9 +153,10 @@ fn check_local_size(limits: &Limits, required: Option<[u64; 3]>, size: [u64; 3])
 
 /// Chooses a local size for a launch that leaves it open.
 ///
-/// Groups lie along x first, in whole vectors when they can, large enough to make up for starting one and small
-/// enough that every thread gets several. They divide the global size, unless the best divisor is much too small (a
-/// prime size, say) or not of whole vectors, and the last group may be smaller than the others.
+/// Groups lie along x first, in whole vectors when they can, large enough to make up for starting
+/// one and small enough that every thread gets several. They divide the global size, unless the
+/// best divisor is much too small (a prime size, say) or not of whole vectors, and the last group
+/// may be smaller than the others.
 pub(crate) fn choose_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
     let items = global
         .iter()
@@ -176,7 +183,8 @@ pub(crate) fn wastes_lanes(limits: &Limits, range: &NdRange) -> bool {
         && range.local_size[0] < range.global_size[0]
 }
 
-/// The local size for a kernel that cannot tell what it is, so that groups need not divide the index space.
+/// The local size for a kernel that cannot tell what it is, so that groups need not divide the
+/// index space.
 pub(crate) fn best_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
     let free = Limits {
         allows_non_uniform: true,
@@ -185,7 +193,8 @@ pub(crate) fn best_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
     choose_local_size(&free, global)
 }
 
-/// The largest divisor of `size` up to `limit`, multiples of `step` (a power of two) preferred, then of its half, and so on.
+/// The largest divisor of `size` up to `limit`, multiples of `step` (a power of two) preferred,
+/// then of its half, and so on.
 fn divisor(size: u64, limit: u64, step: u64) -> u64 {
     let limit = limit.clamp(1, size);
     let largest = |step: u64| {

@@ -1,9 +1,10 @@
-//! Sub-devices: some of a device's compute units, and threads that stay on them (OpenCL API Specification, "Partitioning a
-//! Device").
+//! Sub-devices: some of a device's compute units, and threads that stay on them (OpenCL API
+//! Specification, "Partitioning a Device").
 //!
-//! A compute unit is a logical processor. A sub-device is the same CPU otherwise: all limits are its parent's, memory objects and
-//! programs are the context's, and code is compiled once for all. What it has of its own is a pool
-//! (`ConfinedPool`), made by its first queue, whose threads run on its processors only.
+//! A compute unit is a logical processor. A sub-device is the same CPU otherwise: all limits are
+//! its parent's, memory objects and programs are the context's, and code is compiled once for all.
+//! What it has of its own is a pool (`PinnedPool`), made by its first queue, whose threads run on
+//! its processors only.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use crate::device::{Device, Partition};
 use crate::error::{CLResult, ClError};
 use crate::topology::{self, Sharing};
 
-/// Domains, outermost first: the order in which `CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE` tries them.
+/// Domains, outermost first: the order in which `CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE`
+/// tries them.
 const DOMAINS: [(u64, Sharing); 5] = [
     (CL_DEVICE_AFFINITY_DOMAIN_NUMA, Sharing::NumaNode),
     (CL_DEVICE_AFFINITY_DOMAIN_L4_CACHE, Sharing::Cache(4)),
@@ -31,7 +33,8 @@ impl Device {
         }
     }
 
-    /// `CL_DEVICE_PARTITION_AFFINITY_DOMAIN`: the domains that divide the device into more than one.
+    /// `CL_DEVICE_PARTITION_AFFINITY_DOMAIN`: the domains that divide the device into more than
+    /// one.
     pub fn affinity_domains(&self) -> u64 {
         let domains = DOMAINS
             .iter()
@@ -48,10 +51,11 @@ impl Device {
         topology::groups(what, &self.compute_units)
     }
 
-    /// `clCreateSubDevices`: the sub-devices, and for each what `CL_DEVICE_PARTITION_TYPE` says of how it came about.
+    /// `clCreateSubDevices`: the sub-devices, and for each what `CL_DEVICE_PARTITION_TYPE` says of
+    /// how it came about.
     ///
-    /// Errors: `CL_INVALID_VALUE` (0 units each, more domains than one), `CL_INVALID_DEVICE_PARTITION_COUNT`,
-    /// `CL_DEVICE_PARTITION_FAILED`.
+    /// Errors: `CL_INVALID_VALUE` (0 units each, more domains than one),
+    /// `CL_INVALID_DEVICE_PARTITION_COUNT`, `CL_DEVICE_PARTITION_FAILED`.
     pub fn partition(self: &Arc<Self>, how: &Partition) -> CLResult<Vec<Arc<Device>>> {
         let mut used = how.clone();
         let parts = match how {
@@ -75,13 +79,13 @@ impl Device {
         if each == 0 {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_DEVICE_PARTITION_COUNT if the total number of compute units requested exceeds CL_DEVICE_MAX_COMPUTE_UNITS for
-        // in_device.
+        // CL_INVALID_DEVICE_PARTITION_COUNT if the total number of compute units requested exceeds
+        // CL_DEVICE_MAX_COMPUTE_UNITS for in_device.
         if each > self.max_compute_units {
             return Err(ClError::INVALID_DEVICE_PARTITION_COUNT);
         }
-        // CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device could not be further
-        // partitioned: the whole device is no part of it.
+        // CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but
+        // in_device could not be further partitioned: the whole device is no part of it.
         if each == self.max_compute_units {
             return Err(ClError::DEVICE_PARTITION_FAILED);
         }
@@ -94,9 +98,10 @@ impl Device {
         if self.max_sub_devices() == 0 {
             return Err(ClError::DEVICE_PARTITION_FAILED);
         }
-        // CL_INVALID_DEVICE_PARTITION_COUNT if the number of sub-devices requested exceeds CL_DEVICE_PARTITION_MAX_SUB_DEVICES or
-        // the total number of compute units requested exceeds CL_DEVICE_MAX_COMPUTE_UNITS for in_device, or the number of compute
-        // units requested for one or more sub-devices is less than zero.
+        // CL_INVALID_DEVICE_PARTITION_COUNT if the number of sub-devices requested exceeds
+        // CL_DEVICE_PARTITION_MAX_SUB_DEVICES or the total number of compute units requested
+        // exceeds CL_DEVICE_MAX_COMPUTE_UNITS for in_device, or the number of compute units
+        // requested for one or more sub-devices is less than zero.
         let total: u64 = counts.iter().copied().map(u64::from).sum();
         if counts.is_empty()
             || counts.len() > self.max_sub_devices() as usize

@@ -63,7 +63,8 @@ impl Platform {
         features::platform_extensions().collect()
     }
 
-    /// Whether `clGetExtensionFunctionAddressForPlatform` finds this function: those of the extensions that are served.
+    /// Whether `clGetExtensionFunctionAddressForPlatform` finds this function: those of the
+    /// extensions that are supported.
     pub fn has_extension_function(&self, name: &str) -> bool {
         features::has_function(name)
     }
@@ -73,13 +74,14 @@ impl Platform {
         features::functions()
     }
 
-    /// `CL_PLATFORM_HOST_TIMER_RESOLUTION`: nanoseconds between ticks of the clock that time stamps come from.
+    /// `CL_PLATFORM_HOST_TIMER_RESOLUTION`: nanoseconds between ticks of the clock that time stamps
+    /// come from.
     pub fn host_timer_resolution(&self) -> u64 {
         1
     }
 
-    /// `CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR`: all devices are the same processors, so that nothing keeps commands of one from
-    /// running on another.
+    /// `CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR`: all devices are the same processors, so that
+    /// nothing keeps commands of one from running on another.
     pub fn command_buffer_capabilities(&self) -> u64 {
         opencl_sys::CL_COMMAND_BUFFER_PLATFORM_UNIVERSAL_SYNC_KHR
             | opencl_sys::CL_COMMAND_BUFFER_PLATFORM_REMAP_QUEUES_KHR

@@ -1,35 +1,40 @@
 //! The threads that execute commands: workers, and threads of the application that wait.
 //!
-//! The root device's pool lives as long as the process. A sub-device has a pool of its own ([`ConfinedPool`]), whose workers
-//! stay on the sub-device's processors; threads of the application, which may be anywhere, do not help there.
+//! The root device's pool lives as long as the process. A sub-device has a pool of its own
+//! ([`PinnedPool`]), whose workers stay on the sub-device's processors; threads of the application,
+//! which may be anywhere, do not help there.
 //!
 //! # Lists
 //!
-//! Two lists are under one lock.
-//! *Ready*: commands whose dependencies are done, by the priority of their queues. One that several threads share stays in the list
-//! until all of it is claimed; another leaves it when a thread takes it.
-//! *Deferred*: ready commands so short that waking a thread for them would cost more than they do. Only
-//! waiting threads take from it. It is emptied into *ready* by whatever OpenCL counts as a flush, by a
-//! status query, and when it grows long; so they never wait for longer than the specification lets them.
-//! A third has a lock of its own. *Callbacks*: code of the application. Only workers run it, with no lock held: a waiting
-//! thread of the application may hold a mutex that the callback wants. When many threads wait and help, the first lock is
-//! asked for so often that two workers would get it too seldom to keep up with the callbacks, and each callback keeps a
-//! command and all it refers to alive.
+//! Two lists are under one lock. *Ready*: commands whose dependencies are done, by the priority of
+//! their queues. One that several threads share stays in the list until all of it is claimed;
+//! another leaves it when a thread takes it. *Deferred*: ready commands so short that waking a
+//! thread for them would cost more than they do. Only waiting threads take from it. It is emptied
+//! into *ready* by whatever OpenCL counts as a flush, by a status query, and when it grows long; so
+//! they never wait for longer than the specification lets them. A third has a lock of its own.
+//! *Callbacks*: code of the application. Only workers run it, with no lock held: a waiting thread
+//! of the application may hold a mutex that the callback wants. When many threads wait and help,
+//! the first lock is asked for so often that two workers would get it too seldom to keep up with
+//! the callbacks, and each callback keeps a command and all it refers to alive.
 //!
 //! # Why no wake-up is lost
 //!
-//! Workers that find nothing spin, then park; whoever makes work available tells them afterwards (`sleep.rs`).
+//! Workers that find nothing spin, then park; a thread that makes work available tells them
+//! afterwards (`sleep.rs`).
 //!
-//! "Work made available" is: an entry pushed to *ready* or *callbacks*; a place in a shared command given up by a
-//! thread that leaves early, or opened because the command turned out long; and entries left over when a thread takes one, because one push wakes
-//! at most one worker, which wakes the next (`take` tells it). A thread inside `help_until_done` or
-//! the worker loop pushes quietly (the next thing it does is take), and one that leaves the
-//! former wakes a worker if anything is left.
+//! "Work made available" is: an entry pushed to *ready* or *callbacks*; a place in a shared command
+//! given up by a thread that leaves early, or opened because the command turned out long; and
+//! entries left over when a thread takes one, because one push wakes at most one worker, which
+//! wakes the next (`take` tells it). A thread inside `help_until_done` or the worker loop pushes
+//! without waking a worker (the next thing it does is take), and one that leaves the former wakes a
+//! worker if anything is left.
 //!
-//! A waiting thread sleeps on its event when there is nothing it can take. What its event depends on was enqueued before,
-//! so it is then not deferred (see `sleeping_waiters` for waits in the pools of sub-devices, where nobody helps), but running, or ready and
-//! known to the workers by the rules above, or waits for something of which the same is true, or for a user event. What kernels enqueue is never deferred: it is pushed by the thread that
-//! runs the kernel, notifying, or quietly by one that goes on to take.
+//! A waiting thread sleeps on its event when there is nothing it can take. What its event depends
+//! on was enqueued before, so it is then not deferred (see `sleeping_waiters` for waits in the
+//! pools of sub-devices, where no thread helps), but running, or ready and known to the workers by
+//! the rules above, or waits for something of which the same is true, or for a user event. What
+//! kernels enqueue is never deferred: it is pushed by the thread that runs the kernel, which wakes
+//! a worker, unless it goes on to take itself.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -62,7 +67,7 @@ const MAX_THREADS: u32 = 1024;
 /// How a command that became ready is offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Push {
-    /// To whoever waits; see the module's head.
+    /// To threads that wait; see the module's head.
     Defer,
     /// The pushing thread is about to look for work itself.
     NoWake,
@@ -70,9 +75,9 @@ pub(crate) enum Push {
     Notify,
 }
 
-/// Who takes.
+/// The kind of thread that takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Who {
+enum Taker {
     Worker,
     Helper,
 }
@@ -113,20 +118,21 @@ pub(crate) struct Pool {
     /// Logical processors that the workers stay on; wherever the system likes if there are none.
     processors: Vec<usize>,
     threads: u32,
-    /// Threads asleep until a command is done that they cannot help with, of the root device's pool.
+    /// Threads asleep until a command is done that they cannot help with, of the root device's
+    /// pool.
     sleeping_waiters: AtomicUsize,
 }
 
 /// A pool that goes with its owner.
 #[derive(Debug)]
-pub(crate) struct ConfinedPool(Arc<Pool>);
+pub(crate) struct PinnedPool(Arc<Pool>);
 
-impl ConfinedPool {
+impl PinnedPool {
     /// A worker for each of `processors`, on these processors.
-    pub(crate) fn new(processors: Vec<usize>) -> ConfinedPool {
+    pub(crate) fn new(processors: Vec<usize>) -> PinnedPool {
         let pool = Arc::new(Pool::new(processors.len() as u32, processors));
         pool.start();
-        ConfinedPool(pool)
+        PinnedPool(pool)
     }
 
     pub(crate) fn pool(&self) -> &Arc<Pool> {
@@ -134,9 +140,9 @@ impl ConfinedPool {
     }
 }
 
-impl Drop for ConfinedPool {
-    /// Every command keeps its device, and with it this, so that there is nothing left to do. The last one may be
-    /// dropped by a worker, so that nobody waits for the workers.
+impl Drop for PinnedPool {
+    /// Every command keeps its device, and with it this, so that there is nothing left to do. The
+    /// last one may be dropped by a worker, so that nothing waits for the workers.
     fn drop(&mut self) {
         self.0.workers.stop();
     }
@@ -237,8 +243,9 @@ impl Pool {
         self.wake_one();
     }
 
-    /// Makes deferred commands everybody's. Only the root device's pool has any; but commands of all pools may wait for them,
-    /// so that whatever counts as a flush of any queue asks for this.
+    /// Makes deferred commands ready for all threads. Only the root device's pool has any; but
+    /// commands of all pools may wait for them, so that whatever counts as a flush of any queue
+    /// asks for this.
     pub(crate) fn flush() {
         Pool::get().promote_deferred();
     }
@@ -265,8 +272,8 @@ impl Pool {
     }
 
     /// Takes something to do, and says whether there is more for a worker.
-    fn take(&self, who: Who) -> Option<(Task, bool)> {
-        if who == Who::Worker
+    fn take(&self, taker: Taker) -> Option<(Task, bool)> {
+        if taker == Taker::Worker
             && self.due.load(SeqCst) > 0
             && let Some(callback) = self.callbacks.lock().pop_front()
         {
@@ -274,7 +281,7 @@ impl Pool {
             return Some((Task::Callback(callback), more));
         }
         let nothing = self.available.load(SeqCst) == 0;
-        if nothing && (who == Who::Worker || self.deferred.load(SeqCst) == 0) {
+        if nothing && (taker == Taker::Worker || self.deferred.load(SeqCst) == 0) {
             return None;
         }
         // Dropped after the lock is released: the last reference to an event may be the last to its
@@ -290,7 +297,7 @@ impl Pool {
                     self.available.fetch_sub(1, SeqCst);
                     continue;
                 }
-                if !job.has_room() || who == Who::Helper && !job.may_help() {
+                if !job.has_room() || taker == Taker::Helper && !job.may_help() {
                     index += 1;
                     continue;
                 }
@@ -305,7 +312,7 @@ impl Pool {
                 return Some((Task::Command(event), more));
             }
         }
-        if who == Who::Helper
+        if taker == Taker::Helper
             && let Some(event) = lists.deferred.pop_front()
         {
             self.deferred.fetch_sub(1, SeqCst);
@@ -329,7 +336,7 @@ impl Pool {
     /// A worker's life.
     fn work(&self) {
         while !self.workers.are_stopped() {
-            let (task, more) = match self.take(Who::Worker) {
+            let (task, more) = match self.take(Taker::Worker) {
                 Some(taken) => taken,
                 None => match self.spin().or_else(|| self.park()) {
                     Some(taken) => taken,
@@ -356,7 +363,7 @@ impl Pool {
                 for _ in 0..16 {
                     spin_loop();
                 }
-                found = self.take(Who::Worker);
+                found = self.take(Taker::Worker);
             }
             found
         };
@@ -368,13 +375,15 @@ impl Pool {
 
     /// Sleeps until woken, unless there is work after all.
     fn park(&self) -> Option<(Task, bool)> {
-        self.workers.park(|| self.take(Who::Worker))
+        self.workers.park(|| self.take(Taker::Worker))
     }
 
-    /// Executes commands on this thread until `event` is done, sleeping when there is nothing to execute.
+    /// Executes commands on this thread until `event` is done, sleeping when there is nothing to
+    /// execute.
     pub(crate) fn help_until_done(&self, event: &Event) {
         if !self.takes_help() {
-            // What it waits for may be deferred, or be about to be: either this flush sees it, or its thread this sleeping waiter.
+            // What it waits for may be deferred, or be about to be: either this flush sees it, or
+            // its thread this sleeping waiter.
             let sleeping_waiters = &Pool::get().sleeping_waiters;
             sleeping_waiters.fetch_add(1, SeqCst);
             Pool::flush();
@@ -385,7 +394,7 @@ impl Pool {
             return;
         }
         while !event.is_done() {
-            if let Some((task, more)) = self.take(Who::Helper) {
+            if let Some((task, more)) = self.take(Taker::Helper) {
                 if more {
                     self.wake_one();
                 }
@@ -396,14 +405,16 @@ impl Pool {
                 continue;
             }
             if !self.spin_for(event) {
-                // What this thread pushed quietly and may not run itself (a native kernel) would wait for nobody.
+                // What this thread pushed without waking a worker and may not run itself (a native
+                // kernel) would wait for no thread.
                 if self.available.load(SeqCst) > 0 {
                     self.wake_one();
                 }
                 event.sleep();
             }
         }
-        // This thread may have pushed quietly, left a shared command, or been the one a wake-up was spared for.
+        // This thread may have pushed without waking a worker, left a shared command, or been the
+        // one a wake-up was spared for.
         if self.available.load(SeqCst) > 0 {
             self.wake_one();
         }

@@ -1,22 +1,25 @@
 //! Formatting what kernels print.
 //!
-//! OpenCL C Specification, "printf". The conversions are those of C99 without `n` and `*`, and with vector specifiers
-//! (`v4`) and the length modifier `hl`; `z` and `t` came with OpenCL C 3.1. Written out rather than handed to the C library,
-//! whose decimal point depends on the locale that the application chose; the tests compare with it.
+//! OpenCL C Specification, "printf". The conversions are those of C99 without `n` and `*`, and with
+//! vector specifiers (`v4`) and the length modifier `hl`; `z` and `t` came with OpenCL C 3.1.
+//! Written out rather than handed to the C library, whose decimal point depends on the locale that
+//! the application chose; the tests compare with it.
 
 use brolga_compiler::PrintfScalar;
 use half::f16;
 
-/// Widths and precisions above this are taken as this, so that a mistyped format does not fill the memory.
+/// Widths and precisions above this are taken as this, so that a mistyped format does not fill the
+/// memory.
 const MAX_WIDTH: usize = 4096;
 
 /// Formats one call of `printf`.
 ///
-/// `types` holds two bytes an argument: a [`PrintfScalar`] code and a lane count. `lanes` holds the lanes of all
-/// arguments in order, zero-extended to 64 bits. `fetch_string` gives the bytes of a NUL-terminated string at an address, without the NUL.
+/// `types` holds two bytes an argument: a [`PrintfScalar`] code and a lane count. `lanes` holds the
+/// lanes of all arguments in order, zero-extended to 64 bits. `fetch_string` gives the bytes of a
+/// NUL-terminated string at an address, without the NUL.
 ///
-/// What the specification leaves undefined (unknown conversions, missing arguments) prints the conversion
-/// specification itself.
+/// What the specification leaves undefined (unknown conversions, missing arguments) prints the
+/// conversion specification itself.
 pub fn format(
     format: &[u8],
     types: &[u8],
@@ -61,8 +64,9 @@ struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// The argument of a conversion of `components` lanes. The components of a vector may come as arguments of their own, as
-    /// the compiler takes vectors apart; more lanes than the conversion names are passed over.
+    /// The argument of a conversion of `components` lanes. The components of a vector may come as
+    /// arguments of their own, as the compiler takes vectors apart; more lanes than the conversion
+    /// names are passed over.
     fn take(&mut self, components: usize) -> Option<Argument<'a>> {
         let (&[scalar, count], mut types) = self.types.split_first_chunk::<2>()?;
         let mut lanes = usize::from(count);
@@ -199,15 +203,16 @@ fn convert(
                 text.truncate(spec.precision.unwrap_or(usize::MAX));
                 pad(out, spec, b"", &text, false);
             }
-            // A %s of something that is no string has no meaning; its bits are better than a wild read.
+            // A %s of something that is no string has no meaning; its bits are better than a wild
+            // read.
             b's' | b'p' => pad(out, spec, b"0x", format!("{lane:x}").as_bytes(), false),
             _ => float(out, spec, float_value(argument.scalar, lane)),
         }
     }
 }
 
-/// How many bits of an integer argument are printed: what the length modifier says, or for vectors without one, what the
-/// argument has.
+/// How many bits of an integer argument are printed: what the length modifier says, or for vectors
+/// without one, what the argument has.
 fn integer_bits(spec: &Spec, scalar: u8) -> u32 {
     match spec.length {
         Length::Hh => 8,
@@ -233,8 +238,8 @@ fn scalar_bits(scalar: u8) -> u32 {
     }
 }
 
-/// The lane, narrowed to what is printed and then sign-extended. A lane narrower than that is sign-extended first:
-/// it was promoted.
+/// The lane, narrowed to what is printed and then sign-extended. A lane narrower than that is
+/// sign-extended first: it was promoted.
 fn integer(spec: &Spec, scalar: u8, lane: u64) -> i64 {
     let bits = integer_bits(spec, scalar).min(scalar_bits(scalar));
     ((lane << (64 - bits)) as i64) >> (64 - bits)
@@ -410,7 +415,8 @@ fn without_trailing_zeros(text: &str) -> &str {
     }
 }
 
-/// `1.8p+3` without the `0x`: one digit before the point, which is 1 unless the value is subnormal or zero.
+/// `1.8p+3` without the `0x`: one digit before the point, which is 1 unless the value is subnormal
+/// or zero.
 fn hexadecimal(value: f64, precision: Option<usize>, keep_point: bool) -> String {
     const FRACTION_BITS: u32 = 52;
     let bits = value.to_bits();
@@ -467,9 +473,15 @@ mod tests {
         ($format:expr, $value:expr) => {{
             let format = CString::new($format).unwrap();
             let mut buffer = vec![0_u8; 8192];
-            // SAFETY: the buffer is as long as stated and the format takes one argument of the value's type.
+            // SAFETY: the buffer is as long as stated and the format takes one argument of the
+            // value's type.
             let length = unsafe {
-                libc::snprintf(buffer.as_mut_ptr().cast(), buffer.len(), format.as_ptr(), $value)
+                libc::snprintf(
+                    buffer.as_mut_ptr().cast(),
+                    buffer.len(),
+                    format.as_ptr(),
+                    $value,
+                )
             };
             buffer.truncate(length as usize);
             String::from_utf8(buffer).unwrap()

@@ -1,8 +1,8 @@
 //! Collects what one launch prints and writes it out when the launch is complete.
 //!
 //! "The output is written when the command completes" (OpenCL C Specification, "printf"): all of a
-//! launch's output comes out in one piece, before its event is seen to be complete, and so in the order of
-//! an in-order queue.
+//! launch's output comes out in one piece, before its event is seen to be complete, and so in the
+//! order of an in-order queue.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,8 +15,8 @@ use crate::fault::{self, access};
 use crate::printf;
 
 unsafe extern "C" {
-    /// The C library's stream. Output goes through it, and not straight to the descriptor, so that it keeps
-    /// its place among what the application prints.
+    /// The C library's stream. Output goes through it, and not straight to the descriptor, so that
+    /// it keeps its place among what the application prints.
     static stdout: *mut libc::FILE;
 }
 
@@ -47,7 +47,8 @@ impl PrintfSink {
         }
         match self.context.printf_output() {
             Some(callback) => callback(&output),
-            // SAFETY: the C library's own stream, which locks itself, and as many bytes as `output` has.
+            // SAFETY: the C library's own stream, which locks itself, and as many bytes as `output`
+            // has.
             None => unsafe {
                 libc::fwrite(output.as_ptr().cast(), 1, output.len(), stdout);
                 libc::fflush(stdout);

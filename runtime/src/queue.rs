@@ -1,12 +1,13 @@
 //! Command queues: what orders commands.
 //!
-//! Order is made of dependencies between events and nothing else. In an in-order queue each command depends on the
-//! one before it. In an out-of-order queue a command depends on the last barrier, and a barrier on everything since
-//! the one before. A queue refers to its commands weakly: they are kept alive by what they wait for and by the pool,
-//! and one that is gone has nothing left to wait for.
+//! Order is made of dependencies between events and nothing else. In an in-order queue each command
+//! depends on the one before it. In an out-of-order queue a command depends on the last barrier,
+//! and a barrier on everything since the one before. A queue refers to its commands weakly: they
+//! are kept alive by what they wait for and by the pool, and one that is gone has nothing left to
+//! wait for.
 //!
-//! The queue's lock is held while a command's dependencies are entered, so that two threads' commands are ordered; the
-//! command is let go after that, outside the lock.
+//! The queue's lock is held while a command's dependencies are entered, so that two threads'
+//! commands are ordered; the command is let go after that, outside the lock.
 //!
 //! The commands themselves are in `enqueue/`.
 
@@ -41,7 +42,8 @@ pub struct Queue {
     order: Mutex<Order>,
 }
 
-/// `CL_QUEUE_PRIORITY_KHR`: what is ready of queues with a higher one is begun first. Nothing that has begun is interrupted.
+/// `CL_QUEUE_PRIORITY_KHR`: what is ready of queues with a higher one is begun first. Nothing that
+/// has begun is interrupted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Priority {
     High,
@@ -73,12 +75,13 @@ pub(crate) enum Ordering {
 }
 
 impl Queue {
-    /// `clCreateCommandQueue(WithProperties)`. `properties` are `CL_QUEUE_...` bits, `property_list` is what
-    /// `CL_QUEUE_PROPERTIES_ARRAY` answers: as given, with the final 0, or empty. `size` is that of an on-device queue in bytes, if
-    /// it is given. A default on-device queue replaces the one before.
+    /// `clCreateCommandQueue(WithProperties)`. `properties` are `CL_QUEUE_...` bits,
+    /// `property_list` is what `CL_QUEUE_PROPERTIES_ARRAY` answers: as given, with the final 0, or
+    /// empty. `size` is that of an on-device queue in bytes, if it is given. A default on-device
+    /// queue replaces the one before.
     ///
-    /// Errors: `CL_INVALID_DEVICE`, `CL_INVALID_VALUE` (unknown bits, or bits and a size that do not go together),
-    /// `CL_INVALID_QUEUE_PROPERTIES` (unsupported).
+    /// Errors: `CL_INVALID_DEVICE`, `CL_INVALID_VALUE` (unknown bits, or bits and a size that do
+    /// not go together), `CL_INVALID_QUEUE_PROPERTIES` (unsupported).
     pub fn new(
         context: &Arc<Context>,
         device: &Arc<Device>,
@@ -99,7 +102,8 @@ impl Queue {
         property_list: Vec<u64>,
         priority: Priority,
     ) -> CLResult<Arc<Queue>> {
-        // CL_INVALID_DEVICE if device is not a valid device or is not associated with context ("Command-Queues").
+        // CL_INVALID_DEVICE if device is not a valid device or is not associated with context
+        // ("Command-Queues").
         if !context.has_device(device) {
             return Err(ClError::INVALID_DEVICE);
         }
@@ -112,8 +116,9 @@ impl Queue {
             return Err(ClError::INVALID_VALUE);
         }
         let is_on_device = properties & CL_QUEUE_ON_DEVICE != 0;
-        // If CL_QUEUE_ON_DEVICE is set, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE must also be set. CL_QUEUE_ON_DEVICE_DEFAULT
-        // can only be used with CL_QUEUE_ON_DEVICE, and so can CL_QUEUE_SIZE.
+        // If CL_QUEUE_ON_DEVICE is set, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE must also be set.
+        // CL_QUEUE_ON_DEVICE_DEFAULT can only be used with CL_QUEUE_ON_DEVICE, and so can
+        // CL_QUEUE_SIZE.
         let sane = match is_on_device {
             true => properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0,
             false => properties & CL_QUEUE_ON_DEVICE_DEFAULT == 0 && size.is_none(),
@@ -123,7 +128,8 @@ impl Queue {
         if !sane || is_on_device && size > device.queue_on_device_max_size {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the device.
+        // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not
+        // supported by the device.
         let supported = match is_on_device {
             true => {
                 device.queue_on_device_properties | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT
@@ -156,7 +162,8 @@ impl Queue {
         Ok(queue)
     }
 
-    /// `clSetDefaultDeviceCommandQueue`: launches from now on find it as the default queue of its device.
+    /// `clSetDefaultDeviceCommandQueue`: launches from now on find it as the default queue of its
+    /// device.
     ///
     /// Errors: `CL_INVALID_COMMAND_QUEUE` unless it is on the device.
     pub fn make_default(&self) -> CLResult<()> {
@@ -258,8 +265,8 @@ impl Queue {
 
     /// Enqueues a command.
     ///
-    /// Errors: `CL_INVALID_CONTEXT` when an event of `wait` belongs to another context; `CL_INVALID_COMMAND_QUEUE` for a queue on
-    /// the device.
+    /// Errors: `CL_INVALID_CONTEXT` when an event of `wait` belongs to another context;
+    /// `CL_INVALID_COMMAND_QUEUE` for a queue on the device.
     pub(crate) fn enqueue(
         self: &Arc<Self>,
         command_type: u32,
@@ -279,7 +286,8 @@ impl Queue {
         Ok(event)
     }
 
-    /// Enqueues a command of which only the place in the order matters. Errors: as [`Queue::enqueue`].
+    /// Enqueues a command of which only the place in the order matters. Errors: as
+    /// [`Queue::enqueue`].
     pub(crate) fn enqueue_nothing(
         self: &Arc<Self>,
         command_type: u32,
@@ -299,7 +307,8 @@ impl Queue {
         self.enter(&mut order, event, ordering);
     }
 
-    /// Enqueues a command that has its place in the order of the queue, and nothing special about it.
+    /// Enqueues a command that has its place in the order of the queue, and nothing special about
+    /// it.
     ///
     /// Errors: `CL_INVALID_CONTEXT` when an event of `wait` belongs to another context.
     pub(crate) fn submit(
@@ -325,8 +334,8 @@ impl Queue {
         retained: RetainedResources,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        // A queue that is named twice is one queue. All are locked in one order, so that commands of several threads cannot come to
-        // wait for each other.
+        // A queue that is named twice is one queue. All are locked in one order, so that commands
+        // of several threads cannot come to wait for each other.
         let mut distinct: Vec<&Arc<Queue>> = queues.iter().collect();
         distinct.sort_by_key(|queue| Arc::as_ptr(queue));
         distinct.dedup_by_key(|queue| Arc::as_ptr(queue));
@@ -375,7 +384,8 @@ impl Queue {
             order.last = Arc::downgrade(event);
             order.since.clear();
         } else if ordering == Ordering::Barrier {
-            // What came before is not ordered by this barrier, but clFinish and later barriers wait for it.
+            // What came before is not ordered by this barrier, but clFinish and later barriers wait
+            // for it.
             order.last = Arc::downgrade(event);
         } else {
             order.since.add(event, Event::may_run);
@@ -384,7 +394,8 @@ impl Queue {
 
     /// Checks a wait list. Errors: `CL_INVALID_CONTEXT`.
     pub(crate) fn check_wait_list(&self, wait: &[Arc<Event>]) -> CLResult<()> {
-        // CL_INVALID_CONTEXT if the context associated with command_queue and events in event_wait_list are not the same.
+        // CL_INVALID_CONTEXT if the context associated with command_queue and events in
+        // event_wait_list are not the same.
         match wait
             .iter()
             .all(|event| Arc::ptr_eq(event.context(), &self.context))
@@ -397,13 +408,14 @@ impl Queue {
 
 /// Ends a blocking enqueue: waits when `blocking` says so.
 ///
-/// Errors: `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` when the command failed because of what it waited for, else the
-/// command's own error.
+/// Errors: `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` when the command failed because of what
+/// it waited for, else the command's own error.
 pub(crate) fn settle(event: Arc<Event>, blocking: bool) -> CLResult<Arc<Event>> {
     if blocking {
         let status = event.wait();
-        // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution
-        // status of any of the events in event_wait_list is a negative integer value.
+        // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are
+        // blocking and the execution status of any of the events in event_wait_list is a negative
+        // integer value.
         if status < 0 {
             return Err(ClError(status));
         }
@@ -412,8 +424,8 @@ pub(crate) fn settle(event: Arc<Event>, blocking: bool) -> CLResult<Arc<Event>> 
 }
 
 impl Drop for Queue {
-    /// "clReleaseCommandQueue performs an implicit flush". Commands hold their queue, so nothing of its own is left;
-    /// but the last reference may be a command's.
+    /// "clReleaseCommandQueue performs an implicit flush". Commands hold their queue, so nothing of
+    /// its own is left; but the last reference may be a command's.
     fn drop(&mut self) {
         Pool::flush();
         if let Some(on_device) = &self.on_device {

@@ -16,7 +16,8 @@ thread_local! {
     static BLOCK: Cell<Option<Block>> = const { Cell::new(None) };
 }
 
-/// Calls `run` with at least `size` bytes of this thread's scratch memory, aligned to [`SCRATCH_ALIGN`].
+/// Calls `run` with at least `size` bytes of this thread's scratch memory, aligned to
+/// [`SCRATCH_ALIGN`].
 ///
 /// The block is taken out of its slot meanwhile, so a nested call gets memory of its own.
 /// Errors: `CL_OUT_OF_RESOURCES` when there is no memory.

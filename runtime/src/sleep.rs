@@ -1,5 +1,6 @@
-//! Threads that wait: workers for work, and others for the end of a command. All that decides whether a wake-up can be lost is here, and
-//! `tests/sleep.rs` goes through all orders in which a few threads can do it.
+//! Threads that wait: workers for work, and others for the end of a command. All that decides
+//! whether a wake-up can be lost is here, and `tests/sleep.rs` goes through all orders in which a
+//! few threads can do it.
 
 use crate::futex::{self, AtomicBool, AtomicU32, SeqCst};
 
@@ -14,12 +15,13 @@ const ALL: u32 = i32::MAX as u32;
 /// 2. it looks for work once more;
 /// 3. it sleeps on the futex `epoch`, if that still has the value read.
 ///
-/// Whoever makes work available does so first, then looks at `spinners` and `sleepers`; when nobody spins and
-/// somebody sleeps, it increments `epoch` and wakes one. All these are sequentially consistent. So either the worker's look in 2 comes
-/// after the work was made available and finds it, or the other thread's look at `sleepers` comes
-/// after 1 and wakes the worker; a wake between 1 and 3 changes `epoch`, and 3 does not sleep.
-/// A spinner stops by leaving `spinners` *before* its look in 2, so the same argument covers it; and one that found something looks
-/// after that whether there is more, which it was not woken for.
+/// A thread that makes work available does so first, then looks at `spinners` and `sleepers`; when
+/// none spins and one sleeps, it increments `epoch` and wakes one. All these are sequentially
+/// consistent. So either the worker's look in 2 comes after the work was made available and finds
+/// it, or the other thread's look at `sleepers` comes after 1 and wakes the worker; a wake between
+/// 1 and 3 changes `epoch`, and 3 does not sleep. A spinner stops by leaving `spinners` *before*
+/// its look in 2, so the same argument covers it; and one that found something looks after that
+/// whether there is more, which it was not woken for.
 pub(crate) struct Workers {
     /// Workers spinning: 0 or 1.
     spinners: AtomicU32,
@@ -60,8 +62,8 @@ impl Workers {
         self.stopped.load(SeqCst)
     }
 
-    /// Finds something by way of `look`, which takes its time, unless another worker does. Says whether work is left then: whoever saw a
-    /// spinner did not wake anybody.
+    /// Finds something by way of `look`, which takes its time, unless another worker does. Says
+    /// whether work is left then: a thread that saw a spinner woke none.
     pub(crate) fn spin<T>(
         &self,
         look: impl FnOnce() -> Option<T>,
@@ -88,8 +90,9 @@ impl Workers {
 
 /// The execution status of a command (a `cl_int`), which threads wait for to become final.
 ///
-/// A waiter counts itself in `waiters` and looks at the status again before it sleeps on the value it saw; the completion writes the status before it
-/// looks at `waiters` (both sequentially consistent), so one of the two sees the other.
+/// A waiter counts itself in `waiters` and looks at the status again before it sleeps on the value
+/// it saw; the completion writes the status before it looks at `waiters` (both sequentially
+/// consistent), so one of the two sees the other.
 pub(crate) struct Status {
     word: AtomicU32,
     /// Threads asleep on `word`.
@@ -118,7 +121,7 @@ impl Status {
         self.get() <= 0
     }
 
-    /// The status has become final: wakes whoever waits.
+    /// The status has become final: wakes the threads that wait.
     pub(crate) fn wake(&self) {
         if self.waiters.load(SeqCst) > 0 {
             futex::wake(&self.word, ALL);

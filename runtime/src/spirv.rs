@@ -1,9 +1,11 @@
-//! SPIR-V modules as words: taken apart into instructions and put together again. What they mean is for the compiler to judge.
+//! SPIR-V modules as words: taken apart into instructions and put together again. What they mean is
+//! for the compiler to judge.
 
 /// The words before the first instruction.
 pub(crate) const HEADER: usize = 5;
 
-/// Opcodes, and numbers that are operands, from the SPIR-V Specification, "Instructions", "Storage Class", "Decoration" and "Linkage Type".
+/// Opcodes, and numbers that are operands, from the SPIR-V Specification, "Instructions", "Storage
+/// Class", "Decoration" and "Linkage Type".
 pub(crate) mod op {
     pub const UNDEF: u32 = 1;
     pub const NAME: u32 = 5;
@@ -16,7 +18,8 @@ pub(crate) mod op {
     pub const TYPE_POINTER: u32 = 32;
     pub const FIRST_TYPE: u32 = 19;
     pub const LAST_TYPE: u32 = 39;
-    /// Types that `OpConstantNull` takes: numbers, composites, pointers, events, reservations and queues.
+    /// Types that `OpConstantNull` takes: numbers, composites, pointers, events, reservations and
+    /// queues.
     pub const NULLABLE_TYPES: &[u32] = &[20, 21, 22, 23, 24, 28, 30, 32, 34, 35, 36, 37];
     pub const CONSTANT_NULL: u32 = 46;
     pub const SPEC_CONSTANT_TRUE: u32 = 48;
@@ -40,8 +43,8 @@ pub(crate) mod op {
     pub const IMPORT: u32 = 1;
 }
 
-/// The words of a SPIR-V module in either byte order, if the bytes have the form of one: the magic number, a header, and
-/// instructions whose lengths add up.
+/// The words of a SPIR-V module in either byte order, if the bytes have the form of one: the magic
+/// number, a header, and instructions whose lengths add up.
 pub(crate) fn words(bytes: &[u8]) -> Option<Vec<u32>> {
     const MAGIC: u32 = 0x0723_0203;
     if !bytes.len().is_multiple_of(4) {

@@ -120,8 +120,8 @@ pub enum Sharing {
     Cache(u32),
 }
 
-/// Groups `processors`, each of them by its index, by what they share. Those of which nothing is known share nothing that
-/// is known of others.
+/// Groups `processors`, each of them by its index, by what they share. Those of which nothing is
+/// known share nothing that is known of others.
 pub(crate) fn groups(what: Sharing, processors: &[usize]) -> Vec<Vec<u32>> {
     groups_in(Path::new("/sys/devices/system"), what, processors)
 }

@@ -1,6 +1,7 @@
 //! Versions, and names that have one.
 
-/// A name with a `cl_version`, as the `..._WITH_VERSION` and `..._ALL_VERSIONS` queries return them.
+/// A name with a `cl_version`, as the `..._WITH_VERSION` and `..._ALL_VERSIONS` queries return
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameVersion {
     pub name: &'static str,

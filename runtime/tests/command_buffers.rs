@@ -1,4 +1,5 @@
-//! Command-buffers: what is recorded runs in the order that was asked for, as often as it is enqueued.
+//! Command-buffers: what is recorded runs in the order that was asked for, as often as it is
+//! enqueued.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -125,10 +126,10 @@ fn nothing_recorded_is_a_command_too() {
     }
     barriers.finalize().unwrap();
     for commands in [empty, barriers] {
-        let gate = Event::user(&context);
-        let event = commands.enqueue(&[], &[Arc::clone(&gate)]).unwrap();
+        let user_event = Event::user(&context);
+        let event = commands.enqueue(&[], &[Arc::clone(&user_event)]).unwrap();
         assert_ne!(event.status(), CL_COMPLETE);
-        gate.set_user_status(CL_COMPLETE).unwrap();
+        user_event.set_user_status(CL_COMPLETE).unwrap();
         Event::wait_all(&[event]).unwrap();
     }
 }
@@ -168,7 +169,8 @@ fn barriers_order_everything() {
     }
 }
 
-/// A random program over a few cells, in which sync-points alone order what must be ordered, against the same program step by step.
+/// A random program over a few cells, in which sync-points alone order what must be ordered,
+/// against the same program step by step.
 #[test]
 fn sync_points_order_random_graphs() {
     const CELLS: usize = 6;
@@ -265,7 +267,8 @@ fn sync_points_order_random_graphs() {
     }
 }
 
-/// Runs of one command-buffer at the same time, from several threads: every work-group of each of them runs once.
+/// Runs of one command-buffer at the same time, from several threads: every work-group of each of
+/// them runs once.
 #[test]
 fn runs_at_the_same_time() {
     let context = context();
@@ -331,9 +334,9 @@ fn a_failure_before_keeps_it_from_running() {
     let commands = command_buffer(&queue);
     record_add(&commands, &RecordingSite::default(), &kernel, &sum, 1);
     commands.finalize().unwrap();
-    let gate = Event::user(&context);
-    let event = commands.enqueue(&[], &[Arc::clone(&gate)]).unwrap();
-    gate.set_user_status(-1).unwrap();
+    let user_event = Event::user(&context);
+    let event = commands.enqueue(&[], &[Arc::clone(&user_event)]).unwrap();
+    user_event.set_user_status(-1).unwrap();
     assert!(Event::wait_all(&[Arc::clone(&event)]).is_err());
     assert_eq!(event.status(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert_eq!(words(&queue, &sum), [0]);
@@ -356,11 +359,11 @@ fn what_commands_use_lives_as_long_as_they_may_run() {
         .unwrap();
     commands.finalize().unwrap();
     drop(memory);
-    let gate = Event::user(&context);
-    let event = commands.enqueue(&[], &[Arc::clone(&gate)]).unwrap();
+    let user_event = Event::user(&context);
+    let event = commands.enqueue(&[], &[Arc::clone(&user_event)]).unwrap();
     drop(commands);
     assert_eq!(destroyed.load(Ordering::SeqCst), 0);
-    gate.set_user_status(CL_COMPLETE).unwrap();
+    user_event.set_user_status(CL_COMPLETE).unwrap();
     Event::wait_all(&[Arc::clone(&event)]).unwrap();
     assert_eq!(destroyed.load(Ordering::SeqCst), 1);
     assert_eq!(words(&queue, &sum), [3]);
@@ -475,14 +478,14 @@ fn launches_change_between_runs() {
     assert_eq!(commands.update(draft(5)), Err(ClError::INVALID_OPERATION));
     commands.finalize().unwrap();
     assert!(commands.draft(fixed).is_err());
-    let gate = Event::user(&context);
-    commands.enqueue(&[], &[Arc::clone(&gate)]).unwrap();
+    let user_event = Event::user(&context);
+    commands.enqueue(&[], &[Arc::clone(&user_event)]).unwrap();
     commands.update(draft(10)).unwrap();
     commands.enqueue(&[], &[]).unwrap();
     commands.update(draft(100)).unwrap();
     commands.enqueue(&[], &[]).unwrap();
     // Each run is what the command-buffer was when it was enqueued.
-    gate.set_user_status(CL_COMPLETE).unwrap();
+    user_event.set_user_status(CL_COMPLETE).unwrap();
     assert_eq!(words(&queue, &sums[0]), [1 + 10 + 100 + 3]);
     // Other memory, and more of it: a range of nothing does nothing.
     let mut other = commands.draft(first).unwrap();
@@ -564,7 +567,8 @@ fn a_copy_for_other_queues_is_a_command_buffer_of_its_own() {
     assert!(original.remap(vec![foreign]).is_err());
 }
 
-/// Each command runs on the device of the queue that it was recorded to, in the order that sync-points ask for.
+/// Each command runs on the device of the queue that it was recorded to, in the order that
+/// sync-points ask for.
 #[test]
 fn several_devices() {
     let root = &Platform::get().devices()[0];
@@ -576,7 +580,7 @@ fn several_devices() {
     let context = Context::new(devices.clone(), ContextOptions::default()).unwrap();
     let with = |device| Queue::new(&context, device, 0, None, Vec::new()).unwrap();
     let queues: Vec<_> = devices.iter().map(with).collect();
-    let (add, who) = (kernel(&context, "add"), kernel(&context, "who"));
+    let (add, record) = (kernel(&context, "add"), kernel(&context, "record_thread"));
     let sum = buffer(&context, &[0]);
     let at = |queue, wait: &[SyncPoint]| RecordingSite {
         queue,
@@ -589,12 +593,12 @@ fn several_devices() {
         point = record_add(&commands, &at(step % 2, &[point]), &add, &sum, 1);
     }
     commands
-        .nd_range(&at(1, &[point]), &launch(&who, 20, 1))
+        .nd_range(&at(1, &[point]), &launch(&record, 20, 1))
         .unwrap();
     commands.finalize().unwrap();
-    let threads = || std::mem::take(&mut *WHO.lock());
+    let threads = || std::mem::take(&mut *THREADS.lock());
     queues[0]
-        .enqueue_nd_range(&who, 1, None, Some(&[20]), Some(&[1]), &[])
+        .enqueue_nd_range(&record, 1, None, Some(&[20]), Some(&[1]), &[])
         .unwrap();
     queues[0].finish().unwrap();
     let of_first = threads();
@@ -606,9 +610,9 @@ fn several_devices() {
         assert_eq!(words(&queues[0], &sum), [100 * run as u32]);
         assert!(threads().is_disjoint(&of_first));
     }
-    let gate = Event::user(&context);
-    let event = commands.enqueue(&[], &[Arc::clone(&gate)]).unwrap();
-    gate.set_user_status(-1).unwrap();
+    let user_event = Event::user(&context);
+    let event = commands.enqueue(&[], &[Arc::clone(&user_event)]).unwrap();
+    user_event.set_user_status(-1).unwrap();
     assert!(Event::wait_all(&[event]).is_err());
     assert_eq!(words(&queues[1], &sum), [2000]);
     // All on one of them.

@@ -1,6 +1,8 @@
-//! Kernels that enqueue kernels, from many threads at once: nothing is lost, nobody waits for ever, and nothing is left over.
+//! Kernels that enqueue kernels, from many threads at once: nothing is lost, no launch waits for
+//! ever, and nothing is left over.
 //!
-//! Where no OpenCL C compiler is installed the tests say so and pass. What the C interface shows of on-device queues, its own tests check.
+//! Where no OpenCL C compiler is installed the tests say so and pass. What the C interface shows of
+//! on-device queues, its own tests check.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,8 +11,9 @@ use brolga_runtime::{Buffer, ClError, Context, Event, HostPtr, Program, Queue};
 use brolga_runtime_testing::*;
 use opencl_sys::*;
 
-/// `tree` enqueues two of itself and a marker behind a user event, and something behind the marker, with all flags. Of what `lost` enqueues
-/// every second block waits for a user event that nobody sets.
+/// `tree` enqueues two of itself and a marker behind a user event, and something behind the marker,
+/// with all flags. Of what `lost` enqueues every second block waits for a user event that is never
+/// set.
 const SOURCE: &str = "
     void tree(global int *out, int depth) {
       atomic_inc(&out[0]);

@@ -1,4 +1,5 @@
-//! Events: order, failure, callbacks, user events, out-of-order queues; and all of it at once from many threads.
+//! Events: order, failure, callbacks, user events, out-of-order queues; and all of it at once from
+//! many threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
@@ -12,7 +13,8 @@ use opencl_sys::*;
 
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs a test's body on a thread and fails when it does not end: a lost wake-up must not hang the suite.
+/// Runs a test's body on a thread and fails when it does not end: a lost wake-up must not hang the
+/// suite.
 fn in_time(body: impl FnOnce() + Send + 'static) {
     let (send, receive) = mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -375,7 +377,8 @@ fn long_chains_of_markers_do_not_recurse() {
     });
 }
 
-/// A thread that helps stops when its own event is done; what it was in the middle of must not be lost.
+/// A thread that helps stops when its own event is done; what it was in the middle of must not be
+/// lost.
 #[test]
 fn helpers_leave_nothing_half_done() {
     in_time(|| {
@@ -407,8 +410,9 @@ fn helpers_leave_nothing_half_done() {
     });
 }
 
-/// Many threads, each with queues of its own, launches of all sizes, waits of all kinds.
-/// What is ready at the same time is begun by priority: little of a queue of low priority has begun when all of one of high priority is done.
+/// Many threads, each with queues of its own, launches of all sizes, waits of all kinds. What is
+/// ready at the same time is begun by priority: little of a queue of low priority has begun when
+/// all of one of high priority is done.
 #[test]
 fn priorities_are_obeyed() {
     in_time(|| {
@@ -420,12 +424,12 @@ fn priorities_are_obeyed() {
         };
         let slow = kernel(&context, "slow");
         slow.set_arg_value(0, &100u32.to_le_bytes()).unwrap();
-        let gate = Event::user(&context);
+        let user_event = Event::user(&context);
         let enqueue = |priority, count| -> Vec<Arc<Event>> {
             let queue = with(priority);
             (0..count)
                 .map(|_| {
-                    let wait = [Arc::clone(&gate)];
+                    let wait = [Arc::clone(&user_event)];
                     queue
                         .enqueue_nd_range(&slow, 1, None, Some(&[1]), Some(&[1]), &wait)
                         .unwrap()
@@ -435,7 +439,7 @@ fn priorities_are_obeyed() {
         let low = enqueue(Priority::Low, 200);
         let medium = enqueue(Priority::Medium, 10);
         let high = enqueue(Priority::High, 10);
-        gate.set_user_status(CL_COMPLETE).unwrap();
+        user_event.set_user_status(CL_COMPLETE).unwrap();
         for events in [&low, &medium, &high] {
             Event::wait_all(events).unwrap();
         }
@@ -524,11 +528,11 @@ fn stress_thread(context: &Arc<brolga_runtime::Context>, seed: u32) {
             }
             5 => {
                 let user = Event::user(context);
-                let gate = in_order
+                let marker = in_order
                     .enqueue_marker(std::slice::from_ref(&user))
                     .unwrap();
                 user.set_user_status(CL_COMPLETE).unwrap();
-                Event::wait_all(&[gate]).unwrap();
+                Event::wait_all(&[marker]).unwrap();
             }
             _ => {}
         }

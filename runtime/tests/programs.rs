@@ -43,7 +43,7 @@ fn run(
     words(queue, &out)
 }
 
-/// A launch may be executed in other groups than asked for only if nobody can tell.
+/// A launch may be executed in other groups than asked for only if no kernel can tell.
 #[test]
 fn local_sizes_are_as_asked_for_wherever_kernels_look() {
     let context = context();

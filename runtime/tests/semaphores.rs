@@ -13,30 +13,35 @@ fn a_wait_is_done_when_its_signal_is() {
     let context = context();
     let (first, second) = (queue(&context), queue(&context));
     let semaphore = Semaphore::new(&context);
-    let gate = Event::user(&context);
+    let user_event = Event::user(&context);
     let list = [Arc::clone(&semaphore)];
     assert_eq!(semaphore.payload(), 0);
-    let signal = first.enqueue_signal(&list, &[Arc::clone(&gate)]).unwrap();
+    let signal = first
+        .enqueue_signal(&list, &[Arc::clone(&user_event)])
+        .unwrap();
     assert_eq!(signal.command_type(), CL_COMMAND_SEMAPHORE_SIGNAL_KHR);
     let wait = second.enqueue_wait(&list, &[]).unwrap();
     assert_eq!(wait.command_type(), CL_COMMAND_SEMAPHORE_WAIT_KHR);
     assert_ne!(wait.status(), CL_COMPLETE);
-    gate.set_user_status(CL_COMPLETE).unwrap();
+    user_event.set_user_status(CL_COMPLETE).unwrap();
     Event::wait_all(&[signal, wait]).unwrap();
     assert_eq!(semaphore.payload(), 0);
     first.enqueue_signal(&list, &[]).unwrap();
     first.finish().unwrap();
     assert_eq!(semaphore.payload(), 1);
-    let gate = Event::user(&context);
-    let wait = second.enqueue_wait(&list, &[Arc::clone(&gate)]).unwrap();
+    let user_event = Event::user(&context);
+    let wait = second
+        .enqueue_wait(&list, &[Arc::clone(&user_event)])
+        .unwrap();
     // The command that takes it has not run.
     assert_eq!(semaphore.payload(), 1);
-    gate.set_user_status(CL_COMPLETE).unwrap();
+    user_event.set_user_status(CL_COMPLETE).unwrap();
     Event::wait_all(&[wait]).unwrap();
     assert_eq!(semaphore.payload(), 0);
 }
 
-/// Signalled again as soon as the wait is enqueued, while neither signal nor wait has run: none of them is lost.
+/// Signalled again as soon as the wait is enqueued, while neither signal nor wait has run: none of
+/// them is lost.
 #[test]
 fn pairs_are_made_when_they_are_enqueued() {
     let context = context();
@@ -46,8 +51,8 @@ fn pairs_are_made_when_they_are_enqueued() {
     kernel.set_arg_buffer(0, Some(&sum)).unwrap();
     let (full, empty) = (Semaphore::new(&context), Semaphore::new(&context));
     let (full, empty) = ([full], [empty]);
-    let gate = Event::user(&context);
-    producer.enqueue_marker(&[Arc::clone(&gate)]).unwrap();
+    let user_event = Event::user(&context);
+    producer.enqueue_marker(&[Arc::clone(&user_event)]).unwrap();
     let add = |queue: &Arc<brolga_runtime::Queue>, value: u32| {
         kernel.set_arg_value(1, &value.to_le_bytes()).unwrap();
         queue
@@ -65,7 +70,7 @@ fn pairs_are_made_when_they_are_enqueued() {
         add(&consumer, 1000);
         consumer.enqueue_signal(&empty, &[]).unwrap();
     }
-    gate.set_user_status(CL_COMPLETE).unwrap();
+    user_event.set_user_status(CL_COMPLETE).unwrap();
     consumer.finish().unwrap();
     assert_eq!(words(&producer, &sum), [500_500]);
 }
@@ -95,19 +100,22 @@ fn what_nobody_will_signal_fails() {
     let wait = first.enqueue_wait(&[Arc::clone(&semaphore)], &[]).unwrap();
     drop(semaphore);
     assert!(Event::wait_all(&[wait]).is_err());
-    // A signal that fails fails who waits for it.
+    // A signal that fails fails what waits for it.
     let list = [Semaphore::new(&context)];
-    let gate = Event::user(&context);
-    second.enqueue_signal(&list, &[Arc::clone(&gate)]).unwrap();
+    let user_event = Event::user(&context);
+    second
+        .enqueue_signal(&list, &[Arc::clone(&user_event)])
+        .unwrap();
     let wait = first.enqueue_wait(&list, &[]).unwrap();
-    gate.set_user_status(-1).unwrap();
+    user_event.set_user_status(-1).unwrap();
     assert!(Event::wait_all(&[wait]).is_err());
     let failed = Err(ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    let refused = first.enqueue_wait(&list, &[gate]).map(|_| ());
+    let refused = first.enqueue_wait(&list, &[user_event]).map(|_| ());
     assert_eq!(refused, failed);
 }
 
-/// Two semaphores with one payload, in two contexts: signals of one are taken by waits of the other, early or late.
+/// Two semaphores with one payload, in two contexts: signals of one are taken by waits of the
+/// other, early or late.
 #[test]
 fn a_payload_is_shared_across_contexts() {
     let contexts = [context(), context()];
@@ -118,7 +126,7 @@ fn a_payload_is_shared_across_contexts() {
     let made = [made];
     for round in 0..100 {
         assert_eq!((made[0].payload(), taken[0].payload()), (0, 0));
-        let (gate, wait);
+        let (user_event, wait);
         if round % 2 == 0 {
             wait = queues[1].enqueue_wait(&taken, &[]).unwrap();
             assert_ne!(wait.status(), CL_COMPLETE);
@@ -127,24 +135,24 @@ fn a_payload_is_shared_across_contexts() {
             queues[0].enqueue_signal(&made, &[]).unwrap();
             queues[0].finish().unwrap();
             assert_eq!((made[0].payload(), taken[0].payload()), (1, 1));
-            gate = Event::user(&contexts[1]);
+            user_event = Event::user(&contexts[1]);
             wait = queues[1]
-                .enqueue_wait(&taken, &[Arc::clone(&gate)])
+                .enqueue_wait(&taken, &[Arc::clone(&user_event)])
                 .unwrap();
             // It is not taken before the command runs.
             assert_eq!(made[0].payload(), 1);
-            gate.set_user_status(CL_COMPLETE).unwrap();
+            user_event.set_user_status(CL_COMPLETE).unwrap();
         }
         Event::wait_all(&[wait]).unwrap();
     }
     // A wait whose wait list fails takes nothing.
     queues[0].enqueue_signal(&made, &[]).unwrap();
     queues[0].finish().unwrap();
-    let gate = Event::user(&contexts[1]);
+    let user_event = Event::user(&contexts[1]);
     let wait = queues[1]
-        .enqueue_wait(&taken, &[Arc::clone(&gate)])
+        .enqueue_wait(&taken, &[Arc::clone(&user_event)])
         .unwrap();
-    gate.set_user_status(-1).unwrap();
+    user_event.set_user_status(-1).unwrap();
     assert!(Event::wait_all(&[wait]).is_err());
     assert_eq!(made[0].payload(), 1);
     for wrong in [-1, 100_000, 0] {

@@ -1,5 +1,6 @@
-//! Every order in which a few threads can go to sleep and be woken, one after the other: [loom] runs each test many times, and fails when all threads
-//! of it sleep. The code is `src/sleep.rs` itself, on loom's atomics and a futex made of loom's locks.
+//! Every order in which a few threads can go to sleep and be woken, one after the other: [loom]
+//! runs each test many times, and fails when all threads of it sleep. The code is `src/sleep.rs`
+//! itself, on loom's atomics and a futex made of loom's locks.
 //!
 //! [loom]: https://docs.rs/loom
 
@@ -13,8 +14,8 @@ mod futex {
 
     pub use loom::sync::atomic::Ordering::SeqCst;
 
-    /// Loom takes sequentially consistent accesses for less than they are (acquire and release), but knows such fences. With one on each side
-    /// an access is what it should be.
+    /// Loom takes sequentially consistent accesses for less than they are (acquire and release),
+    /// but knows such fences. With one on each side an access is what it should be.
     fn ordered<T>(order: atomic::Ordering, access: impl FnOnce() -> T) -> T {
         if order != SeqCst {
             return access();
@@ -226,7 +227,7 @@ fn workers_stop() {
 }
 
 #[test]
-fn whoever_waits_sees_the_end() {
+fn a_waiting_thread_sees_the_end() {
     in_every_order(3, || {
         let status = Arc::new(Status::new(3));
         let waiters = [(); 2].map(|()| {

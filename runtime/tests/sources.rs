@@ -5,8 +5,8 @@
 use brolga_runtime::{ClError, Program};
 use brolga_runtime_testing::*;
 
-/// Runs the kernel `k` of the source in one work-group of `items` with one buffer of 64 words that are 0, 1, 2, ...
-/// and gives what it leaves there; `None` when no compiler is installed.
+/// Runs the kernel `k` of the source in one work-group of `items` with one buffer of 64 words that
+/// are 0, 1, 2, ... and gives what it leaves there; `None` when no compiler is installed.
 fn run(source: &str, items: usize) -> Option<Vec<u32>> {
     let context = context();
     let queue = queue(&context);

@@ -1,4 +1,5 @@
-//! Program-scope variables: initialised once, shared by the kernels of a program, kept from launch to launch.
+//! Program-scope variables: initialised once, shared by the kernels of a program, kept from launch
+//! to launch.
 //!
 //! Where no OpenCL C compiler is installed the tests say so and pass.
 
@@ -179,7 +180,8 @@ fn linked_modules_share_variables() {
     );
 }
 
-/// A module whose initializer adds 41 to a variable, and whose finalizer stores 7 where the kernel was told to.
+/// A module whose initializer adds 41 to a variable, and whose finalizer stores 7 where the kernel
+/// was told to.
 const ROLES: &str = r#"
 OpCapability Kernel
 OpCapability Addresses
@@ -269,8 +271,9 @@ fn assemble(text: &str) -> Vec<u8> {
     output.stdout
 }
 
-/// Two variables that the host may name, one that is exported and that no kernel uses, and one that is nobody's business. Decoration 6188 is
-/// `HostAccessINTEL`, 6147 its number in `SPV_INTEL_global_variable_decorations`; the names are `both`, `in`, `out` and `none`.
+/// Two variables that the host may name, one that is exported and that no kernel uses, and one that
+/// is internal. Decoration 6188 is `HostAccessINTEL`, 6147 its number in
+/// `SPV_INTEL_global_variable_decorations`; the names are `both`, `in`, `out` and `none`.
 const NAMED: &str = r#"
 OpCapability Addresses
 OpCapability Kernel

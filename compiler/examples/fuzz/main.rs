@@ -6,12 +6,15 @@
 //! cargo run --release -p brolga-compiler --example fuzz -- judge FILE.bir
 //! ```
 //!
-//! Each number is one kernel or module, always the same. The work is done by child processes, so that a crash or an
-//! endless loop is a finding like any other. A kernel on which the engines disagree is shrunk and written as a file test to
-//! `fuzz-failures/`; a module that the compiler did not survive is written there as it was.
+//! Each number is one kernel or module, always the same. The work is done by child processes, so
+//! that a crash or an endless loop is a finding like any other. A kernel on which the engines
+//! disagree is shrunk and written as a file test to `fuzz-failures/`; a module that the compiler
+//! did not survive is written there as it was.
 //!
-//! - `parent.rs`: children, time limits, findings. Open it first. `shrink.rs`: making a kernel small.
-//! - What kernels and modules there are, and what is asked of them, is in `../../testing`, which the tests share.
+//! - `parent.rs`: children, time limits, findings. Open it first. `shrink.rs`: making a kernel
+//!   small.
+//! - What kernels and modules there are, and what is asked of them, is in `../../testing`, which
+//!   the tests share.
 
 mod parent;
 mod shrink;

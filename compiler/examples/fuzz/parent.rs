@@ -1,7 +1,8 @@
 //! The process that starts children, watches them, and collects what they find.
 //!
-//! A child runs a range of numbers. It prints each number before it starts on it, so when it dies or falls silent
-//! the parent knows which one did it, notes that, and starts another child behind it.
+//! A child runs a range of numbers. It prints each number before it starts on it, so when it dies
+//! or falls silent the parent knows which one did it, notes that, and starts another child behind
+//! it.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -107,7 +108,8 @@ fn start(mode: &str, from: u64, end: u64) -> Worker {
 pub fn run(mode: &str, seed: u64, count: u64, jobs: usize) -> ExitCode {
     let started = Instant::now();
     let mut found = Found::default();
-    // Ranges are interleaved by halves rather than handed out: simple, and the numbers cost about the same.
+    // Ranges are interleaved by halves rather than handed out: simple, and the numbers cost about
+    // the same.
     let share = count.div_ceil(jobs.max(1) as u64).max(1);
     let mut workers: Vec<Worker> = (0..jobs as u64)
         .map(|j| (seed + j * share, (seed + count).min(seed + (j + 1) * share)))
@@ -221,7 +223,8 @@ fn keep(mode: &str, seed: u64) -> std::io::Result<PathBuf> {
     Ok(path)
 }
 
-/// A smaller test that fails as this one does, with what it should do; candidates go to a file beside `path`.
+/// A smaller test that fails as this one does, with what it should do; candidates go to a file
+/// beside `path`.
 pub fn shrunk(path: &Path, text: &str) -> String {
     let candidate = path.with_extension("candidate.bir");
     let first = outcome(&candidate, text);

@@ -1,10 +1,10 @@
 //! Making a failing kernel small.
 //!
-//! A candidate has one thing less: instructions made constants or dropped, a branch decided, a smaller launch. It is
-//! kept if it still fails in the same way, as a child process says, so that crashes and endless loops shrink as
-//! well as wrong results. The child runs the interpreter in checked mode, which refuses what shrinking may
-//! introduce: races, uninitialised reads, barriers that not all reach. Chunks of halving size keep the number of
-//! candidates near linear.
+//! A candidate has one thing less: instructions made constants or dropped, a branch decided, a
+//! smaller launch. It is kept if it still fails in the same way, as a child process says, so that
+//! crashes and endless loops shrink as well as wrong results. The child runs the interpreter in
+//! checked mode, which refuses what shrinking may introduce: races, uninitialised reads, barriers
+//! that not all reach. Chunks of halving size keep the number of candidates near linear.
 
 use brolga_compiler::ir::{
     Block, Function, Inst, Module, Op, Scalar, Terminator, Type, ValueDef, parse, verify,

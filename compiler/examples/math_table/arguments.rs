@@ -76,7 +76,8 @@ impl<T: Number> Block<T> {
     }
 }
 
-/// Where results overflow, underflow, or are computed another way: of exponential functions, gamma, trigonometry.
+/// Where results overflow, underflow, or are computed another way: of exponential functions, gamma,
+/// trigonometry.
 const THRESHOLDS: [f64; 34] = [
     0.0625,
     0.3333333333333333,
@@ -233,7 +234,8 @@ impl<T: Number> Source<T> {
             0 | 1 => self.any(),
             2 | 3 => T::nearest(self.random.with_exponent(-12, 11)),
             4 => {
-                // Near simple fractions: zeros and poles of the functions with pi, of logarithms and gamma.
+                // Near simple fractions: zeros and poles of the functions with pi, of logarithms
+                // and gamma.
                 let x = self.integer(12) / 4.0;
                 self.near(x, 16)
             }

@@ -71,8 +71,8 @@ pub fn definition(name: &str) -> Option<Exact> {
     })
 }
 
-/// The arguments that a definition is for: the common functions leave NaN and infinity open, `fclamp` and
-/// `smoothstep` bounds that are not in order, and `mix` a beyond 1.
+/// The arguments that a definition is for: the common functions leave NaN and infinity open,
+/// `fclamp` and `smoothstep` bounds that are not in order, and `mix` a beyond 1.
 pub fn domain(name: &str) -> fn([f64; 3]) -> bool {
     const fn finite([x, y, z]: [f64; 3]) -> bool {
         x.is_finite() && y.is_finite() && z.is_finite()
@@ -91,14 +91,15 @@ pub fn domain(name: &str) -> fn([f64; 3]) -> bool {
     }
 }
 
-/// The remainder of x to the nearest multiple of y, and the low 31 bits of that multiple with its sign.
+/// The remainder of x to the nearest multiple of y, and the low 31 bits of that multiple with its
+/// sign.
 fn remquo(x: f64, y: f64) -> [f64; 2] {
     if !x.is_finite() || y == 0.0 || y.is_nan() {
         return [f64::NAN, 0.0];
     }
     let (a, b) = (x.abs(), y.abs());
-    // Without multiples of the divisor that have no part in the bits wanted, so that the quotient is small enough for
-    // its rounding to undo those of the subtraction and the division.
+    // Without multiples of the divisor that have no part in the bits wanted, so that the quotient
+    // is small enough for its rounding to undo those of the subtraction and the division.
     let a = a % (b * exp2(32));
     let rest = a % b;
     let quotient = ((a - rest) / b).round() as i64;

@@ -1,7 +1,7 @@
 //! The geometric functions: their bounds, their largest errors, over random vectors.
 //!
-//! `half` and `float` are compared with the definitions in `double`, which is exact enough for them; `double` with
-//! double-double arithmetic.
+//! `half` and `float` are compared with the definitions in `double`, which is exact enough for
+//! them; `double` with double-double arithmetic.
 
 use brolga_mathlib_testing::{Random, Wide, geometric, special_values};
 use half::f16;
@@ -24,7 +24,8 @@ pub struct Geometric {
 /// What a function takes and returns, and how its error counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Two vectors to a number or a vector; in units of the square of the largest component and of epsilon.
+    /// Two vectors to a number or a vector; in units of the square of the largest component and of
+    /// epsilon.
     Dot,
     Cross,
     /// A number, in ulp.
@@ -84,7 +85,8 @@ impl Geometric {
         }
     }
 
-    /// What the error must not be above ("ULP Values for Math Instructions - Full Profile"), and in which unit.
+    /// What the error must not be above ("ULP Values for Math Instructions - Full Profile"), and in
+    /// which unit.
     pub fn bound(self, ty: Type) -> (f64, &'static str) {
         let n = self.lanes as f64;
         let by_type = |bounds: [f64; 3]| bounds[ty as usize];

@@ -1,4 +1,5 @@
-//! A function of the library as programs run it: a kernel that applies it to arrays, compiled at a width.
+//! A function of the library as programs run it: a kernel that applies it to arrays, compiled at a
+//! width.
 
 use std::fmt::Write;
 
@@ -37,8 +38,8 @@ impl Lane for i32 {}
 impl Lane for i64 {}
 
 impl Kernel {
-    /// The kernel that computes `results = operation arguments` for all elements, `width` work-items a vector. Types
-    /// are those of IR.
+    /// The kernel that computes `results = operation arguments` for all elements, `width`
+    /// work-items a vector. Types are those of IR.
     pub fn new(operation: &str, arguments: &[String], results: &[String], width: u8) -> Kernel {
         let text = text(operation, arguments, results);
         let module = ir::parse::module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -120,7 +121,8 @@ impl Kernel {
         let scratch = self.scratch.as_mut_ptr().cast::<u8>();
         debug_assert!((scratch as u64).is_multiple_of(SCRATCH_ALIGN));
         let entry = self.code.entry();
-        // SAFETY: the buffers are as long as the range, scratch memory as large as asked for and aligned.
+        // SAFETY: the buffers are as long as the range, scratch memory as large as asked for and
+        // aligned.
         unsafe { entry(&raw const launch, scratch, 0, 1) };
     }
 }
@@ -155,8 +157,8 @@ fn operation(func: Func) -> String {
     }
 }
 
-/// Bytes of an element in memory, and of the alignment that its accesses have: a scalar's. Three components take the
-/// space of four.
+/// Bytes of an element in memory, and of the alignment that its accesses have: a scalar's. Three
+/// components take the space of four.
 fn size(ty: &str) -> (u32, u32) {
     let (scalar, lanes) = ty.split_once('x').unwrap_or((ty, "1"));
     let bytes = scalar[1..].parse::<u32>().expect("a number of bits") / 8;

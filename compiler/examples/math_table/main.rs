@@ -1,15 +1,18 @@
-//! Writes `mathlib/ULP.md`: the largest error of every built-in function beside the bound of the specification, and how fast it is.
+//! Writes `mathlib/ULP.md`: the largest error of every built-in function beside the bound of the
+//! specification, and how fast it is.
 //!
 //! ```sh
 //! cargo run --release -p brolga-compiler --example math_table -- --points 100000000 --stride 1
 //! ```
 //!
-//! Functions run as programs run them: kernels of vectorized generated code (`kernel.rs`). `sweep.rs` tries them with the arguments of
-//! `arguments.rs` against the references of `reference.rs` and `exact.rs`, `geometric.rs` those of vectors; `speed.rs` times them. Rows
-//! of the file (`table.rs`) stay where nothing is measured anew, so that a run may be for some functions: `--only sin,cos`, `--types
-//! float,double`. `--errors no` leaves the errors as they are; `--times no` the times, which only a quiet machine gives, and
-//! `--times new` those that are there. A run of hours writes another file, `--table FILE`, of which `--merge FILE` takes
-//! the errors. The exit status is 1 if a bound is exceeded.
+//! Functions run as programs run them: kernels of vectorized generated code (`kernel.rs`).
+//! `sweep.rs` tries them with the arguments of `arguments.rs` against the references of
+//! `reference.rs` and `exact.rs`, `geometric.rs` those of vectors; `speed.rs` times them. Rows of
+//! the file (`table.rs`) stay where nothing is measured anew, so that a run may be for some
+//! functions: `--only sin,cos`, `--types float,double`. `--errors no` leaves the errors as they
+//! are; `--times no` the times, which only a quiet machine gives, and `--times new` those that are
+//! there. A run of hours writes another file, `--table FILE`, of which `--merge FILE` takes the
+//! errors. The exit status is 1 if a bound is exceeded.
 
 mod arguments;
 mod exact;
@@ -191,8 +194,8 @@ fn of_vectors(options: &Options, table: &mut Table, function: Geometric, ty: Typ
     exceeded
 }
 
-/// The bound of a `native_` function as a stand-in for the plain one, and how the table writes it. Where it grows with
-/// the argument, its least.
+/// The bound of a `native_` function as a stand-in for the plain one, and how the table writes it.
+/// Where it grows with the argument, its least.
 fn relaxed_bound(func: Func) -> Option<(f64, &'static str)> {
     Some(match func {
         Func::NativeExp | Func::NativeExp2 => (3.0, "3 + 2\\|x\\|"),

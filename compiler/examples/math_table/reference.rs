@@ -31,8 +31,8 @@ pub enum Reference {
     NotANumber,
 }
 
-/// The name of the reference, the same for functions that can be tried together: that without `half_`, `native_` or
-/// `relaxed_`, and of one that returns more results.
+/// The name of the reference, the same for functions that can be tried together: that without
+/// `half_`, `native_` or `relaxed_`, and of one that returns more results.
 pub fn reference_name(func: Func) -> &'static str {
     match plain_name(func) {
         "sin" => "sincos",
@@ -94,7 +94,8 @@ pub fn plain_name(func: Func) -> &'static str {
         .unwrap_or(name)
 }
 
-/// The sign of the gamma function, 0 where it has none ("OpExtInst lgamma_r": zero and negative integers).
+/// The sign of the gamma function, 0 where it has none ("OpExtInst lgamma_r": zero and negative
+/// integers).
 fn gamma_sign(x: f64) -> f64 {
     match x.floor() {
         floor if x == floor && x <= 0.0 => 0.0,

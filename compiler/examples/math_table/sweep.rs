@@ -1,8 +1,8 @@
 //! The largest errors of functions, over all their arguments or very many.
 //!
-//! The reference takes most of the time. So functions that have it in common are tried together; and where a `float`
-//! reference is at hand it goes first, and only a result that is not the rounded one, and may be further off than any
-//! before, is compared with the `double` one.
+//! The reference takes most of the time. So functions that have it in common are tried together;
+//! and where a `float` reference is at hand it goes first, and only a result that is not the
+//! rounded one, and may be further off than any before, is compared with the `double` one.
 
 use brolga_mathlib::{Accuracy, Func, Signature};
 use brolga_mathlib_testing::Wide;
@@ -21,7 +21,8 @@ const STRIP: usize = 16;
 pub struct Found {
     /// In ulp, or absolute where the bound is.
     pub error: f64,
-    /// Whether `error` is a distance from the rounded result, so that the error may be half an ulp more.
+    /// Whether `error` is a distance from the rounded result, so that the error may be half an ulp
+    /// more.
     pub of_rounded: bool,
     /// The arguments with that error; none where every result is the nearest.
     pub at: Vec<f64>,
@@ -268,7 +269,8 @@ impl<T: Number + Lane> Subject<T> {
         }
     }
 
-    /// The error of a result that is not the nearest; any smaller number if it is not the largest yet.
+    /// The error of a result that is not the nearest; any smaller number if it is not the largest
+    /// yet.
     fn judge(
         &self,
         block: &Block<T>,
@@ -279,7 +281,8 @@ impl<T: Number + Lane> Subject<T> {
         nearest: T,
     ) -> f64 {
         if got.is_nan() && nearest.is_nan() {
-            // One that is made, and not passed on, is quiet ("Additional Requirements Beyond ISO/IEC 9899:TC2").
+            // One that is made, and not passed on, is quiet ("Additional Requirements Beyond
+            // ISO/IEC 9899:TC2").
             return if self.func == Func::Nan && !is_quiet(got) {
                 f64::INFINITY
             } else {
@@ -333,7 +336,8 @@ fn at_most<T: Number>(got: T, nearest: T) -> f64 {
     if inside && got.bits() >> bits == nearest.bits() >> bits {
         steps + 0.5
     } else {
-        // Steps have another size across a power of two. More than one such change is more steps than any error here.
+        // Steps have another size across a power of two. More than one such change is more steps
+        // than any error here.
         2.0 * steps + 1.0
     }
 }
@@ -355,8 +359,8 @@ fn domain(func: Func) -> fn([f64; 3]) -> bool {
     }
 }
 
-/// The results that the bound of a function is for: relaxed forms may flush denormals and take arguments and results for
-/// valid.
+/// The results that the bound of a function is for: relaxed forms may flush denormals and take
+/// arguments and results for valid.
 fn range(func: Func) -> fn(f64) -> bool {
     if !is_relaxed(func) || plain_name(func).starts_with("log") {
         return |_| true;

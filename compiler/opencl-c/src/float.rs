@@ -1,7 +1,7 @@
 //! Rounding to the formats of floating-point numbers, once.
 
-/// `bits * 2^scale`, rounded to nearest even at `precision` bits or at the unit `2^least`, as a double's bits. From `2^limit` on it is
-/// infinite.
+/// `bits * 2^scale`, rounded to nearest even at `precision` bits or at the unit `2^least`, as a
+/// double's bits. From `2^limit` on it is infinite.
 pub fn round(bits: u64, scale: i64, precision: i64, least: i64, limit: i64) -> u64 {
     if bits == 0 {
         return 0;
@@ -27,7 +27,8 @@ pub fn round(bits: u64, scale: i64, precision: i64, least: i64, limit: i64) -> u
     if length + exponent > limit {
         return f64::INFINITY.to_bits();
     }
-    // At most 53 significant bits are left, so both steps are exact: no step goes below the least double.
+    // At most 53 significant bits are left, so both steps are exact: no step goes below the least
+    // double.
     let trailing = rounded.trailing_zeros();
     let (mantissa, exponent) = (rounded >> trailing, exponent + i64::from(trailing));
     let half = exponent / 2;

@@ -1,7 +1,7 @@
 //! OpenCL C source in, a checked program or diagnostics out. No LLVM, no child process.
 //!
-//! What is here is the front half of a compiler from OpenCL C to SPIR-V. The driver does not use it yet: programs still go
-//! through clang. `brolga-clc` is the command line.
+//! What is here is the front half of a compiler from OpenCL C to SPIR-V. The driver does not use it
+//! yet: programs still go through clang. `brolga-clc` is the command line.
 //!
 //! ```text
 //! source, headers, options, device
@@ -13,10 +13,10 @@
 //!      builtins/    the table of built-in functions, which sema asks
 //! ```
 //!
-//! Each arrow is a function from data to data, with a printer for what it returns. A place in the program is the
-//! number of a token ([`token::Loc`]) from the parser on; the token knows where it is spelled and which macros made
-//! it, so that a diagnostic can show both. Every stage reports to one [`diag::Diagnostics`] and goes on as
-//! far as it can, so that all errors of a file are told.
+//! Each arrow is a function from data to data, with a printer for what it returns. A place in the
+//! program is the number of a token ([`token::Loc`]) from the parser on; the token knows where it
+//! is spelled and which macros made it, so that a diagnostic can show both. Every stage reports to
+//! one [`diag::Diagnostics`] and goes on as far as it can, so that all errors of a file are told.
 //!
 //! This crate depends on nothing of Brolga's: what the device can do comes in as [`Device`].
 //!

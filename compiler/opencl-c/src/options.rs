@@ -53,7 +53,8 @@ pub struct Options {
     pub no_warnings: bool,
     /// `-Werror`
     pub warnings_are_errors: bool,
-    /// Other `-W` options, in order and without `-W`: `unused-value`, `no-unused-value`, `error=unused-value`.
+    /// Other `-W` options, in order and without `-W`: `unused-value`, `no-unused-value`,
+    /// `error=unused-value`.
     pub warnings: Vec<String>,
     /// `-cl-opt-disable`
     pub opt_disable: bool,

@@ -1,7 +1,9 @@
 //! Files in one space of positions.
 //!
-//! Each file that is read, and each text that is made up (predefined macros, the command line), gets a range of
-//! positions of its own, one position a byte and one for the end. A position therefore says file, line and column
+//! Each file that is read, and each text that is made up (predefined macros, the command line),
+//! gets a range of
+//! positions of its own, one position a byte and one for the end. A position therefore says file,
+//! line and column
 //! without more. Lines are counted when somebody asks for the first time.
 
 use std::cell::OnceCell;
@@ -140,7 +142,8 @@ impl SourceMap {
         (after > 0).then(|| FileId(after as u32 - 1))
     }
 
-    /// `#line`: the line after the one of `pos` is called `line`, of a file called `name`, or as it was called.
+    /// `#line`: the line after the one of `pos` is called `line`, of a file called `name`, or as it
+    /// was called.
     pub fn renumber(&mut self, pos: Pos, line: u32, name: Option<&str>) {
         let Some(id) = self.file_of(pos) else { return };
         let file = &mut self.files[id.0 as usize];
@@ -186,7 +189,8 @@ impl SourceMap {
         std::iter::successors(from(pos), move |&pos| from(pos))
     }
 
-    /// The text of the line that a position is in, without its end, and the position of its first byte.
+    /// The text of the line that a position is in, without its end, and the position of its first
+    /// byte.
     pub fn line_text(&self, pos: Pos) -> Option<(&[u8], Pos)> {
         let (id, line) = self.physical_line(pos)?;
         let file = self.file(id);

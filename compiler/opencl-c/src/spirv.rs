@@ -1,46 +1,17 @@
-//! Numbers of SPIR-V and of the OpenCL.std extended instruction set, as far as they are used. From the
-//! machine-readable grammars of the Khronos Group.
+//! Numbers of SPIR-V and of the OpenCL.std extended instruction set, as far as they are used. From
+//! the machine-readable grammars of the Khronos Group.
 
 /// Instructions.
 pub mod op {
-    pub const BITCAST: u16 = 124;
-    pub const BITWISE_AND: u16 = 199;
-    pub const BITWISE_OR: u16 = 197;
-    pub const BITWISE_XOR: u16 = 198;
-    pub const BRANCH: u16 = 249;
-    pub const BRANCH_CONDITIONAL: u16 = 250;
     pub const CAPTURE_EVENT_PROFILING_INFO: u16 = 302;
-    pub const COMPOSITE_CONSTRUCT: u16 = 80;
-    pub const COMPOSITE_EXTRACT: u16 = 81;
-    pub const COMPOSITE_INSERT: u16 = 82;
-    pub const CONVERT_F_TO_S: u16 = 110;
-    pub const CONVERT_F_TO_U: u16 = 109;
-    pub const CONVERT_PTR_TO_U: u16 = 117;
-    pub const CONVERT_S_TO_F: u16 = 111;
-    pub const CONVERT_U_TO_F: u16 = 112;
-    pub const CONVERT_U_TO_PTR: u16 = 120;
-    pub const COPY_MEMORY_SIZED: u16 = 64;
     pub const CREATE_USER_EVENT: u16 = 299;
-    pub const EXT_INST: u16 = 12;
-    pub const FUNCTION: u16 = 54;
-    pub const FUNCTION_CALL: u16 = 57;
-    pub const FUNCTION_END: u16 = 56;
-    pub const FUNCTION_PARAMETER: u16 = 55;
-    pub const F_ADD: u16 = 129;
-    pub const F_CONVERT: u16 = 115;
-    pub const F_DIV: u16 = 136;
-    pub const F_MUL: u16 = 133;
-    pub const F_NEGATE: u16 = 127;
     pub const F_ORD_EQUAL: u16 = 180;
     pub const F_ORD_GREATER_THAN: u16 = 186;
     pub const F_ORD_GREATER_THAN_EQUAL: u16 = 190;
     pub const F_ORD_LESS_THAN: u16 = 184;
     pub const F_ORD_LESS_THAN_EQUAL: u16 = 188;
     pub const F_ORD_NOT_EQUAL: u16 = 182;
-    pub const F_REM: u16 = 140;
-    pub const F_SUB: u16 = 131;
     pub const F_UNORD_NOT_EQUAL: u16 = 183;
-    pub const GENERIC_CAST_TO_PTR: u16 = 122;
     pub const GET_DEFAULT_QUEUE: u16 = 303;
     pub const GET_KERNEL_NDRANGE_MAX_SUB_GROUP_SIZE: u16 = 294;
     pub const GET_KERNEL_NDRANGE_SUB_GROUP_COUNT: u16 = 293;
@@ -95,76 +66,20 @@ pub mod op {
     pub const GROUP_S_MIN: u16 = 268;
     pub const GROUP_U_MAX: u16 = 270;
     pub const GROUP_U_MIN: u16 = 267;
-    pub const IN_BOUNDS_ACCESS_CHAIN: u16 = 66;
-    pub const IN_BOUNDS_PTR_ACCESS_CHAIN: u16 = 70;
     pub const IS_FINITE: u16 = 158;
     pub const IS_INF: u16 = 157;
     pub const IS_NAN: u16 = 156;
     pub const IS_NORMAL: u16 = 159;
-    pub const I_ADD: u16 = 128;
-    pub const I_EQUAL: u16 = 170;
-    pub const I_MUL: u16 = 132;
-    pub const I_NOT_EQUAL: u16 = 171;
-    pub const I_SUB: u16 = 130;
-    pub const LABEL: u16 = 248;
-    pub const LINE: u16 = 8;
-    pub const LOAD: u16 = 61;
-    pub const LOGICAL_EQUAL: u16 = 164;
-    pub const LOGICAL_NOT: u16 = 168;
-    pub const LOGICAL_NOT_EQUAL: u16 = 165;
-    pub const LOOP_DONT_UNROLL: u32 = 2;
-    pub const LOOP_MERGE: u16 = 246;
-    pub const LOOP_PARTIAL_COUNT: u32 = 256;
-    pub const LOOP_UNROLL: u32 = 1;
-    pub const MEMORY_ALIGNED: u32 = 2;
-    pub const MEMORY_NONTEMPORAL: u32 = 4;
-    pub const MEMORY_VOLATILE: u32 = 1;
-    pub const NOT: u16 = 200;
     pub const ORDERED: u16 = 162;
-    pub const PHI: u16 = 245;
-    pub const PTR_CAST_TO_GENERIC: u16 = 121;
     pub const RELEASE_EVENT: u16 = 298;
     pub const RETAIN_EVENT: u16 = 297;
-    pub const RETURN: u16 = 253;
-    pub const RETURN_VALUE: u16 = 254;
-    pub const SAT_CONVERT_S_TO_U: u16 = 118;
-    pub const SAT_CONVERT_U_TO_S: u16 = 119;
-    pub const SELECT: u16 = 169;
     pub const SET_USER_EVENT_STATUS: u16 = 301;
-    pub const SHIFT_LEFT_LOGICAL: u16 = 196;
-    pub const SHIFT_RIGHT_ARITHMETIC: u16 = 195;
-    pub const SHIFT_RIGHT_LOGICAL: u16 = 194;
     pub const SIGN_BIT_SET: u16 = 160;
-    pub const STD_S_CLAMP: u32 = 149;
-    pub const STD_U_CLAMP: u32 = 150;
-    pub const STORAGE_FUNCTION: u32 = 7;
-    pub const STORE: u16 = 62;
     pub const SUBGROUP_SHUFFLE_DOWN_INTEL: u16 = 5572;
     pub const SUBGROUP_SHUFFLE_INTEL: u16 = 5571;
     pub const SUBGROUP_SHUFFLE_UP_INTEL: u16 = 5573;
     pub const SUBGROUP_SHUFFLE_XOR_INTEL: u16 = 5574;
-    pub const SWITCH: u16 = 251;
-    pub const S_CONVERT: u16 = 114;
-    pub const S_DIV: u16 = 135;
-    pub const S_GREATER_THAN: u16 = 173;
-    pub const S_GREATER_THAN_EQUAL: u16 = 175;
-    pub const S_LESS_THAN: u16 = 177;
-    pub const S_LESS_THAN_EQUAL: u16 = 179;
-    pub const S_NEGATE: u16 = 126;
-    pub const S_REM: u16 = 138;
-    pub const UNDEF: u16 = 1;
     pub const UNORDERED: u16 = 163;
-    pub const U_CONVERT: u16 = 113;
-    pub const U_DIV: u16 = 134;
-    pub const U_GREATER_THAN: u16 = 172;
-    pub const U_GREATER_THAN_EQUAL: u16 = 174;
-    pub const U_LESS_THAN: u16 = 176;
-    pub const U_LESS_THAN_EQUAL: u16 = 178;
-    pub const U_MOD: u16 = 137;
-    pub const VARIABLE: u16 = 59;
-    pub const VECTOR_EXTRACT_DYNAMIC: u16 = 77;
-    pub const VECTOR_INSERT_DYNAMIC: u16 = 78;
-    pub const VECTOR_SHUFFLE: u16 = 79;
 }
 
 /// Instructions of OpenCL.std, under their own names.
@@ -333,6 +248,8 @@ pub mod std {
 
 /// Built-in variables.
 pub mod builtin {
+    pub const GLOBAL_LINEAR_ID: u32 = 34;
+    pub const LOCAL_INVOCATION_INDEX: u32 = 29;
     pub const ENQUEUED_WORKGROUP_SIZE: u32 = 32;
     pub const GLOBAL_INVOCATION_ID: u32 = 28;
     pub const GLOBAL_OFFSET: u32 = 33;

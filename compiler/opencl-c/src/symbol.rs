@@ -10,7 +10,8 @@ pub struct Symbol(pub u32);
 
 /// Strings, each once.
 ///
-/// The strings lie one behind the other in one text; a table of powers of two, at most half full, finds a
+/// The strings lie one behind the other in one text; a table of powers of two, at most half full,
+/// finds a
 /// string's symbol. An identifier thus costs a hash, and a new one no allocation.
 #[derive(Debug)]
 pub struct Interner {
@@ -231,7 +232,8 @@ predefined! {
     BUILTIN_TYPES_COMPATIBLE = "__builtin_types_compatible_p",
     BUILTIN_CHOOSE_EXPR = "__builtin_choose_expr",
     BUILTIN_VA_ARG = "__builtin_va_arg",
-    // Words of the preprocessor: directives, and names that mean something in macros and conditions.
+    // Words of the preprocessor: directives, and names that mean something in macros and
+    // conditions.
     DEFINE = "define",
     UNDEF = "undef",
     INCLUDE = "include",

@@ -1,4 +1,5 @@
-//! Types, interned: equal types have equal numbers. Their sizes and alignments, and how they are written.
+//! Types, interned: equal types have equal numbers. Their sizes and alignments, and how they are
+//! written.
 //!
 //! OpenCL C Specification, "Supported Data Types". Pointers have 64 bits.
 
@@ -147,8 +148,8 @@ pub enum ImageDim {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     Void,
-    /// A SPIR-V Boolean or vector of them (lanes 1 for a scalar): the result of a comparison before it becomes an `int`.
-    /// No C type, never in memory.
+    /// A SPIR-V Boolean or vector of them (lanes 1 for a scalar): the result of a comparison before
+    /// it becomes an `int`. No C type, never in memory.
     Truth(u8),
     Scalar(Scalar),
     /// 2, 3, 4, 8 or 16 components (clang's `ext_vector_type` allows no more here).
@@ -322,7 +323,8 @@ impl Types {
         self.intern(Type::Pointer { pointee, space })
     }
 
-    /// The arithmetic type as component and number of lanes, `enum`s as what they are compatible with.
+    /// The arithmetic type as component and number of lanes, `enum`s as what they are compatible
+    /// with.
     pub fn as_arithmetic(&self, id: TypeId) -> Option<(Scalar, u8)> {
         match *self.get(id) {
             Type::Scalar(scalar) => Some((scalar, 1)),
@@ -332,7 +334,8 @@ impl Types {
         }
     }
 
-    /// Bytes and alignment in memory; `None` for what has none (`void`, functions, incomplete types).
+    /// Bytes and alignment in memory; `None` for what has none (`void`, functions, incomplete
+    /// types).
     pub fn layout(&self, id: TypeId) -> Option<(u64, u64)> {
         Some(match self.get(id) {
             Type::Scalar(scalar) => {

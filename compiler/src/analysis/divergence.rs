@@ -1,19 +1,21 @@
 //! Where work-items that parted at a branch meet again.
 //!
-//! When work-items take different targets of a branch `d`, a block that two of them can reach on paths that
-//! share nothing but `d` is a *join*: its parameters depend on the path, so they vary even when each value
-//! handed to them does not. A loop is *divergent* when work-items may leave it in different
-//! iterations or by different exits; what is computed in it varies for whoever uses it outside.
+//! When work-items take different targets of a branch `d`, a block that two of them can reach on
+//! paths that share nothing but `d` is a *join*: its parameters depend on the path, so they vary
+//! even when each value handed to them does not. A loop is *divergent* when work-items may leave it
+//! in different iterations or by different exits; what is computed in it varies for whoever uses it
+//! outside.
 //!
-//! Joins are found as LLVM's sync-dependence analysis does: every target of `d` starts with itself as its label;
-//! labels flow along forward edges in reverse post-order; a block that two different labels reach is a join and goes
-//! on with itself as label; when one block is all that is left to visit, everyone has met. An edge
-//! that leaves a loop around `d` before that makes the loop divergent, and its exits then act as the targets of
-//! one more branch, in the loop around it.
+//! Joins are found as LLVM's sync-dependence analysis does: every target of `d` starts with itself
+//! as its label; labels flow along forward edges in reverse post-order; a block that two different
+//! labels reach is a join and goes on with itself as label; when one block is all that is left to
+//! visit, everyone has met. An edge that leaves a loop around `d` before that makes the loop
+//! divergent, and its exits then act as the targets of one more branch, in the loop around it.
 //!
-//! Where all paths from a block `b` on meet again without leaving the iteration, and nothing comes to what is between but by way of
-//! `b`, all of it has one label, so the label goes to the meeting point at once. That makes nests and chains
-//! cheap. Cost otherwise: the blocks between `d` and the meeting point, for each `d`.
+//! Where all paths from a block `b` on meet again without leaving the iteration, and nothing comes
+//! to what is between but by way of `b`, all of it has one label, so the label goes to the meeting
+//! point at once. That makes nests and chains cheap. Cost otherwise: the blocks between `d` and the
+//! meeting point, for each `d`.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +37,8 @@ pub struct Cfg {
     pub preds: SecondaryMap<Block, SmallVec<[Block; 4]>>,
     /// The block that defines a value.
     pub def_block: SecondaryMap<Value, Option<Block>>,
-    /// Where all that comes to a block meets again, if nothing comes to what is between but by way of the block.
+    /// Where all that comes to a block meets again, if nothing comes to what is between but by way
+    /// of the block.
     meets: SecondaryMap<Block, Option<Block>>,
 }
 
@@ -74,11 +77,13 @@ impl Cfg {
 
     /// See [`Cfg::meets`].
     ///
-    /// Taken are immediate post-dominators in the graph in which the end of an iteration leads to the loop's exits instead of its
-    /// header. The blocks between `b` and its own, `p`, are dominated by `b` if none of them has an
-    /// immediate dominator that is less deep in the dominator tree than `b`: on a path from `b`, the first block that `b` does not
-    /// dominate would have one above `b`. The least depth of those is found from the ends upwards: between `b` and `p` are, for each
-    /// successor of `b`, the chain of immediate post-dominators from there to `p`, and what is between its links.
+    /// Taken are immediate post-dominators in the graph in which the end of an iteration leads to
+    /// the loop's exits instead of its header. The blocks between `b` and its own, `p`, are
+    /// dominated by `b` if none of them has an immediate dominator that is less deep in the
+    /// dominator tree than `b`: on a path from `b`, the first block that `b` does not dominate
+    /// would have one above `b`. The least depth of those is found from the ends upwards: between
+    /// `b` and `p` are, for each successor of `b`, the chain of immediate post-dominators from
+    /// there to `p`, and what is between its links.
     fn meeting_points(&self, func: &Function) -> SecondaryMap<Block, Option<Block>> {
         let mut meets = SecondaryMap::new();
         if !self.loops.irreducible.is_empty() {
@@ -111,7 +116,8 @@ impl Cfg {
             .collect();
         let ipdom = semi_nca(nodes, exit, &reversed);
         let depth = |block: Option<Block>| block.map_or(0, |b| self.dominators.depth(b));
-        // The least depth of the immediate dominators of what is between a node and its immediate post-dominator.
+        // The least depth of the immediate dominators of what is between a node and its immediate
+        // post-dominator.
         let mut least = vec![u32::MAX; nodes];
         for node in post_order(func.entry().as_u32(), &succs) {
             let stop = ipdom[node as usize];
@@ -185,7 +191,8 @@ fn post_order(root: u32, succs: &[SmallVec<[u32; 2]>]) -> Vec<u32> {
     order
 }
 
-/// The joins and divergent loops found so far; grows with every branch told to [`Divergence::part`].
+/// The joins and divergent loops found so far; grows with every branch told to
+/// [`Divergence::part`].
 #[derive(Clone, Debug, Default)]
 pub struct Divergence {
     pub joins: SecondaryMap<Block, bool>,
@@ -216,8 +223,8 @@ impl Divergence {
         }
     }
 
-    /// Sends the targets of `edges`, which leave from within the loop `around`, on their way as labels;
-    /// returns the loops left by work-items that have not met.
+    /// Sends the targets of `edges`, which leave from within the loop `around`, on their way as
+    /// labels; returns the loops left by work-items that have not met.
     fn propagate(
         &mut self,
         func: &Function,

@@ -1,13 +1,13 @@
 //! The loop forest.
 //!
-//! A *loop* here is a natural loop: a header that dominates the sources (latches) of some jumps back to it, and
-//! every block that reaches a latch without passing the header. Two loops are disjoint or one contains
-//! the other. A cycle whose entry does not dominate it (irreducible control flow) is no loop; the forest
-//! says that there is one and which jumps make it.
+//! A *loop* here is a natural loop: a header that dominates the sources (latches) of some jumps
+//! back to it, and every block that reaches a latch without passing the header. Two loops are
+//! disjoint or one contains the other. A cycle whose entry does not dominate it (irreducible
+//! control flow) is no loop; the forest says that there is one and which jumps make it.
 //!
-//! Headers are visited innermost first (dominator tree, deepest first); each walks backwards from its latches, and
-//! steps over loops found before as a whole, so the cost is near linear: blocks plus jumps, times the nesting
-//! only for the lists of blocks.
+//! Headers are visited innermost first (dominator tree, deepest first); each walks backwards from
+//! its latches, and steps over loops found before as a whole, so the cost is near linear: blocks
+//! plus jumps, times the nesting only for the lists of blocks.
 
 use std::collections::HashSet;
 
@@ -80,7 +80,8 @@ impl LoopForest {
             innermost: SecondaryMap::with_capacity(func.blocks.len()),
             position,
         };
-        // For each loop, one around it or itself: the way to the outermost, shortened when it is walked.
+        // For each loop, one around it or itself: the way to the outermost, shortened when it is
+        // walked.
         let mut up: PrimaryMap<Loop, Loop> = PrimaryMap::new();
         for &header in dominators.preorder().iter().rev() {
             let latches: Vec<Block> = preds[header]
@@ -186,7 +187,8 @@ impl LoopForest {
         false
     }
 
-    /// Every block of the loop and of those in it, in reverse post-order, the header first; `None` if they are more than `max`.
+    /// Every block of the loop and of those in it, in reverse post-order, the header first; `None`
+    /// if they are more than `max`.
     pub fn blocks(&self, func: &Function, id: Loop, max: usize) -> Option<Vec<Block>> {
         let mut found = vec![self.loops[id].header];
         let mut seen: HashSet<Block> = HashSet::from_iter(found.iter().copied());

@@ -1,11 +1,11 @@
 //! Facts about a function.
 //!
-//! An analysis reads a [`crate::ir::Function`] and returns side tables keyed by block or value; it changes
-//! nothing, and whoever changes the function computes it again. Open [`loops`] first (the loop forest, built on
-//! [`crate::ir::dominators`]). What vectorization rests on is [`shape`] (how a value varies over
-//! work-items), with [`range`] (bounds of integers) and [`divergence`] (where work-items that
-//! diverged converge) under it. [`pressure`] counts values that live at once, [`computed`] finds
-//! values that ids determine.
+//! An analysis reads a [`crate::ir::Function`] and returns side tables keyed by block or value; it
+//! changes nothing, and whoever changes the function computes it again. Open [`loops`] first (the
+//! loop forest, built on [`crate::ir::dominators`]). What vectorization rests on is [`shape`] (how
+//! a value varies over work-items), with [`range`] (bounds of integers) and [`divergence`] (where
+//! work-items that diverged converge) under it. [`pressure`] counts values that live at once,
+//! [`computed`] finds values that ids determine.
 
 pub mod computed;
 pub mod divergence;

@@ -1,8 +1,9 @@
 //! How many values live at once.
 //!
-//! Instructions are numbered in reverse post-order. A value lives from its definition to its last use, or, when a use is in a
-//! loop that the definition is not in, to the end of the outermost such loop: an interval, as linear-scan register
-//! allocation has them. Where control flow leaves an interval the count is too high. Cost: linear, times the depth of loops.
+//! Instructions are numbered in reverse post-order. A value lives from its definition to its last
+//! use, or, when a use is in a loop that the definition is not in, to the end of the outermost such
+//! loop: an interval, as linear-scan register allocation has them. Where control flow leaves an
+//! interval the count is too high. Cost: linear, times the depth of loops.
 
 use cranelift_entity::SecondaryMap;
 

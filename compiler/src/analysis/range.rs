@@ -1,9 +1,9 @@
 //! Bounds of integer values that hold for every work-item.
 //!
-//! A range `[lo, hi]` bounds a value read as a signed number of its width. One pass in reverse post-order: a loop
-//! header's parameters, and whatever is not understood, get the whole range of their type. Bounds come from
-//! the program and the launch key only, never from "no overflow" flags, so they hold in work-items that a
-//! branch will exclude, too. Cost: linear.
+//! A range `[lo, hi]` bounds a value read as a signed number of its width. One pass in reverse
+//! post-order: a loop header's parameters, and whatever is not understood, get the whole range of
+//! their type. Bounds come from the program and the launch key only, never from "no overflow"
+//! flags, so they hold in work-items that a branch will exclude, too. Cost: linear.
 
 use cranelift_entity::SecondaryMap;
 
@@ -217,8 +217,9 @@ impl Ranges {
     }
 }
 
-/// Whether the factors are the group's id and the local size, in one dimension, which small ids leave as they are
-/// in 32 bits. A group that is smaller than the others is the last one: the product is below its ids either way.
+/// Whether the factors are the group's id and the local size, in one dimension, which small ids
+/// leave as they are in 32 bits. A group that is smaller than the others is the last one: the
+/// product is below its ids either way.
 fn is_group_start(func: &Function, factors: &[Value]) -> bool {
     let query = |mut value: Value| loop {
         let data = &func.insts[func.def_inst(value)?];

@@ -1,24 +1,28 @@
 //! How a value varies over the work-items that run together.
 //!
-//! Notation: lane `l` is the l-th of a run of work-items consecutive in x; `v[l]` is the value of `v` there.
+//! Notation: lane `l` is the l-th of a run of work-items consecutive in x; `v[l]` is the value of
+//! `v` there.
 //!
 //! - *uniform*: `v[l] = v[0]`;
 //! - *affine* with stride c: `v[l] = v[0] + c * l`, exactly, modulo 2^bits;
-//! - *guarded*: affine provided that each of a few extensions in its history did not wrap between the lanes,
-//!   that each of a few clamps (`min`, `max`) did nothing, and that the quotients of a few divisions are the same in all
-//!   lanes, which a comparison at run time can tell ([`Guards`]);
+//! - *guarded*: affine provided that each of a few extensions in its history did not wrap between
+//!   the lanes, that each of a few clamps (`min`, `max`) did nothing, and that the quotients of a
+//!   few divisions are the same in all lanes, which a comparison at run time can tell ([`Guards`]);
 //! - *varying*: anything.
 //!
-//! Asked [`Across::Group`], "lanes" are all work-items of the work-group in any order, ids vary and nothing is affine.
+//! Asked [`Across::Group`], "lanes" are all work-items of the work-group in any order, ids vary and
+//! nothing is affine.
 //!
-//! The analysis is optimistic: everything starts unknown and only moves up the list above, in sweeps
-//! in reverse post-order until nothing changes. A branch on a value that is not uniform is *divergent*;
-//! [`super::divergence`] says which blocks and loops it affects. Sweeps are few (a second to confirm loops,
-//! one more for each layer of divergence found through loop-carried values), so the cost is near linear.
+//! The analysis is optimistic: everything starts unknown and only moves up the list above, in
+//! sweeps in reverse post-order until nothing changes. A branch on a value that is not uniform is
+//! *divergent*; [`super::divergence`] says which blocks and loops it affects. Sweeps are few (a
+//! second to confirm loops, one more for each layer of divergence found through loop-carried
+//! values), so the cost is near linear.
 //!
-//! Sign and zero extension are where affine facts die: `zext(u32 a + l)` is affine only if the sum does not
-//! wrap. Three ways to know, in order: bounds ([`super::range`]) prove it; a "no wrap" flag says so, which holds
-//! only in lanes that are active, so it is a guard that may be dropped where all are; or else a guard.
+//! Sign and zero extension are where affine facts die: `zext(u32 a + l)` is affine only if the sum
+//! does not wrap. Three ways to know, in order: bounds ([`super::range`]) prove it; a "no wrap"
+//! flag says so, which holds only in lanes that are active, so it is a guard that may be dropped
+//! where all are; or else a guard.
 
 use std::collections::BTreeSet;
 
@@ -49,14 +53,15 @@ pub enum Shape {
     Uniform,
     /// With this stride, sign-extended from the value's width; never 0.
     Affine(i64),
-    /// Affine with this stride if what these guards stand for holds. The stride is 0 only if quotients were guessed to be
-    /// uniform ([`Shapes::guessing`]).
+    /// Affine with this stride if what these guards stand for holds. The stride is 0 only if
+    /// quotients were guessed to be uniform ([`Shapes::guessing`]).
     Guarded(i64, Guards),
     Varying,
 }
 
-/// One to three results of `sext` or `zext` that must not wrap between lanes, of `min` or `max` that must be the
-/// operand that is not uniform, or of divisions or remainders whose quotient must be uniform.
+/// One to three results of `sext` or `zext` that must not wrap between lanes, of `min` or `max`
+/// that must be the operand that is not uniform, or of divisions or remainders whose quotient must
+/// be uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guards {
     first: Value,
@@ -153,7 +158,8 @@ pub struct Shapes {
     /// Whether quotients may be guarded.
     guess: bool,
     shapes: SecondaryMap<Value, Shape>,
-    /// Comparisons that hold in all lanes if they do in the first and the last, and in none if in neither.
+    /// Comparisons that hold in all lanes if they do in the first and the last, and in none if in
+    /// neither.
     monotone: SecondaryMap<Value, bool>,
     /// For the operand of each guard: whether a flag promises that active lanes do not wrap.
     promised: SecondaryMap<Value, bool>,
@@ -179,13 +185,15 @@ impl Shapes {
         Shapes::find(func, cfg, key, across, (assumptions, false), |_| false)
     }
 
-    /// The same, guessing that quotients of affine and uniform numbers are the same in all lanes: guarded, not varying. What
-    /// is found so is not for making code with, but for finding out what guards are worth asking about.
+    /// The same, guessing that quotients of affine and uniform numbers are the same in all lanes:
+    /// guarded, not varying. What is found so is not for making code with, but for finding out what
+    /// guards are worth asking about.
     pub fn guessing(func: &Function, cfg: &Cfg, key: &LaunchKey, across: Across) -> Shapes {
         Shapes::find(func, cfg, key, across, (&BTreeSet::new(), true), |_| false)
     }
 
-    /// The same, given that lanes agree at the branches that end some blocks, whatever their conditions.
+    /// The same, given that lanes agree at the branches that end some blocks, whatever their
+    /// conditions.
     pub fn with_uniform_branches(
         func: &Function,
         cfg: &Cfg,
@@ -349,7 +357,8 @@ impl Shapes {
             }
         }
         match shape {
-            // Other lanes of a guarded value are found by its instruction, which a parameter has not.
+            // Other lanes of a guarded value are found by its instruction, which a parameter has
+            // not.
             Shape::Guarded(..) => Shape::Varying,
             _ if differ && self.divergence.joins[block] => Shape::Varying,
             _ => shape,
@@ -450,8 +459,8 @@ impl Shapes {
         shape
     }
 
-    /// The shape of the lesser or greater of two values: where all lanes take the first, as in the inside of a
-    /// picture whose coordinates are clamped to it, that of the first.
+    /// The shape of the lesser or greater of two values: where all lanes take the first, as in the
+    /// inside of a picture whose coordinates are clamped to it, that of the first.
     fn clamp(
         &mut self,
         func: &Function,
@@ -478,8 +487,9 @@ impl Shapes {
         Shape::new(stride, Some(Guards::one(result)), bits)
     }
 
-    /// The shape of a quotient or remainder of a number that is affine by one that is uniform: where all lanes have the same
-    /// quotient, as in all but one chunk of a row, 0 and that of the number.
+    /// The shape of a quotient or remainder of a number that is affine by one that is uniform:
+    /// where all lanes have the same quotient, as in all but one chunk of a row, 0 and that of the
+    /// number.
     fn divide(
         &mut self,
         func: &Function,
@@ -503,7 +513,8 @@ impl Shapes {
         if exact.assumptions.contains(&result) {
             return Shape::new(stride, None, bits);
         }
-        // Not negative, and no lane wraps: the remainder of the first lane tells how many more have its quotient.
+        // Not negative, and no lane wraps: the remainder of the first lane tells how many more have
+        // its quotient.
         let countable = exact.of(func, self, data.args[0], false) == Exact::Always
             && matches!(args[0], Shape::Affine(1..));
         if self.guess && countable {
@@ -700,8 +711,8 @@ impl Exactness<'_> {
         if stride == 0 {
             return Exact::Always;
         }
-        // Lanes that stay within [0, 2^(bits - 1)), or signed within any bounds narrower than the type, differ
-        // by less than half a turn, as does c * l: equal modulo 2^bits means equal.
+        // Lanes that stay within [0, 2^(bits - 1)), or signed within any bounds narrower than the
+        // type, differ by less than half a turn, as does c * l: equal modulo 2^bits means equal.
         let bits = func.ty(value).scalar.bits();
         let range = self.ranges.of(value);
         let span = i128::from(range.hi) - i128::from(range.lo);

@@ -3,9 +3,9 @@
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes, types};
 use smallvec::smallvec;
 
-use super::function::Gen;
 use super::host;
 use super::parts::{Parts, Repr};
+use super::values::Gen;
 use crate::ir::{Arith, BinOp, FloatCC, IntCC, Op, Rounding, Scalar, UnOp, Value};
 
 fn int_cc(cc: IntCC) -> condcodes::IntCC {
@@ -178,7 +178,8 @@ impl Gen<'_> {
         Repr::Mask(bits, parts)
     }
 
-    /// A rotation of vectors to the left by `n` bits, fewer than a lane has: whole bytes move, others are shifted both ways.
+    /// A rotation of vectors to the left by `n` bits, fewer than a lane has: whole bytes move,
+    /// others are shifted both ways.
     fn rotate(&mut self, a: Value, n: i64) -> Repr {
         let bits = self.func.ty(a).scalar.bits();
         let size = (bits / 8) as u8;
@@ -292,7 +293,8 @@ impl Gen<'_> {
     /// `isnan(b) ? a : (a < b ? a : b)`, or with `>`.
     fn min_max(&mut self, op: BinOp, a: clif::Value, b: clif::Value) -> clif::Value {
         let ty = self.b.func.dfg.value_type(a);
-        // With the operands of the comparison in this order, x86 does comparison and choice in one `min`/`max`.
+        // With the operands of the comparison in this order, x86 does comparison and choice in one
+        // `min`/`max`.
         let (x, y) = if op == BinOp::FMin { (a, b) } else { (b, a) };
         let less = self.b.ins().fcmp(condcodes::FloatCC::LessThan, x, y);
         let nan = self.b.ins().fcmp(condcodes::FloatCC::Unordered, b, b);

@@ -1,10 +1,11 @@
-//! Lane-wise conversions, as far as `lower` leaves them: integer widths, 32- and 64-bit floats, bitcasts.
+//! Lane-wise conversions, as far as `lower` leaves them: integer widths, 32- and 64-bit floats,
+//! bitcasts.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use smallvec::smallvec;
 
-use super::function::Gen;
 use super::parts::{Parts, Repr, int_part_type, lane_type, part_count, part_type};
+use super::values::Gen;
 use crate::ir::{BinOp, ConvertOp, Op, Rounding, Scalar, Type, Value};
 
 impl Gen<'_> {

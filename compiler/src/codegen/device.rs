@@ -1,13 +1,13 @@
 //! Services of whoever runs the kernel: a call of the launch's function, for each active lane.
 //!
-//! What the function will read and write on behalf of the kernel is touched here first, at both its ends: an address where there is nothing
-//! is then a fault of the kernel, like any other.
+//! What the function will read and write on behalf of the kernel is touched here first, at both its
+//! ends: an address where there is nothing is then a fault of the kernel, like any other.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
-use super::function::Gen;
 use super::lanes::LaneOperand;
 use super::parts::{Repr, lane_type};
+use super::values::Gen;
 use crate::abi::Launch;
 use crate::device::code;
 use crate::ir::{DeviceOp, FuncId, Inst};

@@ -1,14 +1,15 @@
 //! Where private variables are: all in one stack slot, at offsets from one address.
 //!
-//! That address is the only value that lives through the whole function. A variable's own address, and one a
-//! constant further, is computed again in each block that needs it, which mostly costs nothing, as it folds into the
-//! accesses. Kept in registers from the entry on, hundreds of variables would be spilled and reloaded, and the register allocator
-//! takes time for each block that a value lives through.
+//! That address is the only value that lives through the whole function. A variable's own address,
+//! and one a constant further, is computed again in each block that needs it, which mostly costs
+//! nothing, as it folds into the accesses. Kept in registers from the entry on, hundreds of
+//! variables would be spilled and reloaded, and the register allocator takes time for each block
+//! that a value lives through.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 use cranelift_entity::SecondaryMap;
+use cranelift_frontend::FunctionBuilder;
 
-use super::function::Gen;
 use super::parts::Repr;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Function, Op, Value, ValueDef};
@@ -62,6 +63,56 @@ impl Frame {
         }
         Ok(frame)
     }
+
+    /// Makes room for the variables, in the entry block.
+    pub fn make(&mut self, b: &mut FunctionBuilder) {
+        if self.size == 0 {
+            return;
+        }
+        // Frames are aligned to 16 bytes whatever their slots ask for; more takes room to move in.
+        let align = self.align.max(16);
+        let room = align - 16;
+        let size = self.size + room;
+        let data = clif::StackSlotData::new(clif::StackSlotKind::ExplicitSlot, size, 4);
+        let slot = b.create_sized_stack_slot(data);
+        let start = b.ins().stack_addr(types::I64, slot, room as i32);
+        self.base = Some(match room {
+            0 => start,
+            _ => b.ins().band_imm_s(start, -i64::from(align)),
+        });
+    }
+
+    /// Whether `value` is an address in the frame, which is computed where it is used.
+    pub fn contains(&self, value: Value) -> bool {
+        self.offsets[value].is_some()
+    }
+
+    /// Before a use of `value`: if it is an address in the frame, computes it unless this block has
+    /// done so.
+    pub fn compute(
+        &mut self,
+        b: &mut FunctionBuilder,
+        values: &mut SecondaryMap<Value, Repr>,
+        value: Value,
+    ) {
+        if let (Some(offset), Some(base), Repr::None) =
+            (self.offsets[value], self.base, &values[value])
+        {
+            let address = match offset {
+                0 => base,
+                _ => b.ins().iadd_imm_s(base, i64::from(offset)),
+            };
+            values[value] = Repr::Scalar(address);
+            self.computed.push(value);
+        }
+    }
+
+    /// At the start of a block nothing has been computed.
+    pub fn forget(&mut self, values: &mut SecondaryMap<Value, Repr>) {
+        for value in std::mem::take(&mut self.computed) {
+            values[value] = Repr::None;
+        }
+    }
 }
 
 /// `size` rounded up, unless that is more than a frame may have.
@@ -77,53 +128,5 @@ fn constant(func: &Function, value: Value) -> Option<i64> {
     match func.insts[inst].op {
         Op::Const(bits) if func.ty(value).lanes == 1 => Some(bits as i64),
         _ => None,
-    }
-}
-
-impl Gen<'_> {
-    /// Makes room for the variables, in the entry block.
-    pub fn make_frame(&mut self) {
-        if self.frame.size == 0 {
-            return;
-        }
-        // Frames are aligned to 16 bytes whatever their slots ask for; more takes room to move in.
-        let align = self.frame.align.max(16);
-        let room = align - 16;
-        let size = self.frame.size + room;
-        let data = clif::StackSlotData::new(clif::StackSlotKind::ExplicitSlot, size, 4);
-        let slot = self.b.create_sized_stack_slot(data);
-        let start = self.b.ins().stack_addr(types::I64, slot, room as i32);
-        self.frame.base = Some(match room {
-            0 => start,
-            _ => self.b.ins().band_imm_s(start, -i64::from(align)),
-        });
-    }
-
-    /// Whether `value` is an address in the frame, which is computed where it is used.
-    pub fn in_frame(&self, value: Value) -> bool {
-        self.frame.offsets[value].is_some()
-    }
-
-    /// Before a use of `value`: if it is an address in the frame, computes it unless this block has done so.
-    pub fn use_frame(&mut self, value: Value) {
-        if let (Some(offset), Some(base), Repr::None) = (
-            self.frame.offsets[value],
-            self.frame.base,
-            &self.values[value],
-        ) {
-            let address = match offset {
-                0 => base,
-                _ => self.b.ins().iadd_imm_s(base, i64::from(offset)),
-            };
-            self.values[value] = Repr::Scalar(address);
-            self.frame.computed.push(value);
-        }
-    }
-
-    /// At the start of a block nothing has been computed.
-    pub fn forget_frame(&mut self) {
-        for value in std::mem::take(&mut self.frame.computed) {
-            self.values[value] = Repr::None;
-        }
     }
 }

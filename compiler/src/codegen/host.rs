@@ -61,7 +61,8 @@ pub fn rounded_code(op: Arith, rounding: Rounding) -> u64 {
     op as u64 | (rounding as u64) << 8
 }
 
-/// Does one lane of [`crate::ir::Op::Rounded`] on doubles; operands that the operation does not have are ignored.
+/// Does one lane of [`crate::ir::Op::Rounded`] on doubles; operands that the operation does not
+/// have are ignored.
 pub extern "C" fn rounded(code: u64, a: u64, b: u64, c: u64) -> u64 {
     let op = Arith::ALL[code as usize & 0xff];
     let rounding = Rounding::ALL[(code >> 8) as usize & 0xff];

@@ -4,9 +4,9 @@ use std::convert::Infallible;
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
-use super::function::Gen;
 use super::lanes::{LaneOperand, Spilled};
 use super::parts::{Parts, Repr, lane_type};
+use super::values::Gen;
 use crate::image::{At, Component, Descriptor, Field, ImageDim, Sampler, Texels, read, write};
 use crate::ir::{Image, Inst, Scalar, Type, Value};
 
@@ -20,7 +20,8 @@ impl Texels for Process {
     type Error = Infallible;
 
     fn fetch(&mut self, address: u64, to: &mut [u8]) -> Result<(), Infallible> {
-        // SAFETY: the address is of a texel inside an image that whoever runs the kernel described, and lives meanwhile.
+        // SAFETY: the address is of a texel inside an image that whoever runs the kernel described,
+        // and lives meanwhile.
         unsafe { std::ptr::copy_nonoverlapping(address as *const u8, to.as_mut_ptr(), to.len()) };
         Ok(())
     }
@@ -32,7 +33,8 @@ impl Texels for Process {
     }
 }
 
-/// How a texel is accessed, as the lower half of the number that [`read_texel`] and [`write_texel`] take.
+/// How a texel is accessed, as the lower half of the number that [`read_texel`] and [`write_texel`]
+/// take.
 fn code(image: Image, floats: bool) -> u32 {
     image.dim as u32 | (image.component as u32) << 8 | u32::from(floats) << 16
 }

@@ -1,12 +1,12 @@
 //! What vectors cannot do: work lane by lane, and calls.
 //!
-//! A loop over the set bits of a mask spills its operands to the stack once, as arrays of lanes, and indexes
-//! them with the lane's number: code as long for 16 lanes as for 4.
+//! A loop over the set bits of a mask spills its operands to the stack once, as arrays of lanes,
+//! and indexes them with the lane's number: code as long for 16 lanes as for 4.
 
 use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder, condcodes::IntCC, types};
 
-use super::function::Gen;
 use super::parts::{Parts, Repr, lane_type, part_count, part_type};
+use super::values::Gen;
 use crate::ir::{Scalar, Type, Value};
 
 /// An array of lanes on the stack.
@@ -25,26 +25,6 @@ pub enum LaneOperand {
 }
 
 impl Gen<'_> {
-    /// A stack slot of at least `bytes` bytes, 16-byte aligned, for the current instruction.
-    pub fn stack_slot(&mut self, bytes: u32) -> clif::StackSlot {
-        let bytes = bytes.next_multiple_of(16).max(16);
-        let free = self.slots[self.slots_taken..]
-            .iter()
-            .position(|&(size, _)| size == bytes);
-        let index = match free {
-            Some(at) => self.slots_taken + at,
-            None => {
-                let data = clif::StackSlotData::new(clif::StackSlotKind::ExplicitSlot, bytes, 4);
-                let slot = self.b.create_sized_stack_slot(data);
-                self.slots.push((bytes, slot));
-                self.slots.len() - 1
-            }
-        };
-        self.slots.swap(index, self.slots_taken);
-        self.slots_taken += 1;
-        self.slots[self.slots_taken - 1].1
-    }
-
     /// Puts a value where a lane loop can index it.
     pub fn spill(&mut self, value: Value) -> LaneOperand {
         match self.values[value].clone() {
@@ -158,7 +138,8 @@ impl Gen<'_> {
             .store(clif::MemFlagsData::new(), value, address, 0);
     }
 
-    /// Runs `body` for the lanes whose bit is set in `bits` (an `i32`), lowest first; `body` gets the lane as an `i64`.
+    /// Runs `body` for the lanes whose bit is set in `bits` (an `i32`), lowest first; `body` gets
+    /// the lane as an `i64`.
     pub fn for_set_bits(&mut self, bits: clif::Value, body: impl FnOnce(&mut Self, clif::Value)) {
         let head = self.b.create_block();
         let work = self.b.create_block();
@@ -177,8 +158,8 @@ impl Gen<'_> {
         self.b.switch_to_block(done);
     }
 
-    /// [`Gen::for_set_bits`] that takes `run` neighbours together where their bits are set. `body` is emitted for either, with the first lane
-    /// and how many there are.
+    /// [`Gen::for_set_bits`] that takes `run` neighbours together where their bits are set. `body`
+    /// is emitted for either, with the first lane and how many there are.
     pub fn for_set_runs(
         &mut self,
         bits: clif::Value,
@@ -336,7 +317,8 @@ impl Gen<'_> {
     pub fn printf(&mut self, args: &[Value], mask: Option<Value>, lanes: u8) {
         let launch = self.scalar(self.func.params()[0]);
         let (format, args) = (args[0], &args[1..]);
-        // Every argument is described as one lane; vectors were split and are consumed lane by lane.
+        // Every argument is described as one lane; vectors were split and are consumed lane by
+        // lane.
         let types: Vec<u8> = args
             .iter()
             .flat_map(|&a| [super::host::printf_code(self.func.ty(a).scalar), 1])

@@ -1,12 +1,17 @@
 //! Vector IR to Cranelift IR: one function in, one CLIF function out.
 //!
 //! In comes a function at [`crate::ir::Stage::Vectorized`] that [`crate::lower`] has legalised: no
-//! OpenCL built-ins, no half-precision arithmetic, no integer operation that 128-bit vectors lack. Out
-//! goes a CLIF function with the same blocks. A value of W lanes is a list of 128-bit *parts* here, a mask is
-//! parts of all-ones and all-zeros lanes.
+//! OpenCL built-ins, no half-precision arithmetic, no integer operation that 128-bit vectors lack.
+//! Out goes a CLIF function with the same blocks. A value of W lanes is a list of 128-bit *parts*
+//! here, a mask is parts of all-ones and all-zeros lanes.
 //!
+//! - `function.rs`: blocks and terminators. Open it first.
+//! - `dispatch.rs`: which file an operation belongs to.
+//! - `values.rs`: the values so far and how a use gets them; all operations work on it.
 //! - `parts.rs`: what an IR value is in CLIF; masks and their element widths.
-//! - `function.rs`: blocks, terminators, dispatch on operations. Open it first.
+//! - `build.rs`: values made of constants, lanes and parts.
+//! - `pool.rs`: the constant pool.
+//! - `spill_slots.rs`: where lanes are spilled during one instruction.
 //! - `order.rs`: which targets of branches come first.
 //! - `frame.rs`: where private variables are.
 //! - `known.rs`: what has been computed already, within a block.
@@ -19,8 +24,10 @@
 //! - `host.rs`: the functions that generated code calls.
 
 mod arith;
+mod build;
 mod convert;
 mod device;
+mod dispatch;
 mod frame;
 mod function;
 mod host;
@@ -30,7 +37,10 @@ mod lanes;
 mod memory;
 mod order;
 mod parts;
+mod pool;
 mod shuffle;
+mod spill_slots;
+mod values;
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -72,15 +82,17 @@ struct Lifetimes {
 }
 
 impl Allocator {
-    /// With more values than this alive at once, on average, most are in memory whoever allocates registers.
+    /// With more values than this alive at once, on average, most are in memory whoever allocates
+    /// registers.
     const PRESSURE_LIMIT: usize = 256;
 
     /// More takes seconds.
     const ALLOCATOR_BUDGET: usize = 64_000_000;
 
-    /// A value used all over a long function is taken out of its register at many places, and each time all that is in the
-    /// registers from there on is looked at. More of this takes a tenth of a second and soon seconds: a thousand cases of a switch do, or a hash
-    /// function that is all in one kernel.
+    /// A value used all over a long function is taken out of its register at many places, and each
+    /// time all that is in the registers from there on is looked at. More of this takes a tenth of
+    /// a second and soon seconds: a thousand cases of a switch do, or a hash function that is all
+    /// in one kernel.
     const ALLOCATOR_BUDGET_BY_USE: usize = 25_000_000;
 
     fn suited_to(lifetimes: Lifetimes) -> Allocator {

@@ -3,12 +3,13 @@
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use smallvec::SmallVec;
 
-use super::function::Gen;
 use super::parts::{Parts, Repr, part_type};
+use super::values::Gen;
 use crate::ir::{Type, Value};
 
 impl Gen<'_> {
-    /// Lane `i` is lane `mask[i]` of `a` and `b` laid end to end; 255 gives 0. Not for truth values.
+    /// Lane `i` is lane `mask[i]` of `a` and `b` laid end to end; 255 gives 0. Not for truth
+    /// values.
     pub fn shuffle_lanes(&mut self, a: Value, b: Value, mask: &[u8], ty: Type) -> Repr {
         let bits = ty.scalar.bits();
         let per = (128 / bits) as u8;
@@ -74,7 +75,8 @@ impl Gen<'_> {
         }
     }
 
-    /// The lane with this number (an integer), modulo the lane count, a power of two. Not of truth values.
+    /// The lane with this number (an integer), modulo the lane count, a power of two. Not of truth
+    /// values.
     pub fn extract_dyn(&mut self, value: Value, number: clif::Value, lanes: u8) -> clif::Value {
         let lanes = i64::from(lanes.next_power_of_two());
         let number = match self.b.func.dfg.value_type(number) {

@@ -1,23 +1,28 @@
 //! Device-side enqueue: the contract between generated code and whoever runs it.
 //!
-//! A *block* is a kernel of its own ([`crate::ir::KernelRole::Block`]) that other kernels launch. It takes the address of a
-//! *literal*, the bytes that hold what it captured, and pointers to work-group memory. [`arguments`] lays them out.
+//! A *block* is a kernel of its own ([`crate::ir::KernelRole::Block`]) that other kernels launch.
+//! It takes the address of a *literal*, the bytes that hold what it captured, and pointers to
+//! work-group memory. [`arguments`] lays them out.
 //!
-//! An instruction of this family asks for a *service* ([`DeviceOp`]) by a call of the launch's [`crate::abi::DeviceFn`]: one for each
-//! work-item, with the operands widened to eight bytes each, in the order that [`DeviceOp`] says. The services are
+//! An instruction of this family asks for a *service* ([`DeviceOp`]) by a call of the launch's
+//! [`crate::abi::DeviceFn`]: one for each work-item, with the operands widened to eight bytes each,
+//! in the order that [`DeviceOp`] says. The services are
 //!
-//! - **to enqueue** a block ([`Enqueue`]) or a marker ([`Marker`]). What it needs later is copied before the call returns: the literal,
-//!   the wait list. The result is 0, or the error that OpenCL C names ("Enqueuing Kernels").
+//! - **to enqueue** a block ([`Enqueue`]) or a marker ([`Marker`]). What it needs later is copied
+//!   before the call returns: the literal, the wait list. The result is 0, or the error that OpenCL
+//!   C names ("Enqueuing Kernels").
 //! - **to ask** what a launch of a block would be like;
-//! - **events**: handles of 64 bits. 0 and -1 are none: the null constant, and what OpenCL C's `CLK_NULL_EVENT` is;
+//! - **events**: handles of 64 bits. 0 and -1 are none: the null constant, and what OpenCL C's
+//!   `CLK_NULL_EVENT` is;
 //! - **the default queue**: a handle, 0 if there is none.
 //!
-//! One service is not of device-side enqueue: an assertion has failed ([`Assertion`]). Whoever runs the kernel may end it there, or have it go
-//! on.
+//! One service is not of device-side enqueue: an assertion has failed ([`Assertion`]). Whoever runs
+//! the kernel may end it there, or have it go on.
 //!
 //! Handles come from the program and are believed only once they are found to be somebody's.
 //!
-//! [`Sequence`] is the meaning of all that for one launch after another, as the interpreter does it.
+//! [`Sequence`] is the meaning of all that for one launch after another, as the interpreter does
+//! it.
 
 mod sequence;
 
@@ -74,7 +79,8 @@ pub fn decode(code: u64) -> Option<(DeviceOp, Option<FuncId>)> {
     Some((what, block))
 }
 
-/// A [`crate::abi::DeviceFn`] for launches that cannot enqueue: it fails, and there are no events and no queues.
+/// A [`crate::abi::DeviceFn`] for launches that cannot enqueue: it fails, and there are no events
+/// and no queues.
 ///
 /// # Safety
 /// None of the arguments is used but `what`.
@@ -132,8 +138,8 @@ impl Events {
         }
     }
 
-    /// "CLK_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or if event_wait_list is not
-    /// NULL and num_events_in_wait_list is 0".
+    /// "CLK_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or
+    /// if event_wait_list is not NULL and num_events_in_wait_list is 0".
     pub fn is_consistent(&self) -> bool {
         (self.count == 0) == (self.wait == 0)
     }
@@ -217,13 +223,14 @@ impl Assertion {
     }
 }
 
-/// Where a block's literal is in its argument block, after the offsets of as many pointers to work-group memory.
+/// Where a block's literal is in its argument block, after the offsets of as many pointers to
+/// work-group memory.
 pub(crate) fn literal_offset(locals: usize) -> u64 {
     (8 * locals as u64).next_multiple_of(SCRATCH_ALIGN)
 }
 
-/// The argument block of a launch of a block, and the bytes of work-group memory that it takes, `fixed` of which are its own
-/// variables'; `None` if more than can be counted.
+/// The argument block of a launch of a block, and the bytes of work-group memory that it takes,
+/// `fixed` of which are its own variables'; `None` if more than can be counted.
 pub fn arguments(literal: &[u8], locals: &[u64], fixed: u64) -> Option<(Vec<u8>, u64)> {
     let mut bytes = vec![0; literal_offset(locals.len()) as usize];
     let mut end = fixed;
@@ -236,8 +243,8 @@ pub fn arguments(literal: &[u8], locals: &[u64], fixed: u64) -> Option<(Vec<u8>,
     Some((bytes, end))
 }
 
-/// An index space with a size for work-groups; dimensions that the range does not have are of size 1. `None` for what is no
-/// ND-range: no dimension, or too many.
+/// An index space with a size for work-groups; dimensions that the range does not have are of size
+/// 1. `None` for what is no ND-range: no dimension, or too many.
 pub fn nd_range(range: &Range, local: [u64; 3]) -> Option<NdRange> {
     let dimensions = range.dimensions;
     let used = |values: [u64; 3], unused: u64| {

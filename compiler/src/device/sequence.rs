@@ -1,8 +1,10 @@
-//! Device-side enqueue with one launch after another: what is enqueued runs when the launch that enqueued it is done, first come,
-//! first served, as soon as what it waits for is done.
+//! Device-side enqueue with one launch after another: what is enqueued runs when the launch that
+//! enqueued it is done, first come, first served, as soon as what it waits for is done.
 //!
-//! That is one of the orders that all flags allow. A command is complete when all that it enqueued is, and fails if any of that does. When
-//! nothing is left that could run, user events that are not set fail, then what waits at all, so that there is an end. Queues are any numbers but 0, the default one is 1, and none is ever full. The time that a command takes is one nanosecond.
+//! That is one of the orders that all flags allow. A command is complete when all that it enqueued
+//! is, and fails if any of that does. When nothing is left that could run, user events that are not
+//! set fail, then what waits at all, so that there is an end. Queues are any numbers but 0, the
+//! default one is 1, and none is ever full. The time that a command takes is one nanosecond.
 
 use std::collections::VecDeque;
 
@@ -276,7 +278,8 @@ impl Sequence {
         wait: Vec<usize>,
         events: &Events,
     ) -> Result<(), H::Error> {
-        // "If an event is returned, enqueue_kernel performs an implicit retain on the returned event."
+        // "If an event is returned, enqueue_kernel performs an implicit retain on the returned
+        // event."
         let event = self.add(u32::from(events.returned != 0), false);
         if events.returned != 0 {
             host.write(events.returned, &(event as u64 + 1).to_le_bytes())?;
@@ -369,7 +372,8 @@ impl Sequence {
     }
 }
 
-/// "value is a pointer to two 64-bit values": how long the command took, and how long with all that it enqueued.
+/// "value is a pointer to two 64-bit values": how long the command took, and how long with all that
+/// it enqueued.
 fn write_times<H: Host>(host: &mut H, address: u64) -> Result<(), H::Error> {
     let one = 1u64.to_le_bytes();
     host.write(address, &[one, one].concat())

@@ -5,7 +5,8 @@ use half::f16;
 use super::address::{Coordinate, Tap, layer, place};
 use super::{Component, Descriptor, Format, ImageDim, Sampler, Texels};
 
-/// The coordinates of a texel; those that the image's dimensionality does not have are not looked at.
+/// The coordinates of a texel; those that the image's dimensionality does not have are not looked
+/// at.
 #[derive(Clone, Copy, Debug)]
 pub enum At {
     Int([i32; 3]),
@@ -21,9 +22,10 @@ impl At {
     }
 }
 
-/// The bits of the four components that are read at some coordinates ("Data Format for Reading and Writing
-/// Images"): the first one is all there is of a depth image. Where the specification leaves open what is read, it is the
-/// border color, or zeros when the image's components are of another kind than is asked for.
+/// The bits of the four components that are read at some coordinates ("Data Format for Reading and
+/// Writing Images"): the first one is all there is of a depth image. Where the specification leaves
+/// open what is read, it is the border color, or zeros when the image's components are of another
+/// kind than is asked for.
 ///
 /// # Errors
 /// If a texel cannot be fetched.
@@ -116,8 +118,8 @@ fn to_bits(component: Component, color: [f32; 4]) -> [u32; 4] {
     })
 }
 
-/// Writes a texel, given the bits of its components. Nothing is written outside the image or when its components are of another
-/// kind, which is undefined.
+/// Writes a texel, given the bits of its components. Nothing is written outside the image or when
+/// its components are of another kind, which is undefined.
 ///
 /// # Errors
 /// If the texel cannot be put where it belongs.

@@ -1,7 +1,7 @@
 //! From coordinates to the texels that are read: "Addressing and Filter Modes".
 //!
-//! Single precision throughout, in the order in which the specification's formulas are written. Only the plain cases must be exact
-//! ("Precision of Addressing and Filter Modes"), and they are.
+//! Single precision throughout, in the order in which the specification's formulas are written.
+//! Only the plain cases must be exact ("Precision of Addressing and Filter Modes"), and they are.
 
 use super::{Addressing, Sampler};
 
@@ -34,7 +34,8 @@ fn address_mode(addressing: Addressing, at: i64, size: i64) -> i64 {
     }
 }
 
-/// Where to read along a coordinate of the picture, `size` texels long. What comes out may lie outside.
+/// Where to read along a coordinate of the picture, `size` texels long. What comes out may lie
+/// outside.
 pub(super) fn place(sampler: Sampler, coordinate: Coordinate, size: u32) -> Tap {
     let (addressing, texels) = (sampler.addressing, size as f32);
     let size = i64::from(size);

@@ -1,4 +1,5 @@
-//! Numbers of channels: "Conversion Rules". Where a range of results is allowed, it is the preferred one.
+//! Numbers of channels: "Conversion Rules". Where a range of results is allowed, it is the
+//! preferred one.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,5 @@
-//! What generated code is told of an image: the argument of a kernel is the address of one of these.
+//! What generated code is told of an image: the argument of a kernel is the address of one of
+//! these.
 
 use std::mem::offset_of;
 
@@ -7,9 +8,10 @@ use crate::named::named;
 
 /// An image, as whoever runs a kernel describes it. It must not change while a kernel runs.
 ///
-/// The texel at (x, y, z) is `texel_size` bytes at `data + x * texel_size + y * row_pitch + z * slice_pitch`; the layer
-/// `l` of an array is `slice_pitch` bytes after the one before it. Dimensions that an image does not have are 1, and
-/// their pitch is not looked at. A null pointer instead of a descriptor is an image without texels.
+/// The texel at (x, y, z) is `texel_size` bytes at `data + x * texel_size + y * row_pitch + z *
+/// slice_pitch`; the layer `l` of an array is `slice_pitch` bytes after the one before it.
+/// Dimensions that an image does not have are 1, and their pitch is not looked at. A null pointer
+/// instead of a descriptor is an image without texels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Descriptor {

@@ -1,7 +1,8 @@
-//! Image formats: the bytes of a texel, and the components they stand for ("Image Format Descriptor" of the OpenCL API Specification).
+//! Image formats: the bytes of a texel, and the components they stand for ("Image Format
+//! Descriptor" of the OpenCL API Specification).
 //!
-//! A texel is channels one after the other, each of the channel data type's size, or fields of bits of one number. The channel order
-//! says which component each channel is.
+//! A texel is channels one after the other, each of the channel data type's size, or fields of bits
+//! of one number. The channel order says which component each channel is.
 
 use half::f16;
 
@@ -148,7 +149,8 @@ impl DataType {
         })
     }
 
-    /// The floating-point number that a channel's bits are; those of a packed texel have other ranges.
+    /// The floating-point number that a channel's bits are; those of a packed texel have other
+    /// ranges.
     fn decode(self, bits: u32) -> f32 {
         match self {
             DataType::SnormInt8 => convert::from_snorm((bits as i8).into(), i8::MAX.into()),
@@ -307,7 +309,8 @@ impl Format {
         )
     }
 
-    /// A texel of these components, which are 32-bit integers; "The conversions must be correctly saturated".
+    /// A texel of these components, which are 32-bit integers; "The conversions must be correctly
+    /// saturated".
     pub(super) fn encode_int(self, color: [u32; 4], component: Component) -> [u8; 16] {
         let signed = self.is_signed(component);
         let (least, most) = self.data_type.int_range().unwrap_or_default();

@@ -6,14 +6,17 @@
 //!                                      -> access.rs    the two together: `read` and `write`
 //! ```
 //!
-//! `descriptor.rs` is what whoever runs a kernel fills in; open it first. `sampler.rs` is the number that a sampler is.
+//! `descriptor.rs` is what whoever runs a kernel fills in; open it first. `sampler.rs` is the
+//! number that a sampler is.
 //!
-//! All of it is plain Rust without memory of its own: texels are fetched through [`Texels`]. The interpreter calls it
-//! with its own memory, generated code through `codegen/images.rs`, one lane at a time; both do the same operations in the
-//! same order and so get the same bits. Code for frequent formats and samplers can be put in front of that call, if it
-//! keeps to the order of operations in here.
+//! All of it is plain Rust without memory of its own: texels are fetched through [`Texels`]. The
+//! interpreter calls it with its own memory, generated code through `codegen/images.rs`, one lane
+//! at a time; both do the same operations in the same order and so get the same bits. Code for
+//! frequent formats and samplers can be put in front of that call, if it keeps to the order of
+//! operations in here.
 //!
-//! Sections cited are of "Image Addressing and Filtering" in the OpenCL SPIR-V Environment Specification.
+//! Sections cited are of "Image Addressing and Filtering" in the OpenCL SPIR-V Environment
+//! Specification.
 
 mod access;
 mod address;

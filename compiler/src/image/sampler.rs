@@ -1,6 +1,7 @@
 //! The number that a sampler is.
 //!
-//! It is the one that OpenCL C's `CLK_` constants add up to, and `OpConstantSampler` is translated to:
+//! It is the one that OpenCL C's `CLK_` constants add up to, and `OpConstantSampler` is translated
+//! to:
 //!
 //! | bits | meaning |
 //! | --- | --- |

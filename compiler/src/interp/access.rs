@@ -1,8 +1,9 @@
 //! Instructions that touch memory: which bytes each lane of each element is at.
 //!
-//! An access has elements (results of a load, operands of a store), and each element has lanes. With one
-//! address and no stride the lanes are consecutive in memory, an OpenCL vector; otherwise they belong to
-//! different work-items: lane `l` is at its own address, or at `address + l * stride`, with its elements consecutive.
+//! An access has elements (results of a load, operands of a store), and each element has lanes.
+//! With one address and no stride the lanes are consecutive in memory, an OpenCL vector; otherwise
+//! they belong to different work-items: lane `l` is at its own address, or at `address + l *
+//! stride`, with its elements consecutive.
 
 use smallvec::SmallVec;
 

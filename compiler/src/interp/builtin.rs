@@ -1,7 +1,8 @@
-//! `OpenCL.std` built-ins on lanes of bits: floating-point ones by `brolga-mathlib`, integer ones exactly.
+//! `OpenCL.std` built-ins on lanes of bits: floating-point ones by `brolga-mathlib`, integer ones
+//! exactly.
 //!
-//! Halves are computed in `f32` and rounded, which is exact or innocuous for all but the two functions that
-//! know the spacing of halves: `nextafter` and `fract`.
+//! Halves are computed in `f32` and rounded, which is exact or innocuous for all but the two
+//! functions that know the spacing of halves: `nextafter` and `fract`.
 
 use std::collections::HashMap;
 use std::num::Wrapping;
@@ -17,8 +18,8 @@ use crate::ir::{Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Typ
 /// What a built-in has computed, a value for each result.
 pub type Results = SmallVec<[Lanes; 2]>;
 
-/// The results of a built-in, given its operands and the types of its results; `None` when they are not types
-/// that it takes.
+/// The results of a built-in, given its operands and the types of its results; `None` when they are
+/// not types that it takes.
 pub fn eval(builtin: Builtin, args: &[(Type, &[u64])], results: &[Type]) -> Option<Results> {
     let result = *results.first()?;
     if !builtin.is_lane_wise() {
@@ -71,7 +72,8 @@ fn integer(builtin: Builtin, args: &[(Scalar, u64)], result: Scalar) -> Option<u
             let sum = u128::from(bits(0)?) * u128::from(bits(1)?) + u128::from(bits(2)?);
             sum.min(u128::from(scalar.mask())) as i128
         }
-        // Operands beyond 24 bits are implementation-defined: here the low bits of the whole product.
+        // Operands beyond 24 bits are implementation-defined: here the low bits of the whole
+        // product.
         Builtin::SMul24 | Builtin::UMul24 => signed(0)?.wrapping_mul(signed(1)?),
         Builtin::SMad24 | Builtin::UMad24 => {
             signed(0)?.wrapping_mul(signed(1)?).wrapping_add(signed(2)?)
@@ -182,8 +184,8 @@ fn next_after(x: u64, y: u64) -> u64 {
     }
 }
 
-/// A built-in that is not lane-wise: the operations that [`crate::ir::expansion`] writes it out as, one after another. They
-/// are its definition, so that a program means the same written out or not.
+/// A built-in that is not lane-wise: the operations that [`crate::ir::expansion`] writes it out as,
+/// one after another. They are its definition, so that a program means the same written out or not.
 fn across(builtin: Builtin, args: &[(Type, &[u64])], result: Type) -> Option<Lanes> {
     let types: SmallVec<[Type; 4]> = args.iter().map(|&(ty, _)| ty).collect();
     let mut func = Function::new("", &types, &[]);

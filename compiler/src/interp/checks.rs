@@ -1,9 +1,10 @@
 //! The checked mode: who touched which byte last, so that unordered accesses are found.
 //!
-//! Two accesses to a byte race when they are of different work-items, at least one writes, they are not both
-//! atomic, and no barrier is between them. Barriers order the work-items of one group; nothing
-//! orders groups. A byte remembers its last plain write, last plain read and last atomic access, each
-//! as a [`Stamp`]; several readers since the last write are one stamp that differs from each of them.
+//! Two accesses to a byte race when they are of different work-items, at least one writes, they are
+//! not both atomic, and no barrier is between them. Barriers order the work-items of one group;
+//! nothing orders groups. A byte remembers its last plain write, last plain read and last atomic
+//! access, each as a [`Stamp`]; several readers since the last write are one stamp that differs
+//! from each of them.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,10 @@
 //! Collectives: work-items that wait for each other and exchange values.
 //!
-//! The work-items of a sub-group each run until they end, are at a barrier, or are at a collective of the sub-group. Of the
-//! latter those at the least place ([`Item::place`](super::exec::Item::place)) do the collective and run on; and so
-//! forth. So those that part are together again as soon as their control flow meets. A collective of the work-group is
-//! done when all are there, as at a barrier.
+//! The work-items of a sub-group each run until they end, are at a barrier, or are at a collective
+//! of the sub-group. Of the latter those at the least place
+//! ([`Item::place`](super::exec::Item::place)) do the collective and run on; and so forth. So those
+//! that part are together again as soon as their control flow meets. A collective of the work-group
+//! is done when all are there, as at a barrier.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +18,8 @@ use crate::ir::collective::{Grouping, evaluate};
 use crate::ir::eval::Lanes;
 
 impl<'m> Interpreter<'m> {
-    /// Runs the work-items of a sub-group until each has ended or is at a barrier. `when` is the linear id of the
-    /// group and the barriers it has passed.
+    /// Runs the work-items of a sub-group until each has ended or is at a barrier. `when` is the
+    /// linear id of the group and the barriers it has passed.
     pub(super) fn run_sub_group<'f>(
         &mut self,
         members: &mut [Member<'f>],
@@ -74,7 +75,8 @@ impl<'m> Interpreter<'m> {
         Ok(())
     }
 
-    /// Which sub-groups go on because enough of them are at their named barrier. Work-items that have ended are dropped.
+    /// Which sub-groups go on because enough of them are at their named barrier. Work-items that
+    /// have ended are dropped.
     pub(super) fn pass_named_barriers(
         &mut self,
         sub_groups: &mut [Vec<Member<'_>>],

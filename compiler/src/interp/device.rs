@@ -1,4 +1,5 @@
-//! Instructions that enqueue: `crate::device::Sequence` over the interpreter's memory, a lane at a time; and running what they enqueued.
+//! Instructions that enqueue: `crate::device::Sequence` over the interpreter's memory, a lane at a
+//! time; and running what they enqueued.
 
 use super::checks::Kind;
 use super::exec::Frame;

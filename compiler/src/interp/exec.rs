@@ -1,4 +1,5 @@
-//! Running instructions: frames, control flow, calls; one work-item until it ends or meets a barrier.
+//! Running instructions: frames, control flow, calls; one work-item until it ends or meets a
+//! barrier.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -136,7 +137,8 @@ pub(super) struct Item<'f> {
 pub(super) enum Stop {
     /// It returned these results.
     Finished(Vec<Lanes>),
-    /// It is at this barrier or collective of the work-group, how deep in calls, and goes on after it.
+    /// It is at this barrier or collective of the work-group, how deep in calls, and goes on after
+    /// it.
     Barrier((usize, Inst)),
     /// It is at a collective of its sub-group and goes on after it.
     SubGroup,
@@ -184,9 +186,10 @@ impl<'f> Item<'f> {
 }
 
 impl Item<'_> {
-    /// Where it is. Work-items in the same iterations of the same loops have equal places at one instruction; of two
-    /// that differ the lesser goes first, since it may still come to where the other is, but not the reverse. Loops are
-    /// where their first entry is, then by how many iterations were begun.
+    /// Where it is. Work-items in the same iterations of the same loops have equal places at one
+    /// instruction; of two that differ the lesser goes first, since it may still come to where the
+    /// other is, but not the reverse. Loops are where their first entry is, then by how many
+    /// iterations were begun.
     pub fn place(&self) -> Vec<u32> {
         let mut place = Vec::new();
         for frame in &self.frames {
@@ -242,7 +245,8 @@ impl Item<'_> {
 }
 
 impl<'m> Interpreter<'m> {
-    /// Runs until the item ends or arrives at a barrier. `work` says which work-item it is, if it is one.
+    /// Runs until the item ends or arrives at a barrier. `work` says which work-item it is, if it
+    /// is one.
     pub(super) fn resume<'f>(
         &mut self,
         item: &mut Item<'f>,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::Error;
 use crate::kernel_info::AddressSpace;
 
-/// Where addresses that the caller does not choose start: above every address a process can have, so that segments
-/// with real addresses and assigned ones do not meet.
+/// Where addresses that the caller does not choose start: above every address a process can have,
+/// so that segments with real addresses and assigned ones do not meet.
 const ASSIGNED: u64 = 1 << 56;
 
 /// Bytes left free between assigned segments, so that small overruns hit nothing.
@@ -89,8 +89,8 @@ impl Memory {
         SegmentId(base)
     }
 
-    /// Adds a segment of private or work-group memory, of which nothing is written yet. It reads as zeros where
-    /// that is tolerated.
+    /// Adds a segment of private or work-group memory, of which nothing is written yet. It reads as
+    /// zeros where that is tolerated.
     pub(super) fn add_uninitialised(
         &mut self,
         name: &str,

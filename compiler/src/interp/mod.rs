@@ -1,22 +1,24 @@
 //! The interpreter: what the IR means.
 //!
-//! It runs a kernel over an ND-range, work-group by work-group and work-item by work-item, switching at
-//! barriers ([`Interpreter::run`]), or one function as a plain function ([`Interpreter::call`]), such as
-//! an assembled work-group function with vectors in it. Every stage's IR runs here, so every
-//! stage can be compared with the one before, and generated code with all of them.
+//! It runs a kernel over an ND-range, work-group by work-group and work-item by work-item,
+//! switching at barriers ([`Interpreter::run`]), or one function as a plain function
+//! ([`Interpreter::call`]), such as an assembled work-group function with vectors in it. Every
+//! stage's IR runs here, so every stage can be compared with the one before, and generated code
+//! with all of them.
 //!
-//! In go a module, memory as segments of bytes with addresses, and a launch. Out come the changed segments, the
-//! `printf` calls as records, or an [`Error`] that names the access or instruction at fault: nothing an IR
-//! program does makes the interpreter panic or run forever.
+//! In go a module, memory as segments of bytes with addresses, and a launch. Out come the changed
+//! segments, the `printf` calls as records, or an [`Error`] that names the access or instruction at
+//! fault: nothing an IR program does makes the interpreter panic or run forever.
 //!
 //! - `memory.rs`: segments, bounds-checked access.
 //! - `checks.rs`: the checked mode: uninitialised reads, data races, divergent barriers.
-//! - `exec.rs`: frames and control flow, one work-item until it ends or reaches a barrier. Open it first.
+//! - `exec.rs`: frames and control flow, one work-item until it ends or reaches a barrier. Open it
+//!   first.
 //! - `access.rs`: instructions that touch memory, by lanes, masks and strides.
 //! - `images.rs`: instructions on images. `device.rs`: those that enqueue.
 //! - `builtin.rs`: `OpenCL.std` built-ins on constant lanes; the constant folder uses it too.
-//! - `ndrange.rs`: groups and barriers. `work_item.rs`: one work-item. `convergence.rs`: collectives,
-//!   and which work-items execute one together.
+//! - `ndrange.rs`: groups and barriers. `work_item.rs`: one work-item. `convergence.rs`:
+//!   collectives, and which work-items execute one together.
 //! - `nest.rs`: loops and iterations, which decide that.
 
 mod access;
@@ -90,8 +92,8 @@ pub struct PrintfArg {
 pub struct Options {
     /// Instructions that one run may execute in all.
     pub budget: u64,
-    /// The checked mode: also refuses reads of uninitialised memory, data races between work-items, and barriers
-    /// that not all work-items of the group reach together.
+    /// The checked mode: also refuses reads of uninitialised memory, data races between work-items,
+    /// and barriers that not all work-items of the group reach together.
     pub checked: bool,
 }
 
@@ -176,7 +178,8 @@ impl<'m> Interpreter<'m> {
         self.run_function(&module.functions[kernel.func], &kernel.params, launch)
     }
 
-    /// Calls a function of the module, by id, with the lanes of each parameter; gives the lanes of each result.
+    /// Calls a function of the module, by id, with the lanes of each parameter; gives the lanes of
+    /// each result.
     pub fn call_id(&mut self, func: FuncId, args: &[Lanes]) -> Result<Vec<Lanes>, Error> {
         let Some(function) = self.module.functions.get(func) else {
             return Err(Error::new(format!("there is no function {}", func.index())));
@@ -184,8 +187,8 @@ impl<'m> Interpreter<'m> {
         self.call(function, args)
     }
 
-    /// Calls a function as a plain function: no work-item queries, barriers or work-group variables. Globals and
-    /// calls in it are this module's. Gives the lanes of each result.
+    /// Calls a function as a plain function: no work-item queries, barriers or work-group
+    /// variables. Globals and calls in it are this module's. Gives the lanes of each result.
     pub fn call(&mut self, func: &Function, args: &[Lanes]) -> Result<Vec<Lanes>, Error> {
         let mut item = exec::Item::new(func, exec::FrameLayout::new(func), args)?;
         match self.resume(&mut item, None)? {

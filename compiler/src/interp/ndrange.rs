@@ -38,7 +38,8 @@ fn points(size: [u64; 3]) -> impl Iterator<Item = [u64; 3]> {
 }
 
 impl<'m> Interpreter<'m> {
-    /// Runs a function as a kernel over an ND-range, and what it enqueues; `params` says where its parameters come from.
+    /// Runs a function as a kernel over an ND-range, and what it enqueues; `params` says where its
+    /// parameters come from.
     ///
     /// # Errors
     /// What stopped it. The memory is left as it was then.

@@ -1,16 +1,18 @@
 //! What an iteration is, for work-items that part and meet again.
 //!
-//! A *loop* is a set of blocks that can all reach each other; those that a jump from outside leads to are its *entries*. To come to an
-//! entry begins an iteration. Loops inside are found in the same way once jumps to the entries are left out. Nothing is
-//! assumed of the control flow: a loop may have any number of entries. This is written down here, and not taken from the
-//! compiler's analyses, so that a mistake in either shows.
+//! A *loop* is a set of blocks that can all reach each other; those that a jump from outside leads
+//! to are its *entries*. To come to an entry begins an iteration. Loops inside are found in the
+//! same way once jumps to the entries are left out. Nothing is assumed of the control flow: a loop
+//! may have any number of entries. This is written down here, and not taken from the compiler's
+//! analyses, so that a mistake in either shows.
 
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
 use crate::ir::{Block, Function, Inst, Op};
 
-/// The loops around a place, outermost first, by number, and how many iterations of each were begun before this one.
+/// The loops around a place, outermost first, by number, and how many iterations of each were begun
+/// before this one.
 pub(super) type Around = SmallVec<[(usize, u32); 2]>;
 
 #[derive(Debug)]
@@ -113,8 +115,8 @@ impl Nest {
         false
     }
 
-    /// Positions: blocks after those that lead to them, jumps that begin another iteration aside. Whatever leads to
-    /// one entry of a loop comes before all of them.
+    /// Positions: blocks after those that lead to them, jumps that begin another iteration aside.
+    /// Whatever leads to one entry of a loop comes before all of them.
     fn order(&mut self, func: &Function) {
         let mut entries: Vec<Vec<Block>> = vec![Vec::new(); self.loops.len()];
         for &block in &func.layout {
@@ -172,7 +174,8 @@ impl Nest {
     }
 }
 
-/// Visits what is reachable from `root` and was not seen before; blocks are added to `finished` after all that they lead to.
+/// Visits what is reachable from `root` and was not seen before; blocks are added to `finished`
+/// after all that they lead to.
 fn depth_first(
     root: Block,
     seen: &mut SecondaryMap<Block, bool>,

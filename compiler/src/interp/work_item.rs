@@ -66,8 +66,8 @@ impl WorkItem<'_> {
     }
 }
 
-/// Where work-group variables are: those of a kernel first, then those that only functions it calls name. Functions
-/// mean the same variable by the same name.
+/// Where work-group variables are: those of a kernel first, then those that only functions it calls
+/// name. Functions mean the same variable by the same name.
 pub(super) struct Locals {
     offsets: HashMap<String, u64>,
     /// Bytes of all of them.

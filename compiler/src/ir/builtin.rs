@@ -2,8 +2,8 @@
 //!
 //! What is plain arithmetic, a memory access or a comparison in disguise (`vloadn`, `fabs`,
 //! `add_sat`, `select`) is translated to IR operations by `spirv` and has no entry here. Functions
-//! with a pointer result (`fract`, `modf`, `frexp`, `remquo`, `sincos`, `lgamma_r`) are instructions with two
-//! results here; the store is a separate instruction.
+//! with a pointer result (`fract`, `modf`, `frexp`, `remquo`, `sincos`, `lgamma_r`) are
+//! instructions with two results here; the store is a separate instruction.
 
 macro_rules! builtins {
     ($($(#[$meta:meta])* $Variant:ident = $text:literal / $results:literal,)*) => {

@@ -1,15 +1,18 @@
 //! What work-items of a sub-group or work-group do together: the operations and their meaning.
 //!
-//! A collective is done by the work-items that arrive at it in the same iteration of the same loops: its *active*
-//! work-items. What it gives each of them follows from what each of them brought ([`evaluate`]).
+//! A collective is done by the work-items that arrive at it in the same iteration of the same
+//! loops: its *active* work-items. What it gives each of them follows from what each of them
+//! brought ([`evaluate`]).
 
 use super::eval;
 use super::{BinOp, FloatCC, Scalar};
 
-/// Operand and result types are in the variants' docs; `T` is any type, of several lanes before `scalarize`.
+/// Operand and result types are in the variants' docs; `T` is any type, of several lanes before
+/// `scalarize`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Collective {
-    /// `()`: work-items wait for each other. Of sub-groups only; [`super::Op::Barrier`] is for work-groups.
+    /// `()`: work-items wait for each other. Of sub-groups only; [`super::Op::Barrier`] is for
+    /// work-groups.
     Sync,
     /// `() -> i1`: whether this is the first of the active work-items.
     Elect,
@@ -21,12 +24,13 @@ pub enum Collective {
     AllEqual,
     /// `i1 -> i64`: bit `l` is set when the `l`-th work-item is active and brought 1.
     Ballot,
-    /// `T, i32 -> T`: what the work-item of that number brought; 0 when it is not active or there is none. The
-    /// number that the first active work-item brought counts.
+    /// `T, i32 -> T`: what the work-item of that number brought; 0 when it is not active or there
+    /// is none. The number that the first active work-item brought counts.
     Broadcast,
     /// `T -> T`: what the first active work-item brought.
     BroadcastFirst,
-    /// `T, i32 -> T`: what the work-item of that number brought, each its own number; 0 as for `Broadcast`.
+    /// `T, i32 -> T`: what the work-item of that number brought, each its own number; 0 as for
+    /// `Broadcast`.
     Shuffle,
     /// `T -> T`
     Reduce(BinOp),
@@ -93,7 +97,8 @@ impl Collective {
     }
 }
 
-/// The result of a scan where there is nothing to combine (OpenCL C, "Work-group Collective Functions").
+/// The result of a scan where there is nothing to combine (OpenCL C, "Work-group Collective
+/// Functions").
 pub fn identity(op: BinOp, scalar: Scalar) -> u64 {
     let top = 1 << (scalar.bits() - 1);
     match op {
@@ -109,7 +114,8 @@ pub fn identity(op: BinOp, scalar: Scalar) -> u64 {
     }
 }
 
-/// What stands for a work-item that is not active: combined with anything, on either side, it gives that thing's bits.
+/// What stands for a work-item that is not active: combined with anything, on either side, it gives
+/// that thing's bits.
 pub fn neutral(op: BinOp, scalar: Scalar) -> u64 {
     match op {
         BinOp::FAdd => eval::from_f64(scalar, -0.0),
@@ -123,12 +129,13 @@ pub fn neutral(op: BinOp, scalar: Scalar) -> u64 {
 pub enum Grouping {
     /// One after another.
     InOrder,
-    /// As a vector of so many lanes, a power of two, does it: neighbours, then pairs of neighbours, and so on.
+    /// As a vector of so many lanes, a power of two, does it: neighbours, then pairs of neighbours,
+    /// and so on.
     Tree(usize),
 }
 
-/// What a collective gives each work-item of a group, in order; 0 for those not active. `values` and `numbers` are
-/// the operands of each, `scalar` the type of a value.
+/// What a collective gives each work-item of a group, in order; 0 for those not active. `values`
+/// and `numbers` are the operands of each, `scalar` the type of a value.
 pub fn evaluate(
     what: Collective,
     scalar: Scalar,

@@ -1,4 +1,5 @@
-//! The services of whoever runs a kernel that an instruction may ask for; [`crate::device`] says what they do.
+//! The services of whoever runs a kernel that an instruction may ask for; [`crate::device`] says
+//! what they do.
 
 use super::Scalar;
 use crate::named::named;
@@ -6,7 +7,8 @@ use crate::named::named;
 named! {
     /// What [`super::Op::Device`] asks for.
     pub enum DeviceOp {
-        /// `queue, flags, nd-range, count, events, returned event, literal, size, alignment, local size...`
+        /// `queue, flags, nd-range, count, events, returned event, literal, size, alignment, local
+        /// size...`
         EnqueueKernel = "enqueue_kernel",
         /// `queue, count, events, returned event`
         EnqueueMarker = "enqueue_marker",
@@ -31,7 +33,8 @@ named! {
         /// `event, which, address`
         CaptureProfilingInfo = "capture_profiling_info",
         DefaultQueue = "default_queue",
-        /// `expression, file, line, function, global id of x, y, z, local id of x, y, z`; the three texts end with a zero, and may be null.
+        /// `expression, file, line, function, global id of x, y, z, local id of x, y, z`; the three
+        /// texts end with a zero, and may be null.
         FailAssertion = "fail_assertion",
     }
 }

@@ -1,17 +1,18 @@
 //! Dominator and post-dominator trees.
 //!
-//! Block `a` *dominates* `b` when every path from the entry to `b` passes `a`; it *post-dominates* `b` when
-//! every path from `b` to an exit passes `a`. Every block does both to itself.
+//! Block `a` *dominates* `b` when every path from the entry to `b` passes `a`; it *post-dominates*
+//! `b` when every path from `b` to an exit passes `a`. Every block does both to itself.
 //!
-//! Both trees come from one routine, Semi-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and
-//! Related Problems", 2005, section 2.4): number the nodes by depth-first search, find each node's semidominator
-//! by path compression, then walk up the tree built so far from the node's parent to the first
-//! ancestor that is not numbered above its semidominator. Quadratic in theory, linear on what programs
-//! look like. Nothing recurses, so nesting may be as deep as memory allows.
+//! Both trees come from one routine, Semi-NCA (Georgiadis, "Linear-Time Algorithms for Dominators
+//! and Related Problems", 2005, section 2.4): number the nodes by depth-first search, find each
+//! node's semidominator by path compression, then walk up the tree built so far from the node's
+//! parent to the first ancestor that is not numbered above its semidominator. Quadratic in theory,
+//! linear on what programs look like. Nothing recurses, so nesting may be as deep as memory allows.
 //!
 //! Post-dominators run it on reversed edges from a virtual exit, which every `ret` and
-//! `unreachable` reaches. A loop without a way out has no path to an exit; its last block in reverse
-//! post-order gets an edge to the virtual exit, so that every reachable block has a place in the tree.
+//! `unreachable` reaches. A loop without a way out has no path to an exit; its last block in
+//! reverse post-order gets an edge to the virtual exit, so that every reachable block has a place
+//! in the tree.
 
 use cranelift_entity::{EntityRef, SecondaryMap, packed_option::PackedOption};
 
@@ -89,8 +90,8 @@ pub(crate) fn semi_nca(nodes: usize, root: u32, edges: &[(u32, u32)]) -> Vec<u32
             if v == NONE {
                 continue;
             }
-            // The node of least semidominator on the path from `v` up to, without, the last node not yet
-            // processed (numbers up to `w`); compresses that path.
+            // The node of least semidominator on the path from `v` up to, without, the last node
+            // not yet processed (numbers up to `w`); compresses that path.
             let mut at = v;
             while at > w && ancestor[at as usize] > w {
                 path.push(at);

@@ -1,12 +1,13 @@
 //! What the pure operations compute, on plain bits.
 //!
-//! A lane is a `u64` whose low [`Scalar::bits`] hold the value and whose other bits are zero. The constant folder and the
-//! interpreter both ask here, so a program means the same folded or run. Everything is exact as IEEE 754 defines
-//! it; only the sign and payload of a NaN that arithmetic makes are the host's.
+//! A lane is a `u64` whose low [`Scalar::bits`] hold the value and whose other bits are zero. The
+//! constant folder and the interpreter both ask here, so a program means the same folded or run.
+//! Everything is exact as IEEE 754 defines it; only the sign and payload of a NaN that arithmetic
+//! makes are the host's.
 //!
 //! `f16` arithmetic is done in `f32` and rounded once more, which is correctly rounded because
-//! 24 >= 2 * 11 + 2 (Figueroa, "When is double rounding innocuous?", 1995). What that does not cover, and
-//! whatever does not round to nearest, is computed by `softfloat`.
+//! `24 >= 2 * 11 + 2` (Figueroa, "When is double rounding innocuous?", 1995). What that does not
+//! cover, and whatever does not round to nearest, is computed by `softfloat`.
 
 use half::f16;
 use smallvec::SmallVec;
@@ -418,7 +419,8 @@ mod tests {
 
     #[test]
     fn a_double_is_rounded_to_half_once() {
-        // Just above a tie: in single precision it would be the tie, which goes to the even neighbour below.
+        // Just above a tie: in single precision it would be the tie, which goes to the even
+        // neighbour below.
         let x = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
         assert_eq!(from_f64(Scalar::F16, x), 0x3c01);
         assert_eq!(from_f64(Scalar::F16, 65520.0 - 2f64.powi(-30)), 0x7bff);

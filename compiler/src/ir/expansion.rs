@@ -1,12 +1,13 @@
 //! Built-ins that are not lane-wise, written out, before values lose their lanes.
 //!
-//! The geometric functions ("Geometric Functions" of the OpenCL C specification) and the shuffles become plain
-//! operations on lanes; `mad` becomes a fused multiply-add. Halves are computed in `float`, but for `mad`.
+//! The geometric functions ("Geometric Functions" of the OpenCL C specification) and the shuffles
+//! become plain operations on lanes; `mad` becomes a fused multiply-add. Halves are computed in
+//! `float`, but for `mad`.
 //!
-//! `length`, `distance` and `normalize` must not overflow or underflow on the way. Each component is first multiplied by
-//! the power of two that brings the largest one near 1: exact, and what it pushes below the smallest
-//! number is too small to matter. `normalize` of zero is zero, and of a vector with infinite
-//! components the direction of those. The `fast_` forms do none of this.
+//! `length`, `distance` and `normalize` must not overflow or underflow on the way. Each component
+//! is first multiplied by the power of two that brings the largest one near 1: exact, and what it
+//! pushes below the smallest number is too small to matter. `normalize` of zero is zero, and of a
+//! vector with infinite components the direction of those. The `fast_` forms do none of this.
 
 use smallvec::SmallVec;
 
@@ -124,8 +125,8 @@ fn each(b: &mut Builder, op: BinOp, x: &[Value], y: &[Value]) -> Lanes {
     x.iter().zip(y).map(|(&x, &y)| b.binary(op, x, y)).collect()
 }
 
-/// `mad` of halves, rounded once: a fused sum in `float` would be rounded again to `half`, which "ULP Values for Math
-/// Instructions - Full Profile" does not allow.
+/// `mad` of halves, rounded once: a fused sum in `float` would be rounded again to `half`, which
+/// "ULP Values for Math Instructions - Full Profile" does not allow.
 fn half_multiply_add(b: &mut Builder, args: &[Value], ty: Type) -> Lanes {
     let lane = |b: &mut Builder, n: usize, i: u8| {
         if ty.is_scalar() {

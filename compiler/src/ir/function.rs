@@ -189,7 +189,8 @@ pub struct LocalVar {
 #[derive(Clone, Debug)]
 pub struct Slot {
     pub ty: Type,
-    /// A private array of this many bytes instead of an SSA value, when not 0; the slot is its address.
+    /// A private array of this many bytes instead of an SSA value, when not 0; the slot is its
+    /// address.
     pub bytes: u32,
     /// Bytes, a power of two, for private arrays.
     pub align: u32,
@@ -210,7 +211,8 @@ pub struct Function {
 }
 
 impl Function {
-    /// An empty function with an entry block that has a parameter of each type and ends `Unreachable`.
+    /// An empty function with an entry block that has a parameter of each type and ends
+    /// `Unreachable`.
     pub fn new(name: impl Into<String>, params: &[Type], results: &[Type]) -> Function {
         let mut func = Function {
             name: name.into(),

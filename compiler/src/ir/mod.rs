@@ -1,14 +1,14 @@
 //! Brolga IR: typed SSA with block parameters and explicit memory.
 //!
-//! Open `op.rs` first (what an instruction can do), then `function.rs` (what a function is made of).
-//! `builder.rs` makes instructions, `clone.rs` copies them, `print.rs` and `parse/` are the text form, `verify/` says what is
-//! well formed at each [`Stage`] (that values are used where their definition dominates, by
-//! `dominators.rs`), and [`crate::interp`] is what it all means.
+//! Open `op.rs` first (what an instruction can do), then `function.rs` (what a function is made
+//! of). `builder.rs` makes instructions, `clone.rs` copies them, `print.rs` and `parse/` are the
+//! text form, `verify/` says what is well formed at each [`Stage`] (that values are used where
+//! their definition dominates, by `dominators.rs`), and [`crate::interp`] is what it all means.
 //!
 //! Values are defined once, by an instruction or as a block's parameter; control flow hands values
-//! to block parameters (there is no phi). Entities are small keys into arenas
-//! (`cranelift-entity`); what a pass learns lives in side tables keyed by entity. A pass that drops an
-//! instruction removes it from its block's list; the arena slot stays behind, unused.
+//! to block parameters (there is no phi). Entities are small keys into arenas (`cranelift-entity`);
+//! what a pass learns lives in side tables keyed by entity. A pass that drops an instruction
+//! removes it from its block's list; the arena slot stays behind, unused.
 //!
 //! # The text form
 //!

@@ -41,7 +41,8 @@ pub struct Global {
 pub enum ParamSource {
     /// The parameter's value is at the offset.
     Value { offset: u32 },
-    /// The parameter is the address of the offset: a structure passed by value, not to be written to.
+    /// The parameter is the address of the offset: a structure passed by value, not to be written
+    /// to.
     Address { offset: u32 },
     /// At the offset is a byte offset in work-group memory; the parameter is its address.
     Local { offset: u32 },
@@ -81,7 +82,8 @@ pub struct Module {
     pub kernels: Vec<Kernel>,
     /// Source positions, `file:line`; [`super::SourceLoc`] n is entry n - 1.
     pub locations: Vec<String>,
-    /// Globals that the host may read or write by name. Not in the text: kernels know nothing of it.
+    /// Globals that the host may read or write by name. Not in the text: kernels know nothing of
+    /// it.
     pub host_names: Vec<HostName>,
 }
 

@@ -139,7 +139,8 @@ named! {
         SatUToS = "sat_u_to_s",
         /// To a narrower unsigned integer, clamped. From unsigned.
         SatUToU = "sat_u_to_u",
-        /// Float to signed integer; out of range clamps, NaN is 0. The rounding mode says which integer.
+        /// Float to signed integer; out of range clamps, NaN is 0. The rounding mode says which
+        /// integer.
         FToS = "f_to_s",
         /// Float to unsigned integer; out of range clamps, NaN is 0.
         FToU = "f_to_u",
@@ -303,7 +304,8 @@ impl BinOp {
         )
     }
 
-    /// Whether its operands can be exchanged. `FMin` and `FMax` cannot: they tell NaNs and zeros apart.
+    /// Whether its operands can be exchanged. `FMin` and `FMax` cannot: they tell NaNs and zeros
+    /// apart.
     pub fn is_commutative(self) -> bool {
         matches!(
             self,
@@ -399,10 +401,11 @@ pub struct Mem {
     /// Bytes, a power of two; the address of element 0 is a multiple of it.
     pub align: u32,
     pub volatile: bool,
-    /// The last operand is a mask of one bit a lane; lanes where it is clear touch no memory and load 0.
+    /// The last operand is a mask of one bit a lane; lanes where it is clear touch no memory and
+    /// load 0.
     pub masked: bool,
-    /// After `vectorize`, for a one-lane address with many-lane data: lane `l` is at `address + l * stride`,
-    /// bytes. Otherwise 0.
+    /// After `vectorize`, for a one-lane address with many-lane data: lane `l` is at `address + l *
+    /// stride`, bytes. Otherwise 0.
     pub stride: i64,
 }
 
@@ -432,11 +435,13 @@ pub struct Atomic {
 /// An access to one texel of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Image {
-    /// Constant for images that are only read, which nothing writes while a kernel runs; else global.
+    /// Constant for images that are only read, which nothing writes while a kernel runs; else
+    /// global.
     pub space: AddressSpace,
     pub dim: ImageDim,
     pub component: Component,
-    /// The last operand is a mask of one bit a lane; lanes where it is clear touch no memory and read 0.
+    /// The last operand is a mask of one bit a lane; lanes where it is clear touch no memory and
+    /// read 0.
     pub masked: bool,
 }
 
@@ -449,7 +454,8 @@ pub struct Fence {
     pub global: bool,
 }
 
-/// An instruction's operation. Operand and result counts and types are in the variants' docs; `T` is any type.
+/// An instruction's operation. Operand and result counts and types are in the variants' docs; `T`
+/// is any type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// `() -> T`: the bits of one lane, zero-extended, in every lane.
@@ -458,7 +464,8 @@ pub enum Op {
     GlobalAddr(GlobalId),
     /// `() -> ptr`: a work-group variable of the kernel.
     LocalAddr(LocalId),
-    /// `() -> ptr`: `size` bytes of private memory of the work-item, in the entry block only. Uninitialised.
+    /// `() -> ptr`: `size` bytes of private memory of the work-item, in the entry block only.
+    /// Uninitialised.
     Alloca { size: u32, align: u32 },
 
     /// `T -> T`
@@ -473,7 +480,8 @@ pub enum Op {
     ICmp(IntCC),
     /// `T, T -> i1`, lane-wise.
     FCmp(FloatCC),
-    /// `i1, T, T -> T`: second operand where the condition holds. The condition has one lane or as many as `T`.
+    /// `i1, T, T -> T`: second operand where the condition holds. The condition has one lane or as
+    /// many as `T`.
     Select,
     /// Lane-wise but for `Bitcast`. Rounding matters to inexact conversions only.
     Convert(ConvertOp, Rounding),
@@ -486,7 +494,8 @@ pub enum Op {
     Extract(u8),
     /// `T, T(1 lane) -> T`: with the lane replaced.
     Insert(u8),
-    /// `T, integer -> T(1 lane)`: index taken modulo the lane count rounded up to a power of two; 0 when outside.
+    /// `T, integer -> T(1 lane)`: index taken modulo the lane count rounded up to a power of two; 0
+    /// when outside.
     ExtractDyn,
     /// `T, T(1 lane), integer -> T`: no lane replaced when the index is outside.
     InsertDyn,
@@ -495,14 +504,15 @@ pub enum Op {
 
     /// `ptr, i64 -> ptr`: address plus bytes.
     PtrAdd,
-    /// `ptr -> i1`, lane-wise: whether the pointer points into an object of this address space: private, local, or
-    /// global, which is everything else.
+    /// `ptr -> i1`, lane-wise: whether the pointer points into an object of this address space:
+    /// private, local, or global, which is everything else.
     InSpace(AddressSpace),
     /// `ptr [, mask] -> T...`: as many results as consecutive elements, all of one type.
     Load(Mem),
     /// `ptr, T... [, mask]`: consecutive elements.
     Store(Mem),
-    /// `dst, src [, mask]`: copies `size` bytes between memory that does not overlap (or is the same).
+    /// `dst, src [, mask]`: copies `size` bytes between memory that does not overlap (or is the
+    /// same).
     MemCopy {
         size: u64,
         align: u32,
@@ -519,10 +529,12 @@ pub enum Op {
     AtomicLoad(Atomic),
     /// `ptr, T [, mask]`
     AtomicStore(Atomic),
-    /// `image, sampler, coordinate... [, mask] -> component...`: what [`crate::image::read`] gives. The image is a ptr to a
-    /// [`crate::image::Descriptor`], the sampler an i32, coordinates are all i32 or all f32; there is one result or four, f32, f16 or i32.
+    /// `image, sampler, coordinate... [, mask] -> component...`: what [`crate::image::read`] gives.
+    /// The image is a ptr to a [`crate::image::Descriptor`], the sampler an i32, coordinates are
+    /// all i32 or all f32; there is one result or four, f32, f16 or i32.
     ImageRead(Image),
-    /// `image, coordinate..., component... [, mask]`: what [`crate::image::write`] does. Coordinates are i32; there is one component or four.
+    /// `image, coordinate..., component... [, mask]`: what [`crate::image::write`] does.
+    /// Coordinates are i32; there is one component or four.
     ImageWrite(Image),
     /// `image -> i32`: a field of the image's descriptor.
     ImageQuery(Field),
@@ -531,18 +543,21 @@ pub enum Op {
 
     /// Every work-item of the group arrives before any leaves.
     Barrier(Fence),
-    /// `ptr`: the sub-group waits until as many sub-groups have arrived at this barrier as its record says, which is at the
-    /// address, in work-group memory. A record is three `i32`: how many sub-groups; how many have arrived; how often they have all been
-    /// there. Both latter are 0 at first and not to be touched. Gone after `transform`.
+    /// `ptr`: the sub-group waits until as many sub-groups have arrived at this barrier as its
+    /// record says, which is at the address, in work-group memory. A record is three `i32`: how
+    /// many sub-groups; how many have arrived; how often they have all been there. Both latter are
+    /// 0 at first and not to be touched. Gone after `transform`.
     NamedBarrier(Fence),
-    /// What the work-items of a sub-group or work-group do together; operands and result by [`Collective`], then
-    /// after `vectorize` perhaps a mask. There, operands have many lanes, and so has the result unless it is the same in all.
+    /// What the work-items of a sub-group or work-group do together; operands and result by
+    /// [`Collective`], then after `vectorize` perhaps a mask. There, operands have many lanes, and
+    /// so has the result unless it is the same in all.
     Collective {
         what: Collective,
         scope: Scope,
         masked: bool,
     },
-    /// `() -> i64`: nanoseconds since some time before, never less than read earlier. After `vectorize` read once for all.
+    /// `() -> i64`: nanoseconds since some time before, never less than read earlier. After
+    /// `vectorize` read once for all.
     Clock,
     /// `() -> i64`
     DimQuery(DimQuery, u8),
@@ -551,12 +566,14 @@ pub enum Op {
 
     /// Operands and results as the callee's parameters and returned values. Gone after inlining.
     Call(FuncId),
-    /// An `OpenCL.std` built-in by its name in OpenCL C; all lane-wise unless its own doc says otherwise.
+    /// An `OpenCL.std` built-in by its name in OpenCL C; all lane-wise unless its own doc says
+    /// otherwise.
     Builtin(super::Builtin),
     /// `format pointer, argument... [, mask] -> i32` 0 on success. Formats are NUL-terminated.
     Printf { masked: bool },
-    /// A service of device-side enqueue ([`crate::device`]), perhaps about the block that this kernel's function is. Operands and
-    /// result by [`DeviceOp`], then after `vectorize` a mask; work-items ask in the order of their lanes.
+    /// A service of device-side enqueue ([`crate::device`]), perhaps about the block that this
+    /// kernel's function is. Operands and result by [`DeviceOp`], then after `vectorize` a mask;
+    /// work-items ask in the order of their lanes.
     Device {
         what: DeviceOp,
         block: Option<FuncId>,
@@ -567,7 +584,8 @@ pub enum Op {
     ContextLoad(SlotId),
     /// `T`: sets it.
     ContextStore(SlotId),
-    /// `() -> T`: what the collectives of the work-group that came last have combined. Made and used up by `workgroup`.
+    /// `() -> T`: what the collectives of the work-group that came last have combined. Made and
+    /// used up by `workgroup`.
     Carry,
     /// `() -> T`: 0, 1, .. in the lanes. After `vectorize`.
     LaneIds,
@@ -577,11 +595,11 @@ pub enum Op {
     AllTrue,
     /// `i1 x W -> i64`: bit `l` is lane `l`. After `vectorize`.
     MaskBits,
-    /// `T, i32 x W -> T`: lane `l` is the lane that the second operand's lane `l` says; 0 when there is none.
-    /// After `vectorize`.
+    /// `T, i32 x W -> T`: lane `l` is the lane that the second operand's lane `l` says; 0 when
+    /// there is none. After `vectorize`.
     Permute,
-    /// `T... , mask -> T` (or the integer of `T`'s width): a scalar routine of `brolga-mathlib`, called for each
-    /// lane whose mask bit is set; 0 elsewhere. Pure. Made by `lower`.
+    /// `T... , mask -> T` (or the integer of `T`'s width): a scalar routine of `brolga-mathlib`,
+    /// called for each lane whose mask bit is set; 0 elsewhere. Pure. Made by `lower`.
     Routine(brolga_mathlib::Routine, brolga_mathlib::Format),
 }
 

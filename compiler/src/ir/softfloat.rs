@@ -1,8 +1,10 @@
-//! Floating-point arithmetic in integers: the exact result, rounded once, in any direction, to any format.
+//! Floating-point arithmetic in integers: the exact result, rounded once, in any direction, to any
+//! format.
 //!
-//! What `eval` cannot ask the host for: directed rounding, and half precision where rounding to another format first would
-//! round twice. A finite number is a sign, a significand and an exponent; operations keep enough bits of the
-//! exact result, with a lowest bit that is set when anything nonzero was dropped below it (a sticky bit).
+//! What `eval` cannot ask the host for: directed rounding, and half precision where rounding to
+//! another format first would round twice. A finite number is a sign, a significand and an
+//! exponent; operations keep enough bits of the exact result, with a lowest bit that is set when
+//! anything nonzero was dropped below it (a sticky bit).
 
 use super::{Rounding, Scalar};
 
@@ -163,7 +165,8 @@ fn sum(scalar: Scalar, x: Number, y: Number, rounding: Rounding) -> u64 {
             },
         ) => ((a, s, m), (b, t, n)),
     };
-    // IEEE 754, "The sign bit": an exact zero sum is +0, or -0 when rounding down; like zeros keep their sign.
+    // IEEE 754, "The sign bit": an exact zero sum is +0, or -0 when rounding down; like zeros keep
+    // their sign.
     let zero = sign_bit(scalar, rounding == Rounding::Down);
     let (x, y) = match (x.1, y.1) {
         (0, 0) if x.0 == y.0 => return sign_bit(scalar, x.0),
@@ -177,8 +180,9 @@ fn sum(scalar: Scalar, x: Number, y: Number, rounding: Rounding) -> u64 {
     } else {
         (y, x)
     };
-    // The highest bits are at 125 and a significand has at most 106, so bits fall off only after a shift by 20 or
-    // more. Then a difference loses at most one bit at the top, and the sticky bit stays far below what is kept.
+    // The highest bits are at 125 and a significand has at most 106, so bits fall off only after a
+    // shift by 20 or more. Then a difference loses at most one bit at the top, and the sticky bit
+    // stays far below what is kept.
     let aligned = shift_right_sticky(small.1, (big.2 - small.2) as u32);
     let total = if big.0 == small.0 {
         big.1 + aligned
@@ -345,7 +349,8 @@ pub fn sqrt(scalar: Scalar, a: u64, rounding: Rounding) -> u64 {
             significand,
             exponent,
         } => {
-            // Highest bit at 124 or 125, so that the exponent is even: a root of 63 bits, the last of them sticky.
+            // Highest bit at 124 or 125, so that the exponent is even: a root of 63 bits, the last
+            // of them sticky.
             let shift = significand.leading_zeros() as i32 - 2;
             let shift = shift - ((exponent - shift) & 1);
             let (wide, exponent) = (significand << shift, exponent - shift);

@@ -1,4 +1,5 @@
-//! Memory of module-scope objects: constants, and program-scope variables that live as long as the program.
+//! Memory of module-scope objects: constants, and program-scope variables that live as long as the
+//! program.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
@@ -22,7 +23,8 @@ unsafe impl Send for Globals {}
 unsafe impl Sync for Globals {}
 
 impl Globals {
-    /// Lays out and initialises. Sizes come from a module, so a total that cannot be had is an error.
+    /// Lays out and initialises. Sizes come from a module, so a total that cannot be had is an
+    /// error.
     pub fn new(globals: &PrimaryMap<GlobalId, Global>) -> Result<Globals, Diagnostic> {
         let too_large =
             || Diagnostic::new("the program's module-scope variables do not fit in memory");
@@ -73,7 +75,8 @@ impl Globals {
                         .to_le_bytes(),
                 );
             }
-            // SAFETY: the object's bytes lie inside the memory just allocated, which nothing else refers to.
+            // SAFETY: the object's bytes lie inside the memory just allocated, which nothing else
+            // refers to.
             unsafe {
                 std::ptr::copy_nonoverlapping(
                     bytes.as_ptr(),
@@ -97,7 +100,8 @@ impl Globals {
 impl Drop for Globals {
     fn drop(&mut self) {
         if let Some((memory, layout)) = self.memory.take() {
-            // SAFETY: allocated with this layout; kernels that use it are gone, as they hold the program.
+            // SAFETY: allocated with this layout; kernels that use it are gone, as they hold the
+            // program.
             unsafe { dealloc(memory.as_ptr(), layout) };
         }
     }

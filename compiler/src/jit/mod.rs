@@ -1,6 +1,7 @@
 //! Executable memory: a CLIF function in, an address out.
 //!
-//! `globals.rs` holds module-scope objects; `tools/` shows code to profilers and debuggers. Each compiled kernel owns its memory and gives it back when dropped.
+//! `globals.rs` holds module-scope objects; `tools/` shows code to profilers and debuggers. Each
+//! compiled kernel owns its memory and gives it back when dropped.
 
 pub mod globals;
 mod tools;
@@ -15,7 +16,8 @@ use crate::codegen::{Translated, host_isa};
 use crate::diagnostic::Diagnostic;
 
 thread_local! {
-    /// The code generator's memory, to be used again: for a small kernel, getting it takes a tenth of the time.
+    /// The code generator's memory, to be used again: for a small kernel, getting it takes a tenth
+    /// of the time.
     static SPARE: Cell<Option<Box<Context>>> = const { Cell::new(None) };
 }
 
@@ -49,8 +51,8 @@ impl std::fmt::Debug for Code {
 }
 
 impl Code {
-    /// Compiles a function. `locations` are those that instructions refer to, as `file:line`. With `listing`, keeps the
-    /// machine code's text.
+    /// Compiles a function. `locations` are those that instructions refer to, as `file:line`. With
+    /// `listing`, keeps the machine code's text.
     pub fn compile(
         name: &str,
         translated: Translated,

@@ -14,8 +14,8 @@ pub fn library_function(builtin: Builtin) -> Option<Func> {
     Func::from_name(builtin.name())
 }
 
-/// Expands every built-in of `func`, at whatever lane counts it has, and divisions that vectors do better
-/// otherwise. Cost: linear.
+/// Expands every built-in of `func`, at whatever lane counts it has, and divisions that vectors do
+/// better otherwise. Cost: linear.
 pub fn expand(func: &mut Function) {
     rewrite(func, |e, data| match data.op {
         Op::Builtin(builtin) => Some(expand_one(e, builtin, data)),
@@ -52,8 +52,8 @@ fn expand_one(e: &mut Emitter<'_>, builtin: Builtin, data: &InstData) -> SmallVe
     }
 }
 
-/// Runs the library's text on the operands. Half goes through single precision; integers are as wide
-/// as the float in the library and 32 bits wide outside it.
+/// Runs the library's text on the operands. Half goes through single precision; integers are as
+/// wide as the float in the library and 32 bits wide outside it.
 fn through_library(e: &mut Emitter<'_>, func: Func, data: &InstData) -> SmallVec<[Value; 2]> {
     let outside: SmallVec<[_; 2]> = data.results.iter().map(|&r| e.ty(r)).collect();
     let float = data

@@ -1,9 +1,10 @@
 //! Expands what work-items do together into operations on lanes.
 //!
-//! The lanes of a vector are the work-items, a mask says which of them are active. Work-items that are not active
-//! stand in with what changes nothing ([`neutral`]). Reductions are butterflies and scans double their reach, so both take as many
-//! steps as the lane count has bits; a shuffle by numbers that are known is a constant shuffle. Of one lane everything
-//! is trivial. The meaning is [`evaluate`](crate::ir::collective::evaluate)'s. Cost: linear in lanes.
+//! The lanes of a vector are the work-items, a mask says which of them are active. Work-items that
+//! are not active stand in with what changes nothing ([`neutral`]). Reductions are butterflies and
+//! scans double their reach, so both take as many steps as the lane count has bits; a shuffle by
+//! numbers that are known is a constant shuffle. Of one lane everything is trivial. The meaning is
+//! [`evaluate`](crate::ir::collective::evaluate)'s. Cost: linear in lanes.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -348,7 +349,8 @@ impl<'e, 'f> Lanes<'e, 'f> {
     }
 }
 
-/// The lanes of a value that follows from lane numbers and constants alone; looks at few instructions.
+/// The lanes of a value that follows from lane numbers and constants alone; looks at few
+/// instructions.
 fn known_lanes(func: &Function, value: Value, depth: u32) -> Option<Vec<u64>> {
     let data = &func.insts[func.def_inst(value)?];
     let ty = func.ty(value);

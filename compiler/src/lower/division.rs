@@ -1,12 +1,14 @@
 //! Division of vectors of 32-bit integers, in double precision.
 //!
-//! Both operands are exact there. With n and d below 2^32 the quotient n / d differs from the nearest other
-//! integer by at least 1 / d, while rounding moves it by less than 2^-20 / d, so truncation is right. A divisor
-//! that is the same in all lanes is inverted once, and hoisted out of loops: then (n + 1/2) * (1 / d), which lies at
-//! least 1 / 2d from any integer, is truncated, since n * (1 / d) might fall short of a whole quotient.
+//! Both operands are exact there. With n and d below 2^32 the quotient n / d differs from the
+//! nearest other integer by at least 1 / d, while rounding moves it by less than 2^-20 / d, so
+//! truncation is right. A divisor that is the same in all lanes is inverted once, and hoisted out
+//! of loops: then (n + 1/2) * (1 / d), which lies at least 1 / 2d from any integer, is truncated,
+//! since n * (1 / d) might fall short of a whole quotient.
 //!
-//! Adding 2^52 (one and a half times that, to allow for a sign) to a truncated quotient leaves its low 32
-//! bits in the low bits of the encoding, where the wrapping quotient of the smallest integer by -1 is right as well.
+//! Adding 2^52 (one and a half times that, to allow for a sign) to a truncated quotient leaves its
+//! low 32 bits in the low bits of the encoding, where the wrapping quotient of the smallest integer
+//! by -1 is right as well.
 
 use crate::ir::{BinOp, ConvertOp, IntCC, Op, Scalar, Type, UnOp, Value};
 

@@ -1,5 +1,5 @@
-//! Rewriting instructions in place: each block's list is replayed into a new one, with some instructions
-//! expanded on the way.
+//! Rewriting instructions in place: each block's list is replayed into a new one, with some
+//! instructions expanded on the way.
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
@@ -100,8 +100,8 @@ impl Emitter<'_> {
     }
 }
 
-/// Replays every block of `func`. For each instruction `expand` may emit others and return the values that
-/// take the place of its results; `None` keeps it. Cost: linear.
+/// Replays every block of `func`. For each instruction `expand` may emit others and return the
+/// values that take the place of its results; `None` keeps it. Cost: linear.
 pub fn rewrite(
     func: &mut Function,
     mut expand: impl FnMut(&mut Emitter<'_>, &InstData) -> Option<SmallVec<[Value; 2]>>,

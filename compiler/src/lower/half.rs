@@ -1,10 +1,12 @@
 //! Half precision without half-precision instructions: single precision and bit operations.
 //!
-//! Sums, products, quotients and square roots computed in single precision and rounded to half are correctly
-//! rounded: 24 bits are at least twice 11 plus two (Figueroa, "When is double rounding innocuous?").
+//! Sums, products, quotients and square roots computed in single precision and rounded to half are
+//! correctly rounded: 24 bits are at least twice 11 plus two (Figueroa, "When is double rounding
+//! innocuous?").
 //!
-//! Each result is a half twice: as a number in single precision, rounded to what a half holds, and as the half itself. What
-//! goes on with it takes the single; the half is dead code, unless it is stored or leaves its block.
+//! Each result is a half twice: as a number in single precision, rounded to what a half holds, and
+//! as the half itself. What goes on with it takes the single; the half is dead code, unless it is
+//! stored or leaves its block.
 
 use std::collections::HashMap;
 
@@ -94,7 +96,8 @@ impl Halves {
         }
     }
 
-    /// The product is exact in single precision, and the sum is rounded to odd there, which keeps what the second rounding needs.
+    /// The product is exact in single precision, and the sum is rounded to odd there, which keeps
+    /// what the second rounding needs.
     pub fn fma(&mut self, e: &mut Emitter<'_>, args: &[Value]) -> Value {
         let (x, y) = (self.widen(e, args[0]), self.widen(e, args[1]));
         let z = self.widen(e, args[2]);
@@ -165,8 +168,8 @@ fn to_single(e: &mut Emitter<'_>, x: Value) -> Value {
 
 /// Rounds a single to the nearest that a half holds, in single precision.
 ///
-/// 1.5 times the power of two whose unit is the result's is added and taken away again. The unit is 2^-10 of the number's own power of
-/// two, and for half's subnormal numbers 2^-24.
+/// 1.5 times the power of two whose unit is the result's is added and taken away again. The unit is
+/// 2^-10 of the number's own power of two, and for half's subnormal numbers 2^-24.
 fn round(e: &mut Emitter<'_>, x: Value) -> Value {
     const ONE_AND_A_HALF_BY_2_TO_13: u64 = 13 << 23 | 1 << 22;
     let bits = e.bitcast(x, Scalar::I32);
@@ -190,8 +193,8 @@ fn round(e: &mut Emitter<'_>, x: Value) -> Value {
     e.bitcast(result, Scalar::F32)
 }
 
-/// The encoding as a half of a single that one holds. Scaled by the difference of the biases, subnormal numbers included, its exponent
-/// and significand are in place but for a shift.
+/// The encoding as a half of a single that one holds. Scaled by the difference of the biases,
+/// subnormal numbers included, its exponent and significand are in place but for a shift.
 fn from_single(e: &mut Emitter<'_>, x: Value) -> Value {
     let scale = e.fconst(e.ty(x), 2f64.powi(-112));
     let scaled = e.binary(BinOp::FMul, x, scale);

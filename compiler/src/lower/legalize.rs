@@ -1,5 +1,5 @@
-//! Rewrites what code generation has no instruction for into what it has: half-precision arithmetic,
-//! directed rounding, saturation, integer operations that 128-bit vectors lack.
+//! Rewrites what code generation has no instruction for into what it has: half-precision
+//! arithmetic, directed rounding, saturation, integer operations that 128-bit vectors lack.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -248,8 +248,8 @@ fn binary(e: &mut Emitter<'_>, op: BinOp, a: &[Value], ty: Type) -> Option<Value
 }
 
 /// Quotients of 8- and 16-bit integers in single precision: both operands are exact, and the
-/// quotient of integers below 2^16 truncates to the right integer, being at least 2^-16 away from the next
-/// unless it is one.
+/// quotient of integers below 2^16 truncates to the right integer, being at least 2^-16 away from
+/// the next unless it is one.
 fn small_division(e: &mut Emitter<'_>, op: BinOp, a: &[Value], scalar: Scalar) -> Option<Value> {
     let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
     let extend = if signed {
@@ -302,7 +302,8 @@ fn in_twice_the_width(
     e.convert(ConvertOp::Trunc, high, scalar)
 }
 
-/// Overflow shows in the signs: of operands alike (sum) or apart (difference) with a result unlike the first.
+/// Overflow shows in the signs: of operands alike (sum) or apart (difference) with a result unlike
+/// the first.
 fn signed_saturating(e: &mut Emitter<'_>, op: BinOp, a: &[Value]) -> Value {
     let ty = e.ty(a[0]);
     let top = u64::from(ty.scalar.bits() - 1);

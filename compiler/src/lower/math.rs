@@ -1,5 +1,5 @@
-//! The number traits of `brolga-mathlib`, implemented by values of the function being built: the same
-//! text that computes with `f32` here emits instructions.
+//! The number traits of `brolga-mathlib`, implemented by values of the function being built: the
+//! same text that computes with `f32` here emits instructions.
 
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
@@ -12,7 +12,8 @@ use crate::ir::{BinOp, ConvertOp, FloatCC, IntCC, Op, Scalar, Type, UnOp, Value}
 /// Where instructions go.
 pub struct Sink<'e, 'f>(pub RefCell<&'e mut Emitter<'f>>);
 
-/// A value with the place its users' instructions go. The trait its kind implements is the wrapper's.
+/// A value with the place its users' instructions go. The trait its kind implements is the
+/// wrapper's.
 #[derive(Clone, Copy)]
 struct Emitted<'s> {
     sink: &'s dyn Emit,

@@ -1,13 +1,17 @@
-//! Arithmetic on vectors of 32-bit integers, done in 16 bits where nobody can tell: twice as many lanes in a vector.
+//! Arithmetic on vectors of 32-bit integers, done in 16 bits where nobody can tell: twice as many
+//! lanes in a vector.
 //!
-//! C computes with bytes and shorts in `int`. Sums, products, left shifts and bitwise operations have the same low 16 bits
-//! whatever is above, so what is made by them of extended bytes and shorts can be had in 16 bits; right shifts and minima as well
-//! where bounds ([`Ranges`]) show that 16 bits hold their operands. A *narrow* value is one whose low 16 bits are computed so.
-//! Truncations take them as they are. Any other user wants 32 bits: then the value must lie within 16, signed or unsigned,
-//! and is extended again. Values that are not needed as anything but narrow ones disappear.
+//! C computes with bytes and shorts in `int`. Sums, products, left shifts and bitwise operations
+//! have the same low 16 bits whatever is above, so what is made by them of extended bytes and
+//! shorts can be had in 16 bits; right shifts and minima as well where bounds ([`Ranges`]) show
+//! that 16 bits hold their operands. A *narrow* value is one whose low 16 bits are computed so.
+//! Truncations take them as they are. Any other user wants 32 bits: then the value must lie within
+//! 16, signed or unsigned, and is extended again. Values that are not needed as anything but narrow
+//! ones disappear.
 //!
 //! 1. Find candidates, in reverse post-order.
-//! 2. Drop those that somebody needs in 32 bits and that may not fit, and with them what is computed from them.
+//! 2. Drop those that somebody needs in 32 bits and that may not fit, and with them what is
+//!    computed from them.
 //! 3. Drop connected candidates that need more extensions than they save operations.
 //! 4. Replay.
 //!

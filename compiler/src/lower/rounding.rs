@@ -1,24 +1,28 @@
 //! Rounding in other directions than the machine's one, to nearest even.
 //!
-//! A result rounded to nearest is a neighbour of the exact one. Where a comparison shows it on the wrong side, the number
-//! next to it is taken: a step of the encoding, which also goes from the largest number to infinity and from
-//! zero to the smallest one. What is left to do is to learn the side:
+//! A result rounded to nearest is a neighbour of the exact one. Where a comparison shows it on the
+//! wrong side, the number next to it is taken: a step of the encoding, which also goes from the
+//! largest number to infinity and from zero to the smallest one. What is left to do is to learn the
+//! side:
 //!
 //! - of a narrowed number, by widening it again, which is exact;
-//! - of arithmetic in half and single precision, by computing it in double precision, narrowed then. Products
-//!   are exact there. Quotients and square roots are not, but they are no nearer than 2^-48 of themselves to a number of 24
-//!   bits unless they are it, so that rounding to 53 bits takes them neither to it nor past it. The error of
-//!   a sum is computed (Knuth's two-sum), and the sum rounded to odd: of its two neighbours the one whose last
-//!   bit is set, which keeps, for any later rounding to two bits less or fewer, that it is inexact and its side
-//!   (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd").
+//! - of arithmetic in half and single precision, by computing it in double precision, narrowed
+//!   then. Products are exact there. Quotients and square roots are not, but they are no nearer
+//!   than 2^-48 of themselves to a number of 24 bits unless they are it, so that rounding to 53
+//!   bits takes them neither to it nor past it. The error of a sum is computed (Knuth's two-sum),
+//!   and the sum rounded to odd: of its two neighbours the one whose last bit is set, which keeps,
+//!   for any later rounding to two bits less or fewer, that it is inexact and its side (Boldo and
+//!   Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to
+//!   odd").
 //!
-//! Double precision arithmetic is left to `codegen`, which calls out: there is no wider format, and its errors
-//! overflow and underflow.
+//! Double precision arithmetic is left to `codegen`, which calls out: there is no wider format, and
+//! its errors overflow and underflow.
 
 use super::emit::Emitter;
 use crate::ir::{Arith, BinOp, ConvertOp, FloatCC, IntCC, Rounding, Scalar, UnOp, Value};
 
-/// Where a number lies, lane by lane: below what it should be exactly, or above. Neither when it is exact, or NaN.
+/// Where a number lies, lane by lane: below what it should be exactly, or above. Neither when it is
+/// exact, or NaN.
 struct Side {
     below: Value,
     above: Value,
@@ -40,7 +44,8 @@ impl Side {
     }
 }
 
-/// Adds 1 or -1 to the encoding where `wrong` holds: away from zero where `away` does, else toward it.
+/// Adds 1 or -1 to the encoding where `wrong` holds: away from zero where `away` does, else toward
+/// it.
 fn step(e: &mut Emitter<'_>, x: Value, wrong: Value, away: Value) -> Value {
     let float = e.ty(x).scalar;
     let bits = e.bitcast(x, float.as_int());
@@ -57,7 +62,8 @@ fn is_negative(e: &mut Emitter<'_>, x: Value) -> Value {
     e.icmp_imm(IntCC::Slt, bits, 0)
 }
 
-/// `x`, a neighbour of the exact result and of its sign, or the other neighbour where that is the one to round to.
+/// `x`, a neighbour of the exact result and of its sign, or the other neighbour where that is the
+/// one to round to.
 fn correct(e: &mut Emitter<'_>, rounding: Rounding, x: Value, side: &Side) -> Value {
     let negative = is_negative(e, x);
     let positive = e.unary(UnOp::Not, negative);

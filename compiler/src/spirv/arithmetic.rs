@@ -407,8 +407,8 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    /// Whether any or all lanes hold. Integers, which some producers use, count by their top bit as in
-    /// OpenCL C's `any` and `all`.
+    /// Whether any or all lanes hold. Integers, which some producers use, count by their top bit as
+    /// in OpenCL C's `any` and `all`.
     fn any_all(&mut self, op: Op, inst: &Inst<'_>) -> Result<Value> {
         let mut value = self.of_class(inst, 0, Class::Bits)?;
         let ty = self.ty(value);

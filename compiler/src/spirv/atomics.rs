@@ -1,7 +1,8 @@
 //! Atomic instructions, and the scopes and memory semantics that they share with barriers.
 //!
-//! Scope and semantics are ids; a module may give them as constants, specialization constants or values. What is not
-//! known until run time is taken for the strongest, which every weaker one allows.
+//! Scope and semantics are ids; a module may give them as constants, specialization constants or
+//! values. What is not known until run time is taken for the strongest, which every weaker one
+//! allows.
 
 use rspirv::spirv::{MemorySemantics, Op, Scope as SpirvScope};
 
@@ -16,7 +17,8 @@ use crate::kernel_info::AddressSpace;
 enum Takes {
     /// 32 and 64-bit integers.
     Integers,
-    /// And pointers: the rules leave them out, but translators write them where the source has them.
+    /// And pointers: the rules leave them out, but translators write them where the source has
+    /// them.
     Words,
     /// And all floating-point types, of which OpenCL C has atomics: moved as they are.
     Anything,
@@ -96,7 +98,8 @@ impl FunctionTranslator<'_, '_> {
                         ),
                     ));
                 }
-                // One order for both outcomes. LLVM lets failure be ordered more strongly than success.
+                // One order for both outcomes. LLVM lets failure be ordered more strongly than
+                // success.
                 atomic.order = both(atomic.order, unequal);
                 let desired = self.atomic_value(inst, words[4], Takes::Words)?;
                 let ty = self.ty(desired);

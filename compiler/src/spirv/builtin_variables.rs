@@ -112,7 +112,8 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    /// Sub-groups of a work-group of the enqueued size: work-items over the largest sub-group, rounded up.
+    /// Sub-groups of a work-group of the enqueued size: work-items over the largest sub-group,
+    /// rounded up.
     fn num_enqueued_sub_groups(&mut self) -> Value {
         let [x, y, z] = [0, 1, 2].map(|d| self.dim(DimQuery::EnqueuedLocalSize, d, Scalar::I64));
         let one = self.iconst(Type::I64, 1);

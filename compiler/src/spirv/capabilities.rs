@@ -1,24 +1,29 @@
-//! Which capabilities, extensions and extended instruction sets a module may declare, and how much of each is served.
+//! Which capabilities, extensions and extended instruction sets a module may declare, and how much
+//! of each is served.
 //!
-//! The rows are the one place to change when a feature arrives: a module that declares what they do not serve is
-//! refused, and device queries are made of them. Rows come from "Required Capabilities" and "OpenCL Extensions" of the
-//! OpenCL SPIR-V Environment Specification, and from what the compilers that write SPIR-V for OpenCL C and SYCL may declare.
+//! The rows are the one place to change when a feature arrives: a module that declares what they do
+//! not serve is refused, and device queries are made of them. Rows come from "Required
+//! Capabilities" and "OpenCL Extensions" of the OpenCL SPIR-V Environment Specification, and from
+//! what the compilers that write SPIR-V for OpenCL C and SYCL may declare.
 //!
 //! What is not declared by a capability of its own is listed where it is read:
 //!
 //! - versions 1.0 to 1.6, of either byte order: `decode.rs`;
-//! - the addressing model Physical64, the memory model OpenCL, the execution model Kernel: `module.rs`;
+//! - the addressing model Physical64, the memory model OpenCL, the execution model Kernel:
+//!   `module.rs`;
 //! - execution modes: `kernel_info.rs`, `float_modes.rs`; one that is not there is refused by name;
 //! - built-in variables: `builtin_variables.rs`, likewise;
 //! - storage classes: `types.rs`;
-//! - decorations: `CPacked`, `Alignment`, `AlignmentId`, `BuiltIn`, `LinkageAttributes`, `SpecId`, `FPRoundingMode`,
-//!   `SaturatedConversion`, `NoSignedWrap`, `NoUnsignedWrap`, `FPFastMathMode` (of its flags, `AllowContract`), `NoContraction`,
-//!   and `FuncParamAttr` with `ByVal` change what is translated. `Offset` and `ArrayStride` must say what is so anyway.
-//!   All others are hints, and so is any that is unknown: what would change the meaning of a module has a capability
-//!   that is refused.
+//! - decorations: `CPacked`, `Alignment`, `AlignmentId`, `BuiltIn`, `LinkageAttributes`, `SpecId`,
+//!   `FPRoundingMode`, `SaturatedConversion`, `NoSignedWrap`, `NoUnsignedWrap`, `FPFastMathMode`
+//!   (of its flags, `AllowContract`), `NoContraction`, and `FuncParamAttr` with `ByVal` change what
+//!   is translated. `Offset` and `ArrayStride` must say what is so anyway. All others are hints,
+//!   and so is any that is unknown: what would change the meaning of a module has a capability that
+//!   is refused.
 //!
-//! A module that uses what it did not declare is not refused for that alone, nor for declaring a capability without the
-//! extension or version that brings it: nothing here depends on it, and producers forget.
+//! A module that uses what it did not declare is not refused for that alone, nor for declaring a
+//! capability without the extension or version that brings it: nothing here depends on it, and
+//! producers forget.
 
 use rspirv::spirv::{Capability, Op};
 
@@ -30,8 +35,8 @@ use super::rules::Rule;
 pub enum Support {
     /// All of it.
     Full,
-    /// Modules may declare it, since producers do so for what is served too. What is named here is not, and is refused
-    /// where a kernel uses it.
+    /// Modules may declare it, since producers do so for what is served too. What is named here is
+    /// not, and is refused where a kernel uses it.
     Parts(&'static str),
     /// Modules that declare it are refused, for this reason.
     Refused(&'static str),
@@ -46,7 +51,8 @@ const FPGA_ONLY: &str = "it drives hardware that this device does not have";
 
 const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Matrix, Parts("matrix types")),
-    // LLVM's translator declares it for `OpBitReverse`, as SPIR-V asked before SPV_KHR_bit_instructions.
+    // LLVM's translator declares it for `OpBitReverse`, as SPIR-V asked before
+    // SPV_KHR_bit_instructions.
     (Capability::Shader, Parts("everything for shaders")),
     (Capability::Addresses, Full),
     (Capability::Linkage, Full),
@@ -270,7 +276,8 @@ const NEWER_CAPABILITIES: &[(u32, &str, Support)] = &[
         Refused("a work-item cannot end the others"),
     ),
     (5146, "ConstantDataKHR", Full),
-    // Before it was split into 6187 and 6189. DPC++ declares it for device globals; its decorations say who writes them.
+    // Before it was split into 6187 and 6189. DPC++ declares it for device globals; its decorations
+    // say who writes them.
     (6146, "GlobalVariableDecorationsINTEL", Full),
     (6257, "PredicatedIOINTEL", Full),
     // Whatever is not a function of the library is rounded correctly, and in any direction.
@@ -375,8 +382,8 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ),
 ];
 
-/// Sets for `OpExtInstImport` that are listed. Of the sets of debug information only lines are used, and any other
-/// whose name begins with `NonSemantic.` is accepted and skipped too.
+/// Sets for `OpExtInstImport` that are listed. Of the sets of debug information only lines are
+/// used, and any other whose name begins with `NonSemantic.` is accepted and skipped too.
 const INSTRUCTION_SETS: &[&str] = &[
     "OpenCL.std",
     "OpenCL.DebugInfo.100",
@@ -466,7 +473,8 @@ mod tests {
         assert_eq!(names.len(), EXTENSIONS.len());
     }
 
-    /// "SPIR-V Extensions": a capability that only an extension brings is of use only with that extension's name.
+    /// "SPIR-V Extensions": a capability that only an extension brings is of use only with that
+    /// extension's name.
     #[test]
     fn extension_of_each_capability_is_served() {
         const BROUGHT_BY: &[(Capability, &str)] = &[

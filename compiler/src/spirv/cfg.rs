@@ -1,7 +1,7 @@
 //! A function's blocks: where they begin and end, which are reachable, and which dominate which.
 //!
-//! Dominators are computed as by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm"; the
-//! dominator tree is then numbered so that a query is two comparisons.
+//! Dominators are computed as by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm";
+//! the dominator tree is then numbered so that a query is two comparisons.
 
 use std::collections::HashMap;
 
@@ -51,7 +51,8 @@ fn targets(inst: &Inst<'_>, selector_words: usize) -> SmallVec<[Id; 2]> {
 }
 
 impl<'a> Cfg<'a> {
-    /// Splits a function's body into blocks. `selector_words` gives the words of an `OpSwitch` literal.
+    /// Splits a function's body into blocks. `selector_words` gives the words of an `OpSwitch`
+    /// literal.
     pub fn build(
         binary: &Binary,
         body: &'a [Inst<'a>],
@@ -196,7 +197,8 @@ impl<'a> Cfg<'a> {
             changed = false;
             for i in 1..count {
                 let mut new = usize::MAX;
-                // Late predecessors first: in a chain with many exits, each is then one step from the last.
+                // Late predecessors first: in a chain with many exits, each is then one step from
+                // the last.
                 for &pred in preds[i].iter().rev() {
                     if idom[pred] == usize::MAX {
                         continue;

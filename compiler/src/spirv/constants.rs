@@ -17,8 +17,8 @@ use crate::ir::{Scalar, Type};
 pub(super) enum Const {
     /// The bits of each lane of a scalar or vector.
     Lanes(SmallVec<[u64; 2]>),
-    /// The address of a module-scope variable plus bytes; its type is a pointer or a 64-bit integer. Or of the pipe that a
-    /// constant of this id makes.
+    /// The address of a module-scope variable plus bytes; its type is a pointer or a 64-bit
+    /// integer. Or of the pipe that a constant of this id makes.
     Address { variable: Id, addend: i64 },
     /// The parts of a structure or array.
     Composite(Rc<[Const]>),
@@ -125,7 +125,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// `OpConstantDataKHR` and `OpSpecConstantDataKHR`: the bytes of an array of integers, rounded up to words.
+    /// `OpConstantDataKHR` and `OpSpecConstantDataKHR`: the bytes of an array of integers, rounded
+    /// up to words.
     fn data(&self, inst: &Inst<'_>, ty: Id) -> Result<Const> {
         let wrong = || self.error(inst, "the result type is not an array of integers");
         let Kind::Array { element, length } = self.type_of_id(inst, ty)?.kind else {
@@ -266,7 +267,8 @@ impl Unit<'_> {
         }
     }
 
-    /// A composite of constants: each constituent a part, or for vectors, any split into scalars and vectors.
+    /// A composite of constants: each constituent a part, or for vectors, any split into scalars
+    /// and vectors.
     fn composite(&self, inst: &Inst<'_>, ty: Id, parts: &[Id]) -> Result<Const> {
         let info = self.type_of_id(inst, ty)?;
         let wrong_count = |expected: u64| {

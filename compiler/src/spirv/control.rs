@@ -201,7 +201,8 @@ impl FunctionTranslator<'_, '_> {
         self.b().ins(IrOp::Fence(fence), &[], &[]);
     }
 
-    /// "OpReadClockKHR": one clock serves every scope. A result of two components has the low half first.
+    /// "OpReadClockKHR": one clock serves every scope. A result of two components has the low half
+    /// first.
     fn read_clock(&mut self, inst: &Inst<'_>) -> Result<()> {
         let allowed = [Scope::Device, Scope::WorkGroup, Scope::SubGroup];
         self.execution_scope(inst, inst.operands[0], &allowed)?;
@@ -244,8 +245,8 @@ impl FunctionTranslator<'_, '_> {
         Ok(())
     }
 
-    /// What a barrier orders. Images lie in global memory. A barrier with an order but no storage class is what LLVM's
-    /// `fence` is translated to, which orders all memory.
+    /// What a barrier orders. Images lie in global memory. A barrier with an order but no storage
+    /// class is what LLVM's `fence` is translated to, which orders all memory.
     pub(super) fn fence(&mut self, inst: &Inst<'_>, scope: Id, semantics: Id) -> Result<Fence> {
         let semantics = self.semantics(inst, semantics)?;
         let local = MemorySemantics::WORKGROUP_MEMORY;
@@ -260,9 +261,9 @@ impl FunctionTranslator<'_, '_> {
         })
     }
 
-    /// A copy by the work-items of a group together ("OpGroupAsyncCopy"): the work-item with local linear id
-    /// `i` copies the elements `i`, `i + group size`, .. Who waits for the event meets the others at a barrier.
-    /// The stride, in elements, is of the global side.
+    /// A copy by the work-items of a group together ("OpGroupAsyncCopy"): the work-item with local
+    /// linear id `i` copies the elements `i`, `i + group size`, .. Who waits for the event meets
+    /// the others at a barrier. The stride, in elements, is of the global side.
     fn async_copy(&mut self, inst: &Inst<'_>) -> Result<()> {
         let words = inst.operands;
         self.group_scope(inst, words[0])?;

@@ -144,7 +144,8 @@ impl FunctionTranslator<'_, '_> {
         self.define(inst, result)
     }
 
-    /// One of the four integer conversions. Equal widths, which the plain ones should not have, keep the bits.
+    /// One of the four integer conversions. Equal widths, which the plain ones should not have,
+    /// keep the bits.
     fn integer_convert(&mut self, op: Op, value: Value, to: Type, saturated: bool) -> Value {
         let from = self.ty(value);
         let wider = to.scalar.bits() > from.scalar.bits();

@@ -1,9 +1,11 @@
-//! Words to instructions: the header, each instruction's length and operands by the grammar, and ids.
+//! Words to instructions: the header, each instruction's length and operands by the grammar, and
+//! ids.
 //!
-//! The grammar (opcodes, operand kinds, enumerants) is rspirv's generated table. The walk over the words is
-//! ours, since rspirv's parser stops at valid `OpSpecConstantOp` forms, asserts on malformed ones and
-//! forgets where an instruction was. Nothing here allocates in proportion to a number that the module
-//! states: ids are renumbered densely, in order of appearance, across all the modules that are linked.
+//! The grammar (opcodes, operand kinds, enumerants) is rspirv's generated table. The walk over the
+//! words is ours, since rspirv's parser stops at valid `OpSpecConstantOp` forms, asserts on
+//! malformed ones and forgets where an instruction was. Nothing here allocates in proportion to a
+//! number that the module states: ids are renumbered densely, in order of appearance, across all
+//! the modules that are linked.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,7 +20,8 @@ use rspirv::spirv::{self, Op};
 use super::rules::{PHYSICAL_LAYOUT, Rule, UNIVERSAL, UNIVERSAL_LIMITS};
 use crate::diagnostic::Diagnostic;
 
-/// An id, renumbered densely; an index into tables. See [`Binary::source_id`] for what the module calls it.
+/// An id, renumbered densely; an index into tables. See [`Binary::source_id`] for what the module
+/// calls it.
 pub(super) type Id = u32;
 
 pub(super) type Result<T> = std::result::Result<T, Diagnostic>;
@@ -84,9 +87,10 @@ impl Record {
     }
 }
 
-/// Instructions that the grammar's table lacks, as ones that mean the same here: `OpPoisonKHR` may be any value,
-/// `OpFreezeKHR` its operand, since no value of ours is poison. `OpCompositeConstructContinuedINTEL` has no result:
-/// the table is wrong there. Predicated accesses and arrays of data have operands that their namesakes here do not; [`Inst::is`] tells
+/// Instructions that the grammar's table lacks, as ones that mean the same here: `OpPoisonKHR` may
+/// be any value, `OpFreezeKHR` its operand, since no value of ours is poison.
+/// `OpCompositeConstructContinuedINTEL` has no result: the table is wrong there. Predicated
+/// accesses and arrays of data have operands that their namesakes here do not; [`Inst::is`] tells
 /// them apart.
 const NEWER: &[(u32, Instruction<'static>)] = &[
     (
@@ -731,8 +735,8 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// How many operand words of this instruction have been written so far: all that were read, since
-    /// `OpSwitch` has neither a result type nor a result.
+    /// How many operand words of this instruction have been written so far: all that were read,
+    /// since `OpSwitch` has neither a result type nor a result.
     fn written(&self) -> usize {
         self.cursor.at
     }

@@ -1,9 +1,12 @@
-//! Device-side enqueue ("Device-Side Enqueue Instructions"): services of whoever runs the kernel ([`crate::device`]).
+//! Device-side enqueue ("Device-Side Enqueue Instructions"): services of whoever runs the kernel
+//! ([`crate::device`]).
 //!
-//! The function that an instruction invokes becomes a kernel of its own, a block, translated with the kernel that reaches it. LLVM's
-//! translator declares such functions as entry points as well; those are no kernels of the application, and left out.
+//! The function that an instruction invokes becomes a kernel of its own, a block, translated with
+//! the kernel that reaches it. LLVM's translator declares such functions as entry points as well;
+//! those are no kernels of the application, and left out.
 //!
-//! It writes ND-ranges and sizes of work-group memory as pointers to them, where SPIR-V has the values; both are taken.
+//! It writes ND-ranges and sizes of work-group memory as pointers to them, where SPIR-V has the
+//! values; both are taken.
 
 use std::collections::HashSet;
 
@@ -279,7 +282,8 @@ impl FunctionTranslator<'_, '_> {
         Ok(self.resize(size, Scalar::I64))
     }
 
-    /// The leaves of an ND-range: how many dimensions, then offset, global and local size for each of three.
+    /// The leaves of an ND-range: how many dimensions, then offset, global and local size for each
+    /// of three.
     fn nd_range(&mut self, inst: &Inst<'_>, id: Id) -> Result<Values> {
         let ty = self.type_of(inst, id)?;
         let range = match self.unit.type_of_id(inst, ty)?.kind {

@@ -1,5 +1,5 @@
-//! Functions that a module imports from the driver: `__devicelib_assert_fail` of `cl_intel_devicelib_assert`, which is what
-//! compilers of SYCL make of `assert`.
+//! Functions that a module imports from the driver: `__devicelib_assert_fail` of
+//! `cl_intel_devicelib_assert`, which is what compilers of SYCL make of `assert`.
 
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
@@ -26,8 +26,8 @@ impl Unit<'_> {
 }
 
 impl FunctionTranslator<'_, '_> {
-    /// A call of `void __devicelib_assert_fail(expression, file, line, function, global id of x, y, z, local id of x, y, z)`. Pointers may be of any
-    /// type: compilers write what is behind them.
+    /// A call of `void __devicelib_assert_fail(expression, file, line, function, global id of x, y,
+    /// z, local id of x, y, z)`. Pointers may be of any type: compilers write what is behind them.
     pub(super) fn fail_assertion(&mut self, inst: &Inst<'_>) -> Result<()> {
         let what = DeviceOp::FailAssertion;
         let (wanted, given) = (what.operands(), &inst.operands[1..]);

@@ -30,7 +30,8 @@ enum Plain {
     Builtin,
 }
 
-/// The functions that are one operation, by name through [`Builtin::from_name`] where it is a built-in.
+/// The functions that are one operation, by name through [`Builtin::from_name`] where it is a
+/// built-in.
 fn plain(op: Std) -> Option<(Signature, Plain)> {
     use Plain::{Binary, Fma, Unary};
     use Signature::{Float, FloatInt, Int, Reduce};
@@ -396,7 +397,8 @@ impl FunctionTranslator<'_, '_> {
         Ok(f.bitcast(bits, ty))
     }
 
-    /// `select`: for a scalar by whether the third is not 0, for a vector by the top bit of each lane.
+    /// `select`: for a scalar by whether the third is not 0, for a vector by the top bit of each
+    /// lane.
     fn std_select(&mut self, inst: &Inst<'_>, args: &[Id]) -> Result<Value> {
         let a = self.value(inst, args[0])?;
         let ty = self.ty(a);

@@ -1,5 +1,6 @@
-//! Instructions of extensions that are families of their own: bfloat16 conversions, integer functions, split barriers,
-//! fences of arithmetic, casts between kinds of global memory, functions of three bits, prefetches.
+//! Instructions of extensions that are families of their own: bfloat16 conversions, integer
+//! functions, split barriers, fences of arithmetic, casts between kinds of global memory, functions
+//! of three bits, prefetches.
 
 use rspirv::spirv::Op;
 
@@ -108,7 +109,8 @@ impl FunctionTranslator<'_, '_> {
         Ok(true)
     }
 
-    /// What is before and after is not made one operation: a sum that stays as it is, and is its operand.
+    /// What is before and after is not made one operation: a sum that stays as it is, and is its
+    /// operand.
     fn arithmetic_fence(&mut self, inst: &Inst<'_>) -> Result<Value> {
         let value = self.float(inst, inst.operands[0])?;
         let ty = self.ty(value);
@@ -121,7 +123,8 @@ impl FunctionTranslator<'_, '_> {
         Ok(self.b().val(add, &[value, nothing], ty))
     }
 
-    /// `SPV_INTEL_bfloat16_conversion`: the upper half of a float, rounded to the nearest even; a NaN stays one.
+    /// `SPV_INTEL_bfloat16_conversion`: the upper half of a float, rounded to the nearest even; a
+    /// NaN stays one.
     fn narrow_to_bfloat16(&mut self, inst: &Inst<'_>) -> Result<Value> {
         let value = self.float(inst, inst.operands[0])?;
         let ty = self.ty(value);
@@ -158,8 +161,8 @@ impl FunctionTranslator<'_, '_> {
         Ok(f.bitcast(bits, ty.with_scalar(Scalar::F32)))
     }
 
-    /// Work-items may go on after they arrive, but need not: all of them meet where they wait. The two are fences of their own
-    /// memory scopes and semantics.
+    /// Work-items may go on after they arrive, but need not: all of them meet where they wait. The
+    /// two are fences of their own memory scopes and semantics.
     fn split_barrier(&mut self, op: Op, inst: &Inst<'_>) -> Result<()> {
         let words = inst.operands;
         self.group_scope(inst, words[0])?;
@@ -198,7 +201,8 @@ impl FunctionTranslator<'_, '_> {
         self.define(inst, event)
     }
 
-    /// `SPV_INTEL_ternary_bitwise_function`: bit `a | b << 1 | c << 2` of the table, for each three bits of the operands.
+    /// `SPV_INTEL_ternary_bitwise_function`: bit `a | b << 1 | c << 2` of the table, for each three
+    /// bits of the operands.
     fn bitwise_function(&mut self, inst: &Inst<'_>) -> Result<Value> {
         let words = inst.operands;
         let a = self.integer(inst, words[0])?;
@@ -248,7 +252,8 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    /// `SPV_INTEL_subgroup_buffer_prefetch`: "Prefetching does not affect the functionality of a module".
+    /// `SPV_INTEL_subgroup_buffer_prefetch`: "Prefetching does not affect the functionality of a
+    /// module".
     fn block_prefetch(&mut self, inst: &Inst<'_>) -> Result<()> {
         let pointer = self.pointer(inst, inst.operands[0])?;
         if pointer.space != AddressSpace::Global {

@@ -1,8 +1,9 @@
-//! How floating-point arithmetic rounds, what it does with subnormal numbers, and whether it may be contracted:
-//! execution modes of the entry point, and decorations, which come first.
+//! How floating-point arithmetic rounds, what it does with subnormal numbers, and whether it may be
+//! contracted: execution modes of the entry point, and decorations, which come first.
 //!
-//! The modes of an entry point reach everything that it calls (SPV_KHR_float_controls, SPV_KHR_float_controls2), so a
-//! function is translated once for each set of modes that it is called under.
+//! The modes of an entry point reach everything that it calls (SPV_KHR_float_controls,
+//! SPV_KHR_float_controls2), so a function is translated once for each set of modes that it is
+//! called under.
 
 use rspirv::spirv::{Decoration, ExecutionMode, FPFastMathMode, FPRoundingMode};
 
@@ -16,7 +17,8 @@ use crate::ir::{Arith, BinOp, FloatCC, Op as IrOp, Rounding, Scalar, Type, UnOp,
 /// The modes of one floating-point type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct Mode {
-    /// `RoundingModeRTZ`, and `RoundingModeRTPINTEL` and `RoundingModeRTNINTEL` of SPV_INTEL_float_controls2.
+    /// `RoundingModeRTZ`, and `RoundingModeRTPINTEL` and `RoundingModeRTNINTEL` of
+    /// SPV_INTEL_float_controls2.
     rounding: Option<Rounding>,
     /// `DenormFlushToZero`
     flush: bool,
@@ -49,7 +51,8 @@ fn position(scalar: Scalar) -> Option<usize> {
 }
 
 impl Unit<'_> {
-    /// The modes that the execution modes of a function, if it is an entry point, set for it and all it calls.
+    /// The modes that the execution modes of a function, if it is an entry point, set for it and
+    /// all it calls.
     pub(super) fn float_modes(&self, entry: Id) -> Result<FloatModes> {
         let mut modes = FloatModes::default();
         for inst in self.modes.get(&entry).into_iter().flatten() {
@@ -107,7 +110,8 @@ impl Unit<'_> {
     }
 }
 
-/// Bits of the significand in the encoding; the encoding of the smallest normal number is the bit above them.
+/// Bits of the significand in the encoding; the encoding of the smallest normal number is the bit
+/// above them.
 pub(super) fn stored_bits(scalar: Scalar) -> u32 {
     match scalar {
         Scalar::F16 => 10,
@@ -122,7 +126,8 @@ fn allows_contraction(flags: u32) -> bool {
 }
 
 impl FunctionTranslator<'_, '_> {
-    /// The rounding of an instruction with a result of `scalar`: `FPRoundingMode`, or the mode in force.
+    /// The rounding of an instruction with a result of `scalar`: `FPRoundingMode`, or the mode in
+    /// force.
     pub(super) fn rounding(&self, inst: &Inst<'_>, scalar: Scalar) -> Result<Rounding> {
         Ok(self
             .rounding_decoration(inst)?
@@ -149,7 +154,8 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    /// An operand or result of arithmetic: under `DenormFlushToZero`, with zeros of their signs for subnormal numbers.
+    /// An operand or result of arithmetic: under `DenormFlushToZero`, with zeros of their signs for
+    /// subnormal numbers.
     pub(super) fn flushed(&mut self, value: Value) -> Value {
         let ty = self.ty(value);
         if !self.out.modes.of(ty.scalar).flush {
@@ -164,8 +170,8 @@ impl FunctionTranslator<'_, '_> {
         f.select(subnormal, zero, value)
     }
 
-    /// Whether the instruction must stay as it is: `NoContraction`, or `FPFastMathMode` or `FPFastMathDefault` without
-    /// `AllowContract`.
+    /// Whether the instruction must stay as it is: `NoContraction`, or `FPFastMathMode` or
+    /// `FPFastMathDefault` without `AllowContract`.
     fn is_strict(&self, inst: &Inst<'_>, scalar: Scalar) -> bool {
         let decoration = |what| inst.result.and_then(|id| self.unit.decoration(id, what));
         let words = decoration(Decoration::FPFastMathMode);

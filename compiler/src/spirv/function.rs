@@ -1,9 +1,10 @@
 //! One function's body to an IR function: blocks, values, and which handler an instruction goes to.
 //!
-//! Blocks are translated in reverse post-order, so that what dominates a use has been translated before it;
-//! that it dominates is checked at each use ([`FunctionTranslator::bound`], in `operands.rs`). Phis become block parameters, one a
-//! leaf; jumps get their arguments when every block has been translated. Constants and private
-//! variables go in the function's prologue: the start of its entry block, which dominates everything.
+//! Blocks are translated in reverse post-order, so that what dominates a use has been translated
+//! before it; that it dominates is checked at each use ([`FunctionTranslator::bound`], in
+//! `operands.rs`). Phis become block parameters, one a leaf; jumps get their arguments when every
+//! block has been translated. Constants and private variables go in the function's prologue: the
+//! start of its entry block, which dominates everything.
 
 use std::collections::HashMap;
 
@@ -263,7 +264,8 @@ impl<'a> FunctionTranslator<'_, 'a> {
             .ok_or_else(|| self.error(inst, "a jump to something that is not a block"))
     }
 
-    /// Gives every jump its arguments: for each phi of the target, the leaves of what it takes from here.
+    /// Gives every jump its arguments: for each phi of the target, the leaves of what it takes from
+    /// here.
     fn pass_phis(&mut self) -> Result<()> {
         for i in 0..self.cfg.order.len() {
             let index = self.cfg.order[i];
@@ -352,8 +354,8 @@ impl<'a> FunctionTranslator<'_, 'a> {
         }
     }
 
-    /// Binds the parameters. A structure that a kernel is passed by value is copied, since the function may
-    /// write to it ("FuncParamAttr ByVal").
+    /// Binds the parameters. A structure that a kernel is passed by value is copied, since the
+    /// function may write to it ("FuncParamAttr ByVal").
     fn parameters(&mut self) -> Result<()> {
         let params: SmallVec<[Value; 8]> = self.func.params().iter().copied().collect();
         let mut next = params.iter().copied();
@@ -495,8 +497,8 @@ impl<'a> FunctionTranslator<'_, 'a> {
 }
 
 impl Unit<'_> {
-    /// Whether an instruction is of debug information or of another set without meaning. These may come
-    /// between phis ("OpPhi").
+    /// Whether an instruction is of debug information or of another set without meaning. These may
+    /// come between phis ("OpPhi").
     fn is_debug_information(&self, inst: &Inst<'_>) -> bool {
         match inst.op() {
             Op::Line | Op::NoLine => true,

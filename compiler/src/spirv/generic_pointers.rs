@@ -1,7 +1,7 @@
 //! Generic pointers: casts to and from them, and questions about where they point.
 //!
-//! Every address space is a range of one address space, so a cast keeps the address. What a generic pointer points
-//! to is asked with [`IrOp::InSpace`].
+//! Every address space is a range of one address space, so a cast keeps the address. What a generic
+//! pointer points to is asked with [`IrOp::InSpace`].
 
 use rspirv::spirv::{MemorySemantics, Op, StorageClass};
 

@@ -1,5 +1,5 @@
-//! What work-items of a group do together: votes, broadcasts, ballots, shuffles, reductions and scans, block
-//! reads and writes.
+//! What work-items of a group do together: votes, broadcasts, ballots, shuffles, reductions and
+//! scans, block reads and writes.
 
 use rspirv::grammar::OperandKind;
 use rspirv::spirv::{BuiltIn, GroupOperation, Op};
@@ -169,8 +169,8 @@ impl FunctionTranslator<'_, '_> {
         self.b().val(op, args, ty)
     }
 
-    /// Whose work-items an instruction brings together, and its operands after that. Instructions of extensions that do
-    /// not say are a sub-group's, as all the non-uniform ones must be.
+    /// Whose work-items an instruction brings together, and its operands after that. Instructions
+    /// of extensions that do not say are a sub-group's, as all the non-uniform ones must be.
     fn group_operands<'w>(&mut self, inst: &Inst<'w>) -> Result<(Scope, &'w [Id])> {
         let words = inst.operands;
         let class = inst.class;
@@ -254,7 +254,8 @@ impl FunctionTranslator<'_, '_> {
         Ok(self.collective(Collective::Shuffle, Scope::SubGroup, &[value, number], ty))
     }
 
-    /// "OpSubgroupShuffleDownINTEL": what lies beyond the current values is in the next ones. And the reverse.
+    /// "OpSubgroupShuffleDownINTEL": what lies beyond the current values is in the next ones. And
+    /// the reverse.
     fn two_source_shuffle(&mut self, op: Op, inst: &Inst<'_>) -> Result<Value> {
         let words = inst.operands;
         let low = self.value(inst, words[0])?;
@@ -342,7 +343,8 @@ impl FunctionTranslator<'_, '_> {
         Ok(self.collective(what, scope, &[value], ty))
     }
 
-    /// "OpGroupBroadcast": the work-item is named by its id in the sub-group, or by up to three in the work-group.
+    /// "OpGroupBroadcast": the work-item is named by its id in the sub-group, or by up to three in
+    /// the work-group.
     fn group_broadcast(&mut self, inst: &Inst<'_>, scope: Scope, words: &[Id]) -> Result<Value> {
         let value = self.value(inst, words[0])?;
         let ids = self.integer(inst, words[1])?;

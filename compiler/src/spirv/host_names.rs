@@ -1,5 +1,6 @@
-//! Variables that the host may read and write by name (`cl_intel_global_variable_access`): those decorated with `HostAccessINTEL`, and those
-//! that the module exports. They are part of the program whether or not a kernel uses them.
+//! Variables that the host may read and write by name (`cl_intel_global_variable_access`): those
+//! decorated with `HostAccessINTEL`, and those that the module exports. They are part of the
+//! program whether or not a kernel uses them.
 
 use rspirv::spirv::{Decoration, LinkageType, StorageClass};
 
@@ -13,7 +14,8 @@ use crate::spirv::decode::literal_string;
 const READ: u32 = 1;
 const WRITE: u32 = 2;
 
-/// What a variable is called: names that say what the host may do come before those that are exported.
+/// What a variable is called: names that say what the host may do come before those that are
+/// exported.
 struct Named {
     name: String,
     id: Id,

@@ -1,7 +1,7 @@
 //! Images and samplers: reading with and without a sampler, writing, asking.
 //!
-//! A read without a sampler is one with `Sampler::NONE`. Coordinates and components are taken apart here, so that
-//! the IR has them as operands and results of their own.
+//! A read without a sampler is one with `Sampler::NONE`. Coordinates and components are taken apart
+//! here, so that the IR has them as operands and results of their own.
 
 use rspirv::spirv::{ImageOperands, Op};
 use smallvec::{SmallVec, smallvec};
@@ -45,7 +45,8 @@ impl FunctionTranslator<'_, '_> {
                 self.query_size(inst)?;
             }
             Op::ImageQuerySize => self.query_size(inst)?,
-            // "Image Channel Order Mapping", "Image Channel Data Type Mapping": enumerated as the API's are, from 0.
+            // "Image Channel Order Mapping", "Image Channel Data Type Mapping": enumerated as the
+            // API's are, from 0.
             Op::ImageQueryOrder => self.query_format(inst, Field::Order, 0x10b0)?,
             Op::ImageQueryFormat => self.query_format(inst, Field::DataType, 0x10d0)?,
             // Images have one level, whatever is declared.

@@ -1,7 +1,9 @@
-//! What a host is told of a kernel: its arguments, where they are in the argument block, its attributes.
+//! What a host is told of a kernel: its arguments, where they are in the argument block, its
+//! attributes.
 //!
 //! Source names and types come from where the producer put them: `OpName`s of parameters, and the
-//! strings `kernel_arg_type.<kernel>.<type>,<type>,..` and the like that LLVM's translator writes on request.
+//! strings `kernel_arg_type.<kernel>.<type>,<type>,..` and the like that LLVM's translator writes
+//! on request.
 
 use rspirv::spirv::{
     AccessQualifier as SpirvAccess, Decoration, ExecutionMode, FunctionParameterAttribute, Op,
@@ -32,8 +34,8 @@ struct SourceArgs<'u> {
 }
 
 impl<'a> Unit<'a> {
-    /// The kernel of an entry point, whose function has been declared as `func`. What depends on function
-    /// bodies is filled in later.
+    /// The kernel of an entry point, whose function has been declared as `func`. What depends on
+    /// function bodies is filled in later.
     pub(super) fn kernel(&self, entry: &EntryPoint<'a>, func: FuncId) -> Result<Kernel> {
         let mut kernel = Kernel {
             info: KernelInfo::new(entry.name.clone()),
@@ -225,7 +227,8 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// A type's name in OpenCL C, where the SPIR-V type leaves no doubt (integers do: they have no sign).
+    /// A type's name in OpenCL C, where the SPIR-V type leaves no doubt (integers do: they have no
+    /// sign).
     fn type_name(&self, inst: &Inst<'_>, ty: Id) -> Option<String> {
         match &self.type_of_id(inst, ty).ok()?.kind {
             Kind::Value(Type { scalar, lanes }) => {

@@ -1,8 +1,10 @@
-//! Linking: imported functions and variables become the ones that some module exports under the same name.
+//! Linking: imported functions and variables become the ones that some module exports under the
+//! same name.
 //!
-//! A name is exported once, or any number of times as `LinkOnceODR`, of which one definition stays. A kernel may be called
-//! from another module too: an entry point whose function has no linkage of its own exports it under the
-//! entry point's name. Errors name the symbol and the modules on both sides, numbered from 0 in the order given.
+//! A name is exported once, or any number of times as `LinkOnceODR`, of which one definition stays.
+//! A kernel may be called from another module too: an entry point whose function has no linkage of
+//! its own exports it under the entry point's name. Errors name the symbol and the modules on both
+//! sides, numbered from 0 in the order given.
 
 use std::collections::HashMap;
 
@@ -22,8 +24,8 @@ struct Export {
 }
 
 impl<'a> Unit<'a> {
-    /// Fills in [`Unit::links`]. An import that nothing exports is refused where it is used, so that a
-    /// library may declare more than its user needs.
+    /// Fills in [`Unit::links`]. An import that nothing exports is refused where it is used, so
+    /// that a library may declare more than its user needs.
     pub(super) fn link(&mut self, insts: &'a [Inst<'a>]) -> Result<()> {
         let mut exports: HashMap<String, Export> = HashMap::new();
         let mut imports: Vec<(Inst<'a>, Id, String)> = Vec::new();
@@ -127,10 +129,11 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Whether an object of type `b` can be declared to be of type `a`. Structures and arrays are compared by size alone:
-    /// compilers define them as what the initialiser looks like, with padding spelled out, or the zeros at the end of
-    /// an array apart. An array may also be declared without its length (`extern int table[];`), which clang 22 writes as a
-    /// generic pointer.
+    /// Whether an object of type `b` can be declared to be of type `a`. Structures and arrays are
+    /// compared by size alone: compilers define them as what the initialiser looks like, with
+    /// padding spelled out, or the zeros at the end of an array apart. An array may also be
+    /// declared without its length (`extern int table[];`), which clang 22 writes as a generic
+    /// pointer.
     fn is_compatible_object(&self, a: Id, b: Id) -> bool {
         let (Some(a_info), Some(b_info)) = (&self.types[a as usize], &self.types[b as usize])
         else {

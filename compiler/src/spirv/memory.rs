@@ -11,7 +11,8 @@ use crate::ir::{BinOp, IntCC, Mem, Op as IrOp, Type, Value, Wrap};
 
 /// Largest private variable, in bytes.
 pub(super) const MAX_PRIVATE: u64 = 16 << 20;
-/// A larger initialiser of a private variable is copied from a constant global instead of stored in parts.
+/// A larger initialiser of a private variable is copied from a constant global instead of stored in
+/// parts.
 const MAX_STORED_LEAVES: u32 = 16;
 
 /// The memory operands of an access.
@@ -265,7 +266,8 @@ impl FunctionTranslator<'_, '_> {
         self.store_leaves(inst, ty, pointer.address, mem, &values)
     }
 
-    /// `if (predicate) result = load(pointer); else result = default;` (SPV_INTEL_predicated_io, "Overview").
+    /// `if (predicate) result = load(pointer); else result = default;` (SPV_INTEL_predicated_io,
+    /// "Overview").
     fn predicated_load(&mut self, inst: &Inst<'_>) -> Result<()> {
         let words = inst.operands;
         let ty = self.unit.result_type(inst)?;
@@ -423,8 +425,8 @@ impl FunctionTranslator<'_, '_> {
         f.ptr_add(address, bytes)
     }
 
-    /// The four access chains of typed pointers. Constant steps are summed and added last, so that the variable part of the
-    /// address of neighbouring members is one value.
+    /// The four access chains of typed pointers. Constant steps are summed and added last, so that
+    /// the variable part of the address of neighbouring members is one value.
     fn typed_chain(&mut self, inst: &Inst<'_>, has_element: bool, in_bounds: bool) -> Result<()> {
         let base = inst.operands[0];
         let indices = &inst.operands[1..];

@@ -15,13 +15,14 @@
 //!
 //! Refusals are made in report.rs, by the rules of rules.rs.
 //!
-//! What flows in: modules of SPIR-V 1.0 to 1.6 for the OpenCL environment, specialization constants.
-//! What flows out: an [`ir::Module`] at [`ir::Stage::Translated`], or a [`Diagnostic`] that names the
-//! instruction. Input is not trusted: each rule that the translation relies on is checked where it is relied
-//! on, so that whatever goes in, what comes out is valid IR. `capabilities.rs` says what modules may declare.
+//! What flows in: modules of SPIR-V 1.0 to 1.6 for the OpenCL environment, specialization
+//! constants. What flows out: an [`ir::Module`] at [`ir::Stage::Translated`], or a [`Diagnostic`]
+//! that names the instruction. Input is not trusted: each rule that the translation relies on is
+//! checked where it is relied on, so that whatever goes in, what comes out is valid IR.
+//! `capabilities.rs` says what modules may declare.
 //!
-//! Pointers have no pointee type in IR and all SSA values are compared by IR type, so that producers' liberties
-//! with pointer types do no harm.
+//! Pointers have no pointee type in IR and all SSA values are compared by IR type, so that
+//! producers' liberties with pointer types do no harm.
 
 mod arithmetic;
 mod atomics;
@@ -67,7 +68,8 @@ use crate::ir;
 use crate::options::BuildOptions;
 use crate::options::SpecConstants;
 
-/// Decodes, checks, links and translates modules. Kernels are in the order of the modules' entry points.
+/// Decodes, checks, links and translates modules. Kernels are in the order of the modules' entry
+/// points.
 ///
 /// # Errors
 /// A [`Diagnostic`] for the first thing that is malformed or not supported.

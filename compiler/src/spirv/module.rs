@@ -1,5 +1,5 @@
-//! Everything outside function bodies: names, decorations, types, constants, variables, entry points, and
-//! where each function is.
+//! Everything outside function bodies: names, decorations, types, constants, variables, entry
+//! points, and where each function is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,8 +17,8 @@ use super::types::{Form, Kind, TypeInfo};
 use crate::diagnostic::Diagnostic;
 use crate::options::SpecConstants;
 
-/// `HostAccessINTEL` of `SPV_INTEL_global_variable_decorations`, which compilers of SYCL still write; that became two extensions
-/// with numbers of their own.
+/// `HostAccessINTEL` of `SPV_INTEL_global_variable_decorations`, which compilers of SYCL still
+/// write; that became two extensions with numbers of their own.
 const OLD_HOST_ACCESS: u32 = 6147;
 
 /// A decoration and its literal operands.
@@ -248,7 +248,8 @@ impl<'a> Unit<'a> {
         let name = literal_string(inst.operands).unwrap_or_default();
         let set = match name.as_str() {
             "OpenCL.std" => ExtSet::OpenClStd,
-            // The last is the debug information of LLVM's translator before there was a standard one.
+            // The last is the debug information of LLVM's translator before there was a standard
+            // one.
             name if name.contains("DebugInfo")
                 || name.starts_with("NonSemantic.")
                 || name == "SPIRV.debug" =>
@@ -375,7 +376,8 @@ impl<'a> Unit<'a> {
             init: rest.next(),
         };
         let result = self.result(inst)?;
-        // Translators of before SPIR-V 1.0 was done put them in UniformConstant, and their modules are still about.
+        // Translators of before SPIR-V 1.0 was done put them in UniformConstant, and their modules
+        // are still about.
         let of_built_ins = matches!(class, StorageClass::Input | StorageClass::UniformConstant);
         if self.has_decoration(result, Decoration::BuiltIn) && !of_built_ins {
             return Err(self

@@ -1,5 +1,5 @@
-//! Named barriers: a record in work-group memory for each `OpNamedBarrierInitialize`, whose address is the barrier
-//! ([`IrOp::NamedBarrier`]).
+//! Named barriers: a record in work-group memory for each `OpNamedBarrierInitialize`, whose address
+//! is the barrier ([`IrOp::NamedBarrier`]).
 
 use rspirv::spirv::Op;
 
@@ -51,8 +51,8 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    /// A barrier is made by all work-items of the group together, so one of them can do it while the others wait; those who
-    /// still used the one made here before have arrived.
+    /// A barrier is made by all work-items of the group together, so one of them can do it while
+    /// the others wait; those who still used the one made here before have arrived.
     fn make_record(&mut self, count: Value) -> Value {
         let local = self.func.locals.push(LocalVar {
             name: self.out.unique("named barrier"),

@@ -1,5 +1,5 @@
-//! What instructions take and give: operands by id, checked for kind, type and dominance; results, checked
-//! against the result type; constants, made in the prologue when first used.
+//! What instructions take and give: operands by id, checked for kind, type and dominance; results,
+//! checked against the result type; constants, made in the prologue when first used.
 
 use smallvec::{SmallVec, smallvec};
 

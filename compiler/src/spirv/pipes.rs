@@ -1,10 +1,11 @@
 //! Pipe instructions, as reads and writes of the ring that a pipe is in memory ([`crate::pipe`]).
 //!
-//! What loops is written in IR, in `pipes.bir`, and called; the rest is written out here. The packets of a pipe
-//! have the size that the host or the module made it with. An instruction that names another size does nothing and fails.
+//! What loops is written in IR, in `pipes.bir`, and called; the rest is written out here. The
+//! packets of a pipe have the size that the host or the module made it with. An instruction that
+//! names another size does nothing and fails.
 //!
-//! What a group does together one work-item does, and gives its result to the others. Before it commits, the others
-//! have arrived: what they read and wrote comes before.
+//! What a group does together one work-item does, and gives its result to the others. Before it
+//! commits, the others have arrived: what they read and wrote comes before.
 
 use rspirv::spirv::{AccessQualifier, Op};
 
@@ -258,8 +259,9 @@ impl FunctionTranslator<'_, '_> {
         self.value(inst, id)
     }
 
-    /// Whether a type is that of a reservation, an event or the like. LLVM's translator writes `CLK_NULL_RESERVE_ID` and `CLK_NULL_EVENT`
-    /// as numbers converted to pointers and cast, of these types all the same.
+    /// Whether a type is that of a reservation, an event or the like. LLVM's translator writes
+    /// `CLK_NULL_RESERVE_ID` and `CLK_NULL_EVENT` as numbers converted to pointers and cast, of
+    /// these types all the same.
     pub(super) fn is_handle(&self, inst: &Inst<'_>, ty: Id) -> Result<bool> {
         let kind = &self.unit.type_of_id(inst, ty)?.kind;
         Ok(matches!(kind, Kind::Handle { .. }))
@@ -423,7 +425,8 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    /// Keeps count of the packets that can be reserved for reading: they become more when written, fewer when reserved.
+    /// Keeps count of the packets that can be reserved for reading: they become more when written,
+    /// fewer when reserved.
     fn count(&mut self, way: Way, pipe: Value, count: Value) {
         let at = self.at_offset(pipe, AVAILABLE);
         let op = match way {

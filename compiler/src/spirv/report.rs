@@ -1,8 +1,10 @@
-//! What a refusal says of the instruction: its opcode, its result's id and name, where it is in the words and in the
-//! source, and the rule it goes by. Every refusal that is about an instruction is made by [`Binary::error`].
+//! What a refusal says of the instruction: its opcode, its result's id and name, where it is in the
+//! words and in the source, and the rule it goes by. Every refusal that is about an instruction is
+//! made by [`Binary::error`].
 //!
-//! Source lines come from `OpLine`, and from `DebugLine` of `NonSemantic.Shader.DebugInfo.100`. They hold for the
-//! instructions that follow, so they are looked for backwards, and only when there is something to report.
+//! Source lines come from `OpLine`, and from `DebugLine` of `NonSemantic.Shader.DebugInfo.100`.
+//! They hold for the instructions that follow, so they are looked for backwards, and only when
+//! there is something to report.
 
 use rspirv::spirv::{Op, OpenclStd100Op};
 
@@ -111,7 +113,8 @@ impl Binary {
         None
     }
 
-    /// What an instruction says of source lines; `None` when nothing. The end of a block ends them ("OpLine").
+    /// What an instruction says of source lines; `None` when nothing. The end of a block ends them
+    /// ("OpLine").
     pub fn line(&self, inst: &Inst<'_>) -> Option<Line> {
         match inst.op() {
             Op::Line => Some(Line::Is(
@@ -145,7 +148,8 @@ impl Binary {
         literal_string(inst.operands)
     }
 
-    /// Operands of debug information are as the module writes them: ids of constants and of strings.
+    /// Operands of debug information are as the module writes them: ids of constants and of
+    /// strings.
     fn debug_line(&self, inst: &Inst<'_>) -> Option<Line> {
         let &[set, number, ..] = inst.operands else {
             return None;

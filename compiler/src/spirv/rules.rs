@@ -1,8 +1,8 @@
 //! Which rule a refusal goes by: the specification and the title of its section.
 //!
-//! An instruction is described in the section of its family, and that is what a refusal of it names unless the place that
-//! refuses says better ([`Diagnostic::under`]): what all modules must be is in "Universal Validation Rules", what OpenCL
-//! adds is in the environment specification.
+//! An instruction is described in the section of its family, and that is what a refusal of it names
+//! unless the place that refuses says better ([`Diagnostic::under`]): what all modules must be is
+//! in "Universal Validation Rules", what OpenCL adds is in the environment specification.
 
 use std::fmt;
 
@@ -50,7 +50,8 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The section that describes an instruction, by the range that its number is in: they were numbered by family.
+/// The section that describes an instruction, by the range that its number is in: they were
+/// numbered by family.
 const FAMILIES: &[(u32, u32, &str)] = &[
     (0, 1, "Miscellaneous Instructions"),
     (2, 8, "Debug Instructions"),
@@ -115,7 +116,8 @@ fn family(families: &[(u32, u32, &'static str)], number: u32) -> Option<&'static
 }
 
 impl Rule {
-    /// The section that an instruction is described in, where the environment specification has nothing closer.
+    /// The section that an instruction is described in, where the environment specification has
+    /// nothing closer.
     pub fn of(op: Op) -> Rule {
         match op {
             Op::MemoryModel | Op::EntryPoint => VALIDATION,

@@ -12,7 +12,8 @@ use super::types::Kind;
 use crate::ir::{ConvertOp, Rounding, Scalar, Type, eval};
 use crate::options::SpecConstantInfo;
 
-/// Lists the specialization constants that a module declares, in order, without checking anything else.
+/// Lists the specialization constants that a module declares, in order, without checking anything
+/// else.
 ///
 /// # Errors
 /// When the words are not SPIR-V instructions.

@@ -1,5 +1,5 @@
-//! From the entry points outwards: every function, global and work-group variable that a kernel reaches is
-//! translated; the rest of a module is not looked at.
+//! From the entry points outwards: every function, global and work-group variable that a kernel
+//! reaches is translated; the rest of a module is not looked at.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -87,7 +87,8 @@ impl<'a> Translator<'a> {
         let reach = self.reach(unit)?;
         for kernel in &mut self.module.kernels {
             let of = &reach[kernel.func];
-            // A kernel lists the work-group variables of what it calls too, so that it says all that it needs.
+            // A kernel lists the work-group variables of what it calls too, so that it says all
+            // that it needs.
             let own = &mut self.module.functions[kernel.func].locals;
             for local in &of.locals {
                 if !own.values().any(|l| l.name == local.name) {
@@ -349,8 +350,8 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// What each function does with everything it calls. OpenCL has no recursion ("OpenCL C: Restrictions"), so
-    /// a cycle of calls is refused here.
+    /// What each function does with everything it calls. OpenCL has no recursion ("OpenCL C:
+    /// Restrictions"), so a cycle of calls is refused here.
     fn reach(&self, unit: &Unit<'a>) -> Result<SecondaryMap<FuncId, Reach>> {
         let mut reach: SecondaryMap<FuncId, Reach> = SecondaryMap::new();
         let mut callees: SecondaryMap<FuncId, SmallVec<[usize; 4]>> = SecondaryMap::new();

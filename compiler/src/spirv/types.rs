@@ -1,8 +1,8 @@
 //! SPIR-V types: their IR types, their layout in memory, and how aggregates flatten to leaves.
 //!
-//! Layout follows OpenCL C ("Alignment of Types"): natural alignment, a vector of three elements takes the
-//! room of four, structures as in C unless decorated `CPacked`. An aggregate as an SSA value is the list of its
-//! leaves: the scalars, vectors and pointers in it, in order.
+//! Layout follows OpenCL C ("Alignment of Types"): natural alignment, a vector of three elements
+//! takes the room of four, structures as in C unless decorated `CPacked`. An aggregate as an SSA
+//! value is the list of its leaves: the scalars, vectors and pointers in it, in order.
 
 use rspirv::spirv::{
     AccessQualifier as SpirvAccess, Decoration, Dim, ImageFormat, Op, StorageClass,
@@ -48,7 +48,8 @@ pub(super) enum Kind {
     },
     /// Travels as the address of its descriptor.
     Image(ImageType),
-    /// Travels as an `i32`, `crate::image::Sampler`, and takes 8 bytes in memory like every other object.
+    /// Travels as an `i32`, `crate::image::Sampler`, and takes 8 bytes in memory like every other
+    /// object.
     Sampler,
     /// Travels as an image and a sampler.
     SampledImage(ImageType),
@@ -619,8 +620,8 @@ impl Unit<'_> {
         }
     }
 
-    /// One step into a composite by a literal or constant index: the part's type, its byte offset, and
-    /// the index of its first leaf.
+    /// One step into a composite by a literal or constant index: the part's type, its byte offset,
+    /// and the index of its first leaf.
     pub(super) fn step_into(
         &self,
         inst: &Inst<'_>,

@@ -1,7 +1,8 @@
 //! The vector loads and stores of `OpenCL.std`, plain and to and from half precision.
 //!
-//! "Vector Data Load and Store Functions": the address is a multiple of the element's own size only, and
-//! of the whole vector's for the `vloada` and `vstorea` forms, in which a vector of three takes the room of four.
+//! "Vector Data Load and Store Functions": the address is a multiple of the element's own size
+//! only, and of the whole vector's for the `vloada` and `vstorea` forms, in which a vector of three
+//! takes the room of four.
 
 use rspirv::spirv::OpenclStd100Op as Std;
 

@@ -1,7 +1,9 @@
 //! Brings control flow into the form that linearization (`vectorize/linearize.rs`) relies on.
 //!
-//! 1. Only blocks that can be reached; one block returns, and it is where control that "never arrives" goes.
-//! 2. No conditional branch has one block as both targets; no block that only one jump leads to has parameters.
+//! 1. Only blocks that can be reached; one block returns, and it is where control that "never
+//!    arrives" goes.
+//! 2. No conditional branch has one block as both targets; no block that only one jump leads to has
+//!    parameters.
 //! 3. Each loop has one entry, its header.
 //! 4. Each loop has one latch of its own: a block that does nothing but hand its parameters to the
 //!    header. Lanes that are done with an iteration wait there.

@@ -1,8 +1,9 @@
 //! `a * b + c` rounded once.
 //!
-//! Where the program allows it (no `ContractionOff`, or `-cl-mad-enable`), a product whose only use is a sum or
-//! difference becomes part of a fused multiply-add: `a * b - c` is `fma(a, b, -c)` and `c - a * b` is
-//! `fma(-a, b, c)`, negation being exact. Operations marked `strict` stay apart. Halves are left alone: their `fma` costs more than it saves. Linear.
+//! Where the program allows it (no `ContractionOff`, or `-cl-mad-enable`), a product whose only use
+//! is a sum or difference becomes part of a fused multiply-add: `a * b - c` is `fma(a, b, -c)` and
+//! `c - a * b` is `fma(-a, b, c)`, negation being exact. Operations marked `strict` stay apart.
+//! Halves are left alone: their `fma` costs more than it saves. Linear.
 
 use cranelift_entity::SecondaryMap;
 use smallvec::{SmallVec, smallvec};

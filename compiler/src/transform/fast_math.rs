@@ -9,8 +9,9 @@
 //! | `-cl-denorms-are-zero` | exponential functions of `float` return 0 for a denormal |
 //! | `-cl-fast-relaxed-math` | all of them but the last |
 //!
-//! The options hold for whole programs. Decorations of single instructions (`FPFastMathMode`) allow the same or less, and
-//! are not made use of. `half` and `double` keep their functions: the tables of relaxed bounds are for `float`.
+//! The options hold for whole programs. Decorations of single instructions (`FPFastMathMode`) allow
+//! the same or less, and are not made use of. `half` and `double` keep their functions: the tables
+//! of relaxed bounds are for `float`.
 //!
 //! One walk. Linear.
 

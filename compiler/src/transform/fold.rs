@@ -1,20 +1,21 @@
 //! Constants computed, identities applied, branches decided.
 //!
-//! One walk in reverse post-order, so that operands (but those round a loop) are simplified before what uses them. Each
-//! instruction is rewritten until no rule applies; a rule gives another value to use instead, or another
-//! operation for the same result. `identities/` has the rules. Every rule is exact: bits change for no input, but for
-//! the payload and sign of a NaN and which NaN is signalling. Linear.
+//! One walk in reverse post-order, so that operands (but those round a loop) are simplified before
+//! what uses them. Each instruction is rewritten until no rule applies; a rule gives another value
+//! to use instead, or another operation for the same result. `identities/` has the rules. Every
+//! rule is exact: bits change for no input, but for the payload and sign of a NaN and which NaN is
+//! signalling. Linear.
 //!
-//! Two canonical forms help everyone after: a constant operand of a commutative operation or comparison is
-//! the second, and constant parts of an address are added last, so that accesses near each other share the rest.
+//! Two canonical forms help everyone after: a constant operand of a commutative operation or
+//! comparison is the second, and constant parts of an address are added last, so that accesses near
+//! each other share the rest.
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use smallvec::SmallVec;
 
+use super::cursor::Cursor;
 use super::identities::{Rewrite, rewrite};
-use crate::ir::{
-    Block, BlockCall, Function, Inst, IntCC, Op, SourceLoc, Terminator, Type, UnOp, Value, eval,
-};
+use crate::ir::{Block, BlockCall, Function, Inst, IntCC, Op, Terminator, Type, UnOp, Value, eval};
 
 /// A chain of rewrites of one instruction stops here at the latest.
 const STEPS: usize = 16;
@@ -22,46 +23,32 @@ const STEPS: usize = 16;
 /// Folds what can be folded. Returns whether anything changed.
 pub fn run(func: &mut Function) -> bool {
     let mut folder = Folder {
-        func,
+        cursor: Cursor::new(func),
         replace: SecondaryMap::new(),
         changed: false,
-        before: Vec::new(),
-        loc: SourceLoc::default(),
     };
-    for block in folder.func.reverse_post_order() {
+    for block in folder.cursor.func.reverse_post_order() {
         folder.block(block);
     }
     let Folder {
-        replace, changed, ..
+        cursor: Cursor { func, .. },
+        replace,
+        changed,
     } = folder;
     // Uses that come before their definition in the walk: jump arguments round loops.
     func.replace_uses(&replace);
     changed
 }
 
-/// A function in the middle of the walk; identities make instructions through it.
-pub(super) struct Folder<'a> {
-    pub func: &'a mut Function,
+/// A function in the middle of the walk.
+struct Folder<'a> {
+    /// Before the instruction that is looked at.
+    cursor: Cursor<'a>,
     replace: SecondaryMap<Value, PackedOption<Value>>,
     changed: bool,
-    /// Instructions to place before the current one.
-    before: Vec<Inst>,
-    loc: SourceLoc,
 }
 
 impl Folder<'_> {
-    /// A new instruction before the current one.
-    pub fn make(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
-        let inst = self.func.make_inst(op, args, &[ty], self.loc);
-        self.before.push(inst);
-        self.func.insts[inst].results[0]
-    }
-
-    /// A new constant before the current instruction.
-    pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
-        self.make(Op::Const(bits & ty.scalar.mask()), &[], ty)
-    }
-
     fn resolve(&self, value: Value) -> Value {
         match self.replace.get(value).and_then(|r| r.expand()) {
             Some(new) => new,
@@ -70,54 +57,56 @@ impl Folder<'_> {
     }
 
     fn block(&mut self, block: Block) {
-        let insts = std::mem::take(&mut self.func.blocks[block].insts);
+        let insts = std::mem::take(&mut self.cursor.func.blocks[block].insts);
         let mut kept = Vec::with_capacity(insts.len());
         for inst in insts {
-            for i in 0..self.func.insts[inst].args.len() {
-                let arg = self.func.insts[inst].args[i];
-                self.func.insts[inst].args[i] = self.resolve(arg);
+            for i in 0..self.cursor.func.insts[inst].args.len() {
+                let arg = self.cursor.func.insts[inst].args[i];
+                self.cursor.func.insts[inst].args[i] = self.resolve(arg);
             }
-            self.loc = self.func.insts[inst].loc;
+            self.cursor.loc = self.cursor.func.insts[inst].loc;
             let stays = self.inst(inst);
-            kept.append(&mut self.before);
+            kept.append(&mut self.cursor.made);
             if stays {
                 kept.push(inst);
             }
         }
-        let mut term =
-            std::mem::replace(&mut self.func.blocks[block].term, Terminator::Unreachable);
+        let mut term = std::mem::replace(
+            &mut self.cursor.func.blocks[block].term,
+            Terminator::Unreachable,
+        );
         term.for_each_value_mut(|value| *value = self.resolve(*value));
         let term = self.terminator(term);
-        kept.append(&mut self.before);
-        self.func.blocks[block].insts = kept;
-        self.func.blocks[block].term = term;
+        kept.append(&mut self.cursor.made);
+        self.cursor.func.blocks[block].insts = kept;
+        self.cursor.func.blocks[block].term = term;
     }
 
     /// Rewrites one instruction as far as it goes; false when its result is another value now.
     fn inst(&mut self, inst: Inst) -> bool {
-        if self.func.insts[inst].results.len() != 1 {
+        if self.cursor.func.insts[inst].results.len() != 1 {
             return true;
         }
         for _ in 0..STEPS {
-            if matches!(self.func.insts[inst].op, Op::Const(_)) {
+            if matches!(self.cursor.func.insts[inst].op, Op::Const(_)) {
                 return true;
             }
-            let result = self.func.insts[inst].results[0];
-            let rewritten = match constant(self.func, inst) {
+            let result = self.cursor.func.insts[inst].results[0];
+            let rewritten = match constant(self.cursor.func, inst) {
                 Some(bits) => Some(Rewrite::Op(Op::Const(bits), SmallVec::new())),
-                None => rewrite(self, inst),
+                None => rewrite(&mut self.cursor, inst),
             };
             match rewritten {
                 None => return true,
                 Some(Rewrite::Value(value)) => {
-                    debug_assert_eq!(self.func.ty(value), self.func.ty(result));
+                    debug_assert_eq!(self.cursor.func.ty(value), self.cursor.func.ty(result));
                     self.replace[result] = self.resolve(value).into();
                     self.changed = true;
                     return false;
                 }
                 Some(Rewrite::Op(op, args)) => {
-                    self.func.insts[inst].op = op;
-                    self.func.insts[inst].args = args;
+                    self.cursor.func.insts[inst].op = op;
+                    self.cursor.func.insts[inst].args = args;
                     self.changed = true;
                 }
             }
@@ -128,11 +117,16 @@ impl Folder<'_> {
     fn terminator(&mut self, term: Terminator) -> Terminator {
         let new = match &term {
             Terminator::CondBr { cond, then, els } => {
-                let not = match self.func.def_inst(*cond).map(|inst| &self.func.insts[inst]) {
+                let not = match self
+                    .cursor
+                    .func
+                    .def_inst(*cond)
+                    .map(|inst| &self.cursor.func.insts[inst])
+                {
                     Some(data) if data.op == Op::Unary(UnOp::Not) => Some(data.args[0]),
                     _ => None,
                 };
-                match (self.func.as_const(*cond), not) {
+                match (self.cursor.func.as_const(*cond), not) {
                     _ if then == els => Some(Terminator::Br(then.clone())),
                     (Some(0), _) => Some(Terminator::Br(els.clone())),
                     (Some(_), _) => Some(Terminator::Br(then.clone())),
@@ -148,7 +142,7 @@ impl Folder<'_> {
                 value,
                 cases,
                 default,
-            } => match self.func.as_const(*value) {
+            } => match self.cursor.func.as_const(*value) {
                 Some(bits) => {
                     let taken = cases.iter().find(|&&(case, _)| case == bits);
                     let call = taken.map_or(default, |(_, call)| call);
@@ -177,8 +171,10 @@ impl Folder<'_> {
         match useful.as_slice() {
             [] => Some(Terminator::Br(default.clone())),
             [(bits, call)] => {
-                let case = self.constant(self.func.ty(value), *bits);
-                let cond = self.make(Op::ICmp(IntCC::Eq), &[value, case], Type::I1);
+                let case = self.cursor.constant(self.cursor.func.ty(value), *bits);
+                let cond = self
+                    .cursor
+                    .make(Op::ICmp(IntCC::Eq), &[value, case], Type::I1);
                 Some(Terminator::CondBr {
                     cond,
                     then: call.clone(),

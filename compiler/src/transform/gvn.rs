@@ -1,16 +1,18 @@
 //! Value numbering: an instruction that computes again what is known is dropped.
 //!
-//! The dominator tree is walked in pre-order with a hash table of what the dominators computed; entries a subtree made are
-//! undone when it is left. An entry is an operation with its operands (the two of a commutative one in order)
-//! and result types; address arithmetic is the same whether or not it is known not to overflow.
+//! The dominator tree is walked in pre-order with a hash table of what the dominators computed;
+//! entries a subtree made are undone when it is left. An entry is an operation with its operands
+//! (the two of a commutative one in order) and result types; address arithmetic is the same whether
+//! or not it is known not to overflow.
 //!
-//! Loads are numbered with the *epoch* of their address space, a number that changes whenever something may write
-//! there (`memory.rs`); so are reads of images. A block with one predecessor goes on with that block's epochs, any
-//! other starts fresh ones. A plain store also makes known what a load of the same place gives. Constant memory
-//! never changes, so its loads are like pure operations.
+//! Loads are numbered with the *epoch* of their address space, a number that changes whenever
+//! something may write there (`memory.rs`); so are reads of images. A block with one predecessor
+//! goes on with that block's epochs, any other starts fresh ones. A plain store also makes known
+//! what a load of the same place gives. Constant memory never changes, so its loads are like pure
+//! operations.
 //!
-//! Linear but for hashing. The table keeps no copy of an instruction: entries refer to it, those with one hash are chained, and
-//! the newest is the first to be undone.
+//! Linear but for hashing. The table keeps no copy of an instruction: entries refer to it, those
+//! with one hash are chained, and the newest is the first to be undone.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -82,8 +84,8 @@ struct Entry {
 
 const NO_ENTRY: u32 = u32::MAX;
 
-/// A fast hash of small integers (the multiplicative one of Firefox); nothing here is chosen by an adversary who gains
-/// by collisions, which only cost comparisons.
+/// A fast hash of small integers (the multiplicative one of Firefox); nothing here is chosen by an
+/// adversary who gains by collisions, which only cost comparisons.
 #[derive(Default)]
 pub(super) struct Fx(u64);
 
@@ -267,8 +269,8 @@ impl Pass<'_> {
         }
     }
 
-    /// A load of just what was stored gives that back. Not so for a masked store, whose other lanes it
-    /// leaves alone.
+    /// A load of just what was stored gives that back. Not so for a masked store, whose other lanes
+    /// it leaves alone.
     fn remember_store(&mut self, inst: Inst, mem: Mem) {
         if mem.volatile || mem.masked {
             return;
@@ -306,7 +308,8 @@ pub(super) fn weaken(func: &mut Function, kept: Inst, dropped: Inst) {
     }
 }
 
-/// The flags of 64-bit arithmetic say nothing that anyone asks; narrower sums are widened on their word.
+/// The flags of 64-bit arithmetic say nothing that anyone asks; narrower sums are widened on their
+/// word.
 pub(super) fn flags_do_not_matter(func: &Function, data: &InstData) -> bool {
     func.ty(data.args[0]).scalar == Scalar::I64
 }

@@ -1,10 +1,12 @@
 //! Branches around a few cheap operations become selects.
 //!
-//! For a branch `P -> T, E` where `T` and `E` meet at once in `M` (either may be `M` itself): when what `T` and `E` do is pure,
-//! cheap and short, both are done in `P` and each value handed to `M` is a `select`. Wrong guesses of the
-//! branch predictor, and masks after vectorization, cost more than that.
+//! For a branch `P -> T, E` where `T` and `E` meet at once in `M` (either may be `M` itself): when
+//! what `T` and `E` do is pure, cheap and short, both are done in `P` and each value handed to `M`
+//! is a `select`. Wrong guesses of the branch predictor, and masks after vectorization, cost more
+//! than that.
 //!
-//! Blocks are visited in post-order, so that an inner branch is gone when the outer is looked at. Linear.
+//! Blocks are visited in post-order, so that an inner branch is gone when the outer is looked at.
+//! Linear.
 
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;

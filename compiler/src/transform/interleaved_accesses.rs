@@ -1,23 +1,29 @@
 //! Accesses to neighbouring elements become one access to several.
 //!
-//! Work-items that each read `rgb[3 * i]`, `rgb[3 * i + 1]` and `rgb[3 * i + 2]` together read memory end to end. One load with three
-//! results says so: it is vectorized with whole vectors and shuffles, three loads with a stride are made lane by lane.
+//! Work-items that each read `rgb[3 * i]`, `rgb[3 * i + 1]` and `rgb[3 * i + 2]` together read
+//! memory end to end. One load with three results says so: it is vectorized with whole vectors and
+//! shuffles, three loads with a stride are made lane by lane.
 //!
-//! Notation: an address is `base + sum of coefficient * term + constant`, modulo 2^64 (`Address`). Accesses of one kind, element type and
-//! block, whose addresses differ in the constant alone, are *neighbours*. A *run* is neighbours between which nothing gets in the way:
+//! Notation: an address is `base + sum of coefficient * term + constant`, modulo 2^64 (`Address`).
+//! Accesses of one kind, element type and block, whose addresses differ in the constant alone, are
+//! *neighbours*. A *run* is neighbours between which nothing gets in the way:
 //!
-//! - of loads, what may write the memory they read (`memory.rs`); the one load is done where the first was;
-//! - of stores, what may read or write the memory they write, other than the run itself; the one store is done where the last was.
+//! - of loads, what may write the memory they read (`memory.rs`); the one load is done where the
+//!   first was;
+//! - of stores, what may read or write the memory they write, other than the run itself; the one
+//!   store is done where the last was.
 //!
-//! So nothing is read or written that was not before, nor in another order that anyone could tell. In a run, elements that are
-//! consecutive are taken in chunks of as many as a load can have, the largest first.
+//! So nothing is read or written that was not before, nor in another order that anyone could tell.
+//! In a run, elements that are consecutive are taken in chunks of as many as a load can have, the
+//! largest first.
 //!
-//! A chunk is worth it only if the chunks of neighbouring work-items do not overlap: `in[i]` and `in[i + 1]` are consecutive over work-items
-//! as they are, and are better left alone. [`Shapes`] tells how far apart work-items are, or how far at least if terms that vary
-//! differ by one. What is uniform is left alone, too.
+//! A chunk is worth it only if the chunks of neighbouring work-items do not overlap: `in[i]` and
+//! `in[i + 1]` are consecutive over work-items as they are, and are better left alone. [`Shapes`]
+//! tells how far apart work-items are, or how far at least if terms that vary differ by one. What
+//! is uniform is left alone, too.
 //!
-//! Cost: linear in instructions (and their terms, of which there are few), but for hashing and sorting; shapes are found
-//! only if there are neighbours.
+//! Cost: linear in instructions (and their terms, of which there are few), but for hashing and
+//! sorting; shapes are found only if there are neighbours.
 
 use std::collections::HashMap;
 
@@ -263,7 +269,8 @@ fn find_runs(func: &Function, block: Block, runs: &mut Vec<Run>) {
     }
 }
 
-/// How many bytes at least are between where work-items next to each other access a run's first element; 0 if that is the same place.
+/// How many bytes at least are between where work-items next to each other access a run's first
+/// element; 0 if that is the same place.
 fn distance(func: &Function, shapes: &Shapes, run: &Run) -> u64 {
     let first = func.insts[run.accesses[0].inst].args[0];
     match shapes.of(first) {
@@ -360,7 +367,8 @@ fn alignment(func: &Function, accesses: &[Access]) -> u32 {
 mod tests {
     use crate::ir::{Stage, parse, verify::verify};
 
-    /// The function after grouping accesses to `v0 + 12 * id + n` for `n` in multiples of 4, and to the same in `v1`.
+    /// The function after grouping accesses to `v0 + 12 * id + n` for `n` in multiples of 4, and to
+    /// the same in `v1`.
     fn grouped(body: &str) -> String {
         let mut text = "func \"f\" (ptr, ptr, f32) -> () {\nblock0(v0: ptr, v1: ptr, v2: f32):\n\
             v3: i64 = dim_query.global_id.0\nv4: i64 = const 0xc\nv5: i64 = imul v3, v4\n"

@@ -1,12 +1,13 @@
 //! Loop-invariant code moves in front of its loop.
 //!
-//! Every loop first gets a preheader. Then blocks are visited in reverse post-order; a pure instruction whose operands are all
-//! defined outside the loop moves to the end of the preheader, and further out as long as that holds, at once.
-//! Since operands were visited (and moved) before, one walk is enough. What is expensive moves only from blocks that
-//! every iteration runs.
+//! Every loop first gets a preheader. Then blocks are visited in reverse post-order; a pure
+//! instruction whose operands are all defined outside the loop moves to the end of the preheader,
+//! and further out as long as that holds, at once. Since operands were visited (and moved) before,
+//! one walk is enough. What is expensive moves only from blocks that every iteration runs.
 //!
-//! A load, or a read of an image, moves too, when nothing in the loop may write the memory it reads and its block runs whenever the loop is entered: the
-//! block dominates every latch and every exit. So no memory is read that the program does not read.
+//! A load, or a read of an image, moves too, when nothing in the loop may write the memory it reads
+//! and its block runs whenever the loop is entered: the block dominates every latch and every exit.
+//! So no memory is read that the program does not read.
 //!
 //! Cost: instructions times the loops each leaves.
 
@@ -158,7 +159,8 @@ fn runs_once(dominators: &DominatorTree, forest: &LoopForest, id: Loop, block: B
             && exits.all(|&(from, _)| dominators.dominates(block, from))
 }
 
-/// Gives each loop one block that alone enters it and does nothing else. Returns whether one was missing.
+/// Gives each loop one block that alone enters it and does nothing else. Returns whether one was
+/// missing.
 pub fn add_preheaders(func: &mut Function, forest: &LoopForest) -> bool {
     let preds = func.predecessors();
     let mut changed = false;

@@ -1,8 +1,9 @@
 //! Which memory an instruction may read and write, by address space.
 //!
-//! A generic address may be in private, local or global memory. Whatever makes work-items wait for each other, or orders
-//! their accesses, counts as writing the memory that they share: what others wrote becomes visible there. Constant memory is never written
-//! while a kernel runs. `printf` reads its strings from there and writes nothing that a kernel can read.
+//! A generic address may be in private, local or global memory. Whatever makes work-items wait for
+//! each other, or orders their accesses, counts as writing the memory that they share: what others
+//! wrote becomes visible there. Constant memory is never written while a kernel runs. `printf`
+//! reads its strings from there and writes nothing that a kernel can read.
 
 use crate::ir::{Atomic, Collective, Image, Mem, Op};
 use crate::kernel_info::AddressSpace;

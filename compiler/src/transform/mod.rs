@@ -1,8 +1,9 @@
 //! IR to better IR.
 //!
-//! What flows in: a translated module and the kernel wanted. What flows out ([`prepare_kernel`]): one function without
-//! calls, whose values have one lane each, with as little private memory as can be, cleaned up; and
-//! where its parameters come from. [`cleanup`] is used again on vectorized code.
+//! What flows in: a translated module and the kernel wanted. What flows out ([`prepare_kernel`]):
+//! one function without calls, whose values have one lane each, with as little private memory as
+//! can be, cleaned up; and where its parameters come from. [`cleanup`] is used again on vectorized
+//! code.
 //!
 //! Each pass is one file whose head says what it does, how, and what it costs. In the order of a
 //! kernel's way through them:
@@ -29,12 +30,13 @@
 //! | [`named_barriers`] (with [`suspension`], [`demote`]) | barriers of some sub-groups by barriers of the work-group |
 //! | [`canonical`] | the control flow that `vectorize` relies on, in code between two barriers |
 //!
-//! A pass never recurses on the program's structure, and costs about as much as the function is long. In debug builds the
-//! verifier runs after each.
+//! A pass never recurses on the program's structure, and costs about as much as the function is
+//! long. In debug builds the verifier runs after each.
 
 pub mod block_params;
 pub mod canonical;
 pub mod contract;
+mod cursor;
 pub mod dce;
 pub mod demote;
 pub mod fast_math;
@@ -64,7 +66,8 @@ use crate::ir::verify::verify;
 use crate::ir::{Function, Module, ParamSource, Stage};
 use crate::options::BuildOptions;
 
-/// Promotion feeds folding, which makes more addresses constant, and so on; after this many rounds it is enough.
+/// Promotion feeds folding, which makes more addresses constant, and so on; after this many rounds
+/// it is enough.
 const PROMOTE_ROUNDS: usize = 4;
 /// A nest of this many short loops is unrolled whole.
 const UNROLL_ROUNDS: usize = 3;
@@ -91,7 +94,8 @@ pub fn prepare_kernel(
     let mut func = inline::inline_all(module, kernel.func)?;
     check(&func, Stage::Inlined, "inline");
     simplify_cfg::remove_unreachable(&mut func);
-    // Before passes that simplify control flow: iterations, and who takes part in a collective, are those of the program.
+    // Before passes that simplify control flow: iterations, and who takes part in a collective, are
+    // those of the program.
     let headers = single_entry::run(&mut func);
     check(&func, Stage::Inlined, "single_entry");
     let remarks = headers.iter().map(|header| header.remark(&func)).collect();
@@ -165,7 +169,8 @@ pub fn promote_scalarized(func: &mut Function) {
     cleanup_at(func, Stage::Scalarized);
 }
 
-/// Does what pays in code that runs one work-item at a time only, in a kernel with one lane a value.
+/// Does what pays in code that runs one work-item at a time only, in a kernel with one lane a
+/// value.
 pub fn for_one_work_item(func: &mut Function) {
     if unroll_by::run(func) {
         check(func, Stage::Scalarized, "unroll_by");
@@ -173,8 +178,8 @@ pub fn for_one_work_item(func: &mut Function) {
     }
 }
 
-/// Folds, simplifies, value-numbers, hoists and removes dead code. Good at every stage after inlining, vectorized
-/// code included.
+/// Folds, simplifies, value-numbers, hoists and removes dead code. Good at every stage after
+/// inlining, vectorized code included.
 pub fn cleanup(func: &mut Function) {
     cleanup_at(func, Stage::Vectorized);
 }

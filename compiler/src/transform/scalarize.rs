@@ -1,10 +1,11 @@
 //! Every value gets one lane.
 //!
-//! A walk in reverse post-order keeps, for each vector value, its lanes as scalars; an operation on vectors becomes one for
-//! each lane, and those that move lanes about become nothing at all. A load of a vector becomes one load with a
-//! result for each lane, a store likewise, so that they stay one access. Block parameters, returned values
-//! and a kernel's parameters are split too; lanes of a kernel's parameter are next to each other in the
-//! argument block. A `printf` gets each lane as an argument of its own; its format says which belong together.
+//! A walk in reverse post-order keeps, for each vector value, its lanes as scalars; an operation on
+//! vectors becomes one for each lane, and those that move lanes about become nothing at all. A load
+//! of a vector becomes one load with a result for each lane, a store likewise, so that they stay
+//! one access. Block parameters, returned values and a kernel's parameters are split too; lanes of
+//! a kernel's parameter are next to each other in the argument block. A `printf` gets each lane as
+//! an argument of its own; its format says which belong together.
 //!
 //! Linear in lanes.
 
@@ -19,8 +20,8 @@ use crate::ir::{
 
 type Lanes = SmallVec<[Value; 4]>;
 
-/// Splits every vector. `sources` says where a kernel's parameters come from (empty for any other function); what is
-/// returned says it for the parameters after.
+/// Splits every vector. `sources` says where a kernel's parameters come from (empty for any other
+/// function); what is returned says it for the parameters after.
 pub fn run(func: &mut Function, sources: &[ParamSource]) -> Vec<ParamSource> {
     let sources = split_sources(func, sources);
     if func.values.values().all(|value| value.ty.is_scalar()) {

@@ -1,8 +1,9 @@
 //! Loops that jumps lead into at several blocks get a header, by way of which all of them go.
 //!
-//! A loop with several entries (irreducible control flow, as a `goto` into a loop makes) has no block that begins its
-//! iterations, and so is none to [`LoopForest`](crate::analysis::LoopForest), to the passes that look for loops, and to work-items that
-//! run together. The header is such a block. A *selector* tells it at which entry to go on:
+//! A loop with several entries (irreducible control flow, as a `goto` into a loop makes) has no
+//! block that begins its iterations, and so is none to [`LoopForest`](crate::analysis::LoopForest),
+//! to the passes that look for loops, and to work-items that run together. The header is such a
+//! block. A *selector* tells it at which entry to go on:
 //!
 //! ```text
 //!     p:    br a(x)                     p:      br header(0, x)
@@ -13,19 +14,23 @@
 //!     b(w): .. cond_br c, a(t), out     b(w):   .. cond_br c, header(0, t), out
 //! ```
 //!
-//! The loop is a strongly connected component; its *entries* are the blocks with jumps from outside. All jumps to them are led
-//! through the header, so those in the loop each begin an iteration: that is what the loop's iterations are, also for who takes part in a
-//! collective. Without its entries the loop falls into components again, in which there may be loops with several entries
-//! again (the nest of Steensgaard, "Sequentializing Program Dependence Graphs for Irreducible Programs", 1993). A block
-//! is an entry at most once. A jump to an entry comes to have an argument for each parameter of the header, which has as many of each type as the entry
-//! with the most.
+//! The loop is a strongly connected component; its *entries* are the blocks with jumps from
+//! outside. All jumps to them are led through the header, so those in the loop each begin an
+//! iteration: that is what the loop's iterations are, also for who takes part in a collective.
+//! Without its entries the loop falls into components again, in which there may be loops with
+//! several entries again (the nest of Steensgaard, "Sequentializing Program Dependence Graphs for
+//! Irreducible Programs", 1993). A block is an entry at most once. A jump to an entry comes to have
+//! an argument for each parameter of the header, which has as many of each type as the entry with
+//! the most.
 //!
-//! Definitions dominate their uses as before. An entry is reached from outside without passing any other block of the loop. So a
-//! definition in the loop that dominates a use is passed on the way to it from each entry, also from one that the header is now thought to
-//! go on at instead of another. A definition outside that dominates one block of the loop dominates all entries, and so the header.
+//! Definitions dominate their uses as before. An entry is reached from outside without passing any
+//! other block of the loop. So a definition in the loop that dominates a use is passed on the way
+//! to it from each entry, also from one that the header is now thought to go on at instead of
+//! another. A definition outside that dominates one block of the loop dominates all entries, and so
+//! the header.
 //!
-//! Cost: where there are no such loops, a walk, and dominators if there is any loop; else blocks and jumps times how deeply loops with
-//! such loops in them are nested.
+//! Cost: where there are no such loops, a walk, and dominators if there is any loop; else blocks
+//! and jumps times how deeply loops with such loops in them are nested.
 
 use std::collections::BTreeMap;
 
@@ -102,16 +107,19 @@ pub fn run(func: &mut Function) -> Vec<Header> {
 /// No set.
 const NONE: u32 = 0;
 
-/// Finds strongly connected components (Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972).
+/// Finds strongly connected components (Tarjan, "Depth-First Search and Linear Graph Algorithms",
+/// 1972).
 struct Search {
     /// Jumps between blocks that can be reached, as they were at first.
     preds: SecondaryMap<Block, SmallVec<[Block; 4]>>,
-    /// Where a jump begins that makes a loop with several entries. A component without any has none in it.
+    /// Where a jump begins that makes a loop with several entries. A component without any has none
+    /// in it.
     has_entries: SecondaryMap<Block, bool>,
     /// Which set of blocks, or found component, a block is in.
     set: SecondaryMap<Block, u32>,
     last_set: u32,
-    /// When a block was come to, from 1 on, and the earliest one still open that is reached from what was come to after it.
+    /// When a block was come to, from 1 on, and the earliest one still open that is reached from
+    /// what was come to after it.
     number: SecondaryMap<Block, u32>,
     low: SecondaryMap<Block, u32>,
     last_number: u32,
@@ -149,7 +157,8 @@ impl Search {
         preds.any(|&pred| self.set[pred] != component)
     }
 
-    /// The components of several blocks of a set in which there may be loops with several entries, each a set now.
+    /// The components of several blocks of a set in which there may be loops with several entries,
+    /// each a set now.
     fn components(
         &mut self,
         func: &Function,
@@ -208,7 +217,8 @@ impl Search {
     }
 }
 
-/// Leads all jumps to the entries of a loop through a new block. Parameters of one type it has for all entries together.
+/// Leads all jumps to the entries of a loop through a new block. Parameters of one type it has for
+/// all entries together.
 fn give_header(
     func: &mut Function,
     entries: &[Block],
@@ -265,7 +275,8 @@ fn give_header(
     header
 }
 
-/// Makes the jumps from a block to an entry go to the header, with the entry's number. What is for other entries is zero.
+/// Makes the jumps from a block to an entry go to the header, with the entry's number. What is for
+/// other entries is zero.
 fn redirect(
     func: &mut Function,
     from: Block,

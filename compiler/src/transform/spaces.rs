@@ -1,12 +1,14 @@
 //! Accesses through generic pointers get the address space that the pointer is known to be in.
 //!
-//! C11 atomics and functions of OpenCL C 2.0 and later take generic pointers, so once calls are inlined most generic accesses
-//! are to memory whose place is in plain sight. To know it tells value numbering what a store cannot have changed, and
-//! lets atomics on work-group memory be cheap.
+//! C11 atomics and functions of OpenCL C 2.0 and later take generic pointers, so once calls are
+//! inlined most generic accesses are to memory whose place is in plain sight. To know it tells
+//! value numbering what a store cannot have changed, and lets atomics on work-group memory be
+//! cheap.
 //!
-//! A pointer's space is that of what it is computed from: a variable, an argument, through `ptr_add`, `select` and
-//! block parameters, where all sides must agree; a pointer from elsewhere (memory, an integer) may be anywhere. Pointers
-//! start unknown, walks in reverse post-order settle them; a state only falls twice, so there are few walks.
+//! A pointer's space is that of what it is computed from: a variable, an argument, through
+//! `ptr_add`, `select` and block parameters, where all sides must agree; a pointer from elsewhere
+//! (memory, an integer) may be anywhere. Pointers start unknown, walks in reverse post-order settle
+//! them; a state only falls twice, so there are few walks.
 
 use cranelift_entity::SecondaryMap;
 
@@ -16,8 +18,8 @@ use crate::kernel_info::{AddressSpace, ArgKind, KernelInfo};
 /// What is known of a pointer; a value without an entry is not a pointer, or not yet reached.
 type Spaces = SecondaryMap<Value, Option<AddressSpace>>;
 
-/// Narrows the accesses of a kernel's function, and decides what it asks about the spaces of pointers. Returns whether any
-/// question was decided.
+/// Narrows the accesses of a kernel's function, and decides what it asks about the spaces of
+/// pointers. Returns whether any question was decided.
 pub fn run(
     func: &mut Function,
     module: &Module,

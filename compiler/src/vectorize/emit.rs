@@ -1,156 +1,26 @@
 //! One instruction for W work-items.
 //!
-//! A value that is not varying is computed once, for lane 0: its *scalar*. Its *vector*, wanted where it meets
-//! varying ones, is the scalar in every lane, plus the stride times the lane number; for a guarded value it is computed
-//! lane by lane, the way the scalar was. A varying value only has a vector.
-//!
-//! Memory goes by the shape of the address: uniform, one access; affine, one access with a stride; guarded, the same
-//! after a test of the guards, with lane by lane as the alternative; varying, lane by lane.
+//! Memory goes by the shape of the address: uniform, one access; affine, one access with a stride;
+//! guarded, the same after a test of the guards, with lane by lane as the alternative; varying,
+//! lane by lane.
 
 use smallvec::SmallVec;
 
-use super::linearize::{Linearizer, Mask};
+use super::state::Mask;
+use super::values::Emitter;
 use crate::analysis::{Shape, shape::Guards};
 use crate::ir::{
-    BinOp, Collective, DeviceOp, FuncId, Image, Inst, Mem, Op, Scalar, Scope, SourceLoc, Type,
-    Value,
+    BinOp, Collective, DeviceOp, FuncId, Image, Inst, Mem, Op, Scope, SourceLoc, Type, Value,
 };
 
-impl Linearizer<'_> {
-    /// The shape of a value for a use in the current block.
-    fn shape(&self, value: Value) -> Shape {
-        self.shapes.at(self.src, self.cfg, value, self.at)
-    }
-
-    /// The value in lane 0, of a value that is not varying here.
-    pub(super) fn scalar(&mut self, value: Value) -> Value {
-        if let Some(bits) = self.src.as_const(value) {
-            let ty = self.src.ty(value);
-            return self.builder().iconst(ty, bits);
-        }
-        self.scalars[value].expect("what is not varying has a scalar")
-    }
-
-    /// The value in lane 0, of any value.
-    pub(super) fn first_lane(&mut self, value: Value) -> Value {
-        match self.shape(value) {
-            Shape::Varying => {
-                let all = self.vector(value);
-                self.builder().extract(all, 0)
-            }
-            _ => self.scalar(value),
-        }
-    }
-
-    /// The value in every lane.
-    pub(super) fn vector(&mut self, value: Value) -> Value {
-        if let Some(id) = self.escaped(value, self.at) {
-            return self.out_value(value, id);
-        }
-        if let Some(vector) = self.vectors[value].expand() {
-            return vector;
-        }
-        if let Some(&vector) = self.widened.get(&value) {
-            return vector;
-        }
-        let lanes = self.width;
-        let ty = self.src.ty(value).with_lanes(lanes);
-        let vector = match self.shapes.of(value) {
-            _ if self.src.as_const(value).is_some() => {
-                let bits = self.src.as_const(value).unwrap_or(0);
-                self.builder().iconst(ty, bits)
-            }
-            Shape::Affine(stride) => {
-                let base = self.scalar(value);
-                self.affine_vector(base, stride)
-            }
-            Shape::Guarded(..) => {
-                let inst = self
-                    .src
-                    .def_inst(value)
-                    .expect("parameters are not guarded");
-                self.widen(inst)[0]
-            }
-            _ => {
-                let base = self.scalar(value);
-                self.builder().splat(base, lanes)
-            }
-        };
-        self.widened.insert(value, vector);
-        vector
-    }
-
-    fn affine_vector(&mut self, base: Value, stride: i64) -> Value {
-        let lanes = self.width;
-        let mut b = self.builder();
-        let ty = b.ty(base).with_lanes(lanes);
-        let splat = b.splat(base, lanes);
-        let int = ty.with_scalar(ty.scalar.as_int());
-        let ids = b.val(Op::LaneIds, &[], int);
-        let offsets = if stride == 1 {
-            ids
-        } else if stride > 0 && (stride as u64).is_power_of_two() {
-            let amount = b.iconst(int, u64::from(stride.trailing_zeros()));
-            b.binary(BinOp::Shl, ids, amount)
-        } else {
-            let factor = b.iconst(int, stride as u64);
-            b.binary(BinOp::IMul, ids, factor)
-        };
-        if ty.scalar == Scalar::Ptr {
-            b.ptr_add(splat, offsets)
-        } else {
-            b.binary(BinOp::IAdd, splat, offsets)
-        }
-    }
-
-    /// Emits a lane-wise instruction on vectors; its results.
-    fn widen(&mut self, inst: Inst) -> SmallVec<[Value; 2]> {
-        let data = &self.src.insts[inst];
-        let args: SmallVec<[Value; 4]> = data
-            .args
-            .iter()
-            .enumerate()
-            .map(|(i, &arg)| {
-                if i == 0 && data.op == Op::Select && self.shape(arg).is_uniform() {
-                    self.scalar(arg)
-                } else {
-                    self.vector(arg)
-                }
-            })
-            .collect();
-        self.make(inst, data.op.clone(), &args, self.width)
-    }
-
-    fn make(&mut self, inst: Inst, op: Op, args: &[Value], lanes: u8) -> SmallVec<[Value; 2]> {
-        let data = &self.src.insts[inst];
-        let types: SmallVec<[Type; 2]> = data
-            .results
-            .iter()
-            .map(|&r| self.src.ty(r).with_lanes(lanes))
-            .collect();
-        let loc = data.loc;
-        let mut b = self.builder();
-        b.loc = loc;
-        let new = b.ins(op, args, &types);
-        self.out.insts[new].results.clone()
-    }
-
-    fn define_all(&mut self, inst: Inst, new: &[Value]) {
-        for (&old, &new) in self.src.insts[inst].results.iter().zip(new) {
-            match self.shapes.of(old) {
-                Shape::Varying => self.vectors[old] = new.into(),
-                _ => self.scalars[old] = new.into(),
-            }
-        }
-    }
-
+impl Emitter<'_> {
     /// Translates an instruction of the current block.
     pub(super) fn emit(&mut self, inst: Inst) {
-        let data = &self.src.insts[inst];
+        let data = &self.source.func.insts[inst];
         match data.op.clone() {
             Op::Const(_) => {}
             Op::Alloca { size, align } => {
-                let size = size.next_multiple_of(align) * u32::from(self.width);
+                let size = size.next_multiple_of(align) * u32::from(self.source.width);
                 let new = self.make(inst, Op::Alloca { size, align }, &[], 1);
                 self.define_all(inst, &new);
             }
@@ -194,7 +64,7 @@ impl Linearizer<'_> {
                 let varying = data
                     .results
                     .first()
-                    .is_some_and(|&r| self.shapes.of(r) == Shape::Varying);
+                    .is_some_and(|&r| self.source.shapes.of(r) == Shape::Varying);
                 let new = if varying {
                     self.widen(inst)
                 } else {
@@ -207,17 +77,10 @@ impl Linearizer<'_> {
         }
     }
 
-    fn mask_arg(&self) -> Option<Value> {
-        match self.mask {
-            Mask::Full => None,
-            Mask::Of(lanes) => Some(lanes),
-        }
-    }
-
     fn load(&mut self, inst: Inst, mut mem: Mem) {
-        let data = &self.src.insts[inst];
+        let data = &self.source.func.insts[inst];
         let ptr = data.args[0];
-        let varying = self.shapes.of(data.results[0]) == Shape::Varying;
+        let varying = self.source.shapes.of(data.results[0]) == Shape::Varying;
         if !varying {
             let address = self.scalar(ptr);
             let new = self.make(inst, Op::Load(mem), &[address], 1);
@@ -229,13 +92,13 @@ impl Linearizer<'_> {
             mem.stride = stride;
             let mut args: SmallVec<[Value; 4]> = smallvec::smallvec![address];
             args.extend(this.mask_arg());
-            this.make(inst, Op::Load(mem), &args, this.width)
+            this.make(inst, Op::Load(mem), &args, this.source.width)
         });
         self.define_all(inst, &new);
     }
 
     fn store(&mut self, inst: Inst, mut mem: Mem) {
-        let data = &self.src.insts[inst];
+        let data = &self.source.func.insts[inst];
         let ptr = data.args[0];
         let elements: SmallVec<[Value; 4]> = data.args[1..].iter().copied().collect();
         if self.shape(ptr).is_uniform() && !mem.volatile {
@@ -243,7 +106,7 @@ impl Linearizer<'_> {
             let uniform = elements.iter().all(|&e| self.shape(e).is_uniform());
             if full || uniform {
                 // All lanes write here; the last active one wins.
-                let last = self.width - 1;
+                let last = self.source.width - 1;
                 let mut args: SmallVec<[Value; 4]> = smallvec::smallvec![self.scalar(ptr)];
                 for element in elements {
                     args.push(if self.shape(element).is_uniform() {
@@ -264,7 +127,7 @@ impl Linearizer<'_> {
             let mut args: SmallVec<[Value; 4]> = smallvec::smallvec![address];
             args.extend(values.iter().copied());
             args.extend(this.mask_arg());
-            this.make(inst, Op::Store(mem), &args, this.width)
+            this.make(inst, Op::Store(mem), &args, this.source.width)
         });
     }
 
@@ -311,7 +174,7 @@ impl Linearizer<'_> {
     fn checks(&mut self, guards: Guards) -> Option<Value> {
         let mut all: Option<Value> = None;
         for guard in guards.iter() {
-            if self.mask == Mask::Full && self.shapes.is_promised(guard) {
+            if self.mask == Mask::Full && self.source.shapes.is_promised(guard) {
                 continue;
             }
             let ok = self.holds(guard);
@@ -324,7 +187,8 @@ impl Linearizer<'_> {
         all
     }
 
-    /// Emits `make(true)` where `ok` holds and `make(false)` where it does not; the results of either.
+    /// Emits `make(true)` where `ok` holds and `make(false)` where it does not; the results of
+    /// either.
     fn either(
         &mut self,
         inst: Inst,
@@ -345,10 +209,10 @@ impl Linearizer<'_> {
             self.widened.clone_from(&widened);
         }
         self.to = after;
-        let types: SmallVec<[Type; 2]> = self.src.insts[inst]
+        let types: SmallVec<[Type; 2]> = self.source.func.insts[inst]
             .results
             .iter()
-            .map(|&r| self.src.ty(r).with_lanes(self.width))
+            .map(|&r| self.source.func.ty(r).with_lanes(self.source.width))
             .collect();
         types
             .into_iter()
@@ -356,9 +220,10 @@ impl Linearizer<'_> {
             .collect()
     }
 
-    /// An operation without results that each active lane does for itself; once if all operands are uniform.
+    /// An operation without results that each active lane does for itself; once if all operands are
+    /// uniform.
     fn by_lane(&mut self, inst: Inst, always: bool, op: impl Fn(bool) -> Op) {
-        let data = &self.src.insts[inst];
+        let data = &self.source.func.insts[inst];
         let uniform = |this: &Self, v: &Value| this.shape(*v).is_uniform();
         if !always && data.args.iter().all(|v| uniform(self, v)) {
             let args: Vec<Value> = data.args.iter().map(|&v| self.scalar(v)).collect();
@@ -367,13 +232,14 @@ impl Linearizer<'_> {
         }
         let mut args: Vec<Value> = data.args.iter().map(|&v| self.vector(v)).collect();
         args.extend(self.mask_arg());
-        self.make(inst, op(self.mask != Mask::Full), &args, self.width);
+        self.make(inst, op(self.mask != Mask::Full), &args, self.source.width);
     }
 
-    /// Once if everybody reads the same texel, else for each active lane; image and sampler are mostly the same for all.
+    /// Once if everybody reads the same texel, else for each active lane; image and sampler are
+    /// mostly the same for all.
     fn image_read(&mut self, inst: Inst, mut image: Image) {
-        let data = &self.src.insts[inst];
-        if self.shapes.of(data.results[0]) != Shape::Varying {
+        let data = &self.source.func.insts[inst];
+        if self.source.shapes.of(data.results[0]) != Shape::Varying {
             let args: Vec<Value> = data.args.iter().map(|&v| self.scalar(v)).collect();
             let new = self.make(inst, Op::ImageRead(image), &args, 1);
             self.define_all(inst, &new);
@@ -389,12 +255,12 @@ impl Linearizer<'_> {
             });
         }
         args.extend(self.mask_arg());
-        let new = self.make(inst, Op::ImageRead(image), &args, self.width);
+        let new = self.make(inst, Op::ImageRead(image), &args, self.source.width);
         self.define_all(inst, &new);
     }
 
     fn atomic(&mut self, inst: Inst) {
-        let data = &self.src.insts[inst];
+        let data = &self.source.func.insts[inst];
         let mut op = data.op.clone();
         if let Op::AtomicRmw(_, atomic)
         | Op::AtomicCmpXchg(atomic)
@@ -412,13 +278,13 @@ impl Linearizer<'_> {
             });
         }
         args.extend(self.mask_arg());
-        let new = self.make(inst, op, &args, self.width);
+        let new = self.make(inst, op, &args, self.source.width);
         self.define_all(inst, &new);
     }
 
     /// The lanes are the sub-group, those of the mask the ones that take part.
     fn collective(&mut self, inst: Inst, what: Collective, scope: Scope) {
-        let data = &self.src.insts[inst];
+        let data = &self.source.func.insts[inst];
         let mut args = Vec::new();
         for (i, &arg) in data.args.iter().enumerate() {
             args.push(if i == 1 && self.shape(arg).is_uniform() {
@@ -433,13 +299,17 @@ impl Linearizer<'_> {
             scope,
             masked: self.mask != Mask::Full,
         };
-        let lanes = if what.is_uniform() { 1 } else { self.width };
+        let lanes = if what.is_uniform() {
+            1
+        } else {
+            self.source.width
+        };
         let new = self.make(inst, op, &args, lanes);
         self.define_all(inst, &new);
     }
 
     fn printf(&mut self, inst: Inst) {
-        let data = &self.src.insts[inst];
+        let data = &self.source.func.insts[inst];
         let mut args = Vec::new();
         for (i, &arg) in data.args.iter().enumerate() {
             args.push(if i == 0 && self.shape(arg).is_uniform() {
@@ -449,20 +319,14 @@ impl Linearizer<'_> {
             });
         }
         // Always masked: the mask tells how many lanes print.
-        args.push(match self.mask {
-            Mask::Of(lanes) => lanes,
-            Mask::Full => {
-                let ty = Type::new(Scalar::I1, self.width);
-                self.builder().iconst(ty, 1)
-            }
-        });
+        args.push(self.mask_lanes());
         let new = self.make(inst, Op::Printf { masked: true }, &args, 1);
         self.define_all(inst, &new);
     }
 
     /// Every active lane asks, whether or not operands are the same.
     fn device(&mut self, inst: Inst, what: DeviceOp, block: Option<FuncId>) {
-        let data = &self.src.insts[inst];
+        let data = &self.source.func.insts[inst];
         let mut args = Vec::new();
         for &arg in &data.args {
             args.push(if self.shape(arg).is_uniform() {
@@ -472,24 +336,18 @@ impl Linearizer<'_> {
             });
         }
         // Always masked: the mask tells how many lanes ask.
-        args.push(match self.mask {
-            Mask::Of(lanes) => lanes,
-            Mask::Full => {
-                let ty = Type::new(Scalar::I1, self.width);
-                self.builder().iconst(ty, 1)
-            }
-        });
+        args.push(self.mask_lanes());
         let op = Op::Device {
             what,
             block,
             masked: true,
         };
-        let new = self.make(inst, op, &args, self.width);
+        let new = self.make(inst, op, &args, self.source.width);
         self.define_all(inst, &new);
     }
 
     fn note_gather(&mut self, inst: Inst) {
-        let data = &self.src.insts[inst];
+        let data = &self.source.func.insts[inst];
         let (what, loc): (_, SourceLoc) = match data.op {
             Op::Store(_) => ("store is scattered", data.loc),
             _ => ("load is gathered", data.loc),

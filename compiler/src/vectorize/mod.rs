@@ -6,16 +6,21 @@
 //! [`Stage::Vectorized`](crate::ir::Stage): a value that differs between them has W lanes, lane `l`
 //! for the l-th; a work-item query stands for the first one.
 //!
-//! Open `linearize.rs` first: it drives the rest, and turns divergent control flow into masks;
-//! `variables.rs` is what flows along its edges (kept in `state.rs`), `predicates.rs` decides a
-//! guard's predicates. `order.rs` decides in which order blocks are visited and which masks are
-//! equal; `emit.rs` widens one instruction; [`canonical`] prepares control flow.
+//! Open `linearize.rs` first: it drives the rest, and turns divergent control flow into masks.
+//! `source.rs` is what all read. `order.rs` decides in which order blocks are visited and which
+//! masks are equal; `edges.rs` has which blocks wait, `variables.rs` what flows along the edges
+//! (kept in `state.rs`). `values.rs` has the scalars and vectors of values and the function that is
+//! written; with it `emit.rs` widens one instruction, `predicates.rs` decides a guard's predicates.
+//! [`canonical`] prepares control flow.
 
+mod edges;
 mod emit;
 mod linearize;
 mod order;
 mod predicates;
+mod source;
 mod state;
+mod values;
 mod variables;
 
 use std::collections::BTreeSet;
@@ -24,6 +29,8 @@ use crate::analysis::{Across, Cfg, Shapes};
 use crate::ir::{Function, Value};
 use crate::launch::LaunchKey;
 use crate::transform::canonical;
+
+use source::Source;
 
 pub use linearize::Vectorized;
 pub use predicates::idle;
@@ -89,9 +96,14 @@ fn widen(
         let shapes = Shapes::assuming(&func, &cfg, key, Across::Chunk(width), assumptions);
         if !canonical::split_divergent_switches(&mut func, &shapes) {
             let order = order::Order::new(&func, &cfg, &shapes).ok_or("a loop has no way out")?;
-            return Ok(linearize::linearize(
-                &func, &cfg, &shapes, &order, width, predicates,
-            ));
+            return Ok(linearize::linearize(Source {
+                func: &func,
+                cfg: &cfg,
+                shapes: &shapes,
+                order: &order,
+                width,
+                predicates,
+            }));
         }
         func.layout = func.reverse_post_order();
     }

@@ -1,18 +1,22 @@
 //! In which order blocks are linearized, and which blocks have equal masks.
 //!
-//! Notation: *waiting graph*: the control-flow graph in which lanes that leave a divergent loop wait for the others. An
-//! edge that leaves a divergent loop goes to the loop's latch instead, and the latch has edges to the
-//! loop's exits. Where it leaves several loops, uniform ones first, the innermost divergent loop's latch is meant.
+//! Notation: *waiting graph*: the control-flow graph in which lanes that leave a divergent loop
+//! wait for the others. An edge that leaves a divergent loop goes to the loop's latch instead, and
+//! the latch has edges to the loop's exits. Where it leaves several loops, uniform ones first, the
+//! innermost divergent loop's latch is meant.
 //!
-//! The order is a pre-order walk of the waiting graph's dominator tree that visits siblings in reverse
-//! post-order, those inside more of the parent's loops first. Of siblings that may come in either order the one with fewer blocks
-//! below it comes first: few masks wait then, whatever the depth, and a chain of `else if` is run case by case. It has the properties that partial linearization
-//! (Moll & Hack, "Partial Control-Flow Linearization", PLDI 2018, section 4) asks for: topological but for
-//! back edges; the blocks that a block dominates follow it without a gap; so do the blocks of a divergent loop.
+//! The order is a pre-order walk of the waiting graph's dominator tree that visits siblings in
+//! reverse post-order, those inside more of the parent's loops first. Of siblings that may come in
+//! either order the one with fewer blocks below it comes first: few masks wait then, whatever the
+//! depth, and a chain of `else if` is run case by case. It has the properties that partial
+//! linearization (Moll & Hack, "Partial Control-Flow Linearization", PLDI 2018, section 4) asks
+//! for: topological but for back edges; the blocks that a block dominates follow it without a gap;
+//! so do the blocks of a divergent loop.
 //!
-//! A block has the mask of an earlier block when every lane that passes one passes the other in the same
-//! iteration of the same loops: when it is dominated by it, in the same loop, and post-dominates it in
-//! the graph without back edges, where latches jump to the loop's exits instead.
+//! A block has the mask of an earlier block when every lane that passes one passes the other in the
+//! same iteration of the same loops: when it is dominated by it, in the same loop, and
+//! post-dominates it in the graph without back edges, where latches jump to the loop's exits
+//! instead.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 

@@ -6,7 +6,7 @@
 //! remainder and the stride do.
 
 use super::Predicate;
-use super::linearize::Linearizer;
+use super::values::Emitter;
 use crate::analysis::{Guards, Shape};
 use crate::ir::{BinOp, ConvertOp, IntCC, Op, Type, UnOp, Value};
 
@@ -20,9 +20,9 @@ pub fn idle(clamp: BinOp) -> IntCC {
     }
 }
 
-impl Linearizer<'_> {
+impl Emitter<'_> {
     pub(super) fn result(&mut self, index: usize, value: Value) -> Value {
-        match self.predicates.get(index) {
+        match self.source.predicates.get(index) {
             None => self.first_lane(value),
             Some(Predicate::All) => self.bound(value, true),
             Some(Predicate::Any) => self.bound(value, false),
@@ -34,12 +34,16 @@ impl Linearizer<'_> {
     /// Something that implies that a condition holds in all lanes, or that is implied by its
     /// holding in any.
     fn bound(&mut self, value: Value, all: bool) -> Value {
-        if self.shapes.of(value) != Shape::Varying {
+        if self.source.shapes.of(value) != Shape::Varying {
             return self.scalar(value);
         }
-        let inst = self.src.def_inst(value).map(|inst| &self.src.insts[inst]);
+        let inst = self
+            .source
+            .func
+            .def_inst(value)
+            .map(|inst| &self.source.func.insts[inst]);
         match inst.map(|data| (&data.op, &data.args[..])) {
-            Some((&Op::ICmp(cc), &[a, b])) if self.shapes.is_monotone(value) => {
+            Some((&Op::ICmp(cc), &[a, b])) if self.source.shapes.is_monotone(value) => {
                 let lane = self.deciding_lane(cc, a, b, all);
                 let (at_a, at_b) = (self.lane(a, lane), self.lane(b, lane));
                 let verdict = self.builder().icmp(cc, at_a, at_b);
@@ -84,7 +88,7 @@ impl Linearizer<'_> {
         // or for much of it.
         let grows = self.stride(a).0 > self.stride(b).0;
         if grows == (less == all) {
-            u64::from(self.width) - 1
+            u64::from(self.source.width) - 1
         } else {
             0
         }
@@ -92,7 +96,7 @@ impl Linearizer<'_> {
 
     /// The stride of a uniform or affine value, and what has to hold for it to be affine.
     fn stride(&self, value: Value) -> (i64, Option<Guards>) {
-        match self.shapes.of(value) {
+        match self.source.shapes.of(value) {
             Shape::Affine(stride) => (stride, None),
             Shape::Guarded(stride, guards) => (stride, Some(guards)),
             _ => (0, None),
@@ -114,11 +118,15 @@ impl Linearizer<'_> {
 
     /// Whether what a guard stands for is so, as a condition.
     pub(super) fn holds(&mut self, guard: Value) -> Value {
-        let inst = self.src.def_inst(guard).expect("guards are instructions");
-        let data = &self.src.insts[inst];
+        let inst = self
+            .source
+            .func
+            .def_inst(guard)
+            .expect("guards are instructions");
+        let data = &self.source.func.insts[inst];
         match data.op {
             Op::Binary(op, _) => {
-                let uniform = |&value: &Value| self.shapes.of(value).is_uniform();
+                let uniform = |&value: &Value| self.source.shapes.of(value).is_uniform();
                 let (value, bound) = match &data.args[..] {
                     [bound, value] if uniform(bound) => (*value, *bound),
                     args => (args[0], args[1]),
@@ -137,13 +145,13 @@ impl Linearizer<'_> {
     /// is divided is affine with a stride that is not negative; neither it nor any lane's is
     /// negative or wraps.
     fn same_quotient(&mut self, remainder: Value) -> Value {
-        let inst = self.src.def_inst(remainder).expect("a remainder");
-        let data = &self.src.insts[inst];
+        let inst = self.source.func.def_inst(remainder).expect("a remainder");
+        let data = &self.source.func.insts[inst];
         let (&Op::Binary(op, _), &[number, divisor]) = (&data.op, &data.args[..]) else {
             unreachable!("a remainder has two operands")
         };
-        let reach = match self.shapes.of(number) {
-            Shape::Affine(stride) => stride as u64 * (u64::from(self.width) - 1),
+        let reach = match self.source.shapes.of(number) {
+            Shape::Affine(stride) => stride as u64 * (u64::from(self.source.width) - 1),
             _ => 0,
         };
         let (number, divisor) = (self.scalar(number), self.scalar(divisor));
@@ -163,11 +171,11 @@ impl Linearizer<'_> {
 
     /// Whether an affine number goes from the first lane to the last without wrapping.
     pub(super) fn no_wrap(&mut self, operand: Value, signed: bool) -> Value {
-        let stride = match self.shapes.of(operand) {
+        let stride = match self.source.shapes.of(operand) {
             Shape::Affine(c) | Shape::Guarded(c, _) => c,
             _ => 0,
         };
-        let reach = stride.wrapping_mul(i64::from(self.width) - 1);
+        let reach = stride.wrapping_mul(i64::from(self.source.width) - 1);
         let base = self.scalar(operand);
         let mut b = self.builder();
         let ty = b.ty(base);

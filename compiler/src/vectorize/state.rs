@@ -1,17 +1,26 @@
-//! Two collections of which many versions live at once, each made from another by a few changes: what is known along an
-//! edge of the new graph ([`State`]), and the blocks that wait there ([`Waiting`]).
+//! Two collections of which many versions live at once, each made from another by a few changes:
+//! what is known along an edge of the new graph ([`State`]), and the blocks that wait there
+//! ([`Waiting`]).
 //!
-//! Nested code has as many of both as it is deep, at every block. So versions share what they have in common, and comparing or
-//! joining two skips what they share: the cost is that of the changes.
+//! Nested code has as many of both as it is deep, at every block. So versions share what they have
+//! in common, and comparing or joining two skips what they share: the cost is that of the changes.
 
 use std::rc::Rc;
 
-use super::linearize::Mask;
+use crate::ir::Value;
 
 const BITS: u32 = 4;
 const FANOUT: usize = 1 << BITS;
 
-/// The values of variables, which are known by number; those without a value do not matter. A copy costs nothing.
+/// The lanes that are active; in a [`State`], any value of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mask {
+    Full,
+    Of(Value),
+}
+
+/// The values of variables, which are known by number; those without a value do not matter. A copy
+/// costs nothing.
 ///
 /// A tree of arrays: each level decides on four bits of the number, the topmost first.
 #[derive(Clone, Debug, Default)]
@@ -207,7 +216,6 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::ir::Value;
 
     #[test]
     fn states_are_maps() {

@@ -1,16 +1,20 @@
 //! Kernels that begin with a bounds check.
 //!
-//! `if (i < n) ...` around a whole kernel would mask everything in it, although almost every chunk is entirely inside. So when
-//! a region begins with such checks (blocks without effects, whose conditional branches lead to the empty end of the region or
-//! onward), it is cut in two: the *guard*, whether all work-items of a chunk pass every check, and the *inside*, the
-//! region given that they do. A chunk that passes runs the inside, with nothing masked; one of which no work-item
-//! passes is skipped; any other runs item by item, the checks included, in the loop that also runs what is left of a row.
+//! `if (i < n) ...` around a whole kernel would mask everything in it, although almost every chunk
+//! is entirely inside. So when a region begins with such checks (blocks without effects, whose
+//! conditional branches lead to the empty end of the region or onward), it is cut in two: the
+//! *guard*, whether all work-items of a chunk pass every check, and the *inside*, the region given
+//! that they do. A chunk that passes runs the inside, with nothing masked; one of which no
+//! work-item passes is skipped; any other runs item by item, the checks included, in the loop that
+//! also runs what is left of a row.
 //!
-//! A check may also lead somewhere else than to the end, such as the borders of a picture, if all checks do and the region is not long.
-//! Then chunks that do not pass run the region with masks, so it is there three times.
+//! A check may also lead somewhere else than to the end, such as the borders of a picture, if all
+//! checks do and the region is not long. Then chunks that do not pass run the region with masks, so
+//! it is there three times.
 //!
-//! Only checks that compare ids with uniform values count: those fail at the edge of the range, seldom and
-//! in runs. So does the mark of who returned before a barrier. A condition on data may fail anywhere; masks are right for it.
+//! Only checks that compare ids with uniform values count: those fail at the edge of the range,
+//! seldom and in runs. So does the mark of who returned before a barrier. A condition on data may
+//! fail anywhere; masks are right for it.
 
 use crate::analysis::{Cfg, Shape, Shapes};
 use crate::ir::{BinOp, Block, BlockCall, Function, Op, Terminator, Value};
@@ -34,7 +38,8 @@ pub(super) struct Bounds {
     pub outside: bool,
 }
 
-/// Finds the bounds checks of a region; `None` if it does not begin with any that work-items may pass differently.
+/// Finds the bounds checks of a region; `None` if it does not begin with any that work-items may
+/// pass differently.
 pub(super) fn find_bounds(inside: &Function, cfg: &Cfg, shapes: &Shapes) -> Option<Bounds> {
     if !inside.results.is_empty() {
         return None;
@@ -59,7 +64,8 @@ pub(super) fn find_bounds(inside: &Function, cfg: &Cfg, shapes: &Shapes) -> Opti
         let checked = steps.iter().any(|step| step.check.is_some());
         let quiet = data.insts.iter().all(|&inst| {
             let op = &inside.insts[inst].op;
-            // The guard runs for all work-items; after a check, a load may be for those that pass only.
+            // The guard runs for all work-items; after a check, a load may be for those that pass
+            // only.
             op.is_pure() || !checked && !op.has_side_effect()
         });
         if !quiet {

@@ -1,11 +1,12 @@
 //! Sign and zero extensions spelled as such, and variables no wider than they need be.
 //!
-//! Front ends write the extension of a truncated id as shifts or a mask of the wide value: `(x << 32) >> 32`,
-//! `x & 0xffffffff`. Shape analysis knows what an extension does to lanes, and vector units extend better than they
-//! shift 64-bit lanes, so these are spelled out: `((x << 32) + (k << 32)) >>s j` is `sext(trunc(x + k)) << (32 - j)`.
+//! Front ends write the extension of a truncated id as shifts or a mask of the wide value: `(x <<
+//! 32) >> 32`, `x & 0xffffffff`. Shape analysis knows what an extension does to lanes, and vector
+//! units extend better than they shift 64-bit lanes, so these are spelled out: `((x << 32) + (k <<
+//! 32)) >>s j` is `sext(trunc(x + k)) << (32 - j)`.
 //!
-//! Then a loop variable of 64 bits of which only the low 32 are ever used (`i = (size_t) (int) i + size`) becomes one of 32.
-//! Cost: linear.
+//! Then a loop variable of 64 bits of which only the low 32 are ever used (`i = (size_t) (int) i +
+//! size`) becomes one of 32. Cost: linear.
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 

@@ -1,13 +1,14 @@
 //! Whether a kernel can tell in which work-groups its work-items run.
 //!
-//! One that cannot does the same whatever the local size is, so that a launch may take the local size that suits the machine in
-//! place of the one that it was given. Cost: linear.
+//! One that cannot does the same whatever the local size is, so that a launch may take the local
+//! size that suits the machine in place of the one that it was given. Cost: linear.
 
 use super::subgroups;
 use crate::ir::{DimQuery, Function, Op, ParamSource, Query, Scope};
 
-/// Whether a kernel's results may depend on which work-items are a work-group: it asks about groups, its work-items wait for
-/// one another or do something together, they share local memory, or memory is ordered for those of a group alone.
+/// Whether a kernel's results may depend on which work-items are a work-group: it asks about
+/// groups, its work-items wait for one another or do something together, they share local memory,
+/// or memory is ordered for those of a group alone.
 pub fn depends_on_groups(kernel: &Function, params: &[ParamSource]) -> bool {
     let narrow = |scope: Scope| !matches!(scope, Scope::Device | Scope::AllDevices);
     let observes = |op: &Op| match op {

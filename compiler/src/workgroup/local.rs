@@ -1,14 +1,16 @@
 //! Where work-group variables and the barrier context lie in scratch memory.
 //!
-//! Scratch memory is `[work-group memory | barrier context]` ([`crate::abi`]). The kernel's own variables come first in work-group
-//! memory, in declaration order. The context holds an array for each slot, one element per work-item in
-//! linear local order, so that neighbours' values are neighbours in memory.
+//! Scratch memory is `[work-group memory | barrier context]` ([`crate::abi`]). The kernel's own
+//! variables come first in work-group memory, in declaration order. The context holds an array for
+//! each slot, one element per work-item in linear local order, so that neighbours' values are
+//! neighbours in memory.
 
 use crate::ir::{Function, SlotId};
 
 /// The offset of each work-group variable in declaration order, and the bytes of all of them.
 ///
-/// The one definition of this layout: [`crate::kernel_info::KernelInfo::local_mem_size`] is the second result.
+/// The one definition of this layout: [`crate::kernel_info::KernelInfo::local_mem_size`] is the
+/// second result.
 pub fn local_layout(func: &Function) -> (Vec<u64>, u64) {
     let mut offsets = Vec::with_capacity(func.locals.len());
     let mut end: u64 = 0;
@@ -20,9 +22,11 @@ pub fn local_layout(func: &Function) -> (Vec<u64>, u64) {
     (offsets, end)
 }
 
-/// For each slot, how many bytes per work-item lie before its array, and the bytes per work-item of all.
+/// For each slot, how many bytes per work-item lie before its array, and the bytes per work-item of
+/// all.
 ///
-/// The arrays are ordered by falling alignment, so that each starts aligned whatever the number of work-items.
+/// The arrays are ordered by falling alignment, so that each starts aligned whatever the number of
+/// work-items.
 pub(super) fn context_layout(func: &Function) -> (Vec<u64>, u64) {
     let mut order: Vec<SlotId> = func.slots.keys().collect();
     order.sort_by_key(|&slot| std::cmp::Reverse(slot_align(func, slot)));

@@ -5,7 +5,8 @@ use crate::ir::{BinOp, ConvertOp, Function, InstData, Op, Query};
 /// A value computed again costs at most this many instructions.
 pub(super) const CHEAP: u32 = 8;
 
-/// What an instruction costs without its operands; `None` for what gives something else the second time, may trap, or takes long.
+/// What an instruction costs without its operands; `None` for what gives something else the second
+/// time, may trap, or takes long.
 pub(super) fn cost(func: &Function, data: &InstData) -> Option<u32> {
     let is_float = || func.ty(data.results[0]).scalar.is_float();
     match &data.op {

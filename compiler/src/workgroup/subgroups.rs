@@ -1,8 +1,9 @@
 //! Sub-groups: the work-items of a chunk.
 //!
-//! A sub-group is as many work-items, consecutive in local linear order, as a vector has lanes; the last one of a work-group
-//! may be smaller. So in a kernel that can tell, chunks must not end with rows, and code in which work-items of a sub-group do
-//! something together must run for all of them at once, also in a last, partial chunk.
+//! A sub-group is as many work-items, consecutive in local linear order, as a vector has lanes; the
+//! last one of a work-group may be smaller. So in a kernel that can tell, chunks must not end with
+//! rows, and code in which work-items of a sub-group do something together must run for all of them
+//! at once, also in a last, partial chunk.
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
@@ -78,7 +79,8 @@ fn group_size(b: &mut Builder<'_>) -> Value {
     b.binary(BinOp::IMul, xy, z)
 }
 
-/// Computes every id from the local linear id, so that work-items can run in its order, whatever row they are in.
+/// Computes every id from the local linear id, so that work-items can run in its order, whatever
+/// row they are in.
 pub(super) fn flatten(kernel: &mut Function) {
     let mut replace: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     replace.resize(kernel.values.len());

@@ -22,8 +22,8 @@ pub enum Verdict {
     Invalid(String),
 }
 
-/// Judges the first run of a file test. With `checked`, a kernel that races, reads uninitialised memory or does
-/// not terminate is invalid.
+/// Judges the first run of a file test. With `checked`, a kernel that races, reads uninitialised
+/// memory or does not terminate is invalid.
 pub fn judge(text: &str, checked: bool) -> Verdict {
     match prepare(text) {
         Ok((module, run)) => {

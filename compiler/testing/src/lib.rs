@@ -7,7 +7,8 @@
 //! a number -> modules/mutate.rs -> SPIR-V that may be wrong --> refused or compiled, never a panic
 //! ```
 //!
-//! Open `engines/mod.rs` first. The tests are in `../tests`, with a page on the format of file tests.
+//! Open `engines/mod.rs` first. The tests are in `../tests`, with a page on the format of file
+//! tests.
 
 pub mod assembly;
 pub mod engines;

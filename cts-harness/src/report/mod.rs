@@ -21,7 +21,8 @@ const FILTERS_NAMED: usize = 6;
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Tally {
     counts: BTreeMap<Outcome, usize>,
-    /// Time of all its sub-tests, in seconds; more than passed on a clock when they ran in parallel.
+    /// Time of all its sub-tests, in seconds; more than passed on a clock when they ran in
+    /// parallel.
     seconds: f64,
 }
 

@@ -1,4 +1,5 @@
-//! The local size that the driver chooses when the application gives none, beside ones given by hand.
+//! The local size that the driver chooses when the application gives none, beside ones given by
+//! hand.
 //!
 //! Only benchmarks that leave it open are measured. All sizes are tried in one process, in turn.
 
@@ -24,7 +25,8 @@ const GIVEN: [&[&[usize]]; 2] = [
     ],
 ];
 
-/// Prints for each benchmark the time with the chosen size, the best of the others, and how many times as long the first took.
+/// Prints for each benchmark the time with the chosen size, the best of the others, and how many
+/// times as long the first took.
 pub fn compare(arguments: &Arguments) -> Result<()> {
     let driver = drivers::find(&arguments.drivers)?.into_iter().next();
     let mut candidate = Candidate::start(&driver.ok_or("no driver found")?)?;

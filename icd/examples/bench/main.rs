@@ -1,7 +1,8 @@
-//! Benchmarks: a fixed set of kernels on Brolga and on every other OpenCL CPU driver of the machine.
+//! Benchmarks: a fixed set of kernels on Brolga and on every other OpenCL CPU driver of the
+//! machine.
 //!
-//! An example of the `icd` crate because it is an application: it knows drivers only through the C interface and the loader, and compiling
-//! it with the crate's tests keeps it from rotting.
+//! An example of the `icd` crate because it is an application: it knows drivers only through the C
+//! interface and the loader, and compiling it with the crate's tests keeps it from rotting.
 //!
 //! ```text
 //! suite.rs, suite/   the benchmarks: kernels, inputs, checks
@@ -10,7 +11,8 @@
 //! report.rs          ratios and JSON
 //! ```
 //!
-//! Other programs run on the machine meanwhile, so each measurement goes round the drivers several times and the best time counts.
+//! Other programs run on the machine meanwhile, so each measurement goes round the drivers several
+//! times and the best time counts.
 
 mod local_sizes;
 mod report;
@@ -297,7 +299,8 @@ fn overheads(arguments: &Arguments, candidates: &mut [Candidate]) -> [Section; 2
     sections
 }
 
-/// The suite as SPIR-V 1.2, which every driver that takes IL understands, in a folder that lives as long as it is needed.
+/// The suite as SPIR-V 1.2, which every driver that takes IL understands, in a folder that lives as
+/// long as it is needed.
 fn compile_to_il() -> Result<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let source = folder.path().join("suite.cl");
@@ -351,7 +354,7 @@ fn run_tool(command: &mut Command) -> Result<()> {
     }
 }
 
-/// Whether `spirv-val` accepts a module; without that tool, nobody objects.
+/// Whether `spirv-val` accepts a module; without that tool, no module is rejected.
 fn validates(il: &Path) -> bool {
     Command::new("spirv-val")
         .arg(il)

@@ -12,7 +12,8 @@ pub struct Section {
     pub rows: Vec<String>,
 }
 
-/// Prints, for each measurement, the first driver's time and how many times as long each other driver took: above 1 the first is ahead.
+/// Prints, for each measurement, the first driver's time and how many times as long each other
+/// driver took: above 1 the first is ahead.
 pub fn print(sections: &[Section], candidates: &[Candidate]) {
     let Some((first, others)) = candidates.split_first() else {
         return;

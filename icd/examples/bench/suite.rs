@@ -1,7 +1,7 @@
 //! The fixed set of benchmarks: how each is set up, and how its result is checked.
 //!
-//! A benchmark's host side is in one of the files below, next to the computation that checks it. Every kernel is in
-//! `kernels.cl`.
+//! A benchmark's host side is in one of the files below, next to the computation that checks it.
+//! Every kernel is in `kernels.cl`.
 
 #[path = "suite/arithmetic.rs"]
 mod arithmetic;

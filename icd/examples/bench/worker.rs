@@ -144,8 +144,8 @@ impl Worker {
         Ok(summary(&mut times))
     }
 
-    /// An empty kernel of one work-item: enqueued and waited for; many enqueued before one wait; and from the event that it waits for
-    /// to the end of the wait for its own.
+    /// An empty kernel of one work-item: enqueued and waited for; many enqueued before one wait;
+    /// and from the event that it waits for to the end of the wait for its own.
     fn latency(&mut self) -> Result<Value> {
         const COUNT: usize = 500;
         let kernel = self.program()?.kernel("empty")?;
@@ -176,7 +176,8 @@ impl Worker {
         }))
     }
 
-    /// Writes, reads, copies, and maps with unmaps, each waited for: of much, for the bandwidth, and of little, for the overhead.
+    /// Writes, reads, copies, and maps with unmaps, each waited for: of much, for the bandwidth,
+    /// and of little, for the overhead.
     fn transfer(&mut self) -> Result<Value> {
         let mut answer = serde_json::Map::new();
         for (label, bytes, repeat) in [("32 MiB", 32 << 20, 8), ("4 KiB", 4096, 500)] {

@@ -1,8 +1,9 @@
 //! An application that runs on whatever the system's OpenCL loader finds, Brolga first.
 //!
-//! `cargo run --release -p brolga-icd --example demo`, with `OCL_ICD_VENDORS` naming a folder that has Brolga's `.icd` file. It builds
-//! one kernel from SPIR-V and the others from OpenCL C, runs them, compares every result with the same computation on the host, and
-//! prints times. Exit status 1 when anything is wrong.
+//! `cargo run --release -p brolga-icd --example demo`, with `OCL_ICD_VENDORS` naming a folder that
+//! has Brolga's `.icd` file. It builds one kernel from SPIR-V and the others from OpenCL C, runs
+//! them, compares every result with the same computation on the host, and prints times. Exit status
+//! 1 when anything is wrong.
 
 use std::io::{Read, Seek, Write};
 use std::process::{Command, ExitCode, Stdio};
@@ -160,7 +161,8 @@ impl Demo {
             .value(limit)?;
         let (first, best) = self.time_repeatedly(&kernel, &[width, height], &[])?;
         let got = self.session.read(&image)?;
-        // The compiler may fuse multiplications and additions, so points near the border may differ.
+        // The compiler may fuse multiplications and additions, so points near the border may
+        // differ.
         let mut different = 0;
         for (index, &n) in got.iter().enumerate() {
             let cx = left + step * (index % width) as f32;
@@ -243,7 +245,8 @@ impl Demo {
         Ok(())
     }
 
-    /// Kernels print to the standard output of the process; for the check it leads to a file meanwhile.
+    /// Kernels print to the standard output of the process; for the check it leads to a file
+    /// meanwhile.
     fn hello(&mut self, kernel: Kernel) -> Result<()> {
         let kernel = kernel.value(0.25_f32)?;
         let (time, printed) = capture_stdout(|| self.time(&kernel, &[4], &[1]))?;

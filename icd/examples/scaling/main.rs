@@ -1,8 +1,10 @@
-//! How compile time grows with the size of a program: `cargo run --release -p brolga-icd --example scaling`.
+//! How compile time grows with the size of a program: `cargo run --release -p brolga-icd --example
+//! scaling`.
 //!
-//! Makes SPIR-V of several shapes with 100, 1,000, 10,000 and 100,000 instructions and prints the processor time that each stage of
-//! the compiler takes for an instruction, and how many times as much that is for the largest program as for
-//! the smallest. With `--drivers`, the same modules go to every OpenCL CPU driver of the machine as well.
+//! Makes SPIR-V of several shapes with 100, 1,000, 10,000 and 100,000 instructions and prints the
+//! processor time that each stage of the compiler takes for an instruction, and how many times as
+//! much that is for the largest program as for the smallest. With `--drivers`, the same modules go
+//! to every OpenCL CPU driver of the machine as well.
 //!
 //! ```text
 //! shapes.rs   the programs

@@ -1,7 +1,8 @@
 //! Programs of about a given number of instructions, in SPIR-V 1.0 for OpenCL.
 //!
-//! Every kernel is called `k0`, `k1`, ... and has one argument, a buffer of 32-bit numbers, at least 4096 of them. What they compute
-//! means nothing, but all of it is used, and most of it differs between work-items.
+//! Every kernel is called `k0`, `k1`, ... and has one argument, a buffer of 32-bit numbers, at
+//! least 4096 of them. What they compute means nothing, but all of it is used, and most of it
+//! differs between work-items.
 
 use std::collections::HashMap;
 
@@ -232,7 +233,8 @@ impl Build {
         self.kernels += 1;
     }
 
-    /// `n` instructions without a branch: arithmetic on earlier results, and some accesses to memory.
+    /// `n` instructions without a branch: arithmetic on earlier results, and some accesses to
+    /// memory.
     fn straight(&mut self, start: Start, n: usize) -> Word {
         let mut recent = [start.x; 12];
         for i in 0..n * 5 / 6 {
@@ -279,7 +281,8 @@ impl Build {
         })
     }
 
-    /// Private variables, read and written in turn, as a front end writes them that does not optimise.
+    /// Private variables, read and written in turn, as a front end writes them that does not
+    /// optimise.
     fn variables(&mut self, start: Start, n: usize) -> Word {
         let variables = std::mem::take(&mut self.variables);
         for &variable in &variables {

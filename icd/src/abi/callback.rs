@@ -32,7 +32,8 @@ pub fn on_context_error(
 ) -> Box<dyn Fn(&str) + Send + Sync> {
     Box::new(move |message| {
         let text = CString::new(message.replace('\0', " ")).unwrap_or_default();
-        // SAFETY: the application gave the function for this use, with these arguments; the text outlives the call.
+        // SAFETY: the application gave the function for this use, with these arguments; the text
+        // outlives the call.
         unsafe { notify(text.as_ptr(), null(), 0, user_data.to_c()) }
     })
 }

@@ -1,16 +1,16 @@
 //! The dispatch table: what the first word of every handle points to.
 //!
-//! The loader finds an entry point by its position here, so the order is fixed by the Khronos headers
-//! (`struct _cl_icd_dispatch`); `opencl-sys` carries it as a type, and `tests/icd/slots.rs` compares each slot with the
-//! header of the system.
+//! The loader finds an entry point by its position here, so the order is fixed by the Khronos
+//! headers (`struct _cl_icd_dispatch`); `opencl-sys` carries it as a type, and `tests/icd/slots.rs`
+//! compares each slot with the header of the system.
 
 use opencl_sys::cl_icd::cl_icd_dispatch;
 
 use super::entry_points::wrapper;
 
-/// The value of the two tagged slots that tells a loader that this driver has `cl_khr_icd` 2.0.0: the second word of
-/// each handle is the loader's. Neither slot is ever called through: `clGetPlatformIDs` and `clUnloadCompiler` take no
-/// handle.
+/// The value of the two tagged slots that tells a loader that this driver has `cl_khr_icd` 2.0.0:
+/// the second word of each handle is the loader's. Neither slot is ever called through:
+/// `clGetPlatformIDs` and `clUnloadCompiler` take no handle.
 pub const CL_ICD2_TAG_KHR: isize = 0x4F50_454E_434C_3331;
 
 macro_rules! dispatch_table {

@@ -1,20 +1,23 @@
 //! The table of entry points: name, C prototype, and the function of `api` that answers.
 //!
 //! Each line becomes two C functions. `wrapper::clX` is the one in the dispatch table and behind
-//! `clGetExtensionFunctionAddress`; its symbol is private, so that an ICD loader in the same process, which defines
-//! `clX` too, can never be called in its place. `exports::clX` is the public symbol, for programs that are linked
-//! with this library or have it preloaded, and only calls the entry wrapper.
+//! `clGetExtensionFunctionAddress`; its symbol is private, so that an ICD loader in the same
+//! process, which defines `clX` too, can never be called in its place. `exports::clX` is the public
+//! symbol, for programs that are linked with this library or have it preloaded, and only calls the
+//! entry wrapper.
 //!
-//! The first word of a line says how arguments and result are passed:
+//! The first word of a line says what is added to the prototype, and what the `api` function, which
+//! has the line's arguments, takes and returns:
 //!
-//! | word | adds to the prototype | the `api` function takes and returns |
-//! | --- | --- | --- |
-//! | `status` | `cl_int` result | the arguments; `CLResult<()>` |
-//! | `query` | the three `param_value` arguments, `cl_int` result | the arguments and an [`InfoWriter`]; `CLResult<()>` |
-//! | `enqueue` | wait list and event arguments, `cl_int` result | the arguments and [`Events`]; `CLResult<()>` |
-//! | `command` | command-buffer, queue and properties in front; wait list, sync-point and mutable handle arguments; `cl_int` result | [`Recording`] and the arguments; `CLResult<()>` |
-//! | `created` | `errcode_ret` | the arguments; `CLResult` of the handle or pointer |
-//! | `plain` | nothing | the arguments; `CLResult` of the pointer or nothing |
+//! - `status`: a `cl_int` result. Returns `CLResult<()>`.
+//! - `query`: the three `param_value` arguments and a `cl_int` result. Takes an [`InfoWriter`] last
+//!   and returns `CLResult<()>`.
+//! - `enqueue`: wait list and event arguments and a `cl_int` result. Takes [`Events`] last and
+//!   returns `CLResult<()>`.
+//! - `command`: command-buffer, queue and properties in front; wait list, sync-point and mutable
+//!   handle arguments; a `cl_int` result. Takes a [`Recording`] first and returns `CLResult<()>`.
+//! - `created`: `errcode_ret`. Returns `CLResult` of the handle or pointer.
+//! - `plain`: nothing. Returns `CLResult` of the pointer or nothing.
 
 use std::ffi::{c_char, c_void};
 

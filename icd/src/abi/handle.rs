@@ -1,13 +1,14 @@
 //! Handles: what a `cl_context` or `cl_mem` points to, and which of them are alive.
 //!
-//! A handle is the address of a [`Handle`], whose first two words belong to the ICD loader: the dispatch table, and
-//! the loader's own data (`cl_khr_icd` 2.0.0). Every kind of object has a [`Registry`] of the live ones, so that
-//! a null, stale, foreign or wrongly typed handle is found out by a table look-up and nothing is dereferenced.
+//! A handle is the address of a [`Handle`], whose first two words belong to the ICD loader: the
+//! dispatch table, and the loader's own data (`cl_khr_icd` 2.0.0). Every kind of object has a
+//! [`Registry`] of the live ones, so that a null, stale, foreign or wrongly typed handle is found
+//! out by a table look-up and nothing is dereferenced.
 //!
-//! A handle is alive while the application holds references (`clRetain*`, `clRelease*`) or another object or a
-//! command needs it. The application's references together own one `Arc`, which the handle keeps in itself until the
-//! last of them goes. A handle that is only alive through other objects, such as the context of a live queue, may be
-//! retained again.
+//! A handle is alive while the application holds references (`clRetain*`, `clRelease*`) or another
+//! object or a command needs it. The application's references together own one `Arc`, which the
+//! handle keeps in itself until the last of them goes. A handle that is only alive through other
+//! objects, such as the context of a live queue, may be retained again.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -89,10 +90,10 @@ pub struct Handle<T: Object> {
     application: Mutex<ApplicationReferences<T>>,
 }
 
-/// `keep` is this handle itself while `count` is not zero.
+/// `own` is this handle itself while `count` is not zero.
 struct ApplicationReferences<T: Object> {
     count: cl_uint,
-    keep: Option<Ref<T>>,
+    own: Option<Ref<T>>,
 }
 
 /// The loader's data for the platform and everything made from it; set once, before any other call.
@@ -114,7 +115,7 @@ impl<T: Object> Handle<T> {
             object,
             application: Mutex::new(ApplicationReferences {
                 count: 0,
-                keep: None,
+                own: None,
             }),
         });
         handle.retain();
@@ -136,7 +137,7 @@ impl<T: Object> Handle<T> {
     pub fn retain(self: &Arc<Self>) {
         let mut application = self.application.lock();
         application.count += 1;
-        application.keep.get_or_insert_with(|| Arc::clone(self));
+        application.own.get_or_insert_with(|| Arc::clone(self));
     }
 
     /// One reference less; an error when the application holds none.
@@ -148,7 +149,7 @@ impl<T: Object> Handle<T> {
             }
             application.count -= 1;
             if application.count == 0 {
-                application.keep.take()
+                application.own.take()
             } else {
                 None
             }
@@ -186,7 +187,8 @@ type Shard<T> = RwLock<HashMap<usize, Weak<Handle<T>>, BuildHasherDefault<Addres
 
 /// The live handles of one kind.
 ///
-/// The `Weak` keeps a handle's address from being reused between the end of its object and its removal here.
+/// The `Weak` keeps a handle's address from being reused between the end of its object and its
+/// removal here.
 pub struct Registry<T: Object> {
     shards: [Shard<T>; SHARDS],
 }

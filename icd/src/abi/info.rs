@@ -1,4 +1,5 @@
-//! Answers to `clGet*Info`: one value, written with the size checks that all of those queries share.
+//! Answers to `clGet*Info`: one value, written with the size checks that all of those queries
+//! share.
 
 use std::ffi::{CString, c_void};
 
@@ -16,7 +17,7 @@ use super::pointers::{FromC, OutPtr, RawHandle};
 /// Every byte of a value is initialised: no padding.
 pub unsafe trait Pod: Copy {}
 
-macro_rules! plain {
+macro_rules! pod {
     ($($type:ty),* $(,)?) => {
         $(
             // SAFETY: integers, a transparent pointer, and C structures whose fields leave no gap.
@@ -24,8 +25,8 @@ macro_rules! plain {
         )*
     };
 }
-plain!(u8, i32, u32, i64, u64, usize, isize, RawHandle);
-plain!(
+pod!(u8, i32, u32, i64, u64, usize, isize, RawHandle);
+pod!(
     cl_name_version,
     cl_image_format,
     cl_device_integer_dot_product_acceleration_properties,
@@ -34,7 +35,8 @@ plain!(
 // SAFETY: an array has no padding of its own.
 unsafe impl<T: Pod, const N: usize> Pod for [T; N] {}
 
-/// Writes the value that was asked for: `param_value_size`, `param_value` and `param_value_size_ret`.
+/// Writes the value that was asked for: `param_value_size`, `param_value` and
+/// `param_value_size_ret`.
 #[derive(Clone, Copy)]
 pub struct InfoWriter {
     size: usize,
@@ -114,8 +116,8 @@ impl InfoWriter {
         self.value(u32::from(value))
     }
 
-    /// Answers with the addresses in an array of pointers, each of which the caller has room behind: the form of
-    /// `CL_PROGRAM_BINARIES`. A null pointer skips its entry.
+    /// Answers with the addresses in an array of pointers, each of which the caller has room
+    /// behind: the form of `CL_PROGRAM_BINARIES`. A null pointer skips its entry.
     pub fn blobs(self, blobs: &[&[u8]]) -> CLResult<()> {
         self.check(size_of::<*mut u8>() * blobs.len())?;
         let pointers = self.value.cast::<*mut u8>();
@@ -129,8 +131,8 @@ impl InfoWriter {
         Ok(())
     }
 
-    /// > CL_INVALID_VALUE if the size in bytes given by param_value_size is less than the size of the return type
-    /// > and param_value is not NULL.
+    /// > CL_INVALID_VALUE if the size in bytes given by param_value_size is less than the size of
+    /// > the return type and param_value is not NULL.
     fn check(self, needed: usize) -> CLResult<()> {
         require(
             self.value.is_null() || self.size >= needed,

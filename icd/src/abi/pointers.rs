@@ -1,8 +1,9 @@
 //! Pointers that come from C, as types that are safe to use.
 //!
-//! An entry wrapper turns every raw argument into one of these with [`FromC`], once; that conversion is the one place
-//! where the application's promise ("null, or valid for as many elements as the other arguments say") is taken
-//! on trust. Everything behind it is safe Rust: reading copies out, writing copies in, null is an `Option`.
+//! An entry wrapper turns every raw argument into one of these with [`FromC`], once; that
+//! conversion is the one place where the application's promise ("null, or valid for as many
+//! elements as the other arguments say") is taken on trust. Everything behind it is safe Rust:
+//! reading copies out, writing copies in, null is an `Option`.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -13,7 +14,8 @@ pub trait FromC<Raw> {
     /// Takes the argument on the application's word.
     ///
     /// # Safety
-    /// A pointer must be null, or valid for what the entry point's specification says is read or written through it.
+    /// A pointer must be null, or valid for what the entry point's specification says is read or
+    /// written through it.
     unsafe fn from_c(raw: Raw) -> Self;
 }
 
@@ -69,7 +71,8 @@ impl<T> InPtr<T> {
 impl<T: Copy> InPtr<T> {
     /// The value, or nothing for null.
     pub fn get(self) -> Option<T> {
-        // SAFETY: not null, so valid for a `T` by the promise of `from_c`. Applications do pass unaligned pointers.
+        // SAFETY: not null, so valid for a `T` by the promise of `from_c`. Applications do pass
+        // unaligned pointers.
         (!self.is_null()).then(|| unsafe { self.0.read_unaligned() })
     }
 
@@ -88,7 +91,8 @@ impl<T: Copy> InPtr<T> {
 }
 
 impl<T: Copy> InPtr<T> {
-    /// One value after another, none for null. Who asks for the next knows from those before that it is there.
+    /// One value after another, none for null. Code that asks for the next knows from the earlier
+    /// ones that it is there.
     pub fn values(self) -> impl Iterator<Item = T> {
         let mut at = self.0;
         std::iter::from_fn(move || {
@@ -108,15 +112,16 @@ impl<T: Copy + Default + PartialEq> InPtr<T> {
         self.properties_among(|_| true).unwrap_or_default()
     }
 
-    /// A list of key and value pairs that a zero key ends; null is the empty list. Nothing if there is another key than those
-    /// `known`, behind which nothing is read.
+    /// A list of key and value pairs that a zero key ends; null is the empty list. Nothing if there
+    /// is another key than those `known`, behind which nothing is read.
     pub fn properties_among(self, known: impl Fn(T) -> bool) -> Option<Vec<(T, T)>> {
         let mut pairs = Vec::new();
         if self.is_null() {
             return Some(pairs);
         }
         loop {
-            // SAFETY: by the promise of `from_c` the list is valid up to its zero key, which is not passed.
+            // SAFETY: by the promise of `from_c` the list is valid up to its zero key, which is not
+            // passed.
             let key = unsafe { self.0.add(pairs.len() * 2).read_unaligned() };
             if key == T::default() {
                 return Some(pairs);
@@ -134,7 +139,8 @@ impl<T: Copy + Default + PartialEq> InPtr<T> {
 impl InPtr<c_void> {
     /// Memory for a command to read.
     pub fn host_ptr(self) -> HostPtr {
-        // SAFETY: by the promise of `from_c`, which for an enqueue lasts until the command is complete.
+        // SAFETY: by the promise of `from_c`, which for an enqueue lasts until the command is
+        // complete.
         unsafe { HostPtr::new(self.0.cast_mut().cast()) }
     }
 
@@ -163,7 +169,8 @@ impl<P: Pointer> InPtr<P> {
         self.array(count)
             .unwrap_or_default()
             .into_iter()
-            // SAFETY: each is shared virtual memory that the application names for the command, by its promise.
+            // SAFETY: each is shared virtual memory that the application names for the command, by
+            // its promise.
             .map(|pointer| unsafe { HostPtr::new(pointer.to_bytes()) })
             .collect()
     }
@@ -187,8 +194,8 @@ impl Pointer for *const c_void {
 }
 
 impl InPtr<*const c_char> {
-    /// `count` strings; `lengths` gives their sizes, and a missing or zero length means zero-terminated.
-    /// Nothing when the array or one of the strings is null.
+    /// `count` strings; `lengths` gives their sizes, and a missing or zero length means
+    /// zero-terminated. Nothing when the array or one of the strings is null.
     pub fn strings(self, count: usize, lengths: InPtr<usize>) -> Option<Vec<Vec<u8>>> {
         let pointers = self.array(count)?;
         let lengths = lengths.array(count).unwrap_or_else(|| vec![0; count]);
@@ -263,14 +270,16 @@ impl<T: Copy> OutPtr<T> {
             return;
         }
         for (i, value) in values.iter().enumerate() {
-            // SAFETY: the caller has compared `values.len()` with the count that came with the pointer.
+            // SAFETY: the caller has compared `values.len()` with the count that came with the
+            // pointer.
             unsafe { self.0.add(i).write_unaligned(*value) }
         }
     }
 
     /// The `index`th value, for arrays that are both input and output.
     pub fn read(self, index: usize) -> Option<T> {
-        // SAFETY: not null, so valid at `index`, which the caller keeps below the count that came with the pointer.
+        // SAFETY: not null, so valid at `index`, which the caller keeps below the count that came
+        // with the pointer.
         (!self.is_null()).then(|| unsafe { self.0.add(index).read_unaligned() })
     }
 }
@@ -278,7 +287,8 @@ impl<T: Copy> OutPtr<T> {
 impl OutPtr<c_void> {
     /// Memory for a command to read or write.
     pub fn host_ptr(self) -> HostPtr {
-        // SAFETY: by the promise of `from_c`, which for an enqueue lasts until the command is complete.
+        // SAFETY: by the promise of `from_c`, which for an enqueue lasts until the command is
+        // complete.
         unsafe { HostPtr::new(self.0.cast()) }
     }
 
@@ -293,7 +303,8 @@ impl OutPtr<c_void> {
 #[repr(transparent)]
 pub struct RawHandle(*mut c_void);
 
-// SAFETY: the pointer is only compared, and handed back to the application; it is never dereferenced.
+// SAFETY: the pointer is only compared, and handed back to the application; it is never
+// dereferenced.
 unsafe impl Send for RawHandle {}
 // SAFETY: as above.
 unsafe impl Sync for RawHandle {}
@@ -340,8 +351,8 @@ impl RawHandle {
 #[derive(Clone, Copy)]
 pub struct UserData(*mut c_void);
 
-// SAFETY: the driver does not dereference it. That the application's callback may run on any thread is the
-// specification's rule, so the application has made whatever it points to fit for that.
+// SAFETY: the driver does not dereference it. That the application's callback may run on any thread
+// is the specification's rule, so the application has made whatever it points to fit for that.
 unsafe impl Send for UserData {}
 // SAFETY: as above.
 unsafe impl Sync for UserData {}

@@ -9,7 +9,8 @@ use super::pointers::OutPtr;
 
 /// Runs `body`; a panic becomes `CL_OUT_OF_HOST_MEMORY` with a message on stderr.
 fn catch_panic<T>(name: &str, body: impl FnOnce() -> CLResult<T>) -> CLResult<T> {
-    // Whatever a panic leaves half done is behind locks that do not poison and registries that stay consistent.
+    // Whatever a panic leaves half done is behind locks that do not poison and registries that stay
+    // consistent.
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
         let message = payload
             .downcast_ref::<&str>()
@@ -29,7 +30,8 @@ pub fn status(name: &str, body: impl FnOnce() -> CLResult<()>) -> cl_int {
     }
 }
 
-/// An entry point that returns a pointer or handle, and its status through `errcode_ret`, which may be null.
+/// An entry point that returns a pointer or handle, and its status through `errcode_ret`, which may
+/// be null.
 pub fn created<T: IntoC>(
     name: &str,
     errcode_ret: OutPtr<cl_int>,

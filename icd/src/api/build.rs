@@ -24,14 +24,15 @@ fn check(
     notify: ProgramNotify,
     user_data: UserData,
 ) -> CLResult<()> {
-    // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL
-    // > and num_devices is zero.
+    // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if
+    // > device_list is not NULL and num_devices is zero.
     require(
         device_list.is_null() == (num_devices == 0),
         ClError::INVALID_VALUE,
     )?;
     check_notify(notify, user_data)?;
-    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with program.
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated
+    // > with program.
     for raw in device_list.array(num_devices as usize).unwrap_or_default() {
         program.device(raw)?;
     }
@@ -59,7 +60,8 @@ fn when_done(
     user_data: UserData,
 ) -> Option<BuildCallback> {
     let call = callback::on_handle(notify?, program.raw(), user_data);
-    // The handle that the callback is given must be alive then, even if the application has released it.
+    // The handle that the callback is given must be alive then, even if the application has
+    // released it.
     let alive = program.clone();
     Some(Box::new(move || {
         call();
@@ -95,8 +97,9 @@ pub fn compile(
     user_data: UserData,
 ) -> CLResult<()> {
     let program = Program::from_raw(program)?;
-    // > CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or if
-    // > num_input_headers is not zero and header_include_names or input_headers are NULL.
+    // > CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are
+    // > not NULL or if num_input_headers is not zero and header_include_names or input_headers are
+    // > NULL.
     require(
         headers.is_null() == (num_headers == 0) && header_names.is_null() == (num_headers == 0),
         ClError::INVALID_VALUE,
@@ -104,7 +107,8 @@ pub fn compile(
     check(&program, num_devices, device_list, notify, user_data)?;
     let count = num_headers as usize;
     let headers = Program::from_raws(&headers.array(count).unwrap_or_default())?;
-    // > CL_INVALID_CONTEXT if the context associated with program and programs in input_headers are not the same.
+    // > CL_INVALID_CONTEXT if the context associated with program and programs in input_headers are
+    // > not the same.
     require(
         headers
             .iter()
@@ -133,8 +137,8 @@ pub fn compile(
         .compile(&options_text(options), &headers, done)
 }
 
-/// The handle of a program being linked, made by whoever needs it first: the entry point, which returns it, or the
-/// callback, which may run before the entry point has returned.
+/// The handle of a program being linked, made where it is needed first: the entry point, which
+/// returns it, or the callback, which may run before the entry point has returned.
 struct Linked {
     context: Ref<Context>,
     devices: Vec<Ref<Device>>,
@@ -160,14 +164,15 @@ pub fn link(
     user_data: UserData,
 ) -> CLResult<Created> {
     let context = Context::usable(context)?;
-    // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL
-    // > and num_devices is zero.
+    // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if
+    // > device_list is not NULL and num_devices is zero.
     require(
         device_list.is_null() == (num_devices == 0),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL or if num_input_programs is zero and
-    // > input_programs is not NULL or if num_input_programs is not zero and input_programs is NULL.
+    // > CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL or if
+    // > num_input_programs is zero and input_programs is not NULL or if num_input_programs is not
+    // > zero and input_programs is NULL.
     require(num_inputs != 0, ClError::INVALID_VALUE)?;
     let inputs = inputs
         .array(num_inputs as usize)
@@ -175,9 +180,11 @@ pub fn link(
     // > CL_INVALID_PROGRAM if programs specified in input_programs are not valid program objects.
     let inputs = Program::from_raws(&inputs)?;
     check_notify(notify, user_data)?;
-    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context.
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated
+    // > with context.
     let devices = context.device_list(num_devices, device_list)?;
-    // > CL_INVALID_CONTEXT if the context associated with programs in input_programs is not context.
+    // > CL_INVALID_CONTEXT if the context associated with programs in input_programs is not
+    // > context.
     require(
         inputs
             .iter()

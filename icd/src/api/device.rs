@@ -1,4 +1,5 @@
-//! Devices: there is one, the CPU. `sub_device.rs` has its parts, `device_info.rs` what it says of itself.
+//! Devices: there is one, the CPU. `sub_device.rs` has its parts, `device_info.rs` what it says of
+//! itself.
 
 use std::sync::{Arc, LazyLock};
 
@@ -72,8 +73,8 @@ pub fn get_ids(
     // > implementation-defined.
     platform_or_default(platform)?;
     let found = devices_of_type(device_type)?;
-    // > CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and devices
-    // > are NULL.
+    // > CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both
+    // > num_devices and devices are NULL.
     require(num_entries != 0 || out.is_null(), ClError::INVALID_VALUE)?;
     require(
         !num_devices.is_null() || !out.is_null(),

@@ -26,7 +26,8 @@ const CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4231;
 const CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4232;
 const CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4233;
 
-// What a device without images reports, and one whose natural alignments are the preferred ones: zero, by the table of queries.
+// What a device without images reports, and one whose natural alignments are the preferred ones:
+// zero, by the table of queries.
 const NONE: cl_uint = 0;
 const NO_SIZE: usize = 0;
 
@@ -365,15 +366,15 @@ fn extensions(
         CL_DEVICE_UUID => writer.value(d.uuid),
         CL_DRIVER_UUID => writer.value(d.driver_uuid),
         CL_DEVICE_LUID_VALID => writer.boolean(false),
-        // > It is not an error to query CL_DEVICE_LUID or CL_DEVICE_NODE_MASK when CL_DEVICE_LUID_VALID is CL_FALSE,
-        // > but the value is undefined.
+        // > It is not an error to query CL_DEVICE_LUID or CL_DEVICE_NODE_MASK when
+        // > CL_DEVICE_LUID_VALID is CL_FALSE, but the value is undefined.
         CL_DEVICE_LUID => writer.value([0u8; CL_LUID_SIZE as usize]),
         CL_DEVICE_NODE_MASK => writer.value(NONE),
         _ => return None,
     })
 }
 
-/// The SPIR-V capabilities that the compiler serves and the device has the types and objects for.
+/// The SPIR-V capabilities that the compiler supports and the device has the types and objects for.
 fn spirv_capabilities(device: &RuntimeDevice) -> Vec<cl_uint> {
     // > ImageBasic: for devices supporting Images (where CL_DEVICE_IMAGE_SUPPORT is CL_TRUE)
     let of_images = |name: &str| {

@@ -28,14 +28,14 @@ pub fn get_address(name: InPtr<c_char>) -> CLResult<*mut c_void> {
 
 /// `clGetExtensionFunctionAddressForPlatform`
 pub fn get_address_for_platform(platform: RawHandle, name: InPtr<c_char>) -> CLResult<*mut c_void> {
-    // > A return value of NULL indicates that the specified function does not exist or platform is not a valid
-    // > platform.
+    // > A return value of NULL indicates that the specified function does not exist or platform is
+    // > not a valid platform.
     Platform::from_raw(platform)?;
     get_address(name)
 }
 
-/// `clIcdGetFunctionAddressForPlatformKHR`: any entry point, core or extension, for the table that a loader with
-/// `cl_khr_icd` 2.0.0 makes of its own.
+/// `clIcdGetFunctionAddressForPlatformKHR`: any entry point, core or extension, for the table that
+/// a loader with `cl_khr_icd` 2.0.0 makes of its own.
 pub fn get_any_address(platform: RawHandle, name: InPtr<c_char>) -> CLResult<*mut c_void> {
     Platform::from_raw(platform)?;
     Ok(find(name, |_| true))

@@ -8,7 +8,7 @@ pub const EXTERNAL_MEMORY: [cl_external_memory_handle_type_khr; 2] = [
     CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR,
 ];
 
-/// The handles that semaphores may be imported from and exported as. Sync files are made by drivers in the kernel, of which
-/// there is none here.
+/// The handles that semaphores may be imported from and exported as. Sync files are made by drivers
+/// in the kernel, of which there is none here.
 pub const EXTERNAL_SEMAPHORES: [cl_external_semaphore_handle_type_khr; 1] =
     [CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR];

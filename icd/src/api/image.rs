@@ -1,6 +1,7 @@
 //! Images, which the device does not have (`CL_DEVICE_IMAGE_SUPPORT` is false).
 //!
-//! None can be made, so a memory object is never an image, and each entry point ends in the error for that.
+//! None can be made, so a memory object is never an image, and each entry point ends in the error
+//! for that.
 
 use std::ffi::c_void;
 
@@ -36,8 +37,8 @@ fn check_creation(
     Context::usable(context)?;
     // > CL_INVALID_VALUE if values specified in flags are not valid.
     require(flags & !MEM_FLAGS == 0, ClError::INVALID_VALUE)?;
-    // > CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if image_format is
-    // > NULL.
+    // > CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if
+    // > image_format is NULL.
     require(!format.is_null(), ClError::INVALID_IMAGE_FORMAT_DESCRIPTOR)
 }
 
@@ -63,7 +64,8 @@ pub fn create_with_properties(
 ) -> CLResult<RawHandle> {
     let _ = (properties, host_ptr);
     check_creation(context, flags, format)?;
-    // > CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is NULL.
+    // > CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if
+    // > image_desc is NULL.
     require(!descriptor.is_null(), ClError::INVALID_IMAGE_DESCRIPTOR)?;
     // > CL_INVALID_OPERATION if there are no devices in context that support images.
     Err(ClError::INVALID_OPERATION)
@@ -118,8 +120,8 @@ pub fn get_supported_formats(
     num_formats: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     Context::from_raw(context)?;
-    // > CL_INVALID_VALUE if flags is not valid, if image_type is not valid, or if num_entries is zero and
-    // > image_formats is not NULL.
+    // > CL_INVALID_VALUE if flags is not valid, if image_type is not valid, or if num_entries is
+    // > zero and image_formats is not NULL.
     require(flags & !MEM_FLAGS == 0, ClError::INVALID_VALUE)?;
     require(
         (CL_MEM_OBJECT_IMAGE2D..=CL_MEM_OBJECT_IMAGE1D_BUFFER).contains(&image_type),

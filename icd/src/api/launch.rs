@@ -78,26 +78,28 @@ pub fn native_kernel(
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if user_func is NULL.
     let function = function.ok_or(ClError::INVALID_VALUE)?;
-    // > CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and num_mem_objects > 0.
+    // > CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and
+    // > num_mem_objects > 0.
     // > CL_INVALID_VALUE if args is not NULL and cb_args is 0.
     require(
         args.is_null() == (args_size == 0) && (!args.is_null() || num_mem_objects == 0),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL, or if num_mem_objects = 0 and
-    // > mem_list or args_mem_loc are not NULL.
+    // > CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL, or if
+    // > num_mem_objects = 0 and mem_list or args_mem_loc are not NULL.
     require(
         mem_list.is_null() == (num_mem_objects == 0)
             && args_mem_loc.is_null() == (num_mem_objects == 0),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_OPERATION if the device associated with command_queue cannot execute the native kernel.
+    // > CL_INVALID_OPERATION if the device associated with command_queue cannot execute the native
+    // > kernel.
     require(
         queue.device.runtime.execution_capabilities & CL_EXEC_NATIVE_KERNEL != 0,
         ClError::INVALID_OPERATION,
     )?;
-    // > CL_INVALID_MEM_OBJECT if one or more memory objects specified in mem_list are not valid or are not buffer
-    // > objects.
+    // > CL_INVALID_MEM_OBJECT if one or more memory objects specified in mem_list are not valid or
+    // > are not buffer objects.
     let count = num_mem_objects as usize;
     let raws = mem_list.array(count).unwrap_or_default();
     let mems: Vec<_> = raws.into_iter().map(Mem::buffer).collect::<CLResult<_>>()?;

@@ -1,5 +1,5 @@
-//! Buffers and sub-buffers, and what all memory objects have in common. Pipes are in `pipe.rs`; images are memory objects too, but
-//! none can be made.
+//! Buffers and sub-buffers, and what all memory objects have in common. Pipes are in `pipe.rs`;
+//! images are memory objects too, but none can be made.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -56,7 +56,8 @@ impl Mem {
     /// The memory object behind `raw`, for a command of `queue`.
     pub fn any_for_queue(raw: RawHandle, queue: &Queue) -> CLResult<Ref<Mem>> {
         let mem = Mem::from_raw(raw)?;
-        // > CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the same.
+        // > CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the
+        // > same.
         require(
             Arc::ptr_eq(&mem.context, &queue.context),
             ClError::INVALID_CONTEXT,
@@ -97,7 +98,8 @@ pub fn create_buffer_with_properties(
     )
 }
 
-/// `clCreateBufferWithPropertiesINTEL` of `cl_intel_create_buffer_with_properties`, which is the same but for one error.
+/// `clCreateBufferWithPropertiesINTEL` of `cl_intel_create_buffer_with_properties`, which is the
+/// same but for one error.
 pub fn create_buffer_with_properties_intel(
     context: RawHandle,
     properties: InPtr<cl_mem_properties>,
@@ -107,8 +109,9 @@ pub fn create_buffer_with_properties_intel(
 ) -> CLResult<RawHandle> {
     create_buffer_with_properties(context, properties, flags, size, host_ptr).map_err(|error| {
         match error {
-            // > CL_INVALID_VALUE if a property name in properties is not a supported property name, if the value specified for a
-            // > supported property name is not valid, or if the same property name is specified more than once.
+            // > CL_INVALID_VALUE if a property name in properties is not a supported property name,
+            // > if the value specified for a supported property name is not valid, or if the same
+            // > property name is specified more than once.
             ClError::INVALID_PROPERTY => ClError::INVALID_VALUE,
             error => error,
         }
@@ -157,8 +160,8 @@ pub fn create_sub_buffer(
         create_type == CL_BUFFER_CREATE_TYPE_REGION,
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_VALUE if value(s) specified in buffer_create_info (for a given buffer_create_type) is not valid or
-    // > if buffer_create_info is NULL.
+    // > CL_INVALID_VALUE if value(s) specified in buffer_create_info (for a given
+    // > buffer_create_type) is not valid or if buffer_create_info is NULL.
     let region = create_info
         .cast::<cl_buffer_region>()
         .get()

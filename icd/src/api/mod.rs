@@ -1,11 +1,12 @@
 //! Argument checks, one file per family of objects.
 //!
-//! A function here answers one entry point of `crate::abi::entry_points`. It looks up handles, checks every argument
-//! under the sentence of the OpenCL API Specification that asks for it (paraphrased, quoted with `>`), in the order in
-//! which the specification lists them, and calls the runtime. Info queries are one `match` each.
+//! A function here answers one entry point of `crate::abi::entry_points`. It looks up handles,
+//! checks every argument under the sentence of the OpenCL API Specification that asks for it
+//! (paraphrased, quoted with `>`), in the order in which the specification lists them, and calls
+//! the runtime. Info queries are one `match` each.
 //!
-//! Each file's first type is what its handles stand for: the runtime's object, and whatever only the C API asks
-//! about (the handles of parents, properties as they were given).
+//! Each file's first type is what its handles stand for: the runtime's object, and whatever only
+//! the C API asks about (the handles of parents, properties as they were given).
 
 #![expect(
     clippy::too_many_arguments,

@@ -29,7 +29,8 @@ pub fn platform() -> &'static Ref<Platform> {
     &PLATFORM
 }
 
-/// The platform that `raw` means. A null handle is implementation-defined in most places; here it means the only one.
+/// The platform that `raw` means. A null handle is implementation-defined in most places; here it
+/// means the only one.
 pub fn platform_or_default(raw: RawHandle) -> CLResult<Ref<Platform>> {
     if raw.is_null() {
         return Ok(platform().clone());
@@ -43,8 +44,8 @@ pub fn get_ids(
     platforms: OutPtr<RawHandle>,
     num_platforms: OutPtr<cl_uint>,
 ) -> CLResult<()> {
-    // > CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL, or if both num_platforms and
-    // > platforms are NULL.
+    // > CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL, or if both
+    // > num_platforms and platforms are NULL.
     require(
         num_entries != 0 || platforms.is_null(),
         ClError::INVALID_VALUE,
@@ -69,8 +70,8 @@ pub fn get_ids_for_loader(
 
 /// `clGetPlatformInfo`
 pub fn get_info(platform: RawHandle, name: cl_platform_info, writer: InfoWriter) -> CLResult<()> {
-    // > platform refers to the platform ID returned by clGetPlatformIDs or can be NULL. If platform is NULL, the
-    // > behavior is implementation-defined.
+    // > platform refers to the platform ID returned by clGetPlatformIDs or can be NULL. If platform
+    // > is NULL, the behavior is implementation-defined.
     let platform = platform_or_default(platform)?.runtime;
     match name {
         CL_PLATFORM_PROFILE => writer.string(platform.profile()),

@@ -74,8 +74,8 @@ pub fn create_with_source(
 /// `clCreateProgramWithIL`, `clCreateProgramWithILKHR`
 pub fn create_with_il(context: RawHandle, il: InPtr<c_void>, length: usize) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
-    // > CL_INVALID_VALUE if il is NULL or if length is zero, or if the length-byte memory pointed to by il does not
-    // > contain well-formed intermediate language input.
+    // > CL_INVALID_VALUE if il is NULL or if length is zero, or if the length-byte memory pointed
+    // > to by il does not contain well-formed intermediate language input.
     require(length != 0, ClError::INVALID_VALUE)?;
     let il = il.bytes(length).ok_or(ClError::INVALID_VALUE)?;
     let runtime = RuntimeProgram::from_il(&context.runtime, &il)?;
@@ -98,9 +98,11 @@ pub fn create_with_binary(
         num_devices != 0 && !device_list.is_null(),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context.
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated
+    // > with context.
     let devices = context.device_list(num_devices, device_list)?;
-    // > CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] is zero or binaries[i] is NULL.
+    // > CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] is zero or
+    // > binaries[i] is NULL.
     let count = num_devices as usize;
     let lengths = lengths.array(count).ok_or(ClError::INVALID_VALUE)?;
     let blobs = binaries.blobs(&lengths).ok_or(ClError::INVALID_VALUE)?;
@@ -119,8 +121,8 @@ pub fn create_with_binary(
         binary_status.set_all(&statuses);
         return Err(ClError::INVALID_VALUE);
     };
-    // > CL_INVALID_BINARY if an invalid program binary was encountered for any device; binary_status will return
-    // > specific status for each device.
+    // > CL_INVALID_BINARY if an invalid program binary was encountered for any device;
+    // > binary_status will return specific status for each device.
     let programs: Vec<CLResult<_>> = usable
         .iter()
         .map(|binary| RuntimeProgram::from_binary(&context.runtime, binary))
@@ -134,7 +136,7 @@ pub fn create_with_binary(
         })
         .collect();
     binary_status.set_all(&statuses);
-    // Every device of a context is the same CPU, so the first binary serves them all.
+    // Every device of a context is the same CPU, so the first binary is for all.
     let mut programs = programs.into_iter().collect::<CLResult<Vec<_>>>()?;
     let runtime = programs.swap_remove(0);
     Ok(Program::handle(runtime, context, devices).raw())
@@ -153,11 +155,12 @@ pub fn create_with_built_in_kernels(
         num_devices != 0 && !device_list.is_null(),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context.
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated
+    // > with context.
     context.device_list(num_devices, device_list)?;
     let _ = kernel_names;
-    // > CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by any
-    // > of the devices in device_list. The device has no built-in kernels.
+    // > CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not
+    // > supported by any of the devices in device_list. The device has no built-in kernels.
     Err(ClError::INVALID_VALUE)
 }
 
@@ -170,8 +173,8 @@ pub fn set_release_callback(
     Program::from_raw(program)?;
     // > CL_INVALID_VALUE if pfn_notify is NULL.
     require(notify.is_some(), ClError::INVALID_VALUE)?;
-    // > CL_INVALID_OPERATION if no devices associated with program support destructors for program scope global
-    // > variables.
+    // > CL_INVALID_OPERATION if no devices associated with program support destructors for program
+    // > scope global variables.
     Err(ClError::INVALID_OPERATION)
 }
 
@@ -183,11 +186,12 @@ pub fn set_specialization_constant(
     spec_value: InPtr<c_void>,
 ) -> CLResult<()> {
     let program = Program::from_raw(program)?;
-    // > CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate language.
+    // > CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate
+    // > language.
     // > CL_INVALID_SPEC_ID if spec_id is not a valid specialization constant identifier.
     let expected = program.runtime.spec_constant_size(spec_id)?;
-    // > CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in the module, or if
-    // > spec_value is NULL.
+    // > CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in the
+    // > module, or if spec_value is NULL.
     require(spec_size == expected, ClError::INVALID_VALUE)?;
     let value = spec_value.bytes(spec_size).ok_or(ClError::INVALID_VALUE)?;
     program.runtime.set_spec_constant(spec_id, &value)
@@ -214,9 +218,10 @@ pub fn get_info(program: RawHandle, name: cl_program_info, writer: InfoWriter) -
             let binary = runtime.binary();
             writer.blobs(&vec![binary.as_slice(); per_device])
         }
-        // > CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_KERNEL_NAMES,
-        // > CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, or CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT and a successful program
-        // > executable has not been built for at least one device in the list of devices associated with program.
+        // > CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS,
+        // > CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, or
+        // > CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT and a successful program executable has not been
+        // > built for at least one device in the list of devices associated with program.
         CL_PROGRAM_NUM_KERNELS => writer.value(runtime.kernel_names()?.len()),
         CL_PROGRAM_KERNEL_NAMES => writer.string(&runtime.kernel_names()?.join(";")),
         CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT => writer.boolean(runtime.scope_ctors_and_dtors()?.0),

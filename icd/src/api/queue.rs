@@ -29,7 +29,8 @@ impl OfContext for Queue {
 }
 
 impl Queue {
-    /// Requires each of some lists of devices to have the queue's. Errors: `CL_INVALID_COMMAND_QUEUE`.
+    /// Requires each of some lists of devices to have the queue's. Errors:
+    /// `CL_INVALID_COMMAND_QUEUE`.
     pub fn require_device_in<'a>(
         &self,
         mut lists: impl Iterator<Item = &'a [Ref<Device>]>,
@@ -125,8 +126,8 @@ pub fn create_with_properties(
         properties & !(HOST_PROPERTIES | DEVICE_PROPERTIES) == 0,
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_QUEUE_PROPERTIES if the CL_QUEUE_PRIORITY_KHR or CL_QUEUE_THROTTLE_KHR property is specified, and the queue is
-    // > a CL_QUEUE_ON_DEVICE.
+    // > CL_INVALID_QUEUE_PROPERTIES if the CL_QUEUE_PRIORITY_KHR or CL_QUEUE_THROTTLE_KHR property
+    // > is specified, and the queue is a CL_QUEUE_ON_DEVICE.
     require(
         !has_hints || properties & CL_QUEUE_ON_DEVICE == 0,
         ClError::INVALID_QUEUE_PROPERTIES,
@@ -150,9 +151,10 @@ fn finish(
     let is_default = properties & CL_QUEUE_ON_DEVICE_DEFAULT != 0;
     // One default queue of a device is made at a time.
     let mut defaults = is_default.then(|| context.default_queues.lock());
-    // > If a default device queue has already been created, calling clCreateCommandQueueWithProperties with
-    // > CL_QUEUE_PROPERTIES set to CL_QUEUE_ON_DEVICE and CL_QUEUE_ON_DEVICE_DEFAULT will return the default device queue
-    // > that has already been created and increment its reference count by 1.
+    // > If a default device queue has already been created, calling
+    // > clCreateCommandQueueWithProperties with CL_QUEUE_PROPERTIES set to CL_QUEUE_ON_DEVICE and
+    // > CL_QUEUE_ON_DEVICE_DEFAULT will return the default device queue that has already been
+    // > created and increment its reference count by 1.
     if properties & CL_QUEUE_ON_DEVICE != 0
         && let Some(defaults) = &defaults
         && let Some(queue) = defaults.get(&device)
@@ -179,7 +181,8 @@ fn finish(
     Ok(queue.raw())
 }
 
-/// The default on-device queue of each device of a context that has one. They live as long as somebody holds them.
+/// The default on-device queue of each device of a context that has one. They live as long as
+/// something holds them.
 #[derive(Default)]
 pub struct DefaultQueues(Vec<(RawHandle, Weak<Handle<Queue>>)>);
 
@@ -222,7 +225,8 @@ pub fn set_default(context: RawHandle, device: RawHandle, queue: RawHandle) -> C
 /// `clReleaseCommandQueue`
 pub fn release(queue: RawHandle) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
-    // > clReleaseCommandQueue performs an implicit flush to issue any previously queued OpenCL commands.
+    // > clReleaseCommandQueue performs an implicit flush to issue any previously queued OpenCL
+    // > commands.
     if !queue.runtime.is_on_device() {
         queue.runtime.flush()?;
     }

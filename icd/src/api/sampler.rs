@@ -15,8 +15,8 @@ pub fn create(
     filter_mode: cl_filter_mode,
 ) -> CLResult<RawHandle> {
     Context::usable(context)?;
-    // > CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords, or a combination of these arguments are
-    // > not valid.
+    // > CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords, or a combination of
+    // > these arguments are not valid.
     check(normalized_coords, addressing_mode, filter_mode)?;
     // > CL_INVALID_OPERATION if images are not supported by any device associated with context.
     Err(ClError::INVALID_OPERATION)
@@ -46,9 +46,9 @@ pub fn create_with_properties(
     let mut filter_mode = CL_FILTER_NEAREST;
     let pairs = properties.properties();
     for (i, &(name, value)) in pairs.iter().enumerate() {
-        // > CL_INVALID_VALUE if the property name in sampler_properties is not a supported property name, if the
-        // > value specified for a supported property name is not valid, or if the same property name is specified
-        // > more than once.
+        // > CL_INVALID_VALUE if the property name in sampler_properties is not a supported property
+        // > name, if the value specified for a supported property name is not valid, or if the same
+        // > property name is specified more than once.
         require(
             pairs[..i].iter().all(|&(earlier, _)| earlier != name),
             ClError::INVALID_VALUE,

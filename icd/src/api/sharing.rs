@@ -1,7 +1,7 @@
 //! Sharing with OpenGL and EGL, which is not offered.
 //!
-//! The dispatch table has slots for these functions, and loaders call through them without asking; a caller gets the
-//! error for an object that has nothing to do with OpenGL or EGL.
+//! The dispatch table has slots for these functions, and loaders call through them without asking;
+//! a caller gets the error for an object that has nothing to do with OpenGL or EGL.
 
 use std::ffi::c_void;
 
@@ -88,7 +88,8 @@ pub fn acquire_or_release(
 ) -> CLResult<()> {
     Queue::usable(queue)?;
     let _ = (num_objects, mem_objects);
-    // > CL_INVALID_CONTEXT if context associated with command_queue was not created from an OpenGL context.
+    // > CL_INVALID_CONTEXT if context associated with command_queue was not created from an OpenGL
+    // > context.
     Err(ClError::INVALID_CONTEXT)
 }
 

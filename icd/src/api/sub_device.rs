@@ -1,4 +1,5 @@
-//! Sub-devices, by the core's functions and by those of `cl_ext_device_fission`, which differ in how they spell a partition.
+//! Sub-devices, by the core's functions and by those of `cl_ext_device_fission`, which differ in
+//! how they spell a partition.
 
 use std::sync::Arc;
 
@@ -80,8 +81,8 @@ fn hand_out(
     count: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     let parts = device.runtime.partition(how)?;
-    // > CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of sub-devices created by
-    // > the partition scheme.
+    // > CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of
+    // > sub-devices created by the partition scheme.
     require(
         out.is_null() || parts.len() <= entries as usize,
         ClError::INVALID_VALUE,
@@ -101,10 +102,11 @@ fn hand_out(
     Ok(())
 }
 
-/// Reads a partition. Errors: `CL_INVALID_VALUE`, `CL_INVALID_DEVICE_PARTITION_COUNT` (a negative count).
+/// Reads a partition. Errors: `CL_INVALID_VALUE`, `CL_INVALID_DEVICE_PARTITION_COUNT` (a negative
+/// count).
 fn read(properties: InPtr<cl_device_partition_property>) -> CLResult<Partition> {
-    // > CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are
-    // > valid but not supported by the device.
+    // > CL_INVALID_VALUE if values specified in properties are not valid or if values specified in
+    // > properties are valid but not supported by the device.
     let name = properties.get().ok_or(ClError::INVALID_VALUE)?;
     match name {
         CL_DEVICE_PARTITION_EQUALLY => {
@@ -175,7 +177,8 @@ fn read_ext(properties: InPtr<cl_device_partition_property_ext>) -> CLResult<Par
 }
 
 impl Device {
-    /// `CL_DEVICE_PARTITION_PROPERTIES`: how the device can be partitioned; a value of 0 if it cannot.
+    /// `CL_DEVICE_PARTITION_PROPERTIES`: how the device can be partitioned; a value of 0 if it
+    /// cannot.
     pub fn partition_properties(&self) -> Vec<cl_device_partition_property> {
         if self.runtime.max_sub_devices() == 0 {
             return vec![0];
@@ -187,7 +190,8 @@ impl Device {
         all
     }
 
-    /// `CL_DEVICE_PARTITION_TYPE`: what it was made with, 0 for the root device or where the core has no word for it.
+    /// `CL_DEVICE_PARTITION_TYPE`: what it was made with, 0 for the root device or where the core
+    /// has no word for it.
     pub fn partition_type(&self) -> Vec<cl_device_partition_property> {
         match self.runtime.parent.as_ref().map(|(_, how)| how) {
             Some(Partition::Equally(each)) => vec![CL_DEVICE_PARTITION_EQUALLY, *each as isize, 0],

@@ -45,8 +45,8 @@ pub fn enqueue_free(
     events: Events,
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
-    // > CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
-    // > num_svm_pointers is not 0.
+    // > CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers
+    // > is NULL and num_svm_pointers is not 0.
     require(
         pointers.is_null() == (num_pointers == 0),
         ClError::INVALID_VALUE,
@@ -70,7 +70,8 @@ pub fn memcpy(
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
         // > CL_INVALID_VALUE if dst_ptr is NULL or src_ptr is NULL and size is non-zero.
-        // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
+        // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an
+        // > overlapping copy.
         queue.runtime.enqueue_svm_memcpy(
             blocking != CL_FALSE,
             destination.host_ptr(),
@@ -94,7 +95,8 @@ pub fn mem_fill(
     events.enqueue(&queue, |wait| {
         // > CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero.
         let pattern = pattern(pattern_pointer, pattern_size)?;
-        // > CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes, or size is not a multiple of pattern_size.
+        // > CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes, or size is not a
+        // > multiple of pattern_size.
         queue
             .runtime
             .enqueue_svm_fill(destination.host_ptr(), &pattern, size, wait)
@@ -112,7 +114,8 @@ pub fn map(
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
-        // > CL_INVALID_VALUE if svm_ptr is NULL, if size is zero, or if values specified in map_flags are not valid.
+        // > CL_INVALID_VALUE if svm_ptr is NULL, if size is zero, or if values specified in
+        // > map_flags are not valid.
         require(!pointer.is_null() && size != 0, ClError::INVALID_VALUE)?;
         queue
             .runtime

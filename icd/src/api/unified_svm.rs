@@ -1,4 +1,5 @@
-//! Shared virtual memory by type: `cl_khr_unified_svm`, a draft, which the sentences quoted are from.
+//! Shared virtual memory by type: `cl_khr_unified_svm`, a draft, which the sentences quoted are
+//! from.
 
 use std::ffi::c_void;
 
@@ -28,16 +29,16 @@ fn properties(
     let pairs = given.properties();
     let mut properties = SvmProperties::default();
     for (i, &(name, value)) in pairs.iter().enumerate() {
-        // > CL_INVALID_PROPERTY if a memory property name in properties is not a supported property name, if the value
-        // > specified for a supported property name is not valid, or if the same property name is specified more than
-        // > once.
+        // > CL_INVALID_PROPERTY if a memory property name in properties is not a supported property
+        // > name, if the value specified for a supported property name is not valid, or if the same
+        // > property name is specified more than once.
         require(
             pairs[..i].iter().all(|&(earlier, _)| earlier != name),
             ClError::INVALID_PROPERTY,
         )?;
         match name {
-            // > The default value is NULL, which indicates that the allocation is not associated with a specific device
-            // > handle.
+            // > The default value is NULL, which indicates that the allocation is not associated
+            // > with a specific device handle.
             CL_SVM_ALLOC_ASSOCIATED_DEVICE_HANDLE_KHR if value == 0 => {}
             CL_SVM_ALLOC_ASSOCIATED_DEVICE_HANDLE_KHR => {
                 let device = context
@@ -83,13 +84,14 @@ pub fn free(
     pointer: OutPtr<c_void>,
 ) -> CLResult<()> {
     let context = Context::from_raw(context)?;
-    // > CL_INVALID_PROPERTY if a memory property name in properties is not a supported property name. This extension
-    // > does not define any free properties.
+    // > CL_INVALID_PROPERTY if a memory property name in properties is not a supported property
+    // > name. This extension does not define any free properties.
     require(
         properties.properties().is_empty(),
         ClError::INVALID_PROPERTY,
     )?;
-    // > CL_INVALID_VALUE if flags contains an invalid SVM free flag. This extension does not define any free flags.
+    // > CL_INVALID_VALUE if flags contains an invalid SVM free flag. This extension does not define
+    // > any free flags.
     require(flags == 0, ClError::INVALID_VALUE)?;
     // > If ptr is NULL then no action occurs.
     match pointer.is_null() {
@@ -107,8 +109,8 @@ pub fn get_info(
     writer: InfoWriter,
 ) -> CLResult<()> {
     let context = Context::from_raw(context)?;
-    // > CL_INVALID_DEVICE if device is not a valid device, or if device is not associated with context. All devices
-    // > have the same capabilities.
+    // > CL_INVALID_DEVICE if device is not a valid device, or if device is not associated with
+    // > context. All devices have the same capabilities.
     if !device.is_null() {
         context.device(device)?;
     }
@@ -173,8 +175,8 @@ pub fn memcpy_with_properties(
     events: Events,
 ) -> CLResult<()> {
     // > Any of the errors for clEnqueueSVMMemcpy.
-    // > CL_INVALID_PROPERTY if a property name in properties is not a supported property name. This extension does not
-    // > define any optional SVM memory copy properties.
+    // > CL_INVALID_PROPERTY if a property name in properties is not a supported property name. This
+    // > extension does not define any optional SVM memory copy properties.
     Queue::usable(queue)?;
     require(
         properties.properties().is_empty(),

@@ -36,16 +36,17 @@ impl Events {
 
     /// The events to wait for.
     pub fn wait_list(&self, context: &Ref<Context>) -> CLResult<Vec<Arc<RuntimeEvent>>> {
-        // > CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or event_wait_list
-        // > is not NULL and num_events_in_wait_list is 0, or if event objects in event_wait_list are not valid events.
+        // > CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0,
+        // > or event_wait_list is not NULL and num_events_in_wait_list is 0, or if event objects in
+        // > event_wait_list are not valid events.
         require(
             self.list.is_null() == (self.count == 0),
             ClError::INVALID_EVENT_WAIT_LIST,
         )?;
         let raws = self.list.array(self.count as usize).unwrap_or_default();
         let events = Event::from_raws(&raws).map_err(|_| ClError::INVALID_EVENT_WAIT_LIST)?;
-        // > CL_INVALID_CONTEXT if the context associated with command_queue and events in event_wait_list are not the
-        // > same.
+        // > CL_INVALID_CONTEXT if the context associated with command_queue and events in
+        // > event_wait_list are not the same.
         require(
             events
                 .iter()

@@ -26,11 +26,13 @@ pub struct Driver {
     pub environment: Vec<(String, String)>,
 }
 
-/// Brolga (built beside this program), then whatever else is registered or named, each library once.
+/// Brolga (built beside this program), then whatever else is registered or named, each library
+/// once.
 pub fn find(named: &[PathBuf]) -> Result<Vec<Driver>> {
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
-    // Beside target/release/examples/bench. Cargo puts the library that it builds for an example into `deps` only, and copies the one
-    // of `cargo build` one folder up: the newer of the two is the current one.
+    // Beside target/release/examples/bench. Cargo puts the library that it builds for an example
+    // into `deps` only, and copies the one of `cargo build` one folder up: the newer of the two is
+    // the current one.
     let modified = |path: &PathBuf| path.metadata().and_then(|m| m.modified()).ok();
     let brolga = program
         .parent()
@@ -93,7 +95,8 @@ pub fn only_device() -> Result<(Platform, Session)> {
         .ok_or_else(|| "the driver has no CPU device".to_owned())
 }
 
-/// What such a process does: reads a request a line, answers with a line of JSON, until the input ends.
+/// What such a process does: reads a request a line, answers with a line of JSON, until the input
+/// ends.
 pub fn serve(mut answer: impl FnMut(&Value) -> Result<Value>) -> Result<()> {
     for line in std::io::stdin().lock().lines() {
         let line = line.map_err(|e| e.to_string())?;
@@ -213,7 +216,8 @@ impl Candidate {
         })
     }
 
-    /// Asks the lasting process, once for each time that it is expected to answer; a measurement that failed is not tried again.
+    /// Asks the lasting process, once for each time that it is expected to answer; a measurement
+    /// that failed is not tried again.
     pub fn measure(&mut self, name: &str, request: &Value) -> Option<Value> {
         if self.failures.contains_key(name) {
             return None;

@@ -1,8 +1,9 @@
 //! What an application does to use OpenCL, shared by the examples: opens a loader or a driver, and
 //! wraps the objects that the examples need.
 //!
-//! Errors are strings that name the call: an example has nothing better to do than to print them. Objects are released
-//! when dropped. Only the functions in `Functions` are looked up, so any OpenCL 1.2 library will do.
+//! Errors are strings that name the call: an example has nothing better to do than to print them.
+//! Objects are released when dropped. Only the functions in `Functions` are looked up, so any
+//! OpenCL 1.2 library will do.
 
 use std::ffi::{CStr, CString, c_void};
 use std::marker::PhantomData;
@@ -23,7 +24,8 @@ macro_rules! functions {
 
         impl Functions {
             fn load(library: &Library) -> Self {
-                // SAFETY: an OpenCL library has functions of these types under these names; one that it lacks is `None`.
+                // SAFETY: an OpenCL library has functions of these types under these names; one
+                // that it lacks is `None`.
                 unsafe {
                     Functions {
                         $($name: library
@@ -75,7 +77,8 @@ functions! {
 macro_rules! call {
     ($cl:expr, $name:ident($($argument:expr),* $(,)?)) => {{
         let function = $cl.functions.$name.ok_or_else(|| format!("the library has no {}", stringify!($name)))?;
-        // SAFETY: each use passes live handles of this library and pointers valid for the stated sizes.
+        // SAFETY: each use passes live handles of this library and pointers valid for the stated
+        // sizes.
         let status = unsafe { function($($argument),*) };
         if status == CL_SUCCESS { Ok(()) } else { Err(format!("{} failed: {status}", stringify!($name))) }
     }};
@@ -104,7 +107,8 @@ impl Cl {
     }
 
     pub fn open(path: &Path) -> Result<&'static Cl> {
-        // SAFETY: running an OpenCL library's constructors is what every application that links it does.
+        // SAFETY: running an OpenCL library's constructors is what every application that links it
+        // does.
         let library =
             unsafe { Library::new(path) }.map_err(|e| format!("{}: {e}", path.display()))?;
         let library: &'static Library = Box::leak(Box::new(library));
@@ -434,7 +438,8 @@ impl Session {
         self.finish()
     }
 
-    /// Enqueues a kernel of one work-item that waits for a user event; [`Waiting::go`] sets the event.
+    /// Enqueues a kernel of one work-item that waits for a user event; [`Waiting::go`] sets the
+    /// event.
     pub fn launch_waiting(&self, kernel: &Kernel) -> Result<Waiting> {
         let mut done: cl_event = ptr::null_mut();
         let start = create!(self.cl, clCreateUserEvent(self.context))?;

@@ -1,4 +1,4 @@
-/* Assertions of kernels (cl_intel_devicelib_assert): one that fails is told, with where and who, and ends the launch; nothing else does. */
+/* Assertions of kernels (cl_intel_devicelib_assert): one that fails is told, with its place and work-item, and ends the launch; nothing else does. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -127,7 +127,7 @@ int main(void) {
         int wrong = 0;
         for (int n = 0; n < N; n++) {
             wrong += i == 0 && results[n] != n;
-            /* Nobody goes on whose assertion has failed. */
+            /* No work-item goes on whose assertion has failed. */
             wrong += n >= limit && results[n] != minus;
             wrong += results[N + n] != minus;
         }

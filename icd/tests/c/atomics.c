@@ -18,7 +18,7 @@ static const char *source =
     "  atomic_fetch_min(&least[0], -0.5f * id);\n"
     "  atomic_fetch_max(&most[0], 0.25 * id);\n"
     "}\n"
-    /* Each work-item takes one number by compare-and-exchange, and writes down who it is. */
+    /* Each work-item takes one number by compare-and-exchange, and writes down which it is. */
     "kernel void tickets(global atomic_int *next, global int *owner) {\n"
     "  int mine = atomic_load_explicit(next, memory_order_relaxed);\n"
     "  while (!atomic_compare_exchange_weak_explicit(next, &mine, mine + 1, memory_order_acq_rel, memory_order_relaxed)) {}\n"

@@ -72,7 +72,7 @@ static const char *source =
     "  }\n"
     "  out[1] = 1;\n"
     "}\n"
-    /* Nobody sets the event: what waits for it never runs, and the launch does not wait for ever. */
+    /* The event is never set: what waits for it never runs, and the launch does not wait for ever. */
     "kernel void forgotten(global int *out) {\n"
     "  clk_event_t user = create_user_event();\n"
     "  enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), 1, &user, NULL, ^{ out[0] = 1; });\n"

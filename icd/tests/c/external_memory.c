@@ -220,7 +220,7 @@ static void wrong_handles(void) {
     cl_mem_properties no_device[] = {opaque, fd, CL_MEM_DEVICE_HANDLE_LIST_KHR, (cl_mem_properties)context, 0, 0};
     CREATED(CL_INVALID_DEVICE, clCreateBufferWithProperties(context, no_device, 0, BYTES, NULL, &err));
 
-    /* None of them took the descriptor. A read-only one is good for what nobody may write to. */
+    /* None of them took the descriptor. A read-only one is good for what may not be written to. */
     TRUE(is_open(fd) && is_open(read_only) && is_open(pipes[0]) && is_open(folder));
     cl_mem immutable = import(opaque, read_only, CL_MEM_IMMUTABLE_EXT, BYTES, CL_SUCCESS);
     STATUS(CL_INVALID_OPERATION, clEnqueueWriteBuffer(queue, immutable, CL_TRUE, 0, 4, somewhere, 0, NULL, NULL));

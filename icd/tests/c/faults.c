@@ -125,7 +125,7 @@ int main(void) {
     STATUS(CL_SUCCESS, clSetKernelArg(deep, 0, sizeof out, &out));
     STATUS(CL_SUCCESS, clSetKernelArg(good, 0, sizeof out, &out));
 
-    /* One work-group, run by whoever waits, and many, run by all threads; an address that is not mapped and one that none can be. */
+    /* One work-group, run by the thread that waits, and many, run by all threads; an address that is not mapped and one that none can be. */
     cl_ulong addresses[] = {16, 0xdead000, 0x8000000000000000};
     size_t one = 1, many = 4096, local = 16;
     for (int i = 0; i < 6; i++) {

@@ -186,7 +186,7 @@ static void run(void) {
     free(result);
     STATUS(CL_SUCCESS, clReleaseEvent(last));
 
-    /* What nobody has flushed, and is too short to wake a thread for, gets going when a sub-device's command waits for it, however that is
+    /* What was not flushed, and is too short to wake a thread for, gets going when a sub-device's command waits for it, however that is
      * waited for. */
     for (int way = 0; way < 3; way++) {
         size_t one = 1;
@@ -204,7 +204,7 @@ static void run(void) {
         STATUS(CL_SUCCESS, clReleaseEvent(second));
     }
 
-    /* A command of a sub-device runs on one processor, whoever waits for it; this process may use as many as before. */
+    /* A command of a sub-device runs on one processor, whichever thread waits for it; this process may use as many as before. */
     cpu_set_t before, places[2], after;
     sched_getaffinity(0, sizeof before, &before);
     for (int i = 0; i < 2; i++) {

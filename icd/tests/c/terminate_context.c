@@ -1,5 +1,5 @@
 /* Contexts that are terminated (cl_khr_terminate_context): what is in flight ends with CL_CONTEXT_TERMINATED_KHR, also kernels that would never
- * end and what waits for them; nobody waits on; nothing new can be made; everything can still be asked about and released. */
+ * end and what waits for them; no thread waits on; nothing new can be made; everything can still be asked about and released. */
 #define _GNU_SOURCE
 #include "check.h"
 

@@ -1,5 +1,5 @@
 /* Something of everything that a timeline shows: commands of an in-order and of an out-of-order queue, a launch that several threads
- * share, a launch that fails, a build. What the file says of it is checked by who runs this. */
+ * share, a launch that fails, a build. What the file says of it is checked by the test that runs this. */
 #include "check.h"
 
 #define ITEMS (1 << 20)

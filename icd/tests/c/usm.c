@@ -344,7 +344,7 @@ static void kernels(void) {
         TRUE(one.value == 0);
     }
 
-    /* Any address is an argument, as long as nobody follows it. */
+    /* Any address is an argument, as long as nothing follows it. */
     STATUS(CL_SUCCESS, set_arg(walk, 0, NULL));
     STATUS(CL_SUCCESS, set_arg(walk, 0, (void *)(uintptr_t)0xdeadbeef));
     STATUS(CL_INVALID_KERNEL, set_arg(NULL, 9, to));

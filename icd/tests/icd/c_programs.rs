@@ -1,4 +1,5 @@
-//! The C programs of `tests/c`, each through the system's ICD loader and linked with the library directly.
+//! The C programs of `tests/c`, each through the system's ICD loader and linked with the library
+//! directly.
 
 use crate::support;
 
@@ -32,7 +33,8 @@ fn command_buffers() {
     support::c_program("command_buffers.c");
 }
 
-/// Kernels enqueue kernels; the launch that the host enqueued is complete when all of them are, and fails if one does.
+/// Kernels enqueue kernels; the launch that the host enqueued is complete when all of them are, and
+/// fails if one does.
 #[test]
 fn device_queues() {
     support::c_program("device_queues.c");

@@ -1,5 +1,5 @@
-//! The driver as an ICD loader meets it: by exported names, by the functions of `cl_khr_icd`, and through the
-//! `libOpenCL.so.1` of the system.
+//! The driver as an ICD loader meets it: by exported names, by the functions of `cl_khr_icd`, and
+//! through the `libOpenCL.so.1` of the system.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::process::Command;
@@ -82,7 +82,8 @@ fn dispatch_managed_by_the_loader() {
         find("clIcdSetPlatformDispatchDataKHR"),
     );
     assert!(!ids.is_null() && !for_platform.is_null() && !set_data.is_null());
-    // SAFETY: functions of these types, called with valid arguments; handles are two readable words at least.
+    // SAFETY: functions of these types, called with valid arguments; handles are two readable words
+    // at least.
     unsafe {
         let ids: GetPlatformIds = std::mem::transmute(ids);
         let for_platform: GetAddressForPlatform = std::mem::transmute(for_platform);
@@ -139,7 +140,8 @@ fn dispatch_managed_by_the_loader() {
     }
 }
 
-/// Set in the child process that [`through_the_system_loader`] starts, because a loader reads its environment once.
+/// Set in the child process that [`through_the_system_loader`] starts, because a loader reads its
+/// environment once.
 const CHILD: &str = "BROLGA_TEST_LOADER_CHILD";
 
 #[test]

@@ -1,8 +1,9 @@
 //! Tests of the C side, as applications and ICD loaders see it.
 //!
-//! `slots.rs` checks the dispatch table, `loader.rs` plays an ICD loader and uses the system's, `c_programs.rs`
-//! compiles and runs the programs in `tests/c`, which hold most of the checks. `support.rs` finds the library that was
-//! built and runs things with it. `trace.rs` reads what `BROLGA_TRACE` leaves.
+//! `slots.rs` checks the dispatch table, `loader.rs` plays an ICD loader and uses the system's,
+//! `c_programs.rs` compiles and runs the programs in `tests/c`, which hold most of the checks.
+//! `support.rs` finds the library that was built and runs things with it. `trace.rs` reads what
+//! `BROLGA_TRACE` leaves.
 
 mod c_programs;
 mod loader;

@@ -8,7 +8,8 @@ use brolga::abi::dispatch::{CL_ICD2_TAG_KHR, DISPATCH, SLOTS};
 use brolga::abi::entry_points;
 use tempfile::TempDir;
 
-/// The member of `struct _cl_icd_dispatch` that a slot name means: headers differ in how they spell the tagged ones.
+/// The member of `struct _cl_icd_dispatch` that a slot name means: headers differ in how they spell
+/// the tagged ones.
 fn member(slot: &str) -> &str {
     slot.strip_suffix("_icd2_tag").unwrap_or(slot)
 }
@@ -58,7 +59,8 @@ fn slots_match_the_header() {
 /// The table as the words a loader sees.
 fn words() -> Vec<usize> {
     let count = size_of_val(&DISPATCH) / size_of::<usize>();
-    // SAFETY: the table is a structure of pointer-sized fields without padding; an empty field is a null pointer.
+    // SAFETY: the table is a structure of pointer-sized fields without padding; an empty field is a
+    // null pointer.
     (0..count)
         .map(|i| unsafe { std::ptr::from_ref(&DISPATCH).cast::<usize>().add(i).read() })
         .collect()

@@ -1,5 +1,5 @@
-//! What the tests of this crate share: where the built library is, how to reach it through the system's ICD loader,
-//! and how to compile and run the C programs in `tests/c`.
+//! What the tests of this crate share: where the built library is, how to reach it through the
+//! system's ICD loader, and how to compile and run the C programs in `tests/c`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

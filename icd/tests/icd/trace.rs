@@ -1,4 +1,5 @@
-//! The timeline that `BROLGA_TRACE` asks for: `tests/c/trace.c` runs, and the file is read as a viewer reads it.
+//! The timeline that `BROLGA_TRACE` asks for: `tests/c/trace.c` runs, and the file is read as a
+//! viewer reads it.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The geometric functions in double-double arithmetic (T. J. Dekker, "A floating-point technique for extending the
-//! available precision"): some 100 bits, over the whole range of `double`.
+//! The geometric functions in double-double arithmetic (T. J. Dekker, "A floating-point technique
+//! for extending the available precision"): some 100 bits, over the whole range of `double`.
 
 use crate::ulp::{Wide, exponent, times_exp2};
 
@@ -127,8 +127,8 @@ pub fn distance(x: &[f64], y: &[f64]) -> Wide {
     length.wide(e - down)
 }
 
-/// The unit vector ("Additional Requirements Beyond ISO/IEC 9899:TC2"): zeros stay, a NaN spreads, infinite components
-/// count as 1 beside finite ones as 0.
+/// The unit vector ("Additional Requirements Beyond ISO/IEC 9899:TC2"): zeros stay, a NaN spreads,
+/// infinite components count as 1 beside finite ones as 0.
 pub fn normalize(x: &[f64]) -> Vec<Wide> {
     if x.iter().any(|x| x.is_nan()) {
         return vec![f64::NAN.into(); x.len()];

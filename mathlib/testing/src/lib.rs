@@ -1,7 +1,8 @@
-//! What the library's tests and the compiler's example `math_table` share: what results should be, arguments worth
-//! trying, and the measure of an error.
+//! What the library's tests and the compiler's example `math_table` share: what results should be,
+//! arguments worth trying, and the measure of an error.
 //!
-//! - [`reference`](mod@reference): correctly rounded functions (CORE-MATH), and ones that are wider than `double`.
+//! - [`reference`](mod@reference): correctly rounded functions (CORE-MATH), and ones that are wider
+//!   than `double`.
 //! - [`geometric`]: dot products, lengths and directions in double-double arithmetic.
 //! - [`random`]: reproducible arguments, and special ones.
 //! - [`ulp`]: how far a result is off.

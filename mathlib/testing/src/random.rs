@@ -13,7 +13,8 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A float of any sign with an exponent in a range of those of normal numbers, uniform in the encoding.
+    /// A float of any sign with an exponent in a range of those of normal numbers, uniform in the
+    /// encoding.
     pub fn with_exponent(&mut self, low: i32, high: i32) -> f64 {
         let e = low + (self.next() % (high - low + 1) as u64) as i32;
         let bits = self.next();

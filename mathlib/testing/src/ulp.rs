@@ -78,9 +78,9 @@ impl Precision {
         exp2(self.min_exponent)
     }
 
-    /// The error of `got` in ulp of the exact result ("Relative Error as ULPs"): infinite where one is NaN and the other is
-    /// not. Infinity stands for the power of two that ends the range, so that it may take the place of the largest finite
-    /// number within the error.
+    /// The error of `got` in ulp of the exact result ("Relative Error as ULPs"): infinite where one
+    /// is NaN and the other is not. Infinity stands for the power of two that ends the range, so
+    /// that it may take the place of the largest finite number within the error.
     pub fn error(self, got: f64, reference: impl Into<Wide>) -> f64 {
         let Wide {
             high,
@@ -171,7 +171,8 @@ pub fn times_exp2(mut x: f64, mut n: i32) -> f64 {
             x *= exp2(1023);
             n -= 1023;
         } else if n < -1022 {
-            // At most so much that, if this step rounds to a subnormal number, the next one leaves nothing of it.
+            // At most so much that, if this step rounds to a subnormal number, the next one leaves
+            // nothing of it.
             x *= exp2(-1022 + 53);
             n += 1022 - 53;
         }
@@ -187,7 +188,8 @@ mod tests {
     fn errors_are_in_units_of_the_exact_result() {
         assert_eq!(error_f32(1.5f32.next_up(), 1.5), 1.0);
         assert_eq!(error_f64(1.5f64.next_down(), 1.5), 1.0);
-        // "the two non-equal finite floating-point numbers nearest x": below a power of two they are closer.
+        // "the two non-equal finite floating-point numbers nearest x": below a power of two they
+        // are closer.
         assert_eq!(error_f32(1f32.next_up(), 1.0), 2.0);
         assert_eq!(error_f32(1f32.next_down(), 1.0), 1.0);
         assert_eq!(error_f64(3.0 * 5e-324, 2.0 * 5e-324), 1.0);

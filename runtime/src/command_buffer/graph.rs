@@ -1,20 +1,25 @@
 //! The commands of a command-buffer as a graph, and one run of it.
 //!
-//! A [`Graph`] is immutable and shared by all its runs: each node's work, which is what a queue's command has too, and the
-//! nodes that wait for it. A [`GraphRun`] is what one enqueue adds: how much of each node is claimed and done. All of a run is one
-//! [`Job`](crate::command::Job) of one event, so that an enqueue costs one allocation for all nodes, and the pool sees one entry.
+//! A [`Graph`] is immutable and shared by all its runs: each node's work, which is what a queue's
+//! command has too, and the nodes that wait for it. A [`GraphRun`] is what one enqueue adds: how
+//! much of each node is claimed and done. All of a run is one [`Job`](crate::command::Job) of one
+//! event, so that an enqueue costs one allocation for all nodes, and the pool sees one entry.
 //!
-//! Threads take part in a run as in any command. The nodes that are *open* (everything they wait for is done, and
-//! not all of their units are claimed) are in a list; a thread claims a chunk of the first, and whoever does the last unit of a node
-//! opens those that waited for nothing else. A chain of short kernels is so run by one thread with nobody woken in between.
+//! Threads take part in a run as in any command. The nodes that are *open* (everything they wait
+//! for is done, and not all of their units are claimed) are in a list; a thread claims a chunk of
+//! the first, and the thread that does the last unit of a node opens those that waited for nothing
+//! else. A chain of short kernels is so run by one thread, and no other is woken in between.
 //!
-//! # Who is called
+//! # Which threads are called
 //!
-//! A run begins with one thread, unless the nodes open at the beginning are worth more. While it is *not shared* it is in no list of the pool once a
-//! thread has taken it, and that thread stays to the end. When more is open than one thread is worth, the run becomes shared, for good: it is put
-//! in the pool's list of ready commands and stays there until every node is claimed. From then on a thread may leave between chunks, and one that finds nothing
-//! open does. No work is lost by that: who opens a node looks at the list again before it leaves, and if it leaves with something open (because
-//! what it waited for is done) the run has room, of which the leaving thread tells a worker, as with any shared command.
+//! A run begins with one thread, unless the nodes open at the beginning are worth more. While it is
+//! *not shared* it is in no list of the pool once a thread has taken it, and that thread stays to
+//! the end. When more is open than one thread is worth, the run becomes shared, for good: it is put
+//! in the pool's list of ready commands and stays there until every node is claimed. From then on a
+//! thread may leave between chunks, and one that finds nothing open does. No work is lost by that:
+//! a thread that opens a node looks at the list again before it leaves, and if it leaves with
+//! something open (because what it waited for is done) the run has room, of which the leaving
+//! thread tells a worker, as with any shared command.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -91,7 +96,8 @@ pub(crate) struct GraphRun {
     limit: u32,
     nodes: Box<[NodeRun]>,
     open: Mutex<VecDeque<u32>>,
-    /// The nanoseconds of thread time that there are to share: the weights of the open nodes. 0 if and only if none is open.
+    /// The nanoseconds of thread time that there are to share: the weights of the open nodes. 0 if
+    /// and only if none is open.
     weight: AtomicU64,
     /// Nodes of which units may still be claimed, now or later.
     unclaimed: AtomicU32,
@@ -101,7 +107,7 @@ pub(crate) struct GraphRun {
 }
 
 struct NodeRun {
-    share: ChunkScheduler,
+    chunks: ChunkScheduler,
     /// Nodes to wait for that are not done.
     pending: AtomicU32,
     /// What the node has added to the run's weight.
@@ -111,10 +117,11 @@ struct NodeRun {
 /// Nodes to open, the next one last.
 type Ready = SmallVec<[u32; 8]>;
 
-/// The part of a node in what threads are worth: as many threads as it wants, or the time it takes one.
-fn weigh(share: &ChunkScheduler) -> u64 {
-    match share.threads() {
-        1 => share.shape().estimate.clamp(1, NANOSECONDS_PER_THREAD),
+/// The part of a node in what threads are worth: as many threads as it wants, or the time it takes
+/// one.
+fn weigh(chunks: &ChunkScheduler) -> u64 {
+    match chunks.threads() {
+        1 => chunks.shape().estimate.clamp(1, NANOSECONDS_PER_THREAD),
         threads => u64::from(threads) * NANOSECONDS_PER_THREAD,
     }
 }
@@ -129,7 +136,7 @@ impl GraphRun {
     pub(crate) fn new(graph: &Arc<Graph>, limit: u32) -> GraphRun {
         let count = graph.nodes.len() as u32;
         let nodes = graph.nodes.iter().map(|node| NodeRun {
-            share: ChunkScheduler::new(node.work.shape(), limit),
+            chunks: ChunkScheduler::new(node.work.shape(), limit),
             pending: AtomicU32::new(node.dependencies),
             weight: AtomicU64::new(0),
         });
@@ -180,12 +187,12 @@ impl GraphRun {
         let works = self.graph.nodes.iter().zip(&self.nodes);
         works
             .filter(|(node, _)| !node.work.is_instant())
-            .map(|(_, run)| run.share.shape().estimate)
+            .map(|(_, run)| run.chunks.shape().estimate)
             .fold(0, u64::saturating_add)
     }
 
-    /// Opens nodes that have nothing left to wait for. Those without work are done at once, and open others in turn; returns
-    /// whether that was all of the graph.
+    /// Opens nodes that have nothing left to wait for. Those without work are done at once, and
+    /// open others in turn; returns whether that was all of the graph.
     fn make_ready(&self, mut ready: Ready) -> bool {
         let mut open = self.open.lock();
         while let Some(index) = ready.pop() {
@@ -197,7 +204,7 @@ impl GraphRun {
                 continue;
             }
             let node = &self.nodes[index as usize];
-            let weight = weigh(&node.share);
+            let weight = weigh(&node.chunks);
             node.weight.store(weight, Relaxed);
             self.weight.fetch_add(weight, SeqCst);
             open.push_back(index);
@@ -205,7 +212,8 @@ impl GraphRun {
         false
     }
 
-    /// A node is done: lists those that waited for it alone, and returns whether it was the last of all.
+    /// A node is done: lists those that waited for it alone, and returns whether it was the last of
+    /// all.
     fn retire(&self, index: u32, ready: &mut Ready) -> bool {
         // The other way round, so that the first recorded is the first opened.
         for &successor in self.graph.nodes[index as usize].successors.iter().rev() {
@@ -222,9 +230,10 @@ impl GraphRun {
         let mut open = self.open.lock();
         let index = *open.front()?;
         let node = &self.nodes[index as usize];
-        let claimed = node.share.claim();
-        // Units are claimed under the lock only, so that no node is open of which there is nothing left.
-        if node.share.is_exhausted() {
+        let claimed = node.chunks.claim();
+        // Units are claimed under the lock only, so that no node is open of which there is nothing
+        // left.
+        if node.chunks.is_exhausted() {
             open.pop_front();
             self.weight.fetch_sub(node.weight.load(Relaxed), SeqCst);
             self.unclaimed.fetch_sub(1, SeqCst);
@@ -236,8 +245,8 @@ impl GraphRun {
     fn widen(&self, node: &NodeRun) {
         let _open = self.open.lock();
         // What is claimed in full has no weight any more.
-        if !node.share.is_exhausted() {
-            let weight = weigh(&node.share);
+        if !node.chunks.is_exhausted() {
+            let weight = weigh(&node.chunks);
             let before = node.weight.swap(weight, Relaxed);
             self.weight.fetch_add(weight.saturating_sub(before), SeqCst);
         }
@@ -265,18 +274,18 @@ impl GraphRun {
             work.run(event, begin, end);
             let now = timestamp();
             if trace::is_on() {
-                work.record(begin..end, node.share.shape().units, (before, now));
+                work.record(begin..end, node.chunks.shape().units, (before, now));
             }
             match node
-                .share
+                .chunks
                 .record_time(end - begin, now.saturating_sub(before))
             {
                 None => {}
                 Some(MoreThreads::FromOne | MoreThreads::FromSeveral) => self.widen(node),
             }
             before = now;
-            if node.share.done(end - begin) {
-                work.finish(node.share.busy());
+            if node.chunks.done(end - begin) {
+                work.finish(node.chunks.busy());
                 let mut ready = Ready::new();
                 if self.retire(index, &mut ready) || self.make_ready(ready) {
                     event.complete(event.failure(), Push::NoWake);
@@ -284,7 +293,7 @@ impl GraphRun {
                 }
             }
             self.call(event);
-            // Alone it is in no list: nobody else would finish it.
+            // Alone it is in no list: no other thread would finish it.
             if self.is_shared() && stop() {
                 break;
             }

@@ -1,11 +1,13 @@
-//! Command-buffers (`cl_khr_command_buffer`): commands that are recorded once and run again and again.
+//! Command-buffers (`cl_khr_command_buffer`): commands that are recorded once and run again and
+//! again.
 //!
-//! What flows in is what queues take: the `Command` values of `enqueue/`, with arguments captured and code found when they are recorded. They become
-//! the nodes of a `Graph`, whose edges are all the order there is: sync-points, barriers, and the order of in-order queues. What
-//! flows out is one command of a queue for each enqueue, with one event.
+//! What flows in is what queues take: the `Command` values of `enqueue/`, with arguments captured
+//! and code found when they are recorded. They become the nodes of a `Graph`, whose edges are all
+//! the order there is: sync-points, barriers, and the order of in-order queues. What flows out is
+//! one command of a queue for each enqueue, with one event.
 //!
-//! `record.rs` has a method for each command, `graph.rs` runs a graph, `spread.rs` one of several devices, `mutable.rs` changes recorded
-//! launches.
+//! `record.rs` has a method for each command, `graph.rs` runs a graph, `spread.rs` one of several
+//! devices, `mutable.rs` changes recorded launches.
 
 pub(crate) mod graph;
 mod mutable;
@@ -27,7 +29,8 @@ use crate::queue::Queue;
 use graph::{Graph, GraphRun};
 pub use mutable::{Dispatch, Drafts};
 
-/// A command of a command-buffer, for later ones to wait for (`cl_sync_point_khr`): its index and one, so that 0 is never valid.
+/// A command of a command-buffer, for later ones to wait for (`cl_sync_point_khr`): its index and
+/// one, so that 0 is never valid.
 pub type SyncPoint = u32;
 
 /// Where a command is recorded.
@@ -48,7 +51,8 @@ pub struct CommandBuffer {
     recording: Mutex<Recording>,
 }
 
-/// What has been recorded. Runs hold on to the graph and to what its commands use, so that both are copied if they change meanwhile.
+/// What has been recorded. Runs hold on to the graph and to what its commands use, so that both are
+/// copied if they change meanwhile.
 #[derive(Clone)]
 struct Recording {
     is_finalized: bool,
@@ -67,7 +71,8 @@ impl CommandBuffer {
     /// `clCreateCommandBufferKHR`. Launches may change if `is_mutable`; `property_list` is what
     /// `CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR` answers.
     ///
-    /// Errors: `CL_INVALID_VALUE` without queues, `CL_INVALID_CONTEXT` if they are of different contexts.
+    /// Errors: `CL_INVALID_VALUE` without queues, `CL_INVALID_CONTEXT` if they are of different
+    /// contexts.
     pub fn new(
         queues: Vec<Arc<Queue>>,
         is_mutable: bool,
@@ -75,8 +80,8 @@ impl CommandBuffer {
     ) -> CLResult<Arc<CommandBuffer>> {
         let first = queues.first().ok_or(ClError::INVALID_VALUE)?;
         let context = Arc::clone(first.context());
-        // CL_INVALID_CONTEXT if all the command-queues in queues do not have the same OpenCL context ("Creating Command-Buffer
-        // Objects").
+        // CL_INVALID_CONTEXT if all the command-queues in queues do not have the same OpenCL
+        // context ("Creating Command-Buffer Objects").
         if queues
             .iter()
             .any(|queue| !Arc::ptr_eq(queue.context(), &context))
@@ -121,14 +126,14 @@ impl CommandBuffer {
         self.recording.lock().state()
     }
 
-    /// `clRemapCommandBufferKHR`: the same commands in the same order, for other queues. If there are not as many as before, the old ones
-    /// share them in turn.
+    /// `clRemapCommandBufferKHR`: the same commands in the same order, for other queues. If there
+    /// are not as many as before, the old ones share them in turn.
     ///
     /// Errors: as [`CommandBuffer::new`].
     pub fn remap(&self, queues: Vec<Arc<Queue>>) -> CLResult<Arc<CommandBuffer>> {
         let first = queues.first().ok_or(ClError::INVALID_VALUE)?;
-        // CL_INVALID_CONTEXT if command_buffer and all the command-queues in queues do not have the same OpenCL context
-        // ("Remapping Command-Buffers").
+        // CL_INVALID_CONTEXT if command_buffer and all the command-queues in queues do not have the
+        // same OpenCL context ("Remapping Command-Buffers").
         if !Arc::ptr_eq(first.context(), &self.context) {
             return Err(ClError::INVALID_CONTEXT);
         }
@@ -148,7 +153,8 @@ impl CommandBuffer {
 
     /// Checks that commands may be recorded. Errors: `CL_INVALID_OPERATION`.
     pub fn check_recording(&self) -> CLResult<()> {
-        // CL_INVALID_OPERATION if command_buffer has been finalized ("Recording Commands to a Command-Buffer").
+        // CL_INVALID_OPERATION if command_buffer has been finalized ("Recording Commands to a
+        // Command-Buffer").
         match self.recording.lock().is_finalized {
             false => Ok(()),
             true => Err(ClError::INVALID_OPERATION),
@@ -158,7 +164,8 @@ impl CommandBuffer {
     /// `clFinalizeCommandBufferKHR`. Errors: `CL_INVALID_OPERATION`.
     pub fn finalize(&self) -> CLResult<()> {
         let mut recording = self.recording.lock();
-        // CL_INVALID_OPERATION if command_buffer is not in the Recording state ("Enqueuing a Command-Buffer").
+        // CL_INVALID_OPERATION if command_buffer is not in the Recording state ("Enqueuing a
+        // Command-Buffer").
         if recording.is_finalized {
             return Err(ClError::INVALID_OPERATION);
         }
@@ -166,15 +173,16 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// `clEnqueueCommandBufferKHR`: runs all commands as one command of `queues`, or of the queues that it was created with if
-    /// there are none.
+    /// `clEnqueueCommandBufferKHR`: runs all commands as one command of `queues`, or of the queues
+    /// that it was created with if there are none.
     ///
-    /// Errors: `CL_INVALID_OPERATION` (not executable), `CL_INVALID_VALUE` (another number of queues),
-    /// `CL_INCOMPATIBLE_COMMAND_QUEUE_KHR`, `CL_INVALID_DEVICE`, `CL_INVALID_CONTEXT`.
+    /// Errors: `CL_INVALID_OPERATION` (not executable), `CL_INVALID_VALUE` (another number of
+    /// queues), `CL_INCOMPATIBLE_COMMAND_QUEUE_KHR`, `CL_INVALID_DEVICE`, `CL_INVALID_CONTEXT`.
     pub fn enqueue(&self, queues: &[Arc<Queue>], wait: &[Arc<Event>]) -> CLResult<Arc<Event>> {
         let (graph, retained) = {
             let recording = self.recording.lock();
-            // CL_INVALID_OPERATION if command_buffer is not in the Executable state ("Enqueuing a Command-Buffer").
+            // CL_INVALID_OPERATION if command_buffer is not in the Executable state ("Enqueuing a
+            // Command-Buffer").
             if recording.state() != CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR {
                 return Err(ClError::INVALID_OPERATION);
             }
@@ -196,18 +204,21 @@ impl CommandBuffer {
         Queue::submit_to_all(queues, CL_COMMAND_COMMAND_BUFFER_KHR, job, retained, wait)
     }
 
-    /// Checks queues that take the place of those that the command-buffer was created with; none do always.
+    /// Checks queues that take the place of those that the command-buffer was created with; none do
+    /// always.
     ///
     /// Errors: those of [`CommandBuffer::enqueue`].
     pub fn check_queues(&self, queues: &[Arc<Queue>]) -> CLResult<()> {
         if queues.is_empty() {
             return Ok(());
         }
-        // CL_INVALID_VALUE if num_queues is > 0 and not the same value as num_queues set on command_buffer creation.
+        // CL_INVALID_VALUE if num_queues is > 0 and not the same value as num_queues set on
+        // command_buffer creation.
         if queues.len() != self.queues.len() {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if the properties of any command-queue in queues contains a property not specified by
+        // CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if the properties of any command-queue in queues
+        // contains a property not specified by
         // CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR. None is required.
         if queues
             .iter()
@@ -215,14 +226,14 @@ impl CommandBuffer {
         {
             return Err(ClError::INCOMPATIBLE_COMMAND_QUEUE);
         }
-        // CL_INVALID_DEVICE if any element of queues does not have the same device as the command-queue set on command_buffer
-        // creation at the same list index.
+        // CL_INVALID_DEVICE if any element of queues does not have the same device as the
+        // command-queue set on command_buffer creation at the same list index.
         let mut pairs = queues.iter().zip(&self.queues);
         if pairs.any(|(new, old)| !Arc::ptr_eq(new.device(), old.device())) {
             return Err(ClError::INVALID_DEVICE);
         }
-        // CL_INVALID_CONTEXT if any element of queues does not have the same context as the command-queue set on command_buffer
-        // creation at the same list index.
+        // CL_INVALID_CONTEXT if any element of queues does not have the same context as the
+        // command-queue set on command_buffer creation at the same list index.
         if queues
             .iter()
             .any(|queue| !Arc::ptr_eq(queue.context(), &self.context))

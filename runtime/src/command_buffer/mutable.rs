@@ -1,8 +1,9 @@
 //! Changing recorded launches between runs (`cl_khr_command_buffer_mutable_dispatch`).
 //!
-//! A launch that may change keeps a [`Dispatch`]: a kernel object of its own, with the arguments, and the sizes as they were given. An
-//! update changes copies of these, makes work from them as recording does, and puts all of it into the graph if nothing was wrong. Runs that are
-//! under way hold the graph as it was.
+//! A launch that may change keeps a [`Dispatch`]: a kernel object of its own, with the arguments,
+//! and the sizes as they were given. An update changes copies of these, makes work from them as
+//! recording does, and puts all of it into the graph if nothing was wrong. Runs that are under way
+//! hold the graph as it was.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,10 +29,12 @@ pub struct Dispatch {
 impl Dispatch {
     /// What to do, captured; nothing yet while arguments are missing.
     ///
-    /// Errors: as [`Queue::enqueue_nd_range`](crate::Queue::enqueue_nd_range), but for the context, and for arguments that were never set.
+    /// Errors: as [`Queue::enqueue_nd_range`](crate::Queue::enqueue_nd_range), but for the context,
+    /// and for arguments that were never set.
     pub(super) fn command(&self) -> CLResult<Option<Command>> {
         // CL_INVALID_OPERATION if the device associated with command_queue does not support
-        // CL_COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR and kernel contains a kernel-enqueue call.
+        // CL_COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR and kernel contains a kernel-enqueue
+        // call.
         if self.kernel.info().enqueues {
             return Err(ClError::INVALID_OPERATION);
         }
@@ -91,7 +94,8 @@ impl CommandBuffer {
 
     /// `clUpdateMutableCommandsKHR`: makes the launches what the drafts say, all of them or none.
     ///
-    /// Errors: `CL_INVALID_OPERATION` (not finalized, not mutable, work-groups become uniform or cease to be), and those of launches.
+    /// Errors: `CL_INVALID_OPERATION` (not finalized, not mutable, work-groups become uniform or
+    /// cease to be), and those of launches.
     pub fn update(&self, drafts: Drafts) -> CLResult<()> {
         self.check_updatable()?;
         let mut recording = self.recording.lock();
@@ -99,8 +103,8 @@ impl CommandBuffer {
         for (point, draft) in &drafts {
             let before = recording.dispatches.get(point);
             let before = before.ok_or(ClError::INVALID_OPERATION)?;
-            // CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result in a change to work-group
-            // uniformity ("Mutable Commands").
+            // CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result
+            // in a change to work-group uniformity ("Mutable Commands").
             if before.is_uniform() != draft.is_uniform() {
                 return Err(ClError::INVALID_OPERATION);
             }
@@ -114,8 +118,8 @@ impl CommandBuffer {
 
     /// Checks that updates are possible. Errors: `CL_INVALID_OPERATION`.
     pub fn check_updatable(&self) -> CLResult<()> {
-        // CL_INVALID_OPERATION if command_buffer has not been finalized, or was not created with the
-        // CL_COMMAND_BUFFER_MUTABLE_KHR flag ("Mutable Commands").
+        // CL_INVALID_OPERATION if command_buffer has not been finalized, or was not created with
+        // the CL_COMMAND_BUFFER_MUTABLE_KHR flag ("Mutable Commands").
         match self.is_mutable && self.recording.lock().is_finalized {
             true => Ok(()),
             false => Err(ClError::INVALID_OPERATION),

@@ -1,8 +1,9 @@
 //! Recording commands ("Recording Commands to a Command-Buffer").
 //!
-//! Each method checks as the queue's method of the same kind does, adds a node to the graph and returns its sync-point. All
-//! return `CL_INVALID_OPERATION` if the command-buffer is finalized and `CL_INVALID_SYNC_POINT_WAIT_LIST_KHR` for a sync-point that
-//! is none, besides the errors of the queue's method.
+//! Each method checks as the queue's method of the same kind does, adds a node to the graph and
+//! returns its sync-point. All return `CL_INVALID_OPERATION` if the command-buffer is finalized and
+//! `CL_INVALID_SYNC_POINT_WAIT_LIST_KHR` for a sync-point that is none, besides the errors of the
+//! queue's method.
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ use crate::memory::host::HostPtr;
 use crate::memory::rect::RectSide;
 
 impl CommandBuffer {
-    /// `clCommandBarrierWithWaitListKHR`: done when what it waits for is, or everything recorded before if that is nothing. What is
-    /// recorded later waits for it.
+    /// `clCommandBarrierWithWaitListKHR`: done when what it waits for is, or everything recorded
+    /// before if that is nothing. What is recorded later waits for it.
     pub fn barrier(&self, place: &RecordingSite) -> CLResult<SyncPoint> {
         let command = Command::retaining_nothing(CL_COMMAND_BARRIER, Work::Nothing);
         self.record(place, command)
@@ -79,7 +80,8 @@ impl CommandBuffer {
         self.record(place, command)
     }
 
-    /// `clCommandSVMMemcpyKHR`. Both must be valid for `size` bytes whenever the command-buffer runs.
+    /// `clCommandSVMMemcpyKHR`. Both must be valid for `size` bytes whenever the command-buffer
+    /// runs.
     pub fn svm_memcpy(
         &self,
         place: &RecordingSite,
@@ -90,7 +92,8 @@ impl CommandBuffer {
         self.record(place, Command::svm_copy(destination, source, size)?)
     }
 
-    /// `clCommandSVMMemFillKHR`. `destination` must be valid for `size` bytes whenever the command-buffer runs.
+    /// `clCommandSVMMemFillKHR`. `destination` must be valid for `size` bytes whenever the
+    /// command-buffer runs.
     pub fn svm_fill(
         &self,
         place: &RecordingSite,
@@ -109,8 +112,8 @@ impl CommandBuffer {
         self.record(place, command)
     }
 
-    /// As [`CommandBuffer::nd_range`], for a launch that may change and be asked about. With `may_defer` its arguments need not be set; it
-    /// takes a copy of the kernel.
+    /// As [`CommandBuffer::nd_range`], for a launch that may change and be asked about. With
+    /// `may_defer` its arguments need not be set; it takes a copy of the kernel.
     pub fn mutable_nd_range(
         &self,
         place: &RecordingSite,
@@ -121,8 +124,8 @@ impl CommandBuffer {
         dispatch.kernel = dispatch.kernel.duplicate();
         let command = dispatch.command()?;
         let is_complete = command.is_some();
-        // CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the CL_MUTABLE_DISPATCH_ARGUMENTS_KHR
-        // flag was not set in the properties parameter.
+        // CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the
+        // CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the properties parameter.
         if !is_complete && !may_defer {
             return Err(ClError::INVALID_KERNEL_ARGS);
         }
@@ -163,8 +166,8 @@ impl CommandBuffer {
 impl Recording {
     /// The commands behind sync-points. Errors: `CL_INVALID_SYNC_POINT_WAIT_LIST_KHR`.
     fn dependencies(&self, wait: &[SyncPoint]) -> CLResult<Vec<u32>> {
-        // CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if synchronization-point objects in sync_point_wait_list are not valid
-        // synchronization-points.
+        // CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if synchronization-point objects in
+        // sync_point_wait_list are not valid synchronization-points.
         let node = |&point: &SyncPoint| {
             point
                 .checked_sub(1)
@@ -184,16 +187,17 @@ impl Recording {
         // CL_OUT_OF_RESOURCES when no sync-point is left ("Command Synchronization").
         let node = self.graph.len() as u32;
         let point = node.checked_add(1).ok_or(ClError::OUT_OF_RESOURCES)?;
-        // If the queue is an in-order queue, then an additional dependency is created on the last command appended to the
-        // command-buffer using the same queue parameter ("Command-Buffers").
+        // If the queue is an in-order queue, then an additional dependency is created on the last
+        // command appended to the command-buffer using the same queue parameter
+        // ("Command-Buffers").
         if in_order {
             dependencies.extend(self.last[place.queue]);
         }
         // Any following commands recorded after a barrier do not execute until it completes.
         dependencies.extend(self.barrier);
         if command.command_type == CL_COMMAND_BARRIER {
-            // If the list is empty it waits for all commands previously recorded in command_buffer. Those before the last barrier
-            // are done when that is.
+            // If the list is empty it waits for all commands previously recorded in command_buffer.
+            // Those before the last barrier are done when that is.
             if place.wait.is_empty() {
                 dependencies.extend(self.barrier.unwrap_or(0)..node);
             }

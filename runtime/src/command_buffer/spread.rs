@@ -1,7 +1,9 @@
 //! Runs of command-buffers whose queues are of several devices.
 //!
-//! The threads of one device do not work for another, so that such a run is not one job: each command is an event of its own, on the device
-//! of the queue that it was recorded to, between one that waits for what was enqueued before on any of the queues, and the one that the application sees.
+//! The threads of one device do not work for another, so that such a run is not one job: each
+//! command is an event of its own, on the device of the queue that it was recorded to, between one
+//! that waits for what was enqueued before on any of the queues, and the one that the application
+//! sees.
 
 use std::sync::Arc;
 
@@ -21,7 +23,8 @@ pub(super) fn is_needed(queues: &[Arc<Queue>]) -> bool {
         .any(|queue| !Arc::ptr_eq(queue.device(), queues[0].device()))
 }
 
-/// Runs a graph on `queues`. There may be fewer than the graph was recorded to, which share them in turn.
+/// Runs a graph on `queues`. There may be fewer than the graph was recorded to, which share them in
+/// turn.
 ///
 /// Errors: as [`Queue::submit`].
 pub(super) fn enqueue(

@@ -27,8 +27,8 @@ pub(super) fn retained<'a>(
 
 /// Checks a fill's pattern and size. Errors: `CL_INVALID_VALUE`.
 pub(super) fn check_pattern(pattern: &[u8], size: usize) -> CLResult<()> {
-    // CL_INVALID_VALUE if pattern_size is 0 or not one of { 1, 2, 4, 8, 16, 32, 64, 128 }, or if size is not a multiple of
-    // pattern_size ("Filling Buffer Objects").
+    // CL_INVALID_VALUE if pattern_size is 0 or not one of { 1, 2, 4, 8, 16, 32, 64, 128 }, or if
+    // size is not a multiple of pattern_size ("Filling Buffer Objects").
     let length = pattern.len();
     if !length.is_power_of_two() || length > 128 || !size.is_multiple_of(length) {
         return Err(ClError::INVALID_VALUE);
@@ -56,11 +56,11 @@ impl Direction {
     /// Errors: `CL_INVALID_OPERATION`.
     fn check_access(self, buffer: &Buffer) -> CLResult<()> {
         match self {
-            // CL_INVALID_OPERATION if clEnqueueReadBuffer is called on buffer which has been created
-            // with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
+            // CL_INVALID_OPERATION if clEnqueueReadBuffer is called on buffer which has been
+            // created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
             Direction::Read => buffer.check_host_read(),
-            // CL_INVALID_OPERATION if clEnqueueWriteBuffer is called on buffer which has been created
-            // with CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_NO_ACCESS or CL_MEM_IMMUTABLE_EXT.
+            // CL_INVALID_OPERATION if clEnqueueWriteBuffer is called on buffer which has been
+            // created with CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_NO_ACCESS or CL_MEM_IMMUTABLE_EXT.
             Direction::Write => buffer.check_host_write(),
         }
     }
@@ -74,8 +74,8 @@ impl Direction {
     }
 }
 
-/// The commands that a command-buffer takes as well. Errors: as [`Queue::enqueue_copy`], [`Queue::enqueue_copy_rect`] and
-/// [`Queue::enqueue_fill`].
+/// The commands that a command-buffer takes as well. Errors: as [`Queue::enqueue_copy`],
+/// [`Queue::enqueue_copy_rect`] and [`Queue::enqueue_fill`].
 impl Command {
     pub(crate) fn copy(
         context: &Arc<Context>,
@@ -91,9 +91,9 @@ impl Command {
         destination.check_range(destination_offset, size)?;
         let from = source.pointer().offset(source_offset);
         let to = destination.pointer().offset(destination_offset);
-        // CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
-        // destination regions overlap or if src_buffer and dst_buffer are different sub-buffers of the same associated
-        // buffer object and they overlap.
+        // CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object
+        // and the source and destination regions overlap or if src_buffer and dst_buffer are
+        // different sub-buffers of the same associated buffer object and they overlap.
         if source.shares_memory_with(destination) && from.addr().abs_diff(to.addr()) < size {
             return Err(ClError::MEM_COPY_OVERLAP);
         }
@@ -124,8 +124,9 @@ impl Command {
         let to = destination_side.layout(region)?;
         source.check_range(0, from.end)?;
         destination.check_range(0, to.end)?;
-        // CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_slice_pitch is not equal to
-        // dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch.
+        // CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and
+        // src_slice_pitch is not equal to dst_slice_pitch and src_row_pitch is not equal to
+        // dst_row_pitch.
         let pitches_differ = from.row_pitch != to.row_pitch || from.slice_pitch != to.slice_pitch;
         if Arc::ptr_eq(source, destination) && pitches_differ {
             return Err(ClError::INVALID_VALUE);
@@ -137,8 +138,9 @@ impl Command {
                 ..side
             };
             let (a, b) = (shifted(from, source), shifted(to, destination));
-            // CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
-            // destination regions overlap, or different sub-buffers of the same buffer that do.
+            // CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer
+            // object and the source and destination regions overlap, or different sub-buffers of
+            // the same buffer that do.
             let overlap = match pitches_differ {
                 true => a.offset < b.end && b.offset < a.end,
                 false => rect::overlap(&a, &b, region),
@@ -191,8 +193,8 @@ impl Command {
 impl Queue {
     /// `clEnqueueReadBuffer`. `host` must be valid for `size` bytes until the command completes.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, null), `CL_INVALID_OPERATION`
-    /// (host access flags).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, null),
+    /// `CL_INVALID_OPERATION` (host access flags).
     #[allow(clippy::too_many_arguments)]
     pub fn enqueue_read(
         self: &Arc<Self>,
@@ -234,8 +236,8 @@ impl Queue {
         host: HostPtr,
     ) -> CLResult<Work> {
         check_buffer(self.context(), buffer)?;
-        // CL_INVALID_VALUE if the region being read or written specified by (offset, size) is out of
-        // bounds or if ptr is a NULL value ("Reading, Writing and Copying Buffer Objects").
+        // CL_INVALID_VALUE if the region being read or written specified by (offset, size) is out
+        // of bounds or if ptr is a NULL value ("Reading, Writing and Copying Buffer Objects").
         buffer.check_range(offset, size)?;
         check_pointer(host)?;
         direction.check_access(buffer)?;
@@ -269,8 +271,8 @@ impl Queue {
 
     /// `clEnqueueCopyBuffer`.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds), `CL_MEM_COPY_OVERLAP`, `CL_INVALID_OPERATION`
-    /// (immutable).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds), `CL_MEM_COPY_OVERLAP`,
+    /// `CL_INVALID_OPERATION` (immutable).
     #[allow(clippy::too_many_arguments)]
     pub fn enqueue_copy(
         self: &Arc<Self>,
@@ -292,10 +294,11 @@ impl Queue {
         self.submit(command, wait)
     }
 
-    /// `clEnqueueReadBufferRect`. `host` must be valid for what `host_side` and `region` reach until the command
-    /// completes.
+    /// `clEnqueueReadBufferRect`. `host` must be valid for what `host_side` and `region` reach
+    /// until the command completes.
     ///
-    /// Errors: as [`Queue::enqueue_read`]; `CL_INVALID_VALUE` also for an empty region and pitches too small.
+    /// Errors: as [`Queue::enqueue_read`]; `CL_INVALID_VALUE` also for an empty region and pitches
+    /// too small.
     #[allow(clippy::too_many_arguments)]
     pub fn enqueue_read_rect(
         self: &Arc<Self>,
@@ -356,8 +359,8 @@ impl Queue {
 
     /// `clEnqueueCopyBufferRect`.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, empty region, pitches), `CL_MEM_COPY_OVERLAP`,
-    /// `CL_INVALID_OPERATION` (immutable).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, empty region, pitches),
+    /// `CL_MEM_COPY_OVERLAP`, `CL_INVALID_OPERATION` (immutable).
     #[allow(clippy::too_many_arguments)]
     pub fn enqueue_copy_rect(
         self: &Arc<Self>,
@@ -381,8 +384,8 @@ impl Queue {
 
     /// `clEnqueueFillBuffer`: repeats `pattern` (copied now) over `size` bytes from `offset`.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, pattern size, alignment), `CL_INVALID_OPERATION`
-    /// (immutable).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, pattern size, alignment),
+    /// `CL_INVALID_OPERATION` (immutable).
     pub fn enqueue_fill(
         self: &Arc<Self>,
         buffer: &Arc<Buffer>,

@@ -17,7 +17,8 @@ use crate::queue::{Ordering, Queue};
 
 /// Checks that a kernel belongs to the context of a command. Errors: `CL_INVALID_CONTEXT`.
 pub(crate) fn check_kernel(context: &Arc<Context>, kernel: &Kernel) -> CLResult<()> {
-    // CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same ("Executing Kernels").
+    // CL_INVALID_CONTEXT if context associated with command_queue and kernel are not the same
+    // ("Executing Kernels").
     match Arc::ptr_eq(context, kernel.context()) {
         true => Ok(()),
         false => Err(ClError::INVALID_CONTEXT),
@@ -25,7 +26,8 @@ pub(crate) fn check_kernel(context: &Arc<Context>, kernel: &Kernel) -> CLResult<
 }
 
 impl Command {
-    /// A launch on `device` with the arguments that `kernel` has now. Errors: as [`Queue::enqueue_nd_range`], but for the context.
+    /// A launch on `device` with the arguments that `kernel` has now. Errors: as
+    /// [`Queue::enqueue_nd_range`], but for the context.
     pub(crate) fn launch(
         command_type: u32,
         device: &Arc<Device>,
@@ -49,12 +51,13 @@ impl Command {
 }
 
 impl Queue {
-    /// `clEnqueueNDRangeKernel`. Slices have `work_dim` elements; without `local` a size is chosen. A range without
-    /// elements (or without `global`) does nothing.
+    /// `clEnqueueNDRangeKernel`. Slices have `work_dim` elements; without `local` a size is chosen.
+    /// A range without elements (or without `global`) does nothing.
     ///
     /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_KERNEL_ARGS`, `CL_INVALID_WORK_DIMENSION`,
     /// `CL_INVALID_GLOBAL_OFFSET`, `CL_INVALID_GLOBAL_WORK_SIZE`, `CL_INVALID_WORK_GROUP_SIZE`,
-    /// `CL_INVALID_WORK_ITEM_SIZE`, `CL_OUT_OF_RESOURCES` (work-group memory, or no code could be made).
+    /// `CL_INVALID_WORK_ITEM_SIZE`, `CL_OUT_OF_RESOURCES` (work-group memory, or no code could be
+    /// made).
     pub fn enqueue_nd_range(
         self: &Arc<Self>,
         kernel: &Arc<Kernel>,
@@ -119,8 +122,8 @@ impl Queue {
         self.submit(command, wait)
     }
 
-    /// `clEnqueueNativeKernel`: a pool thread calls `function` once. `buffers` are kept alive until then; where they
-    /// are, [`Buffer::as_ptr`] tells.
+    /// `clEnqueueNativeKernel`: a pool thread calls `function` once. `buffers` are kept alive until
+    /// then; where they are, [`Buffer::as_ptr`] tells.
     ///
     /// Errors: `CL_INVALID_CONTEXT` (also for a buffer of another context).
     pub fn enqueue_native(

@@ -13,8 +13,8 @@ use crate::queue::{Ordering, Queue, settle};
 
 /// Checks map flags. Errors: `CL_INVALID_VALUE`.
 pub(super) fn check_map_flags(flags: u64) -> CLResult<()> {
-    // CL_INVALID_VALUE if values specified in map_flags are not valid ("Mapping Buffer Objects"): CL_MAP_READ or CL_MAP_WRITE and
-    // CL_MAP_WRITE_INVALIDATE_REGION are mutually exclusive.
+    // CL_INVALID_VALUE if values specified in map_flags are not valid ("Mapping Buffer Objects"):
+    // CL_MAP_READ or CL_MAP_WRITE and CL_MAP_WRITE_INVALIDATE_REGION are mutually exclusive.
     let known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
     let invalidate = flags & CL_MAP_WRITE_INVALIDATE_REGION != 0;
     if flags & !known != 0 || invalidate && flags & (CL_MAP_READ | CL_MAP_WRITE) != 0 {
@@ -25,7 +25,8 @@ pub(super) fn check_map_flags(flags: u64) -> CLResult<()> {
 
 /// Errors: `CL_INVALID_VALUE`.
 pub(super) fn check_migration_flags(flags: u64) -> CLResult<()> {
-    // CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table ("Migrating Memory Objects").
+    // CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table
+    // ("Migrating Memory Objects").
     match flags & !(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) {
         0 => Ok(()),
         _ => Err(ClError::INVALID_VALUE),
@@ -33,10 +34,11 @@ pub(super) fn check_migration_flags(flags: u64) -> CLResult<()> {
 }
 
 impl Queue {
-    /// `clEnqueueMapBuffer`: returns the event and the address, which points into the buffer itself.
+    /// `clEnqueueMapBuffer`: returns the event and the address, which points into the buffer
+    /// itself.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, empty, flags), `CL_INVALID_OPERATION` (host access
-    /// flags, or regions mapped for writing would overlap).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, empty, flags),
+    /// `CL_INVALID_OPERATION` (host access flags, or regions mapped for writing would overlap).
     #[allow(clippy::too_many_arguments)]
     pub fn enqueue_map(
         self: &Arc<Self>,
@@ -49,15 +51,16 @@ impl Queue {
     ) -> CLResult<(Arc<Event>, *mut u8)> {
         check_buffer(self.context(), buffer)?;
         self.check_wait_list(wait)?;
-        // CL_INVALID_VALUE if region being mapped given by (offset, size) is out of bounds or if size is 0 or if values
-        // specified in map_flags are not valid ("Mapping Buffer Objects").
+        // CL_INVALID_VALUE if region being mapped given by (offset, size) is out of bounds or if
+        // size is 0 or if values specified in map_flags are not valid ("Mapping Buffer Objects").
         buffer.check_range(offset, size)?;
         check_map_flags(flags)?;
         if size == 0 {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_OPERATION if buffer has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_READ
-        // is set in map_flags, or with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and a write is.
+        // CL_INVALID_OPERATION if buffer has been created with CL_MEM_HOST_WRITE_ONLY or
+        // CL_MEM_HOST_NO_ACCESS and CL_MAP_READ is set in map_flags, or with CL_MEM_HOST_READ_ONLY
+        // or CL_MEM_HOST_NO_ACCESS and a write is.
         if flags & CL_MAP_READ != 0 {
             buffer.check_host_read()?;
         }
@@ -90,8 +93,8 @@ impl Queue {
 
     /// `clEnqueueUnmapMemObject`.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` when `address` is not what mapping `buffer` returned (and
-    /// unmapping has not used up).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` when `address` is not what mapping `buffer`
+    /// returned (and unmapping has not used up).
     pub fn enqueue_unmap(
         self: &Arc<Self>,
         buffer: &Arc<Buffer>,
@@ -147,7 +150,8 @@ impl Queue {
         buffers: &[Arc<Buffer>],
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL ("Migrating Memory Objects").
+        // CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL ("Migrating Memory
+        // Objects").
         if buffers.is_empty() {
             return Err(ClError::INVALID_VALUE);
         }
@@ -188,8 +192,9 @@ impl Queue {
         acquire: bool,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_MEM_OBJECT if any of the memory objects in mem_objects is not a valid OpenCL memory object created using an
-        // external memory handle ("Acquiring and Releasing External Memory Objects").
+        // CL_INVALID_MEM_OBJECT if any of the memory objects in mem_objects is not a valid OpenCL
+        // memory object created using an external memory handle ("Acquiring and Releasing External
+        // Memory Objects").
         if buffers.iter().any(|buffer| buffer.external().is_none()) {
             return Err(ClError::INVALID_MEM_OBJECT);
         }

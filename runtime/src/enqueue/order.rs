@@ -9,7 +9,8 @@ use crate::event::Event;
 use crate::queue::{Ordering, Queue};
 
 impl Queue {
-    /// `clEnqueueMarkerWithWaitList`: done when the events of `wait` are, or everything enqueued before when it is empty.
+    /// `clEnqueueMarkerWithWaitList`: done when the events of `wait` are, or everything enqueued
+    /// before when it is empty.
     pub fn enqueue_marker(self: &Arc<Self>, wait: &[Arc<Event>]) -> CLResult<Arc<Event>> {
         let ordering = match wait {
             [] => Ordering::AfterAll,

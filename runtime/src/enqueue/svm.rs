@@ -17,14 +17,16 @@ use crate::queue::{Ordering, Queue, settle};
 /// `pfn_free_func` of `clEnqueueSVMFree`: frees the pointers.
 pub type SvmFreeCallback = Box<dyn FnOnce(&[HostPtr]) + Send>;
 
-/// The commands that a command-buffer takes as well. Errors: as [`Queue::enqueue_svm_memcpy`] and [`Queue::enqueue_svm_fill`].
+/// The commands that a command-buffer takes as well. Errors: as [`Queue::enqueue_svm_memcpy`] and
+/// [`Queue::enqueue_svm_fill`].
 impl Command {
     pub(crate) fn svm_copy(
         destination: HostPtr,
         source: HostPtr,
         size: usize,
     ) -> CLResult<Command> {
-        // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL and size is non-zero, by the rules of cl_khr_unified_svm.
+        // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL and size is non-zero, by the rules of
+        // cl_khr_unified_svm.
         if size > 0 && (destination.is_null() || source.is_null()) {
             return Err(ClError::INVALID_VALUE);
         }
@@ -32,7 +34,8 @@ impl Command {
     }
 
     pub(crate) fn svm_fill(destination: HostPtr, pattern: &[u8], size: usize) -> CLResult<Command> {
-        // CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero, by the rules of cl_khr_unified_svm.
+        // CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero, by the rules of
+        // cl_khr_unified_svm.
         if size > 0 && destination.is_null() {
             return Err(ClError::INVALID_VALUE);
         }
@@ -46,7 +49,8 @@ impl Command {
         source: HostPtr,
         size: usize,
     ) -> CLResult<Command> {
-        // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
+        // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an
+        // overlapping copy.
         if destination.addr().abs_diff(source.addr()) < size {
             return Err(ClError::MEM_COPY_OVERLAP);
         }
@@ -86,7 +90,8 @@ impl Command {
 }
 
 impl Queue {
-    /// `clEnqueueSVMFree`: frees with `callback`, or like `clSVMFree` without, where null pointers are ignored.
+    /// `clEnqueueSVMFree`: frees with `callback`, or like `clSVMFree` without, where null pointers
+    /// are ignored.
     ///
     /// Errors: `CL_INVALID_CONTEXT`.
     pub fn enqueue_svm_free(
@@ -129,9 +134,11 @@ impl Queue {
         settle(event, blocking)
     }
 
-    /// `clEnqueueSVMMemFill`. `destination` must be valid for `size` bytes until the command completes.
+    /// `clEnqueueSVMMemFill`. `destination` must be valid for `size` bytes until the command
+    /// completes.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, not aligned to the pattern, pattern size).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, not aligned to the pattern, pattern
+    /// size).
     pub fn enqueue_svm_fill(
         self: &Arc<Self>,
         destination: HostPtr,
@@ -145,7 +152,8 @@ impl Queue {
 
     /// Checks that `pointer` may be mapped. Errors: `CL_INVALID_VALUE`.
     fn check_mappable(&self, pointer: HostPtr) -> CLResult<()> {
-        // CL_INVALID_VALUE if svm_ptr does not support mapping and unmapping for access on the host (cl_khr_unified_svm).
+        // CL_INVALID_VALUE if svm_ptr does not support mapping and unmapping for access on the host
+        // (cl_khr_unified_svm).
         let found = self.context().shared().find_svm(pointer.addr());
         let svm = found.as_ref().and_then(|allocation| allocation.svm());
         match svm {
@@ -158,7 +166,8 @@ impl Queue {
 
     /// `clEnqueueSVMMap`: only the order matters.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, size 0, flags, memory that cannot be mapped).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, size 0, flags, memory that cannot be
+    /// mapped).
     pub fn enqueue_svm_map(
         self: &Arc<Self>,
         blocking: bool,
@@ -167,7 +176,8 @@ impl Queue {
         size: usize,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        // CL_INVALID_VALUE if svm_ptr is NULL, if size is 0 or if values specified in map_flags are not valid.
+        // CL_INVALID_VALUE if svm_ptr is NULL, if size is 0 or if values specified in map_flags are
+        // not valid.
         check_map_flags(flags)?;
         if pointer.is_null() || size == 0 {
             return Err(ClError::INVALID_VALUE);
@@ -177,7 +187,8 @@ impl Queue {
         settle(event, blocking)
     }
 
-    /// `clEnqueueSVMUnmap`. Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, memory that cannot be mapped).
+    /// `clEnqueueSVMUnmap`. Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, memory that
+    /// cannot be mapped).
     pub fn enqueue_svm_unmap(
         self: &Arc<Self>,
         pointer: HostPtr,
@@ -191,10 +202,11 @@ impl Queue {
         self.enqueue_nothing(CL_COMMAND_SVM_UNMAP, wait, Ordering::Queue)
     }
 
-    /// `clEnqueueSVMMigrateMem`: all memory is where it should be already. A size of 0 means the whole allocation, and
-    /// no sizes mean that for each.
+    /// `clEnqueueSVMMigrateMem`: all memory is where it should be already. A size of 0 means the
+    /// whole allocation, and no sizes mean that for each.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (no pointers, a range outside an allocation, flags).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (no pointers, a range outside an
+    /// allocation, flags).
     pub fn enqueue_svm_migrate(
         self: &Arc<Self>,
         pointers: &[HostPtr],
@@ -207,8 +219,8 @@ impl Queue {
             return Err(ClError::INVALID_VALUE);
         }
         check_migration_flags(flags)?;
-        // CL_INVALID_VALUE if sizes[i] is non-zero and the range [svm_pointers[i], svm_pointers[i] + sizes[i]) is not
-        // contained within an existing SVM allocation.
+        // CL_INVALID_VALUE if sizes[i] is non-zero and the range [svm_pointers[i], svm_pointers[i]
+        // + sizes[i]) is not contained within an existing SVM allocation.
         for (index, pointer) in pointers.iter().enumerate() {
             let size = sizes.get(index).copied().unwrap_or(0);
             // A NULL pointer without a size is ignored, by the rules of cl_khr_unified_svm.
@@ -218,7 +230,8 @@ impl Queue {
                     _ => return Err(ClError::INVALID_VALUE),
                 }
             }
-            // What the system allocates is a type of SVM here, whose allocations nobody knows.
+            // What the system allocates is a type of SVM here, whose allocations are not known
+            // here.
             let Some(allocation) = self.context().shared().find_svm(pointer.addr()) else {
                 continue;
             };

@@ -1,5 +1,5 @@
-//! Commands on unified shared memory (`cl_intel_unified_shared_memory`, "Filling and Copying Unified Shared Memory", "Unified Shared
-//! Memory Hints").
+//! Commands on unified shared memory (`cl_intel_unified_shared_memory`, "Filling and Copying
+//! Unified Shared Memory", "Unified Shared Memory Hints").
 
 use std::sync::Arc;
 
@@ -14,9 +14,11 @@ use crate::memory::host::HostPtr;
 use crate::queue::{Ordering, Queue, settle};
 
 impl Queue {
-    /// `clEnqueueMemFillINTEL`, `clEnqueueMemsetINTEL`. `destination` must be valid for `size` bytes until the command completes.
+    /// `clEnqueueMemFillINTEL`, `clEnqueueMemsetINTEL`. `destination` must be valid for `size`
+    /// bytes until the command completes.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, not aligned to the pattern, pattern size).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null, not aligned to the pattern, pattern
+    /// size).
     pub fn enqueue_usm_fill(
         self: &Arc<Self>,
         destination: HostPtr,
@@ -32,8 +34,8 @@ impl Queue {
 
     /// `clEnqueueMemcpyINTEL`. Both must be valid for `size` bytes until the command completes.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null), `CL_MEM_COPY_OVERLAP`, of a blocking copy
-    /// `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST`.
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (null), `CL_MEM_COPY_OVERLAP`, of a
+    /// blocking copy `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST`.
     pub fn enqueue_usm_memcpy(
         self: &Arc<Self>,
         blocking: bool,
@@ -76,7 +78,8 @@ impl Queue {
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
         check_pointer(pointer)?;
-        // CL_INVALID_VALUE if advice is not supported advice for the device associated with command_queue: the numbers are reserved.
+        // CL_INVALID_VALUE if advice is not supported advice for the device associated with
+        // command_queue: the numbers are reserved.
         if advice != 0 {
             return Err(ClError::INVALID_VALUE);
         }

@@ -27,10 +27,11 @@ pub struct VariableRegion<'a> {
 }
 
 impl Queue {
-    /// `clEnqueueReadGlobalVariableINTEL`: a region of a variable to `host`, which must be valid for as many bytes until the command completes.
+    /// `clEnqueueReadGlobalVariableINTEL`: a region of a variable to `host`, which must be valid
+    /// for as many bytes until the command completes.
     ///
-    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_ARG_VALUE` (no such variable), `CL_INVALID_VALUE` (out of
-    /// bounds), `CL_INVALID_OPERATION` (not readable).
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_ARG_VALUE` (no
+    /// such variable), `CL_INVALID_VALUE` (out of bounds), `CL_INVALID_OPERATION` (not readable).
     pub fn enqueue_read_variable(
         self: &Arc<Self>,
         region: VariableRegion<'_>,
@@ -66,7 +67,8 @@ impl Queue {
             offset,
             size,
         } = region;
-        // CL_INVALID_CONTEXT if the context associated with command_queue and program are not the same ("Global Variable Access").
+        // CL_INVALID_CONTEXT if the context associated with command_queue and program are not the
+        // same ("Global Variable Access").
         if !Arc::ptr_eq(program.context(), self.context()) {
             return Err(ClError::INVALID_CONTEXT);
         }
@@ -75,13 +77,14 @@ impl Queue {
         // CL_INVALID_ARG_VALUE if name does not identify a global variable defined in program.
         let variable = executable.host_variable(name);
         let variable = variable.ok_or(ClError::INVALID_ARG_VALUE)?;
-        // CL_INVALID_VALUE if the region being read or written specified by (offset, size) is not fully contained by the size of
-        // the global variable.
+        // CL_INVALID_VALUE if the region being read or written specified by (offset, size) is not
+        // fully contained by the size of the global variable.
         let end = offset.checked_add(size);
         if end.is_none_or(|end| end as u64 > variable.size) {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_OPERATION if the global variable is not readable, or not writable, from the host.
+        // CL_INVALID_OPERATION if the global variable is not readable, or not writable, from the
+        // host.
         let allowed = match is_write {
             true => variable.is_writable,
             false => variable.is_readable,

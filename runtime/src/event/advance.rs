@@ -1,4 +1,5 @@
-//! What follows from a command's being ready, at its end or complete, up to where there is work for a pool.
+//! What follows from a command's being ready, at its end or complete, up to where there is work for
+//! a pool.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
@@ -23,8 +24,8 @@ pub(super) enum Step {
     Rest(Arc<LaunchTree>),
 }
 
-/// Does all that follows from something without work. A list instead of recursion: a queue may hold thousands of markers. What comes last
-/// in it comes first, with all that follows from that.
+/// Does all that follows from something without work. A list instead of recursion: a queue may hold
+/// thousands of markers. What comes last in it comes first, with all that follows from that.
 pub(super) fn advance(step: Step, push: Push) {
     // This thread looks for work in its own pool only.
     let own = match &step {
@@ -83,7 +84,7 @@ pub(super) fn advance(step: Step, push: Push) {
                     continue;
                 };
                 let Some(parent) = parent_link.take_parent() else {
-                    parent_link.tree.fail_stuck();
+                    parent_link.tree.release_events();
                     continue;
                 };
                 if let Some(parent_link) = &parent.parent_link {
@@ -105,7 +106,8 @@ pub(super) fn advance(step: Step, push: Push) {
     }
 }
 
-/// Nothing of a tree can run. Fails what it waits for, if it waits for anything; that may not be all.
+/// Nothing of a tree can run. Fails what it waits for, if it waits for anything; that may not be
+/// all.
 fn give_up(tree: Arc<LaunchTree>, steps: &mut SmallVec<[Step; 4]>) {
     let stuck = tree.stuck();
     if stuck.is_empty() {

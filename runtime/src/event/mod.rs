@@ -6,17 +6,17 @@
 //! queued     created; counts its unfinished dependencies (plus one while the enqueue is going on)
 //! submitted  the count reached zero: offered to the pool, or completed on the spot when it has
 //!            nothing to do or a dependency failed
-//! running    the first thread took a share of its work
-//! complete   the last share is done (or a negative error code): waiters are woken, dependents' counts
-//!            decremented, callbacks handed to the pool
+//! running    the first thread took a chunk of its work
+//! complete   the last chunk is done (or a negative error code): waiters are woken, counts of
+//!            dependents decremented, callbacks handed to the pool
 //! ```
 //!
-//! A command that may enqueue others, or was enqueued by one (`on_device/`), has a parent_link. It *ends* when the last share is
-//! done, and is complete when all that it enqueued is.
+//! A command that may enqueue others, or was enqueued by one (`on_device/`), has a parent link. It
+//! *ends* when the last share is done, and is complete when all that it enqueued is.
 //!
-//! The status changes to a final one under the lock of the event's links, and dependents and callbacks are
-//! added under the same lock, so each is either seen by the completion or sees it. The status is also what waiters sleep
-//! on (`sleep.rs`).
+//! The status changes to a final one under the lock of the event's links, and dependents and
+//! callbacks are added under the same lock, so each is either seen by the completion or sees it.
+//! The status is also what waiters sleep on (`sleep.rs`).
 //!
 //! `advance.rs` is what follows from a command's end for those that depend on it.
 
@@ -77,7 +77,8 @@ pub struct Event {
 /// Where an event comes from, which decides where its command runs, and how.
 enum Origin {
     Queue(Arc<Queue>),
-    /// A command of several queues. It runs on the first one's device, and has time stamps if it would have them in each.
+    /// A command of several queues. It runs on the first one's device, and has time stamps if it
+    /// would have them in each.
     Queues {
         first: Arc<Queue>,
         profiled: bool,
@@ -109,8 +110,8 @@ enum Submitted {
 
 struct Dependent {
     event: Arc<Event>,
-    /// Whether a failure of the event is a failure of the dependent: true for wait lists, false for the mere
-    /// order of an in-order queue.
+    /// Whether a failure of the event is a failure of the dependent: true for wait lists, false for
+    /// the mere order of an in-order queue.
     inherits: bool,
 }
 
@@ -202,21 +203,22 @@ impl Event {
         )
     }
 
-    /// Something that commands may wait for before it is known what they wait for. It depends on whatever it is made to, and is done
-    /// when that is, after [`Event::release`].
+    /// Something that commands may wait for before it is known what they wait for. It depends on
+    /// whatever it is made to, and is done when that is, after [`Event::release`].
     pub(crate) fn placeholder(context: &Arc<Context>) -> Arc<Event> {
         Event::without_work(context, CL_COMMAND_BARRIER)
     }
 
-    /// `clCreateUserEvent`: an event in the state `CL_SUBMITTED` that only the application completes.
+    /// `clCreateUserEvent`: an event in the state `CL_SUBMITTED` that only the application
+    /// completes.
     pub fn user(context: &Arc<Context>) -> Arc<Event> {
         Event::without_work(context, CL_COMMAND_USER)
     }
 
     /// `clSetUserEventStatus`.
     ///
-    /// Errors: `CL_INVALID_EVENT` when it is not a user event, `CL_INVALID_VALUE` for a status that is
-    /// neither `CL_COMPLETE` nor negative, `CL_INVALID_OPERATION` when it was set before.
+    /// Errors: `CL_INVALID_EVENT` when it is not a user event, `CL_INVALID_VALUE` for a status that
+    /// is neither `CL_COMPLETE` nor negative, `CL_INVALID_OPERATION` when it was set before.
     pub fn set_user_status(self: &Arc<Self>, status: i32) -> CLResult<()> {
         // CL_INVALID_EVENT if event is not a valid user event object ("User Events").
         if !self.is_user() {
@@ -226,8 +228,9 @@ impl Event {
         if !is_final(status) {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_OPERATION if the execution_status for event has already been changed. The enqueue's hold, which
-        // nobody else lets go of for a user event, decides between two threads.
+        // CL_INVALID_OPERATION if the execution_status for event has already been changed. The
+        // enqueue's hold, which nothing else lets go of for a user event, decides between two
+        // threads.
         if self
             .pending
             .compare_exchange(1, 0, AcqRel, Relaxed)
@@ -253,8 +256,8 @@ impl Event {
         self.raw_status() > CL_SUBMITTED
     }
 
-    /// `CL_EVENT_COMMAND_EXECUTION_STATUS`. Asking makes sure that the command gets going, so that an
-    /// application may poll.
+    /// `CL_EVENT_COMMAND_EXECUTION_STATUS`. Asking makes sure that the command gets going, so that
+    /// an application may poll.
     pub fn status(&self) -> i32 {
         let status = self.raw_status();
         if !is_final(status) {
@@ -334,9 +337,10 @@ impl Event {
     /// Errors: `CL_PROFILING_INFO_NOT_AVAILABLE` for a user event, for a queue without
     /// `CL_QUEUE_PROFILING_ENABLE`, and while the command is not complete.
     pub fn profile(&self) -> CLResult<Profile> {
-        // CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if the
-        // execution status of the command identified by event is not CL_COMPLETE or if event is a user event
-        // ("Profiling Operations on Memory Objects and Kernels").
+        // CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the
+        // command-queue, if the execution status of the command identified by event is not
+        // CL_COMPLETE or if event is a user event ("Profiling Operations on Memory Objects and
+        // Kernels").
         if !self.is_profiled() || self.status() != CL_COMPLETE {
             return Err(ClError::PROFILING_INFO_NOT_AVAILABLE);
         }
@@ -349,12 +353,14 @@ impl Event {
         })
     }
 
-    /// `clSetEventCallback`: `callback` runs on a pool thread once the command has reached `status` or
-    /// failed; soon, when it already has.
+    /// `clSetEventCallback`: `callback` runs on a pool thread once the command has reached `status`
+    /// or failed; soon, when it already has.
     ///
-    /// Errors: `CL_INVALID_VALUE` for a status other than `CL_SUBMITTED`, `CL_RUNNING` and `CL_COMPLETE`.
+    /// Errors: `CL_INVALID_VALUE` for a status other than `CL_SUBMITTED`, `CL_RUNNING` and
+    /// `CL_COMPLETE`.
     pub fn on_status(&self, status: i32, callback: EventCallback) -> CLResult<()> {
-        // CL_INVALID_VALUE if command_exec_callback_type is not CL_SUBMITTED, CL_RUNNING, or CL_COMPLETE ("Event Objects").
+        // CL_INVALID_VALUE if command_exec_callback_type is not CL_SUBMITTED, CL_RUNNING, or
+        // CL_COMPLETE ("Event Objects").
         if !(CL_COMPLETE..=CL_SUBMITTED).contains(&status) {
             return Err(ClError::INVALID_VALUE);
         }
@@ -393,8 +399,8 @@ impl Event {
         for event in events {
             failed |= event.wait() < 0;
         }
-        // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_list is a
-        // negative integer value.
+        // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events
+        // in event_list is a negative integer value.
         if failed {
             return Err(ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         }
@@ -438,7 +444,8 @@ impl Event {
         parent.links.lock().after_end.push(Arc::clone(self));
     }
 
-    /// Has the times of the command written to an address, as `capture_event_profiling_info` wants them, when it is complete.
+    /// Has the times of the command written to an address, as `capture_event_profiling_info` wants
+    /// them, when it is complete.
     pub(crate) fn capture_times(&self, address: usize) {
         let mut links = self.links.lock();
         if self.is_done() {
@@ -449,12 +456,14 @@ impl Event {
         }
     }
 
-    /// "value is a pointer to two 64-bit values": the time to the end, and the time until all children are complete.
+    /// "value is a pointer to two 64-bit values": the time to the end, and the time until all
+    /// children are complete.
     fn write_times(&self, address: usize) {
         let start = self.start.load(Acquire);
         let times = [&self.end, &self.complete];
         let times = times.map(|time| time.load(Acquire).saturating_sub(start));
-        // SAFETY: the kernel says that two values fit there, and that they stay there until the command is complete.
+        // SAFETY: the kernel says that two values fit there, and that they stay there until the
+        // command is complete.
         unsafe { (address as *mut [u64; 2]).write_unaligned(times) };
     }
 
@@ -474,7 +483,8 @@ impl Event {
         }
     }
 
-    /// Ends commands of a context that was terminated: none is begun any more, and what waits for something waits no longer.
+    /// Ends commands of a context that was terminated: none is begun any more, and what waits for
+    /// something waits no longer.
     pub(crate) fn terminate_all(commands: &[Arc<Event>]) {
         for event in commands {
             event.failure.store(ClError::CONTEXT_TERMINATED.0, Release);
@@ -482,7 +492,7 @@ impl Event {
         for event in commands {
             advance(Step::Ready(Arc::clone(event)), Push::Notify);
         }
-        // What is ready but deferred would wait for somebody to wait for it.
+        // What is ready but deferred would wait for a thread to wait for it.
         Pool::flush();
     }
 
@@ -517,7 +527,8 @@ impl Event {
         }
     }
 
-    /// All dependencies are done, or need not be since the command has failed. Only the first call counts.
+    /// All dependencies are done, or need not be since the command has failed. Only the first call
+    /// counts.
     fn submit(&self) -> Submitted {
         let now = timestamp();
         if !self.reach(CL_SUBMITTED) {
@@ -542,7 +553,7 @@ impl Event {
         Submitted::WithWork
     }
 
-    /// The first thread that takes a share marks the command as running.
+    /// The first thread that takes a chunk marks the command as running.
     pub(crate) fn begin(&self, now: u64) {
         if self.start.load(Relaxed) == 0
             && self.start.compare_exchange(0, now, AcqRel, Relaxed).is_ok()
@@ -551,10 +562,12 @@ impl Event {
         }
     }
 
-    /// Steps to a status that is not final and hands out the callbacks for it. False if it was reached before.
+    /// Steps to a status that is not final and hands out the callbacks for it. False if it was
+    /// reached before.
     fn reach(&self, status: i32) -> bool {
         let mut links = self.links.lock();
-        // Another thread may have done all the work between this one's claim to be the first and now.
+        // Another thread may have done all the work between this one's claim to be the first and
+        // now.
         if self.raw_status() <= status {
             return false;
         }
@@ -571,20 +584,21 @@ impl Event {
         true
     }
 
-    /// Completes the command and everything that follows from it without work: dependents that become
-    /// ready are pushed as `push` says, those with nothing to do complete in turn.
+    /// Completes the command and everything that follows from it without work: dependents that
+    /// become ready are pushed as `push` says, those with nothing to do complete in turn.
     pub(crate) fn complete(self: &Arc<Self>, status: i32, push: Push) {
         advance(Step::Complete(Arc::clone(self), status), push);
     }
 
-    /// The last share is done. The rest is as for [`Event::complete`].
+    /// The last chunk is done. The rest is as for [`Event::complete`].
     pub(crate) fn end(self: &Arc<Self>, push: Push) {
         advance(Step::Ended(Arc::clone(self)), push);
     }
 
-    /// Makes `status` final and wakes whoever waits for it; returns the dependents.
+    /// Makes `status` final and wakes the threads that wait for it; returns the dependents.
     fn settle(&self, status: i32) -> SmallVec<[Dependent; 2]> {
-        // What the command kept alive goes first, so that a waiter finds destructor callbacks called.
+        // What the command kept alive goes first, so that a waiter finds destructor callbacks
+        // called.
         let retained = std::mem::take(&mut self.links.lock().retained);
         drop(retained);
         let now = timestamp();
@@ -608,8 +622,8 @@ impl Event {
 }
 
 impl Event {
-    /// Writes the command to the trace, where one of several queues stands with the first; a user event's life is the
-    /// application's.
+    /// Writes the command to the trace, where one of several queues stands with the first; a user
+    /// event's life is the application's.
     fn record(&self, status: i32) {
         let Some(queue) = self.any_queue() else {
             return;
@@ -627,8 +641,8 @@ impl Event {
 }
 
 impl Drop for Event {
-    /// An event that goes away unfinished (a user event released before its status was set) can never let its
-    /// dependents run: they fail, so that nobody waits for them for ever.
+    /// An event that goes away unfinished (a user event released before its status was set) can
+    /// never let its dependents run: they fail, so that no thread waits for them for ever.
     fn drop(&mut self) {
         for dependent in std::mem::take(&mut self.links.get_mut().dependents) {
             dependent.event.inherit_failure();

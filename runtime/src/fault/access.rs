@@ -1,5 +1,5 @@
-//! Strings that a kernel names by their address: where reading would fault there is an answer instead, as long as the handler is
-//! installed. Without it, a fault is what it was.
+//! Strings that a kernel names by their address: where reading would fault there is an answer
+//! instead, as long as the handler is installed. Without it, a fault is what it was.
 
 use super::arch;
 
@@ -11,7 +11,7 @@ const PAGE: usize = 4096;
 /// The bytes of a string without its NUL. Errors: the address that cannot be read.
 ///
 /// # Safety
-/// Nobody writes there meanwhile.
+/// Nothing is written there meanwhile.
 pub(crate) unsafe fn read_string(address: usize) -> Result<Vec<u8>, usize> {
     let mut string = Vec::new();
     let mut piece = [0; PIECE];
@@ -41,7 +41,7 @@ mod tests {
         for length in [0, 1, PIECE - 1, PIECE, 3 * PIECE + 7, 2 * PAGE] {
             let mut text = vec![b'y'; length];
             text.extend_from_slice(b"\0z");
-            // SAFETY: nobody else has it.
+            // SAFETY: it is this test's alone.
             let read = unsafe { read_string(text.as_ptr() as usize) };
             assert_eq!(read.as_deref(), Ok(&text[..length]));
         }

@@ -1,5 +1,5 @@
-//! What faults need of the processor: a call that can be returned from at any time, a copy that stops at a fault, and the registers
-//! of an interrupted thread.
+//! What faults need of the processor: a call that can be returned from at any time, a copy that
+//! stops at a fault, and the registers of an interrupted thread.
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 pub(super) use none::*;
@@ -14,7 +14,7 @@ mod x86_64 {
 
     use brolga_compiler::{KernelFn, Launch};
 
-    pub(crate) const IS_SERVED: bool = true;
+    pub(crate) const IS_SUPPORTED: bool = true;
 
     /// Where [`call`] goes on: the stack pointer, and the instruction.
     #[repr(C)]
@@ -48,7 +48,7 @@ mod x86_64 {
         unsafe { trampoline(kernel, launch, scratch, begin, end, resume_point) != 0 }
     }
 
-    /// Saves the registers that a callee must keep, notes how to come back to them, and calls.
+    /// Saves the registers that a callee must keep, records how to come back to them, and calls.
     #[unsafe(naked)]
     unsafe extern "C" fn trampoline(
         kernel: KernelFn,
@@ -106,16 +106,19 @@ mod x86_64 {
         naked_asm!("mov rsp, [rdi]", "jmp [rdi + 8]")
     }
 
-    /// Copies bytes in order, and gives the number of those that are left because the next one faulted.
+    /// Copies bytes in order, and gives the number of those that are left because the next one
+    /// faulted.
     ///
     /// # Safety
-    /// What can be written at `to` is the caller's to write; what can be read at `from` does not change meanwhile.
+    /// What can be written at `to` is the caller's to write; what can be read at `from` does not
+    /// change meanwhile.
     pub(crate) unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) -> usize {
         // SAFETY: the caller's.
         unsafe { copy_until_fault(to, from, 0, bytes) }
     }
 
-    /// The copy is the first instruction, and counts in the fourth argument. [`Interrupted::leave_copy`] goes on after it.
+    /// The copy is the first instruction, and counts in the fourth argument.
+    /// [`Interrupted::leave_copy`] goes on after it.
     #[unsafe(naked)]
     unsafe extern "C" fn copy_until_fault(
         to: *mut u8,
@@ -167,7 +170,8 @@ mod x86_64 {
             unsafe { (self.stack() as *const usize).read_unaligned() }
         }
 
-        /// Has the thread go on after its [`copy`] when the handler returns, if that is what it is doing.
+        /// Has the thread go on after its [`copy`] when the handler returns, if that is what it is
+        /// doing.
         pub(crate) fn leave_copy(&mut self) -> bool {
             if self.instruction() != copy_until_fault as *const () as usize {
                 return false;
@@ -191,7 +195,7 @@ mod x86_64 {
 mod none {
     use brolga_compiler::{KernelFn, Launch};
 
-    pub(crate) const IS_SERVED: bool = false;
+    pub(crate) const IS_SUPPORTED: bool = false;
 
     pub(crate) struct ResumePoint;
 

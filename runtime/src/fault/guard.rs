@@ -1,4 +1,5 @@
-//! Copies, called as kernels are, so that memory that has gone from below them fails the command alone.
+//! Copies, called as kernels are, so that memory that has gone from below them fails the command
+//! alone.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -18,7 +19,8 @@ struct Guarded<'a> {
     panic: Cell<Option<Box<dyn Any + Send>>>,
 }
 
-/// Copies memory that may not be there any more. Whatever `work` does, it holds nothing that would have to be given back.
+/// Copies memory that may not be there any more. Whatever `work` does, it holds nothing that would
+/// have to be given back.
 ///
 /// Errors: the address that had no memory behind it (`SIGBUS`).
 pub(crate) fn guard(work: &dyn Fn()) -> Result<(), usize> {

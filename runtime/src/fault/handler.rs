@@ -19,7 +19,7 @@ pub(super) static BEFORE: LazyLock<Option<[libc::sigaction; SIGNALS.len()]>> =
 const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
 
 fn install() -> Option<[libc::sigaction; SIGNALS.len()]> {
-    if !arch::IS_SERVED || std::env::var("BROLGA_FAULTS").is_ok_and(|v| v == "0") {
+    if !arch::IS_SUPPORTED || std::env::var("BROLGA_FAULTS").is_ok_and(|v| v == "0") {
         return None;
     }
     stay_loaded();
@@ -80,7 +80,8 @@ unsafe extern "C" fn search(
     _size: usize,
     data: *mut libc::c_void,
 ) -> i32 {
-    // SAFETY: the linker describes a loaded object, with as many headers as it says; the data is what was passed.
+    // SAFETY: the linker describes a loaded object, with as many headers as it says; the data is
+    // what was passed.
     let (base, headers, wanted) = unsafe {
         let info = &*info;
         let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
@@ -100,7 +101,8 @@ unsafe extern "C" fn search(
     0
 }
 
-/// Where in a kernel's code its thread is: at an instruction of it, or in `memmove`, which puts nothing on the stack and takes no locks.
+/// Where in a kernel's code its thread is: at an instruction of it, or in `memmove`, which puts
+/// nothing on the stack and takes no locks.
 ///
 /// # Safety
 /// A handler is running for a fault at `address`.

@@ -1,13 +1,14 @@
 //! Ending kernels that run: those of a context that was terminated.
 //!
-//! "The implementation cannot implement this extension by waiting for currently executing commands to finish" (`clTerminateContextKHR`), and a
-//! kernel may never. So threads that run one are sent a signal, whose handler has them go on where the call of the kernel returns, as after a fault.
-//! A thread that is not in generated code just then, but in a function that a kernel calls, may hold locks: it is left alone, and
-//! sent the signal again until it has come out.
+//! "The implementation cannot implement this extension by waiting for currently executing commands
+//! to finish" (`clTerminateContextKHR`), and a kernel may never. So threads that run one are sent a
+//! signal, whose handler has them go on where the call of the kernel returns, as after a fault. A
+//! thread that is not in generated code just then, but in a function that a kernel calls, may hold
+//! locks: it is left alone, and sent the signal again until it has come out.
 //!
-//! The signal is `SIGURG`, which is ignored by default: one that comes too late, when the thread does something else, does nothing. A
-//! handler that the application had installed for it before is called for its own; if it installs one later, kernels come to the end of their
-//! work-groups.
+//! The signal is `SIGURG`, which is ignored by default: one that comes too late, when the thread
+//! does something else, does nothing. A handler that the application had installed for it before is
+//! called for its own; if it installs one later, kernels come to the end of their work-groups.
 
 use std::ptr;
 use std::sync::atomic::AtomicBool;
@@ -22,7 +23,8 @@ use crate::context::Context;
 
 pub(super) const SIGNAL: i32 = libc::SIGURG;
 
-/// How often the caller of [`interrupt_kernels`] looks whether the threads have come out, before it leaves that to a thread.
+/// How often the caller of [`interrupt_kernels`] looks whether the threads have come out, before it
+/// leaves that to a thread.
 const LOOKS: u32 = 20;
 /// Time between looks: at first, and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(10));
@@ -42,7 +44,8 @@ static BEFORE: LazyLock<libc::sigaction> = LazyLock::new(|| {
     }
 });
 
-/// Has the kernels of a terminated context end that are running. They have by and by when this returns.
+/// Has the kernels of a terminated context end that are running. They have by and by when this
+/// returns.
 pub(crate) fn interrupt_kernels(context: &Arc<Context>) {
     let Some(stop) = context.termination() else {
         return;

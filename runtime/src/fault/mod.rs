@@ -3,23 +3,27 @@
 //! ```text
 //! call()            this thread's slot says: generated code from here to there, come back so
 //!   generated code  faults
-//!     handler()     finds the slot, notes the fault, and lets the thread go on where `call` returns
+//!     handler()     finds the slot, records the fault, and lets the thread go on where `call`
+//!                   returns
 //! ```
 //!
-//! The handler looks for its thread in a table that threads enter before they first run a kernel, since it must neither
-//! take locks nor allocate, which thread-local variables of a library may do. Only faults of instructions of the kernel itself are taken, and of
-//! the C library's `memmove` when the kernel called that: any other function that it calls may hold locks. `printf` reads the strings that it is
-//! given by way of [`access`], which says when an access faults instead of faulting; then the launch fails when the call of generated code
-//! returns. What serves device queues is given addresses that the kernel has touched. In a program where another function takes the place of
+//! The handler looks for its thread in a table that threads enter before they first run a kernel,
+//! since it must neither take locks nor allocate, which thread-local variables of a library may do.
+//! Only faults of instructions of the kernel itself are taken, and of the C library's `memmove`
+//! when the kernel called that: any other function that it calls may hold locks. `printf` reads the
+//! strings that it is given by way of [`access`], which says when an access faults instead of
+//! faulting; then the launch fails when the call of generated code returns. Host calls are given
+//! addresses that the kernel has touched. In a program where another function takes the place of
 //! `memmove`, as the address and thread sanitizers' does, a fault in that is not the kernel's.
 //!
-//! Everything else goes to the handler that was there before, and a handler that the application installs later
-//! comes first. `BROLGA_FAULTS=0` installs none.
+//! Everything else goes to the handler that was there before, and a handler that the application
+//! installs later comes first. `BROLGA_FAULTS=0` installs none.
 //!
-//! Copies are called in the same way, for one kind of fault: memory that has gone from below them, as that of a file which has become
-//! shorter ([`guard`]).
+//! Copies are called in the same way, for one kind of fault: memory that has gone from below them,
+//! as that of a file which has become shorter ([`guard`]).
 //!
-//! Where the kernel was interrupted its memory is left as it is, which is all that is promised of a launch that failed.
+//! Where the kernel was interrupted its memory is left as it is, which is all that is promised of a
+//! launch that failed.
 //!
 //! - `mod.rs`: the call of a kernel, and how it comes to an end.
 //! - `slots.rs`: the table. `handler.rs`: which faults are taken.
@@ -49,7 +53,7 @@ pub(crate) use guard::guard;
 pub(crate) use interrupt::interrupt_kernels;
 
 /// Whether kernels can be left before their end on this processor.
-pub(crate) const IS_SERVED: bool = arch::IS_SERVED;
+pub(crate) const IS_SUPPORTED: bool = arch::IS_SUPPORTED;
 
 /// What a kernel did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +117,8 @@ pub(crate) enum ExitReason {
 /// In place of a signal where a kernel is left without one.
 const LEFT: i32 = 0;
 
-/// The kernel that this thread runs had a function of ours, `name`, access an address that it cannot.
+/// The kernel that this thread runs had a function of ours, `name`, access an address that it
+/// cannot.
 pub(crate) fn record(address: usize, name: &'static str) {
     let fault = Fault {
         signal: libc::SIGSEGV,
@@ -176,8 +181,8 @@ unsafe fn call_caught(
     let stop_address = stop.map_or(ptr::null_mut(), |stop| ptr::from_ref(stop).cast_mut());
     slot.stop.store(stop_address, Relaxed);
     slot.is_guard.store(false, Relaxed);
-    // Who wants the kernel to end says so first and looks for threads that run it then, both sequentially consistent. So
-    // either it finds this one, or this one finds out here.
+    // A thread that wants the kernel to end says so first and then looks for threads that run it,
+    // both sequentially consistent. So either it finds this one, or this one finds out here.
     slot.running.store(true, SeqCst);
     if stop.is_some_and(|stop| stop.load(SeqCst)) {
         slot.running.store(false, Relaxed);
@@ -213,14 +218,16 @@ pub(crate) fn is_handled() -> bool {
     BEFORE.is_some()
 }
 
-/// Has this thread go on where the call of the kernel returns that it is running. Returns if it is running none that it could leave. Between
-/// the kernel and here there must be nothing to give back.
+/// Has this thread go on where the call of the kernel returns that it is running. Returns if it is
+/// running none that it could leave. Between the kernel and here there must be nothing to give
+/// back.
 pub(crate) fn leave() {
     let slot = ENTRY.try_with(|entry| entry.slot).ok().flatten();
     if let Some(slot) = slot.filter(|slot| slot.running.load(Relaxed)) {
         slot.signal.store(LEFT, Relaxed);
         slot.running.store(false, Relaxed);
-        // SAFETY: the call that the way back is of has not returned, or the slot would not say that it is running.
+        // SAFETY: the call that the way back is of has not returned, or the slot would not say that
+        // it is running.
         unsafe { arch::leave(&slot.resume_point) };
     }
 }

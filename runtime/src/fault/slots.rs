@@ -23,7 +23,8 @@ pub(super) struct Slot {
     pub(super) running: AtomicBool,
     pub(super) begin: AtomicUsize,
     pub(super) end: AtomicUsize,
-    /// What says that the kernel is to end; null if nothing does. It lives as long as the kernel runs.
+    /// What says that the kernel is to end; null if nothing does. It lives as long as the kernel
+    /// runs.
     pub(super) stop: AtomicPtr<AtomicBool>,
     /// Whether only `SIGBUS` is a fault of what is running.
     pub(super) is_guard: AtomicBool,

@@ -1,12 +1,13 @@
 //! Argument types and qualifiers for `clGetKernelArgInfo`, added to the module.
 //!
-//! SPIR-V has no place for the names of types in the source (`typedef`s above all). The Khronos translator
-//! carries them in strings of the form `kernel_arg_type.KERNEL.type,type,` and
-//! `kernel_arg_type_qual.KERNEL.qualifiers,qualifiers,`, which readers know; neither compiler that we use writes them, so they are
-//! taken from the metadata that clang's front end attaches to kernels in LLVM IR text.
+//! SPIR-V has no place for the names of types in the source (`typedef`s above all). The Khronos
+//! translator carries them in strings of the form `kernel_arg_type.KERNEL.type,type,` and
+//! `kernel_arg_type_qual.KERNEL.qualifiers,qualifiers,`, which readers know; neither compiler that
+//! we use writes them, so they are taken from the metadata that clang's front end attaches to
+//! kernels in LLVM IR text.
 //!
-//! So is the signedness of the type in `vec_type_hint`, which SPIR-V's execution mode leaves out: an unsigned hint travels as
-//! `kernel_vec_type_hint.KERNEL.type`, a convention of our own.
+//! So is the signedness of the type in `vec_type_hint`, which SPIR-V's execution mode leaves out:
+//! an unsigned hint travels as `kernel_vec_type_hint.KERNEL.type`, a convention of our own.
 
 use std::collections::HashMap;
 
@@ -14,8 +15,9 @@ use super::clang::{self, Request};
 use super::route::{self, Way};
 use crate::spirv::{instructions, literal, push, string};
 
-/// Adds the strings (and the arguments' names, where the module has none) for every kernel, if they are asked for. A module stays
-/// as it is when the metadata cannot be had: the information is optional.
+/// Adds the strings (and the arguments' names, where the module has none) for every kernel, if they
+/// are asked for. A module stays as it is when the metadata cannot be had: the information is
+/// optional.
 pub(super) fn add(request: &Request, way: Way, spirv: &mut Vec<u32>) {
     let wanted = request.options.kernel_arg_info;
     if !wanted && !route::mentions(request, "vec_type_hint") {
@@ -37,7 +39,8 @@ struct KernelArgs {
     unsigned_hint: Option<String>,
 }
 
-/// Reads `define spir_kernel void @k(...) ... !kernel_arg_type !6` and the lines `!6 = !{!"float*", ...}`.
+/// Reads `define spir_kernel void @k(...) ... !kernel_arg_type !6` and the lines `!6 = !{!"float*",
+/// ...}`.
 fn kernels(llvm: &str) -> Vec<KernelArgs> {
     let nodes: HashMap<&str, &str> = llvm
         .lines()
@@ -70,7 +73,8 @@ fn kernels(llvm: &str) -> Vec<KernelArgs> {
         .collect()
 }
 
-/// `uint4` for `!{<4 x i32> poison, i32 0}`, where a last 0 says that the type is not one of signed integers.
+/// `uint4` for `!{<4 x i32> poison, i32 0}`, where a last 0 says that the type is not one of signed
+/// integers.
 fn unsigned_hint(node: &str) -> Option<String> {
     let (ty, signed) = node
         .strip_prefix("!{")?
@@ -129,7 +133,8 @@ const OP_ENTRY_POINT: u32 = 15;
 const OP_FUNCTION: u32 = 54;
 const OP_FUNCTION_PARAMETER: u32 = 55;
 
-/// Puts `OpString`s among the debug instructions, and, of `arguments`, `OpName`s for those without one.
+/// Puts `OpString`s among the debug instructions, and, of `arguments`, `OpName`s for those without
+/// one.
 fn insert(words: &mut Vec<u32>, kernels: &[KernelArgs], arguments: bool) {
     let Some(&bound) = words.get(3) else { return };
     let mut texts = Vec::new();

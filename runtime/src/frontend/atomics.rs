@@ -1,11 +1,13 @@
 //! Atomic functions and fences for clang 22, in terms of SPIR-V's instructions.
 //!
-//! clang 22 knows about half of these functions, and of some it takes the memory order for the scope, or neither. What it always
-//! translates exactly are calls of `__spirv_X`, which become the instruction OpX with the arguments as operands. So
-//! the functions that a source uses are defined as such, in groups: all of them together would double the time that clang takes
-//! for a small source.
+//! clang 22 knows about half of these functions, and of some it takes the memory order for the
+//! scope, or neither. What it always translates exactly are calls of `__spirv_X`, which become the
+//! instruction OpX with the arguments as operands. So the functions that a source uses are defined
+//! as such, in groups: all of them together would double the time that clang takes for a small
+//! source.
 //!
-//! They are macros, as their last arguments may be left out, over functions that are overloaded for types and address spaces.
+//! They are macros, as their last arguments may be left out, over functions that are overloaded for
+//! types and address spaces.
 
 use super::clang::Request;
 use super::options::ClStd;

@@ -1,9 +1,10 @@
 //! Results on disk, so that a program that was built once is not compiled again.
 //!
-//! A directory of files named by the SHA-256 of everything that a result depends on. Processes share it
-//! without locks: an entry is written under a temporary name and renamed, so it is there whole or
-//! not at all; it carries its own checksum, so one that was damaged is a miss. What is written last wins, and both
-//! writers wrote the same. Any failure of the file system only costs time.
+//! A directory of files named by the SHA-256 of everything that a result depends on. Processes
+//! share it without locks: an entry is written under a temporary name and renamed, so it is there
+//! whole or not at all; it carries its own checksum, so one that was damaged is a miss. What is
+//! written last wins, and both writers wrote the same. Any failure of the file system only costs
+//! time.
 
 use std::fs;
 use std::io::{self, Write};
@@ -63,12 +64,14 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// The user's cache, unless `BROLGA_CACHE=0` or there is no home for it (XDG Base Directory Specification).
+    /// The user's cache, unless `BROLGA_CACHE=0` or there is no home for it (XDG Base Directory
+    /// Specification).
     pub(super) fn from_environment() -> Option<Self> {
         if std::env::var_os("BROLGA_CACHE").is_some_and(|v| v == "0") {
             return None;
         }
-        // "All paths set in these environment variables must be absolute. [...] consider the path invalid and ignore it."
+        // "All paths set in these environment variables must be absolute. [...] consider the path
+        // invalid and ignore it."
         let base = std::env::var_os("XDG_CACHE_HOME")
             .map(PathBuf::from)
             .filter(|p| p.is_absolute())
@@ -141,8 +144,8 @@ fn decode(entry: &[u8]) -> Option<(Vec<u32>, String)> {
     Some((spirv::words(module)?, String::from_utf8(log.to_vec()).ok()?))
 }
 
-/// Removes the entries that were not used for longest until the rest is well below `max_bytes`, and temporary files
-/// that a dead process left.
+/// Removes the entries that were not used for longest until the rest is well below `max_bytes`, and
+/// temporary files that a dead process left.
 fn evict(directory: &Path, max_bytes: u64) -> io::Result<()> {
     let mut entries = Vec::new();
     let mut total = 0;

@@ -109,7 +109,8 @@ pub(super) fn preprocess_with_lines(request: &Request) -> Result<String, Error> 
     )))
 }
 
-/// What comes from the program and its headers, and not from the compiler's own: line markers (`# 1 "file" flags`) tell, with flag 3.
+/// What comes from the program and its headers, and not from the compiler's own: line markers (`# 1
+/// "file" flags`) tell, with flag 3.
 fn without_system_headers(text: &str) -> String {
     let mut system = false;
     let mut kept = String::with_capacity(text.len());
@@ -166,7 +167,8 @@ pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String
         Ok((words, _)) => !is_readable(request, words),
         Err(error) => error.recoverable,
     };
-    // What clang 15 or its translator stops at may still be within clang 22's reach, if what it gives looks right.
+    // What clang 15 or its translator stops at may still be within clang 22's reach, if what it
+    // gives looks right.
     if another_way_may_do
         && request.tools.direct.is_some()
         && route::mistranslated(request).is_none()
@@ -186,7 +188,8 @@ pub(super) fn translate(request: &Request, way: Way) -> Result<(Vec<u32>, String
     })
 }
 
-/// Whether the compiler takes the module. One that others will be linked to may lack their functions, so nothing is said of it here.
+/// Whether the compiler takes the module. One that others will be linked to may lack their
+/// functions, so nothing is said of it here.
 fn is_readable(request: &Request, words: &[u32]) -> bool {
     !request.options.whole_program
         || brolga_compiler::spirv::translate(
@@ -197,7 +200,8 @@ fn is_readable(request: &Request, words: &[u32]) -> bool {
         .is_ok()
 }
 
-/// Whether a compiler stopped at a name that it does not know, or the translator at something in the bitcode.
+/// Whether a compiler stopped at a name that it does not know, or the translator at something in
+/// the bitcode.
 fn is_unknown(log: &str) -> bool {
     [
         "implicit declaration of function",
@@ -211,8 +215,8 @@ fn is_unknown(log: &str) -> bool {
 
 /// clang 22 alone, unoptimised.
 ///
-/// From `-O1` on it takes variables in `local` memory for static ones that begin as zero, and drops stores of zeros to them. Its writer
-/// has the mistakes that `route.rs` lists in either case.
+/// From `-O1` on it takes variables in `local` memory for static ones that begin as zero, and drops
+/// stores of zeros to them. Its writer has the mistakes that `route.rs` lists in either case.
 fn direct(request: &Request) -> Result<(Vec<u32>, String), Error> {
     let Some(clang) = &request.tools.direct else {
         return Err(Error::compile("error: clang-22 is not installed\n"));
@@ -241,15 +245,15 @@ struct BitcodeError {
 
 /// clang 15, unoptimised, then the translator, which promotes private variables to SSA.
 ///
-/// The translator stops at several constructs that optimisation introduces: `freeze` (wherever a division and a remainder
-/// meet), saturating intrinsics, integers of odd widths. Trying `-O1` first costs more than it gains, as our compiler
-/// optimises as well.
+/// The translator stops at several constructs that optimisation introduces: `freeze` (wherever a
+/// division and a remainder meet), saturating intrinsics, integers of odd widths. Trying `-O1`
+/// first costs more than it gains, as our compiler optimises as well.
 fn bitcode(request: &Request) -> Result<(Vec<u32>, String), BitcodeError> {
     bitcode_with(request, &[])
 }
 
-/// [`bitcode`] with every floating-point operation where it stands in the text, and known to be from there: no rounding
-/// mode is assumed, and lines are written down.
+/// [`bitcode`] with every floating-point operation where it stands in the text, and known to be
+/// from there: no rounding mode is assumed, and lines are written down.
 pub(super) fn bitcode_as_written(request: &Request) -> Result<(Vec<u32>, String), Error> {
     let arguments = [
         "-gline-tables-only",
@@ -327,7 +331,8 @@ struct CommandLine {
 }
 
 impl CommandLine {
-    /// The arguments common to all uses. Further ones go before the final `-o - -`, which [`CommandLine::run`] adds.
+    /// The arguments common to all uses. Further ones go before the final `-o - -`, which
+    /// [`CommandLine::run`] adds.
     fn new(request: &Request, way: Way) -> io::Result<Self> {
         let options = request.options;
         let mut command = CommandLine {
@@ -362,7 +367,8 @@ impl CommandLine {
         ] {
             command.push(argument);
         }
-        // clang does not know these; with them its headers declare sub-groups' functions in every OpenCL C.
+        // clang does not know these; with them its headers declare sub-groups' functions in every
+        // OpenCL C.
         let extensions = request.features.extensions.iter();
         for name in extensions.filter(|name| name.starts_with("cl_intel_")) {
             command.push(format!("-D{name}=1"));
@@ -372,8 +378,8 @@ impl CommandLine {
                 command.push("-Xclang");
                 command.push("-finclude-default-header");
             }
-            // A pointer of another type is an error to clang 22, a warning to clang 15 and other implementations; programs
-            // (clFFT's, for one) rely on it.
+            // A pointer of another type is an error to clang 22, a warning to clang 15 and other
+            // implementations; programs (clFFT's, for one) rely on it.
             Way::Direct if !options.warnings_are_errors => {
                 command.push("-Wno-error=incompatible-pointer-types");
             }
@@ -434,8 +440,8 @@ impl CommandLine {
         }
     }
 
-    /// Shows the embedded headers to clang as files of one directory: a virtual file system overlay (in YAML, of
-    /// which JSON is a part) maps their names to memory files.
+    /// Shows the embedded headers to clang as files of one directory: a virtual file system overlay
+    /// (in YAML, of which JSON is a part) maps their names to memory files.
     fn push_headers(&mut self, headers: &[(String, String)]) -> io::Result<()> {
         if headers.is_empty() {
             return Ok(());

@@ -1,7 +1,9 @@
-//! Copies by work-groups that clang's headers do not declare (`cl_khr_extended_async_copies`, `cl_khr_async_work_group_copy_fence`).
+//! Copies by work-groups that clang's headers do not declare (`cl_khr_extended_async_copies`,
+//! `cl_khr_async_work_group_copy_fence`).
 //!
-//! The work-items of a group share the bytes of each line, and are done with theirs when the function returns; who waits for the event meets
-//! the others at a barrier, as after other copies by work-groups. Between two copies a fence is therefore a barrier.
+//! The work-items of a group share the bytes of each line, and are done with theirs when the
+//! function returns; who waits for the event meets the others at a barrier, as after other copies
+//! by work-groups. Between two copies a fence is therefore a barrier.
 
 use super::clang::Request;
 use super::route;

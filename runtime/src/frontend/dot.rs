@@ -1,7 +1,8 @@
 //! Dot products of packed vectors for clang 15, in terms of those of vectors.
 //!
-//! Its header declares them, but the translator writes calls of undefined functions. OpenCL C Specification, "Integer dot product
-//! functions": an operand of 32 bits is taken as four components of 8, the lowest first.
+//! Its header declares them, but the translator writes calls of undefined functions. OpenCL C
+//! Specification, "Integer dot product functions": an operand of 32 bits is taken as four
+//! components of 8, the lowest first.
 
 use std::fmt::Write;
 

@@ -1,8 +1,9 @@
 //! What the device can do, as the preprocessor must tell a program.
 //!
-//! OpenCL C Specification, "Preprocessor Directives and Macros" and "Features"; OpenCL Extension Specification: an
-//! extension that the device supports has a macro of its name. clang's own idea of its SPIR-V
-//! targets is "everything", so everything is switched off and only what the device has is switched on.
+//! OpenCL C Specification, "Preprocessor Directives and Macros" and "Features"; OpenCL Extension
+//! Specification: an extension that the device supports has a macro of its name. clang's own idea
+//! of its SPIR-V targets is "everything", so everything is switched off and only what the device
+//! has is switched on.
 
 use std::fmt::Write;
 
@@ -90,7 +91,8 @@ impl DeviceFeatures {
     /// Preprocessor lines to put before a source, as a system header so that they draw no warnings,
     /// ending with a line marker that starts the source itself as `name`.
     ///
-    /// `queries` are functions of a dimension to keep in bounds, with their values outside; `definitions` are others.
+    /// `queries` are functions of a dimension to keep in bounds, with their values outside;
+    /// `definitions` are others.
     pub(super) fn prelude(
         &self,
         std: ClStd,
@@ -131,8 +133,8 @@ impl DeviceFeatures {
             // clang knows 3.0 at most; what 3.1 adds to the language are optional features.
             text.push_str("#undef __OPENCL_C_VERSION__\n#define __OPENCL_C_VERSION__ 310\n");
         }
-        // OpenCL C Specification, "Vector Data Load and Store Functions": with one component there is nothing to
-        // align beyond a `half`. clang declares only the vector forms.
+        // OpenCL C Specification, "Vector Data Load and Store Functions": with one component there
+        // is nothing to align beyond a `half`. clang declares only the vector forms.
         text.push_str("#define vloada_half vload_half\n");
         for mode in ["", "_rte", "_rtz", "_rtp", "_rtn"] {
             let _ = writeln!(text, "#define vstorea_half{mode} vstore_half{mode}");

@@ -1,15 +1,18 @@
-//! Functions of work-groups and sub-groups that clang's headers do not declare, or not for every name.
+//! Functions of work-groups and sub-groups that clang's headers do not declare, or not for every
+//! name.
 //!
-//! The uniform arithmetic of work-groups is written with the functions that both compilers translate to the instruction of that
-//! name. Intel's names for what sub-groups do with 8-, 16- and 64-bit values mean the same as the names without
-//! `intel_` ("cl_intel_subgroups_char", "_short" and "_long"); its shuffles, block reads and writes are declared here.
+//! The uniform arithmetic of work-groups is written with the functions that both compilers
+//! translate to the instruction of that name. Intel's names for what sub-groups do with 8-, 16- and
+//! 64-bit values mean the same as the names without `intel_` ("cl_intel_subgroups_char", "_short"
+//! and "_long"); its shuffles, block reads and writes are declared here.
 
 use std::fmt::Write;
 
 use super::clang::Request;
 use super::route;
 
-/// Functions of one operand for each of the three group operations, with their instruction and whether it is for truth values.
+/// Functions of one operand for each of the three group operations, with their instruction and
+/// whether it is for truth values.
 const UNIFORM: &[(&str, &str, Kind)] = &[
     ("mul", "GroupIMulKHR", Kind::Integers),
     ("mul", "GroupFMulKHR", Kind::Floats),
@@ -34,7 +37,8 @@ const OPERATIONS: [(&str, u32); 3] = [("reduce", 0), ("scan_inclusive", 1), ("sc
 /// `OpGroup` instructions' scope of a work-group.
 const WORK_GROUP: u32 = 2;
 
-/// Intel's names for 8-, 16- and 64-bit values that differ from the names for others by their prefix alone.
+/// Intel's names for 8-, 16- and 64-bit values that differ from the names for others by their
+/// prefix alone.
 const RENAMED: &[&str] = &[
     "broadcast",
     "reduce_add",

@@ -12,9 +12,10 @@
 //!               -> cache.rs     results on disk, keyed by everything above
 //! ```
 //!
-//! The compiler is clang, as a child process (`tools.rs` finds it). There are two ways through it: clang 15 writes LLVM bitcode
-//! that `llvm-spirv` translates, and what they stop at is tried with clang 22, which writes SPIR-V itself but mistranslates
-//! a list of built-in functions. `route.rs` holds that list and why each item is on it.
+//! The compiler is clang, as a child process (`tools.rs` finds it). There are two ways through it:
+//! clang 15 writes LLVM bitcode that `llvm-spirv` translates, and what they stop at is tried with
+//! clang 22, which writes SPIR-V itself but mistranslates a list of built-in functions. `route.rs`
+//! holds that list and why each item is on it.
 //!
 //! Open [`compile_for`] below first.
 
@@ -49,7 +50,8 @@ pub struct Output {
 /// Why there is no module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The source is wrong (or beyond the compiler): `CL_BUILD_PROGRAM_FAILURE` or `CL_COMPILE_PROGRAM_FAILURE`.
+    /// The source is wrong (or beyond the compiler): `CL_BUILD_PROGRAM_FAILURE` or
+    /// `CL_COMPILE_PROGRAM_FAILURE`.
     CompileError,
     /// No compiler is installed: `CL_COMPILER_NOT_AVAILABLE`.
     CompilerNotFound,
@@ -71,8 +73,9 @@ const SOURCE_NAME: &str = "kernel.cl";
 /// Sources longer than this are refused: no compiler that we start would end in time.
 const MAX_SOURCE_BYTES: usize = 64 << 20;
 
-/// Translates `source` for a device with the given features. `headers` are the embedded headers of `clCompileProgram`, as
-/// pairs of the name used by `#include` and the text; they are searched before the `-I` directories.
+/// Translates `source` for a device with the given features. `headers` are the embedded headers of
+/// `clCompileProgram`, as pairs of the name used by `#include` and the text; they are searched
+/// before the `-I` directories.
 pub fn compile_for(
     source: &str,
     headers: &[(String, String)],
@@ -109,7 +112,8 @@ fn compile_cached(
         preprocessed: None,
     };
     // What a file on disk holds is known only after preprocessing, and so is a name that macros
-    // paste together; both decide the route, and the first also whether a cached result is still right.
+    // paste together; both decide the route, and the first also whether a cached result is still
+    // right.
     if route::needs_preprocessing(&request) {
         match clang::preprocess(&request) {
             Ok(text) => request.preprocessed = Some(text),

@@ -1,7 +1,8 @@
 //! Reading and mending modules that the compilers wrote.
 //!
-//! [`suspicion`] looks for the traces of clang 22's known mistakes. It is no validator: the compiler checks every module it is given. This
-//! only decides whether a source must be translated the other way. See `route.rs` for mistakes that leave no trace.
+//! [`suspicion`] looks for the traces of clang 22's known mistakes. It is no validator: the
+//! compiler checks every module it is given. This only decides whether a source must be translated
+//! the other way. See `route.rs` for mistakes that leave no trace.
 
 use std::collections::HashMap;
 
@@ -16,8 +17,9 @@ enum Component {
     Other,
 }
 
-/// Gives kernels that other modules may call the names that the source gives them. clang 22 exports (and imports) a
-/// kernel's body under a name of its own; then modules that came the two ways could not be linked.
+/// Gives kernels that other modules may call the names that the source gives them. clang 22 exports
+/// (and imports) a kernel's body under a name of its own; then modules that came the two ways could
+/// not be linked.
 pub(super) fn name_kernels_plainly(words: &mut Vec<u32>) {
     let mut out = header(words);
     for (opcode, inst) in instructions(words) {
@@ -38,8 +40,8 @@ pub(super) fn name_kernels_plainly(words: &mut Vec<u32>) {
     *words = out;
 }
 
-/// Takes out what is of debug information sets. Source lines (`OpLine`) stay; they are what the compiler reads, and the
-/// translator's other debug instructions are not all valid.
+/// Takes out what is of debug information sets. Source lines (`OpLine`) stay; they are what the
+/// compiler reads, and the translator's other debug instructions are not all valid.
 pub(super) fn without_debug_sets(words: &mut Vec<u32>) {
     let mut out = header(words);
     let mut sets = Vec::new();

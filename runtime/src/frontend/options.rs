@@ -1,9 +1,9 @@
 //! The option strings of `clBuildProgram`, `clCompileProgram` and `clLinkProgram`.
 //!
-//! OpenCL API Specification, "Compiler Options" and "Linker Options". An option that is not in those
-//! sections is an error (`CL_INVALID_BUILD_OPTIONS`), named in the message. Options are separated by white space; as
-//! applications pass paths and string macros, double and single quotes group and a backslash
-//! escapes, like in a POSIX shell.
+//! OpenCL API Specification, "Compiler Options" and "Linker Options". An option that is not in
+//! those sections is an error (`CL_INVALID_BUILD_OPTIONS`), named in the message. Options are
+//! separated by white space; as applications pass paths and string macros, double and single quotes
+//! group and a backslash escapes, like in a POSIX shell.
 
 use std::fmt;
 
@@ -95,13 +95,16 @@ pub struct Options {
     pub warnings_are_errors: bool,
     /// `-g`
     pub debug_info: bool,
-    /// `-cl-brolga-remarks`: the build log says how each kernel is run, and why (which needs source lines).
+    /// `-cl-brolga-remarks`: the build log says how each kernel is run, and why (which needs source
+    /// lines).
     pub remarks: bool,
     /// `-x spir` (the program is a SPIR binary; only meaningful with `cl_khr_spir`).
     pub is_spir: bool,
-    /// Nothing else is linked to what is compiled with these: `clBuildProgram` says so, no option does.
+    /// Nothing else is linked to what is compiled with these: `clBuildProgram` says so, no option
+    /// does.
     pub whole_program: bool,
-    /// Variables that the source does not initialize are zero (`CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR`).
+    /// Variables that the source does not initialize are zero
+    /// (`CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR`).
     pub zeroed_variables: bool,
     /// `-create-library` (link only)
     pub create_library: bool,
@@ -142,7 +145,8 @@ pub fn parse(text: &str) -> Result<Options, String> {
                 compiler.mad_enable = true;
             }
             "-cl-finite-math-only" => compiler.finite_math_only = true,
-            // "Sets the optimization options -cl-finite-math-only and -cl-unsafe-math-optimizations."
+            // "Sets the optimization options -cl-finite-math-only and
+            // -cl-unsafe-math-optimizations."
             "-cl-fast-relaxed-math" => {
                 compiler.fast_relaxed_math = true;
                 compiler.finite_math_only = true;

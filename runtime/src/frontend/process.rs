@@ -1,8 +1,9 @@
 //! Runs one tool with its input, output and messages in memory.
 //!
-//! All three are anonymous memory files (`memfd_create`), so there is nothing to clean up, no pipe that fills up while
-//! nobody reads and no `SIGPIPE` in the application's process. The tool reads further files of ours (embedded
-//! headers) under `/proc/<our pid>/fd/`, which needs no inherited descriptors.
+//! All three are anonymous memory files (`memfd_create`), so there is nothing to clean up, no pipe
+//! that fills up while nobody reads and no `SIGPIPE` in the application's process. The tool reads
+//! further files of ours (embedded headers) under `/proc/<our pid>/fd/`, which needs no inherited
+//! descriptors.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -38,7 +39,8 @@ pub(super) fn path_for_children(file: &File) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
 }
 
-/// Kills and reaps the child when dropped, so that a panic or an early return leaves no process behind.
+/// Kills and reaps the child when dropped, so that a panic or an early return leaves no process
+/// behind.
 struct Guard(Child);
 
 impl Drop for Guard {
@@ -71,8 +73,8 @@ where
     let mut guard = Guard(child);
     let status = wait(&mut guard.0, TIME_LIMIT);
     let mut finished = Finished {
-        // An application that reaps all children itself (or ignores SIGCHLD) takes the status from us; then
-        // what the tool wrote must speak for itself, and the caller checks that anyway.
+        // An application that reaps all children itself (or ignores SIGCHLD) takes the status from
+        // us; then what the tool wrote must speak for itself, and the caller checks that anyway.
         success: match &status {
             Ok(Some(status)) => status.success(),
             Ok(None) => false,
@@ -97,8 +99,9 @@ where
     Ok(finished)
 }
 
-/// Waits at most `limit`; `None` when the time is up. Polls: a compilation takes tens of milliseconds, the
-/// naps a fraction of one, and no signal handling of the application's can interfere.
+/// Waits at most `limit`; `None` when the time is up. Polls: a compilation takes tens of
+/// milliseconds, the naps a fraction of one, and no signal handling of the application's can
+/// interfere.
 fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<std::process::ExitStatus>> {
     let start = Instant::now();
     let mut nap = Duration::from_micros(200);

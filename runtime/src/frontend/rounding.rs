@@ -1,13 +1,16 @@
 //! `#pragma OPENCL SELECT_ROUNDING_MODE` (cl_khr_select_fprounding_mode).
 //!
-//! The mode of an operation is that of the last such pragma before it in the program's text; clang ignores the pragma. So the
-//! text is preprocessed, and each part of it is given a file name that has the mode in it, by line markers. Compiled
-//! without optimisation, and told not to assume a rounding mode (so that it neither folds nor moves what rounds), clang keeps
-//! every operation and where it stood, and the translator writes that as `OpLine`. [`apply`] makes `FPRoundingMode`
-//! decorations of it, which say the same to everyone who reads SPIR-V, and takes the modes out of the names again.
+//! The mode of an operation is that of the last such pragma before it in the program's text; clang
+//! ignores the pragma. So the text is preprocessed, and each part of it is given a file name that
+//! has the mode in it, by line markers. Compiled without optimisation, and told not to assume a
+//! rounding mode (so that it neither folds nor moves what rounds), clang keeps every operation and
+//! where it stood, and the translator writes that as `OpLine`. [`apply`] makes `FPRoundingMode`
+//! decorations of it, which say the same to everyone who reads SPIR-V, and takes the modes out of
+//! the names again.
 //!
-//! OpenCL C Specification, "Select Rounding Mode": arithmetic, conversions and `vstore_half` that name no mode have the
-//! selected one; conversions to integers and the mathematical, common and geometric functions do not.
+//! OpenCL C Specification, "Select Rounding Mode": arithmetic, conversions and `vstore_half` that
+//! name no mode have the selected one; conversions to integers and the mathematical, common and
+//! geometric functions do not.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +22,8 @@ use crate::spirv::{instructions, literal, push, string};
 const PREFIX: &str = "/brolga-rounding-";
 const EXTENSION: &str = "cl_khr_select_fprounding_mode";
 
-/// Opcodes and numbers from the SPIR-V Specification, "Instructions", and the OpenCL Extended Instruction Set.
+/// Opcodes and numbers from the SPIR-V Specification, "Instructions", and the OpenCL Extended
+/// Instruction Set.
 mod op {
     pub const STRING: u32 = 7;
     pub const LINE: u32 = 8;
@@ -30,11 +34,13 @@ mod op {
     pub const FUNCTION_END: u32 = 56;
     pub const DECORATE: u32 = 71;
     pub const FP_ROUNDING_MODE: u32 = 39;
-    /// Results that are rounded: OpConvertSToF, OpConvertUToF, OpFConvert; OpFAdd, OpFSub, OpFMul, OpFDiv, OpVectorTimesScalar.
+    /// Results that are rounded: OpConvertSToF, OpConvertUToF, OpFConvert; OpFAdd, OpFSub, OpFMul,
+    /// OpFDiv, OpVectorTimesScalar.
     pub const ROUNDED: [u32; 8] = [111, 112, 115, 129, 131, 133, 136, 142];
     pub const LABEL: u32 = 248;
     pub const NO_LINE: u32 = 317;
-    /// `vstore_half`, `vstore_halfn`, `vstorea_halfn`: the number of the form that takes a mode is one more.
+    /// `vstore_half`, `vstore_halfn`, `vstorea_halfn`: the number of the form that takes a mode is
+    /// one more.
     pub const VSTORE_HALF: [u32; 3] = [175, 177, 180];
 }
 
@@ -208,7 +214,8 @@ fn without_prefixes(log: &str) -> String {
     })
 }
 
-/// Decorates what rounds with the mode of the line that it comes from, unless it has one of its own.
+/// Decorates what rounds with the mode of the line that it comes from, unless it has one of its
+/// own.
 fn apply(words: &mut Vec<u32>) {
     let mut modes: HashMap<u32, usize> = HashMap::new();
     let mut decorated: HashSet<u32> = HashSet::new();

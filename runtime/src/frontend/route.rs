@@ -1,9 +1,11 @@
 //! Which compiler translates a source exactly.
 //!
-//! clang 15 with its translator is right wherever it goes through. clang 22 is asked for what they stop at, or where they are not installed:
-//! its back end mistranslates some built-in functions, silently or with invalid modules. The list below was found by translating every
-//! built-in function, for every type and vector width, with both compilers at `-O0` and comparing the instructions. Functions that it merely
-//! does not know come out as calls of undefined functions; `module` finds those (and the invalid modules) in its output.
+//! clang 15 with its translator is right wherever it goes through. clang 22 is asked for what they
+//! stop at, or where they are not installed: its back end mistranslates some built-in functions,
+//! silently or with invalid modules. The list below was found by translating every built-in
+//! function, for every type and vector width, with both compilers at `-O0` and comparing the
+//! instructions. Functions that it merely does not know come out as calls of undefined functions;
+//! `module` finds those (and the invalid modules) in its output.
 
 use super::SOURCE_NAME;
 use super::clang::Request;
@@ -19,8 +21,9 @@ pub(super) enum Way {
 
 /// Tokens in whose presence clang 22 cannot be trusted; a name that ends in `*` is a prefix.
 const BITCODE_ONLY: &[&str] = &[
-    // Conversions between integers: `convert_int(short)` becomes OpUConvert (the sign is lost), `convert_uchar_sat(uint)` OpSatConvertSToU
-    // (the sign is invented), `convert_int(uint)` an invalid same-width OpUConvert. Those to floating point are right, or refused.
+    // Conversions between integers: `convert_int(short)` becomes OpUConvert (the sign is lost),
+    // `convert_uchar_sat(uint)` OpSatConvertSToU (the sign is invented), `convert_int(uint)` an
+    // invalid same-width OpUConvert. Those to floating point are right, or refused.
     "convert_char*",
     "convert_uchar*",
     "convert_short*",
@@ -61,7 +64,8 @@ const BITCODE_ONLY: &[&str] = &[
     "to_private",
 ];
 
-/// Of [`BITCODE_ONLY`], what may be tried with clang 22 where there is no other way: what comes out is right, or shows that it is not.
+/// Of [`BITCODE_ONLY`], what may be tried with clang 22 where there is no other way: what comes out
+/// is right, or shows that it is not.
 const NOTICED: &[&str] = &[
     "any",
     "all",
@@ -79,7 +83,8 @@ const NOTICED: &[&str] = &[
     "to_private",
 ];
 
-/// Whether the tokens that are compiled are not (all) in the text: it includes files from disk or pastes tokens together.
+/// Whether the tokens that are compiled are not (all) in the text: it includes files from disk or
+/// pastes tokens together.
 pub(super) fn needs_preprocessing(request: &Request) -> bool {
     let known = |name: &str| request.headers.iter().any(|(n, _)| n == name);
     let includes_file = |line: &str| {
@@ -94,8 +99,8 @@ pub(super) fn needs_preprocessing(request: &Request) -> bool {
     })
 }
 
-/// Chooses the way for a request, preprocessed if [`needs_preprocessing`] says so. The error says what must be
-/// installed.
+/// Chooses the way for a request, preprocessed if [`needs_preprocessing`] says so. The error says
+/// what must be installed.
 pub(super) fn choose(request: &Request) -> Result<Way, String> {
     let tools = request.tools;
     if tools.bitcode.is_none() {
@@ -117,7 +122,8 @@ pub(super) fn mistranslated(request: &Request) -> Option<&'static str> {
 
 /// Queries whose argument is a dimension.
 pub(super) const DIMENSION_QUERIES: &[(&str, u32)] = &[
-    // With what they give for a dimension that does not exist (OpenCL C Specification, "Work-Item Functions").
+    // With what they give for a dimension that does not exist (OpenCL C Specification, "Work-Item
+    // Functions").
     ("get_global_id", 0),
     ("get_local_id", 0),
     ("get_group_id", 0),
@@ -128,8 +134,8 @@ pub(super) const DIMENSION_QUERIES: &[(&str, u32)] = &[
     ("get_num_groups", 1),
 ];
 
-/// The dimension queries that are made with anything but the literals 0, 1 and 2. llvm-spirv turns them into accesses of a
-/// three-component vector that nothing keeps in bounds.
+/// The dimension queries that are made with anything but the literals 0, 1 and 2. llvm-spirv turns
+/// them into accesses of a three-component vector that nothing keeps in bounds.
 pub(super) fn unbounded_queries(request: &Request) -> Vec<(&'static str, u32)> {
     let stripped: Vec<String> = texts(request).map(strip_comments).collect();
     let bounded = |rest: &str| {
@@ -194,7 +200,8 @@ fn tokens<'a>(
     found.into_iter()
 }
 
-/// The text without comments, with string and character literals emptied and continued lines joined.
+/// The text without comments, with string and character literals emptied and continued lines
+/// joined.
 fn strip_comments(text: &str) -> String {
     let text = text.replace("\\\r\n", "").replace("\\\n", "");
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,5 @@
-//! The front end as a whole. These need clang-22, clang-15 and llvm-spirv-15 (Debian packages of the same names).
+//! The front end as a whole. These need clang-22, clang-15 and llvm-spirv-15 (Debian packages of
+//! the same names).
 
 use super::*;
 use crate::spirv;
@@ -256,7 +257,8 @@ fn what_clang_22_mistranslates_is_translated_right() {
     }
 }
 
-/// The atomic instructions and memory barriers of the first function that has any: opcode, scope, semantics.
+/// The atomic instructions and memory barriers of the first function that has any: opcode, scope,
+/// semantics.
 fn atomic_instructions(words: &[u32]) -> Vec<(u32, Option<u32>, Option<u32>)> {
     const FUNCTION_END: u32 = 56;
     let constant = |id: u32| {
@@ -294,9 +296,10 @@ fn atomic_functions_become_the_instructions_they_stand_for() {
             device.features.push(name);
         }
     }
-    // OpenCL C Specification, "Atomic Functions": without explicit arguments they are sequentially consistent, for the
-    // device. SPIR-V Specification: scopes are 0 CrossDevice, 1 Device, 2 Workgroup; semantics 2 Acquire, 4 Release, 8 AcquireRelease,
-    // 16 SequentiallyConsistent; opcodes from "Atomic Instructions".
+    // OpenCL C Specification, "Atomic Functions": without explicit arguments they are sequentially
+    // consistent, for the device. SPIR-V Specification: scopes are 0 CrossDevice, 1 Device, 2
+    // Workgroup; semantics 2 Acquire, 4 Release, 8 AcquireRelease, 16 SequentiallyConsistent;
+    // opcodes from "Atomic Instructions".
     let cases: &[(&str, u32, u32, u32)] = &[
         ("*o = atomic_load(P)", 227, 1, 16),
         (
@@ -454,7 +457,8 @@ fn other_atomic_functions_and_fences_become_instructions_too() {
             4,
             0x808,
         ),
-        // The translator gives the functions of OpenCL C 1.x the narrowest scope that OpenCL 1.x promises.
+        // The translator gives the functions of OpenCL C 1.x the narrowest scope that OpenCL 1.x
+        // promises.
         ("*o = atomic_add(p, 3)", 234, 2, 0),
         ("*o = atomic_min(p, 3)", 236, 2, 0),
         ("*o = atomic_max((volatile global uint *)p, 3)", 239, 2, 0),
@@ -487,7 +491,8 @@ fn other_atomic_functions_and_fences_become_instructions_too() {
             "{source}"
         );
     }
-    // clang 15 does not know it; the function that clang 22 gets for it has the order as an argument.
+    // clang 15 does not know it; the function that clang 22 gets for it has the order as an
+    // argument.
     let source = "kernel void k(volatile global atomic_float *a, global int *o) { float e = 1; \
          *o = atomic_compare_exchange_strong_explicit(a, &e, 2, memory_order_release, memory_order_relaxed); }";
     let (words, _) = module(source, "-cl-std=CL3.0");

@@ -18,8 +18,9 @@ const BITCODE: &str = "clang-15";
 const TRANSLATOR: &str = "llvm-spirv-15";
 
 impl Tools {
-    /// Looks for the tools in the environment (`BROLGA_CLANG`, `BROLGA_CLANG_BITCODE`, `BROLGA_LLVM_SPIRV`: paths), in `PATH` and where
-    /// Debian and its users put them. An error says what to install.
+    /// Looks for the tools in the environment (`BROLGA_CLANG`, `BROLGA_CLANG_BITCODE`,
+    /// `BROLGA_LLVM_SPIRV`: paths), in `PATH` and where Debian and its users put them. An error
+    /// says what to install.
     pub(super) fn find() -> Result<Self, String> {
         let direct = locate("BROLGA_CLANG", DIRECT);
         let bitcode =
@@ -34,7 +35,8 @@ impl Tools {
         Ok(Tools { direct, bitcode })
     }
 
-    /// One line a tool: path, size and modification time. Two installations that differ differ here.
+    /// One line a tool: path, size and modification time. Two installations that differ differ
+    /// here.
     pub(super) fn identity(&self) -> String {
         let mut text = String::new();
         let all = self.direct.iter().chain(

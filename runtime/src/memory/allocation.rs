@@ -1,8 +1,9 @@
 //! Memory that Brolga allocates itself.
 //!
 //! Small blocks come from the allocator, 128-byte aligned (the size of the largest OpenCL type,
-//! `long16`). Blocks of a page or more are page aligned, and large ones come from `mmap` with transparent huge
-//! pages asked for, so that streaming kernels do not wait for the TLB and untouched pages cost nothing.
+//! `long16`). Blocks of a page or more are page aligned, and large ones come from `mmap` with
+//! transparent huge pages asked for, so that streaming kernels do not wait for the TLB and
+//! untouched pages cost nothing.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
@@ -40,8 +41,8 @@ enum Source {
 /// Bytes of all large blocks.
 static MAPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// A share of the machine's memory. The system promises more memory than there is and kills who touches it; an
-/// application is better served by an error.
+/// A part of the machine's memory. The system promises more memory than there is and kills the
+/// process that touches it; an error is better.
 #[derive(Debug)]
 struct Reservation(usize);
 
@@ -61,21 +62,23 @@ impl Drop for Reservation {
     }
 }
 
-// SAFETY: the block is owned; what may be done with it from which thread is up to those who access it.
+// SAFETY: the block is owned; what may be done with it from which thread is up to the code that
+// accesses it.
 unsafe impl Send for Allocation {}
 // SAFETY: as above; no method reads or writes the block.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// Allocates `size` bytes (at least 1 is reserved), all zero, aligned to `align`, a power of two, or more.
-    /// `None` when there is no memory.
+    /// Allocates `size` bytes (at least 1 is reserved), all zero, aligned to `align`, a power of
+    /// two, or more. `None` when there is no memory.
     pub fn new(size: usize, align: usize) -> Option<Allocation> {
         debug_assert!(align.is_power_of_two());
         if size >= HUGE_PAGE && align <= HUGE_PAGE {
             return Allocation::map(size);
         }
         let align = align.max(if size >= PAGE { PAGE } else { MIN_ALIGN });
-        // Whole cache lines, so that no two blocks share one and vector loads of the last elements stay inside.
+        // Whole cache lines, so that no two blocks share one and vector loads of the last elements
+        // stay inside.
         let size = size.max(1).checked_next_multiple_of(MIN_ALIGN)?;
         let layout = Layout::from_size_align(size, align).ok()?;
         // SAFETY: the layout's size is not zero.
@@ -103,7 +106,8 @@ impl Allocation {
         .ok()?;
         let base = NonNull::new(base.cast::<u8>())?;
         let skip = base.as_ptr().align_offset(HUGE_PAGE);
-        // SAFETY: the mapping is a huge page longer than asked for, so the aligned address is inside it.
+        // SAFETY: the mapping is a huge page longer than asked for, so the aligned address is
+        // inside it.
         let pointer = unsafe { base.add(skip) };
         // Only advice: without it everything works, a little slower.
         // SAFETY: the range lies in the mapping made above; this advice does not change contents.
@@ -136,7 +140,8 @@ impl Drop for Allocation {
             // SAFETY: allocated with this layout in `new`, freed once.
             Source::Heap(layout) => unsafe { dealloc(self.pointer.as_ptr(), *layout) },
             Source::Mapping { base, length, .. } => {
-                // SAFETY: the mapping made in `map`, unmapped once, when nobody refers to it any more.
+                // SAFETY: the mapping made in `map`, unmapped once, when nothing refers to it any
+                // more.
                 let unmapped = unsafe { munmap(base.as_ptr().cast(), *length) };
                 debug_assert!(unmapped.is_ok());
             }

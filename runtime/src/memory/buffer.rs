@@ -62,8 +62,9 @@ fn at_most_one(flags: u64, mask: u64) -> bool {
 impl Buffer {
     /// `clCreateBuffer` and `clCreateBufferWithProperties`.
     ///
-    /// `host` is null when the application gave none; `CL_MEM_USE_HOST_PTR` wants it valid for `size` bytes for the
-    /// life of the buffer, `CL_MEM_COPY_HOST_PTR` during the call. `properties` are as given, with the final 0, or empty.
+    /// `host` is null when the application gave none; `CL_MEM_USE_HOST_PTR` wants it valid for
+    /// `size` bytes for the life of the buffer, `CL_MEM_COPY_HOST_PTR` during the call.
+    /// `properties` are as given, with the final 0, or empty.
     ///
     /// Errors: `CL_INVALID_VALUE` (flags), `CL_INVALID_BUFFER_SIZE`, `CL_INVALID_HOST_PTR`,
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
@@ -77,10 +78,11 @@ impl Buffer {
         Buffer::create(context, flags, size, host, properties, None)
     }
 
-    /// `clCreateBufferWithProperties` with an external memory handle, which is taken over if that succeeds. The rest is as for
-    /// [`Buffer::new`].
+    /// `clCreateBufferWithProperties` with an external memory handle, which is taken over if that
+    /// succeeds. The rest is as for [`Buffer::new`].
     ///
-    /// Errors: also `CL_INVALID_PROPERTY` if the memory cannot be used, `CL_INVALID_BUFFER_SIZE` if there is less of it.
+    /// Errors: also `CL_INVALID_PROPERTY` if the memory cannot be used, `CL_INVALID_BUFFER_SIZE` if
+    /// there is less of it.
     pub fn imported(
         context: &Arc<Context>,
         flags: u64,
@@ -101,8 +103,8 @@ impl Buffer {
         external: Option<ExternalHandle>,
     ) -> CLResult<Arc<Buffer>> {
         let known = DEVICE_ACCESS | HOST_ACCESS | HOST_POINTER | CL_MEM_IMMUTABLE_EXT;
-        // CL_INVALID_VALUE if values specified in flags are not valid as defined in the Memory Flags table ("Creating
-        // Buffer Objects"): unknown bits, or bits that exclude each other.
+        // CL_INVALID_VALUE if values specified in flags are not valid as defined in the Memory
+        // Flags table ("Creating Buffer Objects"): unknown bits, or bits that exclude each other.
         let exclusive = at_most_one(flags, DEVICE_ACCESS)
             && at_most_one(flags, HOST_ACCESS)
             && at_most_one(flags, CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR)
@@ -110,27 +112,30 @@ impl Buffer {
         if flags & !known != 0 || !exclusive {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_VALUE if properties includes a supported external memory handle and flags includes CL_MEM_USE_HOST_PTR,
-        // CL_MEM_ALLOC_HOST_PTR, or CL_MEM_COPY_HOST_PTR (cl_khr_external_memory).
+        // CL_INVALID_VALUE if properties includes a supported external memory handle and flags
+        // includes CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, or CL_MEM_COPY_HOST_PTR
+        // (cl_khr_external_memory).
         if external.is_some() && flags & HOST_POINTER != 0 {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or
-        // CL_MEM_HOST_WRITE_ONLY is set in flags, or neither CL_MEM_COPY_HOST_PTR nor CL_MEM_USE_HOST_PTR is, nor does
-        // properties include an external memory handle (cl_ext_immutable_memory_objects).
+        // CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE,
+        // CL_MEM_WRITE_ONLY, or CL_MEM_HOST_WRITE_ONLY is set in flags, or neither
+        // CL_MEM_COPY_HOST_PTR nor CL_MEM_USE_HOST_PTR is, nor does properties include an external
+        // memory handle (cl_ext_immutable_memory_objects).
         let immutable = flags & CL_MEM_IMMUTABLE_EXT != 0;
         let filled =
             flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR) != 0 || external.is_some();
         if immutable && (flags & WRITES != 0 || !filled) {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_BUFFER_SIZE if size is 0 or if size is greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices in context.
+        // CL_INVALID_BUFFER_SIZE if size is 0 or if size is greater than
+        // CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices in context.
         if size == 0 || size as u64 > context.device().max_mem_alloc_size {
             return Err(ClError::INVALID_BUFFER_SIZE);
         }
-        // CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if
-        // host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags, which is so with an external
-        // memory handle.
+        // CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR
+        // are set in flags or if host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or
+        // CL_MEM_USE_HOST_PTR are not set in flags, which is so with an external memory handle.
         let wants_host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0;
         if wants_host == host.is_null() {
             return Err(ClError::INVALID_HOST_PTR);
@@ -139,8 +144,8 @@ impl Buffer {
             .shared()
             .find_svm(host.addr())
             .filter(|_| flags & CL_MEM_USE_HOST_PTR != 0);
-        // CL_INVALID_BUFFER_SIZE if CL_MEM_USE_HOST_PTR is set in flags, host_ptr is a pointer returned by clSVMAlloc and
-        // size is greater than the size passed to clSVMAlloc.
+        // CL_INVALID_BUFFER_SIZE if CL_MEM_USE_HOST_PTR is set in flags, host_ptr is a pointer
+        // returned by clSVMAlloc and size is greater than the size passed to clSVMAlloc.
         if let Some(svm) = &svm {
             let offset = host.addr() - svm.as_ptr() as usize;
             if size > svm.size() - offset {
@@ -155,7 +160,8 @@ impl Buffer {
             let block =
                 Allocation::new(size, MIN_ALIGN).ok_or(ClError::MEM_OBJECT_ALLOCATION_FAILURE)?;
             if flags & CL_MEM_COPY_HOST_PTR != 0 {
-                // SAFETY: the block is new and `size` long; the application vouches for as much at `host`.
+                // SAFETY: the block is new and `size` long; the application vouches for as much at
+                // `host`.
                 unsafe { std::ptr::copy_nonoverlapping(host.as_ptr(), block.as_ptr(), size) };
             }
             Memory::Own(block)
@@ -187,15 +193,16 @@ impl Buffer {
 
     /// `clCreateSubBuffer` with `CL_BUFFER_CREATE_TYPE_REGION`: `size` bytes from `origin`.
     ///
-    /// Errors: `CL_INVALID_MEM_OBJECT` for a sub-buffer of a sub-buffer, `CL_INVALID_VALUE` (flags, bounds),
-    /// `CL_INVALID_BUFFER_SIZE`, `CL_MISALIGNED_SUB_BUFFER_OFFSET`.
+    /// Errors: `CL_INVALID_MEM_OBJECT` for a sub-buffer of a sub-buffer, `CL_INVALID_VALUE` (flags,
+    /// bounds), `CL_INVALID_BUFFER_SIZE`, `CL_MISALIGNED_SUB_BUFFER_OFFSET`.
     pub fn sub_buffer(
         self: &Arc<Self>,
         flags: u64,
         origin: usize,
         size: usize,
     ) -> CLResult<Arc<Buffer>> {
-        // CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object ("Creating Buffer Objects").
+        // CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object
+        // ("Creating Buffer Objects").
         if self.parent().is_some() {
             return Err(ClError::INVALID_MEM_OBJECT);
         }
@@ -204,9 +211,9 @@ impl Buffer {
         if flags & !(DEVICE_ACCESS | HOST_ACCESS | CL_MEM_IMMUTABLE_EXT) != 0 || !exclusive {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_VALUE if buffer was created with CL_MEM_WRITE_ONLY and flags specifies CL_MEM_READ_WRITE or
-        // CL_MEM_READ_ONLY, or if buffer was created with CL_MEM_READ_ONLY and flags specifies CL_MEM_READ_WRITE or
-        // CL_MEM_WRITE_ONLY.
+        // CL_INVALID_VALUE if buffer was created with CL_MEM_WRITE_ONLY and flags specifies
+        // CL_MEM_READ_WRITE or CL_MEM_READ_ONLY, or if buffer was created with CL_MEM_READ_ONLY and
+        // flags specifies CL_MEM_READ_WRITE or CL_MEM_WRITE_ONLY.
         let device = flags & DEVICE_ACCESS;
         let parent_device = match self.flags & DEVICE_ACCESS {
             0 => CL_MEM_READ_ONLY,
@@ -215,8 +222,9 @@ impl Buffer {
         if device != 0 && parent_device != CL_MEM_READ_WRITE && device != parent_device {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_VALUE if buffer was created with CL_MEM_HOST_WRITE_ONLY and flags specify CL_MEM_HOST_READ_ONLY, the
-        // reverse, or with CL_MEM_HOST_NO_ACCESS and flags specify CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_WRITE_ONLY.
+        // CL_INVALID_VALUE if buffer was created with CL_MEM_HOST_WRITE_ONLY and flags specify
+        // CL_MEM_HOST_READ_ONLY, the reverse, or with CL_MEM_HOST_NO_ACCESS and flags specify
+        // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_WRITE_ONLY.
         let host = flags & HOST_ACCESS;
         let parent_host = self.flags & HOST_ACCESS;
         let widens =
@@ -224,9 +232,9 @@ impl Buffer {
         if parent_host != 0 && widens {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_VALUE if buffer was created with CL_MEM_IMMUTABLE_EXT and flags specifies CL_MEM_READ_WRITE,
-        // CL_MEM_WRITE_ONLY, or CL_MEM_HOST_WRITE_ONLY. What is not specified is inherited, so the same holds for a part that
-        // alone is to be immutable.
+        // CL_INVALID_VALUE if buffer was created with CL_MEM_IMMUTABLE_EXT and flags specifies
+        // CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or CL_MEM_HOST_WRITE_ONLY. What is not specified is
+        // inherited, so the same holds for a part that alone is to be immutable.
         let immutable = (self.flags | flags) & CL_MEM_IMMUTABLE_EXT;
         if immutable != 0 && flags & WRITES != 0 {
             return Err(ClError::INVALID_VALUE);
@@ -235,12 +243,13 @@ impl Buffer {
         if size == 0 {
             return Err(ClError::INVALID_BUFFER_SIZE);
         }
-        // CL_INVALID_VALUE if the region specified by the cl_buffer_region structure is out of bounds in buffer.
+        // CL_INVALID_VALUE if the region specified by the cl_buffer_region structure is out of
+        // bounds in buffer.
         if origin.checked_add(size).is_none_or(|end| end > self.size) {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer for which the origin
-        // field is aligned to the CL_DEVICE_MEM_BASE_ADDR_ALIGN value.
+        // CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer
+        // for which the origin field is aligned to the CL_DEVICE_MEM_BASE_ADDR_ALIGN value.
         if !origin.is_multiple_of(self.context.device().mem_base_addr_align as usize / 8) {
             return Err(ClError::MISALIGNED_SUB_BUFFER_OFFSET);
         }
@@ -332,8 +341,8 @@ impl Buffer {
     ///
     /// Errors: `CL_INVALID_OPERATION` for a buffer that was not created to be asked.
     pub fn device_address(&self) -> CLResult<u64> {
-        // CL_INVALID_OPERATION is returned for the CL_MEM_DEVICE_ADDRESS_EXT query if the buffer was not allocated with
-        // CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT (cl_ext_buffer_device_address).
+        // CL_INVALID_OPERATION is returned for the CL_MEM_DEVICE_ADDRESS_EXT query if the buffer
+        // was not allocated with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT (cl_ext_buffer_device_address).
         let fixed = [CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, u64::from(CL_TRUE)];
         match self.properties.chunks(2).any(|pair| pair == fixed) {
             true => Ok(self.as_ptr() as u64),
@@ -341,8 +350,8 @@ impl Buffer {
         }
     }
 
-    /// `clSetMemObjectDestructorCallback`: callbacks run in the reverse order of registration when nothing uses
-    /// the buffer any more, before its memory is freed.
+    /// `clSetMemObjectDestructorCallback`: callbacks run in the reverse order of registration when
+    /// nothing uses the buffer any more, before its memory is freed.
     pub fn on_destroy(&self, callback: DestructorCallback) {
         self.destructors.register(callback);
     }
@@ -410,7 +419,8 @@ impl Buffer {
     pub(crate) fn map(&self, offset: usize, size: usize, flags: u64) -> CLResult<()> {
         let writes = |flags: u64| flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0;
         let mut mappings = self.mappings.lock();
-        // CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for writing ("Mapping Buffer Objects").
+        // CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for
+        // writing ("Mapping Buffer Objects").
         let clash = mappings.iter().any(|mapped| {
             let overlap = offset < mapped.offset + mapped.size && mapped.offset < offset + size;
             overlap && writes(mapped.flags) && writes(flags)
@@ -433,8 +443,8 @@ impl Buffer {
     pub(crate) fn take_mapping(&self, address: usize) -> CLResult<()> {
         let mut mappings = self.mappings.lock();
         let base = self.pointer().addr();
-        // CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer for memobj ("Unmapping Mapped
-        // Memory Objects").
+        // CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer for
+        // memobj ("Unmapping Mapped Memory Objects").
         let index = mappings
             .iter()
             .rposition(|mapping| base.wrapping_add(mapping.offset) == address)

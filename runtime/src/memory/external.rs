@@ -1,11 +1,14 @@
-//! Memory that somebody else made, imported by file descriptor (`cl_khr_external_memory`).
+//! Memory that another API or process made, imported by file descriptor (`cl_khr_external_memory`).
 //!
-//! Device memory is host memory, so that whatever can be mapped shared will do: anonymous and shared memory files (`memfd_create`, `shm_open`),
-//! files, and dma-bufs of drivers that support mapping. The mapping refers to the memory, not the descriptor; only a dma-buf's is needed longer:
-//! its driver is told when the processor begins and ends to use the memory (`DMA_BUF_IOCTL_SYNC`), so that caches are as they must be. That is what
-//! acquiring and releasing come to; other memory is always in order.
+//! Device memory is host memory, so that whatever can be mapped shared will do: anonymous and
+//! shared memory files (`memfd_create`, `shm_open`), files, and dma-bufs of drivers that support
+//! mapping. The mapping refers to the memory, not the descriptor; only a dma-buf's is needed
+//! longer: its driver is told when the processor begins and ends to use the memory
+//! (`DMA_BUF_IOCTL_SYNC`), so that caches are as they must be. That is what acquiring and releasing
+//! come to; other memory is always in order.
 //!
-//! A file may become shorter than its mapping. Then accesses behind its end fault, and fail the command (`fault/`).
+//! A file may become shorter than its mapping. Then accesses behind its end fault, and fail the
+//! command (`fault/`).
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -43,7 +46,8 @@ const SYNC_START: u64 = 3;
 const SYNC_END: u64 = 3 | 1 << 2;
 
 impl ExternalHandle {
-    /// Errors: `CL_INVALID_PROPERTY` unless `fd` is open and something that could be mapped, and a dma-buf if it is said to be one.
+    /// Errors: `CL_INVALID_PROPERTY` unless `fd` is open and something that could be mapped, and a
+    /// dma-buf if it is said to be one.
     pub fn new(kind: HandleType, fd: i32) -> CLResult<ExternalHandle> {
         let size = memory_size(fd).ok_or(ClError::INVALID_PROPERTY)?;
         if kind == HandleType::DmaBuf && !is_dma_buf(fd) {
@@ -54,8 +58,9 @@ impl ExternalHandle {
 
     /// Takes the descriptor over and maps `size` bytes of what it refers to.
     ///
-    /// Errors, after which the descriptor is still the caller's: `CL_INVALID_BUFFER_SIZE` if that is more than there is, `CL_INVALID_PROPERTY` if it cannot be mapped, or not for writing
-    /// if `writable`, `CL_MEM_OBJECT_ALLOCATION_FAILURE` if there is no room for it.
+    /// Errors, after which the descriptor is still the caller's: `CL_INVALID_BUFFER_SIZE` if that
+    /// is more than there is, `CL_INVALID_PROPERTY` if it cannot be mapped, or not for writing if
+    /// `writable`, `CL_MEM_OBJECT_ALLOCATION_FAILURE` if there is no room for it.
     pub(crate) fn import(self, size: usize, writable: bool) -> CLResult<Imported> {
         // The specification has no error of its own for it.
         if size as u64 > self.size {
@@ -74,7 +79,8 @@ impl ExternalHandle {
             }
             _ => return Err(ClError::INVALID_PROPERTY),
         };
-        // SAFETY: it is open, and "importing memory from a file descriptor transfers ownership of the file descriptor".
+        // SAFETY: it is open, and "importing memory from a file descriptor transfers ownership of
+        // the file descriptor".
         let fd = unsafe { OwnedFd::from_raw_fd(self.fd) };
         Ok(Imported {
             base,
@@ -121,7 +127,8 @@ pub(crate) struct Imported {
     dma_buf: Option<OwnedFd>,
 }
 
-// SAFETY: the mapping is owned; what may be done with the memory from which thread is up to those who access it.
+// SAFETY: the mapping is owned; what may be done with the memory from which thread is up to the
+// code that accesses it.
 unsafe impl Send for Imported {}
 // SAFETY: as above; no method reads or writes it.
 unsafe impl Sync for Imported {}
@@ -136,8 +143,9 @@ impl Imported {
         self.dma_buf.is_some()
     }
 
-    /// Tells the driver of a dma-buf that the processor uses the memory from now on, or no longer. This waits for what the
-    /// devices are doing to it. Errors: `CL_OUT_OF_RESOURCES`, with a message on standard error.
+    /// Tells the driver of a dma-buf that the processor uses the memory from now on, or no longer.
+    /// This waits for what the devices are doing to it. Errors: `CL_OUT_OF_RESOURCES`, with a
+    /// message on standard error.
     pub(crate) fn synchronize(&self, acquire: bool) -> CLResult<()> {
         let Some(fd) = &self.dma_buf else {
             return Ok(());
@@ -160,7 +168,7 @@ impl Imported {
 
 impl Drop for Imported {
     fn drop(&mut self) {
-        // SAFETY: mapped in `import`, unmapped once, when nobody refers to it any more.
+        // SAFETY: mapped in `import`, unmapped once, when nothing refers to it any more.
         let unmapped = unsafe { libc::munmap(self.base.as_ptr().cast(), self.size) };
         debug_assert!(unmapped == 0);
     }

@@ -7,8 +7,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HostPtr(*mut u8);
 
-// SAFETY: a HostPtr is only an address; whoever dereferences it relies on the contract of `new`, which
-// covers every thread.
+// SAFETY: a HostPtr is only an address; code that dereferences it relies on the contract of `new`,
+// which covers every thread.
 unsafe impl Send for HostPtr {}
 // SAFETY: as above.
 unsafe impl Sync for HostPtr {}
@@ -17,8 +17,8 @@ impl HostPtr {
     /// Wraps an address handed over by the application.
     ///
     /// # Safety
-    /// The memory that the receiving function documents must be valid, from any thread, until the command it
-    /// is given to has completed (or the object it is given to is destroyed).
+    /// The memory that the receiving function documents must be valid, from any thread, until the
+    /// command it is given to has completed (or the object it is given to is destroyed).
     pub unsafe fn new(pointer: *mut u8) -> HostPtr {
         HostPtr(pointer)
     }

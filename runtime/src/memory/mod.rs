@@ -4,10 +4,11 @@
 //! it, and every transfer is a `memcpy` by whichever thread executes the command.
 //!
 //! `buffer.rs` has the objects, `pipe.rs` those of them that are pipes, `allocation.rs` the memory
-//! below them, `external.rs` that which comes from elsewhere. `shared.rs` has the allocations that are
-//! used by address, which `svm.rs`, `unified_svm.rs` and `usm.rs` make, one file for each interface;
-//! `origin.rs` says what they are told. `rect.rs` is the arithmetic of rectangular regions,
-//! `transfer.rs` the copying itself and `host.rs` the pointer type that stands for application memory.
+//! below them, `external.rs` that which comes from elsewhere. `shared.rs` has the allocations that
+//! are used by address, which `svm.rs`, `unified_svm.rs` and `usm.rs` make, one file for each
+//! interface; `origin.rs` says what they are told. `rect.rs` is the arithmetic of rectangular
+//! regions, `transfer.rs` the copying itself and `host.rs` the pointer type that stands for
+//! application memory.
 
 pub mod allocation;
 pub mod buffer;

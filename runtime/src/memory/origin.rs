@@ -17,14 +17,15 @@ pub enum Origin {
 pub const COARSE_GRAIN_BUFFER: usize = 0;
 pub const FINE_GRAIN_BUFFER: usize = 1;
 
-/// What is true of all memory on this device, beyond what the headers' names for common types promise.
+/// What is true of all memory on this device, beyond what the headers' names for common types
+/// promise.
 const HERE: u64 = CL_SVM_CAPABILITY_DEVICE_ATOMIC_ACCESS_KHR
     | CL_SVM_CAPABILITY_CONCURRENT_ACCESS_KHR
     | CL_SVM_CAPABILITY_CONCURRENT_ATOMIC_ACCESS_KHR
     | CL_SVM_CAPABILITY_INDIRECT_ACCESS_KHR;
 
-/// `CL_PLATFORM_SVM_TYPE_CAPABILITIES_KHR`, `CL_DEVICE_SVM_TYPE_CAPABILITIES_KHR`: coarse-grain and fine-grain buffers, device, host and
-/// shared memory, and what the system allocates.
+/// `CL_PLATFORM_SVM_TYPE_CAPABILITIES_KHR`, `CL_DEVICE_SVM_TYPE_CAPABILITIES_KHR`: coarse-grain and
+/// fine-grain buffers, device, host and shared memory, and what the system allocates.
 pub const SVM_TYPES: [u64; 6] = [
     CL_SVM_TYPE_MACRO_COARSE_GRAIN_BUFFER_KHR | CL_SVM_CAPABILITY_INDIRECT_ACCESS_KHR,
     CL_SVM_TYPE_MACRO_FINE_GRAIN_BUFFER_KHR | HERE,
@@ -87,7 +88,8 @@ pub enum UsmKind {
 #[derive(Debug)]
 pub struct UsmInfo {
     pub kind: UsmKind,
-    /// `CL_MEM_ALLOC_DEVICE_INTEL`: for device allocations, and for shared ones that were given one.
+    /// `CL_MEM_ALLOC_DEVICE_INTEL`: for device allocations, and for shared ones that were given
+    /// one.
     pub device: Option<Arc<Device>>,
     /// `CL_MEM_ALLOC_FLAGS_INTEL`
     pub flags: u64,

@@ -21,7 +21,8 @@ pub struct Pipe {
 impl Pipe {
     /// `clCreatePipe`, without packets. `packet_size` is in bytes.
     ///
-    /// Errors: `CL_INVALID_VALUE` (flags), `CL_INVALID_PIPE_SIZE`, `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
+    /// Errors: `CL_INVALID_VALUE` (flags), `CL_INVALID_PIPE_SIZE`,
+    /// `CL_MEM_OBJECT_ALLOCATION_FAILURE`.
     pub fn new(
         context: &Arc<Context>,
         flags: u64,
@@ -29,26 +30,31 @@ impl Pipe {
         max_packets: u32,
     ) -> CLResult<Arc<Pipe>> {
         const ALLOWED: u64 = CL_MEM_READ_WRITE | CL_MEM_HOST_NO_ACCESS;
-        // CL_INVALID_VALUE if values specified in flags are not as defined above: only CL_MEM_READ_WRITE and
-        // CL_MEM_HOST_NO_ACCESS can be specified when creating a pipe object ("Creating Pipe Objects").
+        // CL_INVALID_VALUE if values specified in flags are not as defined above: only
+        // CL_MEM_READ_WRITE and CL_MEM_HOST_NO_ACCESS can be specified when creating a pipe object
+        // ("Creating Pipe Objects").
         if flags & !ALLOWED != 0 {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_PIPE_SIZE if pipe_packet_size is 0 or the pipe_packet_size exceeds CL_DEVICE_PIPE_MAX_PACKET_SIZE
-        // value for all devices in context or if pipe_max_packets is 0.
+        // CL_INVALID_PIPE_SIZE if pipe_packet_size is 0 or the pipe_packet_size exceeds
+        // CL_DEVICE_PIPE_MAX_PACKET_SIZE value for all devices in context or if pipe_max_packets is
+        // 0.
         let device = context.device();
         if packet_size == 0 || packet_size > device.pipe_max_packet_size || max_packets == 0 {
             return Err(ClError::INVALID_PIPE_SIZE);
         }
-        // CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a failure to allocate memory for the pipe object.
+        // CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a failure to allocate memory for the pipe
+        // object.
         let size = pipe::size(packet_size, max_packets)
             .filter(|&size| size <= device.max_mem_alloc_size)
             .ok_or(ClError::MEM_OBJECT_ALLOCATION_FAILURE)?;
-        // If the value specified for flags is 0, the default is used which is CL_MEM_READ_WRITE | CL_MEM_HOST_NO_ACCESS.
+        // If the value specified for flags is 0, the default is used which is CL_MEM_READ_WRITE |
+        // CL_MEM_HOST_NO_ACCESS.
         let flags = if flags == 0 { ALLOWED } else { flags };
         let memory = Buffer::new(context, flags, size as usize, HostPtr::null(), Vec::new())?;
         let header = pipe::header(packet_size, max_packets);
-        // SAFETY: the memory is new, zero, and larger than the header. Buffers are aligned to `pipe::ALIGN`.
+        // SAFETY: the memory is new, zero, and larger than the header. Buffers are aligned to
+        // `pipe::ALIGN`.
         unsafe {
             std::ptr::copy_nonoverlapping(header.as_ptr(), memory.as_ptr(), header.len());
         }

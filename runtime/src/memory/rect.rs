@@ -1,7 +1,8 @@
 //! The arithmetic of rectangular regions.
 //!
-//! A region is `[width in bytes, height in rows, depth in slices]`. See "Reading, Writing and Copying
-//! Buffer Objects" for the formulas and "Checking for Memory Copy Overlap" for the last function.
+//! A region is `[width in bytes, height in rows, depth in slices]`. See "Reading, Writing and
+//! Copying Buffer Objects" for the formulas and "Checking for Memory Copy Overlap" for the last
+//! function.
 
 use crate::error::{CLResult, ClError};
 
@@ -27,8 +28,8 @@ pub(crate) struct RectLayout {
 impl RectSide {
     /// Fills in default pitches and computes where the region lies.
     ///
-    /// Errors: `CL_INVALID_VALUE` for an empty region, pitches too small for it, or one that no address
-    /// space holds.
+    /// Errors: `CL_INVALID_VALUE` for an empty region, pitches too small for it, or one that no
+    /// address space holds.
     pub(crate) fn layout(&self, region: [usize; 3]) -> CLResult<RectLayout> {
         // CL_INVALID_VALUE if any region array element is 0.
         if region.contains(&0) {
@@ -43,8 +44,8 @@ impl RectSide {
         let slice = region[1]
             .checked_mul(row_pitch)
             .ok_or(ClError::INVALID_VALUE)?;
-        // CL_INVALID_VALUE if slice_pitch is not 0 and is less than region[1] x row_pitch, or is not a
-        // multiple of row_pitch.
+        // CL_INVALID_VALUE if slice_pitch is not 0 and is less than region[1] x row_pitch, or is
+        // not a multiple of row_pitch.
         let slice_pitch = match self.slice_pitch {
             0 => slice,
             pitch if pitch < slice || pitch % row_pitch != 0 => return Err(ClError::INVALID_VALUE),
@@ -69,16 +70,17 @@ impl RectSide {
     }
 }
 
-/// Whether two regions of the same size and pitches, `source` and `destination` bytes into one memory,
-/// share a byte. The pitches must be equal.
+/// Whether two regions of the same size and pitches, `source` and `destination` bytes into one
+/// memory, share a byte. The pitches must be equal.
 pub(crate) fn overlap(source: &RectLayout, destination: &RectLayout, region: [usize; 3]) -> bool {
     debug_assert_eq!(source.row_pitch, destination.row_pitch);
     debug_assert_eq!(source.slice_pitch, destination.slice_pitch);
     if source.end <= destination.offset || destination.end <= source.offset {
         return false;
     }
-    // The two differ by `apart` bytes = dz slices + dy rows + dx bytes. They share a byte when some byte of
-    // one, displaced, falls into the other; the displacement's digits wrap at most once in each dimension.
+    // The two differ by `apart` bytes = dz slices + dy rows + dx bytes. They share a byte when some
+    // byte of one, displaced, falls into the other; the displacement's digits wrap at most once in
+    // each dimension.
     let apart = source.offset.abs_diff(destination.offset);
     let (row, slice) = (source.row_pitch, source.slice_pitch);
     let digits = |apart: usize| (apart % slice % row, apart % slice / row, apart / slice);
@@ -88,7 +90,8 @@ pub(crate) fn overlap(source: &RectLayout, destination: &RectLayout, region: [us
     // Direct, or with x going backwards from the next row, y backwards from the next slice.
     let x_back = row - dx;
     let next_row = |back: usize, dy: usize, dz: usize| {
-        // x displaced by -back, which needs |back| < width, and y by dy + 1 (which may carry into z).
+        // x displaced by -back, which needs |back| < width, and y by dy + 1 (which may carry into
+        // z).
         let (y, z) = if dy + 1 == rows {
             (0, dz + 1)
         } else {

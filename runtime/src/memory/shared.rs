@@ -1,10 +1,12 @@
 //! Memory that host and kernels use by address.
 //!
-//! Host memory is device memory, so everything that the interfaces for such memory promise is simply true: the same
-//! addresses everywhere, access from both sides at once, atomics between them, and kernels that find their way to allocations nobody
-//! told them of. What is left is to remember which allocation an address belongs to, and how it was made. That is this table, one
-//! for each context, whichever of the interfaces allocates: `svm.rs` and `unified_svm.rs` (shared virtual memory of the core
-//! and of `cl_khr_unified_svm`), `usm.rs` (`cl_intel_unified_shared_memory`).
+//! Host memory is device memory, so everything that the interfaces for such memory promise is
+//! simply true: the same addresses everywhere, access from both sides at once, atomics between
+//! them, and kernels that find their way to allocations that they were not told of. What is left is
+//! to remember which allocation an address belongs to, and how it was made. That is this table, one
+//! for each context, whichever of the interfaces allocates: `svm.rs` and `unified_svm.rs` (shared
+//! virtual memory of the core and of `cl_khr_unified_svm`), `usm.rs`
+//! (`cl_intel_unified_shared_memory`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,7 +43,8 @@ impl SharedAllocation {
         }
     }
 
-    /// What it was allocated as, if by `clHostMemAllocINTEL`, `clDeviceMemAllocINTEL` or `clSharedMemAllocINTEL`.
+    /// What it was allocated as, if by `clHostMemAllocINTEL`, `clDeviceMemAllocINTEL` or
+    /// `clSharedMemAllocINTEL`.
     pub fn usm(&self) -> Option<&UsmInfo> {
         match &self.origin {
             Origin::Usm(info) => Some(info),
@@ -72,7 +75,8 @@ impl SharedTable {
         Ok(pointer)
     }
 
-    /// Frees the allocation that starts at `address` and is of the wanted origin. Whether there was one.
+    /// Frees the allocation that starts at `address` and is of the wanted origin. Whether there was
+    /// one.
     pub(crate) fn free(&self, address: usize, wanted: impl Fn(&SharedAllocation) -> bool) -> bool {
         let mut allocations = self.allocations.lock();
         let freed = match allocations.get(&address) {
@@ -80,7 +84,7 @@ impl SharedTable {
             _ => None,
         };
         drop(allocations);
-        // The memory goes back outside the lock, when nobody looks at it any more.
+        // The memory goes back outside the lock, when nothing looks at it any more.
         freed.is_some()
     }
 
@@ -102,8 +106,8 @@ impl SharedTable {
     }
 }
 
-/// Whether memory may be asked for with this alignment: 0, which stands for the largest OpenCL type's, or a power of two that is not
-/// larger than that type.
+/// Whether memory may be asked for with this alignment: 0, which stands for the largest OpenCL
+/// type's, or a power of two that is not larger than that type.
 pub(crate) fn is_alignment(alignment: usize) -> bool {
     alignment == 0 || alignment.is_power_of_two() && alignment <= MIN_ALIGN
 }

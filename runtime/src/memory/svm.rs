@@ -10,8 +10,8 @@ use crate::memory::shared::is_alignment;
 impl Context {
     /// `clSVMAlloc`: `size` bytes aligned to `alignment`, 0 meaning the largest OpenCL type's.
     ///
-    /// Errors (the entry point turns each into a null pointer): `CL_INVALID_VALUE` for bad flags, a zero
-    /// or too large size or a bad alignment, `CL_OUT_OF_RESOURCES` without memory.
+    /// Errors (the entry point turns each into a null pointer): `CL_INVALID_VALUE` for bad flags, a
+    /// zero or too large size or a bad alignment, `CL_OUT_OF_RESOURCES` without memory.
     pub fn svm_alloc(&self, flags: u64, size: usize, alignment: usize) -> CLResult<*mut u8> {
         let known = CL_MEM_READ_WRITE
             | CL_MEM_WRITE_ONLY
@@ -19,7 +19,8 @@ impl Context {
             | CL_MEM_SVM_FINE_GRAIN_BUFFER
             | CL_MEM_SVM_ATOMICS;
         let access = flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY);
-        // Values specified in flags do not follow rules described for supported values ("SVM Allocation").
+        // Values specified in flags do not follow rules described for supported values ("SVM
+        // Allocation").
         if flags & !known != 0 || access.count_ones() > 1 {
             return Err(ClError::INVALID_VALUE);
         }

@@ -13,7 +13,8 @@ const BYTES_PER_THREAD: usize = 512 << 10;
 /// Bytes moved in a nanosecond, about: for the guess of how long a transfer takes.
 const BYTES_PER_NANOSECOND: usize = 8;
 
-/// Moves bytes. Whoever makes one has checked that the addresses hold as many bytes as it says.
+/// Moves bytes. The code that makes one has checked that the addresses hold as many bytes as it
+/// says.
 #[derive(Debug)]
 pub(crate) enum Transfer {
     Copy {
@@ -96,8 +97,8 @@ impl Transfer {
                     false => (begin * BLOCK, (end * BLOCK).min(*size)),
                 };
                 let target = destination.offset(from).as_ptr();
-                // SAFETY: `size` bytes are valid at both addresses (checked by who made the transfer, vouched for
-                // by `HostPtr::new`); `copy` allows overlap.
+                // SAFETY: `size` bytes are valid at both addresses (checked where the transfer was
+                // made, vouched for by `HostPtr::new`); `copy` allows overlap.
                 unsafe { std::ptr::copy(source.offset(from).as_ptr(), target, to - from) };
             }
             Transfer::Rect {
@@ -111,7 +112,8 @@ impl Transfer {
                         let offset = layout.offset + z * layout.slice_pitch + y * layout.row_pitch;
                         pointer.offset(offset).as_ptr()
                     };
-                    // SAFETY: the row lies inside both regions, which were checked against the memory they are in.
+                    // SAFETY: the row lies inside both regions, which were checked against the
+                    // memory they are in.
                     unsafe { std::ptr::copy(at(source), at(destination), region[0]) };
                 }
             }
@@ -144,8 +146,8 @@ unsafe fn fill(destination: *mut u8, size: usize, pattern: &[u8]) {
     if size == 0 {
         return;
     }
-    // SAFETY: the pattern divides the size, so it fits; then what is there is doubled, up to a piece that
-    // stays in the nearest cache, always inside `size` bytes and never overlapping.
+    // SAFETY: the pattern divides the size, so it fits; then what is there is doubled, up to a
+    // piece that stays in the nearest cache, always inside `size` bytes and never overlapping.
     unsafe {
         std::ptr::copy_nonoverlapping(pattern.as_ptr(), destination, pattern.len());
         let mut done = pattern.len();

@@ -1,8 +1,9 @@
 //! The types of shared virtual memory, and allocation by type: `cl_khr_unified_svm`.
 //!
-//! The extension is a draft; what is served is its revision 0.9.0. A type is a set of capabilities, known by its place in
-//! [`SVM_TYPES`], and all devices of the platform have the same types. The sentences quoted are those of the draft's sections "Allocating SVM
-//! With Properties" and "Suggesting an SVM Type".
+//! The extension is a draft; what is supported is its revision 0.9.0. A type is a set of
+//! capabilities, known by its place in [`SVM_TYPES`], and all devices of the platform have the same
+//! types. The sentences quoted are those of the draft's sections "Allocating SVM With Properties"
+//! and "Suggesting an SVM Type".
 
 use opencl_sys::*;
 
@@ -11,7 +12,8 @@ use crate::error::{CLResult, ClError};
 use crate::memory::origin::{Origin, SVM_TYPES, SvmInfo, SvmProperties};
 use crate::memory::shared::is_alignment;
 
-/// `CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR`: bytes that may be accessed at the same time as their neighbours, or 0, for each type.
+/// `CL_DEVICE_SVM_CONCURRENT_ACCESS_ATOM_SIZE_KHR`: bytes that may be accessed at the same time as
+/// their neighbours, or 0, for each type.
 pub fn concurrent_access_atom_sizes() -> [usize; SVM_TYPES.len()] {
     SVM_TYPES.map(|capabilities| {
         usize::from(capabilities & CL_SVM_CAPABILITY_CONCURRENT_ACCESS_KHR != 0)
@@ -40,7 +42,8 @@ impl SvmProperties {
 }
 
 impl Context {
-    /// `clSVMAllocWithPropertiesKHR`: `size` bytes, or null for none. There is no limit on the size but memory.
+    /// `clSVMAllocWithPropertiesKHR`: `size` bytes, or null for none. There is no limit on the size
+    /// but memory.
     ///
     /// Errors: `CL_INVALID_PROPERTY`, `CL_INVALID_VALUE` (type index), `CL_OUT_OF_RESOURCES`.
     pub fn svm_alloc_of_type(
@@ -50,12 +53,14 @@ impl Context {
         size: usize,
     ) -> CLResult<*mut u8> {
         properties.check()?;
-        // CL_INVALID_VALUE if svm_type_index is greater than the number of SVM types supported by the devices in context.
+        // CL_INVALID_VALUE if svm_type_index is greater than the number of SVM types supported by
+        // the devices in context.
         let capabilities = *SVM_TYPES.get(type_index).ok_or(ClError::INVALID_VALUE)?;
         if !properties.suit(capabilities) {
             return Err(ClError::INVALID_PROPERTY);
         }
-        // "When size is zero, clSVMAlloc and clSVMAllocWithPropertiesKHR must return a NULL pointer and must not generate an error."
+        // "When size is zero, clSVMAlloc and clSVMAllocWithPropertiesKHR must return a NULL pointer
+        // and must not generate an error."
         if size == 0 {
             return Ok(std::ptr::null_mut());
         }
@@ -66,21 +71,23 @@ impl Context {
         self.shared().allocate(size, Origin::Svm(info))
     }
 
-    /// `clSVMFreeWithPropertiesKHR`. Errors: `CL_INVALID_VALUE` when `address` is not the start of an allocation.
+    /// `clSVMFreeWithPropertiesKHR`. Errors: `CL_INVALID_VALUE` when `address` is not the start of
+    /// an allocation.
     pub fn svm_free_checked(&self, address: usize) -> CLResult<()> {
         let freed = self
             .shared()
             .free(address, |allocation| allocation.svm().is_some());
-        // CL_INVALID_VALUE if ptr is not a value returned by clSVMAlloc, clSVMAllocWithPropertiesKHR, or a NULL pointer.
+        // CL_INVALID_VALUE if ptr is not a value returned by clSVMAlloc,
+        // clSVMAllocWithPropertiesKHR, or a NULL pointer.
         match freed {
             true => Ok(()),
             false => Err(ClError::INVALID_VALUE),
         }
     }
 
-    /// `clGetSVMSuggestedTypeIndexKHR`: of the types that have what is required the one that has most of what is desired, the first in
-    /// doubt. Without a device in the properties it is asked what the platform has: the device that a type needs may be said later, to
-    /// allocate.
+    /// `clGetSVMSuggestedTypeIndexKHR`: of the types that have what is required the one that has
+    /// most of what is desired, the first in doubt. Without a device in the properties it is asked
+    /// what the platform has: the device that a type needs may be said later, to allocate.
     ///
     /// Errors: `CL_INVALID_PROPERTY`.
     pub fn suggested_svm_type(

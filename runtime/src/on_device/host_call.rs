@@ -1,7 +1,7 @@
 //! The device_runtime of device-side enqueue that kernels ask for, each for one work-item.
 //!
-//! Generated code asks on the thread that runs it. Errors are values that the kernel gets; nothing here waits for another
-//! command, or runs one.
+//! Generated code asks on the thread that runs it. Errors are values that the kernel gets; nothing
+//! here waits for another command, or runs one.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -58,18 +58,19 @@ impl<'a> Caller<'a> {
     pub(crate) fn host_call(&self, what: DeviceOp, block: Option<FuncId>, words: &[u64]) -> u64 {
         let tree = &self.spawner.tree;
         let block = block.and_then(|block| self.spawner.executable.block(block));
-        let answer = |result: Result<(), Refusal>| match result {
+        let code = |result: Result<(), Refusal>| match result {
             Ok(()) => SUCCESS as u64,
-            // "If the -g compile option is specified [...] the following errors may be returned instead of CLK_ENQUEUE_FAILURE".
+            // "If the -g compile option is specified [...] the following errors may be returned
+            // instead of CLK_ENQUEUE_FAILURE".
             Err(error) if self.spawner.executable.tells_errors => u64::from(error as u32),
             Err(_) => u64::from(ENQUEUE_FAILURE as u32),
         };
         match what {
             DeviceOp::EnqueueKernel => {
                 let block = block.ok_or(OUT_OF_RESOURCES);
-                answer(block.and_then(|block| self.enqueue_kernel(block, &Enqueue::new(words))))
+                code(block.and_then(|block| self.enqueue_kernel(block, &Enqueue::new(words))))
             }
-            DeviceOp::EnqueueMarker => answer(self.enqueue_marker(&Marker::new(words))),
+            DeviceOp::EnqueueMarker => code(self.enqueue_marker(&Marker::new(words))),
             DeviceOp::RetainEvent => {
                 tree.retain(words[0]);
                 0
@@ -85,7 +86,8 @@ impl<'a> Caller<'a> {
             DeviceOp::IsValidEvent => u64::from(tree.find(words[0]).is_some()),
             DeviceOp::SetUserEventStatus => {
                 if let Some(event) = tree.find(words[0]) {
-                    // Not a user event, a status that is none, or set before: "behavior is undefined", and nothing happens.
+                    // Not a user event, a status that is none, or set before: "behavior is
+                    // undefined", and nothing happens.
                     let _ = event.set_user_status(words[1] as u32 as i32);
                 }
                 0
@@ -101,7 +103,7 @@ impl<'a> Caller<'a> {
                 0
             }
             DeviceOp::DefaultQueue => tree.default_queue,
-            // Whoever called this does that.
+            // The caller does that.
             DeviceOp::FailAssertion => 0,
             DeviceOp::SubGroupCount
             | DeviceOp::MaxSubGroupSize
@@ -161,8 +163,9 @@ impl<'a> Caller<'a> {
         if size > MAX_LITERAL {
             return Err(OUT_OF_RESOURCES);
         }
-        // SAFETY: the instruction's operands Param and Param Size say that so many bytes are there, and the kernel has touched them;
-        // nobody else writes them while the work-item that made them enqueues them.
+        // SAFETY: the instruction's operands Param and Param Size say that so many bytes are there,
+        // and the kernel has touched them; nothing writes them while the work-item that made them
+        // enqueues them.
         let literal = match (address, size) {
             (0, _) | (_, 0) => &[],
             _ => unsafe { std::slice::from_raw_parts(address as *const u8, size as usize) },
@@ -202,8 +205,8 @@ impl<'a> Caller<'a> {
 
     fn enqueue_marker(&self, marker: &Marker) -> Result<(), Refusal> {
         let queue = self.queue(marker.queue)?;
-        // CLK_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL, or if event_wait_list is not NULL and num_events_in_wait_list
-        // is 0.
+        // CLK_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL, or if event_wait_list is not NULL
+        // and num_events_in_wait_list is 0.
         if marker.events.count == 0 {
             return Err(INVALID_EVENT_WAIT_LIST);
         }
@@ -231,7 +234,8 @@ impl<'a> Caller<'a> {
         (0..events.count as usize)
             .map(|n| {
                 let at = (events.wait as usize).wrapping_add(8 * n) as *const u64;
-                // SAFETY: the instruction's operands say that there are as many events; private variables may be anywhere.
+                // SAFETY: the instruction's operands say that there are as many events; private
+                // variables may be anywhere.
                 let handle = unsafe { at.read_unaligned() };
                 let event = self.spawner.tree.find(handle);
                 event.ok_or(INVALID_EVENT_WAIT_LIST)
@@ -249,7 +253,8 @@ impl<'a> Caller<'a> {
         events: &Events,
     ) -> Result<Arc<Event>, Refusal> {
         let tree = &self.spawner.tree;
-        // CLK_EVENT_ALLOCATION_FAILURE if event_ret is not NULL and an event could not be allocated.
+        // CLK_EVENT_ALLOCATION_FAILURE if event_ret is not NULL and an event could not be
+        // allocated.
         if events.returned != 0 && !tree.has_room() {
             return Err(EVENT_ALLOCATION_FAILURE);
         }
@@ -270,7 +275,8 @@ impl<'a> Caller<'a> {
             Some(parent_link),
         );
         if events.returned != 0 {
-            // "If an event is returned, enqueue_kernel performs an implicit retain on the returned event."
+            // "If an event is returned, enqueue_kernel performs an implicit retain on the returned
+            // event."
             let handle = tree.add(&event);
             // SAFETY: the instruction's operand Ret Event says that there is room for one.
             unsafe { (events.returned as *mut u64).write_unaligned(handle) };

@@ -1,16 +1,21 @@
 //! Device-side enqueue: what kernels ask for while they run ([`brolga_compiler::device`]).
 //!
-//! What a kernel enqueues is a command like any other: an [`Event`] with a launch or nothing to do, with dependencies, run by the pool. It never
-//! runs inside the call that enqueues it, so nothing recurses and nobody waits. What is different is
+//! What a kernel enqueues is a command like any other: an [`Event`] with a launch or nothing to do,
+//! with dependencies, run by the pool. It never runs inside the call that enqueues it, so nothing
+//! recurses and no thread waits. What is different is
 //!
-//! - its *parent*, the launch that enqueued it. That is complete when all its children are ("Determining When a Parent Kernel
-//!   has Finished Execution"): each event counts those that are not, and itself. A failure of a child is one of the parent;
-//! - when it may begin: with `CLK_ENQUEUE_FLAGS_WAIT_KERNEL` when the parent's own work has *ended*, with
-//!   `CLK_ENQUEUE_FLAGS_WAIT_WORK_GROUP` when the call of generated code that runs the work-group returns;
-//! - its *tree*: the launch that the host enqueued and everything that came of it. Events are handles of a table of the tree's, since
-//!   they can be passed to nobody else. When nothing of a tree can run any more, what it still waits for never comes, and fails.
+//! - its *parent*, the launch that enqueued it. That is complete when all its children are
+//!   ("Determining When a Parent Kernel has Finished Execution"): each event counts those that are
+//!   not, and itself. A failure of a child is one of the parent;
+//! - when it may begin: with `CLK_ENQUEUE_FLAGS_WAIT_KERNEL` when the parent's own work has
+//!   *ended*, with `CLK_ENQUEUE_FLAGS_WAIT_WORK_GROUP` when the call of generated code that runs
+//!   the work-group returns;
+//! - its *tree*: the launch that the host enqueued and everything that came of it. Events are
+//!   handles of a table of the tree's, since they can be passed to nothing else. When nothing of a
+//!   tree can run any more, what it still waits for never comes, and fails.
 //!
-//! - `tree.rs`: launch trees, the table of events. `host_call.rs`: the device_runtime, open it first. `queues.rs`: on-device queues.
+//! - `tree.rs`: launch trees, the table of events. `host_call.rs`: the device_runtime, open it
+//!   first. `queues.rs`: on-device queues.
 
 mod host_call;
 pub(crate) mod queues;
@@ -67,7 +72,8 @@ impl ParentLink {
         }
     }
 
-    /// Of a child, which takes so many bytes of its queue. The parent, which has not ended, has one child more.
+    /// Of a child, which takes so many bytes of its queue. The parent, which has not ended, has one
+    /// child more.
     fn child(parent: &Arc<Event>, tree: &Arc<LaunchTree>, room: u64) -> ParentLink {
         if let Some(parent_link) = parent.parent_link() {
             parent_link.unfinished.fetch_add(1, Relaxed);

@@ -1,6 +1,7 @@
 //! On-device queues: what they are besides queues, and which there are.
 //!
-//! Kernels know a queue by a number that is never given out twice, so that whatever a kernel passes is found to be a queue or not.
+//! Kernels know a queue by a number that is never given out twice, so that whatever a kernel passes
+//! is found to be a queue or not.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;

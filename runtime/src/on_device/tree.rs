@@ -1,4 +1,5 @@
-//! A launch from the host and everything that came of it: its events, and whether anything of it can still run.
+//! A launch from the host and everything that came of it: its events, and whether anything of it
+//! can still run.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU32;
@@ -110,8 +111,8 @@ impl LaunchTree {
         events.blocked.add(event, is_blocked);
     }
 
-    /// What keeps the tree from coming to its end, once nothing can run: user events that are not set, else commands that wait for
-    /// each other.
+    /// What keeps the tree from coming to its end, once nothing can run: user events that are not
+    /// set, else commands that wait for each other.
     pub(crate) fn stuck(&self) -> Vec<Arc<Event>> {
         let mut events = self.events.lock();
         let user = events.table.values().map(|entry| &entry.event);
@@ -126,8 +127,9 @@ impl LaunchTree {
         blocked.alive().filter(|event| event.is_blocked()).collect()
     }
 
-    /// The launch from the host is complete: nobody can use a handle any more.
-    pub(crate) fn fail_stuck(&self) {
+    /// The launch from the host is complete, and no kernel is left that could use a handle: lets
+    /// the events go.
+    pub(crate) fn release_events(&self) {
         let events = std::mem::take(&mut *self.events.lock());
         drop(events);
     }

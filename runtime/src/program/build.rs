@@ -53,27 +53,30 @@ pub(super) struct BuildError {
 }
 
 impl Program {
-    /// `clBuildProgram`. With a callback the build goes on in the background: errors of the options are returned, the
-    /// rest is in [`Program::build_info`] when the callback is called.
+    /// `clBuildProgram`. With a callback the build goes on in the background: errors of the options
+    /// are returned, the rest is in [`Program::build_info`] when the callback is called.
     ///
-    /// Errors: `CL_INVALID_OPERATION` (kernels attached, or a build going on), `CL_INVALID_BUILD_OPTIONS`,
-    /// `CL_COMPILER_NOT_AVAILABLE`, `CL_BUILD_PROGRAM_FAILURE`.
+    /// Errors: `CL_INVALID_OPERATION` (kernels attached, or a build going on),
+    /// `CL_INVALID_BUILD_OPTIONS`, `CL_COMPILER_NOT_AVAILABLE`, `CL_BUILD_PROGRAM_FAILURE`.
     pub fn build(self: &Arc<Self>, options: &str, callback: Option<BuildCallback>) -> CLResult<()> {
         self.start(Stage::Build, options, Vec::new(), callback)
     }
 
-    /// `clCompileProgram`. `headers` are pairs of the name used by `#include` and a program created from source.
+    /// `clCompileProgram`. `headers` are pairs of the name used by `#include` and a program created
+    /// from source.
     ///
-    /// Errors: as [`Program::build`], with `CL_INVALID_COMPILER_OPTIONS` and `CL_COMPILE_PROGRAM_FAILURE`;
-    /// `CL_INVALID_OPERATION` also for a program or header without source or intermediate language.
+    /// Errors: as [`Program::build`], with `CL_INVALID_COMPILER_OPTIONS` and
+    /// `CL_COMPILE_PROGRAM_FAILURE`; `CL_INVALID_OPERATION` also for a program or header without
+    /// source or intermediate language.
     pub fn compile(
         self: &Arc<Self>,
         options: &str,
         headers: &[(String, Arc<Program>)],
         callback: Option<BuildCallback>,
     ) -> CLResult<()> {
-        // CL_INVALID_OPERATION if program has no source or IL available, i.e. it has not been created with
-        // clCreateProgramWithSource or clCreateProgramWithIL ("Separate Compilation and Linking of Programs").
+        // CL_INVALID_OPERATION if program has no source or IL available, i.e. it has not been
+        // created with clCreateProgramWithSource or clCreateProgramWithIL ("Separate Compilation
+        // and Linking of Programs").
         if !matches!(self.origin, Origin::Source(_) | Origin::Il { .. }) {
             return Err(ClError::INVALID_OPERATION);
         }
@@ -102,13 +105,15 @@ impl Program {
             return Ok(());
         }
         let mut state = self.state.lock();
-        // CL_INVALID_OPERATION if there are kernel objects attached to program, or if the build of a program executable for
-        // any of the devices by a previous call has not completed ("Building Program Executables").
+        // CL_INVALID_OPERATION if there are kernel objects attached to program, or if the build of
+        // a program executable for any of the devices by a previous call has not completed
+        // ("Building Program Executables").
         let attached = self.attached.load(Acquire) > 0;
         if attached || state.info.status == CL_BUILD_IN_PROGRESS {
             return Err(ClError::INVALID_OPERATION);
         }
-        // CL_INVALID_BUILD_OPTIONS (CL_INVALID_COMPILER_OPTIONS) if the options specified by options are invalid.
+        // CL_INVALID_BUILD_OPTIONS (CL_INVALID_COMPILER_OPTIONS) if the options specified by
+        // options are invalid.
         let mut options = options::parse(text).map_err(|why| {
             state.info.log = why;
             match stage {
@@ -173,8 +178,8 @@ impl Program {
                     modules: vec![specialised(words, &spec)],
                     compiler: options.compiler.clone(),
                     options: text.to_owned(),
-                    // A program created with clCreateProgramWithIL supports non-uniform work-groups when it is built
-                    // without -cl-uniform-work-group-size ("Executing Kernels").
+                    // A program created with clCreateProgramWithIL supports non-uniform work-groups
+                    // when it is built without -cl-uniform-work-group-size ("Executing Kernels").
                     allows_non_uniform: !options.uniform_work_group_size,
                     has_arg_info: true,
                     tells_errors: options.debug_info,
@@ -271,8 +276,8 @@ fn compile_source(
                 modules: vec![Arc::new(words)],
                 compiler: options.compiler.clone(),
                 options: text.to_owned(),
-                // The program must be compiled for OpenCL C 2.0 or newer and without -cl-uniform-work-group-size
-                // ("Executing Kernels").
+                // The program must be compiled for OpenCL C 2.0 or newer and without
+                // -cl-uniform-work-group-size ("Executing Kernels").
                 allows_non_uniform: options.cl_std.number() >= 200
                     && !options.uniform_work_group_size,
                 has_arg_info: options.kernel_arg_info,

@@ -13,12 +13,12 @@ use crate::error::{CLResult, ClError};
 use crate::frontend::{Options, options};
 
 impl Program {
-    /// `clLinkProgram`. When linking fails there is a program, which has the log, *and* an error. With a callback
-    /// linking goes on in the background.
+    /// `clLinkProgram`. When linking fails there is a program, which has the log, *and* an error.
+    /// With a callback linking goes on in the background.
     ///
     /// Errors: `CL_INVALID_VALUE` (no inputs), `CL_INVALID_PROGRAM` (another context),
-    /// `CL_INVALID_LINKER_OPTIONS`, `CL_INVALID_OPERATION` (an input that is not a compiled object or library),
-    /// `CL_LINK_PROGRAM_FAILURE`.
+    /// `CL_INVALID_LINKER_OPTIONS`, `CL_INVALID_OPERATION` (an input that is not a compiled object
+    /// or library), `CL_LINK_PROGRAM_FAILURE`.
     pub fn link(
         context: &Arc<Context>,
         text: &str,
@@ -78,13 +78,15 @@ fn link_inputs(
     text: &str,
     inputs: &[Arc<Program>],
 ) -> CLResult<(Options, Object)> {
-    // CL_INVALID_VALUE if num_input_programs is zero ("Separate Compilation and Linking of Programs").
+    // CL_INVALID_VALUE if num_input_programs is zero ("Separate Compilation and Linking of
+    // Programs").
     if inputs.is_empty() {
         return Err(ClError::INVALID_VALUE);
     }
     // CL_INVALID_LINKER_OPTIONS if the linker options specified by options are invalid.
     let options = options::parse(text).map_err(|_| ClError::INVALID_LINKER_OPTIONS)?;
-    // "-enable-link-options: [...] This option must be specified with the create-library option" ("Library Linking Options").
+    // "-enable-link-options: [...] This option must be specified with the create-library option"
+    // ("Library Linking Options").
     if options.enable_link_options && !options.create_library {
         return Err(ClError::INVALID_LINKER_OPTIONS);
     }
@@ -100,8 +102,9 @@ fn link_inputs(
             return Err(ClError::INVALID_PROGRAM);
         }
         let state = input.state.lock();
-        // CL_INVALID_OPERATION if the compilation or build of a program executable for any of the devices listed by a previous
-        // call has not completed, or an input has no compiled binary or library.
+        // CL_INVALID_OPERATION if the compilation or build of a program executable for any of the
+        // devices listed by a previous call has not completed, or an input has no compiled binary
+        // or library.
         let linkable = matches!(
             state.info.binary_type,
             CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT | CL_PROGRAM_BINARY_TYPE_LIBRARY

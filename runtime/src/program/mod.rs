@@ -1,9 +1,10 @@
-//! Program objects: from source, intermediate language or binaries to something kernels can be made from.
+//! Program objects: from source, intermediate language or binaries to something kernels can be made
+//! from.
 //!
 //! A program goes through two stages. *Compiling* (`build.rs`) yields SPIR-V modules: an object, in
-//! the words of the specification. *Linking* (`link.rs`) gives modules to the compiler, which checks
-//! them and yields an [`Executable`] (`translate.rs`). `clBuildProgram` is both. `spirv.rs` knows what
-//! little of SPIR-V the runtime has to.
+//! the words of the specification. *Linking* (`link.rs`) gives modules to the compiler, which
+//! checks them and yields an [`Executable`] (`translate.rs`). `clBuildProgram` is both. `spirv.rs`
+//! knows what little of SPIR-V the runtime has to.
 
 mod build;
 mod link;
@@ -131,10 +132,11 @@ impl Program {
         ))
     }
 
-    /// `clCreateProgramWithIL`. Errors: `CL_INVALID_VALUE` unless the bytes have the form of a SPIR-V module, in either
-    /// byte order.
+    /// `clCreateProgramWithIL`. Errors: `CL_INVALID_VALUE` unless the bytes have the form of a
+    /// SPIR-V module, in either byte order.
     pub fn from_il(context: &Arc<Context>, il: &[u8]) -> CLResult<Arc<Program>> {
-        // CL_INVALID_VALUE if il is not well-formed intermediate language ("Creating Program Objects").
+        // CL_INVALID_VALUE if il is not well-formed intermediate language ("Creating Program
+        // Objects").
         let words = spirv::words(il).ok_or(ClError::INVALID_VALUE)?;
         let origin = Origin::Il {
             bytes: il.to_vec(),
@@ -145,15 +147,16 @@ impl Program {
 
     /// `clCreateProgramWithBinary` for the one device. Errors: `CL_INVALID_BINARY`.
     pub fn from_binary(context: &Arc<Context>, bytes: &[u8]) -> CLResult<Arc<Program>> {
-        // CL_INVALID_BINARY if an invalid program binary was encountered for any device ("Creating Program Objects").
+        // CL_INVALID_BINARY if an invalid program binary was encountered for any device ("Creating
+        // Program Objects").
         let binary = binary::decode(bytes).map_err(|_| ClError::INVALID_BINARY)?;
         let options = options::parse(&binary.options).map_err(|_| ClError::INVALID_BINARY)?;
         let mut state = State::new();
         state.info.binary_type = binary.binary_type as u32;
         state.object = Some(Object {
             modules: binary.modules.into_iter().map(Arc::new).collect(),
-            // A program created with clCreateProgramWithBinary supports non-uniform work-groups when it was built
-            // without -cl-uniform-work-group-size ("Executing Kernels").
+            // A program created with clCreateProgramWithBinary supports non-uniform work-groups
+            // when it was built without -cl-uniform-work-group-size ("Executing Kernels").
             allows_non_uniform: !options.uniform_work_group_size,
             has_arg_info: options.kernel_arg_info,
             tells_errors: options.debug_info,
@@ -223,10 +226,11 @@ impl Program {
 
     /// The size of a specialization constant in bytes.
     ///
-    /// Errors: `CL_INVALID_PROGRAM` when not created from intermediate language, `CL_INVALID_SPEC_ID`.
+    /// Errors: `CL_INVALID_PROGRAM` when not created from intermediate language,
+    /// `CL_INVALID_SPEC_ID`.
     pub fn spec_constant_size(&self, id: u32) -> CLResult<usize> {
-        // CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate language
-        // ("Setting SPIR-V specialization constants").
+        // CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate
+        // language ("Setting SPIR-V specialization constants").
         let Origin::Il { words, .. } = &self.origin else {
             return Err(ClError::INVALID_PROGRAM);
         };
@@ -241,9 +245,11 @@ impl Program {
 
     /// `clSetProgramSpecializationConstant`: the value for builds from now on.
     ///
-    /// Errors: those of [`Program::spec_constant_size`]; `CL_INVALID_VALUE` when the size is not the constant's.
+    /// Errors: those of [`Program::spec_constant_size`]; `CL_INVALID_VALUE` when the size is not
+    /// the constant's.
     pub fn set_spec_constant(&self, id: u32, value: &[u8]) -> CLResult<()> {
-        // CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in the SPIR-V module.
+        // CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in
+        // the SPIR-V module.
         if self.spec_constant_size(id)? != value.len() {
             return Err(ClError::INVALID_VALUE);
         }
@@ -257,7 +263,8 @@ impl Program {
     }
 
     pub(crate) fn executable(&self) -> CLResult<Arc<Executable>> {
-        // CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program ("Creating Kernel Objects").
+        // CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program
+        // ("Creating Kernel Objects").
         let state = self.state.lock();
         state
             .executable
@@ -265,7 +272,8 @@ impl Program {
             .ok_or(ClError::INVALID_PROGRAM_EXECUTABLE)
     }
 
-    /// `CL_PROGRAM_KERNEL_NAMES` and `CL_PROGRAM_NUM_KERNELS`. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`.
+    /// `CL_PROGRAM_KERNEL_NAMES` and `CL_PROGRAM_NUM_KERNELS`. Errors:
+    /// `CL_INVALID_PROGRAM_EXECUTABLE`.
     pub fn kernel_names(&self) -> CLResult<Vec<String>> {
         let executable = self.executable()?;
         let names = executable.ordinary().iter();
@@ -281,8 +289,8 @@ impl Program {
         Ok((executable.has_initializers, executable.has_finalizers()))
     }
 
-    /// `clGetDeviceGlobalVariablePointerINTEL`: address and bytes. Errors: `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_ARG_VALUE` if there is
-    /// no such variable.
+    /// `clGetDeviceGlobalVariablePointerINTEL`: address and bytes. Errors:
+    /// `CL_INVALID_PROGRAM_EXECUTABLE`, `CL_INVALID_ARG_VALUE` if there is no such variable.
     pub fn global_variable(&self, name: &str) -> CLResult<(usize, usize)> {
         let variable = self.executable()?.host_variable(name);
         let variable = variable.ok_or(ClError::INVALID_ARG_VALUE)?;

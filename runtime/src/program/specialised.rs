@@ -7,8 +7,8 @@ use brolga_compiler::SpecConstants;
 
 use crate::spirv::{header, instructions, op, push};
 
-/// The module with the values of specialization constants written into it as their defaults, so that it means the same
-/// without them. The module has been through [`words`](crate::spirv::words).
+/// The module with the values of specialization constants written into it as their defaults, so
+/// that it means the same without them. The module has been through [`words`](crate::spirv::words).
 pub(super) fn specialised(module: &Arc<Vec<u32>>, spec: &SpecConstants) -> Arc<Vec<u32>> {
     if spec.is_empty() {
         return Arc::clone(module);

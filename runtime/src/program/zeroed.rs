@@ -1,7 +1,8 @@
 //! Modules whose private variables begin as zeros: `CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR`.
 //!
-//! A variable of a function that has no initializer is given a null constant of its type, and what is undefined becomes null too. Modules that come
-//! from source have been compiled so that nothing was concluded from a variable's being uninitialized; this is for all others.
+//! A variable of a function that has no initializer is given a null constant of its type, and what
+//! is undefined becomes null too. Modules that come from source have been compiled so that nothing
+//! was concluded from a variable's being uninitialized; this is for all others.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,7 +27,8 @@ impl Nulls {
     }
 }
 
-/// The module with initializers for the variables that have none. The module has been through [`words`](crate::spirv::words).
+/// The module with initializers for the variables that have none. The module has been through
+/// [`words`](crate::spirv::words).
 pub(super) fn with_zeroed_variables(module: &Arc<Vec<u32>>) -> Arc<Vec<u32>> {
     let mut globals = header(module);
     let mut nullable: HashSet<u32> = HashSet::new();
@@ -63,7 +65,8 @@ pub(super) fn with_zeroed_variables(module: &Arc<Vec<u32>>) -> Arc<Vec<u32>> {
         } else if let (op::UNDEF, [ty, _]) = (opcode, inst)
             && nullable.contains(ty)
         {
-            // A constant stands outside of functions; where the undefined value stood outside too, its type is before it.
+            // A constant stands outside of functions; where the undefined value stood outside too,
+            // its type is before it.
             let target = match in_functions {
                 true => &mut undefined,
                 false => target,

@@ -1,8 +1,10 @@
-//! What semaphores of several processes share: a counter in the kernel, behind a file descriptor (`eventfd`).
+//! What semaphores of several processes share: a counter in the kernel, behind a file descriptor
+//! (`eventfd`).
 //!
-//! The counter is the payload: a signal command adds one when it runs, a wait command takes one when what it waits for besides is done. Which signal
-//! a wait is for cannot be known before, as it may come from another process; a wait that finds nothing is left to one
-//! thread that polls all descriptors which somebody waits for.
+//! The counter is the payload: a signal command adds one when it runs, a wait command takes one
+//! when what it waits for besides is done. Which signal a wait is for cannot be known before, as it
+//! may come from another process; a wait that finds nothing is left to one thread that polls all
+//! descriptors that a command waits for.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -30,7 +32,7 @@ impl Shared {
         if fd < 0 {
             return Err(ClError::OUT_OF_RESOURCES);
         }
-        // SAFETY: the descriptor is new, and nobody else's.
+        // SAFETY: the descriptor is new, and this object's alone.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         Ok(Shared { file: fd.into() })
     }
@@ -44,7 +46,7 @@ impl Shared {
         if fd < 0 || kind.as_os_str() != "anon_inode:[eventfd]" {
             return Err(ClError::INVALID_PROPERTY);
         }
-        // A read that finds nothing must not wait, whoever made the counter.
+        // A read that finds nothing must not wait, whichever process made the counter.
         // SAFETY: these change flags of the descriptor, and nothing in memory.
         let set = unsafe {
             libc::fcntl(
@@ -70,7 +72,8 @@ impl Shared {
         Ok(copy.into())
     }
 
-    /// Adds one. A counter that is full has been signalled more often than it was waited for, which the application must not do.
+    /// Adds one. A counter that is full has been signalled more often than it was waited for, which
+    /// the application must not do.
     pub(super) fn signal(&self) {
         let _ = (&self.file).write(&1u64.to_ne_bytes());
     }

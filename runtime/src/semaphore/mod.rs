@@ -1,9 +1,10 @@
 //! Binary semaphores (`cl_khr_semaphore`).
 //!
-//! A wait belongs to one signal, and which one is decided when they are enqueued: the command that waits then depends on the command that
-//! signals, like on an event of its wait list. So a semaphore may be signalled again as soon as the wait for it has been enqueued, as
-//! the specification wants it, and no thread ever sleeps on one. A wait that is enqueued before its signal depends on a placeholder, which the next signal
-//! opens.
+//! A wait belongs to one signal, and which one is decided when they are enqueued: the command that
+//! waits then depends on the command that signals, like on an event of its wait list. So a
+//! semaphore may be signalled again as soon as the wait for it has been enqueued, as the
+//! specification wants it, and no thread ever sleeps on one. A wait that is enqueued before its
+//! signal depends on a placeholder, which the next signal opens.
 //!
 //! Semaphores that other processes share cannot do that: `external.rs` has what they do instead.
 
@@ -55,7 +56,8 @@ impl Semaphore {
         Ok(Semaphore::with(context, Some(Shared::new()?)))
     }
 
-    /// A semaphore with the payload of the one that `fd` was exported from, which takes the descriptor over.
+    /// A semaphore with the payload of the one that `fd` was exported from, which takes the
+    /// descriptor over.
     ///
     /// Errors: `CL_INVALID_PROPERTY` for a descriptor of something else, which stays the caller's.
     pub fn imported(context: &Arc<Context>, fd: i32) -> CLResult<Arc<Semaphore>> {
@@ -81,7 +83,8 @@ impl Semaphore {
         &self.context
     }
 
-    /// `CL_SEMAPHORE_PAYLOAD_KHR`: 1 from when a signal command is complete to when the command that waits for it is.
+    /// `CL_SEMAPHORE_PAYLOAD_KHR`: 1 from when a signal command is complete to when the command
+    /// that waits for it is.
     pub fn payload(&self) -> u64 {
         if let Some(shared) = &self.shared {
             return u64::from(shared.is_signalled());
@@ -112,7 +115,7 @@ impl Semaphore {
     fn wait(&self, event: &Arc<Event>) {
         let mut pairs = self.pairs.lock();
         match &pairs.signal {
-            // A signal that failed signals nobody: who waits for it fails too.
+            // A signal that failed signals nothing: a wait for it fails too.
             Some(signal) if pairs.wait.is_none() => {
                 event.depend_on(signal, true);
                 pairs.wait = Some(Arc::clone(event));
@@ -129,8 +132,8 @@ impl Semaphore {
 impl Queue {
     /// `clEnqueueSignalSemaphoresKHR`.
     ///
-    /// Errors: `CL_INVALID_VALUE` without semaphores, `CL_INVALID_CONTEXT`, `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` for an event that
-    /// has failed already.
+    /// Errors: `CL_INVALID_VALUE` without semaphores, `CL_INVALID_CONTEXT`,
+    /// `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` for an event that has failed already.
     pub fn enqueue_signal(
         self: &Arc<Self>,
         semaphores: &[Arc<Semaphore>],
@@ -164,8 +167,8 @@ impl Queue {
                 own(semaphores).for_each(|one| one.wait(event));
             });
         }
-        // What is shared is taken when everything before is done, by a command in front of the one that the application sees. Should it
-        // fail, the placeholders go away with it.
+        // What is shared is taken when everything before is done, by a command in front of the one
+        // that the application sees. Should it fail, the placeholders go away with it.
         let placeholders = shared
             .into_iter()
             .map(|one| (one, Event::placeholder(self.context())));
@@ -193,8 +196,8 @@ impl Queue {
         if semaphores.is_empty() {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_CONTEXT if the context associated with command_queue and any of the semaphore objects in sema_objects are not
-        // the same.
+        // CL_INVALID_CONTEXT if the context associated with command_queue and any of the semaphore
+        // objects in sema_objects are not the same.
         if semaphores
             .iter()
             .any(|semaphore| !Arc::ptr_eq(&semaphore.context, self.context()))
@@ -202,8 +205,8 @@ impl Queue {
             return Err(ClError::INVALID_CONTEXT);
         }
         self.check_wait_list(wait)?;
-        // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_wait_list is a
-        // negative integer value.
+        // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events
+        // in event_wait_list is a negative integer value.
         match wait.iter().any(|event| event.status() < 0) {
             true => Err(ClError::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST),
             false => Ok(()),

@@ -1,14 +1,17 @@
 //! A record of what ran when, for a viewer: `BROLGA_TRACE=FILE`.
 //!
-//! The file is in the JSON array form of the Trace Event Format, which Perfetto and `chrome://tracing` open. Two groups of
-//! rows come out of it: one row for each command queue, with its commands from start to end ([`command`]), and
-//! one for each thread, with the ranges of work-groups that it executed and what it compiled ([`span`]).
+//! The file is in the JSON array form of the Trace Event Format, which Perfetto and
+//! `chrome://tracing` open. Two groups of rows come out of it: one row for each command queue, with
+//! its commands from start to end ([`command`]), and one for each thread, with the ranges of
+//! work-groups that it executed and what it compiled ([`span`]).
 //!
-//! Commands of an out-of-order queue overlap, and events of one row must not: such a queue gets as many rows as it has commands
-//! at once. Time stamps are those of profiling ([`timestamp`]), in microseconds as the format wants them.
+//! Commands of an out-of-order queue overlap, and events of one row must not: such a queue gets as
+//! many rows as it has commands at once. Time stamps are those of profiling ([`timestamp`]), in
+//! microseconds as the format wants them.
 //!
-//! A line is complete whenever the file is flushed, and the format lets the array's end be missing, so what a killed
-//! process leaves can be opened too. Without the variable everything here costs a load and a branch.
+//! A line is complete whenever the file is flushed, and the format lets the array's end be missing,
+//! so what a killed process leaves can be opened too. Without the variable everything here costs a
+//! load and a branch.
 
 mod names;
 
@@ -23,12 +26,14 @@ use serde_json::{Value, json};
 
 use crate::clock::timestamp;
 
-/// The process that the queues' rows belong to: above every process id of Linux (`PID_MAX_LIMIT`, 2^22).
+/// The process that the queues' rows belong to: above every process id of Linux (`PID_MAX_LIMIT`,
+/// 2^22).
 const QUEUES: u32 = (1 << 22) + 1;
 
 /// The file and what was written to it so far.
 struct Trace {
-    /// The process that opened the file. A fork writes nothing: what the buffer holds is its parent's.
+    /// The process that opened the file. A fork writes nothing: what the buffer holds is its
+    /// parent's.
     process: u32,
     state: Mutex<State>,
 }
@@ -110,7 +115,8 @@ impl State {
         let _ = writeln!(self.file, "{event},");
     }
 
-    /// The row of `queue` for a command that ran from `start` to `end`. Commands come in the order of their ends.
+    /// The row of `queue` for a command that ran from `start` to `end`. Commands come in the order
+    /// of their ends.
     fn row(&mut self, queue: u64, start: u64, end: u64) -> u32 {
         let rows = self.queues.entry(queue).or_default();
         if let Some(row) = rows.iter_mut().find(|row| row.free_from <= start) {
@@ -185,7 +191,8 @@ pub(crate) fn command(command: Command) {
     state.write(&event);
 }
 
-/// Does `work`, and records it as this thread's if a trace is written. `describe` gives a name and arguments.
+/// Does `work`, and records it as this thread's if a trace is written. `describe` gives a name and
+/// arguments.
 pub(crate) fn span<T>(
     category: &str,
     work: impl FnOnce() -> T,

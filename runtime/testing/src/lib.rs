@@ -1,4 +1,5 @@
-//! What the tests and the benchmark of the runtime share: native functions as kernels, and a context to run them in.
+//! What the tests and the benchmark of the runtime share: native functions as kernels, and a
+//! context to run them in.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -79,7 +80,7 @@ pub fn program(context: &Arc<Context>) -> Arc<Program> {
             add,
         ),
         (kernel_info("slow", vec![ArgInfo::new(value, 4, 0)]), slow),
-        (kernel_info("who", vec![]), who),
+        (kernel_info("record_thread", vec![]), record_thread),
         (kernel_info("print", vec![ArgInfo::new(value, 4, 0)]), print),
         (
             kernel_info(
@@ -148,7 +149,8 @@ unsafe extern "C" fn count(launch: *const Launch, scratch: *mut u8, begin: u64, 
     }
 }
 
-/// `sum[0] += value`, once for each group, without atomics: only ordered launches get it right. One group only.
+/// `sum[0] += value`, once for each group, without atomics: only ordered launches get it right. One
+/// group only.
 unsafe extern "C" fn add(launch: *const Launch, _: *mut u8, begin: u64, end: u64) {
     // SAFETY: as above.
     unsafe {
@@ -173,15 +175,15 @@ unsafe extern "C" fn slow(launch: *const Launch, _: *mut u8, begin: u64, end: u6
 }
 
 /// Takes a millisecond for each group and notes which thread ran it.
-unsafe extern "C" fn who(_: *const Launch, _: *mut u8, begin: u64, end: u64) {
+unsafe extern "C" fn record_thread(_: *const Launch, _: *mut u8, begin: u64, end: u64) {
     for _ in begin..end {
         std::thread::sleep(std::time::Duration::from_millis(1));
-        WHO.lock().insert(std::thread::current().id());
+        THREADS.lock().insert(std::thread::current().id());
     }
 }
 
-/// The threads that ran groups of `who`.
-pub static WHO: LazyLock<Mutex<HashSet<ThreadId>>> = LazyLock::new(Mutex::default);
+/// The threads that ran groups of `record_thread`.
+pub static THREADS: LazyLock<Mutex<HashSet<ThreadId>>> = LazyLock::new(Mutex::default);
 
 /// `printf("%d\n", value)`, once for each group.
 unsafe extern "C" fn print(launch: *const Launch, _: *mut u8, begin: u64, end: u64) {

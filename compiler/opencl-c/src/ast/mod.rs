@@ -1,7 +1,8 @@
 //! The syntax tree: what the source says, names not yet looked up.
 //!
-//! Nodes live in the arenas of [`Ast`] and refer to each other by number, so a tree of any depth is built, moved and
-//! dropped without recursion. The parser makes it, `sema` reads it; `print.rs` writes it down for tests.
+//! Nodes live in the arenas of [`Ast`] and refer to each other by number, so a tree of any depth is
+//! built, moved and dropped without recursion. The parser makes it, `sema` reads it; `print.rs`
+//! writes it down for tests.
 //!
 //! Open [`Ast`] first, then [`ExprKind`], [`StmtKind`] and [`Declaration`].
 
@@ -48,7 +49,8 @@ pub struct Ast {
 /// What stands outside functions.
 #[derive(Debug)]
 pub enum Item {
-    /// Declarations that share one list of specifiers; empty for a lone `struct s {...};`, whose specifiers still count.
+    /// Declarations that share one list of specifiers; empty for a lone `struct s {...};`, whose
+    /// specifiers still count.
     Declarations {
         specs: SpecId,
         decls: Vec<DeclId>,
@@ -145,7 +147,8 @@ pub enum TypeSpec {
     Arithmetic(Arithmetic),
     Void,
     Bool,
-    /// A name in scope as a type: a `typedef`, or one of OpenCL C's (`float4`, `size_t`, `image2d_t`, `event_t`).
+    /// A name in scope as a type: a `typedef`, or one of OpenCL C's (`float4`, `size_t`,
+    /// `image2d_t`, `event_t`).
     Named(Symbol, Loc),
     Record(RecordId),
     Enum(EnumId),
@@ -219,7 +222,8 @@ pub struct Enumerator {
     pub value: Option<ExprId>,
 }
 
-/// A declarator, taken apart: `chunks[0]` stands next to the name. `int *a[3]` has an array, then a pointer.
+/// A declarator, taken apart: `chunks[0]` stands next to the name. `int *a[3]` has an array, then a
+/// pointer.
 #[derive(Debug, Default)]
 pub struct Declarator {
     pub name: Option<(Symbol, Loc)>,
@@ -341,7 +345,8 @@ pub enum ExprKind {
     Conditional(ExprId, Option<ExprId>, ExprId),
     Comma(ExprId, ExprId),
     Cast(TypeNameId, ExprId),
-    /// `(T)(a, b, ...)` with at least two elements: a vector literal, or a cast of a comma expression.
+    /// `(T)(a, b, ...)` with at least two elements: a vector literal, or a cast of a comma
+    /// expression.
     CastList(TypeNameId, Vec<ExprId>),
     /// `(T){...}`: a compound literal, or a vector's value.
     Compound(TypeNameId, InitId),
@@ -515,11 +520,13 @@ pub enum StmtKind {
         attributes: Vec<Attribute>,
         body: StmtId,
     },
-    /// `FP_CONTRACT`, `SELECT_ROUNDING_MODE`, `EXTENSION`: in force to the end of the enclosing block.
+    /// `FP_CONTRACT`, `SELECT_ROUNDING_MODE`, `EXTENSION`: in force to the end of the enclosing
+    /// block.
     Pragma(Pragma),
 }
 
-/// What the source says of unrolling: `opencl_unroll_hint`, `#pragma unroll`, and other attributes of the loop.
+/// What the source says of unrolling: `opencl_unroll_hint`, `#pragma unroll`, and other attributes
+/// of the loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoopHints {
     pub unroll: Option<crate::token::Unroll>,

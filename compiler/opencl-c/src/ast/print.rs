@@ -1,4 +1,5 @@
-//! The syntax tree as text, for file tests: one item or statement a line, expressions fully bracketed.
+//! The syntax tree as text, for file tests: one item or statement a line, expressions fully
+//! bracketed.
 
 use std::fmt::Write;
 

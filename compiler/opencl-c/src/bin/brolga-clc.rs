@@ -1,5 +1,5 @@
-//! OpenCL C on the command line: preprocesses (`-E`), prints the syntax tree (`--print-ast`) or the typed tree
-//! (`--print-hir`), or checks a source and tells what is wrong with it.
+//! OpenCL C on the command line: preprocesses (`-E`), prints the syntax tree (`--print-ast`) or the
+//! typed tree (`--print-hir`), or checks a source and tells what is wrong with it.
 //!
 //! The exit status is 0, 1 after an error in the source, and 2 after one in the command line.
 

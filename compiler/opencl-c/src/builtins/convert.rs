@@ -13,7 +13,8 @@ pub(super) struct Pattern {
     pub lowering: Lowering,
 }
 
-/// OpenCL C Specification, "Explicit Conversions", "Reinterpreting Types Using as_type() and as_typen()".
+/// OpenCL C Specification, "Explicit Conversions", "Reinterpreting Types Using as_type() and
+/// as_typen()".
 pub(super) fn parse(name: &str) -> Option<Pattern> {
     if let Some(ty) = name.strip_prefix("as_") {
         let (scalar, lanes) = vector_named(ty)?;

@@ -91,10 +91,8 @@ pub enum Lowering {
     /// Reads or writes of blocks, of memory or images.
     IntelBlockRead,
     IntelBlockWrite,
-    /// `cl_intel_subgroups_...` prefetches are hints.
-    Nothing,
-    /// Dot products of integers: the opcodes for both signed, both unsigned and mixed; `packed` takes
-    /// its arguments in 32 bits; `swapped` has the unsigned argument first.
+    /// Dot products of integers: the opcodes for both signed, both unsigned and mixed; `packed`
+    /// takes its arguments in 32 bits; `swapped` has the unsigned argument first.
     IntDot {
         kind: Signs,
         packed: bool,
@@ -116,21 +114,12 @@ pub enum Lowering {
     Image(Image),
     Pipe(Pipe),
     Enqueue(Enqueue),
-    /// `get_..._linear_id`
-    Linear(Linear),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
     WorkGroup,
     SubGroup,
-}
-
-/// Sums of built-in variables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Linear {
-    Global,
-    Local,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,12 @@
-//! The built-in functions of OpenCL C: one table of names, generic types, what brings them and what they become.
+//! The built-in functions of OpenCL C: one table of names, generic types, what brings them and what
+//! they become.
 //!
 //! `sema` asks [`resolve`] which function a call means and what its parameters' types are; the
 //! [`Lowering`] says what the call becomes.
 //!
-//! Open `table/mod.rs` first, then `signature.rs` (the language of types that rows are written in), `need.rs` (what
-//! brings a row), `convert.rs` (the families that are known by pattern) and `resolve.rs` (overload resolution).
+//! Open `table/mod.rs` first, then `signature.rs` (the language of types that rows are written in),
+//! `need.rs` (what brings a row), `convert.rs` (the families that are known by pattern) and
+//! `resolve.rs` (overload resolution).
 
 mod convert;
 mod lowering;
@@ -16,7 +18,7 @@ mod table;
 mod tests;
 
 pub use lowering::{
-    Atomic, AtomicOp, Barrier, Enqueue, Generation, Group, Image, Linear, Lowering, Pipe, Signs,
+    Atomic, AtomicOp, Barrier, Enqueue, Generation, Group, Image, Lowering, Pipe, Signs,
 };
 pub use resolve::{is_builtin, names, resolve};
 
@@ -54,7 +56,8 @@ pub struct Resolved {
 pub enum Unresolved {
     /// No built-in function has the name.
     Unknown,
-    /// There is one, but this version of the language or this device has not: what is missing, in words.
+    /// There is one, but this version of the language or this device has not: what is missing, in
+    /// words.
     Unavailable(String),
     /// No overload takes these arguments. The candidates as text, for notes.
     NoMatch(Vec<String>),

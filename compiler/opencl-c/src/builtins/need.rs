@@ -1,7 +1,7 @@
 //! What brings a function: versions of the language, features of the device, extensions.
 //!
-//! A need is alternatives separated by `|`, each of which is conditions joined by `&`: a version (`2.0`: that or a newer one),
-//! the name of a feature or extension, or one of these words:
+//! A need is alternatives separated by `|`, each of which is conditions joined by `&`: a version
+//! (`2.0`: that or a newer one), the name of a feature or extension, or one of these words:
 //!
 //! | word | meaning |
 //! | --- | --- |
@@ -55,7 +55,8 @@ impl Environment<'_> {
         }
     }
 
-    /// OpenCL C Specification, "Features": optional from 3.0 on, required by 2.0 for those that it has.
+    /// OpenCL C Specification, "Features": optional from 3.0 on, required by 2.0 for those that it
+    /// has.
     fn has_feature(&self, feature: &str) -> bool {
         const REQUIRED: [&str; 5] = [
             "__opencl_c_device_enqueue",

@@ -1,7 +1,8 @@
 //! Which function a call means: overload resolution over the rows of a name.
 //!
-//! As clang does it for OpenCL C: an overload is better if no argument converts worse and one converts better. Vectors
-//! match exactly; scalars convert as in C++, and to vectors of any type as a last resort.
+//! As clang does it for OpenCL C: an overload is better if no argument converts worse and one
+//! converts better. Vectors match exactly; scalars convert as in C++, and to vectors of any type as
+//! a last resort.
 
 use std::sync::OnceLock;
 
@@ -39,33 +40,66 @@ struct Candidate {
     ranks: [Rank; MAX_PARAMS],
 }
 
-/// Rows by name, built once.
+/// Rows by name, built once. The rows of a name are a list in one arena: allocations would cost
+/// most of the time of building.
 struct Index {
-    rows: FxHashMap<&'static str, Vec<(&'static Group, &'static Row)>>,
+    /// The first and the last entry of a name.
+    ends: FxHashMap<&'static str, (u32, u32)>,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    group: &'static Group,
+    row: &'static Row,
+    /// The next entry of the same name; 0 for the last.
+    next: u32,
+}
+
+impl Index {
+    /// The rows of a name, in the table's order.
+    fn rows(&self, name: &str) -> Option<impl Iterator<Item = (&'static Group, &'static Row)>> {
+        let &(first, _) = self.ends.get(name)?;
+        let first = Some(&self.entries[first as usize]);
+        let follow = |entry: &&Entry| {
+            let next = entry.next as usize;
+            (next != 0).then(|| &self.entries[next])
+        };
+        Some(std::iter::successors(first, follow).map(|entry| (entry.group, entry.row)))
+    }
 }
 
 fn index() -> &'static Index {
     static INDEX: OnceLock<Index> = OnceLock::new();
     INDEX.get_or_init(|| {
-        let mut rows: FxHashMap<&'static str, Vec<_>> = FxHashMap::default();
-        rows.reserve(1 << 10);
-        for group in GROUPS.iter().copied().flatten() {
+        let groups = || GROUPS.iter().copied().flatten();
+        let count = groups().map(|group| group.rows.len()).sum();
+        let mut ends = FxHashMap::default();
+        ends.reserve(count);
+        let mut entries: Vec<Entry> = Vec::with_capacity(count);
+        for group in groups() {
             for row in group.rows {
-                rows.entry(row.name).or_default().push((group, row));
+                let at = entries.len() as u32;
+                let (_, last) = ends.entry(row.name).or_insert((at, at));
+                if *last != at {
+                    entries[*last as usize].next = at;
+                    *last = at;
+                }
+                let next = 0;
+                entries.push(Entry { group, row, next });
             }
         }
-        Index { rows }
+        Index { ends, entries }
     })
 }
 
 /// Whether a name is a built-in function's in some version of the language.
 pub fn is_builtin(name: &str) -> bool {
-    index().rows.contains_key(name) || convert::parse(name).is_some()
+    index().ends.contains_key(name) || convert::parse(name).is_some()
 }
 
 /// Names of all functions that are rows of the table, for spelling suggestions.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    index().rows.keys().copied()
+    index().ends.keys().copied()
 }
 
 /// Looks the function up that a call means. Arguments are values, arrays and functions decayed.
@@ -75,7 +109,7 @@ pub fn resolve(
     types: &mut Types,
     env: &Environment<'_>,
 ) -> Result<Resolved, Unresolved> {
-    let Some(rows) = index().rows.get(name) else {
+    let Some(rows) = index().rows(name) else {
         return match convert::parse(name) {
             Some(pattern) => resolve_pattern(name, pattern, args, types, env),
             None => Err(Unresolved::Unknown),
@@ -102,9 +136,8 @@ pub fn resolve(
     match best(&candidates, args.len()) {
         Ok(candidate) => Ok(instantiate(candidate, &args, types, limits)),
         Err(tied) if tied.is_empty() => {
-            let usable = rows
-                .iter()
-                .filter(|(group, _)| env.missing(group.need).is_none());
+            let rows = index().rows(name).into_iter().flatten();
+            let usable = rows.filter(|(group, _)| env.missing(group.need).is_none());
             Err(Unresolved::NoMatch(
                 usable.map(|(_, row)| describe(row)).collect(),
             ))
@@ -237,7 +270,8 @@ impl Pointee {
     }
 }
 
-/// Adds every instance of a row that takes the arguments. True if one takes them exactly: there is no better.
+/// Adds every instance of a row that takes the arguments. True if one takes them exactly: there is
+/// no better.
 fn add_candidates(
     row: &'static Row,
     args: &[Arg],
@@ -597,7 +631,7 @@ fn resolve_pattern(
 /// Whether two types have the same bytes. A vector of three is one of four.
 fn same_size(one: TypeId, other: TypeId, types: &Types) -> bool {
     types.as_arithmetic(one).is_some()
-        && matches!((types.layout(one), types.layout(other)), (Some((a, _)), Some((b, _))) if a == b)
+        && types.layout(one).map(|(size, _)| size) == types.layout(other).map(|(size, _)| size)
 }
 
 /// A row as a note shows it.

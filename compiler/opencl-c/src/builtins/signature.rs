@@ -1,7 +1,7 @@
 //! The types of a row: a signature is words, the result first.
 //!
-//! A word is a type, or a pointer's space, qualifiers and pointee: `Pv*@T` is a pointer in any space that may be
-//! written to `volatile` `_Atomic(T)`.
+//! A word is a type, or a pointer's space, qualifiers and pointee: `Pv*@T` is a pointer in any
+//! space that may be written to `volatile` `_Atomic(T)`.
 //!
 //! | word | type |
 //! | --- | --- |
@@ -20,8 +20,9 @@
 //! | `to_g` `to_l` `to_p` | as a result: a pointer to what the first argument points to |
 //! | `...` | more arguments |
 //!
-//! Spaces are `p` `g` `l` `c` `G` (generic), and sets of them: `P` all that may be written, `Q` all, `A` global
-//! and local (atomics). Generic is a member where the language has it. Qualifiers are `k` (`const`) and `v`.
+//! Spaces are `p` `g` `l` `c` `G` (generic), and sets of them: `P` all that may be written, `Q`
+//! all, `A` global and local (atomics). Generic is a member where the language has it. Qualifiers
+//! are `k` (`const`) and `v`.
 
 use crate::ast::Access;
 use crate::types::{ImageDim, Scalar, Space, Type, TypeId, Types};

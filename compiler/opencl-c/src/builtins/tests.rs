@@ -338,7 +338,8 @@ fn images_match_by_access() {
     assert!(matches!(read, Err(Unresolved::NoMatch(_))), "{read:?}");
 }
 
-/// The functions of the OpenCL C Specification by section; families of names as the specification abbreviates them.
+/// The functions of the OpenCL C Specification by section; families of names as the specification
+/// abbreviates them.
 const SPECIFIED: &[(&str, &str)] = &[
     (
         "Work-Item Functions",
@@ -360,8 +361,8 @@ const SPECIFIED: &[(&str, &str)] = &[
     ),
     (
         "Integer Functions",
-        "abs abs_diff add_sat hadd rhadd clamp clz ctz mad_hi mad_sat max min mul_hi rotate sub_sat \
-         upsample popcount mad24 mul24 bitfield_insert bitfield_extract_signed \
+        "abs abs_diff add_sat hadd rhadd clamp clz ctz mad_hi mad_sat max min mul_hi rotate \
+         sub_sat upsample popcount mad24 mul24 bitfield_insert bitfield_extract_signed \
          bitfield_extract_unsigned bit_reverse dot dot_acc_sat dot_4x8packed_uu_uint \
          dot_4x8packed_ss_int dot_4x8packed_us_int dot_4x8packed_su_int \
          dot_acc_sat_4x8packed_uu_uint dot_acc_sat_4x8packed_ss_int dot_acc_sat_4x8packed_us_int \
@@ -403,8 +404,8 @@ const SPECIFIED: &[(&str, &str)] = &[
          atomic_fetch_add_explicit atomic_fetch_max_explicit atomic_flag_test_and_set \
          atomic_flag_test_and_set_explicit atomic_flag_clear atomic_flag_clear_explicit atomic_add \
          atomic_sub atomic_xchg atomic_inc atomic_dec atomic_cmpxchg atomic_min atomic_max \
-         atomic_and atomic_or atomic_xor atom_add atom_sub atom_xchg atom_inc atom_dec atom_cmpxchg \
-         atom_min atom_max atom_and atom_or atom_xor",
+         atomic_and atomic_or atomic_xor atom_add atom_sub atom_xchg atom_inc atom_dec \
+         atom_cmpxchg atom_min atom_max atom_and atom_or atom_xor",
     ),
     (
         "Miscellaneous",
@@ -433,8 +434,8 @@ const SPECIFIED: &[(&str, &str)] = &[
          get_kernel_work_group_size get_kernel_preferred_work_group_size_multiple \
          get_kernel_sub_group_count_for_ndrange get_kernel_max_sub_group_size_for_ndrange \
          enqueue_marker retain_event release_event create_user_event is_valid_event \
-         set_user_event_status capture_event_profiling_info get_default_queue ndrange_1D ndrange_2D \
-         ndrange_3D",
+         set_user_event_status capture_event_profiling_info get_default_queue ndrange_1D \
+         ndrange_2D ndrange_3D",
     ),
     (
         "Sub-Group Functions",

@@ -1,6 +1,7 @@
 //! Diagnostics as text: `kernel.cl:3:5: error: ...`, the line, a caret below it, then notes.
 //!
-//! A place in a macro's expansion is told where the outermost macro is named; a note for each macro on the way down
+//! A place in a macro's expansion is told where the outermost macro is named; a note for each macro
+//! on the way down
 //! shows the token in that macro's definition.
 
 use std::fmt::Write;
@@ -110,7 +111,8 @@ impl Renderer<'_> {
         self.tokens.tokens.get(loc.0 as usize).copied()
     }
 
-    /// Where a token stands in the program: for one that a macro made, the name of the outermost macro.
+    /// Where a token stands in the program: for one that a macro made, the name of the outermost
+    /// macro.
     fn outermost(&self, token: Token) -> Bytes {
         let (mut start, mut len) = (token.pos, token.len.max(1));
         let mut id = token.expansion;
@@ -270,7 +272,8 @@ impl Renderer<'_> {
     }
 }
 
-/// The part of a line that is shown: whole, or so much on both sides of the caret, at characters' boundaries.
+/// The part of a line that is shown: whole, or so much on both sides of the caret, at characters'
+/// boundaries.
 fn window(text: &[u8], caret: usize) -> (usize, usize) {
     if text.len() <= MAX_SHOWN {
         return (0, text.len());

@@ -1,6 +1,7 @@
 //! What a misspelled name may mean.
 
-/// The candidate that a misspelled name most likely means: at most a third of its letters are wrong.
+/// The candidate that a misspelled name most likely means: at most a third of its letters are
+/// wrong.
 pub fn similar<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let most = name.len().div_ceil(3);
     candidates

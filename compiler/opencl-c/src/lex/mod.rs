@@ -1,7 +1,9 @@
 //! Characters to preprocessing tokens: phases 1 to 3 of C99 5.1.1.2, one token at a time.
 //!
-//! A line that ends with a backslash goes on with the next; such a splice, or a trigraph, may stand inside any token,
-//! which costs time only there. Comments are white space, and so is, with a fault noted, whatever can be part of no
+//! A line that ends with a backslash goes on with the next; such a splice, or a trigraph, may stand
+//! inside any token,
+//! which costs time only there. Comments are white space, and so is, with a fault noted, whatever
+//! can be part of no
 //! token.
 
 use std::borrow::Cow;
@@ -151,7 +153,8 @@ impl Lexer {
         }
     }
 
-    /// The offset behind a splice whose backslash ends here. White space may stand before the line's end, as GNU C
+    /// The offset behind a splice whose backslash ends here. White space may stand before the
+    /// line's end, as GNU C
     /// has it.
     fn splice(&self, mut after: usize) -> Option<usize> {
         while let Some(&byte) = self.text.get(after)
@@ -172,7 +175,8 @@ impl Lexer {
         }
     }
 
-    /// Skips white space and comments, to the end of the line only if `in_line`; whether there was any.
+    /// Skips white space and comments, to the end of the line only if `in_line`; whether there was
+    /// any.
     fn space(&mut self, in_line: bool) -> bool {
         let start = self.at;
         while let Some(&byte) = self.text.get(self.at) {
@@ -361,7 +365,8 @@ impl Lexer {
         }
     }
 
-    /// The offset behind a universal character name that begins here: `\u` and four digits or `\U` and eight.
+    /// The offset behind a universal character name that begins here: `\u` and four digits or `\U`
+    /// and eight.
     fn named_character(&self, at: usize) -> Option<usize> {
         let (b'\\', after) = self.peek(at) else {
             return None;

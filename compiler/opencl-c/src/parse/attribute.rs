@@ -72,7 +72,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Takes `asm("name")` behind a declarator, which names the symbol elsewhere: there is no elsewhere.
+    /// Takes `asm("name")` behind a declarator, which names the symbol elsewhere: there is no
+    /// elsewhere.
     pub(super) fn asm_label(&mut self) {
         if matches!(self.word(), sym::ASM_GNU | sym::ASM_GNU2) {
             let loc = self.bump();

@@ -150,8 +150,9 @@ impl Parser<'_> {
         self.is(TokenKind::LParen) && self.kind_after(1) == TokenKind::LBrace
     }
 
-    /// `(T)(a, b)`: the elements of a vector, or a comma expression. OpenCL C Specification, "Vector Literals". What follows the
-    /// literal, a swizzle say, belongs to it; what follows a cast's operand belongs to the operand.
+    /// `(T)(a, b)`: the elements of a vector, or a comma expression. OpenCL C Specification,
+    /// "Vector Literals". What follows the literal, a swizzle say, belongs to it; what follows a
+    /// cast's operand belongs to the operand.
     fn cast_of_parenthesised(&mut self, ty: TypeNameId, first: Loc) -> ExprId {
         let open = self.loc();
         let mut elements = Vec::new();
@@ -184,8 +185,8 @@ impl Parser<'_> {
         self.postfix_expr(value, first)
     }
 
-    /// Whether the type is written as one of OpenCL C's vectors, whose literal with one element may be followed by a swizzle:
-    /// `(float4)(0).x`.
+    /// Whether the type is written as one of OpenCL C's vectors, whose literal with one element may
+    /// be followed by a swizzle: `(float4)(0).x`.
     fn names_vector(&self, ty: TypeNameId) -> bool {
         let name = &self.ast[ty];
         let crate::ast::TypeSpec::Named(symbol, _) = self.ast[name.specs].ty else {
@@ -370,7 +371,8 @@ impl Parser<'_> {
         let loc = self.loc();
         self.diags.error(loc, "expected expression");
         let result = self.error_expr();
-        // What cannot go on an expression is left to whoever waits for it; a stray token is skipped.
+        // What cannot go on an expression is left to whoever waits for it; a stray token is
+        // skipped.
         if matches!(
             self.kind(),
             TokenKind::Unknown | TokenKind::Hash | TokenKind::HashHash | TokenKind::Ellipsis

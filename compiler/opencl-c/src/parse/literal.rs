@@ -65,7 +65,8 @@ impl Parser<'_> {
     }
 }
 
-/// The value of a character constant with its quotes: `int`, of one `char` (which is signed) or several.
+/// The value of a character constant with its quotes: `int`, of one `char` (which is signed) or
+/// several.
 pub(super) fn character(text: &str) -> Result<i32, String> {
     let body = text
         .trim_start_matches(['L', 'u', 'U'])
@@ -267,8 +268,9 @@ fn float(text: &str, lower: &str) -> Result<Number, String> {
     })
 }
 
-/// Rounds decimal digits to half precision once. The double nearest to them decides, unless it lies exactly between two
-/// halves: then the digits may lie on one side of it, which the neighbouring doubles' distance from the digits tells.
+/// Rounds decimal digits to half precision once. The double nearest to them decides, unless it lies
+/// exactly between two halves: then the digits may lie on one side of it, which the neighbouring
+/// doubles' distance from the digits tells.
 fn half_of_decimal(value: f64, digits: &str) -> u16 {
     let half = half::f16::from_bits(half_from_f64(value));
     let below = half::f16::from_bits(half_from_f64(value.next_down()));
@@ -282,7 +284,8 @@ fn half_of_decimal(value: f64, digits: &str) -> u16 {
     if below.is_infinite() || value != (below.to_f64() + upper) / 2.0 {
         return half.to_bits();
     }
-    // `value` is the midpoint. A double's exact decimal expansion compares with the digits as text of equal scale.
+    // `value` is the midpoint. A double's exact decimal expansion compares with the digits as text
+    // of equal scale.
     match compare_decimal(digits, value) {
         std::cmp::Ordering::Less => below.to_bits(),
         std::cmp::Ordering::Equal => half.to_bits(),
@@ -297,7 +300,8 @@ fn compare_decimal(digits: &str, value: f64) -> std::cmp::Ordering {
     normalised(digits).cmp(&normalised(&exact))
 }
 
-/// The exponent of the first digit that is not zero, and the digits from there on without trailing zeros.
+/// The exponent of the first digit that is not zero, and the digits from there on without trailing
+/// zeros.
 fn normalised(text: &str) -> (i64, Vec<u8>) {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let exponent: i64 = exponent.parse().unwrap_or(0);

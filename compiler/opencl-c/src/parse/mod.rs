@@ -1,10 +1,10 @@
 //! Tokens in, a syntax tree out.
 //!
-//! C's grammar asks of a name only whether it is a type's ([`names`]); everything else about names is left to
-//! `sema`. Recursive descent, with binary operators by precedence. An error is told once, tokens are skipped
-//! to where a statement or declaration may begin, and parsing goes on.
+//! C's grammar asks of a name only whether it is a type's (`names.rs`); everything else about names
+//! is left to `sema`. Recursive descent, with binary operators by precedence. An error is told
+//! once, tokens are skipped to where a statement or declaration may begin, and parsing goes on.
 //!
-//! - `mod.rs`: the [`Parser`] and its way through the tokens
+//! - `mod.rs`: the parser and its way through the tokens
 //! - `names.rs`: which names are types
 //! - `expr.rs`, `stmt.rs`, `decl.rs` (declarations), `specs.rs` (their specifiers), `attribute.rs`
 //! - `literal.rs`: the values of constants and strings
@@ -27,7 +27,8 @@ use crate::options::{Options, Std};
 use crate::symbol::{Interner, Symbol, sym};
 use crate::token::{Loc, Pragma, Span, Token, TokenKind, TokenStream};
 
-/// Brackets and blocks nest no deeper: clang's default (`-fbracket-depth`), which sources are written for.
+/// Brackets and blocks nest no deeper: clang's default (`-fbracket-depth`), which sources are
+/// written for.
 const MAX_NESTING: u32 = 256;
 
 /// Reads a translation unit.
@@ -188,7 +189,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to one of these tokens outside brackets, or to a closing bracket that was opened before.
+    /// Skips to one of these tokens outside brackets, or to a closing bracket that was opened
+    /// before.
     fn skip_to(&mut self, kinds: &[TokenKind]) {
         let mut depth = 0u32;
         loop {
@@ -210,7 +212,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Runs `parse` one level of brackets deeper. Too deep ends the parse: nothing sensible would follow.
+    /// Runs `parse` one level of brackets deeper. Too deep ends the parse: nothing sensible would
+    /// follow.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> T {
         self.nesting += 1;
         if self.nesting > MAX_NESTING && !self.given_up {

@@ -1,7 +1,7 @@
 //! Which names are types, scope by scope.
 //!
-//! OpenCL C's own types (`float4`, `size_t`, `image2d_t`) are names of an outermost scope, so that a program may
-//! declare variables of the same names.
+//! OpenCL C's own types (`float4`, `size_t`, `image2d_t`) are names of an outermost scope, so that
+//! a program may declare variables of the same names.
 
 use rustc_hash::FxHashMap;
 
@@ -20,7 +20,8 @@ const SCALARS: &[&str] = &[
     "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double",
 ];
 
-/// OpenCL C Specification, "Built-in Scalar Data Types" and "Other Built-in Data Types", and types of extensions.
+/// OpenCL C Specification, "Built-in Scalar Data Types" and "Other Built-in Data Types", and types
+/// of extensions.
 const OTHERS: &[&str] = &[
     "uchar",
     "ushort",

@@ -188,7 +188,8 @@ impl Parser<'_> {
         }
     }
 
-    /// A chain of `else if` is as long as the program likes, so it is read in a loop and put together from its end.
+    /// A chain of `else if` is as long as the program likes, so it is read in a loop and put
+    /// together from its end.
     fn if_stmt(&mut self) -> StmtId {
         let mut arms = Vec::new();
         let mut otherwise = None;
@@ -321,7 +322,8 @@ impl Parser<'_> {
         )
     }
 
-    /// `__attribute__((...))` before a statement: a loop's hints, a declaration's attributes, or nothing we know.
+    /// `__attribute__((...))` before a statement: a loop's hints, a declaration's attributes, or
+    /// nothing we know.
     fn attributed_stmt(&mut self) -> StmtId {
         let first = self.at;
         let attributes = self.attributes();

@@ -50,7 +50,8 @@ fn wrong_numbers_are_told() {
 
 #[test]
 fn decimal_floats_are_rounded_once_to_each_format() {
-    // Between two singles; the double nearest to the digits is their midpoint, the digits are above it.
+    // Between two singles; the double nearest to the digits is their midpoint, the digits are above
+    // it.
     let (_, single, _, suffix) = float("1.00000005960464477539062500001f");
     assert_eq!(single, 1.0 + f32::EPSILON);
     assert_eq!(suffix, FloatSuffix::F);

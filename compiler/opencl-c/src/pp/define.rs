@@ -1,6 +1,7 @@
 //! Definitions of macros: C99 6.10.3.
 //!
-//! Each symbol has a slot that says what it is as a macro. A name is looked for in the table of predefined macros when
+//! Each symbol has a slot that says what it is as a macro. A name is looked for in the table of
+//! predefined macros when
 //! it is met for the first time, so that what a program does not use costs it nothing.
 
 use super::dynamic::Dynamic;
@@ -9,7 +10,8 @@ use super::{BodyToken, Macro, MacroId, Params, Preprocessor, Role, Source, Tok};
 use crate::symbol::{Symbol, sym};
 use crate::token::TokenKind;
 
-/// Slots: the name was not looked for yet; it is no macro; from here on, the index of its definition.
+/// Slots: the name was not looked for yet; it is no macro; from here on, the index of its
+/// definition.
 const UNASKED: u32 = 0;
 const NO_MACRO: u32 = 1;
 const FIRST: u32 = 2;
@@ -251,7 +253,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// A macro's body with what each token does. C99 6.10.3.2 and 6.10.3.3 say where `#` and `##` may stand.
+    /// A macro's body with what each token does. C99 6.10.3.2 and 6.10.3.3 say where `#` and `##`
+    /// may stand.
     fn macro_body(&mut self, rest: &[Tok], params: Option<&Params>) -> Option<Vec<BodyToken>> {
         let is_paste = |tok: Option<&Tok>| {
             tok.is_some_and(|tok| tok.token.kind == TokenKind::HashHash && !tok.painted)
@@ -282,7 +285,8 @@ impl Preprocessor<'_> {
                 })
         };
         let mut body = Vec::with_capacity(rest.len());
-        // `__VA_OPT__` that is open: the index of its token in `body`, and of its closing parenthesis in `rest`.
+        // `__VA_OPT__` that is open: the index of its token in `body`, and of its closing
+        // parenthesis in `rest`.
         let mut open: Option<(usize, usize)> = None;
         let mut at = 0;
         while at < rest.len() {

@@ -114,7 +114,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Follows whether the file is within one `#ifndef`. `guard`: what it was before this directive.
+    /// Follows whether the file is within one `#ifndef`. `guard`: what it was before this
+    /// directive.
     fn watch_guard(&mut self, guard: Guard, word: Token) {
         let in_outermost = self.open_conditions() == 1;
         let Some(Source::File(file)) = self.stack.last_mut() else {

@@ -1,4 +1,5 @@
-//! Macros whose value depends on where they stand: `__LINE__`, and those that ask, such as `__has_attribute`.
+//! Macros whose value depends on where they stand: `__LINE__`, and those that ask, such as
+//! `__has_attribute`.
 
 use super::expand::Outcome;
 use super::{Preprocessor, Tok, known};

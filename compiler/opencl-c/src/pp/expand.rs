@@ -127,7 +127,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Whether the next token is `(`. Lists that are used up are left alone: their macros stay disabled if it is not.
+    /// Whether the next token is `(`. Lists that are used up are left alone: their macros stay
+    /// disabled if it is not.
     pub(super) fn opens_parenthesis(&self) -> bool {
         for source in self.stack.iter().rev() {
             match source {
@@ -143,7 +144,8 @@ impl Preprocessor<'_> {
         false
     }
 
-    /// Reads the arguments of a macro whose name is followed by a parenthesis; `None` if they are wrong.
+    /// Reads the arguments of a macro whose name is followed by a parenthesis; `None` if they are
+    /// wrong.
     fn call(&mut self, name: Tok, macro_id: MacroId) -> Option<Args> {
         self.unexpanded();
         let Macro { params, .. } = &self.definitions[macro_id.0 as usize];
@@ -172,7 +174,8 @@ impl Preprocessor<'_> {
                     args.end_argument();
                     continue;
                 }
-                // The name of a macro being expanded is painted also where it is not looked at again before the
+                // The name of a macro being expanded is painted also where it is not looked at
+                // again before the
                 // expansion's end.
                 TokenKind::Ident if !tok.painted => {
                     tok.painted = self
@@ -226,7 +229,8 @@ impl Preprocessor<'_> {
     ) {
         // `##` came; the operand before it was empty.
         let (mut pastes, mut empty_before, mut after_comma) = (false, false, false);
-        // Whether white space stands before the first operand of a row of `##`, or before one that was empty.
+        // Whether white space stands before the first operand of a row of `##`, or before one that
+        // was empty.
         let (mut space_before, mut space_left) = (false, false);
         let begin = out.len();
         let mut at = 0;
@@ -241,7 +245,8 @@ impl Preprocessor<'_> {
                     continue;
                 }
                 Role::CommaPaste => {
-                    // The comma goes if the arguments are left out. With no other parameter it stays, as GNU's
+                    // The comma goes if the arguments are left out. With no other parameter it
+                    // stays, as GNU's
                     // dialect alone has that, and OpenCL C is not of it.
                     if args.omitted && args.len() > 1 {
                         out.pop();
@@ -305,7 +310,8 @@ impl Preprocessor<'_> {
         is_there
     }
 
-    /// Appends an argument, as it is written or with all its macros expanded as if it were the rest of the file.
+    /// Appends an argument, as it is written or with all its macros expanded as if it were the rest
+    /// of the file.
     fn argument(&mut self, args: &mut Args, index: usize, as_written: bool, out: &mut Vec<Tok>) {
         if !as_written && args.expanded[index].is_none() && self.may_expand(args.raw(index)) {
             let expanded = self.expand_all(args.raw(index));

@@ -157,7 +157,8 @@ impl Preprocessor<'_> {
         self.find(header, next).is_some()
     }
 
-    /// Looks for a header. The places are numbered: 0 is what is embedded, and the directories of `-I` follow.
+    /// Looks for a header. The places are numbered: 0 is what is embedded, and the directories of
+    /// `-I` follow.
     fn find(&mut self, header: &Header, next: bool) -> Option<Found> {
         let (beside, directory, searched) = match self.file() {
             Some(file) => (file.key.clone(), file.directory.clone(), file.searched),
@@ -192,7 +193,8 @@ impl Preprocessor<'_> {
         None
     }
 
-    /// A header of the input: by the name it has there, or beside the embedded header that includes it.
+    /// A header of the input: by the name it has there, or beside the embedded header that includes
+    /// it.
     fn embedded(&self, name: &str, beside: Option<&str>) -> Option<Found> {
         let directory = beside
             .and_then(|key| key.strip_prefix(EMBEDDED))
@@ -269,7 +271,8 @@ fn plain(name: &str) -> String {
     parts.join("/")
 }
 
-/// Reads a plain file. A device or a pipe may never end, and one that is too long is cut so that it is refused.
+/// Reads a plain file. A device or a pipe may never end, and one that is too long is cut so that it
+/// is refused.
 fn read_file(path: &Path) -> Option<OnDisk> {
     if !std::fs::metadata(path).ok()?.is_file() {
         return None;

@@ -1,17 +1,22 @@
 //! The preprocessor: directives carried out, macros expanded, one stream of tokens out.
 //!
-//! Tokens come from a stack of sources: files, and lists of tokens that expansions made. An expansion's macro is not
-//! expanded again until its list is used up, and a name met meanwhile is *painted*: it is never expanded any more
+//! Tokens come from a stack of sources: files, and lists of tokens that expansions made. An
+//! expansion's macro is not
+//! expanded again until its list is used up, and a name met meanwhile is *painted*: it is never
+//! expanded any more
 //! (C99 6.10.3.4).
 //!
 //! - `mod.rs`: the stack, and which token comes next
-//! - `directive.rs`: directives and conditional groups; `define.rs`: definitions; `include.rs`: files;
+//! - `directive.rs`: directives and conditional groups; `define.rs`: definitions; `include.rs`:
+//! files;
 //!   `condition.rs`: the value of `#if`; `pragma.rs`
 //! - `expand.rs`: macros, their arguments, `#` and `##`; `dynamic.rs`: `__LINE__` and kin
-//! - `predefined.rs`: the macros that are there from the start; `known.rs`: what `__has_attribute` and kin answer
+//! - `predefined.rs`: the macros that are there from the start; `known.rs`: what `__has_attribute`
+//! and kin answer
 //! - `print.rs`: preprocessed text
 //!
-//! Time and memory are bounded by the length of the source, but for macros and `#include`: these are bounded by
+//! Time and memory are bounded by the length of the source, but for macros and `#include`: these
+//! are bounded by
 //! [`MAX_MADE`] and [`MAX_LIVE`], [`MAX_INCLUDES`] and the space of positions.
 
 mod condition;
@@ -211,14 +216,16 @@ struct FileSource {
     key: Arc<str>,
     /// Directory of a file on disk.
     directory: Option<PathBuf>,
-    /// How many of the places that headers are looked for in come before and with the one it was found in.
+    /// How many of the places that headers are looked for in come before and with the one it was
+    /// found in.
     searched: usize,
     /// Conditions that were open when the file began.
     conditions: usize,
     guard: Guard,
 }
 
-/// Whether all of a file is within `#ifndef X` and its `#endif`: then it need not be read while `X` is defined.
+/// Whether all of a file is within `#ifndef X` and its `#endif`: then it need not be read while `X`
+/// is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Guard {
     /// Nothing was read yet.
@@ -359,7 +366,8 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// The source, and above it what the command line has: macros and headers, as if their lines came before.
+    /// The source, and above it what the command line has: macros and headers, as if their lines
+    /// came before.
     fn enter_sources(&mut self) {
         let source = self.input.source.as_bytes();
         self.main = self.enter_text(self.input.name, source.into(), None);

@@ -206,7 +206,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Warns of a pragma that later stages would have acted on; preprocessed text keeps it, to be warned of then.
+    /// Warns of a pragma that later stages would have acted on; preprocessed text keeps it, to be
+    /// warned of then.
     fn warn(&mut self, group: &'static str, at: Token, message: &str) {
         if self.keep == Pragmas::Known {
             self.diags.warning(group, at, message);
@@ -241,9 +242,8 @@ impl Preprocessor<'_> {
                 self.ignored(at, "expected 'disable' for 'all'");
             }
         } else if !self.device.has(name) {
-            let message = format!(
-                "OpenCL extension '{name}' unknown or does not require pragma - ignoring"
-            );
+            let message =
+                format!("OpenCL extension '{name}' unknown or does not require pragma - ignoring");
             self.warn("ignored-pragmas", at, &message);
             return None;
         }

@@ -1,4 +1,5 @@
-//! Preprocessed text, as `-E` writes it: every line where it was, with line markers where the text jumps.
+//! Preprocessed text, as `-E` writes it: every line where it was, with line markers where the text
+//! jumps.
 
 use std::fmt::Write;
 
@@ -9,7 +10,8 @@ use crate::token::{ExpansionId, Token, TokenKind};
 /// Jumps over so many lines are written as empty lines.
 const MAX_EMPTY: u32 = 8;
 
-/// The tokens as text. `markers`: with `# 12 "file"` lines, so that what reads the text knows where it is from.
+/// The tokens as text. `markers`: with `# 12 "file"` lines, so that what reads the text knows where
+/// it is from.
 pub fn print(preprocessed: &Preprocessed, markers: bool) -> String {
     let tokens = &preprocessed.tokens.tokens;
     let mut printer = Printer {

@@ -1,14 +1,16 @@
-//! Atomics and fences. The crate's `docs/memory-model.md` argues why what is emitted here is enough.
+//! Atomics and fences. The crate's `docs/memory-model.md` argues why what is emitted here is
+//! enough.
 //!
-//! Work-group and private memory is touched by one thread only, so that plain accesses are atomic there. Everywhere else a
-//! read-modify-write is a locked instruction, or a compare-and-swap loop where there is none.
+//! Work-group and private memory is touched by one thread only, so that plain accesses are atomic
+//! there. Everywhere else a read-modify-write is a locked instruction, or a compare-and-swap loop
+//! where there is none.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
-use super::super::function::Gen;
 use super::super::host;
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Repr, lane_type};
+use super::super::values::Gen;
 use super::flags;
 use crate::ir::{Atomic, AtomicOp, BinOp, Fence, Inst, Order, Scalar, Scope, Type};
 use crate::kernel_info::AddressSpace;
@@ -135,7 +137,8 @@ impl Gen<'_> {
                 .atomic_rmw(int, flags(), native, address, value);
             return Some(self.reinterpret(old, clif_ty));
         }
-        // Compare-and-swap until nobody came between. It compares bits, so that NaN and zeros of either sign are themselves.
+        // Compare-and-swap until nobody came between. It compares bits, so that NaN and zeros of
+        // either sign are themselves.
         let (again, done) = (self.b.create_block(), self.b.create_block());
         let seen = self.b.append_block_param(again, int);
         let first = self.b.ins().atomic_load(int, flags(), address);
@@ -222,7 +225,8 @@ impl Gen<'_> {
         let int = clif::Type::int(ty.bits() as u16).expect("an integer as wide");
         let value = self.reinterpret(value, int);
         if self.x86 {
-            // A sequentially consistent store must not be passed by later loads: an exchange is a store and a fence.
+            // A sequentially consistent store must not be passed by later loads: an exchange is a
+            // store and a fence.
             let exchange = clif::AtomicRmwOp::Xchg;
             self.b
                 .ins()
@@ -236,7 +240,8 @@ impl Gen<'_> {
     /// Orders what other threads see, where the instructions around do not.
     pub fn fence(&mut self, fence: &Fence) {
         let others = matches!(fence.scope, Scope::Device | Scope::AllDevices) && fence.global;
-        // x86 reorders stores with later loads only, which nothing weaker than sequential consistency forbids.
+        // x86 reorders stores with later loads only, which nothing weaker than sequential
+        // consistency forbids.
         let free = if self.x86 {
             fence.order != Order::SeqCst
         } else {

@@ -1,18 +1,19 @@
 //! Atomics of many lanes on one address: one atomic of what the lanes do together.
 //!
-//! As if the lanes had come one right after the other, which the memory model allows and nobody can tell. A locked
-//! instruction costs as much as twenty additions, so this pays even where each lane's result, what the ones before it
-//! made of the old value, has to be computed as well.
+//! As if the lanes had come one right after the other, which the memory model allows and nobody can
+//! tell. A locked instruction costs as much as twenty additions, so this pays even where each
+//! lane's result, what the ones before it made of the old value, has to be computed as well.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use cranelift_entity::SecondaryMap;
 
-use super::super::function::Gen;
 use super::super::parts::{Parts, Repr, lane_type, part_type};
+use super::super::values::Gen;
 use crate::ir::collective::neutral;
 use crate::ir::{Atomic, AtomicOp, BinOp, Function, Inst, Value};
 
-/// The integer operation that makes of two operands one with the effect of both, one after the other. It is commutative.
+/// The integer operation that makes of two operands one with the effect of both, one after the
+/// other. It is commutative.
 fn both(op: AtomicOp) -> Option<BinOp> {
     match op.binary()? {
         BinOp::ISub => Some(BinOp::IAdd),
@@ -92,7 +93,8 @@ impl Gen<'_> {
         })
     }
 
-    /// An exchange by all lanes: each gets what the one before it has put there, and the last one's stays.
+    /// An exchange by all lanes: each gets what the one before it has put there, and the last one's
+    /// stays.
     fn exchange_all(&mut self, inst: Inst, atomic: &Atomic) -> Repr {
         let data = &self.func.insts[inst];
         let (address, value, result) = (data.args[0], data.args[1], data.results[0]);

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use cranelift_codegen::ir::{self as clif, types};
 
-use super::super::function::Gen;
+use super::super::values::Gen;
 use crate::ir::Value;
 
 impl Gen<'_> {
@@ -40,7 +40,8 @@ impl Gen<'_> {
 }
 
 unsafe extern "C" {
-    /// The C library's. It is called without anything in between, so that a fault in it can be told to be the kernel's.
+    /// The C library's. It is called without anything in between, so that a fault in it can be told
+    /// to be the kernel's.
     fn memmove(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void;
 }
 

@@ -2,14 +2,15 @@
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
-use super::super::function::Gen;
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Parts, Repr, lane_type, part_count, part_type};
+use super::super::values::Gen;
 use super::{LaneLayout, flags};
 use crate::analysis::{PROBED_INSTRUCTIONS, is_computed_from_ids};
 use crate::ir::{Mem, Scalar, Type, Value};
 
-/// What inactive lanes of a gather read: large enough for the widest access (16 elements of 8 bytes).
+/// What inactive lanes of a gather read: large enough for the widest access (16 elements of 8
+/// bytes).
 #[repr(align(16))]
 struct Zeros([u8; 128]);
 static ZEROS: Zeros = Zeros([0; 128]);
@@ -46,8 +47,9 @@ impl Gen<'_> {
             .collect()
     }
 
-    /// A gather. Addresses computed from ids alone are often consecutive although no analysis can tell (`t % n`,
-    /// clamped neighbours): those are compared at run time, and loaded as vectors when they are.
+    /// A gather. Addresses computed from ids alone are often consecutive although no analysis can
+    /// tell (`t % n`, clamped neighbours): those are compared at run time, and loaded as vectors
+    /// when they are.
     pub(super) fn gather(
         &mut self,
         mem: &Mem,
@@ -97,7 +99,8 @@ impl Gen<'_> {
         is_computed_from_ids(self.func, address, PROBED_INSTRUCTIONS, uniform)
     }
 
-    /// The first lane's address, and whether every lane is active and lane l's is `l * stride` bytes further.
+    /// The first lane's address, and whether every lane is active and lane l's is `l * stride`
+    /// bytes further.
     pub(super) fn consecutive(
         &mut self,
         address: Value,

@@ -1,11 +1,12 @@
 //! Addresses that are an index away from a uniform object.
 //!
-//! Taken apart as addresses, they would be vectors of 64 bits first: extended, scaled and added there.
+//! Taken apart as addresses, they would be vectors of 64 bits first: extended, scaled and added
+//! there.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
-use super::super::function::Gen;
 use super::super::parts::lane_type;
+use super::super::values::Gen;
 use crate::ir::{BinOp, ConvertOp, Op, Scalar, Value};
 
 /// An address in every lane: `object + extend(index) * scale`.
@@ -17,8 +18,8 @@ pub(super) struct Indexed {
 }
 
 impl Gen<'_> {
-    /// The address of a uniform object and an index, in bits that vectors hold many of, times a number of bytes: what many
-    /// addresses are made of.
+    /// The address of a uniform object and an index, in bits that vectors hold many of, times a
+    /// number of bytes: what many addresses are made of.
     pub(super) fn indexed(&self, address: Value) -> Option<Indexed> {
         let inst = |value: Value| self.func.def_inst(value).map(|i| &self.func.insts[i]);
         let sum = inst(address)?;
@@ -55,8 +56,8 @@ impl Gen<'_> {
         })
     }
 
-    /// A lane's address, to be asked for lane after lane. Indexes leave the vector unit 64 bits at a time (`word` has what is
-    /// left of them), and addressing modes do the rest.
+    /// A lane's address, to be asked for lane after lane. Indexes leave the vector unit 64 bits at
+    /// a time (`word` has what is left of them), and addressing modes do the rest.
     pub(super) fn indexed_address(
         &mut self,
         indexed: &Indexed,

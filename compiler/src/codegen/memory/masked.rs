@@ -1,15 +1,17 @@
 //! Consecutive accesses by some of the lanes.
 //!
-//! A vector at a time: one whose lanes are all active is loaded or stored as such, and one without any is left out. Else each lane has an
-//! address of its own, which is that of memory of ours where the lane is not active. No lane is branched for, and no vector is put
-//! together in memory: the processor would wait until what was stored in pieces has arrived there before it gives it back as one. Loops over
-//! active lanes are for lanes of a byte or two, and for those with several elements.
+//! A vector at a time: one whose lanes are all active is loaded or stored as such, and one without
+//! any is left out. Else each lane has an address of its own, which is that of memory of ours where
+//! the lane is not active. No lane is branched for, and no vector is put together in memory: the
+//! processor would wait until what was stored in pieces has arrived there before it gives it back
+//! as one. Loops over active lanes are for lanes of a byte or two, and for those with several
+//! elements.
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use smallvec::{SmallVec, smallvec};
 
-use super::super::function::Gen;
 use super::super::parts::{Parts, lane_type, part_type};
+use super::super::values::Gen;
 use super::{LaneLayout, flags};
 use crate::ir::Type;
 
@@ -73,7 +75,8 @@ impl Gen<'_> {
         });
     }
 
-    /// Runs `body` for each part with an active lane. It gets where the part's lanes are and the part, and gives what it becomes.
+    /// Runs `body` for each part with an active lane. It gets where the part's lanes are and the
+    /// part, and gives what it becomes.
     fn each_part(
         &mut self,
         base: clif::Value,

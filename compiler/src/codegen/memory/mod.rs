@@ -2,13 +2,15 @@
 //!
 //! Of vectors, by shape: elements that lie end to end are loaded as vectors and taken apart with
 //! shuffles; others are accessed lane by lane. Lanes that a mask leaves out touch no memory of the
-//! program: consecutive accesses take the vector path when every lane is active and otherwise go vector by vector, or loop
-//! over the active ones; gathers and scatters redirect inactive lanes to memory of our own.
+//! program: consecutive accesses take the vector path when every lane is active and otherwise go
+//! vector by vector, or loop over the active ones; gathers and scatters redirect inactive lanes to
+//! memory of our own.
 //!
 //! - `mod.rs`: which way an access goes; scalar accesses.
 //! - `strided.rs`: one address and a distance between lanes.
 //! - `masked.rs`: the same by some of the lanes.
-//! - `gather.rs`: an address for each lane. `indexed.rs`: those that are made of a uniform one and an index.
+//! - `gather.rs`: an address for each lane. `indexed.rs`: those that are made of a uniform one and
+//!   an index.
 //! - `shuffle.rs`: from vectors as they lie in memory to one for each element, and back.
 //! - `copy.rs`: copies of bytes.
 //! - `atomic.rs`: atomics, lane by lane, and fences. `combine.rs`: those that all lanes do at once.
@@ -24,8 +26,8 @@ mod strided;
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
-use super::function::Gen;
 use super::parts::{Parts, Repr, lane_type};
+use super::values::Gen;
 use crate::ir::{Inst, Mem, Scalar, Type, Value};
 
 fn flags() -> clif::MemFlagsData {
@@ -50,7 +52,8 @@ impl LaneLayout {
         i64::from(self.scalar.bytes())
     }
 
-    /// Where element `k` of lane `l` is. A program may compute any stride, and run where it overflows.
+    /// Where element `k` of lane `l` is. A program may compute any stride, and run where it
+    /// overflows.
     fn at(self, l: i64, k: i64) -> i64 {
         l.wrapping_mul(self.stride).wrapping_add(k * self.size())
     }
@@ -211,7 +214,8 @@ impl Gen<'_> {
         }
     }
 
-    /// The parts of a value as it is stored: truth values as bytes of 0 and 1, scalars in every lane.
+    /// The parts of a value as it is stored: truth values as bytes of 0 and 1, scalars in every
+    /// lane.
     fn stored_parts(&mut self, value: Value, lanes: u8) -> Parts {
         if self.func.ty(value).scalar == Scalar::I1 && self.func.ty(value).lanes > 1 {
             let one = self.b.ins().iconst(types::I8, 1);

@@ -1,10 +1,11 @@
-//! From vectors as they lie in memory, in which a lane's elements take turns, to one for each element, and back.
+//! From vectors as they lie in memory, in which a lane's elements take turns, to one for each
+//! element, and back.
 
 use cranelift_codegen::ir as clif;
 use smallvec::{SmallVec, smallvec};
 
-use super::super::function::Gen;
 use super::super::parts::Parts;
+use super::super::values::Gen;
 use super::LaneLayout;
 
 impl Gen<'_> {

@@ -2,9 +2,9 @@
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC};
 
-use super::super::function::Gen;
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Parts, Repr, int_part_type, lane_type, part_count, part_type};
+use super::super::values::Gen;
 use super::{LaneLayout, flags};
 use crate::ir::{Mem, Scalar, Type, Value};
 
@@ -104,7 +104,8 @@ impl Gen<'_> {
             let vectors = self.load_contiguous(base, layout.scalar, total);
             return self.deinterleave(&vectors, layout);
         }
-        // Three-component vectors occupy four: the fourth is padding inside the same aligned 16 bytes.
+        // Three-component vectors occupy four: the fourth is padding inside the same aligned 16
+        // bytes.
         let padded = LaneLayout {
             elements: 4,
             ..layout

@@ -142,7 +142,8 @@ pub(super) fn finish_kernel(module: &mut Module, index: usize) -> Result<(), Str
     Ok(())
 }
 
-/// What a parameter says of its argument. The size of a structure passed by value is not in the text: at least eight.
+/// What a parameter says of its argument. The size of a structure passed by value is not in the
+/// text: at least eight.
 fn argument(ty: Type, source: ParamSource) -> ArgInfo {
     let (offset, kind, size) = match source {
         ParamSource::Value { offset } if ty == Type::PTR => {

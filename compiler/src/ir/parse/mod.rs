@@ -1,15 +1,15 @@
 //! The text form, read: what `print.rs` writes, and a little more.
 //!
-//! Value and block numbers are only names here. Comments start with `;`. A constant may be written as
-//! a number of its type: `const -1`, `const 1.5`, `const inf`. A rounding mode that does not
-//! matter may be left out (`convert.zext v0`). Functions, globals, locals and slots are numbered in the order of
-//! appearance, as the printer does.
+//! Value and block numbers are only names here. Comments start with `;`. A constant may be written
+//! as a number of its type: `const -1`, `const 1.5`, `const inf`. A rounding mode that does not
+//! matter may be left out (`convert.zext v0`). Functions, globals, locals and slots are numbered in
+//! the order of appearance, as the printer does.
 //!
 //! A function is read in two steps: first every line makes its block, instruction and
 //! results, so that the second can resolve operands wherever they are defined.
 //!
-//! [`module`] below splits a text into its globals, kernels (`items.rs`) and functions (`function.rs`); `op.rs` reads an operation's word, `text.rs` has
-//! what all of them read with.
+//! [`module`] below splits a text into its globals, kernels (`items.rs`) and functions
+//! (`function.rs`); `op.rs` reads an operation's word, `text.rs` has what all of them read with.
 
 mod function;
 mod items;
@@ -38,7 +38,8 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Reads a module. Kernels get the least [`KernelInfo`](crate::kernel_info::KernelInfo) that matches their parameters.
+/// Reads a module. Kernels get the least [`KernelInfo`](crate::kernel_info::KernelInfo) that
+/// matches their parameters.
 pub fn module(text: &str) -> Result<Module, ParseError> {
     let lines: Vec<(usize, &str)> = text
         .lines()

@@ -1,4 +1,5 @@
-//! Addresses, and instructions that access memory: alignment, strides, masks, atomics, barrier contexts.
+//! Addresses, and instructions that access memory: alignment, strides, masks, atomics, barrier
+//! contexts.
 
 use super::{Operands, Verifier, is};
 use crate::ir::{AtomicOp, Mem, Op, Scalar, Stage, Type, Value};

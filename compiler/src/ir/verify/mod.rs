@@ -1,11 +1,13 @@
 //! What is well formed at each [`Stage`].
 //!
-//! Four things are checked: that arenas, block lists and [`ValueDef`]s agree; that operand and result counts and
-//! types are what [`Op`]'s docs say; that every definition dominates its uses; and what a stage
-//! promises (no calls after inlining, one lane after `scalarize`, ...). Cost: near linear.
+//! Four things are checked: that arenas, block lists and [`ValueDef`]s agree; that operand and
+//! result counts and types are what [`Op`]'s docs say; that every definition dominates its uses;
+//! and what a stage promises (no calls after inlining, one lane after `scalarize`, ...). Cost: near
+//! linear.
 //!
-//! [`verify`] below walks a function and checks how it hangs together; `flow.rs` checks its jumps and what its stage allows,
-//! `values.rs`, `memory.rs`, `images.rs` and `work_items.rs` the instructions.
+//! [`verify`] below walks a function and checks how it hangs together; `flow.rs` checks its jumps
+//! and what its stage allows, `values.rs`, `memory.rs`, `images.rs` and `work_items.rs` the
+//! instructions.
 
 /// `Err` of a formatted message unless the condition holds.
 macro_rules! ensure {
@@ -28,8 +30,8 @@ use super::{
     Block, DominatorTree, Function, Inst, InstData, Module, Op, Stage, Type, Value, ValueDef,
 };
 
-/// Checks a function. With a module, entities that it names are checked too. The error says what is wrong with
-/// which instruction, and of which function.
+/// Checks a function. With a module, entities that it names are checked too. The error says what is
+/// wrong with which instruction, and of which function.
 pub fn verify(func: &Function, stage: Stage, module: Option<&Module>) -> Result<(), String> {
     let mut verifier = Verifier {
         func,

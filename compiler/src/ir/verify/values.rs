@@ -1,4 +1,5 @@
-//! Instructions that compute values from values: constants, arithmetic, comparisons, conversions, lanes, built-ins.
+//! Instructions that compute values from values: constants, arithmetic, comparisons, conversions,
+//! lanes, built-ins.
 
 use super::{Operands, Verifier, is};
 use crate::ir::{BinOp, ConvertOp, Op, Rounding, Scalar, Type, UnOp};

@@ -1,4 +1,5 @@
-//! What work-items do together or know of each other: barriers, collectives, queries, lanes of a vector; calls and `printf`.
+//! What work-items do together or know of each other: barriers, collectives, queries, lanes of a
+//! vector; calls and `printf`.
 
 use super::values::binary_takes;
 use super::{Operands, Verifier, is};
@@ -104,7 +105,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Operands are the same for all work-items or have a lane for each, as the mask and the result do.
+    /// Operands are the same for all work-items or have a lane for each, as the mask and the result
+    /// do.
     fn check_device(
         &self,
         o: &Operands<'_>,

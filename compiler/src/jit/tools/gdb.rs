@@ -1,5 +1,5 @@
-//! Code shown to gdb by its "JIT Compilation Interface" (the chapter of gdb's manual): a list of object files in memory, and a
-//! function that gdb stops at when the list has changed.
+//! Code shown to gdb by its "JIT Compilation Interface" (the chapter of gdb's manual): a list of
+//! object files in memory, and a function that gdb stops at when the list has changed.
 //!
 //! The object file has a symbol for the kernel, at its address, and DWARF line numbers.
 
@@ -39,7 +39,8 @@ struct Descriptor {
 const REGISTER: u32 = 1;
 const UNREGISTER: u32 = 2;
 
-// gdb looks for the two symbols by name in every library, so that other compilers in the process may have them as well.
+// gdb looks for the two symbols by name in every library, so that other compilers in the process
+// may have them as well.
 #[unsafe(no_mangle)]
 static mut __jit_debug_descriptor: Descriptor = Descriptor {
     version: 1,
@@ -85,7 +86,8 @@ impl Registration {
             size: file.len() as u64,
         })));
         let _guard = lock();
-        // SAFETY: the list and the descriptor are ours alone while the lock is held, and entries in the list live.
+        // SAFETY: the list and the descriptor are ours alone while the lock is held, and entries in
+        // the list live.
         unsafe {
             let list = &raw mut __jit_debug_descriptor;
             (*entry.as_ptr()).next = (*list).first;
@@ -160,7 +162,8 @@ fn object_file(code: &Described<'_>) -> Vec<u8> {
     file
 }
 
-/// Writes the address into the header of the section of code, which object files otherwise leave to the linker.
+/// Writes the address into the header of the section of code, which object files otherwise leave to
+/// the linker.
 fn place_code(file: &mut [u8], address: u64) {
     const SECTION_HEADERS: usize = 0x28;
     const ENTRY_SIZE: usize = 64;

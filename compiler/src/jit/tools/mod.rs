@@ -1,6 +1,7 @@
-//! Generated code made visible to profilers and debuggers, when `BROLGA_TOOLS` asks for it: kernels' names, and source lines
-//! where the program was built with them (`-g`). Names alone `perf record` gets without being asked: `cranelift-jit` writes
-//! perf's map of symbols when it runs under it.
+//! Generated code made visible to profilers and debuggers, when `BROLGA_TOOLS` asks for it:
+//! kernels' names, and source lines where the program was built with them (`-g`). Names alone `perf
+//! record` gets without being asked: `cranelift-jit` writes perf's map of symbols when it runs
+//! under it.
 //!
 //! | value | for | what happens |
 //! | --- | --- | --- |
@@ -65,7 +66,8 @@ pub struct DebuggerRegistration {
     _gdb: Option<gdb::Registration>,
 }
 
-/// Tells the tools that there is this code. What cannot be written is said on standard error and otherwise ignored.
+/// Tells the tools that there is this code. What cannot be written is said on standard error and
+/// otherwise ignored.
 pub fn tell(code: &Described<'_>) -> DebuggerRegistration {
     let tools = Tools::wanted();
     if tools.jitdump

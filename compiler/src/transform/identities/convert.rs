@@ -3,10 +3,10 @@
 use super::truth::of_choice;
 use super::{Rewrite, Rewrite::Value as Use, bin, def, op};
 use crate::ir::{BinOp, ConvertOp, Op, Rounding, Scalar, Type, Value, Wrap, eval};
-use crate::transform::fold::Folder;
+use crate::transform::cursor::Cursor;
 
 pub(super) fn convert(
-    f: &mut Folder,
+    f: &mut Cursor,
     operation: ConvertOp,
     rounding: Rounding,
     x: Value,
@@ -76,8 +76,9 @@ pub(super) fn convert(
     }
 }
 
-/// `widen(x + c)` is `widen(x) + widen(c)` when `x + c` does not overflow: the constant part of an index comes out of it.
-fn widen_sum(f: &mut Folder, operation: ConvertOp, x: Value, ty: Type) -> Option<Rewrite> {
+/// `widen(x + c)` is `widen(x) + widen(c)` when `x + c` does not overflow: the constant part of an
+/// index comes out of it.
+fn widen_sum(f: &mut Cursor, operation: ConvertOp, x: Value, ty: Type) -> Option<Rewrite> {
     let (&Op::Binary(BinOp::IAdd, wrap), args) = def(f.func, x)? else {
         return None;
     };
@@ -98,7 +99,7 @@ fn widen_sum(f: &mut Folder, operation: ConvertOp, x: Value, ty: Type) -> Option
     op(Op::Binary(BinOp::IAdd, wrap), &[wide, c])
 }
 
-pub(super) fn ptr_add(f: &mut Folder, ptr: Value, bytes: Value, ty: Type) -> Option<Rewrite> {
+pub(super) fn ptr_add(f: &mut Cursor, ptr: Value, bytes: Value, ty: Type) -> Option<Rewrite> {
     let func = &*f.func;
     let bytes_ty = func.ty(bytes);
     let inner = match def(func, ptr) {
@@ -127,8 +128,9 @@ pub(super) fn ptr_add(f: &mut Folder, ptr: Value, bytes: Value, ty: Type) -> Opt
     op(Op::PtrAdd, &[moved, c])
 }
 
-/// `bytes` as a value without a constant part, and that part: of `x + c`, `(x + c) * k` or `(x + c) << k`.
-fn constant_part(f: &mut Folder, bytes: Value) -> Option<(Value, u64)> {
+/// `bytes` as a value without a constant part, and that part: of `x + c`, `(x + c) * k` or `(x + c)
+/// << k`.
+fn constant_part(f: &mut Cursor, bytes: Value) -> Option<(Value, u64)> {
     let func = &*f.func;
     let ty = func.ty(bytes);
     let sum = |value: Value| match def(func, value) {

@@ -2,10 +2,10 @@
 
 use super::{Rewrite, Rewrite::Value as Use, bin, op, operand_of, un};
 use crate::ir::{BinOp, Function, Op, Scalar, Type, UnOp, Value, eval};
-use crate::transform::fold::Folder;
+use crate::transform::cursor::Cursor;
 
 pub(super) fn float_binary(
-    f: &mut Folder,
+    f: &mut Cursor,
     operation: BinOp,
     a: Value,
     b: Value,
@@ -29,7 +29,8 @@ pub(super) fn float_binary(
         BinOp::FMul | BinOp::FDiv if cb == Some(1.0) => Some(Use(a)),
         BinOp::FMul | BinOp::FDiv if cb == Some(-1.0) => un(UnOp::FNeg, a),
         BinOp::FDiv => {
-            // Dividing by a power of two is multiplying by its inverse, when that is a normal number.
+            // Dividing by a power of two is multiplying by its inverse, when that is a normal
+            // number.
             if let Some(c) = cb
                 && c.is_normal()
                 && c.to_bits() << 12 == 0

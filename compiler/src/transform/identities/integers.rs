@@ -3,10 +3,10 @@
 use super::truth::truth_binary;
 use super::{Rewrite, Rewrite::Value as Use, bin, constant, convert_op, def, op, operand_of, un};
 use crate::ir::{BinOp, ConvertOp, Function, Op, Scalar, Type, UnOp, Value, Wrap, eval};
-use crate::transform::fold::Folder;
+use crate::transform::cursor::Cursor;
 
 pub(super) fn int_binary(
-    f: &mut Folder,
+    f: &mut Cursor,
     operation: BinOp,
     wrap: Wrap,
     a: Value,
@@ -135,7 +135,7 @@ fn of_two_values(
 
 /// `(x op c1) op c2`, with `a` the inner result and `c` the outer constant.
 fn chained(
-    f: &mut Folder,
+    f: &mut Cursor,
     operation: BinOp,
     wrap: Wrap,
     a: Value,
@@ -209,7 +209,7 @@ fn chained(
 
 /// `(x inner d) operation c`, shifts one way and back by constants below the width.
 fn opposite_shifts(
-    f: &mut Folder,
+    f: &mut Cursor,
     (operation, amount): (BinOp, u64),
     (inner, before): (BinOp, u64),
     x: Value,
@@ -218,8 +218,8 @@ fn opposite_shifts(
     let mask = ty.scalar.mask();
     let bits = u64::from(ty.scalar.bits());
     match (operation, inner) {
-        // What is left of a narrow integer after it was shifted to the top is that integer widened, maybe scaled. Said so, it
-        // is seen to be an id or an index.
+        // What is left of a narrow integer after it was shifted to the top is that integer widened,
+        // maybe scaled. Said so, it is seen to be an id or an index.
         (BinOp::AShr, BinOp::Shl) => {
             let top = before;
             let narrow = Scalar::int((bits - top) as u32)

@@ -4,10 +4,10 @@ use smallvec::smallvec;
 
 use super::{Rewrite, Rewrite::Value as Use, constant, def, op};
 use crate::ir::{Function, Op, Type, Value};
-use crate::transform::fold::Folder;
+use crate::transform::cursor::Cursor;
 
 /// Vectors taken apart and put together.
-pub(super) fn lanes(f: &mut Folder, operation: &Op, args: &[Value], ty: Type) -> Option<Rewrite> {
+pub(super) fn lanes(f: &mut Cursor, operation: &Op, args: &[Value], ty: Type) -> Option<Rewrite> {
     let func = &*f.func;
     match operation {
         Op::Splat if ty.is_scalar() => Some(Use(args[0])),

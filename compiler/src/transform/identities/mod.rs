@@ -1,6 +1,7 @@
 //! The rules of `fold.rs`: what an instruction is equal to, given what defines its operands.
 //!
-//! One function for each group of operations, each a `match` that says the rule; [`rewrite`] below chooses.
+//! One function for each group of operations, each a `match` that says the rule; [`rewrite`] below
+//! chooses.
 
 mod convert;
 mod floats;
@@ -15,7 +16,7 @@ use self::floats::{float_binary, fma};
 use self::integers::int_binary;
 use self::lanes::lanes;
 use self::truth::{icmp, select};
-use super::fold::Folder;
+use super::cursor::Cursor;
 use crate::ir::{BinOp, ConvertOp, Function, Inst, Op, Rounding, Type, UnOp, Value, Wrap};
 
 /// What to put in an instruction's place.
@@ -29,7 +30,7 @@ pub(super) enum Rewrite {
 use Rewrite::Value as Use;
 
 /// The rule that applies to an instruction, if any.
-pub(super) fn rewrite(f: &mut Folder, inst: Inst) -> Option<Rewrite> {
+pub(super) fn rewrite(f: &mut Cursor, inst: Inst) -> Option<Rewrite> {
     let data = &f.func.insts[inst];
     let args = data.args.clone();
     let ty = f.func.ty(data.results[0]);

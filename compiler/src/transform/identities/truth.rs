@@ -2,7 +2,7 @@
 
 use super::{Rewrite, Rewrite::Value as Use, bin, constant, convert_op, def, op, operand_of, un};
 use crate::ir::{BinOp, ConvertOp, Function, IntCC, Op, Scalar, Type, UnOp, Value, Wrap, eval};
-use crate::transform::fold::Folder;
+use crate::transform::cursor::Cursor;
 
 /// A value that is one of two constants: a truth value, the bits when it holds, and when not.
 fn choice(func: &Function, value: Value) -> Option<(Value, u64, u64)> {
@@ -23,7 +23,7 @@ fn choice(func: &Function, value: Value) -> Option<(Value, u64, u64)> {
 }
 
 /// One of two constants; `None` when only a select says it.
-fn choose(f: &mut Folder, truth: Value, set: u64, clear: u64, ty: Type) -> Option<Rewrite> {
+fn choose(f: &mut Cursor, truth: Value, set: u64, clear: u64, ty: Type) -> Option<Rewrite> {
     let all = ty.scalar.mask();
     if set == clear {
         return constant(set, ty);
@@ -56,7 +56,7 @@ fn choose(f: &mut Folder, truth: Value, set: u64, clear: u64, ty: Type) -> Optio
 
 /// A pure operation on one of two constants (and constants) is one of two others.
 pub(super) fn of_choice(
-    f: &mut Folder,
+    f: &mut Cursor,
     operation: &Op,
     x: Value,
     more: &[(Type, u64)],
@@ -93,7 +93,7 @@ fn zero_or_one(func: &Function, value: Value) -> Option<Value> {
 
 /// Truth values that went through integers, as `bool` variables in memory do.
 pub(super) fn truth_binary(
-    f: &mut Folder,
+    f: &mut Cursor,
     operation: BinOp,
     a: Value,
     b: Value,
@@ -117,7 +117,7 @@ pub(super) fn truth_binary(
     None
 }
 
-pub(super) fn icmp(f: &mut Folder, cc: IntCC, a: Value, b: Value) -> Option<Rewrite> {
+pub(super) fn icmp(f: &mut Cursor, cc: IntCC, a: Value, b: Value) -> Option<Rewrite> {
     let func = &*f.func;
     let ty = func.ty(a);
     let mask_ty = ty.as_mask();
@@ -188,7 +188,7 @@ pub(super) fn icmp(f: &mut Folder, cc: IntCC, a: Value, b: Value) -> Option<Rewr
     }
 }
 
-pub(super) fn select(f: &mut Folder, args: &[Value]) -> Option<Rewrite> {
+pub(super) fn select(f: &mut Cursor, args: &[Value]) -> Option<Rewrite> {
     let (cond, a, b) = (args[0], args[1], args[2]);
     let func = &*f.func;
     if a == b {

@@ -27,7 +27,8 @@ fn check(body: &str) {
     }
 }
 
-/// v10: i64 the item's index, v11, v12 the addresses of its words in the input and output, v13 its input.
+/// v10: i64 the item's index, v11, v12 the addresses of its words in the input and output, v13 its
+/// input.
 const HEAD: &str = "
 block0(v0: ptr, v1: ptr, v2: i32, v3: i32):
   v10: i64 = query.global_linear_id
@@ -205,8 +206,8 @@ fn divergent_switch_and_two_elements() {
     );
 }
 
-/// A barrier around an exchange through work-group memory. v20: the item's local index, v21 the group's size,
-/// v22 the address of the item's word of `l0`.
+/// A barrier around an exchange through work-group memory. v20: the item's local index, v21 the
+/// group's size, v22 the address of the item's word of `l0`.
 const EXCHANGE: &str = "
   local l0 \"tile\" size 1024 align 4
 block0(v0: ptr, v1: ptr, v2: i32, v3: i32):
@@ -276,7 +277,8 @@ fn rotation_in_a_loop_around_barriers() {
 
 #[test]
 fn loop_bound_from_memory() {
-    // The bound is loaded from work-group memory, and the accumulator is used old and new after a rotated loop.
+    // The bound is loaded from work-group memory, and the accumulator is used old and new after a
+    // rotated loop.
     check(&format!(
         "{EXCHANGE}
          v40: i32 = const 0
@@ -472,7 +474,8 @@ fn strided_loop_over_a_wide_index() {
 
 #[test]
 fn some_return_before_a_barrier() {
-    // Work-items past a limit return; the others use their neighbours' values, and loop around a barrier.
+    // Work-items past a limit return; the others use their neighbours' values, and loop around a
+    // barrier.
     check(&format!(
         "{EXCHANGE}
          v40: i32 = const 0

@@ -1,7 +1,8 @@
 //! Random kernels with structured and less structured control flow.
 //!
-//! A kernel has a few `i32` variables, all handed to every block as parameters. Each work-item writes only words of
-//! its own, and adds to a few shared ones atomically, so that the order of work-items does not matter.
+//! A kernel has a few `i32` variables, all handed to every block as parameters. Each work-item
+//! writes only words of its own, and adds to a few shared ones atomically, so that the order of
+//! work-items does not matter.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -332,8 +333,8 @@ impl Generator<'_> {
         self.enter(after);
     }
 
-    /// A barrier around an exchange through work-group memory would need its size; what matters here
-    /// is what lives across.
+    /// A barrier around an exchange through work-group memory would need its size; what matters
+    /// here is what lives across.
     fn barrier(&mut self) {
         self.b.ins(
             Op::Barrier(crate::ir::Fence {

@@ -131,7 +131,8 @@ impl<'a> Case<'a> {
                 Arg::Buffer(_) | Arg::Image(_) => {
                     addresses.next().expect("an address").to_le_bytes().to_vec()
                 }
-                // It takes as much as a handle in a kernel's signature, and is a number in the text form of the IR.
+                // It takes as much as a handle in a kernel's signature, and is a number in the text
+                // form of the IR.
                 Arg::Sampler(bits) => {
                     let bytes = u64::from(*bits).to_le_bytes();
                     bytes[..bytes.len().min(info.size as usize)].to_vec()
@@ -178,8 +179,8 @@ impl<'a> Case<'a> {
     }
 }
 
-/// A `printf` call as text: its format quoted, then the lanes of its arguments. Strings are quoted, pointers
-/// are not told apart, integers are signed.
+/// A `printf` call as text: its format quoted, then the lanes of its arguments. Strings are quoted,
+/// pointers are not told apart, integers are signed.
 pub fn printf_text(call: &PrintfCall) -> String {
     let mut text = format!("{:?}", String::from_utf8_lossy(&call.format));
     for arg in &call.args {

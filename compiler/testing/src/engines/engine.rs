@@ -43,7 +43,8 @@ impl Engine {
         }
     }
 
-    /// Whether a test that asks for these engines, or for all, runs in this one. `w` asks for all widths.
+    /// Whether a test that asks for these engines, or for all, runs in this one. `w` asks for all
+    /// widths.
     pub fn wanted(self, names: &[String]) -> bool {
         let name = self.name();
         names.is_empty()

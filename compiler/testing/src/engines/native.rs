@@ -61,8 +61,8 @@ unsafe extern "C" fn sink(
     lanes: *const u64,
     count: u64,
 ) {
-    // SAFETY: `run` gave this vector, which nothing else uses meanwhile; the arrays are as the contract of
-    // `PrintfFn` says, and strings end with NUL.
+    // SAFETY: `run` gave this vector, which nothing else uses meanwhile; the arrays are as the
+    // contract of `PrintfFn` says, and strings end with NUL.
     let text = unsafe {
         let format = CStr::from_ptr(format.cast::<c_char>());
         let mut text = format!("{:?}", format.to_string_lossy());
@@ -102,7 +102,8 @@ impl device::Host for Process {
     type Error = String;
 
     fn read(&mut self, address: u64, to: &mut [u8]) -> Result<(), String> {
-        // SAFETY: the same kernel was checked by the interpreter, which found that the memory is there.
+        // SAFETY: the same kernel was checked by the interpreter, which found that the memory is
+        // there.
         unsafe { std::ptr::copy_nonoverlapping(address as *const u8, to.as_mut_ptr(), to.len()) };
         Ok(())
     }
@@ -116,7 +117,8 @@ impl device::Host for Process {
 
 /// Does what kernels ask of the device: `context` is a `Sequence`.
 unsafe extern "C" fn serve(context: *mut c_void, what: u64, words: *const u64, count: u64) -> u64 {
-    // SAFETY: `run` gave this, which nothing else uses meanwhile; the array is as the contract of `DeviceFn` says.
+    // SAFETY: `run` gave this, which nothing else uses meanwhile; the array is as the contract of
+    // `DeviceFn` says.
     let (sequence, words) = unsafe {
         (
             &mut *context.cast::<Sequence>(),
@@ -174,8 +176,9 @@ impl Session<'_> {
         // In two ranges, as threads would take them, the second one first.
         let entry = compiled.entry();
         for (begin, end) in [(groups / 2, groups), (0, groups / 2)] {
-            // SAFETY: the launch and what it points to live, and scratch memory is as large and aligned as
-            // asked for. The accesses of the kernel itself were checked by the interpreter.
+            // SAFETY: the launch and what it points to live, and scratch memory is as large and
+            // aligned as asked for. The accesses of the kernel itself were checked by the
+            // interpreter.
             unsafe { entry(&raw const launch, scratch.address(), begin, end) };
         }
         scratch

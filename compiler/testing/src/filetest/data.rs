@@ -41,7 +41,8 @@ fn element(scalar: Scalar, word: &str) -> Result<u64, String> {
     fits.then_some(value as u64 & scalar.mask()).ok_or_else(bad)
 }
 
-/// Arbitrary elements, the same ones every time: any bits, small numbers, and the ends of the range.
+/// Arbitrary elements, the same ones every time: any bits, small numbers, and the ends of the
+/// range.
 fn random(scalar: Scalar, count: u64, seed: u64) -> impl Iterator<Item = (Scalar, u64)> {
     // SplitMix64.
     let mut state = seed.wrapping_mul(0xd134_2543_de82_ef95);

@@ -174,7 +174,8 @@ pub fn parse(text: &str) -> Result<Test, String> {
     Ok(test)
 }
 
-/// `buffer i32 [..]`, `value f32 1.5`, `local 64`, `image 2d 4x2 rgba unorm_int8 i8 [..]`, `sampler clamp nearest`.
+/// `buffer i32 [..]`, `value f32 1.5`, `local 64`, `image 2d 4x2 rgba unorm_int8 i8 [..]`, `sampler
+/// clamp nearest`.
 fn argument(text: &str) -> Result<Arg, String> {
     let (kind, rest) = text
         .split_once(' ')

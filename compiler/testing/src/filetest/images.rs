@@ -15,7 +15,8 @@ fn named<T: Copy + std::fmt::Debug>(all: &[T], word: &str) -> Result<T, String> 
         .ok_or_else(|| format!("unknown word {word:?} in an image's format"))
 }
 
-/// A dimensionality, sizes, a channel order, a channel data type, pitches if rows or planes do not lie end to end, and the contents.
+/// A dimensionality, sizes, a channel order, a channel data type, pitches if rows or planes do not
+/// lie end to end, and the contents.
 pub fn image(text: &str) -> Result<Image, String> {
     let mut words = text.split_whitespace().peekable();
     let mut word = |what: &str| words.next().ok_or_else(|| format!("expected {what}"));

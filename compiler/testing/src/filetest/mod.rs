@@ -70,7 +70,8 @@ fn load(path: &Path, text: &str) -> Result<Module, String> {
     Ok(module)
 }
 
-/// Assembles the modules of a `.spvasm` file with `spirv-as`, for the version of SPIR-V its comments name, else 1.4.
+/// Assembles the modules of a `.spvasm` file with `spirv-as`, for the version of SPIR-V its
+/// comments name, else 1.4.
 fn assemble(text: &str) -> Result<Vec<Vec<u32>>, String> {
     let version = text
         .lines()

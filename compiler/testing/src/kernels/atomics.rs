@@ -1,8 +1,9 @@
 //! Atomics whose outcome does not depend on the order of work-items.
 //!
-//! Either on a counter that has one commutative operation of its own and whose value before nobody looks at, or on an element that
-//! belongs to the work-item, where the result is a value like any other. Sums of floating-point numbers are commutative as long
-//! as they are exact: small whole numbers, in half precision ones (which stop at 2048 in any order).
+//! Either on a counter that has one commutative operation of its own and whose value before nobody
+//! looks at, or on an element that belongs to the work-item, where the result is a value like any
+//! other. Sums of floating-point numbers are commutative as long as they are exact: small whole
+//! numbers, in half precision ones (which stop at 2048 in any order).
 
 use brolga_compiler::ir::{AtomicOp, Scalar, Type};
 use rand::Rng;

@@ -90,8 +90,8 @@ impl Generator {
         self.emit(Type::I32, "and", &[n, mask])
     }
 
-    /// A counted loop that carries a value, with a break and a `continue` perhaps. The trip count may differ between
-    /// work-items.
+    /// A counted loop that carries a value, with a break and a `continue` perhaps. The trip count
+    /// may differ between work-items.
     pub(super) fn repeat(&mut self, depth: u32) {
         let uniform = self.converged && self.chance(0.5);
         let ty = self.carried();
@@ -151,7 +151,8 @@ impl Generator {
         self.join(after, ty, false);
     }
 
-    /// A loop that work-items run as often as they like, in whose first rounds, which all have, they meet.
+    /// A loop that work-items run as often as they like, in whose first rounds, which all have,
+    /// they meet.
     pub(super) fn guarded_rounds(&mut self, depth: u32) {
         let ty = self.carried();
         let (header, body, after) = (self.new_block(), self.new_block(), self.new_block());
@@ -364,8 +365,8 @@ impl Generator {
         self.begin(next);
     }
 
-    /// A number of 32 bits that goes up or down from work-item to work-item and may wrap, extended perhaps, and one to compare it
-    /// with, in either order.
+    /// A number of 32 bits that goes up or down from work-item to work-item and may wrap, extended
+    /// perhaps, and one to compare it with, in either order.
     fn index_and_bound(&mut self) -> (usize, usize) {
         let mut ty = Type::I32;
         let id = self.global_id;

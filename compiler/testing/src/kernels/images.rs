@@ -1,5 +1,5 @@
-//! Images: one of any kind and format that is read anywhere, in any way; and one that is read and written, with a row of
-//! texels for each work-item.
+//! Images: one of any kind and format that is read anywhere, in any way; and one that is read and
+//! written, with a row of texels for each work-item.
 
 use super::{Generator, OWN};
 use brolga_compiler::image::{Component, ImageDim};

@@ -53,7 +53,8 @@ impl Generator {
     }
 
     pub(super) fn file(mut self, seed: u64) -> String {
-        // Parameters: inputs, outputs, counters, a number, work-group memory, a value, digests, images.
+        // Parameters: inputs, outputs, counters, a number, work-group memory, a value, digests,
+        // images.
         for _ in 0..5 {
             self.fresh();
         }

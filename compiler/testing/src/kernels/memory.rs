@@ -1,4 +1,5 @@
-//! Loads and stores: of inputs by every shape of index, of places of a work-item's own, of private arrays.
+//! Loads and stores: of inputs by every shape of index, of places of a work-item's own, of private
+//! arrays.
 
 use super::{Generator, INPUTS, OWN, PRIVATE};
 use brolga_compiler::ir::Type;

@@ -1,19 +1,23 @@
 //! Random kernels made to be vectorized, as file tests without expectations.
 //!
-//! A kernel reads two input buffers at consecutive, strided, reversed, uniform and arbitrary indexes, stores to places
-//! of its own in two output buffers, reads and writes images, exchanges values in sub-groups, keeps private arrays, counts with atomics whose order does not matter, and meets its
-//! group at barriers in uniform control flow. In between it does every pure operation on every type under
-//! divergent and uniform branches, loops and switches, and jumps into loops.
+//! A kernel reads two input buffers at consecutive, strided, reversed, uniform and arbitrary
+//! indexes, stores to places of its own in two output buffers, reads and writes images, exchanges
+//! values in sub-groups, keeps private arrays, counts with atomics whose order does not matter, and
+//! meets its group at barriers in uniform control flow. In between it does every pure operation on
+//! every type under divergent and uniform branches, loops and switches, and jumps into loops.
 //!
-//! Which values are the same for the whole group is tracked, because barriers may depend on those only. What would
-//! leave the result to the engine is kept out: every index is masked, every loop counts, and a float goes to
-//! memory, to its bits or to a sign only with its NaNs made one (`Generator::canonical`).
+//! Which values are the same for the whole group is tracked, because barriers may depend on those
+//! only. What would leave the result to the engine is kept out: every index is masked, every loop
+//! counts, and a float goes to memory, to its bits or to a sign only with its NaNs made one
+//! (`Generator::canonical`).
 //!
-//! - this file: the generator's state, and how it emits an instruction. `kernel.rs`: the frame of a kernel.
-//! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `images.rs`, `atomics.rs`, `groups.rs`, `control.rs`, `unstructured.rs`:
-//!   the kinds.
+//! - this file: the generator's state, and how it emits an instruction. `kernel.rs`: the frame of a
+//!   kernel.
+//! - `statements.rs`: which statement comes next. `expressions.rs`, `memory.rs`, `images.rs`,
+//!   `atomics.rs`, `groups.rs`, `control.rs`, `unstructured.rs`: the kinds.
 //! - `values.rs`: operands. `range.rs`: launches.
-//! - `private_memory.rs`: a generator of other kernels, with calls and private memory of mixed types.
+//! - `private_memory.rs`: a generator of other kernels, with calls and private memory of mixed
+//!   types.
 
 mod atomics;
 mod control;
@@ -64,7 +68,8 @@ pub fn test(seed: u64) -> String {
     Generator::new(rng, range).file(seed)
 }
 
-/// A kernel of the other generator, whose strength is private memory and calls, with a random launch.
+/// A kernel of the other generator, whose strength is private memory and calls, with a random
+/// launch.
 fn of_private_memory(seed: u64, rng: &mut ChaCha8Rng) -> String {
     let range = Range::new(rng, 1);
     let items = range.global[0] + range.offset[0];
@@ -103,7 +108,8 @@ struct Generator {
     vectors: bool,
     inputs: [Scalar; 2],
     outputs: [Scalar; 2],
-    /// Whether the elements of a work-item in an output buffer are neighbours, or those of neighbours are.
+    /// Whether the elements of a work-item in an output buffer are neighbours, or those of
+    /// neighbours are.
     interleaved: [bool; 2],
     /// Private arrays: address and element type.
     arrays: Vec<(usize, Scalar)>,

@@ -1,10 +1,11 @@
 //! Random kernels, as IR text: valid, terminating, without undefined behaviour.
 //!
 //! A kernel `k` takes a buffer of which each work-item owns [`ITEM_BYTES`] bytes, and one of
-//! [`INPUT_BYTES`] bytes that all only read. It and the functions that it calls do everything through nested statements
-//! over values in scope: arithmetic of every type, vectors, private memory accessed as different types and copied,
-//! branches, loops with several exits, switches, early returns, barriers. What would leave the result to the engine
-//! is kept out: private memory is set at each function's start, and floats go to memory or to their bits only when they are not
+//! [`INPUT_BYTES`] bytes that all only read. It and the functions that it calls do everything
+//! through nested statements over values in scope: arithmetic of every type, vectors, private
+//! memory accessed as different types and copied, branches, loops with several exits, switches,
+//! early returns, barriers. What would leave the result to the engine is kept out: private memory
+//! is set at each function's start, and floats go to memory or to their bits only when they are not
 //! NaN, whose sign and payload may differ.
 
 use std::fmt::Write as _;
@@ -17,7 +18,8 @@ use super::SCALARS;
 
 /// Bytes of the first buffer for each work-item.
 pub const ITEM_BYTES: usize = 128;
-/// Of those, the bytes that loads and stores in the middle of the kernel use; its last values go to the rest.
+/// Of those, the bytes that loads and stores in the middle of the kernel use; its last values go to
+/// the rest.
 const COMMON_BYTES: u32 = 32;
 /// Bytes of the second buffer.
 pub const INPUT_BYTES: usize = 64;
@@ -309,7 +311,8 @@ impl<'a> Generator<'a> {
         self.emit(to, &format!("convert.{op}.{mode} v{a}"));
     }
 
-    /// The address of `bytes` bytes in some private memory, or in this work-item's part of the buffer.
+    /// The address of `bytes` bytes in some private memory, or in this work-item's part of the
+    /// buffer.
     fn address(&mut self, bytes: u32) -> (usize, &'static str) {
         let fitting: Vec<(usize, u32, &str)> = self
             .memory

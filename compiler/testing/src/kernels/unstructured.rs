@@ -42,7 +42,8 @@ impl Generator {
         self.join(blocks[4], ty, false);
     }
 
-    /// Blocks that jump to each other, entered at two or three of them: a loop with several entries.
+    /// Blocks that jump to each other, entered at two or three of them: a loop with several
+    /// entries.
     pub(super) fn jumps_into_a_loop(&mut self, depth: u32) {
         let uniform = self.converged && self.chance(0.5);
         let ty = self.carried();

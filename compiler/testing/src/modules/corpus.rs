@@ -1,5 +1,5 @@
-//! The modules that mutation starts from: every `.spvasm` file of the tests that is not there to be refused,
-//! assembled, and random valid ones.
+//! The modules that mutation starts from: every `.spvasm` file of the tests that is not there to be
+//! refused, assembled, and random valid ones.
 
 use std::path::{Path, PathBuf};
 

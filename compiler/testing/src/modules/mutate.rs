@@ -15,7 +15,8 @@ use crate::judge::panic_message;
 /// Words of a module's header.
 const HEADER: usize = 5;
 
-/// The instructions of a module, as word ranges; what follows a nonsensical length is one of its own.
+/// The instructions of a module, as word ranges; what follows a nonsensical length is one of its
+/// own.
 fn instructions(words: &[u32]) -> Vec<std::ops::Range<usize>> {
     let mut ranges = Vec::new();
     let mut at = HEADER;
@@ -181,7 +182,8 @@ const CONSTANT: u32 = 43;
 const EXT_INST: u32 = 12;
 const FUNCTION: u32 = 54;
 
-/// A change that is likely to leave the module valid, so that what comes after the checks is tried too.
+/// A change that is likely to leave the module valid, so that what comes after the checks is tried
+/// too.
 fn mutate_gently(words: &mut [u32], insts: &[std::ops::Range<usize>], rng: &mut ChaCha8Rng) {
     let inst = insts[rng.random_range(0..insts.len())].clone();
     let opcode = words[inst.start] & 0xffff;

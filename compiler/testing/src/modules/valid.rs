@@ -1,8 +1,10 @@
-//! Random SPIR-V modules that are valid: a corpus for mutation, and tests of the way from SPIR-V to results.
+//! Random SPIR-V modules that are valid: a corpus for mutation, and tests of the way from SPIR-V to
+//! results.
 //!
-//! A kernel `k` reads a buffer of `WORDS` `uint`s and stores one for each work-item in another, after arithmetic of every
-//! scalar and some vector types, conversions, variables, arrays, branches, loops and switches with phis, calls and
-//! `OpenCL.std`. Floats become integers by conversion only, so NaNs look the same in every engine.
+//! A kernel `k` reads a buffer of `WORDS` `uint`s and stores one for each work-item in another,
+//! after arithmetic of every scalar and some vector types, conversions, variables, arrays,
+//! branches, loops and switches with phis, calls and `OpenCL.std`. Floats become integers by
+//! conversion only, so NaNs look the same in every engine.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -322,7 +324,8 @@ impl Build {
                 self.of(Op::Select, ty.id, &[cond, a, b])
             }
             5 => {
-                // Names of OpenCL.std: fabs, floor, fmax, sqrt; s_abs, s_max, u_min, clz, popcount, rotate, u_mad_hi.
+                // Names of OpenCL.std: fabs, floor, fmax, sqrt; s_abs, s_max, u_min, clz, popcount,
+                // rotate, u_mad_hi.
                 let (number, count) = if ty.float {
                     self.pick(&[(23, 1), (25, 1), (27, 2), (61, 1)])
                 } else {

@@ -1,4 +1,5 @@
-//! Work-groups whose work-items share local memory, barriers and atomics; and a sort of many launches.
+//! Work-groups whose work-items share local memory, barriers and atomics; and a sort of many
+//! launches.
 
 use super::{Launch, Prepared, Scale, compare_exactly, random};
 use brolga_icd_testing::host::{Program, Result, Session};

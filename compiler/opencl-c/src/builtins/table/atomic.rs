@@ -458,15 +458,18 @@ pub const GROUPS: &[Group] = &[
         HALF_LOCAL_MOVES[2],
     ),
     group(
-        "c11&__opencl_c_ext_fp16_global_atomic_load_store&__opencl_c_ext_fp16_local_atomic_load_store",
+        "c11&__opencl_c_ext_fp16_global_atomic_load_store\
+         &__opencl_c_ext_fp16_local_atomic_load_store",
         HALF_GENERIC_MOVES[0],
     ),
     group(
-        "c11&__opencl_c_ext_fp16_global_atomic_load_store&__opencl_c_ext_fp16_local_atomic_load_store",
+        "c11&__opencl_c_ext_fp16_global_atomic_load_store\
+         &__opencl_c_ext_fp16_local_atomic_load_store",
         HALF_GENERIC_MOVES[1],
     ),
     group(
-        "c11&__opencl_c_ext_fp16_global_atomic_load_store&__opencl_c_ext_fp16_local_atomic_load_store",
+        "c11&__opencl_c_ext_fp16_global_atomic_load_store\
+         &__opencl_c_ext_fp16_local_atomic_load_store",
         HALF_GENERIC_MOVES[2],
     ),
 ];

@@ -1,4 +1,5 @@
-//! OpenCL C Specification, "Work-group Collective Functions", "Work-group Collective Uniform Arithmetic Functions".
+//! OpenCL C Specification, "Work-group Collective Functions", "Work-group Collective Uniform
+//! Arithmetic Functions".
 
 use super::super::lowering;
 use super::{Group, Lowering, Over, Row, group, row};

@@ -1,5 +1,5 @@
-//! OpenCL C Specification, "Vector Data Load and Store Functions", "Async Copies from Global to Local Memory, Local to
-//! Global Memory, and Prefetch".
+//! OpenCL C Specification, "Vector Data Load and Store Functions", "Async Copies from Global to
+//! Local Memory, Local to Global Memory, and Prefetch".
 
 use super::{Group, Lowering, Over, Row, group, row};
 use crate::spirv::std;

@@ -1,4 +1,5 @@
-//! OpenCL C Specification, "Sub-Group Functions" and what extensions add to them; `cl_intel_subgroups` and its kin.
+//! OpenCL C Specification, "Sub-Group Functions" and what extensions add to them;
+//! `cl_intel_subgroups` and its kin.
 
 use super::super::lowering;
 use super::group::{ADD, MAX, MIN, NUMBERS, arithmetic, collective, three};
@@ -193,7 +194,8 @@ const fn non_uniform_logical(
     )
 }
 
-/// Reductions and scans by every operation, under a prefix; `$more` is what the signature goes on with.
+/// Reductions and scans by every operation, under a prefix; `$more` is what the signature goes on
+/// with.
 macro_rules! non_uniform_rows {
     ($prefix:literal, $more:literal, $operation:expr) => {
         &[

@@ -1,5 +1,6 @@
-//! OpenCL C Specification, "Synchronization Functions", "Legacy Explicit Memory Fence Functions", "Address Space
-//! Qualifier Functions". `cl_khr_subgroup_named_barrier` has no functions in OpenCL C.
+//! OpenCL C Specification, "Synchronization Functions", "Legacy Explicit Memory Fence Functions",
+//! "Address Space Qualifier Functions". `cl_khr_subgroup_named_barrier` has no functions in OpenCL
+//! C.
 
 use super::super::lowering::Barrier;
 use super::{Group, Lowering, Over, Row, group, row};

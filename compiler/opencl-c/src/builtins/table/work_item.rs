@@ -1,6 +1,5 @@
 //! OpenCL C Specification, "Work-Item Functions".
 
-use super::super::lowering::Linear;
 use super::{Group, Lowering, Over, Row, group, row};
 use crate::spirv::builtin;
 
@@ -39,13 +38,13 @@ const LINEAR: &[Row] = &[
         "get_global_linear_id",
         Over::ONE,
         "size",
-        Lowering::Linear(Linear::Global),
+        Lowering::Variable(builtin::GLOBAL_LINEAR_ID),
     ),
     row(
         "get_local_linear_id",
         Over::ONE,
         "size",
-        Lowering::Linear(Linear::Local),
+        Lowering::Variable(builtin::LOCAL_INVOCATION_INDEX),
     ),
 ];
 
