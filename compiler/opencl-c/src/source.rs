@@ -1,10 +1,9 @@
 //! Files in one space of positions.
 //!
 //! Each file that is read, and each text that is made up (predefined macros, the command line),
-//! gets a range of
-//! positions of its own, one position a byte and one for the end. A position therefore says file,
-//! line and column
-//! without more. Lines are counted when somebody asks for the first time.
+//! gets a range of positions of its own, one position a byte and one for the end. A position
+//! therefore says file, line and column without more. Lines are counted when somebody asks for the
+//! first time.
 
 use std::cell::OnceCell;
 use std::sync::Arc;

@@ -11,8 +11,7 @@ pub struct Symbol(pub u32);
 /// Strings, each once.
 ///
 /// The strings lie one behind the other in one text; a table of powers of two, at most half full,
-/// finds a
-/// string's symbol. An identifier thus costs a hash, and a new one no allocation.
+/// finds a string's symbol. An identifier thus costs a hash, and a new one no allocation.
 #[derive(Debug)]
 pub struct Interner {
     text: String,

@@ -59,9 +59,8 @@ pub struct Token {
     /// First on its line, for the printer of preprocessed text.
     pub line_start: bool,
     /// Identifier, number as spelled, literal as spelled with its quotes and prefix; for a pragma
-    /// the index in
-    /// [`TokenStream::pragmas`] as `Symbol(index)`; for punctuators the spelling if it is a
-    /// digraph.
+    /// the index in [`TokenStream::pragmas`] as `Symbol(index)`; for punctuators the spelling if it
+    /// is a digraph.
     pub symbol: Symbol,
     /// Where it is spelled (inside a macro's definition for tokens of expansions).
     pub pos: Pos,

@@ -5,10 +5,8 @@
 //! - `similar.rs`: what a misspelled name may mean
 //!
 //! A stage says `diags.error(place, message)`, and may go on with `.note(place, message)`,
-//! `.range(place)` and
-//! `.help(message)`. A place is a [`Span`] or [`Loc`] of tokens, or a [`Pos`] of the source for
-//! what comes before
-//! tokens.
+//! `.range(place)` and `.help(message)`. A place is a [`Span`] or [`Loc`] of tokens, or a [`Pos`]
+//! of the source for what comes before tokens.
 
 mod render;
 mod similar;

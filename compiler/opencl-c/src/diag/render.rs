@@ -1,8 +1,7 @@
 //! Diagnostics as text: `kernel.cl:3:5: error: ...`, the line, a caret below it, then notes.
 //!
 //! A place in a macro's expansion is told where the outermost macro is named; a note for each macro
-//! on the way down
-//! shows the token in that macro's definition.
+//! on the way down shows the token in that macro's definition.
 
 use std::fmt::Write;
 

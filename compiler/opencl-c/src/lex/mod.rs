@@ -1,10 +1,8 @@
 //! Characters to preprocessing tokens: phases 1 to 3 of C99 5.1.1.2, one token at a time.
 //!
 //! A line that ends with a backslash goes on with the next; such a splice, or a trigraph, may stand
-//! inside any token,
-//! which costs time only there. Comments are white space, and so is, with a fault noted, whatever
-//! can be part of no
-//! token.
+//! inside any token, which costs time only there. Comments are white space, and so is, with a fault
+//! noted, whatever can be part of no token.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -154,8 +152,7 @@ impl Lexer {
     }
 
     /// The offset behind a splice whose backslash ends here. White space may stand before the
-    /// line's end, as GNU C
-    /// has it.
+    /// line's end, as GNU C has it.
     fn splice(&self, mut after: usize) -> Option<usize> {
         while let Some(&byte) = self.text.get(after)
             && CLASS[byte as usize] == SPACE

@@ -177,7 +177,7 @@ impl Evaluator<'_, '_, '_> {
     fn binary(&mut self, least: u8, used: bool) -> Value {
         let mut left = self.unary(used);
         while let Some(binding) = strength(self.kind()).filter(|&binding| binding >= least) {
-            let kind = self.kind();
+            let (kind, operator) = (self.kind(), self.at);
             self.at += 1;
             let used = used
                 && match kind {
@@ -186,51 +186,13 @@ impl Evaluator<'_, '_, '_> {
                     _ => true,
                 };
             let right = self.binary(binding + 1, used);
-            left = self.apply(kind, left, right, used);
+            if used && right.bits == 0 && matches!(kind, TokenKind::Slash | TokenKind::Percent) {
+                self.at = operator;
+                return self.fail("division by zero in preprocessor expression");
+            }
+            left = apply(kind, left, right);
         }
         left
-    }
-
-    fn apply(&mut self, kind: TokenKind, left: Value, right: Value, used: bool) -> Value {
-        use TokenKind as T;
-        let unsigned = left.unsigned || right.unsigned;
-        let (a, b) = (left.bits, right.bits);
-        let (sa, sb) = (a as i64, b as i64);
-        let number = |bits: u64| Value { bits, unsigned };
-        let less = |x: Value, y: Value| {
-            if unsigned {
-                x.bits < y.bits
-            } else {
-                (x.bits as i64) < y.bits as i64
-            }
-        };
-        match kind {
-            T::Slash | T::Percent if b == 0 => {
-                if used {
-                    return self.fail("division by zero in preprocessor expression");
-                }
-                number(0)
-            }
-            T::Star => number(a.wrapping_mul(b)),
-            T::Slash if unsigned => number(a / b),
-            T::Slash => number(sa.wrapping_div(sb) as u64),
-            T::Percent if unsigned => number(a % b),
-            T::Percent => number(sa.wrapping_rem(sb) as u64),
-            T::Plus => number(a.wrapping_add(b)),
-            T::Minus => number(a.wrapping_sub(b)),
-            T::Shl | T::Shr => shift(kind == T::Shl, left, right),
-            T::Lt => Value::of(less(left, right)),
-            T::Gt => Value::of(less(right, left)),
-            T::LtEq => Value::of(!less(right, left)),
-            T::GtEq => Value::of(!less(left, right)),
-            T::EqEq => Value::of(a == b),
-            T::BangEq => Value::of(a != b),
-            T::Amp => number(a & b),
-            T::Caret => number(a ^ b),
-            T::Pipe => number(a | b),
-            T::AmpAmp => Value::of(a != 0 && b != 0),
-            _ => Value::of(a != 0 || b != 0),
-        }
     }
 
     fn unary(&mut self, used: bool) -> Value {
@@ -315,6 +277,44 @@ impl Evaluator<'_, '_, '_> {
         };
         self.at += 1;
         value
+    }
+}
+
+/// The value of a binary operation; of a division by zero, which does not count, 0.
+fn apply(kind: TokenKind, left: Value, right: Value) -> Value {
+    use TokenKind as T;
+    let unsigned = left.unsigned || right.unsigned;
+    let (a, b) = (left.bits, right.bits);
+    let (sa, sb) = (a as i64, b as i64);
+    let number = |bits: u64| Value { bits, unsigned };
+    let less = |x: Value, y: Value| {
+        if unsigned {
+            x.bits < y.bits
+        } else {
+            (x.bits as i64) < y.bits as i64
+        }
+    };
+    match kind {
+        T::Slash | T::Percent if b == 0 => number(0),
+        T::Star => number(a.wrapping_mul(b)),
+        T::Slash if unsigned => number(a / b),
+        T::Slash => number(sa.wrapping_div(sb) as u64),
+        T::Percent if unsigned => number(a % b),
+        T::Percent => number(sa.wrapping_rem(sb) as u64),
+        T::Plus => number(a.wrapping_add(b)),
+        T::Minus => number(a.wrapping_sub(b)),
+        T::Shl | T::Shr => shift(kind == T::Shl, left, right),
+        T::Lt => Value::of(less(left, right)),
+        T::Gt => Value::of(less(right, left)),
+        T::LtEq => Value::of(!less(right, left)),
+        T::GtEq => Value::of(!less(left, right)),
+        T::EqEq => Value::of(a == b),
+        T::BangEq => Value::of(a != b),
+        T::Amp => number(a & b),
+        T::Caret => number(a ^ b),
+        T::Pipe => number(a | b),
+        T::AmpAmp => Value::of(a != 0 && b != 0),
+        _ => Value::of(a != 0 || b != 0),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Definitions of macros: C99 6.10.3.
 //!
 //! Each symbol has a slot that says what it is as a macro. A name is looked for in the table of
-//! predefined macros when
-//! it is met for the first time, so that what a program does not use costs it nothing.
+//! predefined macros when it is met for the first time, so that what a program does not use costs
+//! it nothing.
 
 use super::dynamic::Dynamic;
 use super::predefined::{self, Predefined};

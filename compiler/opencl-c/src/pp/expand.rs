@@ -175,8 +175,7 @@ impl Preprocessor<'_> {
                     continue;
                 }
                 // The name of a macro being expanded is painted also where it is not looked at
-                // again before the
-                // expansion's end.
+                // again before the expansion's end.
                 TokenKind::Ident if !tok.painted => {
                     tok.painted = self
                         .lookup(tok.token.symbol)
@@ -246,8 +245,7 @@ impl Preprocessor<'_> {
                 }
                 Role::CommaPaste => {
                     // The comma goes if the arguments are left out. With no other parameter it
-                    // stays, as GNU's
-                    // dialect alone has that, and OpenCL C is not of it.
+                    // stays, as GNU's dialect alone has that, and OpenCL C is not of it.
                     if args.omitted && args.len() > 1 {
                         out.pop();
                     }

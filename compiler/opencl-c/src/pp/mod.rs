@@ -1,23 +1,19 @@
 //! The preprocessor: directives carried out, macros expanded, one stream of tokens out.
 //!
 //! Tokens come from a stack of sources: files, and lists of tokens that expansions made. An
-//! expansion's macro is not
-//! expanded again until its list is used up, and a name met meanwhile is *painted*: it is never
-//! expanded any more
-//! (C99 6.10.3.4).
+//! expansion's macro is not expanded again until its list is used up, and a name met meanwhile is
+//! *painted*: it is never expanded any more (C99 6.10.3.4).
 //!
 //! - `mod.rs`: the stack, and which token comes next
-//! - `directive.rs`: directives and conditional groups; `define.rs`: definitions; `include.rs`:
-//! files;
-//!   `condition.rs`: the value of `#if`; `pragma.rs`
+//! - `directive.rs`: directives and conditional groups; `condition.rs`: the value of `#if`
+//! - `define.rs`: definitions of macros; `include.rs`: files; `pragma.rs`
 //! - `expand.rs`: macros, their arguments, `#` and `##`; `dynamic.rs`: `__LINE__` and kin
-//! - `predefined.rs`: the macros that are there from the start; `known.rs`: what `__has_attribute`
-//! and kin answer
+//! - `predefined.rs`: the macros that are there from the start
+//! - `known.rs`: what `__has_attribute` and kin answer
 //! - `print.rs`: preprocessed text
 //!
 //! Time and memory are bounded by the length of the source, but for macros and `#include`: these
-//! are bounded by
-//! [`MAX_MADE`] and [`MAX_LIVE`], [`MAX_INCLUDES`] and the space of positions.
+//! are bounded by `MAX_MADE` and `MAX_LIVE`, `MAX_INCLUDES` and the space of positions.
 
 mod condition;
 mod define;
@@ -97,7 +93,7 @@ pub fn preprocess(
     ))
 }
 
-/// Preprocesses a source for [`print`], which keeps pragmas that mean nothing here.
+/// Preprocesses a source for [`mod@print`], which keeps pragmas that mean nothing here.
 pub fn preprocess_all(
     input: &Input<'_>,
     options: &Options,

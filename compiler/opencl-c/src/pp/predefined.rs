@@ -1,14 +1,11 @@
 //! The macros that are there from the start, as a table by name.
 //!
 //! OpenCL C Specification, "Preprocessor Directives and Macros", and the constants of its chapters
-//! on
-//! built-in functions; and what clang has, because sources test it: `__clang__` and `__GNUC__` to
-//! know
-//! that vectors, `__attribute__` and `__builtin_` functions are there, `__SPIR__` and `__SPIRV__`
-//! to know
-//! that what they are compiled to is portable, `__SIZEOF_POINTER__`, `__INT64_TYPE__` and kin for
-//! headers
-//! that are shared with the host. Dates and times are fixed: the same source gives the same module.
+//! on built-in functions; and what clang has, because sources test it: `__clang__` and `__GNUC__`
+//! to know that vectors, `__attribute__` and `__builtin_` functions are there, `__SPIR__` and
+//! `__SPIRV__` to know that what they are compiled to is portable, `__SIZEOF_POINTER__`,
+//! `__INT64_TYPE__` and kin for headers that are shared with the host. Dates and times are fixed:
+//! the same source gives the same module.
 //!
 //! Extensions and features are the device's, so they are not in the table.
 

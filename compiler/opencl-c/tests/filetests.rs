@@ -1,0 +1,194 @@
+//! Every `.cl` file below `tests/files` is a test; adding one needs no Rust.
+//!
+//! Comments in the file say what is done with it and what must come of it:
+//!
+//! - `// RUN: preprocess` writes the preprocessed text without line markers, `// RUN: check` looks for
+//!   errors only. After the word may come `-cl-std=...`, `-DNAME=VALUE`, `-UNAME`, `-Werror`, `-Wno-NAME`
+//!   and `-ext=NAME,NAME` for what the device has.
+//! - `// HEADER: name text` is a header in memory; `\n` in the text ends a line.
+//! - `// OUT: text` is a line of the output. These are all lines that are not empty, in order, without
+//!   the white space around them.
+//! - `// ERROR: 3:5: text` and `// WARNING: 3:5: text` are diagnostics, all of them and in order. In another
+//!   file than the test itself the place is `name:3:5`.
+//! - `// LOG: text` is a line that must be in the log.
+
+use std::path::{Path, PathBuf};
+
+use brolga_opencl_c::options::Define;
+use brolga_opencl_c::{Device, Input, Options, Std, check, preprocess};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    Preprocess,
+    Check,
+}
+
+struct Test {
+    action: Action,
+    options: Options,
+    device: Device,
+    headers: Vec<(String, String)>,
+    output: Vec<String>,
+    diagnostics: Vec<String>,
+    log: Vec<String>,
+}
+
+fn parse(source: &str) -> Test {
+    let mut test = Test {
+        action: Action::Check,
+        options: Options::default(),
+        device: Device {
+            version: 310,
+            ..Device::default()
+        },
+        headers: Vec::new(),
+        output: Vec::new(),
+        diagnostics: Vec::new(),
+        log: Vec::new(),
+    };
+    let mut has_run = false;
+    for line in source.lines() {
+        let Some((_, comment)) = line.split_once("// ") else {
+            continue;
+        };
+        let Some((directive, rest)) = comment.split_once(':') else {
+            continue;
+        };
+        let rest = rest.trim();
+        match directive {
+            "RUN" => {
+                has_run = true;
+                let mut words = rest.split_whitespace();
+                test.action = match words.next() {
+                    Some("preprocess") => Action::Preprocess,
+                    Some("check") => Action::Check,
+                    other => panic!("no such action: {other:?}"),
+                };
+                words.for_each(|word| option(&mut test, word));
+            }
+            "HEADER" => {
+                let (name, text) = rest.split_once(' ').unwrap_or((rest, ""));
+                let text = text.replace("\\n", "\n") + "\n";
+                test.headers.push((name.to_owned(), text));
+            }
+            "OUT" => test.output.push(rest.to_owned()),
+            "ERROR" => test.diagnostics.push(diagnostic("error", rest)),
+            "FATAL" => test.diagnostics.push(diagnostic("fatal error", rest)),
+            "WARNING" => test.diagnostics.push(diagnostic("warning", rest)),
+            "LOG" => test.log.push(rest.to_owned()),
+            _ => {}
+        }
+    }
+    assert!(has_run, "no RUN line");
+    test
+}
+
+fn option(test: &mut Test, word: &str) {
+    let options = &mut test.options;
+    if let Some(define) = word.strip_prefix("-D") {
+        options.defines.push(Define::Define(define.to_owned()));
+    } else if let Some(name) = word.strip_prefix("-U") {
+        options.defines.push(Define::Undefine(name.to_owned()));
+    } else if let Some(std) = word.strip_prefix("-cl-std=") {
+        options.std = Std::parse(std).expect("a version of OpenCL C");
+    } else if word == "-Werror" {
+        options.warnings_are_errors = true;
+    } else if let Some(warning) = word.strip_prefix("-W") {
+        options.warnings.push(warning.to_owned());
+    } else if let Some(names) = word.strip_prefix("-ext=") {
+        for name in names.split(',') {
+            let is_feature = name.starts_with("__opencl_c_");
+            let list = match is_feature {
+                true => &mut test.device.features,
+                false => &mut test.device.extensions,
+            };
+            list.push(name.to_owned());
+        }
+    } else {
+        panic!("no such option: {word}");
+    }
+}
+
+/// `3:5: text` as the log has it.
+fn diagnostic(severity: &str, text: &str) -> String {
+    let (place, message) = text.split_once(": ").expect("a place and a message");
+    let place = match place.matches(':').count() {
+        1 => format!("t.cl:{place}"),
+        _ => place.to_owned(),
+    };
+    format!("{place}: {severity}: {message}")
+}
+
+/// The first lines of errors and warnings in a log.
+fn told(log: &str) -> Vec<&str> {
+    let is = |line: &&str| {
+        let kinds = [": error: ", ": warning: ", ": fatal error: "];
+        kinds.iter().any(|kind| line.contains(kind))
+    };
+    log.lines().filter(is).collect()
+}
+
+fn run(path: &Path) -> Result<(), String> {
+    let source = std::fs::read_to_string(path).map_err(|why| why.to_string())?;
+    let test = parse(&source);
+    let input = Input {
+        name: "t.cl",
+        source: &source,
+        headers: &test.headers,
+    };
+    let (text, log) = match test.action {
+        Action::Preprocess => preprocess(&input, &test.options, &test.device, false),
+        Action::Check => {
+            let checked = check(&input, &test.options, &test.device);
+            (checked.module.map(|_| String::new()), checked.log)
+        }
+    };
+    if told(&log) != test.diagnostics {
+        return Err(format!(
+            "expected the diagnostics {:#?}, got\n{log}",
+            test.diagnostics
+        ));
+    }
+    if let Some(missing) = test
+        .log
+        .iter()
+        .find(|&line| !log.lines().any(|l| l.trim() == line))
+    {
+        return Err(format!("no line {missing:?} in the log\n{log}"));
+    }
+    let text = text.unwrap_or_default();
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.collect();
+    if lines != test.output {
+        return Err(format!(
+            "expected the output {:#?}, got {lines:#?}",
+            test.output
+        ));
+    }
+    Ok(())
+}
+
+fn files(directory: &Path, all: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(directory).expect("a directory of tests") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files(&path, all);
+        } else if path.extension().is_some_and(|extension| extension == "cl") {
+            all.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_file_does_what_it_says() {
+    let mut all = Vec::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    files(&root, &mut all);
+    all.sort();
+    assert!(!all.is_empty());
+    let failures: Vec<String> = all
+        .iter()
+        .filter_map(|path| Some(format!("{}: {}", path.display(), run(path).err()?)))
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
