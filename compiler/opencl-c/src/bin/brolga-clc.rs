@@ -17,10 +17,11 @@ brolga-clc [options] FILE.cl     (- reads standard input)
   --print-ast         write the syntax tree
   --print-hir         write the typed tree
   -o FILE             write there instead of to standard output
-  -D NAME[=VALUE], -U NAME, -I DIRECTORY
+  -D NAME[=VALUE], -U NAME, -I DIRECTORY, -include FILE, -x cl
   -cl-std=CL1.0|CL1.1|CL1.2|CL2.0|CL3.0|CL3.1
   -cl-single-precision-constant, -cl-fast-relaxed-math, -cl-finite-math-only, -cl-denorms-are-zero,
-  -cl-uniform-work-group-size, -cl-kernel-arg-info, -g, -w, -Werror
+  -cl-uniform-work-group-size, -cl-kernel-arg-info, -g, -cl-opt-disable,
+  -w, -Werror, -WNAME, -Wno-NAME, -Werror=NAME
   -ext=NAME,NAME      what the device has: extensions, and features (__opencl_c_...)
 ";
 
@@ -100,6 +101,12 @@ fn parse(mut rest: impl Iterator<Item = String>) -> Result<Arguments, String> {
             "-g" => options.debug_info = true,
             "-w" => options.no_warnings = true,
             "-Werror" => options.warnings_are_errors = true,
+            "-cl-opt-disable" => options.opt_disable = true,
+            "-include" => options.includes.push(value("", "-include", &mut rest)?),
+            "-x" => match value("", "-x", &mut rest)?.as_str() {
+                "cl" => {}
+                language => return Err(format!("unknown language {language:?}")),
+            },
             "-o" => arguments.output = Some(value("", "-o", &mut rest)?),
             _ => {
                 if let Some(joined) = argument.strip_prefix("-D") {
@@ -111,6 +118,8 @@ fn parse(mut rest: impl Iterator<Item = String>) -> Result<Arguments, String> {
                 } else if let Some(joined) = argument.strip_prefix("-I") {
                     let directory = value(joined, "-I", &mut rest)?;
                     options.include_dirs.push(directory);
+                } else if let Some(warning) = argument.strip_prefix("-W") {
+                    options.warnings.push(warning.to_owned());
                 } else if let Some(name) = argument.strip_prefix("-cl-std=") {
                     options.std =
                         Std::parse(name).ok_or_else(|| format!("unknown version {name:?}"))?;
