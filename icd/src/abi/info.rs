@@ -1,5 +1,4 @@
-//! Answers to `clGet*Info`: one value, written with the size checks that all of those queries
-//! share.
+//! Values of `clGet*Info`, written with the size checks that all of those queries share.
 
 use std::ffi::{CString, c_void};
 
@@ -63,25 +62,25 @@ impl InfoWriter {
         !self.value.is_null() && self.size >= size_of::<T>()
     }
 
-    /// Answers with one value.
+    /// Writes one value.
     pub fn value<T: Pod>(self, value: T) -> CLResult<()> {
         self.array(&[value])
     }
 
-    /// Answers with an array, which may be empty.
+    /// Writes an array, which may be empty.
     pub fn array<T: Pod>(self, values: &[T]) -> CLResult<()> {
         self.check(size_of_val(values))?;
         self.value.cast().set_all(values);
         Ok(())
     }
 
-    /// Answers with pointers to strings that live as long as the driver.
+    /// Writes pointers to strings that live as long as the driver.
     pub fn static_strings(self, texts: &'static [CString]) -> CLResult<()> {
         let addresses: Vec<usize> = texts.iter().map(|text| text.as_ptr() as usize).collect();
         self.array(&addresses)
     }
 
-    /// Answers with names and their versions.
+    /// Writes names and their versions.
     pub fn names(self, names: &[NameVersion]) -> CLResult<()> {
         let entries: Vec<cl_name_version> = names
             .iter()
@@ -104,20 +103,20 @@ impl InfoWriter {
         self.array(&entries)
     }
 
-    /// Answers with a zero-terminated string.
+    /// Writes a zero-terminated string.
     pub fn string(self, text: &str) -> CLResult<()> {
         let mut bytes = text.as_bytes().to_vec();
         bytes.push(0);
         self.array(&bytes)
     }
 
-    /// Answers with `cl_bool`.
+    /// Writes `cl_bool`.
     pub fn boolean(self, value: bool) -> CLResult<()> {
         self.value(u32::from(value))
     }
 
-    /// Answers with the addresses in an array of pointers, each of which the caller has room
-    /// behind: the form of `CL_PROGRAM_BINARIES`. A null pointer skips its entry.
+    /// Writes each of `blobs` to where the pointer of its index in an array points, which the
+    /// caller gives: the form of `CL_PROGRAM_BINARIES`. A null pointer skips its entry.
     pub fn blobs(self, blobs: &[&[u8]]) -> CLResult<()> {
         self.check(size_of::<*mut u8>() * blobs.len())?;
         let pointers = self.value.cast::<*mut u8>();

@@ -65,13 +65,13 @@ static void replay(void) {
         STATUS(CL_SUCCESS, clReleaseEvent(event));
     }
     /* Released while it waits to run. */
-    cl_event gate = clCreateUserEvent(context, &err);
+    cl_event user_event = clCreateUserEvent(context, &err);
     STATUS(CL_SUCCESS, clEnqueueFillBuffer(queue, other, &zero, sizeof zero, 0, N * 4, 0, NULL, NULL));
-    STATUS(CL_SUCCESS, clEnqueueCommandBufferKHR_(0, NULL, buffer, 1, &gate, NULL));
+    STATUS(CL_SUCCESS, clEnqueueCommandBufferKHR_(0, NULL, buffer, 1, &user_event, NULL));
     STATUS(CL_SUCCESS, clReleaseCommandBufferKHR_(buffer));
     STATUS(INVALID_COMMAND_BUFFER, clReleaseCommandBufferKHR_(buffer));
-    STATUS(CL_SUCCESS, clSetUserEventStatus(gate, CL_COMPLETE));
-    STATUS(CL_SUCCESS, clReleaseEvent(gate));
+    STATUS(CL_SUCCESS, clSetUserEventStatus(user_event, CL_COMPLETE));
+    STATUS(CL_SUCCESS, clReleaseEvent(user_event));
     check_all(other, 7);
 }
 

@@ -23,14 +23,14 @@ static cl_program program;
 static cl_kernel kernel;
 static cl_mem buffer;
 /* Whether the queue is of a sub-device, which has threads of its own. */
-static int confined;
+static int on_sub_device;
 
 static void prepare(void) {
     /* As many processors as there are may be one; a sub-device is a part of several. */
-    if (confined) setenv("BROLGA_THREADS", "2", 1);
+    if (on_sub_device) setenv("BROLGA_THREADS", "2", 1);
     setup();
     cl_int err;
-    if (confined) {
+    if (on_sub_device) {
         cl_device_partition_property by_one[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
         cl_device_id parts[2];
         STATUS(CL_SUCCESS, clCreateSubDevices(device, by_one, 2, parts, NULL));
@@ -133,7 +133,7 @@ static int release_in_flight(void) {
     STATUS(CL_SUCCESS, clReleaseMemObject(buffer));
     STATUS(CL_SUCCESS, clReleaseCommandQueue(queue));
     STATUS(CL_SUCCESS, clReleaseContext(context));
-    if (confined) STATUS(CL_SUCCESS, clReleaseDevice(device));
+    if (on_sub_device) STATUS(CL_SUCCESS, clReleaseDevice(device));
     usleep(20000);
     return finish();
 }
@@ -143,7 +143,7 @@ int main(void) {
     const char *const names[] = {"exit in flight", "exit while waiting", "fork in flight", "close in flight", "release in flight"};
     for (int i = 0; i < 10; i++) {
         fflush(stdout);
-        confined = i % 2;
+        on_sub_device = i % 2;
         pid_t child = fork();
         if (child == 0) {
             alarm(100);
@@ -155,7 +155,7 @@ int main(void) {
             printf("no OpenCL C compiler\n");
             return 0;
         }
-        if (status != 0) printf("%s%s: status %#x\n", names[i / 2], confined ? ", sub-device" : "", status);
+        if (status != 0) printf("%s%s: status %#x\n", names[i / 2], on_sub_device ? ", sub-device" : "", status);
         TRUE(status == 0);
     }
     return finish();

@@ -379,17 +379,17 @@ static void freeing_in_use(void) {
         size_t items = 1000;
         int *counter = shared_alloc(context, device, NULL, sizeof(int), 0, &err);
         *counter = 0;
-        cl_event gate = clCreateUserEvent(context, &err), done;
+        cl_event user_event = clCreateUserEvent(context, &err), done;
         STATUS(CL_SUCCESS, set_arg(count, 0, counter));
-        STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(other, count, 1, NULL, &items, NULL, 1, &gate, &done));
+        STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(other, count, 1, NULL, &items, NULL, 1, &user_event, &done));
         STATUS(CL_SUCCESS, clReleaseCommandQueue(other));
-        pthread_create(&thread, NULL, complete, gate);
+        pthread_create(&thread, NULL, complete, user_event);
         STATUS(CL_SUCCESS, blocking_free(context, counter));
         STATUS(CL_SUCCESS, clGetEventInfo(done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
         TRUE(status == CL_COMPLETE);
         pthread_join(thread, NULL);
         STATUS(CL_SUCCESS, clReleaseEvent(done));
-        STATUS(CL_SUCCESS, clReleaseEvent(gate));
+        STATUS(CL_SUCCESS, clReleaseEvent(user_event));
     }
 }
 

@@ -213,7 +213,7 @@ mod none {
         scratch: *mut u8,
         begin: u64,
         end: u64,
-        _way_back: &ResumePoint,
+        _resume_point: &ResumePoint,
     ) -> bool {
         // SAFETY: the caller's.
         unsafe { kernel(launch, scratch, begin, end) };
@@ -222,7 +222,7 @@ mod none {
 
     /// # Safety
     /// None.
-    pub(crate) unsafe fn leave(_way_back: &ResumePoint) {}
+    pub(crate) unsafe fn leave(_resume_point: &ResumePoint) {}
 
     /// # Safety
     /// The bytes can be read and written.
