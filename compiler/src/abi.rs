@@ -1,8 +1,8 @@
 //! The binary contract between generated code and the code that runs it.
 //!
-//! A compiled kernel is one function that runs a *range* of work-groups on the calling thread.
-//! The host gives it a [`Launch`], the same for every work-group of an ND-range, and scratch
-//! memory of its own that no other thread touches meanwhile.
+//! A compiled kernel is one function that runs a *range* of work-groups on the calling thread. The
+//! host gives it a [`Launch`], the same for every work-group of an ND-range, and scratch memory of
+//! its own that no other thread touches meanwhile.
 //!
 //! Scratch memory: `[work-group memory | barrier context]`. Work-group memory is
 //! [`Launch::local_mem_size`] bytes (the kernel's static variables first, from offset 0, then

@@ -200,8 +200,8 @@ fn plan(
     Ok(jobs)
 }
 
-/// Runs the jobs, shows how it goes and keeps the results file up to date, so that an
-/// interrupted run is not lost.
+/// Runs the jobs, shows how it goes and keeps the results file up to date, so that an interrupted
+/// run is not lost.
 fn carry_out(
     mut run: Run,
     jobs: Vec<Job>,

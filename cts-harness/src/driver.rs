@@ -22,9 +22,9 @@ pub const OTHER_DRIVERS: [&str; 2] = ["OCL_ICD_FILENAMES", "OCL_ICD_ENABLE_TRACE
 impl Driver {
     /// Chooses a driver by its shared library or by an `.icd` file, and optionally a loader.
     ///
-    /// The one way that every loader understands is a folder of `.icd` files: `ocl-icd`
-    /// takes a library in `OCL_ICD_VENDORS` too, the Khronos loader does not, and there
-    /// `OCL_ICD_FILENAMES` adds to the system's drivers rather than replacing them.
+    /// The one way that every loader understands is a folder of `.icd` files: `ocl-icd` takes a
+    /// library in `OCL_ICD_VENDORS` too, the Khronos loader does not, and there `OCL_ICD_FILENAMES`
+    /// adds to the system's drivers rather than replacing them.
     ///
     /// # Errors
     /// A file that is missing or not of the kind expected.

@@ -1,5 +1,5 @@
-//! The recorded expectations: one line a sub-test, sorted, with the cause of whatever does
-//! not pass.
+//! The recorded expectations: one line a sub-test, sorted, with the cause of whatever does not
+//! pass.
 //!
 //! ```text
 //! # Comments at the top of the file stay.
@@ -110,9 +110,9 @@ impl Expectations {
         self.tests.get(name)
     }
 
-    /// Brings the expectations up to what a run found. Sub-tests it did not run stay as
-    /// they are, unless it was to run them and they no longer exist. A cause stays as long as
-    /// the outcome does; for a new outcome it is the run's own reason, to be improved by hand.
+    /// Brings the expectations up to what a run found. Sub-tests it did not run stay as they are,
+    /// unless it was to run them and they no longer exist. A cause stays as long as the outcome
+    /// does; for a new outcome it is the run's own reason, to be improved by hand.
     pub fn record(&mut self, run: &Run) {
         let found = run.outcomes();
         if run.complete {

@@ -1,8 +1,8 @@
 //! Runs the Khronos OpenCL conformance test suite (CTS) against one driver.
 //!
-//! In: the folder of a CTS build, and a driver (a shared library or an `.icd` file).
-//! Out: `results.json`, `summary.md` and `report.html`, and what got better and worse
-//! against a recorded expectations file. Every sub-test is one process with a time limit.
+//! In: the folder of a CTS build, and a driver (a shared library or an `.icd` file). Out:
+//! `results.json`, `summary.md` and `report.html`, and what got better and worse against a recorded
+//! expectations file. Every sub-test is one process with a time limit.
 //!
 //! What lives where, in the order in which a run passes through it:
 //!
@@ -22,8 +22,8 @@
 //! | `report/` | Markdown and HTML |
 //! | `commands.rs` | `list`, `run`, `compare` and `report`, put together from the above |
 //!
-//! Start with `commands.rs`. The exit status is 0, or 1 when something got worse, or 2
-//! when the harness itself could not do what it was asked.
+//! Start with `commands.rs`. The exit status is 0, or 1 when something got worse, or 2 when the
+//! harness itself could not do what it was asked.
 
 mod args;
 mod commands;

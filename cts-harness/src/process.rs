@@ -66,8 +66,8 @@ fn signal_name(number: i32) -> String {
 /// Runs a command to its end or to a limit, with its output in the file `log`. At a limit
 /// everything in its process group is killed, so that nothing it started goes on.
 ///
-/// Output goes to a file and not through a pipe, because a pipe would stay open, and
-/// reading it block, as long as a grandchild holds it.
+/// Output goes to a file and not through a pipe, because a pipe would stay open, and reading it
+/// block, as long as a grandchild holds it.
 ///
 /// # Errors
 /// A log that cannot be created, or a command that cannot be started.
@@ -78,8 +78,8 @@ pub fn run(command: &mut Command, log: &Path, limits: Limits) -> io::Result<(End
         .stdout(output.try_clone()?)
         .stderr(output.try_clone()?)
         .process_group(0);
-    // SAFETY: between fork and exec the closure makes two system calls and nothing else:
-    // no allocation, no lock, no access to state shared with other threads.
+    // SAFETY: between fork and exec the closure makes two system calls and nothing else: no
+    // allocation, no lock, no access to state shared with other threads.
     unsafe { command.pre_exec(prepare_child) };
     let start = Instant::now();
     let mut child = command.spawn()?;
@@ -100,8 +100,8 @@ pub fn run(command: &mut Command, log: &Path, limits: Limits) -> io::Result<(End
     Ok((ending, start.elapsed()))
 }
 
-/// In the child: no core files, which are large and many; and no outliving the harness,
-/// which a process group of its own would otherwise allow.
+/// In the child: no core files, which are large and many; and no outliving the harness, which a
+/// process group of its own would otherwise allow.
 fn prepare_child() -> io::Result<()> {
     rustix::process::setrlimit(
         Resource::Core,
@@ -122,8 +122,8 @@ fn ending_of(status: ExitStatus) -> Ending {
     }
 }
 
-/// Kills the child's process group. The child has not been waited for, so its number still
-/// names its group.
+/// Kills the child's process group. The child has not been waited for, so its number still names
+/// its group.
 fn kill(child: &mut Child, why: Ending) -> io::Result<Ending> {
     rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL)?;
     child.wait()?;

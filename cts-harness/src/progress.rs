@@ -1,5 +1,5 @@
-//! What is shown while a run goes on: a live line on a terminal, otherwise a line every
-//! so often. Whatever is worse than expected is told at once.
+//! What is shown while a run goes on: a live line on a terminal, otherwise a line every so often.
+//! Whatever is worse than expected is told at once.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};

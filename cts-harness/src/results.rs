@@ -188,8 +188,8 @@ impl Run {
     }
 }
 
-/// Whether a `suite/name` is chosen by the filters: no filters choose everything, and one
-/// of several is enough.
+/// Whether a `suite/name` is chosen by the filters: no filters choose everything, and one of
+/// several is enough.
 pub fn selected(filters: &[String], name: &str) -> bool {
     filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()))
 }

@@ -1,8 +1,8 @@
 //! Sub-tests in parallel.
 //!
-//! Workers take sub-tests from one queue, in order. Sub-tests of suites that need the
-//! machine alone form a second queue, which one worker empties after the first is done.
-//! What happens is reported through a channel; the receiving end never holds a worker up.
+//! Workers take sub-tests from one queue, in order. Sub-tests of suites that need the machine alone
+//! form a second queue, which one worker empties after the first is done. What happens is reported
+//! through a channel; the receiving end never holds a worker up.
 
 use std::collections::VecDeque;
 use std::io::{Read, Seek, SeekFrom};
@@ -59,8 +59,8 @@ pub enum Event {
 /// Runs all jobs, `workers` at a time, and reports to `events`.
 ///
 /// # Errors
-/// The first failure of the harness itself (no temporary folder, an executable that cannot
-/// be started); what was under way is finished first.
+/// The first failure of the harness itself (no temporary folder, an executable that cannot be
+/// started); what was under way is finished first.
 pub fn run_all(
     jobs: Vec<Job>,
     workers: usize,

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 pub enum Listing {
     /// The executable prints them when run with `--list`.
     Asked,
-    /// `--list` prints one name for all, but the executable takes the name of any
-    /// conversion, `destination[_sat][_rounding]_source`; those are the sub-tests.
+    /// `--list` prints one name for all, but the executable takes the name of any conversion,
+    /// `destination[_sat][_rounding]_source`; those are the sub-tests.
     Conversions,
 }
 
@@ -84,8 +84,8 @@ const HOST: &str = "images/clReadWriteImage/test_cl_read_write_images";
 const FILL: &str = "images/clFillImage/test_cl_fill_images";
 const SAMPLERLESS: &str = "images/samplerlessReads/test_samplerless_reads";
 
-/// Every suite, in the order in which it is run. The executables and arguments are those of
-/// the CTS's `opencl_conformance_tests_full.csv`.
+/// Every suite, in the order in which it is run. The executables and arguments are those of the
+/// CTS's `opencl_conformance_tests_full.csv`.
 pub const SUITES: &[Suite] = &[
     plain("computeinfo", "computeinfo/test_computeinfo"),
     plain("api", "api/test_api"),
@@ -232,8 +232,8 @@ pub const SUITES: &[Suite] = &[
     )),
 ];
 
-/// The suites of a build that were asked for, in the table's order. Names that were asked
-/// for one by one must be in the build; `all`, a prefix and no names at all take what is.
+/// The suites of a build that were asked for, in the table's order. Names that were asked for one
+/// by one must be in the build; `all`, a prefix and no names at all take what is.
 ///
 /// # Errors
 /// A name that is not in the table or not in the build, or a folder without any suite.

@@ -1,8 +1,8 @@
 //! From what a sub-test's process left behind to a verdict.
 //!
-//! The CTS writes a results file when `CL_CONFORMANCE_RESULTS_FILENAME` is set; where it
-//! exists it is the authority on pass and skip. A process that ended badly has not passed,
-//! whatever the file says: a driver that crashes on the way out is broken.
+//! The CTS writes a results file when `CL_CONFORMANCE_RESULTS_FILENAME` is set; where it exists it
+//! is the authority on pass and skip. A process that ended badly has not passed, whatever the file
+//! says: a driver that crashes on the way out is broken.
 
 use std::collections::BTreeMap;
 
@@ -40,8 +40,8 @@ pub fn classify(test: &str, ending: Ending, results: Option<&str>, output: &str)
     }
 }
 
-/// What the results file says of a sub-test. A suite that takes sub-tests under names that
-/// it does not report (conversions) reports one result, which is the one.
+/// What the results file says of a sub-test. A suite that takes sub-tests under names that it does
+/// not report (conversions) reports one result, which is the one.
 fn reported(test: &str, text: &str) -> Option<Outcome> {
     let file: CtsResults = serde_json::from_str(text).ok()?;
     let only = || {

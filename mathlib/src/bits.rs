@@ -25,8 +25,8 @@ pub fn to_int<F: Float>(x: F) -> F::Int {
     (x + magic(x)).to_bits() - magic(x).to_bits()
 }
 
-/// A signed integer of magnitude below 2^22 (`float`) or 2^51 (`double`) as a float. Exact.
-/// `like` supplies the format.
+/// A signed integer of magnitude below 2^22 (`float`) or 2^51 (`double`) as a float. Exact. `like`
+/// supplies the format.
 pub fn from_int<F: Float>(like: F, i: F::Int) -> F {
     F::from_bits(i + magic(like).to_bits()) - magic(like)
 }
@@ -99,9 +99,9 @@ pub fn poly2<F: Float>(x: F, single: &[f64], double: &[f64]) -> F {
     poly(x, x.format().pick(single, double))
 }
 
-/// Splits a positive finite `x` into a significand in [sqrt(1/2), sqrt(2)) and the exponent with
-/// `x = m * 2^e`. Denormals included. Zero, infinity, NaN and negative numbers give arbitrary
-/// finite or non-finite results; their lanes are to be overridden.
+/// Splits a positive finite `x` into a significand in [sqrt(1/2), sqrt(2)) and the exponent with `x
+/// = m * 2^e`. Denormals included. Zero, infinity, NaN and negative numbers give arbitrary finite
+/// or non-finite results; their lanes are to be overridden.
 pub fn split<F: Float>(x: F) -> (F, F::Int) {
     let tiny = x.lt(min_normal(x));
     let up = i64::from(x.format().mantissa_bits()) + 1;

@@ -1,8 +1,8 @@
 //! `half` functions, computed in `float`.
 //!
-//! A `half` function is: widen the arguments, evaluate here, round the float results to `half`.
-//! For nearly all functions this is the `float` function itself, whose error of a few ulp of
-//! `float` is below a thousandth of an ulp of `half`. The results that must be exact in `half`:
+//! A `half` function is: widen the arguments, evaluate here, round the float results to `half`. For
+//! nearly all functions this is the `float` function itself, whose error of a few ulp of `float` is
+//! below a thousandth of an ulp of `half`. The results that must be exact in `half`:
 //!
 //! - Sums, products, quotients and square roots survive rounding twice, as a `float` has more than
 //!   2 * 11 + 2 significant bits (S. A. Figueroa, "When is double rounding innocuous?", SIGNUM

@@ -25,8 +25,8 @@
 //!
 //! [`Func`] names every function, with its signature and the accuracy the specification asks for;
 //! [`eval`] and [`eval_values`] dispatch on it. Integer arguments and results (`ldexp`, `ilogb`,
-//! `remquo`, ...) are [`Int`]s of the float's width: sign-extend an `int` for `double`, truncate
-//! on the way out.
+//! `remquo`, ...) are [`Int`]s of the float's width: sign-extend an `int` for `double`, truncate on
+//! the way out.
 //!
 //! `half` is not a format of its own: widen to `float`, evaluate with [`eval_half`], round to
 //! `half`. Vectors are the caller's affair.

@@ -1,5 +1,5 @@
-//! `log`, `log2`, `log10`, `log1p`: split off the exponent, then log(1 + f) for f in
-//! [sqrt(1/2) - 1, sqrt(2) - 1].
+//! `log`, `log2`, `log10`, `log1p`: split off the exponent, then log(1 + f) for f in [sqrt(1/2) -
+//! 1, sqrt(2) - 1].
 //!
 //! For `double` the kernel is the series in s = f / (2 + f), arranged as in FDLIBM's `e_log.c` so
 //! that f itself enters exactly; for `float` a polynomial in f, which needs no division. The

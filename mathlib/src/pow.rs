@@ -1,5 +1,5 @@
-//! `pow`, `powr`, `pown`, `rootn`: 2^(y log2|x|) with the logarithm and the product in
-//! double-word arithmetic, then the sign and the edge cases by selection.
+//! `pow`, `powr`, `pown`, `rootn`: 2^(y log2|x|) with the logarithm and the product in double-word
+//! arithmetic, then the sign and the edge cases by selection.
 
 use crate::bits::{
     clamp, from_int, infinity, nan, poly, round_scaled, scale, sign_bit, split, xor_sign,

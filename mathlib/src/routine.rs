@@ -7,8 +7,8 @@
 use crate::number::Format;
 use crate::scalar::{gamma, log, rem, trig};
 
-/// Where a routine is and what it takes. All are C ABI functions of scalars, pure, never
-/// unwinding; integer results have the width of the float.
+/// Where a routine is and what it takes. All are C ABI functions of scalars, pure, never unwinding;
+/// integer results have the width of the float.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
     /// `float f(float)`

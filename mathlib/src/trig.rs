@@ -269,8 +269,8 @@ pub fn cospi<F: Float>(x: F) -> F {
 pub fn tanpi<F: Float>(x: F) -> F {
     let (y, k, r) = reduce_pi(x);
     let t = tan_in(k, kernel_pi(r));
-    // Zeros and poles have prescribed signs ("Additional Requirements Beyond ISO/IEC 9899:TC2"):
-    // at a pole that of x modulo 2, at an integer that of x, flipped for odd ones.
+    // Zeros and poles have prescribed signs ("Additional Requirements Beyond ISO/IEC 9899:TC2"): at
+    // a pole that of x modulo 2, at an integer that of x, flipped for odd ones.
     let odd_half = (k & k.lit(1)).ne(k.lit(0));
     let at_integer = sign_bit(x) ^ as_sign(x, k, 1);
     let sign = F::Int::select(odd_half, sign_bit(y), at_integer);

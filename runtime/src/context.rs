@@ -150,9 +150,8 @@ impl Context {
     /// Errors: `CL_CONTEXT_TERMINATED_KHR` if it was terminated before, `CL_INVALID_OPERATION` if
     /// it was not made for that.
     pub fn terminate(self: &Arc<Self>) -> CLResult<()> {
-        // CL_CONTEXT_TERMINATED_KHR if context has already been terminated.
-        // CL_INVALID_OPERATION if context was not created with CL_CONTEXT_TERMINATE_KHR set to
-        // CL_TRUE ("Contexts").
+        // CL_CONTEXT_TERMINATED_KHR if context has already been terminated. CL_INVALID_OPERATION if
+        // context was not created with CL_CONTEXT_TERMINATE_KHR set to CL_TRUE ("Contexts").
         let commands = self.commands.as_ref().ok_or(ClError::INVALID_OPERATION)?;
         let commands: Vec<Arc<Event>> = {
             // Under the lock, so that each command is either in the list or finds the context

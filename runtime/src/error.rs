@@ -4,8 +4,8 @@ use std::fmt;
 
 /// An OpenCL error: a negative `cl_int`.
 ///
-/// Every fallible function of this crate returns one of the constants below, chosen by the
-/// error table of the entry point that the function implements.
+/// Every fallible function of this crate returns one of the constants below, chosen by the error
+/// table of the entry point that the function implements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClError(pub i32);
 

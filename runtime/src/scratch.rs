@@ -19,8 +19,8 @@ thread_local! {
 /// Calls `run` with at least `size` bytes of this thread's scratch memory, aligned to
 /// [`SCRATCH_ALIGN`].
 ///
-/// The block is taken out of its slot meanwhile, so a nested call gets memory of its own.
-/// Errors: `CL_OUT_OF_RESOURCES` when there is no memory.
+/// The block is taken out of its slot meanwhile, so a nested call gets memory of its own. Errors:
+/// `CL_OUT_OF_RESOURCES` when there is no memory.
 pub(crate) fn with<R>(size: u64, run: impl FnOnce(*mut u8) -> R) -> CLResult<R> {
     let size = usize::try_from(size).map_err(|_| ClError::OUT_OF_RESOURCES)?;
     let block = match BLOCK.take() {

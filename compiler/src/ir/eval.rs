@@ -5,9 +5,9 @@
 //! Everything is exact as IEEE 754 defines it; only the sign and payload of a NaN that arithmetic
 //! makes are the host's.
 //!
-//! `f16` arithmetic is done in `f32` and rounded once more, which is correctly rounded because
-//! `24 >= 2 * 11 + 2` (Figueroa, "When is double rounding innocuous?", 1995). What that does not
-//! cover, and whatever does not round to nearest, is computed by `softfloat`.
+//! `f16` arithmetic is done in `f32` and rounded once more, which is correctly rounded because `24
+//! >= 2 * 11 + 2` (Figueroa, "When is double rounding innocuous?", 1995). What that does not cover,
+//! and whatever does not round to nearest, is computed by `softfloat`.
 
 use half::f16;
 use smallvec::SmallVec;
@@ -266,8 +266,8 @@ fn dynamic_lane(index: u64, lanes: usize) -> Option<usize> {
     (index < lanes).then_some(index)
 }
 
-/// The result of an operation that depends on its operands alone, or `None` for one that
-/// does not (memory, queries, addresses, built-ins, several results).
+/// The result of an operation that depends on its operands alone, or `None` for one that does not
+/// (memory, queries, addresses, built-ins, several results).
 pub fn pure(op: &Op, args: &[(Type, &[u64])], result: Type) -> Option<Lanes> {
     let count = usize::from(result.lanes);
     let each = |f: &dyn Fn(usize) -> u64| -> Lanes { (0..count).map(f).collect() };

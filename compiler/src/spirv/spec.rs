@@ -75,8 +75,8 @@ fn from_float(value: f64, scalar: Scalar) -> u64 {
     eval::from_f64(scalar, value)
 }
 
-/// One lane of an operation whose operands have the type of the first; `None` when the operation
-/// or its types are not covered. Results are not yet cut to `result`'s width.
+/// One lane of an operation whose operands have the type of the first; `None` when the operation or
+/// its types are not covered. Results are not yet cut to `result`'s width.
 fn fold_lane(op: Op, operand: Scalar, result: Scalar, args: &[u64]) -> Option<u64> {
     let a = *args.first()?;
     let b = args.get(1).copied().unwrap_or(0);

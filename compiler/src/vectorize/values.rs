@@ -2,8 +2,8 @@
 //!
 //! A value that is not varying is computed once, for lane 0: its *scalar*. Its *vector*, wanted
 //! where it meets varying ones, is the scalar in every lane, plus the stride times the lane number;
-//! for a guarded value it is computed lane by lane, the way the scalar was. A varying value
-//! only has a vector.
+//! for a guarded value it is computed lane by lane, the way the scalar was. A varying value only
+//! has a vector.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
-//! The reports of a run. `markdown.rs` writes the summary for reading in a terminal or a
-//! pull request, `html.rs` one self-contained page with everything (its looks and its
-//! filtering are `page.html`). What both need is here.
+//! The reports of a run. `markdown.rs` writes the summary for reading in a terminal or a pull
+//! request, `html.rs` one self-contained page with everything (its looks and its filtering are
+//! `page.html`). What both need is here.
 
 mod html;
 mod markdown;

@@ -24,15 +24,15 @@ fn check(
     notify: ProgramNotify,
     user_data: UserData,
 ) -> CLResult<()> {
-    // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if
-    // > device_list is not NULL and num_devices is zero.
+    // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if >
+    // device_list is not NULL and num_devices is zero.
     require(
         device_list.is_null() == (num_devices == 0),
         ClError::INVALID_VALUE,
     )?;
     check_notify(notify, user_data)?;
-    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated
-    // > with program.
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated >
+    // with program.
     for raw in device_list.array(num_devices as usize).unwrap_or_default() {
         program.device(raw)?;
     }
@@ -164,15 +164,15 @@ pub fn link(
     user_data: UserData,
 ) -> CLResult<Created> {
     let context = Context::usable(context)?;
-    // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if
-    // > device_list is not NULL and num_devices is zero.
+    // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if >
+    // device_list is not NULL and num_devices is zero.
     require(
         device_list.is_null() == (num_devices == 0),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL or if
-    // > num_input_programs is zero and input_programs is not NULL or if num_input_programs is not
-    // > zero and input_programs is NULL.
+    // > CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL or if >
+    // num_input_programs is zero and input_programs is not NULL or if num_input_programs is not >
+    // zero and input_programs is NULL.
     require(num_inputs != 0, ClError::INVALID_VALUE)?;
     let inputs = inputs
         .array(num_inputs as usize)
@@ -180,11 +180,11 @@ pub fn link(
     // > CL_INVALID_PROGRAM if programs specified in input_programs are not valid program objects.
     let inputs = Program::from_raws(&inputs)?;
     check_notify(notify, user_data)?;
-    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated
-    // > with context.
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated >
+    // with context.
     let devices = context.device_list(num_devices, device_list)?;
-    // > CL_INVALID_CONTEXT if the context associated with programs in input_programs is not
-    // > context.
+    // > CL_INVALID_CONTEXT if the context associated with programs in input_programs is not >
+    // context.
     require(
         inputs
             .iter()

@@ -28,9 +28,9 @@ pub struct CommandBuffer {
     pub runtime: Arc<RuntimeCommandBuffer>,
     pub context: Ref<Context>,
     pub queues: Vec<Ref<Queue>>,
-    /// > A command-buffer object should increment the reference count of attached OpenCL objects
-    /// > such as queues, buffers, images, and kernels referenced in commands recorded to the
-    /// > command-buffer.
+    /// > A command-buffer object should increment the reference count of attached OpenCL objects >
+    /// such as queues, buffers, images, and kernels referenced in commands recorded to the >
+    /// command-buffer.
     attached: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
     /// The handles of its commands, which go with it.
     commands: Mutex<Vec<Ref<MutableCommand>>>,
@@ -58,8 +58,8 @@ impl CommandBuffer {
     /// The buffer behind `raw`, for a command of this command-buffer.
     fn mem(&self, raw: RawHandle) -> CLResult<Ref<Mem>> {
         let mem = Mem::buffer(raw)?;
-        // > CL_INVALID_CONTEXT if the context associated with command_buffer, src_buffer, and
-        // > dst_buffer is not the same.
+        // > CL_INVALID_CONTEXT if the context associated with command_buffer, src_buffer, and >
+        // dst_buffer is not the same.
         require(
             Arc::ptr_eq(&mem.context, &self.context),
             ClError::INVALID_CONTEXT,
@@ -87,16 +87,16 @@ pub fn create(
     properties: InPtr<cl_command_buffer_properties_khr>,
 ) -> CLResult<RawHandle> {
     let queues = queue_list(num_queues, queues)?;
-    // > CL_INVALID_VALUE if values specified in properties are not valid, or if the same property
-    // > name is specified more than once.
+    // > CL_INVALID_VALUE if values specified in properties are not valid, or if the same property >
+    // name is specified more than once.
     let pairs = properties
         .properties_among(|name| name == FLAGS || name == ASSERTS)
         .ok_or(ClError::INVALID_VALUE)?;
     let flags = single(&pairs, FLAGS, COMMAND_BUFFER_FLAGS)?.unwrap_or(0);
     let asserts = single(&pairs, ASSERTS, DISPATCH_ASSERTS)?.unwrap_or(0);
     // > CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if queues includes more than one command-queue associated
-    // > with a device that does not support capability
-    // > CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR, or if devices cannot synchronize. All can.
+    // > with a device that does not support capability >
+    // CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR, or if devices cannot synchronize. All can.
     let runtime = RuntimeCommandBuffer::new(
         runtime_queues(&queues),
         flags & CL_COMMAND_BUFFER_MUTABLE_KHR != 0,
@@ -185,20 +185,20 @@ pub fn remap(
     let buffer = CommandBuffer::from_raw(buffer)?;
     // > CL_INVALID_VALUE if num_queues is 0, or if queues is NULL.
     require(num_queues != 0 && !queues.is_null(), ClError::INVALID_VALUE)?;
-    // > CL_INVALID_VALUE if automatic is CL_FALSE and num_queues is not equal to the number of
-    // > queues used on creation of command_buffer.
+    // > CL_INVALID_VALUE if automatic is CL_FALSE and num_queues is not equal to the number of >
+    // queues used on creation of command_buffer.
     require(
         automatic != CL_FALSE || num_queues as usize == buffer.queues.len(),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_VALUE if handles or handles_ret is NULL and num_handles is > 0, or either
-    // > handles or handles_ret is not NULL and num_handles is 0.
+    // > CL_INVALID_VALUE if handles or handles_ret is NULL and num_handles is > 0, or either >
+    // handles or handles_ret is not NULL and num_handles is 0.
     require(
         handles.is_null() == (num_handles == 0) && handles_ret.is_null() == (num_handles == 0),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_VALUE if any handle in handles is not a valid command handle belonging to
-    // > command_buffer.
+    // > CL_INVALID_VALUE if any handle in handles is not a valid command handle belonging to >
+    // command_buffer.
     let raws = handles.array(num_handles as usize).unwrap_or_default();
     let commands = MutableCommand::from_raws(&raws).map_err(|_| ClError::INVALID_VALUE)?;
     require(
@@ -206,8 +206,8 @@ pub fn remap(
         ClError::INVALID_VALUE,
     )?;
     let queues = queue_list(num_queues, queues)?;
-    // > CL_INVALID_CONTEXT if command_buffer and all the command-queues in queues do not have the
-    // > same OpenCL context.
+    // > CL_INVALID_CONTEXT if command_buffer and all the command-queues in queues do not have the >
+    // same OpenCL context.
     let runtime = buffer.runtime.remap(runtime_queues(&queues))?;
     let attached = buffer.attached.lock().clone();
     let new = finish(runtime, queues, buffer.asserts, attached);
@@ -238,14 +238,14 @@ pub fn enqueue(
         buffer.runtime.state() == CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
         ClError::INVALID_OPERATION,
     )?;
-    // > CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and
-    // > num_queues is 0.
+    // > CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and >
+    // num_queues is 0.
     require(
         queues.is_null() == (num_queues == 0),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_VALUE if num_queues is > 0 and not the same value as num_queues set on
-    // > command_buffer creation.
+    // > CL_INVALID_VALUE if num_queues is > 0 and not the same value as num_queues set on >
+    // command_buffer creation.
     let count = num_queues as usize;
     require(
         count == 0 || count == buffer.queues.len(),
@@ -400,8 +400,8 @@ pub fn svm_memcpy(
         !destination.is_null() && !source.is_null(),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an
-    // > overlapping copy.
+    // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an >
+    // overlapping copy.
     let (destination, source) = (destination.host_ptr(), source.host_ptr());
     let point = buffer
         .runtime
@@ -447,9 +447,9 @@ pub fn nd_range_kernel(
         .properties
         .properties_among(|name| name == FIELDS || name == ASSERTS)
         .ok_or(ClError::INVALID_VALUE)?;
-    // > CL_INVALID_OPERATION if the requested CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR properties
-    // > are not reported by CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR for the device associated
-    // > with command_queue. All that there are are reported.
+    // > CL_INVALID_OPERATION if the requested CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR properties >
+    // are not reported by CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR for the device associated >
+    // with command_queue. All that there are are reported.
     let queue = recording.queue(&buffer)?;
     let capabilities = buffer.queues[queue]
         .device
@@ -458,18 +458,18 @@ pub fn nd_range_kernel(
     let fields = single(&pairs, FIELDS, capabilities)?;
     let asserts = single(&pairs, ASSERTS, DISPATCH_ASSERTS)?.unwrap_or(0) | buffer.asserts;
     let kernel = Kernel::from_raw(kernel)?;
-    // > CL_INVALID_CONTEXT if the context associated with command_buffer and kernel is not the
-    // > same.
+    // > CL_INVALID_CONTEXT if the context associated with command_buffer and kernel is not the >
+    // same.
     require(
         Arc::ptr_eq(&kernel.program.context, &buffer.context),
         ClError::INVALID_CONTEXT,
     )?;
     // > CL_INVALID_WORK_DIMENSION if work_dim is not a valid value.
     require((1..=3).contains(&work_dim), ClError::INVALID_WORK_DIMENSION)?;
-    // > CL_INVALID_VALUE if command_buffer was created with the
-    // > CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR property with
-    // > CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR and local_work_size is NULL, or if
-    // > properties includes CL_MUTABLE_DISPATCH_ASSERTS_KHR with it and local_work_size is NULL.
+    // > CL_INVALID_VALUE if command_buffer was created with the >
+    // CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR property with >
+    // CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR and local_work_size is NULL, or if >
+    // properties includes CL_MUTABLE_DISPATCH_ASSERTS_KHR with it and local_work_size is NULL.
     require(asserts == 0 || !local.is_null(), ClError::INVALID_VALUE)?;
     let place = recording.place(&buffer)?;
     // Arguments and sizes are checked by the runtime.
@@ -481,8 +481,8 @@ pub fn nd_range_kernel(
         global: global.array(dimensions),
         local: local.array(dimensions),
     };
-    // > CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the
-    // > CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the properties parameter.
+    // > CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the >
+    // CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the properties parameter.
     let may_defer = fields.is_some_and(|fields| fields & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR != 0);
     let point = match recording.handle.is_null() && !may_defer {
         true => buffer.runtime.nd_range(&place, &dispatch)?,
@@ -498,8 +498,8 @@ pub fn nd_range_kernel(
             queue,
             kernel,
             properties: as_given(recording.properties, &pairs),
-            // > If CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR is not specified then it defaults to
-            // > the value returned by the CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR device query.
+            // > If CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR is not specified then it defaults to >
+            // the value returned by the CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR device query.
             fields: fields.unwrap_or(capabilities),
             point,
         };

@@ -80,8 +80,8 @@ impl Context {
         num_devices: cl_uint,
         device_list: InPtr<RawHandle>,
     ) -> CLResult<Vec<Ref<Device>>> {
-        // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if
-        // > device_list is not NULL and num_devices is zero.
+        // > CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if >
+        // device_list is not NULL and num_devices is zero.
         require(
             device_list.is_null() == (num_devices == 0),
             ClError::INVALID_VALUE,
@@ -102,8 +102,8 @@ pub fn create(
     user_data: UserData,
 ) -> CLResult<RawHandle> {
     let list = check_properties(properties)?;
-    // > CL_INVALID_VALUE if devices is NULL, if num_devices is equal to zero, or if pfn_notify is
-    // > NULL but user_data is not NULL.
+    // > CL_INVALID_VALUE if devices is NULL, if num_devices is equal to zero, or if pfn_notify is >
+    // NULL but user_data is not NULL.
     require(num_devices != 0, ClError::INVALID_VALUE)?;
     let raws = devices
         .array(num_devices as usize)
@@ -126,8 +126,8 @@ pub fn create_from_type(
     check_notify(notify, user_data)?;
     // > CL_INVALID_DEVICE_TYPE if device_type is not a valid value.
     let devices = devices_of_type(device_type)?;
-    // > CL_DEVICE_NOT_FOUND if no devices that match device_type and the property values in
-    // > properties were found.
+    // > CL_DEVICE_NOT_FOUND if no devices that match device_type and the property values in >
+    // properties were found.
     require(!devices.is_empty(), ClError::DEVICE_NOT_FOUND)?;
     finish(list, devices, notify, user_data)
 }
@@ -142,16 +142,16 @@ const INITIALIZED: cl_context_memory_initialize_khr =
 fn check_properties(properties: InPtr<cl_context_properties>) -> CLResult<Vec<isize>> {
     let pairs = properties.properties();
     for (i, &(name, value)) in pairs.iter().enumerate() {
-        // > CL_INVALID_PROPERTY if a context property name in properties is not a supported
-        // > property name, if the value for a supported property name is not valid, or if the same
-        // > property name is specified more than once.
+        // > CL_INVALID_PROPERTY if a context property name in properties is not a supported >
+        // property name, if the value for a supported property name is not valid, or if the same >
+        // property name is specified more than once.
         require(
             pairs[..i].iter().all(|&(earlier, _)| earlier != name),
             ClError::INVALID_PROPERTY,
         )?;
         match name {
-            // > CL_INVALID_PLATFORM if the platform value specified in properties is not a valid
-            // > platform.
+            // > CL_INVALID_PLATFORM if the platform value specified in properties is not a valid >
+            // platform.
             CL_CONTEXT_PLATFORM => {
                 Platform::from_raw(RawHandle::from_address(value as usize))?;
             }
@@ -202,9 +202,9 @@ fn finish(
         pairs.find(|pair| pair[0] == name).map_or(0, |pair| pair[1])
     };
     let initialize = value(INITIALIZE) as cl_bitfield;
-    // > CL_INVALID_PROPERTY if CL_CONTEXT_TERMINATE_KHR is set to CL_TRUE in properties, but not
-    // > all of the devices associated with the context support the ability to support context
-    // > termination.
+    // > CL_INVALID_PROPERTY if CL_CONTEXT_TERMINATE_KHR is set to CL_TRUE in properties, but not >
+    // all of the devices associated with the context support the ability to support context >
+    // termination.
     let may_be_terminated = value(TERMINATE) == CL_TRUE as isize;
     let runtime = RuntimeContext::new(
         distinct
@@ -229,10 +229,9 @@ fn finish(
 
 /// `clTerminateContextKHR`
 pub fn terminate(context: RawHandle) -> CLResult<()> {
-    // > CL_INVALID_CONTEXT if context is not a valid OpenCL context.
-    // > CL_CONTEXT_TERMINATED_KHR if context has already been terminated.
-    // > CL_INVALID_OPERATION if context was not created with CL_CONTEXT_TERMINATE_KHR set to
-    // > CL_TRUE.
+    // > CL_INVALID_CONTEXT if context is not a valid OpenCL context. > CL_CONTEXT_TERMINATED_KHR if
+    // context has already been terminated. > CL_INVALID_OPERATION if context was not created with
+    // CL_CONTEXT_TERMINATE_KHR set to > CL_TRUE.
     Context::from_raw(context)?.runtime.terminate()
 }
 

@@ -69,12 +69,12 @@ pub fn get_ids(
     out: OutPtr<RawHandle>,
     num_devices: OutPtr<cl_uint>,
 ) -> CLResult<()> {
-    // > CL_INVALID_PLATFORM if platform is not a valid platform. If it is NULL, the behavior is
-    // > implementation-defined.
+    // > CL_INVALID_PLATFORM if platform is not a valid platform. If it is NULL, the behavior is >
+    // implementation-defined.
     platform_or_default(platform)?;
     let found = devices_of_type(device_type)?;
-    // > CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both
-    // > num_devices and devices are NULL.
+    // > CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both >
+    // num_devices and devices are NULL.
     require(num_entries != 0 || out.is_null(), ClError::INVALID_VALUE)?;
     require(
         !num_devices.is_null() || !out.is_null(),

@@ -366,8 +366,8 @@ fn extensions(
         CL_DEVICE_UUID => writer.value(d.uuid),
         CL_DRIVER_UUID => writer.value(d.driver_uuid),
         CL_DEVICE_LUID_VALID => writer.boolean(false),
-        // > It is not an error to query CL_DEVICE_LUID or CL_DEVICE_NODE_MASK when
-        // > CL_DEVICE_LUID_VALID is CL_FALSE, but the value is undefined.
+        // > It is not an error to query CL_DEVICE_LUID or CL_DEVICE_NODE_MASK when >
+        // CL_DEVICE_LUID_VALID is CL_FALSE, but the value is undefined.
         CL_DEVICE_LUID => writer.value([0u8; CL_LUID_SIZE as usize]),
         CL_DEVICE_NODE_MASK => writer.value(NONE),
         _ => return None,

@@ -62,8 +62,8 @@ pub fn wait(num_events: cl_uint, list: InPtr<RawHandle>) -> CLResult<()> {
         ClError::INVALID_CONTEXT,
     )?;
     let runtime: Vec<_> = events.iter().map(|event| event.runtime.clone()).collect();
-    // > CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events
-    // > in event_list is a negative integer value.
+    // > CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events >
+    // in event_list is a negative integer value.
     RuntimeEvent::wait_all(&runtime)
 }
 
@@ -94,9 +94,9 @@ pub fn get_profiling_info(
     writer: InfoWriter,
 ) -> CLResult<()> {
     let event = Event::from_raw(event)?;
-    // > CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the
-    // > command-queue, if the execution status of the command identified by event is not
-    // > CL_COMPLETE, or if event is a user event object.
+    // > CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the >
+    // command-queue, if the execution status of the command identified by event is not >
+    // CL_COMPLETE, or if event is a user event object.
     let profile = event.runtime.profile()?;
     match name {
         CL_PROFILING_COMMAND_QUEUED => writer.value(profile.queued),
@@ -117,8 +117,8 @@ pub fn set_callback(
     user_data: UserData,
 ) -> CLResult<()> {
     let event = Event::from_raw(event)?;
-    // > CL_INVALID_VALUE if pfn_event_notify is NULL or if command_exec_callback_type is not
-    // > CL_SUBMITTED, CL_RUNNING, or CL_COMPLETE.
+    // > CL_INVALID_VALUE if pfn_event_notify is NULL or if command_exec_callback_type is not >
+    // CL_SUBMITTED, CL_RUNNING, or CL_COMPLETE.
     let notify = notify.ok_or(ClError::INVALID_VALUE)?;
     require(
         matches!(status, CL_SUBMITTED | CL_RUNNING | CL_COMPLETE),

@@ -49,9 +49,9 @@ impl Properties {
             value
         };
         loop {
-            // > CL_INVALID_PROPERTY if a property name in properties is not a supported property
-            // > name, if the value specified for a supported property name is not valid, or if the
-            // > same property name is specified more than once.
+            // > CL_INVALID_PROPERTY if a property name in properties is not a supported property >
+            // name, if the value specified for a supported property name is not valid, or if the >
+            // same property name is specified more than once.
             match next() {
                 0 => return Ok(wanted),
                 // Of cl_ext_buffer_device_address; the property value is a cl_bool.
@@ -82,17 +82,17 @@ impl Properties {
     /// What is to be imported, if anything is.
     pub fn external(&self, context: &Context) -> CLResult<Option<External>> {
         let Some((kind, fd)) = self.handle else {
-            // > CL_INVALID_PROPERTY if properties does not include a supported external memory
-            // > handle and CL_MEM_DEVICE_HANDLE_LIST_KHR is specified as part of properties.
+            // > CL_INVALID_PROPERTY if properties does not include a supported external memory >
+            // handle and CL_MEM_DEVICE_HANDLE_LIST_KHR is specified as part of properties.
             require(self.devices.is_none(), ClError::INVALID_PROPERTY)?;
             return Ok(None);
         };
         let handle = ExternalHandle::new(kind, fd)?;
         let devices = match &self.devices {
             None => context.devices.clone(),
-            // > CL_INVALID_DEVICE if a device identified by the property
-            // > CL_MEM_DEVICE_HANDLE_LIST_KHR is not a valid device or is not associated with
-            // > context.
+            // > CL_INVALID_DEVICE if a device identified by the property >
+            // CL_MEM_DEVICE_HANDLE_LIST_KHR is not a valid device or is not associated with >
+            // context.
             Some(raws) => {
                 require(!raws.is_empty(), ClError::INVALID_PROPERTY)?;
                 let devices = raws.iter().map(|&raw| context.device(raw));
@@ -110,21 +110,21 @@ fn queue_and_buffers(
     list: InPtr<RawHandle>,
 ) -> CLResult<(Ref<Queue>, Vec<Arc<RuntimeBuffer>>)> {
     let queue = Queue::usable(queue)?;
-    // > CL_INVALID_VALUE if num_mem_objects is zero and mem_objects is not a NULL value, or if
-    // > num_mem_objects is greater than 0 and mem_objects is NULL.
+    // > CL_INVALID_VALUE if num_mem_objects is zero and mem_objects is not a NULL value, or if >
+    // num_mem_objects is greater than 0 and mem_objects is NULL.
     require(list.is_null() == (count == 0), ClError::INVALID_VALUE)?;
     let raws = list.array(count as usize).unwrap_or_default();
-    // > CL_INVALID_MEM_OBJECT if any of the memory objects in mem_objects is not a valid OpenCL
-    // > memory object created using an external memory handle.
+    // > CL_INVALID_MEM_OBJECT if any of the memory objects in mem_objects is not a valid OpenCL >
+    // memory object created using an external memory handle.
     let objects = Mem::from_raws(&raws)?;
     require(
         objects.iter().all(|mem| !mem.imported_for.is_empty()),
         ClError::INVALID_MEM_OBJECT,
     )?;
     // > CL_INVALID_COMMAND_QUEUE if device associated with command_queue is not one of the devices
-    // > specified by CL_MEM_DEVICE_HANDLE_LIST_KHR at the time of creating one or more of
-    // > mem_objects, or if one or more of mem_objects belong to a context that does not contain a
-    // > device associated with command_queue.
+    // > specified by CL_MEM_DEVICE_HANDLE_LIST_KHR at the time of creating one or more of >
+    // mem_objects, or if one or more of mem_objects belong to a context that does not contain a >
+    // device associated with command_queue.
     queue.require_device_in(objects.iter().map(|mem| &mem.imported_for[..]))?;
     let runtime = objects.iter().map(|mem| mem.runtime.clone()).collect();
     Ok((queue, runtime))

@@ -64,8 +64,8 @@ pub fn create_with_properties(
 ) -> CLResult<RawHandle> {
     let _ = (properties, host_ptr);
     check_creation(context, flags, format)?;
-    // > CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if
-    // > image_desc is NULL.
+    // > CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if >
+    // image_desc is NULL.
     require(!descriptor.is_null(), ClError::INVALID_IMAGE_DESCRIPTOR)?;
     // > CL_INVALID_OPERATION if there are no devices in context that support images.
     Err(ClError::INVALID_OPERATION)
@@ -120,8 +120,8 @@ pub fn get_supported_formats(
     num_formats: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     Context::from_raw(context)?;
-    // > CL_INVALID_VALUE if flags is not valid, if image_type is not valid, or if num_entries is
-    // > zero and image_formats is not NULL.
+    // > CL_INVALID_VALUE if flags is not valid, if image_type is not valid, or if num_entries is >
+    // zero and image_formats is not NULL.
     require(flags & !MEM_FLAGS == 0, ClError::INVALID_VALUE)?;
     require(
         (CL_MEM_OBJECT_IMAGE2D..=CL_MEM_OBJECT_IMAGE1D_BUFFER).contains(&image_type),

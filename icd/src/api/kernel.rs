@@ -43,8 +43,8 @@ pub fn create(program: RawHandle, name: InPtr<c_char>) -> CLResult<RawHandle> {
     let program = Program::usable(program)?;
     // > CL_INVALID_VALUE if kernel_name is NULL.
     let name = name.string().ok_or(ClError::INVALID_VALUE)?;
-    // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program.
-    // > CL_INVALID_KERNEL_NAME if kernel_name is not found in program.
+    // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program. >
+    // CL_INVALID_KERNEL_NAME if kernel_name is not found in program.
     let name = String::from_utf8_lossy(&name);
     let runtime = program.runtime.kernel(&name)?;
     Ok(Kernel::handle(runtime, &program).raw())
@@ -58,8 +58,8 @@ pub fn create_all(
     num_kernels_ret: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     let program = Program::usable(program)?;
-    // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for any device
-    // > in program.
+    // > CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for any device >
+    // in program.
     let all = program.runtime.kernels()?;
     // > CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels
     // > in program.
@@ -105,8 +105,8 @@ pub fn set_arg_of(
     // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
     match kernel.arg_kind(index)? {
         ArgKind::Value => {
-            // > CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an
-            // > argument that is not a memory object.
+            // > CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an >
+            // argument that is not a memory object.
             let expected = kernel.info().args[index as usize].size as usize;
             let bytes = value.bytes(expected.min(size));
             // > CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
@@ -115,8 +115,8 @@ pub fn set_arg_of(
             kernel.set_arg_value(index, &bytes)
         }
         ArgKind::Pointer(AddressSpace::Local) => {
-            // > CL_INVALID_ARG_VALUE if arg_value is not NULL for an argument declared with the
-            // > local qualifier.
+            // > CL_INVALID_ARG_VALUE if arg_value is not NULL for an argument declared with the >
+            // local qualifier.
             require(value.is_null(), ClError::INVALID_ARG_VALUE)?;
             // > For OpenCL 3.1 and newer, arg_size may be zero, indicating that no local memory is
             // > required for the kernel argument.
@@ -129,15 +129,15 @@ pub fn set_arg_of(
             if raw.is_null() {
                 return kernel.set_arg_buffer(index, None);
             }
-            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the
-            // > specified arg_value is not a valid memory object.
+            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the >
+            // specified arg_value is not a valid memory object.
             let mem = Mem::buffer(raw)?;
             kernel.set_arg_buffer(index, Some(&mem.runtime))
         }
         ArgKind::Pipe => {
             let mem = Mem::from_raw(object_argument(size, value)?)?;
-            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the
-            // > specified arg_value is not a valid memory object.
+            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the >
+            // specified arg_value is not a valid memory object.
             let pipe = mem.pipe.as_ref().ok_or(ClError::INVALID_MEM_OBJECT)?;
             kernel.set_arg_pipe(index, pipe)
         }
@@ -152,8 +152,8 @@ pub fn set_arg_of(
         }
         ArgKind::DeviceQueue => {
             let raw = object_argument(size, value)?;
-            // > CL_INVALID_DEVICE_QUEUE if the kernel argument is a device queue, but arg_value
-            // > does not point to a valid device queue object.
+            // > CL_INVALID_DEVICE_QUEUE if the kernel argument is a device queue, but arg_value >
+            // does not point to a valid device queue object.
             let queue = Queue::from_raw(raw).map_err(|_| ClError::INVALID_DEVICE_QUEUE)?;
             kernel.set_arg_queue(index, &queue.runtime)
         }
@@ -162,8 +162,8 @@ pub fn set_arg_of(
 
 /// The handle that an argument's value points to; null when there is no value.
 fn object_argument(size: usize, value: InPtr<c_void>) -> CLResult<RawHandle> {
-    // > CL_INVALID_ARG_SIZE if arg_size != sizeof(cl_mem) and the argument is a memory object, or
-    // > if arg_size != sizeof(cl_sampler) and the argument is a sampler.
+    // > CL_INVALID_ARG_SIZE if arg_size != sizeof(cl_mem) and the argument is a memory object, or >
+    // if arg_size != sizeof(cl_sampler) and the argument is a sampler.
     require(size == size_of::<cl_mem>(), ClError::INVALID_ARG_SIZE)?;
     Ok(value.cast::<RawHandle>().get().unwrap_or(RawHandle::NULL))
 }
@@ -185,8 +185,8 @@ pub fn set_arg_device_pointer(
     value: cl_mem_device_address_ext,
 ) -> CLResult<()> {
     let kernel = Kernel::from_raw(kernel)?;
-    // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index, or if arg_index
-    // > corresponds to an argument that is not a pointer to the global address space.
+    // > CL_INVALID_ARG_INDEX if arg_index is not a valid argument index, or if arg_index >
+    // corresponds to an argument that is not a pointer to the global address space.
     let kind = kernel.runtime.arg_kind(index)?;
     require(
         kind == ArgKind::Pointer(AddressSpace::Global),
@@ -221,8 +221,8 @@ pub fn set_exec_info_of(
         CL_KERNEL_EXEC_INFO_SVM_PTRS
         | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
         | CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT => {
-            // > Previously set pointers can be unset with param_value_size equal to zero and
-            // > param_value NULL.
+            // > Previously set pointers can be unset with param_value_size equal to zero and >
+            // param_value NULL.
             require(
                 size.is_multiple_of(size_of::<*mut c_void>()) && value.is_null() == (size == 0),
                 ClError::INVALID_VALUE,
@@ -244,8 +244,8 @@ pub fn set_exec_info_of(
                 _ => device.usm_capabilities != 0,
             };
             // > CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and
-            // > param_value is CL_TRUE but no devices in context associated with kernel support
-            // > fine-grain system SVM allocations.
+            // > param_value is CL_TRUE but no devices in context associated with kernel support >
+            // fine-grain system SVM allocations.
             require(!wanted || supported, ClError::INVALID_OPERATION)
         }
         _ => Err(ClError::INVALID_VALUE),

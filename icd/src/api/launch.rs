@@ -38,8 +38,8 @@ pub fn nd_range(
     events: Events,
 ) -> CLResult<()> {
     let (queue, kernel) = queue_and_kernel(queue, kernel)?;
-    // > CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and
-    // > CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS).
+    // > CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and >
+    // CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS).
     require((1..=3).contains(&work_dim), ClError::INVALID_WORK_DIMENSION)?;
     events.enqueue(&queue, |wait| {
         // Arguments and sizes are checked by the runtime.
@@ -78,15 +78,14 @@ pub fn native_kernel(
     let wait = events.wait_list(&queue.context)?;
     // > CL_INVALID_VALUE if user_func is NULL.
     let function = function.ok_or(ClError::INVALID_VALUE)?;
-    // > CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and
-    // > num_mem_objects > 0.
-    // > CL_INVALID_VALUE if args is not NULL and cb_args is 0.
+    // > CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and >
+    // num_mem_objects > 0. > CL_INVALID_VALUE if args is not NULL and cb_args is 0.
     require(
         args.is_null() == (args_size == 0) && (!args.is_null() || num_mem_objects == 0),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL, or if
-    // > num_mem_objects = 0 and mem_list or args_mem_loc are not NULL.
+    // > CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL, or if >
+    // num_mem_objects = 0 and mem_list or args_mem_loc are not NULL.
     require(
         mem_list.is_null() == (num_mem_objects == 0)
             && args_mem_loc.is_null() == (num_mem_objects == 0),

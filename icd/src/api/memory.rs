@@ -110,8 +110,8 @@ pub fn create_buffer_with_properties_intel(
     create_buffer_with_properties(context, properties, flags, size, host_ptr).map_err(|error| {
         match error {
             // > CL_INVALID_VALUE if a property name in properties is not a supported property name,
-            // > if the value specified for a supported property name is not valid, or if the same
-            // > property name is specified more than once.
+            // > if the value specified for a supported property name is not valid, or if the same >
+            // property name is specified more than once.
             ClError::INVALID_PROPERTY => ClError::INVALID_VALUE,
             error => error,
         }
@@ -160,8 +160,8 @@ pub fn create_sub_buffer(
         create_type == CL_BUFFER_CREATE_TYPE_REGION,
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_VALUE if value(s) specified in buffer_create_info (for a given
-    // > buffer_create_type) is not valid or if buffer_create_info is NULL.
+    // > CL_INVALID_VALUE if value(s) specified in buffer_create_info (for a given >
+    // buffer_create_type) is not valid or if buffer_create_info is NULL.
     let region = create_info
         .cast::<cl_buffer_region>()
         .get()

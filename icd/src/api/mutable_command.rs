@@ -18,8 +18,8 @@ use crate::abi::pointers::{FromC, InPtr, RawHandle};
 
 /// `cl_mutable_command_khr`: a recorded launch.
 pub struct MutableCommand {
-    /// > The lifetime of this handle is tied to the parent command-buffer, such that freeing the
-    /// > command-buffer will also free this handle.
+    /// > The lifetime of this handle is tied to the parent command-buffer, such that freeing the >
+    /// command-buffer will also free this handle.
     pub buffer: Weak<Handle<CommandBuffer>>,
     /// Index of the queue that it was recorded to.
     pub queue: usize,
@@ -76,14 +76,13 @@ pub fn update(
     // > CL_INVALID_OPERATION if command_buffer has not been finalized, or was not created with the
     // > CL_COMMAND_BUFFER_MUTABLE_KHR flag.
     buffer.runtime.check_updatable()?;
-    // > CL_INVALID_VALUE if config_types is NULL and num_configs > 0, or config_types is not NULL
-    // > and num_configs is 0.
-    // > CL_INVALID_VALUE if configs is NULL and num_configs > 0, or configs is not NULL and
-    // > num_configs is 0.
+    // > CL_INVALID_VALUE if config_types is NULL and num_configs > 0, or config_types is not NULL >
+    // and num_configs is 0. > CL_INVALID_VALUE if configs is NULL and num_configs > 0, or configs
+    // is not NULL and > num_configs is 0.
     let types = list(types, num_configs)?;
     let configs = list(configs, num_configs)?;
-    // > CL_INVALID_VALUE if any element of config_types is not a valid
-    // > cl_command_buffer_update_type_khr enum.
+    // > CL_INVALID_VALUE if any element of config_types is not a valid >
+    // cl_command_buffer_update_type_khr enum.
     require(
         types
             .iter()
@@ -92,9 +91,8 @@ pub fn update(
     )?;
     let mut drafts = Drafts::new();
     for config in configs {
-        // > CL_INVALID_VALUE if any element of configs is NULL.
-        // SAFETY: the application's promise for each element of the array it gave: its type says
-        // what it points to.
+        // > CL_INVALID_VALUE if any element of configs is NULL. SAFETY: the application's promise
+        // for each element of the array it gave: its type says what it points to.
         let config: InPtr<Config> = unsafe { InPtr::from_c(config.cast::<Config>()) };
         apply(
             &buffer,
@@ -113,8 +111,8 @@ fn list<T: Copy>(list: InPtr<T>, count: cl_uint) -> CLResult<Vec<T>> {
 
 /// Enters one update into the drafts. Updates of the same command follow one another.
 fn apply(buffer: &Ref<CommandBuffer>, config: &Config, drafts: &mut Drafts) -> CLResult<()> {
-    // > CL_INVALID_MUTABLE_COMMAND_KHR if command is not a valid mutable command object returned
-    // > from clCommandNDRangeKernelKHR, or created from command_buffer.
+    // > CL_INVALID_MUTABLE_COMMAND_KHR if command is not a valid mutable command object returned >
+    // from clCommandNDRangeKernelKHR, or created from command_buffer.
     let raw = RawHandle::from_address(config.command as usize);
     let command = MutableCommand::from_raw(raw)?;
     require(command.belongs_to(buffer), ClError::INVALID_MUTABLE_COMMAND)?;
@@ -128,8 +126,8 @@ fn apply(buffer: &Ref<CommandBuffer>, config: &Config, drafts: &mut Drafts) -> C
         config.work_dim == 0 || config.work_dim == draft.work_dim,
         ClError::INVALID_OPERATION,
     )?;
-    // > CL_INVALID_OPERATION if the CL_MUTABLE_DISPATCH_..._KHR property was not set on command
-    // > recording and what it is about is not NULL, or its number non-zero.
+    // > CL_INVALID_OPERATION if the CL_MUTABLE_DISPATCH_..._KHR property was not set on command >
+    // recording and what it is about is not NULL, or its number non-zero.
     let wants = [
         (
             CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR,

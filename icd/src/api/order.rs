@@ -48,8 +48,8 @@ pub fn wait_for_events(
         .ok_or(ClError::INVALID_VALUE)?;
     // > CL_INVALID_EVENT if event objects specified in event_list are not valid events.
     let events = Event::from_raws(&raws)?;
-    // > CL_INVALID_CONTEXT if the context associated with command_queue and events in event_list
-    // > are not the same.
+    // > CL_INVALID_CONTEXT if the context associated with command_queue and events in event_list >
+    // are not the same.
     require(
         events
             .iter()

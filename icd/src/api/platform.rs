@@ -44,8 +44,8 @@ pub fn get_ids(
     platforms: OutPtr<RawHandle>,
     num_platforms: OutPtr<cl_uint>,
 ) -> CLResult<()> {
-    // > CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL, or if both
-    // > num_platforms and platforms are NULL.
+    // > CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL, or if both >
+    // num_platforms and platforms are NULL.
     require(
         num_entries != 0 || platforms.is_null(),
         ClError::INVALID_VALUE,

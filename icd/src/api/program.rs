@@ -74,8 +74,8 @@ pub fn create_with_source(
 /// `clCreateProgramWithIL`, `clCreateProgramWithILKHR`
 pub fn create_with_il(context: RawHandle, il: InPtr<c_void>, length: usize) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
-    // > CL_INVALID_VALUE if il is NULL or if length is zero, or if the length-byte memory pointed
-    // > to by il does not contain well-formed intermediate language input.
+    // > CL_INVALID_VALUE if il is NULL or if length is zero, or if the length-byte memory pointed >
+    // to by il does not contain well-formed intermediate language input.
     require(length != 0, ClError::INVALID_VALUE)?;
     let il = il.bytes(length).ok_or(ClError::INVALID_VALUE)?;
     let runtime = RuntimeProgram::from_il(&context.runtime, &il)?;
@@ -98,11 +98,11 @@ pub fn create_with_binary(
         num_devices != 0 && !device_list.is_null(),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated
-    // > with context.
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated >
+    // with context.
     let devices = context.device_list(num_devices, device_list)?;
-    // > CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] is zero or
-    // > binaries[i] is NULL.
+    // > CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] is zero or >
+    // binaries[i] is NULL.
     let count = num_devices as usize;
     let lengths = lengths.array(count).ok_or(ClError::INVALID_VALUE)?;
     let blobs = binaries.blobs(&lengths).ok_or(ClError::INVALID_VALUE)?;
@@ -121,8 +121,8 @@ pub fn create_with_binary(
         binary_status.set_all(&statuses);
         return Err(ClError::INVALID_VALUE);
     };
-    // > CL_INVALID_BINARY if an invalid program binary was encountered for any device;
-    // > binary_status will return specific status for each device.
+    // > CL_INVALID_BINARY if an invalid program binary was encountered for any device; >
+    // binary_status will return specific status for each device.
     let programs: Vec<CLResult<_>> = usable
         .iter()
         .map(|binary| RuntimeProgram::from_binary(&context.runtime, binary))
@@ -155,8 +155,8 @@ pub fn create_with_built_in_kernels(
         num_devices != 0 && !device_list.is_null(),
         ClError::INVALID_VALUE,
     )?;
-    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated
-    // > with context.
+    // > CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated >
+    // with context.
     context.device_list(num_devices, device_list)?;
     let _ = kernel_names;
     // > CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not
@@ -186,9 +186,8 @@ pub fn set_specialization_constant(
     spec_value: InPtr<c_void>,
 ) -> CLResult<()> {
     let program = Program::from_raw(program)?;
-    // > CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate
-    // > language.
-    // > CL_INVALID_SPEC_ID if spec_id is not a valid specialization constant identifier.
+    // > CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate >
+    // language. > CL_INVALID_SPEC_ID if spec_id is not a valid specialization constant identifier.
     let expected = program.runtime.spec_constant_size(spec_id)?;
     // > CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in the
     // > module, or if spec_value is NULL.
@@ -218,10 +217,10 @@ pub fn get_info(program: RawHandle, name: cl_program_info, writer: InfoWriter) -
             let binary = runtime.binary();
             writer.blobs(&vec![binary.as_slice(); per_device])
         }
-        // > CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS,
-        // > CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, or
-        // > CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT and a successful program executable has not been
-        // > built for at least one device in the list of devices associated with program.
+        // > CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS, >
+        // CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, or >
+        // CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT and a successful program executable has not been >
+        // built for at least one device in the list of devices associated with program.
         CL_PROGRAM_NUM_KERNELS => writer.value(runtime.kernel_names()?.len()),
         CL_PROGRAM_KERNEL_NAMES => writer.string(&runtime.kernel_names()?.join(";")),
         CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT => writer.boolean(runtime.scope_ctors_and_dtors()?.0),

@@ -151,10 +151,10 @@ fn finish(
     let is_default = properties & CL_QUEUE_ON_DEVICE_DEFAULT != 0;
     // One default queue of a device is made at a time.
     let mut defaults = is_default.then(|| context.default_queues.lock());
-    // > If a default device queue has already been created, calling
-    // > clCreateCommandQueueWithProperties with CL_QUEUE_PROPERTIES set to CL_QUEUE_ON_DEVICE and
-    // > CL_QUEUE_ON_DEVICE_DEFAULT will return the default device queue that has already been
-    // > created and increment its reference count by 1.
+    // > If a default device queue has already been created, calling >
+    // clCreateCommandQueueWithProperties with CL_QUEUE_PROPERTIES set to CL_QUEUE_ON_DEVICE and >
+    // CL_QUEUE_ON_DEVICE_DEFAULT will return the default device queue that has already been >
+    // created and increment its reference count by 1.
     if properties & CL_QUEUE_ON_DEVICE != 0
         && let Some(defaults) = &defaults
         && let Some(queue) = defaults.get(&device)
@@ -225,8 +225,8 @@ pub fn set_default(context: RawHandle, device: RawHandle, queue: RawHandle) -> C
 /// `clReleaseCommandQueue`
 pub fn release(queue: RawHandle) -> CLResult<()> {
     let queue = Queue::from_raw(queue)?;
-    // > clReleaseCommandQueue performs an implicit flush to issue any previously queued OpenCL
-    // > commands.
+    // > clReleaseCommandQueue performs an implicit flush to issue any previously queued OpenCL >
+    // commands.
     if !queue.runtime.is_on_device() {
         queue.runtime.flush()?;
     }

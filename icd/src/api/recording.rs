@@ -52,8 +52,8 @@ impl Recording {
     /// Index of the queue that the command is recorded to.
     pub fn queue(&self, buffer: &CommandBuffer) -> CLResult<usize> {
         // > CL_INVALID_COMMAND_QUEUE if either command_queue is NULL and command_buffer was created
-        // > with more than one queue, or command_queue is not NULL and not a command-queue listed
-        // > on command_buffer creation.
+        // > with more than one queue, or command_queue is not NULL and not a command-queue listed >
+        // on command_buffer creation.
         let mut queues = buffer.queues.iter();
         let index = match self.queue.is_null() {
             true => Some(0).filter(|_| queues.len() == 1),
@@ -64,10 +64,10 @@ impl Recording {
 
     /// Where the command goes.
     pub fn place(&self, buffer: &CommandBuffer) -> CLResult<RecordingSite> {
-        // > CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and
-        // > num_sync_points_in_wait_list is > 0, or sync_point_wait_list is not NULL and
-        // > num_sync_points_in_wait_list is 0, or if synchronization-point objects in
-        // > sync_point_wait_list are not valid synchronization-points.
+        // > CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and >
+        // num_sync_points_in_wait_list is > 0, or sync_point_wait_list is not NULL and >
+        // num_sync_points_in_wait_list is 0, or if synchronization-point objects in >
+        // sync_point_wait_list are not valid synchronization-points.
         require(
             self.list.is_null() == (self.count == 0),
             ClError::INVALID_SYNC_POINT_WAIT_LIST,

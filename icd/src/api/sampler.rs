@@ -15,8 +15,8 @@ pub fn create(
     filter_mode: cl_filter_mode,
 ) -> CLResult<RawHandle> {
     Context::usable(context)?;
-    // > CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords, or a combination of
-    // > these arguments are not valid.
+    // > CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords, or a combination of >
+    // these arguments are not valid.
     check(normalized_coords, addressing_mode, filter_mode)?;
     // > CL_INVALID_OPERATION if images are not supported by any device associated with context.
     Err(ClError::INVALID_OPERATION)

@@ -81,8 +81,8 @@ fn hand_out(
     count: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     let parts = device.runtime.partition(how)?;
-    // > CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of
-    // > sub-devices created by the partition scheme.
+    // > CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of >
+    // sub-devices created by the partition scheme.
     require(
         out.is_null() || parts.len() <= entries as usize,
         ClError::INVALID_VALUE,

@@ -69,9 +69,9 @@ pub fn memcpy(
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
-        // > CL_INVALID_VALUE if dst_ptr is NULL or src_ptr is NULL and size is non-zero.
-        // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an
-        // > overlapping copy.
+        // > CL_INVALID_VALUE if dst_ptr is NULL or src_ptr is NULL and size is non-zero. >
+        // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an >
+        // overlapping copy.
         queue.runtime.enqueue_svm_memcpy(
             blocking != CL_FALSE,
             destination.host_ptr(),
@@ -95,8 +95,8 @@ pub fn mem_fill(
     events.enqueue(&queue, |wait| {
         // > CL_INVALID_VALUE if svm_ptr is NULL and size is non-zero.
         let pattern = pattern(pattern_pointer, pattern_size)?;
-        // > CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes, or size is not a
-        // > multiple of pattern_size.
+        // > CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes, or size is not a >
+        // multiple of pattern_size.
         queue
             .runtime
             .enqueue_svm_fill(destination.host_ptr(), &pattern, size, wait)
@@ -114,8 +114,8 @@ pub fn map(
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
-        // > CL_INVALID_VALUE if svm_ptr is NULL, if size is zero, or if values specified in
-        // > map_flags are not valid.
+        // > CL_INVALID_VALUE if svm_ptr is NULL, if size is zero, or if values specified in >
+        // map_flags are not valid.
         require(!pointer.is_null() && size != 0, ClError::INVALID_VALUE)?;
         queue
             .runtime

@@ -291,8 +291,8 @@ pub const MAX_PATTERN_SIZE: usize = 128;
 
 /// A fill pattern, copied.
 pub fn pattern(pattern: InPtr<c_void>, size: usize) -> CLResult<Vec<u8>> {
-    // > CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one
-    // > of {1, 2, 4, 8, 16, 32, 64, 128}.
+    // > CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one >
+    // of {1, 2, 4, 8, 16, 32, 64, 128}.
     require(
         size.is_power_of_two() && size <= MAX_PATTERN_SIZE,
         ClError::INVALID_VALUE,
@@ -358,8 +358,8 @@ pub fn unmap(
     let queue = Queue::usable(queue)?;
     let mem = Mem::any_for_queue(mem, &queue)?;
     events.enqueue(&queue, |wait| {
-        // > CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer
-        // > for memobj.
+        // > CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer >
+        // for memobj.
         queue
             .runtime
             .enqueue_unmap(&mem.runtime, mapped.address(), wait)

@@ -37,8 +37,8 @@ fn properties(
             ClError::INVALID_PROPERTY,
         )?;
         match name {
-            // > The default value is NULL, which indicates that the allocation is not associated
-            // > with a specific device handle.
+            // > The default value is NULL, which indicates that the allocation is not associated >
+            // with a specific device handle.
             CL_SVM_ALLOC_ASSOCIATED_DEVICE_HANDLE_KHR if value == 0 => {}
             CL_SVM_ALLOC_ASSOCIATED_DEVICE_HANDLE_KHR => {
                 let device = context
@@ -84,8 +84,8 @@ pub fn free(
     pointer: OutPtr<c_void>,
 ) -> CLResult<()> {
     let context = Context::from_raw(context)?;
-    // > CL_INVALID_PROPERTY if a memory property name in properties is not a supported property
-    // > name. This extension does not define any free properties.
+    // > CL_INVALID_PROPERTY if a memory property name in properties is not a supported property >
+    // name. This extension does not define any free properties.
     require(
         properties.properties().is_empty(),
         ClError::INVALID_PROPERTY,
@@ -109,8 +109,8 @@ pub fn get_info(
     writer: InfoWriter,
 ) -> CLResult<()> {
     let context = Context::from_raw(context)?;
-    // > CL_INVALID_DEVICE if device is not a valid device, or if device is not associated with
-    // > context. All devices have the same capabilities.
+    // > CL_INVALID_DEVICE if device is not a valid device, or if device is not associated with >
+    // context. All devices have the same capabilities.
     if !device.is_null() {
         context.device(device)?;
     }
@@ -174,9 +174,9 @@ pub fn memcpy_with_properties(
     size: usize,
     events: Events,
 ) -> CLResult<()> {
-    // > Any of the errors for clEnqueueSVMMemcpy.
-    // > CL_INVALID_PROPERTY if a property name in properties is not a supported property name. This
-    // > extension does not define any optional SVM memory copy properties.
+    // > Any of the errors for clEnqueueSVMMemcpy. > CL_INVALID_PROPERTY if a property name in
+    // properties is not a supported property name. This > extension does not define any optional
+    // SVM memory copy properties.
     Queue::usable(queue)?;
     require(
         properties.properties().is_empty(),

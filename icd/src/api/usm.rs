@@ -160,13 +160,11 @@ pub fn fill(
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
-        // > CL_INVALID_VALUE if dst_ptr is NULL, or if dst_ptr is not aligned to pattern_size
-        // > bytes.
-        // > CL_INVALID_VALUE if pattern is NULL.
-        // > CL_INVALID_VALUE if pattern_size is not a power of two or is greater than the size of
-        // > the largest integer or floating-point vector data type supported by the device
-        // > associated with command_queue.
-        // > CL_INVALID_VALUE if size is not a multiple of pattern_size.
+        // > CL_INVALID_VALUE if dst_ptr is NULL, or if dst_ptr is not aligned to pattern_size >
+        // bytes. > CL_INVALID_VALUE if pattern is NULL. > CL_INVALID_VALUE if pattern_size is not a
+        // power of two or is greater than the size of > the largest integer or floating-point
+        // vector data type supported by the device > associated with command_queue. >
+        // CL_INVALID_VALUE if size is not a multiple of pattern_size.
         let pattern = pattern(pattern_pointer, pattern_size)?;
         queue
             .runtime
@@ -201,9 +199,8 @@ pub fn memcpy(
 ) -> CLResult<()> {
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
-        // > CL_INVALID_VALUE if either dst_ptr or src_ptr are NULL.
-        // > CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an
-        // > overlapping copy.
+        // > CL_INVALID_VALUE if either dst_ptr or src_ptr are NULL. > CL_MEM_COPY_OVERLAP if the
+        // values specified for dst_ptr, src_ptr and size result in an > overlapping copy.
         queue.runtime.enqueue_usm_memcpy(
             blocking != CL_FALSE,
             destination.host_ptr(),
@@ -244,8 +241,8 @@ pub fn advise(
     let queue = Queue::usable(queue)?;
     events.enqueue(&queue, |wait| {
         let _ = size;
-        // > CL_INVALID_VALUE if advice is not supported advice for the device associated with
-        // > command_queue.
+        // > CL_INVALID_VALUE if advice is not supported advice for the device associated with >
+        // command_queue.
         queue
             .runtime
             .enqueue_usm_advise(pointer.host_ptr(), advice, wait)

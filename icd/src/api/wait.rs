@@ -45,8 +45,8 @@ impl Events {
         )?;
         let raws = self.list.array(self.count as usize).unwrap_or_default();
         let events = Event::from_raws(&raws).map_err(|_| ClError::INVALID_EVENT_WAIT_LIST)?;
-        // > CL_INVALID_CONTEXT if the context associated with command_queue and events in
-        // > event_wait_list are not the same.
+        // > CL_INVALID_CONTEXT if the context associated with command_queue and events in >
+        // event_wait_list are not the same.
         require(
             events
                 .iter()

@@ -35,9 +35,9 @@ fn reduce(x: f64) -> (Wrapping<u64>, f64, f64) {
     let bits = x.to_bits();
     let m = (bits & ((1 << 52) - 1)) | (1 << 52);
     let e = ((bits >> 52) & 0x7ff) as i32 - 1075;
-    // x = m 2^e. Bits of 2/pi worth 2^(2-e) and more only add whole turns. The 192 bits after
-    // them, times m, modulo 2^192, are x * 2/pi modulo 4 with 190 bits after the point, of which
-    // the last 53 are wrong.
+    // x = m 2^e. Bits of 2/pi worth 2^(2-e) and more only add whole turns. The 192 bits after them,
+    // times m, modulo 2^192, are x * 2/pi modulo 4 with 190 bits after the point, of which the last
+    // 53 are wrong.
     let start = (64 + e - 2) as usize;
     let (word, shift) = (start / 64, start % 64);
     let window = |i: usize| {

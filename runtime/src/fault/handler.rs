@@ -151,8 +151,8 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
     // SAFETY: as above; the handler is one that was installed.
     let handled = old.is_some_and(|old| unsafe { pass_on(&old, signal, info, context) });
     if !handled {
-        // The instruction faults again, and the system does the rest.
-        // SAFETY: zeros are the default action.
+        // The instruction faults again, and the system does the rest. SAFETY: zeros are the default
+        // action.
         unsafe {
             let default: libc::sigaction = std::mem::zeroed();
             libc::sigaction(signal, &default, ptr::null_mut());

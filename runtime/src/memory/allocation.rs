@@ -109,8 +109,8 @@ impl Allocation {
         // SAFETY: the mapping is a huge page longer than asked for, so the aligned address is
         // inside it.
         let pointer = unsafe { base.add(skip) };
-        // Only advice: without it everything works, a little slower.
-        // SAFETY: the range lies in the mapping made above; this advice does not change contents.
+        // Only advice: without it everything works, a little slower. SAFETY: the range lies in the
+        // mapping made above; this advice does not change contents.
         let _ = unsafe {
             madvise(
                 pointer.as_ptr().cast(),

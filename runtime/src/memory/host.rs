@@ -2,8 +2,8 @@
 
 /// An address that the application (or a buffer) vouches for.
 ///
-/// Commands carry these instead of references: the memory belongs to the application, which may
-/// use it at any time that OpenCL allows.
+/// Commands carry these instead of references: the memory belongs to the application, which may use
+/// it at any time that OpenCL allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HostPtr(*mut u8);
 

@@ -46,8 +46,8 @@ impl Shared {
         if fd < 0 || kind.as_os_str() != "anon_inode:[eventfd]" {
             return Err(ClError::INVALID_PROPERTY);
         }
-        // A read that finds nothing must not wait, whichever process made the counter.
-        // SAFETY: these change flags of the descriptor, and nothing in memory.
+        // A read that finds nothing must not wait, whichever process made the counter. SAFETY:
+        // these change flags of the descriptor, and nothing in memory.
         let set = unsafe {
             libc::fcntl(
                 fd,

@@ -1,15 +1,11 @@
 //! The typed tree: what the program means, every name looked up, every conversion written out.
 //!
-//! It is small on purpose. There are no lvalues: an object is reached by an expression that is
-//! its address
-//! ([`ExprKind::Local`], [`ExprKind::FieldAddr`], ...), read by [`ExprKind::Load`] and written
-//! by [`ExprKind::Store`].
-//! Compound assignment, `++` and the like are spelled out with [`ExprKind::Bind`] and
-//! [`ExprKind::Temp`], which
-//! give a value a number so that it is computed once. Operands of an operator have exactly the
-//! types that
-//! SPIR-V's instruction wants; comparisons yield [`crate::types::Type::Truth`], which a
-//! conversion turns into C's `int`.
+//! It is small on purpose. There are no lvalues: an object is reached by an expression that is its
+//! address ([`ExprKind::Local`], [`ExprKind::FieldAddr`], ...), read by [`ExprKind::Load`] and
+//! written by [`ExprKind::Store`]. Compound assignment, `++` and the like are spelled out with
+//! [`ExprKind::Bind`] and [`ExprKind::Temp`], which give a value a number so that it is computed
+//! once. Operands of an operator have exactly the types that SPIR-V's instruction wants;
+//! comparisons yield [`crate::types::Type::Truth`], which a conversion turns into C's `int`.
 //!
 //! `sema` makes it, `print.rs` writes it down.
 
@@ -52,8 +48,8 @@ pub struct Module {
     pub no_contraction: bool,
 }
 
-/// A variable with static storage: of program scope, `static`, `constant` or `local` in a
-/// function, a string literal.
+/// A variable with static storage: of program scope, `static`, `constant` or `local` in a function,
+/// a string literal.
 #[derive(Debug)]
 pub struct Global {
     /// As the source names it; several may have one name (those of functions).
@@ -90,8 +86,8 @@ pub enum Constant {
     Int(u64),
     /// The bits of a `half`, `float` or `double`.
     Float(u64),
-    /// Components, elements or fields, in order; a union has its initialised member alone,
-    /// by its field number.
+    /// Components, elements or fields, in order; a union has its initialised member alone, by its
+    /// field number.
     Aggregate(Vec<Constant>),
     Union {
         field: u32,
@@ -197,8 +193,8 @@ pub enum StmtKind {
         then: Vec<Stmt>,
         otherwise: Vec<Stmt>,
     },
-    /// `while` and `for`: `condition` is looked at before each iteration (`None`: true),
-    /// `step` evaluated after it.
+    /// `while` and `for`: `condition` is looked at before each iteration (`None`: true), `step`
+    /// evaluated after it.
     Loop {
         condition: Option<ExprId>,
         step: Option<ExprId>,
@@ -292,8 +288,8 @@ pub enum ExprKind {
     MakeVector(Vec<ExprId>),
     /// The same scalar in every lane.
     Splat(ExprId),
-    /// Components of one or two vectors; `None` is undefined. The result is a scalar if
-    /// there is one.
+    /// Components of one or two vectors; `None` is undefined. The result is a scalar if there is
+    /// one.
     Shuffle(ExprId, Option<ExprId>, Vec<Option<u8>>),
     /// A component chosen at run time (of a vector value).
     Extract(ExprId, ExprId),
@@ -301,8 +297,8 @@ pub enum ExprKind {
     Insert(ExprId, ExprId, ExprId),
     /// `-x`, `~x`
     Unary(UnaryOp, ExprId),
-    /// Both operands of type `ty`, except the right one of shifts, which has the same
-    /// number of bits.
+    /// Both operands of type `ty`, except the right one of shifts, which has the same number of
+    /// bits.
     Binary(BinaryOp, ExprId, ExprId),
     /// Operands of one type; yields `Truth`.
     Compare(Comparison, ExprId, ExprId),
@@ -319,17 +315,15 @@ pub enum ExprKind {
     Call(FunctionId, Vec<ExprId>),
     /// A built-in function that the table has.
     Builtin(Box<builtins::Call>, Vec<ExprId>),
-    /// A block with what it captures, a record of type `record` whose address is the value
-    /// (as a generic pointer to
-    /// bytes): the function's first parameter.
+    /// A block with what it captures, a record of type `record` whose address is the value (as a
+    /// generic pointer to bytes): the function's first parameter.
     Block {
         function: FunctionId,
         record: TypeId,
         captures: Vec<ExprId>,
     },
-    /// Calls a block, which is known when it is compiled (OpenCL C Specification,
-    /// "Blocks"): its function gets the
-    /// block, then the arguments.
+    /// Calls a block, which is known when it is compiled (OpenCL C Specification, "Blocks"): its
+    /// function gets the block, then the arguments.
     CallBlock {
         function: FunctionId,
         block: ExprId,
@@ -381,8 +375,8 @@ pub enum Comparison {
 /// From the operand's type to the expression's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Conversion {
-    /// Between arithmetic types of as many lanes. To `Bool`: not equal to zero. `saturate`
-    /// for `convert_..._sat`.
+    /// Between arithmetic types of as many lanes. To `Bool`: not equal to zero. `saturate` for
+    /// `convert_..._sat`.
     Arithmetic {
         rounding: Option<RoundingMode>,
         saturate: bool,

@@ -93,8 +93,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Writes some components. Those of a private vector become a new value of it;
-    /// elsewhere others may be writing the rest.
+    /// Writes some components. Those of a private vector become a new value of it; elsewhere others
+    /// may be writing the rest.
     #[allow(clippy::too_many_arguments)]
     fn store_lanes(
         &mut self,
@@ -173,8 +173,8 @@ impl Sema<'_> {
         }
     }
 
-    /// The operand with its address computed once, if that takes anything; the computation
-    /// goes into `before`.
+    /// The operand with its address computed once, if that takes anything; the computation goes
+    /// into `before`.
     pub(super) fn fix_address(&mut self, operand: Operand, before: &mut Vec<ExprId>) -> Operand {
         let (Place::Object(address, _) | Place::Lanes { address, .. }) = operand.place else {
             return operand;

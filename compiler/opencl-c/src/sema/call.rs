@@ -317,8 +317,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Default argument promotions, of `printf`'s arguments: `float` to `double` where
-    /// there is that.
+    /// Default argument promotions, of `printf`'s arguments: `float` to `double` where there is
+    /// that.
     fn variadic(&mut self, operand: Operand) -> ExprId {
         use crate::types::Scalar;
         let value = self.rvalue(operand);

@@ -1,8 +1,7 @@
 //! The value of constant expressions, bit-exact, over the typed tree.
 //!
 //! Operators fold constants as they are made (`ops.rs`) with the functions here; [`Sema::eval`]
-//! does the rest:
-//! addresses, vectors, conditionals.
+//! does the rest: addresses, vectors, conditionals.
 
 use super::Sema;
 use crate::hir::{BinaryOp, Comparison, Constant, Conversion, ExprId, ExprKind, UnaryOp};
@@ -291,8 +290,8 @@ fn float(value: &Constant, scalar: Scalar) -> Option<f64> {
     })
 }
 
-/// Rounded to nearest even once. (A sum, product or quotient of two `float`s computed in
-/// `double` rounds as if once.)
+/// Rounded to nearest even once. (A sum, product or quotient of two `float`s computed in `double`
+/// rounds as if once.)
 fn of_float(value: f64, scalar: Scalar) -> Constant {
     Constant::Float(match scalar {
         Scalar::Half => crate::float::half_from_f64(value).into(),

@@ -394,8 +394,8 @@ impl Sema<'_> {
         }
     }
 
-    /// The same but for qualifiers and the sign of `char`s, which clang lets pass with a
-    /// warning of its own.
+    /// The same but for qualifiers and the sign of `char`s, which clang lets pass with a warning of
+    /// its own.
     pub(super) fn compatible_pointees(&self, a: TypeId, b: TypeId) -> bool {
         if a == b {
             return true;

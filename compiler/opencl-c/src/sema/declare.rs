@@ -11,8 +11,8 @@ use crate::token::Loc;
 use crate::types::{QualType, Scalar, Space, Type, Types};
 
 impl Sema<'_> {
-    /// Declarations that share specifiers. In a function, `into` gets what is to be done
-    /// when they are reached.
+    /// Declarations that share specifiers. In a function, `into` gets what is to be done when they
+    /// are reached.
     pub(super) fn declarations(
         &mut self,
         specs: SpecId,

@@ -523,8 +523,8 @@ impl Sema<'_> {
         }
     }
 
-    /// The same bits as another type. OpenCL C Specification, "Reinterpreting Types Using
-    /// as_type() and as_typen()".
+    /// The same bits as another type. OpenCL C Specification, "Reinterpreting Types Using as_type()
+    /// and as_typen()".
     pub(super) fn as_type(&mut self, operand: Operand, to: QualType, span: Span) -> ExprId {
         let value = self.rvalue(operand);
         let from = self.type_of(value);

@@ -139,8 +139,8 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// The value of an initialiser of static storage; `None` for one of zeros and for what
-    /// is wrong.
+    /// The value of an initialiser of static storage; `None` for one of zeros and for what is
+    /// wrong.
     pub(super) fn constant_initialiser(&mut self, ty: TypeId, init: InitId) -> Option<Constant> {
         if self.is_error(ty) {
             self.visit_initialiser(init);
@@ -509,8 +509,8 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// Gives an aggregate's parts their items. Without braces of its own it takes no
-    /// designators and no more than it has parts.
+    /// Gives an aggregate's parts their items. Without braces of its own it takes no designators
+    /// and no more than it has parts.
     fn fill(
         &mut self,
         ty: TypeId,

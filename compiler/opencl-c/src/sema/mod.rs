@@ -1,5 +1,5 @@
-//! Semantic analysis: a syntax tree in, the typed tree ([`crate::hir`]) out, errors and
-//! warnings on the way.
+//! Semantic analysis: a syntax tree in, the typed tree ([`crate::hir`]) out, errors and warnings on
+//! the way.
 //!
 //! - `scope.rs`: what names mean
 //! - `specs.rs`, `records.rs`: specifiers and declarators to types, layout of structures,
@@ -15,8 +15,7 @@
 //! - `names.rs`: types as diagnostics write them
 //!
 //! What is wrong has the type `Error` from there on, with which everything is in order, so that
-//! each mistake is told once.
-//! Trees may be deep: each recursion goes through `stacker`.
+//! each mistake is told once. Trees may be deep: each recursion goes through `stacker`.
 //!
 //! Open [`analyze`] first, then `expr.rs`.
 

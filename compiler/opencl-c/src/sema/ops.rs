@@ -625,8 +625,8 @@ impl Sema<'_> {
                         format!("comparison of distinct pointer types ({x} and {y})"),
                     );
                 }
-                // `void *` is the composite of it and any other; otherwise the
-                // qualifiers of both count.
+                // `void *` is the composite of it and any other; otherwise the qualifiers of both
+                // count.
                 let pointee = if p.ty == Types::VOID {
                     p
                 } else if q.ty == Types::VOID {
@@ -818,8 +818,8 @@ impl Sema<'_> {
         self.add(ExprKind::Sequence(vec![id, nothing]), Types::VOID, loc)
     }
 
-    /// "The result of the ternary selection operator with a vector condition is that of
-    /// `select`": by the sign bit.
+    /// "The result of the ternary selection operator with a vector condition is that of `select`":
+    /// by the sign bit.
     #[allow(clippy::too_many_arguments)]
     fn vector_conditional(
         &mut self,

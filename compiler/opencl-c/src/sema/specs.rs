@@ -222,8 +222,8 @@ impl Sema<'_> {
         }
     }
 
-    /// OpenCL C Specification, "Built-in Scalar Data Types", "Built-in Vector Data Types",
-    /// "Other Built-in Data Types".
+    /// OpenCL C Specification, "Built-in Scalar Data Types", "Built-in Vector Data Types", "Other
+    /// Built-in Data Types".
     pub(super) fn builtin_type(&mut self, name: &str, access: Option<Access>) -> Option<TypeId> {
         let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
         let stem = &name[..name.len() - digits.len()];

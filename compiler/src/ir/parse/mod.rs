@@ -5,8 +5,8 @@
 //! matter may be left out (`convert.zext v0`). Functions, globals, locals and slots are numbered in
 //! the order of appearance, as the printer does.
 //!
-//! A function is read in two steps: first every line makes its block, instruction and
-//! results, so that the second can resolve operands wherever they are defined.
+//! A function is read in two steps: first every line makes its block, instruction and results, so
+//! that the second can resolve operands wherever they are defined.
 //!
 //! [`module`] below splits a text into its globals, kernels (`items.rs`) and functions
 //! (`function.rs`); `op.rs` reads an operation's word, `text.rs` has what all of them read with.

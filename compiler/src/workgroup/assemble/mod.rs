@@ -13,8 +13,8 @@
 //! is read once, as constant memory. Everything is emitted whether used or not; dead code is
 //! removed afterwards.
 //!
-//! A region's results are the same for all work-items or else decided by the first, so the
-//! first one's are kept.
+//! A region's results are the same for all work-items or else decided by the first, so the first
+//! one's are kept.
 //!
 //! Open `loops.rs` first: it is the loop nest, `guarded.rs` its loop over chunks that have a guard.
 //! `copy.rs` copies bodies into it, `queries.rs` says what queries are there, `context.rs` where

@@ -1,8 +1,7 @@
 //! The table: rows by family, in groups that share what brings them.
 //!
 //! A row is a name, the generic type it goes over, its signature (`signature.rs`) and its lowering.
-//! Functions of the
-//! `convert_` and `as_` families are known by pattern (`convert.rs`).
+//! Functions of the `convert_` and `as_` families are known by pattern (`convert.rs`).
 
 use super::lowering::Lowering;
 use crate::types::Scalar;
