@@ -2,14 +2,14 @@
 //!
 //! Comments in the file say what is done with it and what must come of it:
 //!
-//! - `// RUN: preprocess` writes the preprocessed text without line markers, `// RUN: check` looks for
-//!   errors only. After the word may come `-cl-std=...`, `-DNAME=VALUE`, `-UNAME`, `-Werror`, `-Wno-NAME`
-//!   and `-ext=NAME,NAME` for what the device has.
+//! - `// RUN: preprocess` writes the preprocessed text without line markers, `// RUN: check` looks
+//!   for errors only. After the word may come `-cl-std=...`, `-DNAME=VALUE`, `-UNAME`, `-Werror`,
+//!   `-Wno-NAME` and `-ext=NAME,NAME` for what the device has.
 //! - `// HEADER: name text` is a header in memory; `\n` in the text ends a line.
-//! - `// OUT: text` is a line of the output. These are all lines that are not empty, in order, without
-//!   the white space around them.
-//! - `// ERROR: 3:5: text` and `// WARNING: 3:5: text` are diagnostics, all of them and in order. In another
-//!   file than the test itself the place is `name:3:5`.
+//! - `// OUT: text` is a line of the output. These are all lines that are not empty, in order,
+//!   without the white space around them.
+//! - `// ERROR: 3:5: text` and `// WARNING: 3:5: text` are diagnostics, all of them and in order.
+//!   In another file than the test itself the place is `name:3:5`.
 //! - `// LOG: text` is a line that must be in the log.
 
 use std::path::{Path, PathBuf};
