@@ -3,9 +3,10 @@
 use rspirv::spirv::{Decoration, Op};
 use smallvec::{SmallVec, smallvec};
 
+use super::body::{Body, Values};
 use super::decode::{Inst, Result};
-use super::float_modes::stored_bits;
-use super::function::{FunctionTranslator, Values};
+use super::float_arithmetic::stored_bits;
+use super::function::FunctionTranslator;
 use crate::ir::{
     Arith, BinOp, Builtin, ConvertOp, FloatCC, IntCC, Op as IrOp, Scalar, Type, UnOp, Value, Wrap,
 };
@@ -102,24 +103,24 @@ impl FunctionTranslator<'_, '_> {
         let value = match op {
             Op::SNegate => {
                 let a = self.integer(inst, inst.operands[0])?;
-                self.b().unary(UnOp::INeg, a)
+                self.body.b().unary(UnOp::INeg, a)
             }
             Op::FNegate => {
                 let a = self.float(inst, inst.operands[0])?;
-                self.b().unary(UnOp::FNeg, a)
+                self.body.b().unary(UnOp::FNeg, a)
             }
             Op::Not => {
                 let a = self.of_class(inst, 0, Class::Bits)?;
-                self.b().unary(UnOp::Not, a)
+                self.body.b().unary(UnOp::Not, a)
             }
             Op::LogicalNot => {
                 let a = self.of_class(inst, 0, Class::Bool)?;
-                self.b().unary(UnOp::Not, a)
+                self.body.b().unary(UnOp::Not, a)
             }
             Op::LogicalEqual => {
                 let a = self.of_class(inst, 0, Class::Bool)?;
-                let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-                self.b().icmp(IntCC::Eq, a, b)
+                let b = self.typed(inst, inst.operands[1], self.body.ty(a))?;
+                self.body.b().icmp(IntCC::Eq, a, b)
             }
             Op::ShiftLeftLogical => self.shift(inst, BinOp::Shl)?,
             Op::ShiftRightLogical => self.shift(inst, BinOp::LShr)?,
@@ -128,24 +129,24 @@ impl FunctionTranslator<'_, '_> {
             Op::FMod => self.float_modulo(inst)?,
             Op::FmaKHR => {
                 let a = self.float(inst, inst.operands[0])?;
-                let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-                let c = self.typed(inst, inst.operands[2], self.ty(a))?;
+                let b = self.typed(inst, inst.operands[1], self.body.ty(a))?;
+                let c = self.typed(inst, inst.operands[2], self.body.ty(a))?;
                 self.float_arithmetic(inst, Arith::Fma, &[a, b, c])?
             }
             Op::VectorTimesScalar => {
                 let a = self.float(inst, inst.operands[0])?;
-                let b = self.typed(inst, inst.operands[1], self.ty(a).lane())?;
-                let lanes = self.ty(a).lanes;
-                let b = self.b().splat(b, lanes);
+                let b = self.typed(inst, inst.operands[1], self.body.ty(a).lane())?;
+                let lanes = self.body.ty(a).lanes;
+                let b = self.body.b().splat(b, lanes);
                 self.float_arithmetic(inst, Arith::FMul, &[a, b])?
             }
             Op::Dot => {
                 let a = self.float(inst, inst.operands[0])?;
-                let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-                let (a, b) = (self.flushed(a), self.flushed(b));
-                let ty = self.ty(a).lane();
-                let value = self.b().val(IrOp::Builtin(Builtin::Dot), &[a, b], ty);
-                self.flushed(value)
+                let b = self.typed(inst, inst.operands[1], self.body.ty(a))?;
+                let (a, b) = (self.body.flushed(a), self.body.flushed(b));
+                let ty = self.body.ty(a).lane();
+                let value = self.body.b().val(IrOp::Builtin(Builtin::Dot), &[a, b], ty);
+                self.body.flushed(value)
             }
             Op::IAddCarry | Op::ISubBorrow | Op::UMulExtended | Op::SMulExtended => {
                 self.extended(op, inst)?;
@@ -167,13 +168,13 @@ impl FunctionTranslator<'_, '_> {
             }
             Op::BitReverse => {
                 let a = self.integer(inst, inst.operands[0])?;
-                self.b().unary(UnOp::BitReverse, a)
+                self.body.b().unary(UnOp::BitReverse, a)
             }
             Op::BitCount => {
                 let a = self.integer(inst, inst.operands[0])?;
-                let count = self.b().unary(UnOp::PopCount, a);
-                let to = self.result_ir(inst)?;
-                self.resize(count, to.scalar)
+                let count = self.body.b().unary(UnOp::PopCount, a);
+                let to = self.unit.result_ir(inst)?;
+                self.body.resize(count, to.scalar)
             }
             _ => return Ok(false),
         };
@@ -184,10 +185,10 @@ impl FunctionTranslator<'_, '_> {
     /// The remainder with the divisor's sign.
     fn signed_modulo(&mut self, inst: &Inst<'_>) -> Result<Value> {
         let a = self.integer(inst, inst.operands[0])?;
-        let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-        let rem = self.b().binary(BinOp::SRem, a, b);
-        let zero = self.iconst(self.ty(a), 0);
-        let mut f = self.b();
+        let b = self.typed(inst, inst.operands[1], self.body.ty(a))?;
+        let rem = self.body.b().binary(BinOp::SRem, a, b);
+        let zero = self.body.iconst(self.body.ty(a), 0);
+        let mut f = self.body.b();
         let signs = f.binary(BinOp::Xor, rem, b);
         let differ = f.icmp(IntCC::Slt, signs, zero);
         let nonzero = f.icmp(IntCC::Ne, rem, zero);
@@ -199,14 +200,14 @@ impl FunctionTranslator<'_, '_> {
     /// The same of floating-point numbers.
     fn float_modulo(&mut self, inst: &Inst<'_>) -> Result<Value> {
         let a = self.float(inst, inst.operands[0])?;
-        let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-        let (a, b) = (self.flushed(a), self.flushed(b));
-        let ty = self.ty(a);
+        let b = self.typed(inst, inst.operands[1], self.body.ty(a))?;
+        let (a, b) = (self.body.flushed(a), self.body.flushed(b));
+        let ty = self.body.ty(a);
         let (zero, izero) = (
-            self.iconst(ty, 0),
-            self.iconst(ty.with_scalar(ty.scalar.as_int()), 0),
+            self.body.iconst(ty, 0),
+            self.body.iconst(ty.with_scalar(ty.scalar.as_int()), 0),
         );
-        let mut f = self.b();
+        let mut f = self.body.b();
         let rem = f.binary(BinOp::FRem, a, b);
         let int = f.ty(izero);
         let (rem_bits, b_bits) = (f.bitcast(rem, int), f.bitcast(b, int));
@@ -215,41 +216,41 @@ impl FunctionTranslator<'_, '_> {
         let nonzero = f.fcmp(FloatCC::One, rem, zero);
         let fix = f.binary(BinOp::And, differ, nonzero);
         let sum = self.float_arithmetic(inst, Arith::FAdd, &[rem, b])?;
-        let value = self.b().select(fix, sum, rem);
-        Ok(self.flushed(value))
+        let value = self.body.b().select(fix, sum, rem);
+        Ok(self.body.flushed(value))
     }
 
     /// Operations and comparisons of two operands of one type that have one instruction each.
     fn two_operands(&mut self, op: Op, inst: &Inst<'_>) -> Result<Option<Value>> {
         if let Some((op, class)) = binary_op(op) {
             let a = self.of_class(inst, 0, class)?;
-            let b = self.typed(inst, inst.operands[1], self.ty(a))?;
+            let b = self.typed(inst, inst.operands[1], self.body.ty(a))?;
             let value = match arith(op) {
                 Some(op) => self.float_arithmetic(inst, op, &[a, b])?,
                 None => {
-                    let (a, b) = (self.flushed(a), self.flushed(b));
-                    let (ty, wrap) = (self.ty(a), self.wrap(inst));
-                    let value = self.b().val(IrOp::Binary(op, wrap), &[a, b], ty);
-                    self.flushed(value)
+                    let (a, b) = (self.body.flushed(a), self.body.flushed(b));
+                    let (ty, wrap) = (self.body.ty(a), self.wrap(inst));
+                    let value = self.body.b().val(IrOp::Binary(op, wrap), &[a, b], ty);
+                    self.body.flushed(value)
                 }
             };
             return Ok(Some(value));
         }
         if let Some(cc) = int_compare(op) {
             let a = self.value(inst, inst.operands[0])?;
-            let ty = self.ty(a);
+            let ty = self.body.ty(a);
             if !ty.scalar.is_int() && ty.scalar != Scalar::Ptr {
                 return Err(self.error(inst, "the operands are not integers"));
             }
             let b = self.typed(inst, inst.operands[1], ty)?;
-            let value = self.b().icmp(cc, a, b);
+            let value = self.body.b().icmp(cc, a, b);
             return Ok(Some(value));
         }
         if let Some(cc) = float_compare(op) {
             let a = self.float(inst, inst.operands[0])?;
-            let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-            let (a, b) = (self.flushed(a), self.flushed(b));
-            let value = self.b().fcmp(cc, a, b);
+            let b = self.typed(inst, inst.operands[1], self.body.ty(a))?;
+            let (a, b) = (self.body.flushed(a), self.body.flushed(b));
+            let value = self.body.b().fcmp(cc, a, b);
             return Ok(Some(value));
         }
         Ok(None)
@@ -257,7 +258,7 @@ impl FunctionTranslator<'_, '_> {
 
     fn of_class(&mut self, inst: &Inst<'_>, operand: usize, class: Class) -> Result<Value> {
         let value = self.value(inst, inst.operands[operand])?;
-        let scalar = self.ty(value).scalar;
+        let scalar = self.body.ty(value).scalar;
         let (fits, wanted) = match class {
             Class::Int => (scalar.is_int(), "an integer"),
             Class::Float => (scalar.is_float(), "a float"),
@@ -272,7 +273,7 @@ impl FunctionTranslator<'_, '_> {
                 format!(
                     "the operand {} has type {}, expected {wanted} scalar or vector",
                     self.unit.binary.describe(inst.operands[operand]),
-                    self.ty(value)
+                    self.body.ty(value)
                 ),
             ))
         }
@@ -291,34 +292,23 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    /// Zero-extends or truncates lanes.
-    pub(super) fn resize(&mut self, value: Value, scalar: Scalar) -> Value {
-        let from = self.ty(value);
-        let to = from.with_scalar(scalar);
-        match from.scalar.bits().cmp(&scalar.bits()) {
-            std::cmp::Ordering::Equal => value,
-            std::cmp::Ordering::Less => self.b().convert(ConvertOp::ZExt, value, to),
-            std::cmp::Ordering::Greater => self.b().convert(ConvertOp::Trunc, value, to),
-        }
-    }
-
     fn shift(&mut self, inst: &Inst<'_>, op: BinOp) -> Result<Value> {
         let a = self.integer(inst, inst.operands[0])?;
         let amount = self.integer(inst, inst.operands[1])?;
-        let ty = self.ty(a);
-        if self.ty(amount).lanes != ty.lanes {
+        let ty = self.body.ty(a);
+        if self.body.ty(amount).lanes != ty.lanes {
             return Err(self.error(inst, "the operands have different numbers of components"));
         }
         // The amount may be of any width; every width keeps the bits that count modulo the base's.
-        let amount = self.resize(amount, ty.scalar);
-        Ok(self.b().binary(op, a, amount))
+        let amount = self.body.resize(amount, ty.scalar);
+        Ok(self.body.b().binary(op, a, amount))
     }
 
     fn extended(&mut self, op: Op, inst: &Inst<'_>) -> Result<()> {
         let a = self.integer(inst, inst.operands[0])?;
-        let b = self.typed(inst, inst.operands[1], self.ty(a))?;
-        let ty = self.ty(a);
-        let mut f = self.b();
+        let b = self.typed(inst, inst.operands[1], self.body.ty(a))?;
+        let ty = self.body.ty(a);
+        let mut f = self.body.b();
         let values: Values = match op {
             Op::IAddCarry => {
                 let sum = f.binary(BinOp::IAdd, a, b);
@@ -340,7 +330,7 @@ impl FunctionTranslator<'_, '_> {
 
     /// `OpSDot` and its kin: products of components at the result's width, summed.
     fn integer_dot(&mut self, op: Op, inst: &Inst<'_>) -> Result<Value> {
-        let result = self.result_ir(inst)?;
+        let result = self.unit.result_ir(inst)?;
         if !result.is_scalar() || !result.scalar.is_int() {
             return Err(self.error(inst, "the result type is not a scalar integer"));
         }
@@ -351,29 +341,29 @@ impl FunctionTranslator<'_, '_> {
         };
         let a = self.dot_operand(inst, 0)?;
         let b = self.dot_operand(inst, 1)?;
-        if self.ty(a).lanes != self.ty(b).lanes {
+        if self.body.ty(a).lanes != self.body.ty(b).lanes {
             return Err(self.error(inst, "the vectors have different numbers of components"));
         }
-        let lanes = self.ty(a).lanes;
-        let wide = |f: &mut Self, value: Value, signed: bool| {
-            let from = f.ty(value);
+        let lanes = self.body.ty(a).lanes;
+        let wide = |body: &mut Body, value: Value, signed: bool| {
+            let from = body.ty(value);
             let to = result.with_lanes(from.lanes);
             if from.scalar.bits() == to.scalar.bits() {
                 value
             } else if from.scalar.bits() > to.scalar.bits() {
-                f.b().convert(ConvertOp::Trunc, value, to)
+                body.b().convert(ConvertOp::Trunc, value, to)
             } else if signed {
-                f.b().convert(ConvertOp::SExt, value, to)
+                body.b().convert(ConvertOp::SExt, value, to)
             } else {
-                f.b().convert(ConvertOp::ZExt, value, to)
+                body.b().convert(ConvertOp::ZExt, value, to)
             }
         };
-        let a = wide(self, a, a_signed);
-        let b = wide(self, b, b_signed);
-        let products = self.b().binary(BinOp::IMul, a, b);
-        let mut sum = self.b().extract(products, 0);
+        let a = wide(&mut self.body, a, a_signed);
+        let b = wide(&mut self.body, b, b_signed);
+        let products = self.body.b().binary(BinOp::IMul, a, b);
+        let mut sum = self.body.b().extract(products, 0);
         for lane in 1..lanes {
-            let mut f = self.b();
+            let mut f = self.body.b();
             let product = f.extract(products, lane);
             sum = f.binary(BinOp::IAdd, sum, product);
         }
@@ -385,7 +375,7 @@ impl FunctionTranslator<'_, '_> {
                 } else {
                     BinOp::SAddSat
                 };
-                self.b().binary(op, sum, accumulator)
+                self.body.b().binary(op, sum, accumulator)
             }
             _ => sum,
         })
@@ -394,10 +384,10 @@ impl FunctionTranslator<'_, '_> {
     /// A vector of integers, or a 32-bit integer that is four packed bytes.
     fn dot_operand(&mut self, inst: &Inst<'_>, operand: usize) -> Result<Value> {
         let value = self.integer(inst, inst.operands[operand])?;
-        match self.ty(value) {
+        match self.body.ty(value) {
             Type::I32 => {
                 let bytes = Type::new(Scalar::I8, 4);
-                Ok(self.b().bitcast(value, bytes))
+                Ok(self.body.b().bitcast(value, bytes))
             }
             ty if !ty.is_scalar() => Ok(value),
             ty => Err(self.error(
@@ -411,16 +401,16 @@ impl FunctionTranslator<'_, '_> {
     /// in OpenCL C's `any` and `all`.
     fn any_all(&mut self, op: Op, inst: &Inst<'_>) -> Result<Value> {
         let mut value = self.of_class(inst, 0, Class::Bits)?;
-        let ty = self.ty(value);
+        let ty = self.body.ty(value);
         if ty.scalar != Scalar::I1 {
-            let zero = self.iconst(ty, 0);
-            value = self.b().icmp(IntCC::Slt, value, zero);
+            let zero = self.body.iconst(ty, 0);
+            value = self.body.b().icmp(IntCC::Slt, value, zero);
         }
         if ty.is_scalar() {
             return Ok(value);
         }
         let op = if op == Op::Any { BinOp::Or } else { BinOp::And };
-        let mut f = self.b();
+        let mut f = self.body.b();
         let mut all = f.extract(value, 0);
         for lane in 1..ty.lanes {
             let next = f.extract(value, lane);
@@ -431,25 +421,25 @@ impl FunctionTranslator<'_, '_> {
 
     fn classify(&mut self, op: Op, inst: &Inst<'_>) -> Result<Value> {
         let a = self.float(inst, inst.operands[0])?;
-        let ty = self.ty(a);
+        let ty = self.body.ty(a);
         if op == Op::SignBitSet {
             let int = ty.with_scalar(ty.scalar.as_int());
-            let zero = self.iconst(int, 0);
-            let bits = self.b().bitcast(a, int);
-            return Ok(self.b().icmp(IntCC::Slt, bits, zero));
+            let zero = self.body.iconst(int, 0);
+            let bits = self.body.b().bitcast(a, int);
+            return Ok(self.body.b().icmp(IntCC::Slt, bits, zero));
         }
         if op == Op::IsNan {
-            return Ok(self.b().fcmp(FloatCC::Uno, a, a));
+            return Ok(self.body.b().fcmp(FloatCC::Uno, a, a));
         }
-        let infinity = self.fconst(ty, f64::INFINITY);
-        let magnitude = self.b().unary(UnOp::FAbs, a);
+        let infinity = self.body.fconst(ty, f64::INFINITY);
+        let magnitude = self.body.b().unary(UnOp::FAbs, a);
         Ok(match op {
-            Op::IsInf => self.b().fcmp(FloatCC::Oeq, magnitude, infinity),
-            Op::IsFinite => self.b().fcmp(FloatCC::Olt, magnitude, infinity),
+            Op::IsInf => self.body.b().fcmp(FloatCC::Oeq, magnitude, infinity),
+            Op::IsFinite => self.body.b().fcmp(FloatCC::Olt, magnitude, infinity),
             _ => {
                 // The smallest normal number has an exponent of 1 and no fraction.
-                let smallest = self.iconst(ty, 1 << stored_bits(ty.scalar));
-                let mut f = self.b();
+                let smallest = self.body.iconst(ty, 1 << stored_bits(ty.scalar));
+                let mut f = self.body.b();
                 let finite = f.fcmp(FloatCC::Olt, magnitude, infinity);
                 let normal = f.fcmp(FloatCC::Oge, magnitude, smallest);
                 f.binary(BinOp::And, finite, normal)
@@ -461,10 +451,12 @@ impl FunctionTranslator<'_, '_> {
         let cond = self.of_class(inst, 0, Class::Bool)?;
         let a = self.values(inst, inst.operands[1])?;
         let b = self.values(inst, inst.operands[2])?;
-        let lanes = self.ty(cond).lanes;
+        let lanes = self.body.ty(cond).lanes;
         let matches = a.len() == b.len()
-            && a.iter().zip(&b).all(|(&a, &b)| self.ty(a) == self.ty(b))
-            && (lanes == 1 || a.iter().all(|&a| self.ty(a).lanes == lanes));
+            && a.iter()
+                .zip(&b)
+                .all(|(&a, &b)| self.body.ty(a) == self.body.ty(b))
+            && (lanes == 1 || a.iter().all(|&a| self.body.ty(a).lanes == lanes));
         if !matches {
             return Err(self.error(
                 inst,
@@ -474,7 +466,7 @@ impl FunctionTranslator<'_, '_> {
         let values: Values = a
             .iter()
             .zip(&b)
-            .map(|(&a, &b)| self.b().select(cond, a, b))
+            .map(|(&a, &b)| self.body.b().select(cond, a, b))
             .collect();
         self.define_values(inst, values)
     }
@@ -482,26 +474,26 @@ impl FunctionTranslator<'_, '_> {
     /// Bit fields; a count of 0 gives nothing, without a shift by the whole width.
     fn bit_field(&mut self, op: Op, inst: &Inst<'_>) -> Result<Value> {
         let base = self.integer(inst, inst.operands[0])?;
-        let ty = self.ty(base);
+        let ty = self.body.ty(base);
         let numbers = inst.operands.len() - 2;
         let mut splat: SmallVec<[Value; 2]> = SmallVec::new();
         for &id in &inst.operands[numbers..] {
             let number = self.integer(inst, id)?;
-            if !self.ty(number).is_scalar() {
+            if !self.body.ty(number).is_scalar() {
                 return Err(self.error(inst, "the offset and count are not scalars"));
             }
-            let number = self.resize(number, ty.scalar);
-            splat.push(self.b().splat(number, ty.lanes));
+            let number = self.body.resize(number, ty.scalar);
+            splat.push(self.body.b().splat(number, ty.lanes));
         }
         let (offset, count) = (splat[0], splat[1]);
-        let width = self.iconst(ty, u64::from(ty.scalar.bits()));
-        let zero = self.iconst(ty, 0);
-        let ones = self.iconst(ty, u64::MAX);
-        let empty = self.b().icmp(IntCC::Eq, count, zero);
-        let unused = self.b().binary(BinOp::ISub, width, count);
+        let width = self.body.iconst(ty, u64::from(ty.scalar.bits()));
+        let zero = self.body.iconst(ty, 0);
+        let ones = self.body.iconst(ty, u64::MAX);
+        let empty = self.body.b().icmp(IntCC::Eq, count, zero);
+        let unused = self.body.b().binary(BinOp::ISub, width, count);
         if op == Op::BitFieldInsert {
             let insert = self.typed(inst, inst.operands[1], ty)?;
-            let mut f = self.b();
+            let mut f = self.body.b();
             let low = f.binary(BinOp::LShr, ones, unused);
             let low = f.select(empty, zero, low);
             let mask = f.binary(BinOp::Shl, low, offset);
@@ -516,7 +508,7 @@ impl FunctionTranslator<'_, '_> {
         } else {
             BinOp::LShr
         };
-        let mut f = self.b();
+        let mut f = self.body.b();
         let left = f.binary(BinOp::ISub, unused, offset);
         let high = f.binary(BinOp::Shl, base, left);
         let field = f.binary(right, high, unused);

@@ -6,6 +6,7 @@
 
 use rspirv::spirv::{MemorySemantics, Op, Scope as SpirvScope};
 
+use super::body::Body;
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
 use super::rules::{Rule, VALIDATION};
@@ -67,22 +68,23 @@ impl FunctionTranslator<'_, '_> {
         if let Some((rmw, takes)) = rmw(op) {
             let (address, atomic) = self.atomic_operands(inst)?;
             let value = self.atomic_value(inst, words[3], takes)?;
-            let old = self.rmw(rmw, atomic, address, value);
+            let old = self.body.rmw(rmw, atomic, address, value);
             self.define(inst, old)?;
             return Ok(true);
         }
         match op {
             Op::AtomicLoad => {
                 let (address, atomic) = self.atomic_operands(inst)?;
-                let ty = self.result_ir(inst)?;
+                let ty = self.unit.result_ir(inst)?;
                 self.check_atomic(inst, ty, Takes::Anything)?;
-                let value = self.b().val(IrOp::AtomicLoad(atomic), &[address], ty);
+                let value = self.body.b().val(IrOp::AtomicLoad(atomic), &[address], ty);
                 self.define(inst, value)?;
             }
             Op::AtomicStore => {
                 let (address, atomic) = self.atomic_operands(inst)?;
                 let value = self.atomic_value(inst, words[3], Takes::Anything)?;
-                self.b()
+                self.body
+                    .b()
                     .ins(IrOp::AtomicStore(atomic), &[address, value], &[]);
             }
             // The weak form may fail though the values are equal; it need not.
@@ -102,9 +104,9 @@ impl FunctionTranslator<'_, '_> {
                 // success.
                 atomic.order = both(atomic.order, unequal);
                 let desired = self.atomic_value(inst, words[4], Takes::Words)?;
-                let ty = self.ty(desired);
+                let ty = self.body.ty(desired);
                 let expected = self.typed(inst, words[5], ty)?;
-                let old = self.b().val(
+                let old = self.body.b().val(
                     IrOp::AtomicCmpXchg(atomic),
                     &[address, expected, desired],
                     ty,
@@ -113,23 +115,26 @@ impl FunctionTranslator<'_, '_> {
             }
             Op::AtomicIIncrement | Op::AtomicIDecrement => {
                 let (address, atomic) = self.atomic_operands(inst)?;
-                let ty = self.result_ir(inst)?;
+                let ty = self.unit.result_ir(inst)?;
                 self.check_atomic(inst, ty, Takes::Integers)?;
-                let one = self.iconst(ty, 1);
+                let one = self.body.iconst(ty, 1);
                 let rmw = if op == Op::AtomicIIncrement {
                     AtomicOp::Add
                 } else {
                     AtomicOp::Sub
                 };
-                let old = self.rmw(rmw, atomic, address, one);
+                let old = self.body.rmw(rmw, atomic, address, one);
                 self.define(inst, old)?;
             }
             // "OpAtomicFlagTestAndSet": a flag is a 32-bit integer, set when not zero.
             Op::AtomicFlagTestAndSet => {
                 let (address, atomic) = self.atomic_operands(inst)?;
-                let (zero, one) = (self.iconst(Type::I32, 0), self.iconst(Type::I32, 1));
-                let old = self.rmw(AtomicOp::Exchange, atomic, address, one);
-                let set = self.b().icmp(IntCC::Ne, old, zero);
+                let (zero, one) = (
+                    self.body.iconst(Type::I32, 0),
+                    self.body.iconst(Type::I32, 1),
+                );
+                let old = self.body.rmw(AtomicOp::Exchange, atomic, address, one);
+                let set = self.body.b().icmp(IntCC::Ne, old, zero);
                 self.define(inst, set)?;
             }
             Op::AtomicFlagClear => {
@@ -143,19 +148,14 @@ impl FunctionTranslator<'_, '_> {
                         ),
                     ));
                 }
-                let zero = self.iconst(Type::I32, 0);
-                self.b()
+                let zero = self.body.iconst(Type::I32, 0);
+                self.body
+                    .b()
                     .ins(IrOp::AtomicStore(atomic), &[address, zero], &[]);
             }
             _ => return Ok(false),
         }
         Ok(true)
-    }
-
-    fn rmw(&mut self, op: AtomicOp, atomic: Atomic, address: Value, value: Value) -> Value {
-        let ty = self.ty(value);
-        self.b()
-            .val(IrOp::AtomicRmw(op, atomic), &[address, value], ty)
     }
 
     /// The first three operands of every atomic instruction: pointer, scope, semantics.
@@ -201,7 +201,7 @@ impl FunctionTranslator<'_, '_> {
 
     fn atomic_value(&mut self, inst: &Inst<'_>, id: Id, takes: Takes) -> Result<Value> {
         let value = self.value(inst, id)?;
-        self.check_atomic(inst, self.ty(value), takes)?;
+        self.check_atomic(inst, self.body.ty(value), takes)?;
         Ok(value)
     }
 
@@ -263,22 +263,30 @@ impl FunctionTranslator<'_, '_> {
         Ok(semantics)
     }
 
-    pub(super) fn order_of(semantics: MemorySemantics) -> Order {
-        if semantics.contains(MemorySemantics::SEQUENTIALLY_CONSISTENT) {
-            Order::SeqCst
-        } else if semantics.contains(MemorySemantics::ACQUIRE_RELEASE) {
-            Order::AcqRel
-        } else if semantics.contains(MemorySemantics::RELEASE) {
-            Order::Release
-        } else if semantics.contains(MemorySemantics::ACQUIRE) {
-            Order::Acquire
-        } else {
-            Order::Relaxed
-        }
-    }
-
     fn order(&mut self, inst: &Inst<'_>, id: Id) -> Result<Order> {
-        Ok(Self::order_of(self.semantics(inst, id)?))
+        Ok(order_of(self.semantics(inst, id)?))
+    }
+}
+
+impl Body {
+    fn rmw(&mut self, op: AtomicOp, atomic: Atomic, address: Value, value: Value) -> Value {
+        let ty = self.ty(value);
+        self.b()
+            .val(IrOp::AtomicRmw(op, atomic), &[address, value], ty)
+    }
+}
+
+pub(super) fn order_of(semantics: MemorySemantics) -> Order {
+    if semantics.contains(MemorySemantics::SEQUENTIALLY_CONSISTENT) {
+        Order::SeqCst
+    } else if semantics.contains(MemorySemantics::ACQUIRE_RELEASE) {
+        Order::AcqRel
+    } else if semantics.contains(MemorySemantics::RELEASE) {
+        Order::Release
+    } else if semantics.contains(MemorySemantics::ACQUIRE) {
+        Order::Acquire
+    } else {
+        Order::Relaxed
     }
 }
 

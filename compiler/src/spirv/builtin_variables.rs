@@ -2,6 +2,7 @@
 
 use rspirv::spirv::{BuiltIn, Decoration};
 
+use super::body::Body;
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
 use super::rules::BUILT_IN_VARIABLES;
@@ -55,7 +56,7 @@ impl FunctionTranslator<'_, '_> {
         variable: Id,
         component: Option<Value>,
     ) -> Result<()> {
-        let ty = self.result_ir(inst)?;
+        let ty = self.unit.result_ir(inst)?;
         if !matches!(ty.scalar, Scalar::I32 | Scalar::I64) {
             return Err(self.error(
                 inst,
@@ -72,16 +73,16 @@ impl FunctionTranslator<'_, '_> {
         };
         if ty == Type::new(Scalar::I32, 4)
             && component.is_none()
-            && let Some(value) = self.sub_group_mask(builtin)
+            && let Some(value) = self.body.sub_group_mask(builtin)
         {
             return self.define(inst, value);
         }
         if let Some(query) = dim_query(builtin) {
             let value = match (component, ty.lanes) {
-                (Some(component), 1) => self.dimension(query, component, ty),
+                (Some(component), 1) => self.body.dimension(query, component, ty),
                 (None, 3) => {
-                    let lanes = [0, 1, 2].map(|d| self.dim(query, d, ty.scalar));
-                    self.build(&lanes)
+                    let lanes = [0, 1, 2].map(|d| self.body.dim(query, d, ty.scalar));
+                    self.body.build(&lanes)
                 }
                 _ => {
                     return Err(
@@ -93,14 +94,14 @@ impl FunctionTranslator<'_, '_> {
         }
         match query(builtin) {
             Some(query) if ty.is_scalar() && component.is_none() => {
-                let value = self.b().val(IrOp::Query(query), &[], Type::I64);
-                let value = self.resize(value, ty.scalar);
+                let value = self.body.b().val(IrOp::Query(query), &[], Type::I64);
+                let value = self.body.resize(value, ty.scalar);
                 self.define(inst, value)
             }
             Some(_) => Err(self.error(inst, format!("a load of type {ty} of a scalar"))),
             None if builtin == BuiltIn::NumEnqueuedSubgroups && ty.is_scalar() => {
-                let value = self.num_enqueued_sub_groups();
-                let value = self.resize(value, ty.scalar);
+                let value = self.body.num_enqueued_sub_groups();
+                let value = self.body.resize(value, ty.scalar);
                 self.define(inst, value)
             }
             None => Err(self
@@ -111,7 +112,9 @@ impl FunctionTranslator<'_, '_> {
                 .under(BUILT_IN_VARIABLES)),
         }
     }
+}
 
+impl Body {
     /// Sub-groups of a work-group of the enqueued size: work-items over the largest sub-group,
     /// rounded up.
     fn num_enqueued_sub_groups(&mut self) -> Value {

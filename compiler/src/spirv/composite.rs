@@ -3,9 +3,10 @@
 use rspirv::spirv::Op;
 use smallvec::{SmallVec, smallvec};
 
+use super::body::{Body, Values};
 use super::builtin_variables::outside;
 use super::decode::{Id, Inst, Result};
-use super::function::{FunctionTranslator, Values};
+use super::function::FunctionTranslator;
 use super::types::Kind;
 use crate::ir::{DimQuery, Op as IrOp, Type, Value};
 
@@ -30,15 +31,15 @@ impl FunctionTranslator<'_, '_> {
             Op::CompositeExtract => {
                 let id = inst.operands[0];
                 let values = self.values(inst, id)?;
-                if let Some(outside) = self.outside_dimensions(&values, &inst.operands[1..]) {
+                if let Some(outside) = self.body.outside_dimensions(&values, &inst.operands[1..]) {
                     self.define(inst, outside)?;
                     return Ok(true);
                 }
-                let ty = self.type_of(inst, id)?;
+                let ty = self.unit.type_of(inst, id)?;
                 let part = self.part(inst, ty, &inst.operands[1..])?;
                 match part.lane {
                     Some(lane) => {
-                        let value = self.lane(values[part.first], lane);
+                        let value = self.body.lane(values[part.first], lane);
                         self.define(inst, value)?;
                     }
                     None => {
@@ -50,20 +51,25 @@ impl FunctionTranslator<'_, '_> {
             Op::CompositeInsert => {
                 let object = self.values(inst, inst.operands[0])?;
                 let mut values = self.values(inst, inst.operands[1])?;
-                let ty = self.type_of(inst, inst.operands[1])?;
+                let ty = self.unit.type_of(inst, inst.operands[1])?;
                 let part = self.part(inst, ty, &inst.operands[2..])?;
                 let of_object: SmallVec<[Type; 2]> =
-                    object.iter().map(|&value| self.ty(value)).collect();
+                    object.iter().map(|&value| self.body.ty(value)).collect();
                 if let Some(lane) = part.lane {
                     let vector = values[part.first];
-                    if of_object.as_slice() != [self.ty(vector).lane()] {
+                    if of_object.as_slice() != [self.body.ty(vector).lane()] {
                         return Err(self.error(inst, "the object is not a component of the vector"));
                     }
-                    let ty = self.ty(vector);
-                    values[part.first] = self.b().val(IrOp::Insert(lane), &[vector, object[0]], ty);
+                    let ty = self.body.ty(vector);
+                    values[part.first] =
+                        self.body
+                            .b()
+                            .val(IrOp::Insert(lane), &[vector, object[0]], ty);
                 } else {
                     let range = part.first..part.first + part.count;
-                    let replaced = values[range.clone()].iter().map(|&value| self.ty(value));
+                    let replaced = values[range.clone()]
+                        .iter()
+                        .map(|&value| self.body.ty(value));
                     if !replaced.eq(of_object.iter().copied()) {
                         return Err(self.error(
                             inst,
@@ -77,19 +83,20 @@ impl FunctionTranslator<'_, '_> {
             Op::VectorExtractDynamic => {
                 let vector = self.vector(inst, 0)?;
                 let index = self.scalar_index(inst, 1)?;
-                let ty = self.ty(vector).lane();
-                let value = match self.queried(vector) {
-                    Some(query) => self.dimension(query, index, ty),
-                    None => self.b().val(IrOp::ExtractDyn, &[vector, index], ty),
+                let ty = self.body.ty(vector).lane();
+                let value = match self.body.queried(vector) {
+                    Some(query) => self.body.dimension(query, index, ty),
+                    None => self.body.b().val(IrOp::ExtractDyn, &[vector, index], ty),
                 };
                 self.define(inst, value)?;
             }
             Op::VectorInsertDynamic => {
                 let vector = self.vector(inst, 0)?;
-                let ty = self.ty(vector);
+                let ty = self.body.ty(vector);
                 let component = self.typed(inst, inst.operands[1], ty.lane())?;
                 let index = self.scalar_index(inst, 2)?;
                 let value = self
+                    .body
                     .b()
                     .val(IrOp::InsertDyn, &[vector, component, index], ty);
                 self.define(inst, value)?;
@@ -102,7 +109,7 @@ impl FunctionTranslator<'_, '_> {
 
     fn vector(&mut self, inst: &Inst<'_>, operand: usize) -> Result<Value> {
         let value = self.value(inst, inst.operands[operand])?;
-        if self.ty(value).is_scalar() {
+        if self.body.ty(value).is_scalar() {
             return Err(self.error(
                 inst,
                 format!(
@@ -116,64 +123,10 @@ impl FunctionTranslator<'_, '_> {
 
     fn scalar_index(&mut self, inst: &Inst<'_>, operand: usize) -> Result<Value> {
         let value = self.integer(inst, inst.operands[operand])?;
-        if self.ty(value).is_scalar() {
+        if self.body.ty(value).is_scalar() {
             Ok(value)
         } else {
             Err(self.error(inst, "the index is a vector"))
-        }
-    }
-
-    /// What a work-item query gives for a constant dimension beyond the three: producers write
-    /// `get_global_size(5)` as component 5 of the built-in variable.
-    fn outside_dimensions(&mut self, values: &[Value], path: &[u32]) -> Option<Value> {
-        let (&[vector], &[3..=u32::MAX]) = (values, path) else {
-            return None;
-        };
-        let query = self.queried(vector)?;
-        let ty = self.ty(vector).lane();
-        Some(self.iconst(ty, outside(query)))
-    }
-
-    /// The query that a vector holds the three dimensions of.
-    fn queried(&self, vector: Value) -> Option<DimQuery> {
-        let build = &self.func.insts[self.func.def_inst(vector)?];
-        if build.op != IrOp::Build {
-            return None;
-        }
-        let mut lane = &self.func.insts[self.func.def_inst(build.args[0])?];
-        if let IrOp::Convert(..) = lane.op {
-            lane = &self.func.insts[self.func.def_inst(lane.args[0])?];
-        }
-        match lane.op {
-            // Dimensions in order make up a vector of three; see `load_builtin`.
-            IrOp::DimQuery(query, 0) if build.args.len() == 3 => Some(query),
-            _ => None,
-        }
-    }
-
-    /// A component, without an instruction where it is known already.
-    pub(super) fn lane(&mut self, vector: Value, lane: u8) -> Value {
-        let ty = self.ty(vector);
-        if let Some(def) = self.func.def_inst(vector) {
-            let data = &self.func.insts[def];
-            match data.op {
-                IrOp::Build => return data.args[usize::from(lane)],
-                IrOp::Const(bits) => return self.iconst(ty.lane(), bits),
-                IrOp::Splat => return data.args[0],
-                _ => {}
-            }
-        }
-        self.b().extract(vector, lane)
-    }
-
-    /// A vector of components, without an instruction for one.
-    pub(super) fn build(&mut self, lanes: &[Value]) -> Value {
-        match lanes {
-            [lane] => *lane,
-            _ => {
-                let ty = self.ty(lanes[0]).with_lanes(lanes.len() as u8);
-                self.b().val(IrOp::Build, lanes, ty)
-            }
         }
     }
 
@@ -213,14 +166,14 @@ impl FunctionTranslator<'_, '_> {
                 let mut lanes: SmallVec<[Value; 16]> = smallvec![];
                 for &id in parts {
                     let value = self.value(inst, id)?;
-                    for lane in 0..self.ty(value).lanes {
-                        lanes.push(if self.ty(value).is_scalar() {
+                    for lane in 0..self.body.ty(value).lanes {
+                        lanes.push(if self.body.ty(value).is_scalar() {
                             value
                         } else {
-                            self.lane(value, lane)
+                            self.body.lane(value, lane)
                         });
                     }
-                    if self.ty(value).scalar != vector.scalar || lanes.len() > 16 {
+                    if self.body.ty(value).scalar != vector.scalar || lanes.len() > 16 {
                         return Err(
                             self.error(inst, "the constituents are not the vector's components")
                         );
@@ -229,7 +182,7 @@ impl FunctionTranslator<'_, '_> {
                 if lanes.is_empty() {
                     return Err(self.error(inst, "there are no constituents"));
                 }
-                let value = self.build(&lanes);
+                let value = self.body.build(&lanes);
                 self.define(inst, value)
             }
             Kind::Array { .. } | Kind::Struct { .. } => {
@@ -251,11 +204,11 @@ impl FunctionTranslator<'_, '_> {
     fn shuffle(&mut self, inst: &Inst<'_>) -> Result<()> {
         let a = self.vector(inst, 0)?;
         let b = self.vector(inst, 1)?;
-        let ty = self.ty(a);
-        if self.ty(b).scalar != ty.scalar {
+        let ty = self.body.ty(a);
+        if self.body.ty(b).scalar != ty.scalar {
             return Err(self.error(inst, "the vectors have different component types"));
         }
-        let lanes = u32::from(ty.lanes + self.ty(b).lanes);
+        let lanes = u32::from(ty.lanes + self.body.ty(b).lanes);
         let components = &inst.operands[2..];
         if !matches!(components.len(), 2 | 3 | 4 | 8 | 16) {
             return Err(self.error(inst, format!("a vector of {} components", components.len())));
@@ -275,7 +228,37 @@ impl FunctionTranslator<'_, '_> {
             });
         }
         let ty = ty.with_lanes(mask.len() as u8);
-        let value = self.b().val(IrOp::Shuffle(mask.into()), &[a, b], ty);
+        let value = self.body.b().val(IrOp::Shuffle(mask.into()), &[a, b], ty);
         self.define(inst, value)
+    }
+}
+
+impl Body {
+    /// What a work-item query gives for a constant dimension beyond the three: producers write
+    /// `get_global_size(5)` as component 5 of the built-in variable.
+    fn outside_dimensions(&mut self, values: &[Value], path: &[u32]) -> Option<Value> {
+        let (&[vector], &[3..=u32::MAX]) = (values, path) else {
+            return None;
+        };
+        let query = self.queried(vector)?;
+        let ty = self.ty(vector).lane();
+        Some(self.iconst(ty, outside(query)))
+    }
+
+    /// The query that a vector holds the three dimensions of.
+    fn queried(&self, vector: Value) -> Option<DimQuery> {
+        let build = &self.func.insts[self.func.def_inst(vector)?];
+        if build.op != IrOp::Build {
+            return None;
+        }
+        let mut lane = &self.func.insts[self.func.def_inst(build.args[0])?];
+        if let IrOp::Convert(..) = lane.op {
+            lane = &self.func.insts[self.func.def_inst(lane.args[0])?];
+        }
+        match lane.op {
+            // Dimensions in order make up a vector of three; see `load_builtin`.
+            IrOp::DimQuery(query, 0) if build.args.len() == 3 => Some(query),
+            _ => None,
+        }
     }
 }

@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use rspirv::spirv::{MemorySemantics, Op};
 use smallvec::SmallVec;
 
+use super::atomics::order_of;
+use super::body::{Body, Values};
 use super::decode::{Id, Inst, Result};
-use super::function::{FunctionTranslator, Pointer, Values};
+use super::function::{FunctionTranslator, Pointer};
 use super::rules::{REQUIRED, VALIDATION};
 use super::types::Kind;
 use crate::ir::{
@@ -43,13 +45,13 @@ impl FunctionTranslator<'_, '_> {
             }
             Op::Switch => self.switch(inst)?,
             Op::Return => {
-                if !self.func.results.is_empty() {
+                if !self.body.func.results.is_empty() {
                     return Err(self.error(inst, "the function must return a value"));
                 }
                 Terminator::Ret(SmallVec::new())
             }
             Op::ReturnValue => {
-                let ty = self.type_of(inst, words[0])?;
+                let ty = self.unit.type_of(inst, words[0])?;
                 if !self.unit.same_type(ty, self.def.result) {
                     return Err(self.error(
                         inst,
@@ -65,13 +67,13 @@ impl FunctionTranslator<'_, '_> {
                     .under(REQUIRED));
             }
         };
-        self.terminate(term);
+        self.body.terminate(term);
         Ok(())
     }
 
     fn switch(&mut self, inst: &Inst<'_>) -> Result<Terminator> {
         let value = self.integer(inst, inst.operands[0])?;
-        let ty = self.ty(value);
+        let ty = self.body.ty(value);
         if !ty.is_scalar() {
             return Err(self.error(inst, "the selector is a vector"));
         }
@@ -114,7 +116,7 @@ impl FunctionTranslator<'_, '_> {
         }
         let mut args: SmallVec<[Value; 8]> = SmallVec::new();
         for (&id, param) in given.iter().zip(&def.params) {
-            let (of_arg, of_param) = (self.type_of(inst, id)?, self.unit.result_type(param)?);
+            let (of_arg, of_param) = (self.unit.type_of(inst, id)?, self.unit.result_type(param)?);
             if !self.unit.same_type(of_arg, of_param) {
                 return Err(self.error(
                     inst,
@@ -141,7 +143,7 @@ impl FunctionTranslator<'_, '_> {
             .iter()
             .map(|leaf| leaf.ty)
             .collect();
-        let call = self.b().ins(IrOp::Call(func), &args, &results);
+        let call = self.body.b().ins(IrOp::Call(func), &args, &results);
         let void = {
             let ty = self.unit.result_type(inst)?;
             matches!(self.unit.type_of_id(inst, ty)?.kind, Kind::Void)
@@ -149,7 +151,7 @@ impl FunctionTranslator<'_, '_> {
         if void && results.is_empty() {
             return Ok(());
         }
-        let values: Values = self.func.insts[call].results.iter().copied().collect();
+        let values: Values = self.body.func.insts[call].results.iter().copied().collect();
         self.define_values(inst, values)
     }
 
@@ -161,11 +163,11 @@ impl FunctionTranslator<'_, '_> {
                 let fence = self.fence(inst, words[1], words[2])?;
                 let allowed = [Scope::WorkGroup, Scope::SubGroup];
                 let scope = self.execution_scope(inst, words[0], &allowed)?;
-                self.barrier(scope, fence);
+                self.body.barrier(scope, fence);
             }
             Op::MemoryBarrier => {
                 let fence = self.fence(inst, words[0], words[1])?;
-                self.b().ins(IrOp::Fence(fence), &[], &[]);
+                self.body.b().ins(IrOp::Fence(fence), &[], &[]);
             }
             Op::ReadClockKHR => self.read_clock(inst)?,
             Op::GroupAsyncCopy => self.async_copy(inst)?,
@@ -179,26 +181,11 @@ impl FunctionTranslator<'_, '_> {
                     local: true,
                     global: true,
                 };
-                self.b().ins(IrOp::Barrier(fence), &[], &[]);
+                self.body.b().ins(IrOp::Barrier(fence), &[], &[]);
             }
             _ => return Ok(false),
         }
         Ok(true)
-    }
-
-    /// A barrier of the work-group or the sub-group.
-    pub(super) fn barrier(&mut self, scope: Scope, fence: Fence) {
-        if scope == Scope::WorkGroup {
-            self.b().ins(IrOp::Barrier(fence), &[], &[]);
-            return;
-        }
-        let together = IrOp::Collective {
-            what: Collective::Sync,
-            scope: Scope::SubGroup,
-            masked: false,
-        };
-        self.b().ins(together, &[], &[]);
-        self.b().ins(IrOp::Fence(fence), &[], &[]);
     }
 
     /// "OpReadClockKHR": one clock serves every scope. A result of two components has the low half
@@ -206,10 +193,10 @@ impl FunctionTranslator<'_, '_> {
     fn read_clock(&mut self, inst: &Inst<'_>) -> Result<()> {
         let allowed = [Scope::Device, Scope::WorkGroup, Scope::SubGroup];
         self.execution_scope(inst, inst.operands[0], &allowed)?;
-        let ty = self.result_ir(inst)?;
-        let mut now = self.b().val(IrOp::Clock, &[], Type::I64);
+        let ty = self.unit.result_ir(inst)?;
+        let mut now = self.body.b().val(IrOp::Clock, &[], Type::I64);
         if ty != Type::I64 {
-            now = self.b().bitcast(now, Type::new(Scalar::I32, 2));
+            now = self.body.b().bitcast(now, Type::new(Scalar::I32, 2));
         }
         self.define(inst, now)
     }
@@ -251,7 +238,7 @@ impl FunctionTranslator<'_, '_> {
         let semantics = self.semantics(inst, semantics)?;
         let local = MemorySemantics::WORKGROUP_MEMORY;
         let global = MemorySemantics::CROSS_WORKGROUP_MEMORY | MemorySemantics::IMAGE_MEMORY;
-        let order = Self::order_of(semantics);
+        let order = order_of(semantics);
         let all = order != Order::Relaxed && !semantics.intersects(local | global);
         Ok(Fence {
             scope: self.scope(inst, scope)?,
@@ -272,7 +259,7 @@ impl FunctionTranslator<'_, '_> {
         let count = self.size_value(inst, words[3])?;
         let stride = self.size_value(inst, words[4])?;
         let event = self.value(inst, words[5])?;
-        if self.ty(event) != Type::I64 {
+        if self.body.ty(event) != Type::I64 {
             return Err(self.error(inst, "the event is not an event"));
         }
         let (Some(pointee), Some(of_target)) = (from.pointee, to.pointee) else {
@@ -294,8 +281,25 @@ impl FunctionTranslator<'_, '_> {
             size: info.size,
             align: info.align,
         };
-        self.copy_elements(&to, &from, count, stride, elements);
+        self.body.copy_elements(&to, &from, count, stride, elements);
         self.define(inst, event)
+    }
+}
+
+impl Body {
+    /// A barrier of the work-group or the sub-group.
+    pub(super) fn barrier(&mut self, scope: Scope, fence: Fence) {
+        if scope == Scope::WorkGroup {
+            self.b().ins(IrOp::Barrier(fence), &[], &[]);
+            return;
+        }
+        let sync = IrOp::Collective {
+            what: Collective::Sync,
+            scope: Scope::SubGroup,
+            masked: false,
+        };
+        self.b().ins(sync, &[], &[]);
+        self.b().ins(IrOp::Fence(fence), &[], &[]);
     }
 
     /// The loop of a group's copy.

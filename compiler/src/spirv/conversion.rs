@@ -2,6 +2,7 @@
 
 use rspirv::spirv::{Decoration, Op};
 
+use super::body::Body;
 use super::decode::{Inst, Result};
 use super::function::{Bound, FunctionTranslator};
 use crate::ir::{BinOp, ConvertOp, IntCC, Op as IrOp, Rounding, Scalar, Type, Value};
@@ -31,7 +32,7 @@ impl FunctionTranslator<'_, '_> {
             }
             Op::FConvert => {
                 let value = self.float(inst, inst.operands[0])?;
-                if self.ty(value) == self.result_ir(inst)? {
+                if self.body.ty(value) == self.unit.result_ir(inst)? {
                     self.define(inst, value)?;
                 } else {
                     self.convert_to(inst, value, ConvertOp::FToF, Scalar::is_float)?;
@@ -39,8 +40,8 @@ impl FunctionTranslator<'_, '_> {
             }
             Op::QuantizeToF16 => {
                 let value = self.float(inst, inst.operands[0])?;
-                let ty = self.ty(value);
-                let mut f = self.b();
+                let ty = self.body.ty(value);
+                let mut f = self.body.b();
                 let half = f.convert(ConvertOp::FToF, value, ty.with_scalar(Scalar::F16));
                 let value = f.convert(ConvertOp::FToF, half, ty);
                 self.define(inst, value)?;
@@ -50,37 +51,37 @@ impl FunctionTranslator<'_, '_> {
             }
             Op::Bitcast => self.bit_cast(inst)?,
             Op::ConvertPtrToU => {
-                let from = self.type_of(inst, inst.operands[0])?;
-                let from = match self.is_handle(inst, from)? {
+                let from = self.unit.type_of(inst, inst.operands[0])?;
+                let from = match self.unit.is_handle(inst, from)? {
                     true => Type::I64,
                     false => Type::PTR,
                 };
                 let value = self.typed(inst, inst.operands[0], from)?;
-                let to = self.result_ir(inst)?;
+                let to = self.unit.result_ir(inst)?;
                 if !to.is_scalar() || !to.scalar.is_int() {
                     return Err(self.error(inst, "the result type is not a scalar integer"));
                 }
-                let bits = self.b().bitcast(value, Type::I64);
-                let bits = self.resize(bits, to.scalar);
+                let bits = self.body.b().bitcast(value, Type::I64);
+                let bits = self.body.resize(bits, to.scalar);
                 self.define(inst, bits)?;
             }
             Op::ConvertUToPtr => {
                 let value = self.integer(inst, inst.operands[0])?;
-                if !self.ty(value).is_scalar() {
+                if !self.body.ty(value).is_scalar() {
                     return Err(self.error(inst, "the operand is not a scalar integer"));
                 }
-                let bits = self.resize(value, Scalar::I64);
+                let bits = self.body.resize(value, Scalar::I64);
                 let result = self.unit.result_type(inst)?;
-                let pointer = match self.is_handle(inst, result)? {
-                    true if self.handle_of(inst, result, Op::TypeQueue).is_ok() => {
+                let pointer = match self.unit.is_handle(inst, result)? {
+                    true if self.unit.handle_of(inst, result, Op::TypeQueue).is_ok() => {
                         // The translator cannot write a null queue, so the front end gives it -1.
-                        let none = self.iconst(Type::I64, u64::MAX);
-                        let null = self.iconst(Type::I64, 0);
-                        let is_none = self.b().icmp(IntCC::Eq, bits, none);
-                        self.b().select(is_none, null, bits)
+                        let none = self.body.iconst(Type::I64, u64::MAX);
+                        let null = self.body.iconst(Type::I64, 0);
+                        let is_none = self.body.b().icmp(IntCC::Eq, bits, none);
+                        self.body.b().select(is_none, null, bits)
                     }
                     true => bits,
-                    false => self.b().bitcast(bits, Type::PTR),
+                    false => self.body.b().bitcast(bits, Type::PTR),
                 };
                 self.define(inst, pointer)?;
             }
@@ -96,12 +97,12 @@ impl FunctionTranslator<'_, '_> {
         op: ConvertOp,
         allowed: fn(Scalar) -> bool,
     ) -> Result<()> {
-        let to = self.result_ir(inst)?;
+        let to = self.unit.result_ir(inst)?;
         // To an integer toward zero, unless the instruction itself says otherwise.
-        let rounding = match self.rounding_decoration(inst)? {
+        let rounding = match self.unit.rounding_decoration(inst)? {
             Some(rounding) => rounding,
             None if to.scalar.is_int() => Rounding::Zero,
-            None => self.out.modes.rounding(to.scalar),
+            None => self.body.modes.rounding(to.scalar),
         };
         self.check_lanes(inst, value, to)?;
         if !allowed(to.scalar) {
@@ -110,14 +111,14 @@ impl FunctionTranslator<'_, '_> {
                 format!("the result type {to} does not fit the conversion"),
             ));
         }
-        let value = self.flushed(value);
-        let result = self.b().val(IrOp::Convert(op, rounding), &[value], to);
-        let result = self.flushed(result);
+        let value = self.body.flushed(value);
+        let result = self.body.b().val(IrOp::Convert(op, rounding), &[value], to);
+        let result = self.body.flushed(result);
         self.define(inst, result)
     }
 
     fn check_lanes(&self, inst: &Inst<'_>, value: Value, to: Type) -> Result<()> {
-        if self.ty(value).lanes == to.lanes {
+        if self.body.ty(value).lanes == to.lanes {
             Ok(())
         } else {
             Err(self.error(
@@ -129,7 +130,7 @@ impl FunctionTranslator<'_, '_> {
 
     fn integer_conversion(&mut self, op: Op, inst: &Inst<'_>) -> Result<()> {
         let value = self.integer(inst, inst.operands[0])?;
-        let to = self.result_ir(inst)?;
+        let to = self.unit.result_ir(inst)?;
         self.check_lanes(inst, value, to)?;
         if !to.scalar.is_int() {
             return Err(self.error(inst, "the result type is not an integer"));
@@ -138,12 +139,32 @@ impl FunctionTranslator<'_, '_> {
             self.unit
                 .has_decoration(id, Decoration::SaturatedConversion)
         });
-        let from = self.ty(value);
-        let result = self.integer_convert(op, value, to, saturated);
+        let from = self.body.ty(value);
+        let result = self.body.integer_convert(op, value, to, saturated);
         debug_assert_eq!(from.lanes, to.lanes);
         self.define(inst, result)
     }
 
+    fn bit_cast(&mut self, inst: &Inst<'_>) -> Result<()> {
+        if let bound @ Bound::BuiltIn { .. } = self.bound(inst, inst.operands[0])? {
+            // Pointers to built-in variables are cast to other pointer types by some producers.
+            return self.bind(inst, bound);
+        }
+        let value = self.value(inst, inst.operands[0])?;
+        let (from, to) = (self.body.ty(value), self.unit.result_ir(inst)?);
+        let truth = |ty: Type| ty.scalar == Scalar::I1;
+        if from.bytes() != to.bytes() || (truth(from) || truth(to)) && from != to {
+            return Err(self.error(
+                inst,
+                format!("a bit cast from {from} to {to}, which have different sizes"),
+            ));
+        }
+        let result = self.body.b().bitcast(value, to);
+        self.define(inst, result)
+    }
+}
+
+impl Body {
     /// One of the four integer conversions. Equal widths, which the plain ones should not have,
     /// keep the bits.
     fn integer_convert(&mut self, op: Op, value: Value, to: Type, saturated: bool) -> Value {
@@ -168,23 +189,5 @@ impl FunctionTranslator<'_, '_> {
             _ if wider => self.b().convert(ConvertOp::ZExt, value, to),
             _ => self.b().convert(ConvertOp::SatUToS, value, to),
         }
-    }
-
-    fn bit_cast(&mut self, inst: &Inst<'_>) -> Result<()> {
-        if let bound @ Bound::BuiltIn { .. } = self.bound(inst, inst.operands[0])? {
-            // Pointers to built-in variables are cast to other pointer types by some producers.
-            return self.bind(inst, bound);
-        }
-        let value = self.value(inst, inst.operands[0])?;
-        let (from, to) = (self.ty(value), self.result_ir(inst)?);
-        let truth = |ty: Type| ty.scalar == Scalar::I1;
-        if from.bytes() != to.bytes() || (truth(from) || truth(to)) && from != to {
-            return Err(self.error(
-                inst,
-                format!("a bit cast from {from} to {to}, which have different sizes"),
-            ));
-        }
-        let result = self.b().bitcast(value, to);
-        self.define(inst, result)
     }
 }

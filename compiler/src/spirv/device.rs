@@ -13,11 +13,13 @@ use std::collections::HashSet;
 use rspirv::spirv::{Op, StorageClass};
 use smallvec::SmallVec;
 
+use super::body::Values;
 use super::decode::{Id, Inst, Result};
-use super::function::{FunctionTranslator, Values};
+use super::function::FunctionTranslator;
+use super::memory::mem_at;
 use super::module::Unit;
+use super::module_builder::ModuleBuilder;
 use super::rules::{KERNEL_ARGUMENTS, Rule};
-use super::translate::Translator;
 use super::types::Kind;
 use crate::device::literal_offset;
 use crate::ir::{
@@ -112,7 +114,7 @@ impl<'a> Unit<'a> {
     }
 }
 
-impl<'a> Translator<'a> {
+impl<'a> ModuleBuilder<'a> {
     /// The function of a block that takes so many pointers to work-group memory, or any number.
     fn block(
         &mut self,
@@ -237,21 +239,21 @@ impl FunctionTranslator<'_, '_> {
             masked: false,
         };
         let Some(scalar) = what.result() else {
-            self.b().ins(op, args, &[]);
+            self.body.b().ins(op, args, &[]);
             return Ok(());
         };
-        let mut answer = self.b().val(op, args, Type::new(scalar, 1));
+        let mut answer = self.body.b().val(op, args, Type::new(scalar, 1));
         if what == DeviceOp::IsValidEvent {
-            let zero = self.iconst(Type::I32, 0);
-            answer = self.b().icmp(IntCC::Ne, answer, zero);
+            let zero = self.body.iconst(Type::I32, 0);
+            answer = self.body.b().icmp(IntCC::Ne, answer, zero);
         }
         self.define(inst, answer)
     }
 
     /// A queue or an event.
     fn device_object(&mut self, inst: &Inst<'_>, id: Id, wanted: Op) -> Result<Value> {
-        let ty = self.type_of(inst, id)?;
-        self.handle_of(inst, ty, wanted)?;
+        let ty = self.unit.type_of(inst, id)?;
+        self.unit.handle_of(inst, ty, wanted)?;
         self.value(inst, id)
     }
 
@@ -265,7 +267,7 @@ impl FunctionTranslator<'_, '_> {
 
     /// Bytes of work-group memory, as an `i64`.
     fn local_size(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
-        let ty = self.type_of(inst, id)?;
+        let ty = self.unit.type_of(inst, id)?;
         if !matches!(self.unit.type_of_id(inst, ty)?.kind, Kind::Pointer { .. }) {
             return self.size_value(inst, id);
         }
@@ -278,14 +280,14 @@ impl FunctionTranslator<'_, '_> {
             return Err(self.error(inst, "the size of work-group memory is not an integer"));
         };
         let mem = Mem::new(pointer.space, ty.bytes());
-        let size = self.b().load(mem, pointer.address, ty);
-        Ok(self.resize(size, Scalar::I64))
+        let size = self.body.b().load(mem, pointer.address, ty);
+        Ok(self.body.resize(size, Scalar::I64))
     }
 
     /// The leaves of an ND-range: how many dimensions, then offset, global and local size for each
     /// of three.
     fn nd_range(&mut self, inst: &Inst<'_>, id: Id) -> Result<Values> {
-        let ty = self.type_of(inst, id)?;
+        let ty = self.unit.type_of(inst, id)?;
         let range = match self.unit.type_of_id(inst, ty)?.kind {
             Kind::Pointer {
                 pointee: Some(pointee),
@@ -296,15 +298,15 @@ impl FunctionTranslator<'_, '_> {
                 let mem = Mem::new(pointer.space, align);
                 let mut values = Values::new();
                 for leaf in self.unit.leaves(inst, pointee)? {
-                    let address = self.at_offset(pointer.address, leaf.offset);
-                    let mem = self.mem_at(mem, leaf.offset);
-                    values.push(self.b().load(mem, address, leaf.ty));
+                    let address = self.body.at_offset(pointer.address, leaf.offset);
+                    let mem = mem_at(mem, leaf.offset);
+                    values.push(self.body.b().load(mem, address, leaf.ty));
                 }
                 values
             }
             _ => self.values(inst, id)?,
         };
-        let mut types = range.iter().map(|&value| self.ty(value));
+        let mut types = range.iter().map(|&value| self.body.ty(value));
         let sane = types.next() == Some(Type::I32) && types.len() == 9;
         if !sane || types.any(|ty| ty != Type::I64) {
             return Err(self
@@ -316,7 +318,7 @@ impl FunctionTranslator<'_, '_> {
 
     /// "OpBuildNDRange": sizes are scalars, or arrays of as many elements as there are dimensions.
     fn build_nd_range(&mut self, inst: &Inst<'_>) -> Result<()> {
-        let zero = self.iconst(Type::I64, 0);
+        let zero = self.body.iconst(Type::I64, 0);
         let mut sizes = [[zero; 3]; 3];
         let mut dimensions = 0;
         // Global size, local size, offset.
@@ -329,16 +331,16 @@ impl FunctionTranslator<'_, '_> {
                 return Err(self.error(inst, "the sizes are not of one, two or three dimensions"));
             }
             for (to, &size) in to.iter_mut().zip(&given) {
-                let ty = self.ty(size);
+                let ty = self.body.ty(size);
                 if !ty.is_scalar() || !ty.scalar.is_int() {
                     return Err(self.error(inst, "a size is not an integer"));
                 }
-                *to = self.resize(size, Scalar::I64);
+                *to = self.body.resize(size, Scalar::I64);
             }
         }
         let [global, local, offset] = sizes;
         let mut range = Values::new();
-        range.push(self.iconst(Type::I32, dimensions as u64));
+        range.push(self.body.iconst(Type::I32, dimensions as u64));
         range.extend([offset, global, local].into_iter().flatten());
         self.define_values(inst, range)
     }

@@ -49,7 +49,7 @@ impl FunctionTranslator<'_, '_> {
             block: None,
             masked: false,
         };
-        self.b().ins(op, &args, &[]);
+        self.body.b().ins(op, &args, &[]);
         Ok(())
     }
 }

@@ -3,8 +3,9 @@
 use rspirv::spirv::OpenclStd100Op as Std;
 use smallvec::{SmallVec, smallvec};
 
+use super::body::Values;
 use super::decode::{Id, Inst, Result};
-use super::function::{FunctionTranslator, Values};
+use super::function::FunctionTranslator;
 use super::rules::REQUIRED;
 use crate::ir::{Arith, BinOp, Builtin, IntCC, Mem, Op as IrOp, Scalar, Type, UnOp, Value, Wrap};
 
@@ -182,37 +183,38 @@ impl FunctionTranslator<'_, '_> {
         let value = match op {
             Std::fract | Std::modf | Std::sincos => {
                 let x = self.float(inst, args[0])?;
-                let ty = self.ty(x);
+                let ty = self.body.ty(x);
                 return self.two_results(inst, op, &[x], args[1], ty);
             }
             Std::frexp | Std::lgamma_r => {
                 let x = self.float(inst, args[0])?;
-                let second = self.ty(x).with_scalar(Scalar::I32);
+                let second = self.body.ty(x).with_scalar(Scalar::I32);
                 return self.two_results(inst, op, &[x], args[1], second);
             }
             Std::remquo => {
                 let x = self.float(inst, args[0])?;
-                let ty = self.ty(x);
+                let ty = self.body.ty(x);
                 let y = self.typed(inst, args[1], ty)?;
                 return self.two_results(inst, op, &[x, y], args[2], ty.with_scalar(Scalar::I32));
             }
             Std::ilogb => {
                 let x = self.float(inst, args[0])?;
-                let ty = self.ty(x).with_scalar(Scalar::I32);
-                self.b().val(IrOp::Builtin(Builtin::Ilogb), &[x], ty)
+                let ty = self.body.ty(x).with_scalar(Scalar::I32);
+                self.body.b().val(IrOp::Builtin(Builtin::Ilogb), &[x], ty)
             }
             Std::nan => {
                 let code = self.integer(inst, args[0])?;
-                let ty = self.result_ir(inst)?;
-                if ty.with_scalar(ty.scalar.as_int()) != self.ty(code) || !ty.scalar.is_float() {
+                let ty = self.unit.result_ir(inst)?;
+                if ty.with_scalar(ty.scalar.as_int()) != self.body.ty(code) || !ty.scalar.is_float()
+                {
                     return Err(self.error(inst, "the code does not have the result's size"));
                 }
-                self.b().val(IrOp::Builtin(Builtin::Nan), &[code], ty)
+                self.body.b().val(IrOp::Builtin(Builtin::Nan), &[code], ty)
             }
             // The result is unsigned: the most negative number is its own magnitude.
             Std::s_abs => {
                 let x = self.integer(inst, args[0])?;
-                let mut f = self.b();
+                let mut f = self.body.b();
                 let negated = f.unary(UnOp::INeg, x);
                 f.binary(BinOp::SMax, x, negated)
             }
@@ -224,7 +226,7 @@ impl FunctionTranslator<'_, '_> {
                 } else {
                     BinOp::UMulHi
                 };
-                let mut f = self.b();
+                let mut f = self.body.b();
                 let product = f.binary(high, values[0], values[1]);
                 f.binary(BinOp::IAdd, product, values[2])
             }
@@ -233,7 +235,7 @@ impl FunctionTranslator<'_, '_> {
                 let wide = Scalar::int(ty.scalar.bits() * 2)
                     .ok_or_else(|| self.error(inst, "there are no integers twice as wide"))?;
                 let ir = self.builtin(inst, op)?;
-                self.b().val(ir, &values, ty.with_scalar(wide))
+                self.body.b().val(ir, &values, ty.with_scalar(wide))
             }
             Std::bitselect => self.bitselect(inst, args)?,
             Std::select => self.std_select(inst, args)?,
@@ -274,21 +276,21 @@ impl FunctionTranslator<'_, '_> {
         if op == Std::cross && !matches!(ty.lanes, 3 | 4) {
             return Err(self.error(inst, "the vectors do not have 3 or 4 components"));
         }
-        let value = self.b().val(ir, &values, ty);
-        let value = self.flushed(value);
+        let value = self.body.b().val(ir, &values, ty);
+        let value = self.body.flushed(value);
         self.define(inst, value)
     }
 
     fn std_shuffle(&mut self, inst: &Inst<'_>, args: &[u32]) -> Result<Value> {
         let vectors = args.len() - 1;
         let first = self.value(inst, args[0])?;
-        let of_vector = self.ty(first);
+        let of_vector = self.body.ty(first);
         let mut values: SmallVec<[Value; 3]> = smallvec![first];
         if vectors == 2 {
             values.push(self.typed(inst, args[1], of_vector)?);
         }
         let mask = self.integer(inst, args[vectors])?;
-        let ty = of_vector.with_lanes(self.ty(mask).lanes);
+        let ty = of_vector.with_lanes(self.body.ty(mask).lanes);
         if of_vector.is_scalar() || ty.is_scalar() {
             return Err(self.error(inst, "the operands are not vectors"));
         }
@@ -298,7 +300,7 @@ impl FunctionTranslator<'_, '_> {
         } else {
             Builtin::ShuffleDyn
         };
-        Ok(self.b().val(IrOp::Builtin(builtin), &values, ty))
+        Ok(self.body.b().val(IrOp::Builtin(builtin), &values, ty))
     }
 
     /// The built-in with the function's name.
@@ -322,7 +324,7 @@ impl FunctionTranslator<'_, '_> {
             Signature::Int(_) => self.integer(inst, args[0])?,
             _ => self.float(inst, args[0])?,
         };
-        let ty = self.ty(first);
+        let ty = self.body.ty(first);
         let mut values: SmallVec<[Value; 3]> = smallvec![first];
         match shape {
             Signature::Float(count) | Signature::Int(count) | Signature::Reduce(count) => {
@@ -333,19 +335,19 @@ impl FunctionTranslator<'_, '_> {
             Signature::FloatInt => {
                 let exponent = self.integer(inst, args[1])?;
                 // A scalar exponent for a vector, which OpenCL C allows for `ldexp`.
-                let exponent = if self.ty(exponent).is_scalar() {
-                    self.b().splat(exponent, ty.lanes)
+                let exponent = if self.body.ty(exponent).is_scalar() {
+                    self.body.b().splat(exponent, ty.lanes)
                 } else {
                     exponent
                 };
-                if self.ty(exponent) != ty.with_scalar(Scalar::I32) {
+                if self.body.ty(exponent) != ty.with_scalar(Scalar::I32) {
                     return Err(self.error(inst, "the exponent is not a 32-bit integer"));
                 }
                 values.push(exponent);
             }
         }
         for value in &mut values {
-            *value = self.flushed(*value);
+            *value = self.body.flushed(*value);
         }
         let result = match shape {
             Signature::Reduce(_) => ty.lane(),
@@ -365,15 +367,16 @@ impl FunctionTranslator<'_, '_> {
     ) -> Result<()> {
         let pointer = self.pointer(inst, pointer)?;
         let ir = self.builtin(inst, op)?;
-        let first = self.ty(args[0]);
-        let args: Values = args.iter().map(|&arg| self.flushed(arg)).collect();
-        let made = self.b().ins(ir, &args, &[first, second]);
-        let mut results: Values = self.func.insts[made].results.iter().copied().collect();
+        let first = self.body.ty(args[0]);
+        let args: Values = args.iter().map(|&arg| self.body.flushed(arg)).collect();
+        let made = self.body.b().ins(ir, &args, &[first, second]);
+        let mut results: Values = self.body.func.insts[made].results.iter().copied().collect();
         for result in &mut results {
-            *result = self.flushed(*result);
+            *result = self.body.flushed(*result);
         }
         let align = super::types::size_of(second) as u32;
-        self.b()
+        self.body
+            .b()
             .store(Mem::new(pointer.space, align), pointer.address, results[1]);
         self.define(inst, results[0])
     }
@@ -381,14 +384,14 @@ impl FunctionTranslator<'_, '_> {
     /// `bitselect`: each bit of the second where the third has a 1, else of the first.
     fn bitselect(&mut self, inst: &Inst<'_>, args: &[Id]) -> Result<Value> {
         let a = self.value(inst, args[0])?;
-        let ty = self.ty(a);
+        let ty = self.body.ty(a);
         if !ty.scalar.is_int() && !ty.scalar.is_float() {
             return Err(self.error(inst, "the operands are not numbers"));
         }
         let b = self.typed(inst, args[1], ty)?;
         let mask = self.typed(inst, args[2], ty)?;
         let int = ty.with_scalar(ty.scalar.as_int());
-        let mut f = self.b();
+        let mut f = self.body.b();
         let [a, b, mask] = [a, b, mask].map(|value| f.bitcast(value, int));
         let b = f.binary(BinOp::And, b, mask);
         let keep = f.unary(UnOp::Not, mask);
@@ -401,20 +404,20 @@ impl FunctionTranslator<'_, '_> {
     /// lane.
     fn std_select(&mut self, inst: &Inst<'_>, args: &[Id]) -> Result<Value> {
         let a = self.value(inst, args[0])?;
-        let ty = self.ty(a);
+        let ty = self.body.ty(a);
         let b = self.typed(inst, args[1], ty)?;
         let cond = self.integer(inst, args[2])?;
-        let of_cond = self.ty(cond);
+        let of_cond = self.body.ty(cond);
         if of_cond.lanes != ty.lanes {
             return Err(self.error(inst, "the operands have different numbers of components"));
         }
-        let zero = self.iconst(of_cond, 0);
+        let zero = self.body.iconst(of_cond, 0);
         let cc = if ty.is_scalar() {
             IntCC::Ne
         } else {
             IntCC::Slt
         };
-        let mut f = self.b();
+        let mut f = self.body.b();
         let cond = f.icmp(cc, cond, zero);
         Ok(f.select(cond, b, a))
     }
@@ -424,12 +427,13 @@ impl FunctionTranslator<'_, '_> {
         let mut values: SmallVec<[Value; 8]> = smallvec![format];
         for &arg in &args[1..] {
             let value = self.value(inst, arg)?;
-            values.push(match self.ty(value).scalar {
-                Scalar::I1 => self.resize(value, Scalar::I32),
+            values.push(match self.body.ty(value).scalar {
+                Scalar::I1 => self.body.resize(value, Scalar::I32),
                 _ => value,
             });
         }
         Ok(self
+            .body
             .b()
             .val(IrOp::Printf { masked: false }, &values, Type::I32))
     }

@@ -4,6 +4,7 @@
 
 use rspirv::spirv::Op;
 
+use super::body::Body;
 use super::control::Elements;
 use super::decode::{Inst, Result};
 use super::function::FunctionTranslator;
@@ -33,9 +34,9 @@ impl FunctionTranslator<'_, '_> {
         let words = inst.operands;
         if let Some(ir) = integer_binary(op) {
             let a = self.integer(inst, words[0])?;
-            let b = self.typed(inst, words[1], self.ty(a))?;
-            let ty = self.ty(a);
-            let value = self.b().val(ir, &[a, b], ty);
+            let b = self.typed(inst, words[1], self.body.ty(a))?;
+            let ty = self.body.ty(a);
+            let value = self.body.b().val(ir, &[a, b], ty);
             self.define(inst, value)?;
             return Ok(true);
         }
@@ -73,22 +74,22 @@ impl FunctionTranslator<'_, '_> {
                     Op::UCountLeadingZerosINTEL => UnOp::Clz,
                     _ => UnOp::Ctz,
                 };
-                self.b().unary(count, a)
+                self.body.b().unary(count, a)
             }
             Op::AbsISubINTEL | Op::AbsUSubINTEL => {
                 let a = self.integer(inst, words[0])?;
-                let b = self.typed(inst, words[1], self.ty(a))?;
+                let b = self.typed(inst, words[1], self.body.ty(a))?;
                 let (least, most) = match op {
                     Op::AbsISubINTEL => (BinOp::SMin, BinOp::SMax),
                     _ => (BinOp::UMin, BinOp::UMax),
                 };
-                let mut f = self.b();
+                let mut f = self.body.b();
                 let (least, most) = (f.binary(least, a, b), f.binary(most, a, b));
                 f.binary(BinOp::ISub, most, least)
             }
             Op::IMul32x16INTEL | Op::UMul32x16INTEL => {
                 let a = self.integer(inst, words[0])?;
-                let ty = self.ty(a);
+                let ty = self.body.ty(a);
                 let b = self.typed(inst, words[1], ty)?;
                 if ty.scalar != Scalar::I32 {
                     return Err(self.error(inst, "the operands are not 32-bit integers"));
@@ -98,7 +99,7 @@ impl FunctionTranslator<'_, '_> {
                     Op::IMul32x16INTEL => ConvertOp::SExt,
                     _ => ConvertOp::ZExt,
                 };
-                let mut f = self.b();
+                let mut f = self.body.b();
                 let low = f.convert(ConvertOp::Trunc, b, short);
                 let b = f.convert(extend, low, ty);
                 f.binary(BinOp::IMul, a, b)
@@ -113,28 +114,28 @@ impl FunctionTranslator<'_, '_> {
     /// operand.
     fn arithmetic_fence(&mut self, inst: &Inst<'_>) -> Result<Value> {
         let value = self.float(inst, inst.operands[0])?;
-        let ty = self.ty(value);
-        let nothing = self.fconst(ty, -0.0);
+        let ty = self.body.ty(value);
+        let nothing = self.body.fconst(ty, -0.0);
         let strict = Wrap {
             strict: true,
             ..Wrap::default()
         };
         let add = IrOp::Binary(BinOp::FAdd, strict);
-        Ok(self.b().val(add, &[value, nothing], ty))
+        Ok(self.body.b().val(add, &[value, nothing], ty))
     }
 
     /// `SPV_INTEL_bfloat16_conversion`: the upper half of a float, rounded to the nearest even; a
     /// NaN stays one.
     fn narrow_to_bfloat16(&mut self, inst: &Inst<'_>) -> Result<Value> {
         let value = self.float(inst, inst.operands[0])?;
-        let ty = self.ty(value);
+        let ty = self.body.ty(value);
         if ty.scalar != Scalar::F32 {
             return Err(self.error(inst, "the operand is not a 32-bit float"));
         }
         let int = ty.with_scalar(Scalar::I32);
         let [sixteen, one, almost_half, quiet] =
-            [16, 1, 0x7fff, 0x40].map(|bits| self.iconst(int, bits));
-        let mut f = self.b();
+            [16, 1, 0x7fff, 0x40].map(|bits| self.body.iconst(int, bits));
+        let mut f = self.body.b();
         let bits = f.bitcast(value, int);
         let upper = f.binary(BinOp::LShr, bits, sixteen);
         let odd = f.binary(BinOp::And, upper, one);
@@ -149,13 +150,13 @@ impl FunctionTranslator<'_, '_> {
 
     fn widen_bfloat16(&mut self, inst: &Inst<'_>) -> Result<Value> {
         let value = self.integer(inst, inst.operands[0])?;
-        let ty = self.ty(value);
+        let ty = self.body.ty(value);
         if ty.scalar != Scalar::I16 {
             return Err(self.error(inst, "the operand is not a 16-bit integer"));
         }
         let int = ty.with_scalar(Scalar::I32);
-        let sixteen = self.iconst(int, 16);
-        let mut f = self.b();
+        let sixteen = self.body.iconst(int, 16);
+        let mut f = self.body.b();
         let wide = f.convert(ConvertOp::ZExt, value, int);
         let bits = f.binary(BinOp::Shl, wide, sixteen);
         Ok(f.bitcast(bits, ty.with_scalar(Scalar::F32)))
@@ -171,7 +172,7 @@ impl FunctionTranslator<'_, '_> {
             Op::ControlBarrierArriveINTEL => IrOp::Fence(fence),
             _ => IrOp::Barrier(fence),
         };
-        self.b().ins(ir, &[], &[]);
+        self.body.b().ins(ir, &[], &[]);
         Ok(())
     }
 
@@ -197,7 +198,7 @@ impl FunctionTranslator<'_, '_> {
             return Err(self.error(inst, message).under(Rule::Limit));
         };
         let elements = Elements { ty, size, align: 1 };
-        self.copy_elements(&to, &from, count, stride, elements);
+        self.body.copy_elements(&to, &from, count, stride, elements);
         self.define(inst, event)
     }
 
@@ -206,7 +207,7 @@ impl FunctionTranslator<'_, '_> {
     fn bitwise_function(&mut self, inst: &Inst<'_>) -> Result<Value> {
         let words = inst.operands;
         let a = self.integer(inst, words[0])?;
-        let ty = self.ty(a);
+        let ty = self.body.ty(a);
         let b = self.typed(inst, words[1], ty)?;
         let c = self.typed(inst, words[2], ty)?;
         let Some(table) = self.unit.integer_constant(words[3]) else {
@@ -215,13 +216,39 @@ impl FunctionTranslator<'_, '_> {
         // Where `c` is clear, and what to change where it is set.
         let clear = table & 15;
         let change = clear ^ table >> 4 & 15;
-        let clear = self.function_of_two(clear, a, b);
-        let change = self.function_of_two(change, a, b);
-        let mut f = self.b();
+        let clear = self.body.function_of_two(clear, a, b);
+        let change = self.body.function_of_two(change, a, b);
+        let mut f = self.body.b();
         let change = f.binary(BinOp::And, c, change);
         Ok(f.binary(BinOp::Xor, clear, change))
     }
 
+    /// `SPV_INTEL_subgroup_buffer_prefetch`: "Prefetching does not affect the functionality of a
+    /// module".
+    fn block_prefetch(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let pointer = self.pointer(inst, inst.operands[0])?;
+        if pointer.space != AddressSpace::Global {
+            return Err(self.error(inst, "the pointer is not to storage class CrossWorkgroup"));
+        }
+        if self.unit.integer_constant(inst.operands[1]).is_none() {
+            return Err(self.error(inst, "the number of bytes is not an integer constant"));
+        }
+        Ok(())
+    }
+
+    /// `OpUntypedPrefetchKHR`: a hint, with a pointer.
+    pub(super) fn untyped_prefetch(&mut self, inst: &Inst<'_>) -> Result<()> {
+        self.pointer(inst, inst.operands[0])?;
+        let bytes = self.integer(inst, inst.operands[1])?;
+        if self.body.ty(bytes) == Type::I32 || self.body.ty(bytes) == Type::I64 {
+            Ok(())
+        } else {
+            Err(self.error(inst, "the number of bytes is not a scalar integer"))
+        }
+    }
+}
+
+impl Body {
     /// Bit `a | b << 1` of a table of four.
     fn function_of_two(&mut self, table: u64, a: Value, b: Value) -> Value {
         let ty = self.ty(a);
@@ -249,30 +276,6 @@ impl FunctionTranslator<'_, '_> {
             f.binary(BinOp::Xor, value, all)
         } else {
             value
-        }
-    }
-
-    /// `SPV_INTEL_subgroup_buffer_prefetch`: "Prefetching does not affect the functionality of a
-    /// module".
-    fn block_prefetch(&mut self, inst: &Inst<'_>) -> Result<()> {
-        let pointer = self.pointer(inst, inst.operands[0])?;
-        if pointer.space != AddressSpace::Global {
-            return Err(self.error(inst, "the pointer is not to storage class CrossWorkgroup"));
-        }
-        if self.unit.integer_constant(inst.operands[1]).is_none() {
-            return Err(self.error(inst, "the number of bytes is not an integer constant"));
-        }
-        Ok(())
-    }
-
-    /// `OpUntypedPrefetchKHR`: a hint, with a pointer.
-    pub(super) fn untyped_prefetch(&mut self, inst: &Inst<'_>) -> Result<()> {
-        self.pointer(inst, inst.operands[0])?;
-        let bytes = self.integer(inst, inst.operands[1])?;
-        if self.ty(bytes) == Type::I32 || self.ty(bytes) == Type::I64 {
-            Ok(())
-        } else {
-            Err(self.error(inst, "the number of bytes is not a scalar integer"))
         }
     }
 }

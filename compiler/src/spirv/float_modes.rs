@@ -7,12 +7,9 @@
 
 use rspirv::spirv::{Decoration, ExecutionMode, FPFastMathMode, FPRoundingMode};
 
-use smallvec::SmallVec;
-
 use super::decode::{Id, Inst, Result};
-use super::function::FunctionTranslator;
 use super::module::Unit;
-use crate::ir::{Arith, BinOp, FloatCC, Op as IrOp, Rounding, Scalar, Type, UnOp, Value, Wrap};
+use crate::ir::{Rounding, Scalar};
 
 /// The modes of one floating-point type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -33,6 +30,11 @@ pub(super) struct FloatModes([Mode; 3]);
 impl FloatModes {
     fn of(self, scalar: Scalar) -> Mode {
         position(scalar).map_or(Mode::default(), |at| self.0[at])
+    }
+
+    /// Whether subnormal operands and results are taken for zeros.
+    pub fn flushes(self, scalar: Scalar) -> bool {
+        self.of(scalar).flush
     }
 
     /// The rounding of arithmetic and conversions that do not say theirs.
@@ -110,35 +112,17 @@ impl Unit<'_> {
     }
 }
 
-/// Bits of the significand in the encoding; the encoding of the smallest normal number is the bit
-/// above them.
-pub(super) fn stored_bits(scalar: Scalar) -> u32 {
-    match scalar {
-        Scalar::F16 => 10,
-        Scalar::F32 => 23,
-        _ => 52,
-    }
-}
-
 fn allows_contraction(flags: u32) -> bool {
     let either = FPFastMathMode::ALLOW_CONTRACT | FPFastMathMode::FAST;
     flags & either.bits() != 0
 }
 
-impl FunctionTranslator<'_, '_> {
-    /// The rounding of an instruction with a result of `scalar`: `FPRoundingMode`, or the mode in
-    /// force.
-    pub(super) fn rounding(&self, inst: &Inst<'_>, scalar: Scalar) -> Result<Rounding> {
-        Ok(self
-            .rounding_decoration(inst)?
-            .unwrap_or_else(|| self.out.modes.rounding(scalar)))
-    }
-
+impl Unit<'_> {
     /// The rounding that `FPRoundingMode` asks for.
     pub(super) fn rounding_decoration(&self, inst: &Inst<'_>) -> Result<Option<Rounding>> {
         let words = inst
             .result
-            .and_then(|id| self.unit.decoration(id, Decoration::FPRoundingMode));
+            .and_then(|id| self.decoration(id, Decoration::FPRoundingMode));
         words
             .map(|words| self.rounding_mode(inst, words.first().copied().unwrap_or(u32::MAX)))
             .transpose()
@@ -154,62 +138,18 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    /// An operand or result of arithmetic: under `DenormFlushToZero`, with zeros of their signs for
-    /// subnormal numbers.
-    pub(super) fn flushed(&mut self, value: Value) -> Value {
-        let ty = self.ty(value);
-        if !self.out.modes.of(ty.scalar).flush {
-            return value;
-        }
-        let smallest = self.iconst(ty, 1 << stored_bits(ty.scalar));
-        let zero = self.iconst(ty, 0);
-        let mut f = self.b();
-        let magnitude = f.unary(UnOp::FAbs, value);
-        let subnormal = f.fcmp(FloatCC::Olt, magnitude, smallest);
-        let zero = f.binary(BinOp::CopySign, zero, value);
-        f.select(subnormal, zero, value)
-    }
-
     /// Whether the instruction must stay as it is: `NoContraction`, or `FPFastMathMode` or
     /// `FPFastMathDefault` without `AllowContract`.
-    fn is_strict(&self, inst: &Inst<'_>, scalar: Scalar) -> bool {
-        let decoration = |what| inst.result.and_then(|id| self.unit.decoration(id, what));
+    pub(super) fn is_strict(&self, inst: &Inst<'_>, modes: FloatModes, scalar: Scalar) -> bool {
+        let decoration = |what| inst.result.and_then(|id| self.decoration(id, what));
         let words = decoration(Decoration::FPFastMathMode);
         match words {
             _ if decoration(Decoration::NoContraction).is_some() => true,
             // Before SPV_KHR_float_controls2 the bit did not exist, and its absence says nothing.
-            Some(&[flags]) if self.unit.float_controls2.contains(&inst.module) => {
+            Some(&[flags]) if self.float_controls2.contains(&inst.module) => {
                 !allows_contraction(flags)
             }
-            _ => self.out.modes.of(scalar).strict,
+            _ => modes.of(scalar).strict,
         }
-    }
-
-    /// Arithmetic that rounds as the instruction says.
-    pub(super) fn float_arithmetic(
-        &mut self,
-        inst: &Inst<'_>,
-        op: Arith,
-        args: &[Value],
-    ) -> Result<Value> {
-        let args: SmallVec<[Value; 3]> = args.iter().map(|&arg| self.flushed(arg)).collect();
-        let ty: Type = self.ty(args[0]);
-        let rounding = self.rounding(inst, ty.scalar)?;
-        let wrap = Wrap {
-            strict: self.is_strict(inst, ty.scalar),
-            ..Wrap::default()
-        };
-        let plain = |op| IrOp::Binary(op, wrap);
-        let op = match op {
-            _ if rounding != Rounding::NearestEven => IrOp::Rounded(op, rounding),
-            Arith::FAdd => plain(BinOp::FAdd),
-            Arith::FSub => plain(BinOp::FSub),
-            Arith::FMul => plain(BinOp::FMul),
-            Arith::FDiv => plain(BinOp::FDiv),
-            Arith::Sqrt => IrOp::Unary(UnOp::Sqrt),
-            Arith::Fma => IrOp::Fma,
-        };
-        let value = self.b().val(op, &args, ty);
-        Ok(self.flushed(value))
     }
 }

@@ -1,33 +1,31 @@
-//! One function's body to an IR function: blocks, values, and which handler an instruction goes to.
+//! One function to an IR function.
 //!
 //! Blocks are translated in reverse post-order, so that what dominates a use has been translated
 //! before it; that it dominates is checked at each use ([`FunctionTranslator::bound`], in
-//! `operands.rs`). Phis become block parameters, one a leaf; jumps get their arguments when every
-//! block has been translated. Constants and private variables go in the function's prologue: the
-//! start of its entry block, which dominates everything.
+//! `operands.rs`). The IR function is [`Body`]'s, where the translation has got to is [`Flow`]'s;
+//! what is here is what ids are bound to, and which handler translates an instruction.
 
 use std::collections::HashMap;
 
 use rspirv::spirv::{Decoration, FunctionParameterAttribute, Op};
 use smallvec::{SmallVec, smallvec};
 
+use super::body::{Body, Values};
 use super::cfg::Cfg;
 use super::constants::Const;
 use super::decode::{Id, Inst, Result};
-use super::memory::MAX_PRIVATE;
+use super::flow::Flow;
 use super::module::{ExtSet, FunctionDef, Unit};
+use super::module_builder::ModuleBuilder;
 use super::report::Line;
 use super::rules::{LOGICAL_LAYOUT, REQUIRED, Rule, UNIVERSAL};
-use super::translate::Translator;
 use super::types::Kind;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{
-    Block, Builder, FuncId, Function, LocalId, Mem, Op as IrOp, SourceLoc, Terminator, Type, Value,
-};
+use crate::ir::{Block, FuncId, Function, Op as IrOp, SourceLoc, Type, Value};
 use crate::kernel_info::AddressSpace;
 
-/// The leaves of a value; nearly always one.
-pub(super) type Values = SmallVec<[Value; 1]>;
+/// Largest private variable, in bytes.
+pub(super) const MAX_PRIVATE: u64 = 16 << 20;
 
 /// What an id is bound to in a function.
 #[derive(Clone)]
@@ -54,32 +52,25 @@ pub(super) struct Pointer {
     pub pointee: Option<Id>,
 }
 
+/// A function on its way to IR. Handlers of instructions are its methods, a family in each file.
 pub(super) struct FunctionTranslator<'t, 'a> {
     pub unit: &'t Unit<'a>,
-    pub out: &'t mut Translator<'a>,
+    pub out: &'t mut ModuleBuilder<'a>,
+    /// What it becomes.
     pub id: FuncId,
     pub def: &'t FunctionDef<'a>,
-    pub func: Function,
-    /// Where instructions are appended.
-    pub block: Block,
-    pub cfg: Cfg<'a>,
-    /// The SPIR-V block being translated.
-    pub current: usize,
-    pub values: HashMap<Id, Definition>,
-    pub constants: HashMap<(Type, u64), Value>,
-    pub globals: HashMap<Id, Value>,
-    prologue: Vec<crate::ir::Inst>,
-    pub locals: HashMap<Id, LocalId>,
-    loc: SourceLoc,
-    /// The IR block that each SPIR-V block begins and ends with.
-    heads: Vec<Option<Block>>,
-    tails: Vec<Option<Block>>,
+    pub body: Body,
+    pub flow: Flow<'a>,
+    /// What ids are bound to so far.
+    pub definitions: HashMap<Id, Definition>,
+    /// The addresses of module-scope variables that the function has asked for.
+    pub addresses: HashMap<Id, Value>,
 }
 
-/// Translates the function `def`, which [`Translator`] has declared as `id`.
+/// Translates the function `def`, which [`ModuleBuilder`] has declared as `id`.
 pub(super) fn translate_function<'a>(
     unit: &Unit<'a>,
-    out: &mut Translator<'a>,
+    out: &mut ModuleBuilder<'a>,
     id: FuncId,
     def: &FunctionDef<'a>,
 ) -> Result<Function> {
@@ -95,36 +86,23 @@ pub(super) fn translate_function<'a>(
         &mut out.module.functions[id],
         Function::new(String::new(), &[], &[]),
     );
-    let blocks = cfg.blocks.len();
     let mut translator = FunctionTranslator {
-        block: func.entry(),
+        body: Body::new(func, out.modes),
         unit,
         out,
         id,
         def,
-        func,
-        cfg,
-        current: 0,
-        values: HashMap::new(),
-        constants: HashMap::new(),
-        globals: HashMap::new(),
-        prologue: Vec::new(),
-        locals: HashMap::new(),
-        loc: SourceLoc::default(),
-        heads: vec![None; blocks],
-        tails: vec![None; blocks],
+        flow: Flow::new(cfg),
+        definitions: HashMap::new(),
+        addresses: HashMap::new(),
     };
     translator.parameters()?;
     translator.make_blocks()?;
-    for i in 0..translator.cfg.order.len() {
-        translator.translate_block(translator.cfg.order[i])?;
+    for i in 0..translator.flow.cfg.order.len() {
+        translator.translate_block(translator.flow.cfg.order[i])?;
     }
     translator.pass_phis()?;
-    let entry = translator.func.entry();
-    let mut insts = translator.prologue;
-    insts.append(&mut translator.func.blocks[entry].insts);
-    translator.func.blocks[entry].insts = insts;
-    Ok(translator.func)
+    Ok(translator.body.finish())
 }
 
 impl<'a> FunctionTranslator<'_, 'a> {
@@ -140,87 +118,13 @@ impl<'a> FunctionTranslator<'_, 'a> {
         .under(REQUIRED)
     }
 
-    /// A builder at the current position.
-    pub fn b(&mut self) -> Builder<'_> {
-        let mut builder = Builder::new(&mut self.func, self.block);
-        builder.loc = self.loc;
-        builder
-    }
-
-    pub fn ty(&self, value: Value) -> Type {
-        self.func.ty(value)
-    }
-
-    /// A constant in the prologue, made once.
-    pub fn iconst(&mut self, ty: Type, bits: u64) -> Value {
-        let bits = bits & ty.scalar.mask();
-        if let Some(&value) = self.constants.get(&(ty, bits)) {
-            return value;
-        }
-        let value = self.prologue(IrOp::Const(bits), &[], ty);
-        self.constants.insert((ty, bits), value);
-        value
-    }
-
-    /// A floating-point constant in every lane.
-    pub fn fconst(&mut self, ty: Type, value: f64) -> Value {
-        self.iconst(ty, crate::ir::eval::from_f64(ty.scalar, value))
-    }
-
-    /// An instruction at the start of the entry block.
-    pub fn prologue(&mut self, op: IrOp, args: &[Value], ty: Type) -> Value {
-        let inst = self.func.make_inst(op, args, &[ty], SourceLoc::default());
-        self.prologue.push(inst);
-        self.func.insts[inst].results[0]
-    }
-
-    /// Makes the blocks of reachable SPIR-V blocks, with a parameter for each leaf of each phi.
-    fn make_blocks(&mut self) -> Result<()> {
-        for i in 0..self.cfg.order.len() {
-            let index = self.cfg.order[i];
-            let block = match index {
-                0 => self.func.entry(),
-                _ => self.func.add_block(),
-            };
-            self.heads[index] = Some(block);
-            for inst in self.cfg.blocks[index].insts {
-                match inst.op() {
-                    _ if self.unit.is_debug_information(inst) => {}
-                    Op::Phi if index == 0 => {
-                        return Err(self
-                            .error(inst, "the entry block has no predecessors")
-                            .under(UNIVERSAL));
-                    }
-                    Op::Phi => {
-                        let ty = self.unit.result_type(inst)?;
-                        let leaves = self.unit.leaves(inst, ty)?;
-                        let values: Values = leaves
-                            .iter()
-                            .map(|leaf| self.func.add_param(block, leaf.ty))
-                            .collect();
-                        let result = self.unit.result(inst)?;
-                        self.values.insert(
-                            result,
-                            Definition {
-                                bound: Bound::Values(values),
-                                block: Some(index),
-                            },
-                        );
-                    }
-                    _ => break,
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn translate_block(&mut self, index: usize) -> Result<()> {
-        self.current = index;
-        if let Some(head) = self.heads[index] {
-            self.block = head;
+        self.flow.current = index;
+        if let Some(head) = self.flow.heads[index] {
+            self.body.block = head;
         }
         let (insts, term) = {
-            let block = &self.cfg.blocks[index];
+            let block = &self.flow.cfg.blocks[index];
             (block.insts, block.term)
         };
         let mut after_phis = false;
@@ -240,124 +144,32 @@ impl<'a> FunctionTranslator<'_, 'a> {
             }
         }
         self.terminator(&term)?;
-        self.tails[index] = Some(self.block);
+        self.flow.tails[index] = Some(self.body.block);
         // "OpLine": it lasts to the end of the block.
-        self.loc = SourceLoc::default();
+        self.body.loc = SourceLoc::default();
         Ok(())
     }
 
     /// Remembers what debug information says of the instructions that follow.
     fn line(&mut self, inst: &Inst<'_>) {
         match self.unit.binary.line(inst) {
-            Some(Line::Is(text)) => self.loc = self.out.location(&text),
-            Some(Line::Unknown) => self.loc = SourceLoc::default(),
+            Some(Line::Is(text)) => self.body.loc = self.out.location(&text),
+            Some(Line::Unknown) => self.body.loc = SourceLoc::default(),
             None => {}
         }
     }
 
     /// The block of a label that the current block jumps to.
     pub fn target(&self, inst: &Inst<'_>, label: Id) -> Result<Block> {
-        self.cfg
-            .by_label
-            .get(&label)
-            .and_then(|&index| self.heads[index])
+        self.flow
+            .head(label)
             .ok_or_else(|| self.error(inst, "a jump to something that is not a block"))
-    }
-
-    /// Gives every jump its arguments: for each phi of the target, the leaves of what it takes from
-    /// here.
-    fn pass_phis(&mut self) -> Result<()> {
-        for i in 0..self.cfg.order.len() {
-            let index = self.cfg.order[i];
-            let insts = self.cfg.blocks[index].insts;
-            for inst in insts {
-                match inst.op() {
-                    _ if self.unit.is_debug_information(inst) => continue,
-                    Op::Phi => self.pass_phi(inst, index)?,
-                    _ => break,
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn pass_phi(&mut self, inst: &Inst<'_>, index: usize) -> Result<()> {
-        let ty = self.unit.result_type(inst)?;
-        let mut given: HashMap<usize, Id> = HashMap::new();
-        for pair in inst.operands.chunks_exact(2) {
-            let (value, parent) = (pair[0], pair[1]);
-            let parent = self.cfg.by_label.get(&parent).copied();
-            let preds = &self.cfg.blocks[index].preds;
-            let Some(parent) = parent.filter(|p| preds.binary_search(p).is_ok()) else {
-                return Err(self.error(
-                    inst,
-                    format!(
-                        "{} is not a predecessor of the phi's block",
-                        self.unit.binary.describe(pair[1])
-                    ),
-                ));
-            };
-            // One entry a predecessor; LLVM's translator writes one a jump, all the same.
-            match given.insert(parent, value) {
-                None => {}
-                Some(before) if before == value => continue,
-                Some(_) => {
-                    return Err(self.error(
-                        inst,
-                        format!(
-                            "the predecessor {} gives two values",
-                            self.unit.binary.describe(pair[1])
-                        ),
-                    ));
-                }
-            }
-            let of_value = self.type_of(inst, value)?;
-            if !self.unit.same_type(of_value, ty) {
-                return Err(self.error(
-                    inst,
-                    format!(
-                        "the type of {} is not the phi's",
-                        self.unit.binary.describe(value)
-                    ),
-                ));
-            }
-            if !self.cfg.is_reachable(parent) {
-                continue;
-            }
-            self.current = parent;
-            let values = self.values(inst, value)?;
-            let (Some(tail), Some(head)) = (self.tails[parent], self.heads[index]) else {
-                continue;
-            };
-            for call in self.func.blocks[tail].term.targets_mut() {
-                if call.block == head {
-                    call.args.extend(values.iter().copied());
-                }
-            }
-        }
-        let missing = self.cfg.blocks[index]
-            .preds
-            .iter()
-            .find(|p| self.cfg.is_reachable(**p) && !given.contains_key(p));
-        match missing {
-            Some(&pred) => Err(self.error(
-                inst,
-                format!(
-                    "no value for the predecessor {}",
-                    self.cfg.blocks[pred]
-                        .label
-                        .result
-                        .map_or_else(String::new, |id| self.unit.binary.describe(id))
-                ),
-            )),
-            None => Ok(()),
-        }
     }
 
     /// Binds the parameters. A structure that a kernel is passed by value is copied, since the
     /// function may write to it ("FuncParamAttr ByVal").
     fn parameters(&mut self) -> Result<()> {
-        let params: SmallVec<[Value; 8]> = self.func.params().iter().copied().collect();
+        let params: SmallVec<[Value; 8]> = self.body.func.params().iter().copied().collect();
         let mut next = params.iter().copied();
         let def = self.def;
         for param in &def.params {
@@ -373,7 +185,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
                         .error(param, "the structure is too large")
                         .under(Rule::Limit));
                 }
-                let copy = self.prologue(
+                let copy = self.body.prologue(
                     IrOp::Alloca {
                         size: (size as u32).max(1),
                         align: self.unit.aligned(id, align),
@@ -388,11 +200,11 @@ impl<'a> FunctionTranslator<'_, 'a> {
                     masked: false,
                 };
                 if size > 0 {
-                    self.b().ins(op, &[copy, values[0]], &[]);
+                    self.body.b().ins(op, &[copy, values[0]], &[]);
                 }
                 values = smallvec![copy];
             }
-            self.values.insert(
+            self.definitions.insert(
                 id,
                 Definition {
                     bound: Bound::Values(values),
@@ -470,36 +282,12 @@ impl<'a> FunctionTranslator<'_, 'a> {
             bound => self.bind(inst, bound),
         }
     }
-
-    /// Ends the current block.
-    pub fn terminate(&mut self, term: Terminator) {
-        let block = self.block;
-        self.func.blocks[block].term = term;
-    }
-
-    /// Loads a leaf at a byte offset from an address.
-    pub fn at_offset(&mut self, address: Value, offset: u64) -> Value {
-        if offset == 0 {
-            return address;
-        }
-        let bytes = self.iconst(Type::I64, offset);
-        self.b().ptr_add(address, bytes)
-    }
-
-    /// `mem` for a part at an offset: what is known of the alignment there.
-    pub fn mem_at(&self, mem: Mem, offset: u64) -> Mem {
-        let align = match offset {
-            0 => mem.align,
-            _ => mem.align.min(1 << offset.trailing_zeros().min(31)),
-        };
-        Mem { align, ..mem }
-    }
 }
 
 impl Unit<'_> {
     /// Whether an instruction is of debug information or of another set without meaning. These may
     /// come between phis ("OpPhi").
-    fn is_debug_information(&self, inst: &Inst<'_>) -> bool {
+    pub(super) fn is_debug_information(&self, inst: &Inst<'_>) -> bool {
         match inst.op() {
             Op::Line | Op::NoLine => true,
             Op::ExtInst | Op::ExtInstWithForwardRefsKHR => {

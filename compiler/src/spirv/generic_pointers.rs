@@ -5,6 +5,7 @@
 
 use rspirv::spirv::{MemorySemantics, Op, StorageClass};
 
+use super::body::Body;
 use super::decode::{Inst, Result};
 use super::function::{Bound, FunctionTranslator};
 use super::types::Kind;
@@ -20,7 +21,7 @@ impl FunctionTranslator<'_, '_> {
                     bound @ Bound::BuiltIn { .. } => self.bind(inst, bound)?,
                     Bound::Values(_) => {
                         let result = self.unit.result_type(inst)?;
-                        let ty = match self.is_handle(inst, result)? {
+                        let ty = match self.unit.is_handle(inst, result)? {
                             true => Type::I64,
                             false => Type::PTR,
                         };
@@ -32,18 +33,20 @@ impl FunctionTranslator<'_, '_> {
             Op::GenericCastToPtrExplicit => self.cast_to_ptr_explicit(inst)?,
             Op::GenericPtrMemSemantics => {
                 let pointer = self.pointer(inst, inst.operands[0])?;
-                let to = self.result_ir(inst)?;
+                let to = self.unit.result_ir(inst)?;
                 if to != Type::I32 {
                     return Err(self.error(inst, "the result type is not a 32-bit integer"));
                 }
                 let of = |semantics: MemorySemantics| u64::from(semantics.bits());
-                let local = self.iconst(to, of(MemorySemantics::WORKGROUP_MEMORY));
-                let global = self.iconst(to, of(MemorySemantics::CROSS_WORKGROUP_MEMORY));
+                let local = self.body.iconst(to, of(MemorySemantics::WORKGROUP_MEMORY));
+                let global = self
+                    .body
+                    .iconst(to, of(MemorySemantics::CROSS_WORKGROUP_MEMORY));
                 // Private memory has no semantics: nobody else sees it.
-                let none = self.iconst(to, 0);
-                let is_local = self.in_space(AddressSpace::Local, pointer.address);
-                let is_private = self.in_space(AddressSpace::Private, pointer.address);
-                let mut f = self.b();
+                let none = self.body.iconst(to, 0);
+                let is_local = self.body.in_space(AddressSpace::Local, pointer.address);
+                let is_private = self.body.in_space(AddressSpace::Private, pointer.address);
+                let mut f = self.body.b();
                 let bits = f.select(is_private, none, global);
                 let bits = f.select(is_local, local, bits);
                 self.define(inst, bits)?;
@@ -51,10 +54,6 @@ impl FunctionTranslator<'_, '_> {
             _ => return Ok(false),
         }
         Ok(true)
-    }
-
-    fn in_space(&mut self, space: AddressSpace, pointer: Value) -> Value {
-        self.b().val(IrOp::InSpace(space), &[pointer], Type::I1)
     }
 
     /// The pointer if it points into the storage class asked for, else null.
@@ -82,9 +81,15 @@ impl FunctionTranslator<'_, '_> {
                 ));
             }
         };
-        let null = self.iconst(Type::PTR, 0);
-        let is_there = self.in_space(space, pointer.address);
-        let value = self.b().select(is_there, pointer.address, null);
+        let null = self.body.iconst(Type::PTR, 0);
+        let is_there = self.body.in_space(space, pointer.address);
+        let value = self.body.b().select(is_there, pointer.address, null);
         self.define(inst, value)
+    }
+}
+
+impl Body {
+    fn in_space(&mut self, space: AddressSpace, pointer: Value) -> Value {
+        self.b().val(IrOp::InSpace(space), &[pointer], Type::I1)
     }
 }

@@ -4,6 +4,7 @@
 use rspirv::grammar::OperandKind;
 use rspirv::spirv::{BuiltIn, GroupOperation, Op};
 
+use super::body::Body;
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
 use crate::ir::{
@@ -80,15 +81,16 @@ impl FunctionTranslator<'_, '_> {
             Op::GroupNonUniformAllEqual | Op::SubgroupAllEqualKHR => {
                 self.all_equal(inst, words[0])?
             }
-            Op::GroupNonUniformElect => self.collective(Collective::Elect, sub, &[], Type::I1),
+            Op::GroupNonUniformElect => self.body.collective(Collective::Elect, sub, &[], Type::I1),
             Op::GroupBroadcast => self.group_broadcast(inst, scope, words)?,
             Op::GroupNonUniformBroadcast | Op::SubgroupReadInvocationKHR => {
                 self.numbered(inst, Collective::Broadcast, words[0], words[1])?
             }
             Op::GroupNonUniformBroadcastFirst | Op::SubgroupFirstInvocationKHR => {
                 let value = self.value(inst, words[0])?;
-                let ty = self.ty(value);
-                self.collective(Collective::BroadcastFirst, sub, &[value], ty)
+                let ty = self.body.ty(value);
+                self.body
+                    .collective(Collective::BroadcastFirst, sub, &[value], ty)
             }
             Op::GroupNonUniformShuffle | Op::SubgroupShuffleINTEL => {
                 self.numbered(inst, Collective::Shuffle, words[0], words[1])?
@@ -107,32 +109,32 @@ impl FunctionTranslator<'_, '_> {
             Op::GroupNonUniformBallot | Op::SubgroupBallotKHR => self.ballot(inst, words[0])?,
             Op::GroupNonUniformInverseBallot => {
                 let ballot = self.ballot_operand(inst, words[0])?;
-                let bit = self.sub_group_query(Query::SubGroupLocalId);
-                self.ballot_bit(ballot, bit)
+                let bit = self.body.sub_group_query(Query::SubGroupLocalId);
+                self.body.ballot_bit(ballot, bit)
             }
             Op::GroupNonUniformBallotBitExtract => {
                 let ballot = self.ballot_operand(inst, words[0])?;
                 let bit = self.number(inst, words[1])?;
-                self.ballot_bit(ballot, bit)
+                self.body.ballot_bit(ballot, bit)
             }
             Op::GroupNonUniformBallotBitCount => {
                 let bits = self.ballot_bits(inst, words[1])?;
                 let counted = match GroupOperation::from_u32(words[0]) {
-                    Some(GroupOperation::Reduce) => self.mask_of(BuiltInMask::All),
-                    Some(GroupOperation::InclusiveScan) => self.mask_of(BuiltInMask::Le),
-                    Some(GroupOperation::ExclusiveScan) => self.mask_of(BuiltInMask::Lt),
+                    Some(GroupOperation::Reduce) => self.body.mask_of(BuiltInMask::All),
+                    Some(GroupOperation::InclusiveScan) => self.body.mask_of(BuiltInMask::Le),
+                    Some(GroupOperation::ExclusiveScan) => self.body.mask_of(BuiltInMask::Lt),
                     _ => return Err(self.error(inst, "an unknown group operation")),
                 };
-                let mut b = self.b();
+                let mut b = self.body.b();
                 let bits = b.binary(BinOp::And, bits, counted);
                 let count = b.unary(UnOp::PopCount, bits);
                 self.resized_result(inst, count)?
             }
             Op::GroupNonUniformBallotFindLSB | Op::GroupNonUniformBallotFindMSB => {
                 let bits = self.ballot_bits(inst, words[0])?;
-                let all = self.mask_of(BuiltInMask::All);
-                let last = self.iconst(Type::I64, 63);
-                let mut b = self.b();
+                let all = self.body.mask_of(BuiltInMask::All);
+                let last = self.body.iconst(Type::I64, 63);
+                let mut b = self.body.b();
                 let bits = b.binary(BinOp::And, bits, all);
                 let found = match op {
                     Op::GroupNonUniformBallotFindLSB => b.unary(UnOp::Ctz, bits),
@@ -152,21 +154,6 @@ impl FunctionTranslator<'_, '_> {
         };
         self.define(inst, value)?;
         Ok(true)
-    }
-
-    pub(super) fn collective(
-        &mut self,
-        what: Collective,
-        scope: Scope,
-        args: &[Value],
-        ty: Type,
-    ) -> Value {
-        let op = IrOp::Collective {
-            what,
-            scope,
-            masked: false,
-        };
-        self.b().val(op, args, ty)
     }
 
     /// Whose work-items an instruction brings together, and its operands after that. Instructions
@@ -197,23 +184,25 @@ impl FunctionTranslator<'_, '_> {
         predicate: Id,
     ) -> Result<Value> {
         let predicate = self.typed(inst, predicate, Type::I1)?;
-        Ok(self.collective(what, scope, &[predicate], Type::I1))
+        Ok(self.body.collective(what, scope, &[predicate], Type::I1))
     }
 
     /// Vectors are equal when their components are.
     fn all_equal(&mut self, inst: &Inst<'_>, value: Id) -> Result<Value> {
         let value = self.value(inst, value)?;
-        let ty = self.ty(value);
+        let ty = self.body.ty(value);
         let mut all = None;
         for lane in 0..ty.lanes {
             let one = match ty.lanes {
                 1 => value,
-                _ => self.b().extract(value, lane),
+                _ => self.body.b().extract(value, lane),
             };
-            let same = self.collective(Collective::AllEqual, Scope::SubGroup, &[one], Type::I1);
+            let same =
+                self.body
+                    .collective(Collective::AllEqual, Scope::SubGroup, &[one], Type::I1);
             all = Some(match all {
                 None => same,
-                Some(before) => self.b().binary(BinOp::And, before, same),
+                Some(before) => self.body.b().binary(BinOp::And, before, same),
             });
         }
         Ok(all.expect("a type has a lane"))
@@ -222,7 +211,7 @@ impl FunctionTranslator<'_, '_> {
     /// A scalar integer as the `i32` that numbers a work-item.
     fn number(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
         let value = self.size_value(inst, id)?;
-        Ok(self.resize(value, Scalar::I32))
+        Ok(self.body.resize(value, Scalar::I32))
     }
 
     fn numbered(
@@ -234,24 +223,22 @@ impl FunctionTranslator<'_, '_> {
     ) -> Result<Value> {
         let value = self.value(inst, value)?;
         let number = self.number(inst, number)?;
-        let ty = self.ty(value);
-        Ok(self.collective(what, Scope::SubGroup, &[value, number], ty))
-    }
-
-    /// A query of sub-groups as an `i32`.
-    fn sub_group_query(&mut self, query: Query) -> Value {
-        let value = self.b().val(IrOp::Query(query), &[], Type::I64);
-        self.resize(value, Scalar::I32)
+        let ty = self.body.ty(value);
+        Ok(self
+            .body
+            .collective(what, Scope::SubGroup, &[value, number], ty))
     }
 
     /// A shuffle from a work-item so far away.
     fn relative(&mut self, inst: &Inst<'_>, op: BinOp, value: Id, by: Id) -> Result<Value> {
         let value = self.value(inst, value)?;
         let by = self.number(inst, by)?;
-        let here = self.sub_group_query(Query::SubGroupLocalId);
-        let number = self.b().binary(op, here, by);
-        let ty = self.ty(value);
-        Ok(self.collective(Collective::Shuffle, Scope::SubGroup, &[value, number], ty))
+        let here = self.body.sub_group_query(Query::SubGroupLocalId);
+        let number = self.body.b().binary(op, here, by);
+        let ty = self.body.ty(value);
+        Ok(self
+            .body
+            .collective(Collective::Shuffle, Scope::SubGroup, &[value, number], ty))
     }
 
     /// "OpSubgroupShuffleDownINTEL": what lies beyond the current values is in the next ones. And
@@ -259,24 +246,28 @@ impl FunctionTranslator<'_, '_> {
     fn two_source_shuffle(&mut self, op: Op, inst: &Inst<'_>) -> Result<Value> {
         let words = inst.operands;
         let low = self.value(inst, words[0])?;
-        let ty = self.ty(low);
+        let ty = self.body.ty(low);
         let high = self.typed(inst, words[1], ty)?;
         let delta = self.number(inst, words[2])?;
-        let here = self.sub_group_query(Query::SubGroupLocalId);
-        let size = self.sub_group_query(Query::SubGroupMaxSize);
+        let here = self.body.sub_group_query(Query::SubGroupLocalId);
+        let size = self.body.sub_group_query(Query::SubGroupMaxSize);
         // Counted from the beginning of `low`; `high` follows it.
         let number = match op {
-            Op::SubgroupShuffleDownINTEL => self.b().binary(BinOp::IAdd, here, delta),
+            Op::SubgroupShuffleDownINTEL => self.body.b().binary(BinOp::IAdd, here, delta),
             _ => {
-                let from = self.b().binary(BinOp::IAdd, here, size);
-                self.b().binary(BinOp::ISub, from, delta)
+                let from = self.body.b().binary(BinOp::IAdd, here, size);
+                self.body.b().binary(BinOp::ISub, from, delta)
             }
         };
         let shuffle = Collective::Shuffle;
-        let from_low = self.collective(shuffle, Scope::SubGroup, &[low, number], ty);
-        let above = self.b().binary(BinOp::ISub, number, size);
-        let from_high = self.collective(shuffle, Scope::SubGroup, &[high, above], ty);
-        let mut b = self.b();
+        let from_low = self
+            .body
+            .collective(shuffle, Scope::SubGroup, &[low, number], ty);
+        let above = self.body.b().binary(BinOp::ISub, number, size);
+        let from_high = self
+            .body
+            .collective(shuffle, Scope::SubGroup, &[high, above], ty);
+        let mut b = self.body.b();
         let in_low = b.icmp(IntCC::Ult, number, size);
         Ok(b.select(in_low, from_low, from_high))
     }
@@ -284,24 +275,26 @@ impl FunctionTranslator<'_, '_> {
     fn rotate(&mut self, inst: &Inst<'_>, words: &[Id]) -> Result<Value> {
         let value = self.value(inst, words[0])?;
         let delta = self.number(inst, words[1])?;
-        let here = self.sub_group_query(Query::SubGroupLocalId);
+        let here = self.body.sub_group_query(Query::SubGroupLocalId);
         let size = match words.get(2) {
             Some(&id) => {
                 let size = self.cluster_size(inst, id)?;
-                self.iconst(Type::I32, u64::from(size))
+                self.body.iconst(Type::I32, u64::from(size))
             }
-            None => self.sub_group_query(Query::SubGroupMaxSize),
+            None => self.body.sub_group_query(Query::SubGroupMaxSize),
         };
-        let one = self.iconst(Type::I32, 1);
-        let mut b = self.b();
+        let one = self.body.iconst(Type::I32, 1);
+        let mut b = self.body.b();
         let low = b.binary(BinOp::ISub, size, one);
         let high = b.unary(UnOp::Not, low);
         let around = b.binary(BinOp::IAdd, here, delta);
         let around = b.binary(BinOp::And, around, low);
         let start = b.binary(BinOp::And, here, high);
         let number = b.binary(BinOp::Or, start, around);
-        let ty = self.ty(value);
-        Ok(self.collective(Collective::Shuffle, Scope::SubGroup, &[value, number], ty))
+        let ty = self.body.ty(value);
+        Ok(self
+            .body
+            .collective(Collective::Shuffle, Scope::SubGroup, &[value, number], ty))
     }
 
     /// A cluster's size: a constant power of two; more than the largest sub-group is all of it.
@@ -321,7 +314,7 @@ impl FunctionTranslator<'_, '_> {
         words: &[Id],
     ) -> Result<Value> {
         let value = self.value(inst, words[1])?;
-        let ty = self.ty(value);
+        let ty = self.body.ty(value);
         let fits = match ty.scalar {
             Scalar::I1 => is_logical(op),
             scalar if scalar.is_int() => !with.is_float() && !is_logical(op),
@@ -340,7 +333,7 @@ impl FunctionTranslator<'_, '_> {
             },
             _ => return Err(self.error(inst, "the group operation is not supported here")),
         };
-        Ok(self.collective(what, scope, &[value], ty))
+        Ok(self.body.collective(what, scope, &[value], ty))
     }
 
     /// "OpGroupBroadcast": the work-item is named by its id in the sub-group, or by up to three in
@@ -348,35 +341,147 @@ impl FunctionTranslator<'_, '_> {
     fn group_broadcast(&mut self, inst: &Inst<'_>, scope: Scope, words: &[Id]) -> Result<Value> {
         let value = self.value(inst, words[0])?;
         let ids = self.integer(inst, words[1])?;
-        let lanes = self.ty(ids).lanes;
+        let lanes = self.body.ty(ids).lanes;
         if lanes > 3 || lanes > 1 && scope == Scope::SubGroup {
             return Err(self.error(inst, format!("an id of {lanes} components")));
         }
         let id = |this: &mut Self, d: u8| {
             let id = match lanes {
                 1 => ids,
-                _ => this.b().extract(ids, d),
+                _ => this.body.b().extract(ids, d),
             };
-            this.resize(id, Scalar::I32)
+            this.body.resize(id, Scalar::I32)
         };
         // Linear, as in "get_local_linear_id".
         let mut number = id(self, lanes - 1);
         for d in (0..lanes - 1).rev() {
             let size = IrOp::DimQuery(DimQuery::LocalSize, d);
-            let size = self.b().val(size, &[], Type::I64);
-            let size = self.resize(size, Scalar::I32);
+            let size = self.body.b().val(size, &[], Type::I64);
+            let size = self.body.resize(size, Scalar::I32);
             let here = id(self, d);
-            let rows = self.b().binary(BinOp::IMul, number, size);
-            number = self.b().binary(BinOp::IAdd, rows, here);
+            let rows = self.body.b().binary(BinOp::IMul, number, size);
+            number = self.body.b().binary(BinOp::IAdd, rows, here);
         }
-        let ty = self.ty(value);
-        Ok(self.collective(Collective::Broadcast, scope, &[value, number], ty))
+        let ty = self.body.ty(value);
+        Ok(self
+            .body
+            .collective(Collective::Broadcast, scope, &[value, number], ty))
     }
 
     fn ballot(&mut self, inst: &Inst<'_>, predicate: Id) -> Result<Value> {
         let predicate = self.typed(inst, predicate, Type::I1)?;
-        let bits = self.collective(Collective::Ballot, Scope::SubGroup, &[predicate], Type::I64);
-        Ok(self.wide_mask(bits))
+        let bits =
+            self.body
+                .collective(Collective::Ballot, Scope::SubGroup, &[predicate], Type::I64);
+        Ok(self.body.wide_mask(bits))
+    }
+
+    fn ballot_operand(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
+        self.typed(inst, id, Type::new(Scalar::I32, 4))
+    }
+
+    /// The low 64 bits of a ballot.
+    fn ballot_bits(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
+        let ballot = self.ballot_operand(inst, id)?;
+        let shift = self.body.iconst(Type::I64, 32);
+        let mut b = self.body.b();
+        let (low, high) = (b.extract(ballot, 0), b.extract(ballot, 1));
+        let low = b.convert(ConvertOp::ZExt, low, Type::I64);
+        let high = b.convert(ConvertOp::ZExt, high, Type::I64);
+        let high = b.binary(BinOp::Shl, high, shift);
+        Ok(b.binary(BinOp::Or, low, high))
+    }
+
+    fn resized_result(&mut self, inst: &Inst<'_>, value: Value) -> Result<Value> {
+        let ty = self.unit.result_ir(inst)?;
+        if !ty.is_scalar() || !ty.scalar.is_int() {
+            return Err(self.error(inst, format!("a result of type {ty}, expected an integer")));
+        }
+        Ok(self.body.resize(value, ty.scalar))
+    }
+
+    /// The address of this work-item's first element of a block, and the bytes to its next one
+    /// ("OpSubgroupBlockReadINTEL": `p[local id]`, then `p[local id + largest size]` and so on).
+    fn block(&mut self, inst: &Inst<'_>, pointer: Id, ty: Type) -> Result<(Value, Value, Mem)> {
+        let pointer = self.pointer(inst, pointer)?;
+        if !ty.scalar.is_int() && !ty.scalar.is_float() {
+            return Err(self.error(inst, format!("a block of {ty}")));
+        }
+        let bytes = self.body.iconst(Type::I64, u64::from(ty.scalar.bytes()));
+        let here = self
+            .body
+            .b()
+            .val(IrOp::Query(Query::SubGroupLocalId), &[], Type::I64);
+        let size = self
+            .body
+            .b()
+            .val(IrOp::Query(Query::SubGroupMaxSize), &[], Type::I64);
+        // All work-items bring the same pointer, which no analysis may know.
+        let first = Collective::BroadcastFirst;
+        let base = self
+            .body
+            .collective(first, Scope::SubGroup, &[pointer.address], Type::PTR);
+        let mut b = self.body.b();
+        let offset = b.binary(BinOp::IMul, here, bytes);
+        let step = b.binary(BinOp::IMul, size, bytes);
+        let address = b.ptr_add(base, offset);
+        Ok((address, step, Mem::new(pointer.space, ty.scalar.bytes())))
+    }
+
+    fn block_read(&mut self, inst: &Inst<'_>) -> Result<Value> {
+        let ty = self.unit.result_ir(inst)?;
+        let (mut address, step, mem) = self.block(inst, inst.operands[0], ty)?;
+        let mut lanes = Vec::new();
+        for lane in 0..ty.lanes {
+            if lane > 0 {
+                address = self.body.b().ptr_add(address, step);
+            }
+            lanes.push(self.body.b().load(mem, address, ty.lane()));
+        }
+        Ok(match lanes[..] {
+            [only] => only,
+            _ => self.body.build(&lanes),
+        })
+    }
+
+    fn block_write(&mut self, inst: &Inst<'_>) -> Result<()> {
+        let data = self.value(inst, inst.operands[1])?;
+        let ty = self.body.ty(data);
+        let (mut address, step, mem) = self.block(inst, inst.operands[0], ty)?;
+        for lane in 0..ty.lanes {
+            if lane > 0 {
+                address = self.body.b().ptr_add(address, step);
+            }
+            let one = match ty.lanes {
+                1 => data,
+                _ => self.body.b().extract(data, lane),
+            };
+            self.body.b().store(mem, address, one);
+        }
+        Ok(())
+    }
+}
+
+impl Body {
+    pub(super) fn collective(
+        &mut self,
+        what: Collective,
+        scope: Scope,
+        args: &[Value],
+        ty: Type,
+    ) -> Value {
+        let op = IrOp::Collective {
+            what,
+            scope,
+            masked: false,
+        };
+        self.b().val(op, args, ty)
+    }
+
+    /// A query of sub-groups as an `i32`.
+    fn sub_group_query(&mut self, query: Query) -> Value {
+        let value = self.b().val(IrOp::Query(query), &[], Type::I64);
+        self.resize(value, Scalar::I32)
     }
 
     /// The four words of a ballot from its low 64 bits.
@@ -390,22 +495,6 @@ impl FunctionTranslator<'_, '_> {
         self.build(&[low, high, zero, zero])
     }
 
-    fn ballot_operand(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
-        self.typed(inst, id, Type::new(Scalar::I32, 4))
-    }
-
-    /// The low 64 bits of a ballot.
-    fn ballot_bits(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
-        let ballot = self.ballot_operand(inst, id)?;
-        let shift = self.iconst(Type::I64, 32);
-        let mut b = self.b();
-        let (low, high) = (b.extract(ballot, 0), b.extract(ballot, 1));
-        let low = b.convert(ConvertOp::ZExt, low, Type::I64);
-        let high = b.convert(ConvertOp::ZExt, high, Type::I64);
-        let high = b.binary(BinOp::Shl, high, shift);
-        Ok(b.binary(BinOp::Or, low, high))
-    }
-
     /// A bit of a ballot.
     fn ballot_bit(&mut self, ballot: Value, bit: Value) -> Value {
         let five = self.iconst(Type::I32, 5);
@@ -415,14 +504,6 @@ impl FunctionTranslator<'_, '_> {
         // The amount counts modulo the width.
         let word = b.binary(BinOp::LShr, word, bit);
         b.convert(ConvertOp::Trunc, word, Type::I1)
-    }
-
-    fn resized_result(&mut self, inst: &Inst<'_>, value: Value) -> Result<Value> {
-        let ty = self.result_ir(inst)?;
-        if !ty.is_scalar() || !ty.scalar.is_int() {
-            return Err(self.error(inst, format!("a result of type {ty}, expected an integer")));
-        }
-        Ok(self.resize(value, ty.scalar))
     }
 
     /// A mask of work-items of the sub-group as an `i64`.
@@ -473,63 +554,6 @@ impl FunctionTranslator<'_, '_> {
         };
         let bits = self.mask_of(mask);
         Some(self.wide_mask(bits))
-    }
-
-    /// The address of this work-item's first element of a block, and the bytes to its next one
-    /// ("OpSubgroupBlockReadINTEL": `p[local id]`, then `p[local id + largest size]` and so on).
-    fn block(&mut self, inst: &Inst<'_>, pointer: Id, ty: Type) -> Result<(Value, Value, Mem)> {
-        let pointer = self.pointer(inst, pointer)?;
-        if !ty.scalar.is_int() && !ty.scalar.is_float() {
-            return Err(self.error(inst, format!("a block of {ty}")));
-        }
-        let bytes = self.iconst(Type::I64, u64::from(ty.scalar.bytes()));
-        let here = self
-            .b()
-            .val(IrOp::Query(Query::SubGroupLocalId), &[], Type::I64);
-        let size = self
-            .b()
-            .val(IrOp::Query(Query::SubGroupMaxSize), &[], Type::I64);
-        // All work-items bring the same pointer, which no analysis may know.
-        let first = Collective::BroadcastFirst;
-        let base = self.collective(first, Scope::SubGroup, &[pointer.address], Type::PTR);
-        let mut b = self.b();
-        let offset = b.binary(BinOp::IMul, here, bytes);
-        let step = b.binary(BinOp::IMul, size, bytes);
-        let address = b.ptr_add(base, offset);
-        Ok((address, step, Mem::new(pointer.space, ty.scalar.bytes())))
-    }
-
-    fn block_read(&mut self, inst: &Inst<'_>) -> Result<Value> {
-        let ty = self.result_ir(inst)?;
-        let (mut address, step, mem) = self.block(inst, inst.operands[0], ty)?;
-        let mut lanes = Vec::new();
-        for lane in 0..ty.lanes {
-            if lane > 0 {
-                address = self.b().ptr_add(address, step);
-            }
-            lanes.push(self.b().load(mem, address, ty.lane()));
-        }
-        Ok(match lanes[..] {
-            [only] => only,
-            _ => self.build(&lanes),
-        })
-    }
-
-    fn block_write(&mut self, inst: &Inst<'_>) -> Result<()> {
-        let data = self.value(inst, inst.operands[1])?;
-        let ty = self.ty(data);
-        let (mut address, step, mem) = self.block(inst, inst.operands[0], ty)?;
-        for lane in 0..ty.lanes {
-            if lane > 0 {
-                address = self.b().ptr_add(address, step);
-            }
-            let one = match ty.lanes {
-                1 => data,
-                _ => self.b().extract(data, lane),
-            };
-            self.b().store(mem, address, one);
-        }
-        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use rspirv::spirv::{Decoration, LinkageType, StorageClass};
 
 use super::decode::{Id, Result};
 use super::module::Unit;
-use super::translate::{Translator, VariablePlace};
+use super::module_builder::{ModuleBuilder, VariableStorage};
 use crate::ir::HostName;
 use crate::spirv::decode::literal_string;
 
@@ -22,7 +22,7 @@ struct Named {
     access: u32,
 }
 
-impl<'a> Translator<'a> {
+impl<'a> ModuleBuilder<'a> {
     /// Fills in [`crate::ir::Module::host_names`].
     pub(super) fn host_names(&mut self, unit: &Unit<'a>) -> Result<()> {
         let mut variables: Vec<Id> = unit.variables.keys().copied().collect();
@@ -51,7 +51,7 @@ impl<'a> Translator<'a> {
         });
         let named: Vec<Named> = declared.chain(exported).collect();
         for Named { name, id, access } in named {
-            let VariablePlace::Global(global) =
+            let VariableStorage::Global(global) =
                 self.variable(unit, &unit.variables[&id].inst, id)?
             else {
                 continue;

@@ -6,6 +6,7 @@
 use rspirv::spirv::{ImageOperands, Op};
 use smallvec::{SmallVec, smallvec};
 
+use super::body::Body;
 use super::constants::Const;
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
@@ -36,7 +37,7 @@ impl FunctionTranslator<'_, '_> {
             }
             Op::ImageRead => {
                 let (ty, image) = self.image_operand(inst, inst.operands[0])?;
-                let sampler = self.iconst(Type::I32, Sampler::NONE.bits().into());
+                let sampler = self.body.iconst(Type::I32, Sampler::NONE.bits().into());
                 self.read_image(inst, ty, image, sampler)?;
             }
             Op::ImageWrite => self.write_image(inst)?,
@@ -53,7 +54,7 @@ impl FunctionTranslator<'_, '_> {
             Op::ImageQueryLevels => {
                 self.image_operand(inst, inst.operands[0])?;
                 let ty = self.integer_result(inst)?;
-                let one = self.iconst(ty, 1);
+                let one = self.body.iconst(ty, 1);
                 self.define(inst, one)?;
             }
             Op::ImageQuerySamples => {
@@ -66,7 +67,7 @@ impl FunctionTranslator<'_, '_> {
 
     /// An operand that is an image.
     fn image_operand(&mut self, inst: &Inst<'_>, id: Id) -> Result<(ImageType, Value)> {
-        let ty = self.type_of(inst, id)?;
+        let ty = self.unit.type_of(inst, id)?;
         let Kind::Image(image) = self.unit.type_of_id(inst, ty)?.kind else {
             return Err(self.not_a(inst, id, "an image"));
         };
@@ -75,7 +76,7 @@ impl FunctionTranslator<'_, '_> {
 
     /// An operand that is an image with a sampler, and the two.
     fn sampled_operand(&mut self, inst: &Inst<'_>, id: Id) -> Result<(ImageType, [Value; 2])> {
-        let ty = self.type_of(inst, id)?;
+        let ty = self.unit.type_of(inst, id)?;
         let Kind::SampledImage(image) = self.unit.type_of_id(inst, ty)?.kind else {
             return Err(self.not_a(inst, id, "a sampled image"));
         };
@@ -93,7 +94,7 @@ impl FunctionTranslator<'_, '_> {
     fn sampled_image(&mut self, inst: &Inst<'_>) -> Result<()> {
         let (image, address) = self.image_operand(inst, inst.operands[0])?;
         let id = inst.operands[1];
-        let of_sampler = self.type_of(inst, id)?;
+        let of_sampler = self.unit.type_of(inst, id)?;
         if !matches!(self.unit.type_of_id(inst, of_sampler)?.kind, Kind::Sampler) {
             return Err(self.not_a(inst, id, "a sampler"));
         }
@@ -107,16 +108,6 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    /// The scalars of a scalar or vector.
-    fn scalars(&mut self, value: Value) -> Scalars {
-        match self.ty(value).lanes {
-            1 => smallvec![value],
-            lanes => (0..lanes)
-                .map(|lane| self.b().extract(value, lane))
-                .collect(),
-        }
-    }
-
     /// The coordinates that an image has, from a vector that may have more.
     fn coordinates(
         &mut self,
@@ -126,7 +117,7 @@ impl FunctionTranslator<'_, '_> {
         allowed: &[Scalar],
     ) -> Result<Scalars> {
         let value = self.value(inst, id)?;
-        let (ty, count) = (self.ty(value), image.dim.coordinates());
+        let (ty, count) = (self.body.ty(value), image.dim.coordinates());
         if !allowed.contains(&ty.scalar) || usize::from(ty.lanes) < count {
             let names: Vec<&str> = allowed.iter().map(|scalar| scalar.name()).collect();
             return Err(self
@@ -140,7 +131,7 @@ impl FunctionTranslator<'_, '_> {
                 )
                 .under(COORDINATES));
         }
-        let mut scalars = self.scalars(value);
+        let mut scalars = self.body.scalars(value);
         scalars.truncate(count);
         Ok(scalars)
     }
@@ -228,7 +219,7 @@ impl FunctionTranslator<'_, '_> {
         // The level that they tell is the only one there is.
         for &id in ids {
             let value = self.float(inst, id)?;
-            let ty = self.ty(value);
+            let ty = self.body.ty(value);
             if ty != Type::new(Scalar::F32, image.dim.dimensions() as u8) {
                 return Err(self
                     .error(
@@ -293,7 +284,7 @@ impl FunctionTranslator<'_, '_> {
         let allowed = [Scalar::I32, Scalar::F32];
         let coordinates = self.coordinates(inst, ty, inst.operands[1], &allowed)?;
         let sign = self.image_operands(inst, 2, ty)?;
-        let texel = self.result_ir(inst)?;
+        let texel = self.unit.result_ir(inst)?;
         let image = Image {
             space: match ty.access {
                 AccessQualifier::ReadOnly => AddressSpace::Constant,
@@ -306,7 +297,7 @@ impl FunctionTranslator<'_, '_> {
         let mut args: SmallVec<[Value; 5]> = smallvec![address, sampler];
         args.extend(coordinates);
         let results = vec![texel.lane(); usize::from(texel.lanes)];
-        let mut b = self.b();
+        let mut b = self.body.b();
         let read = b.ins(IrOp::ImageRead(image), &args, &results);
         let components = b.func.insts[read].results.clone();
         let value = match components.as_slice() {
@@ -324,7 +315,7 @@ impl FunctionTranslator<'_, '_> {
         let coordinates = self.coordinates(inst, ty, inst.operands[1], &[Scalar::I32])?;
         let texel = self.value(inst, inst.operands[2])?;
         let sign = self.image_operands(inst, 3, ty)?;
-        let component = self.component(inst, ty, self.ty(texel), sign)?;
+        let component = self.component(inst, ty, self.body.ty(texel), sign)?;
         let image = Image {
             space: AddressSpace::Global,
             dim: ty.dim,
@@ -333,13 +324,13 @@ impl FunctionTranslator<'_, '_> {
         };
         let mut args: SmallVec<[Value; 8]> = smallvec![address];
         args.extend(coordinates);
-        args.extend(self.scalars(texel));
-        self.b().ins(IrOp::ImageWrite(image), &args, &[]);
+        args.extend(self.body.scalars(texel));
+        self.body.b().ins(IrOp::ImageWrite(image), &args, &[]);
         Ok(())
     }
 
     fn integer_result(&self, inst: &Inst<'_>) -> Result<Type> {
-        let ty = self.result_ir(inst)?;
+        let ty = self.unit.result_ir(inst)?;
         if ty.scalar.is_int() {
             Ok(ty)
         } else {
@@ -347,17 +338,6 @@ impl FunctionTranslator<'_, '_> {
                 inst,
                 format!("the result type is {ty}, not one of integers"),
             ))
-        }
-    }
-
-    /// A field of an image's descriptor, in the width of a result's components.
-    fn query(&mut self, address: Value, field: Field, ty: Type) -> Value {
-        let mut b = self.b();
-        let value = b.val(IrOp::ImageQuery(field), &[address], Type::I32);
-        match ty.scalar {
-            Scalar::I32 => value,
-            Scalar::I64 => b.convert(ConvertOp::ZExt, value, Type::I64),
-            _ => b.convert(ConvertOp::Trunc, value, ty.lane()),
         }
     }
 
@@ -381,11 +361,11 @@ impl FunctionTranslator<'_, '_> {
         }
         let sizes: Scalars = fields
             .into_iter()
-            .map(|field| self.query(address, field, ty))
+            .map(|field| self.body.query(address, field, ty))
             .collect();
         let value = match sizes.as_slice() {
             [one] => *one,
-            all => self.b().val(IrOp::Build, all, ty),
+            all => self.body.b().val(IrOp::Build, all, ty),
         };
         self.define(inst, value)
     }
@@ -396,9 +376,22 @@ impl FunctionTranslator<'_, '_> {
         if !ty.is_scalar() {
             return Err(self.error(inst, "the result type is not a scalar"));
         }
-        let number = self.query(address, field, ty);
-        let first = self.iconst(ty, first);
-        let value = self.b().binary(BinOp::ISub, number, first);
+        let number = self.body.query(address, field, ty);
+        let first = self.body.iconst(ty, first);
+        let value = self.body.b().binary(BinOp::ISub, number, first);
         self.define(inst, value)
+    }
+}
+
+impl Body {
+    /// A field of an image's descriptor, in the width of a result's components.
+    fn query(&mut self, address: Value, field: Field, ty: Type) -> Value {
+        let mut b = self.b();
+        let value = b.val(IrOp::ImageQuery(field), &[address], Type::I32);
+        match ty.scalar {
+            Scalar::I32 => value,
+            Scalar::I64 => b.convert(ConvertOp::ZExt, value, Type::I64),
+            _ => b.convert(ConvertOp::Trunc, value, ty.lane()),
+        }
     }
 }

@@ -2,15 +2,14 @@
 
 use rspirv::spirv::{MemoryAccess, Op, StorageClass};
 
+use super::body::Values;
 use super::constants::Const;
 use super::decode::{Id, Inst, PREDICATED_LOAD, PREDICATED_STORE, Result};
-use super::function::{Bound, FunctionTranslator, Pointer, Values};
+use super::function::{Bound, FunctionTranslator, MAX_PRIVATE, Pointer};
 use super::rules::{BUILT_IN_VARIABLES, MEMORY_OPERANDS, Rule, UNIVERSAL};
 use super::types::Kind;
-use crate::ir::{BinOp, IntCC, Mem, Op as IrOp, Type, Value, Wrap};
+use crate::ir::{BinOp, Mem, Op as IrOp, Type, Value};
 
-/// Largest private variable, in bytes.
-pub(super) const MAX_PRIVATE: u64 = 16 << 20;
 /// A larger initialiser of a private variable is copied from a constant global instead of stored in
 /// parts.
 const MAX_STORED_LEAVES: u32 = 16;
@@ -61,23 +60,23 @@ impl FunctionTranslator<'_, '_> {
                 if size == 0 {
                     return Err(self.error(inst, "the pointers point to nothing with a size"));
                 }
-                let size = self.iconst(Type::I64, size);
-                let mut f = self.b();
+                let size = self.body.iconst(Type::I64, size);
+                let mut f = self.body.b();
                 let a = f.bitcast(a.address, Type::I64);
                 let b = f.bitcast(b.address, Type::I64);
                 let bytes = f.binary(BinOp::ISub, a, b);
                 let count = f.binary(BinOp::SDiv, bytes, size);
-                let to = self.result_ir(inst)?;
-                let count = self.resize(count, to.scalar.as_int());
+                let to = self.unit.result_ir(inst)?;
+                let count = self.body.resize(count, to.scalar.as_int());
                 self.define(inst, count)?;
             }
             Op::SizeOf => {
-                let (_, pointee) = self.pointer_type(inst, inst.operands[0])?;
+                let (_, pointee) = self.unit.points_to(inst, inst.operands[0])?;
                 let size = match pointee {
                     Some(pointee) => self.unit.type_of_id(inst, pointee)?.size,
                     None => 0,
                 };
-                let size = self.iconst(Type::I32, size);
+                let size = self.body.iconst(Type::I32, size);
                 self.define(inst, size)?;
             }
             _ => return Ok(false),
@@ -109,7 +108,7 @@ impl FunctionTranslator<'_, '_> {
             }
         };
         // "Universal Validation Rules": all variables of a function are in its first block.
-        if self.block != self.func.entry() {
+        if self.body.block != self.body.func.entry() {
             return Err(self
                 .error(inst, "a variable outside the function's first block")
                 .under(UNIVERSAL));
@@ -128,7 +127,7 @@ impl FunctionTranslator<'_, '_> {
         }
         let align = self.unit.aligned(self.unit.result(inst)?, info.align);
         let (size, natural, leaves) = (info.size, info.align, info.leaves);
-        let address = self.prologue(
+        let address = self.body.prologue(
             IrOp::Alloca {
                 size: (size as u32).max(1),
                 align,
@@ -148,21 +147,11 @@ impl FunctionTranslator<'_, '_> {
             } else {
                 let value: &Const = value;
                 let global = self.out.constant_global(self.unit, inst, pointee, value)?;
-                let source = self.prologue(IrOp::GlobalAddr(global), &[], Type::PTR);
-                self.mem_copy(address, source, size, natural, false);
+                let source = self.body.prologue(IrOp::GlobalAddr(global), &[], Type::PTR);
+                self.body.mem_copy(address, source, size, natural, false);
             }
         }
         self.define(inst, address)
-    }
-
-    fn mem_copy(&mut self, to: Value, from: Value, size: u64, align: u32, volatile: bool) {
-        let op = IrOp::MemCopy {
-            size,
-            align,
-            volatile,
-            masked: false,
-        };
-        self.b().ins(op, &[to, from], &[]);
     }
 
     /// Parses one set of memory operands; returns the words left.
@@ -233,9 +222,9 @@ impl FunctionTranslator<'_, '_> {
         let mem = access.mem(pointer.space, info.align);
         let mut values = Values::new();
         for leaf in self.unit.leaves(inst, ty)? {
-            let address = self.at_offset(pointer.address, leaf.offset);
-            let mem = self.mem_at(mem, leaf.offset);
-            values.push(self.b().load(mem, address, leaf.ty));
+            let address = self.body.at_offset(pointer.address, leaf.offset);
+            let mem = mem_at(mem, leaf.offset);
+            values.push(self.body.b().load(mem, address, leaf.ty));
         }
         self.define_values(inst, values)
     }
@@ -258,7 +247,7 @@ impl FunctionTranslator<'_, '_> {
     fn store(&mut self, inst: &Inst<'_>) -> Result<()> {
         let pointer = self.pointer(inst, inst.operands[0])?;
         let values = self.values(inst, inst.operands[1])?;
-        let ty = self.type_of(inst, inst.operands[1])?;
+        let ty = self.unit.type_of(inst, inst.operands[1])?;
         self.check_pointee(inst, pointer.pointee, ty)?;
         let access = self.one_access(inst, &inst.operands[2..])?;
         let natural = self.unit.type_of_id(inst, ty)?.align;
@@ -277,7 +266,7 @@ impl FunctionTranslator<'_, '_> {
         let ir = self.predicated_type(inst, ty)?;
         let default = self.typed(inst, words[2], ir)?;
         let mem = self.predicated_access(inst, &words[3..], pointer.space, ty)?;
-        let mut f = self.b();
+        let mut f = self.body.b();
         let some = f.new_block(&[]);
         let done = f.new_block(&[ir]);
         f.cond_br(predicate, some, &[], done, &[default]);
@@ -285,27 +274,27 @@ impl FunctionTranslator<'_, '_> {
         let loaded = f.load(mem, pointer.address, ir);
         f.br(done, &[loaded]);
         let value = f.param(done, 0);
-        self.block = done;
+        self.body.block = done;
         self.define(inst, value)
     }
 
     fn predicated_store(&mut self, inst: &Inst<'_>) -> Result<()> {
         let words = inst.operands;
         let pointer = self.pointer(inst, words[0])?;
-        let ty = self.type_of(inst, words[1])?;
+        let ty = self.unit.type_of(inst, words[1])?;
         self.check_pointee(inst, pointer.pointee, ty)?;
         let ir = self.predicated_type(inst, ty)?;
         let value = self.typed(inst, words[1], ir)?;
         let predicate = self.typed(inst, words[2], Type::I1)?;
         let mem = self.predicated_access(inst, &words[3..], pointer.space, ty)?;
-        let mut f = self.b();
+        let mut f = self.body.b();
         let some = f.new_block(&[]);
         let done = f.new_block(&[]);
         f.cond_br(predicate, some, &[], done, &[]);
         f.switch_to(some);
         f.store(mem, pointer.address, value);
         f.br(done, &[]);
-        self.block = done;
+        self.body.block = done;
         Ok(())
     }
 
@@ -345,9 +334,9 @@ impl FunctionTranslator<'_, '_> {
     ) -> Result<()> {
         let leaves = self.unit.leaves(inst, ty)?;
         for (leaf, &value) in leaves.iter().zip(values) {
-            let address = self.at_offset(address, leaf.offset);
-            let mem = self.mem_at(mem, leaf.offset);
-            self.b().store(mem, address, value);
+            let address = self.body.at_offset(address, leaf.offset);
+            let mem = mem_at(mem, leaf.offset);
+            self.body.b().store(mem, address, value);
         }
         Ok(())
     }
@@ -370,13 +359,15 @@ impl FunctionTranslator<'_, '_> {
         let (size, natural) = (info.size, info.align);
         if let Some(ty) = info.ir() {
             let value = self
+                .body
                 .b()
                 .load(second.mem(from.space, natural), from.address, ty);
-            self.b()
+            self.body
+                .b()
                 .store(first.mem(to.space, natural), to.address, value);
         } else if size > 0 {
             let align = |access: Access| access.align.unwrap_or(natural);
-            self.mem_copy(
+            self.body.mem_copy(
                 to.address,
                 from.address,
                 size,
@@ -399,30 +390,21 @@ impl FunctionTranslator<'_, '_> {
         let volatile = first.volatile || second.volatile;
         match self.unit.integer_constant(inst.operands[2]) {
             Some(0) => {}
-            Some(size) => self.mem_copy(to.address, from.address, size, align, volatile),
+            Some(size) => self
+                .body
+                .mem_copy(to.address, from.address, size, align, volatile),
             None => {
                 let size = self.size_value(inst, inst.operands[2])?;
                 let op = IrOp::MemCopyDyn {
                     align,
                     masked: false,
                 };
-                self.b().ins(op, &[to.address, from.address, size], &[]);
+                self.body
+                    .b()
+                    .ins(op, &[to.address, from.address, size], &[]);
             }
         }
         Ok(())
-    }
-
-    /// `address + index * stride` for a signed index.
-    fn step(&mut self, address: Value, index: Value, stride: u64, in_bounds: bool) -> Value {
-        let stride = self.iconst(Type::I64, stride);
-        // An in-bounds offset is within an object, so the product cannot overflow.
-        let wrap = Wrap {
-            nsw: in_bounds,
-            ..Wrap::default()
-        };
-        let mut f = self.b();
-        let bytes = f.val(IrOp::Binary(BinOp::IMul, wrap), &[index, stride], Type::I64);
-        f.ptr_add(address, bytes)
     }
 
     /// The four access chains of typed pointers. Constant steps are summed and added last, so that
@@ -520,8 +502,8 @@ impl FunctionTranslator<'_, '_> {
             }
         }
         if constant != 0 {
-            let bytes = self.iconst(Type::I64, constant as u64);
-            address = self.b().ptr_add(address, bytes);
+            let bytes = self.body.iconst(Type::I64, constant as u64);
+            address = self.body.b().ptr_add(address, bytes);
         }
         self.define(inst, address)
     }
@@ -541,7 +523,7 @@ impl FunctionTranslator<'_, '_> {
             }
             None => {
                 let index = self.index(inst, index)?;
-                *address = self.step(*address, index, stride, in_bounds);
+                *address = self.body.step(*address, index, stride, in_bounds);
             }
         }
         Ok(())
@@ -571,7 +553,7 @@ impl FunctionTranslator<'_, '_> {
         let component = match (indices, component) {
             ([], component) => component,
             (&[index], None) => Some(match self.unit.signed_constant(index) {
-                Some(index) => self.iconst(Type::I64, index as u64),
+                Some(index) => self.body.iconst(Type::I64, index as u64),
                 None => self.index(inst, index)?,
             }),
             _ => {
@@ -586,19 +568,13 @@ impl FunctionTranslator<'_, '_> {
             },
         )
     }
+}
 
-    /// `value` where `cond` compares equal, else `other`: for chains of selections.
-    pub(super) fn select_equal(
-        &mut self,
-        index: Value,
-        number: u64,
-        value: Value,
-        other: Value,
-    ) -> Value {
-        let ty = self.ty(index);
-        let number = self.iconst(ty, number);
-        let mut f = self.b();
-        let equal = f.icmp(IntCC::Eq, index, number);
-        f.select(equal, value, other)
-    }
+/// `mem` for a part at an offset: what is known of the alignment there.
+pub(super) fn mem_at(mem: Mem, offset: u64) -> Mem {
+    let align = match offset {
+        0 => mem.align,
+        _ => mem.align.min(1 << offset.trailing_zeros().min(31)),
+    };
+    Mem { align, ..mem }
 }

@@ -2,15 +2,20 @@
 //!
 //! ```text
 //! words -> decode.rs     the header, instructions by the grammar, ids renumbered across modules
-//!       -> module.rs     names, decorations; types.rs, constants.rs, spec.rs; where functions are
+//!       -> module.rs     names, decorations, where functions are; types (types.rs, made by
+//!                        type_declarations.rs, asked by type_queries.rs); constants (constants.rs,
+//!                        constant_creation.rs, spec.rs)
 //!       -> link.rs       imports become what another module exports
-//!       -> translate.rs  from each kernel (kernel_info.rs), every function and global that it reaches; host_names.rs, globals that
-//!                        the host names
-//!       -> function.rs   blocks (cfg.rs), phis, values (operands.rs); one handler an instruction, by family:
-//!                        arithmetic.rs, conversion.rs, composite.rs, memory.rs, generic_pointers.rs, builtin_variables.rs,
-//!                        atomics.rs, control.rs, driver_functions.rs, groups.rs, images.rs, pipes.rs, device.rs,
-//!                        named_barriers.rs,
-//!                        ext_inst.rs, vector_memory.rs, extensions.rs
+//!       -> translate.rs  from each kernel (kernel_info.rs), every function and global that it
+//!                        reaches, declared in module_builder.rs; host_names.rs, globals that the
+//!                        host names
+//!       -> function.rs   a function: its blocks in order (cfg.rs, flow.rs, phis.rs), operands
+//!                        (operands.rs), one handler an instruction, by family: arithmetic.rs,
+//!                        float_arithmetic.rs, conversion.rs, composite.rs, memory.rs,
+//!                        generic_pointers.rs, builtin_variables.rs, atomics.rs, control.rs,
+//!                        driver_functions.rs, groups.rs, images.rs, pipes.rs, device.rs,
+//!                        named_barriers.rs, ext_inst.rs, vector_memory.rs, extensions.rs
+//!       -> body.rs       the IR function they emit into, which knows nothing of SPIR-V
 //! ```
 //!
 //! Refusals are made in report.rs, by the rules of rules.rs.
@@ -26,10 +31,12 @@
 
 mod arithmetic;
 mod atomics;
+mod body;
 mod builtin_variables;
 mod capabilities;
 mod cfg;
 mod composite;
+mod constant_creation;
 mod constants;
 mod control;
 mod conversion;
@@ -38,7 +45,9 @@ mod device;
 mod driver_functions;
 mod ext_inst;
 mod extensions;
+mod float_arithmetic;
 mod float_modes;
+mod flow;
 mod function;
 mod generic_pointers;
 mod groups;
@@ -48,13 +57,18 @@ mod kernel_info;
 mod link;
 mod memory;
 mod module;
+mod module_builder;
 mod named_barriers;
 mod operands;
+mod phis;
+mod pipe_ring;
 mod pipes;
 mod report;
 mod rules;
 mod spec;
 mod translate;
+mod type_declarations;
+mod type_queries;
 mod types;
 mod vector_memory;
 
@@ -81,9 +95,7 @@ pub fn translate(
     let binary = decode::Binary::decode(modules)?;
     let insts = binary.insts();
     let unit = module::Unit::read(&binary, &insts, spec)?;
-    let mut translator = translate::Translator::default();
-    translator.run(&unit)?;
-    let mut module = translator.module;
+    let mut module = translate::translate(&unit)?;
     // These options ask for contraction, whatever the module says.
     if options.mad_enable || options.unsafe_math || options.fast_relaxed_math {
         for kernel in &mut module.kernels {

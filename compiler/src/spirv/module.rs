@@ -11,7 +11,6 @@ use smallvec::SmallVec;
 use super::capabilities;
 use super::constants::Const;
 use super::decode::{Binary, Id, Inst, Result, literal_string, literal_string_words};
-use super::pipes::PipeStorage;
 use super::rules::{BUILT_IN_VARIABLES, LOGICAL_LAYOUT, Rule, UNIVERSAL};
 use super::types::{Form, Kind, TypeInfo};
 use crate::diagnostic::Diagnostic;
@@ -40,6 +39,13 @@ pub(super) struct Variable<'a> {
     /// The type of what it holds.
     pub pointee: Id,
     pub init: Option<Id>,
+}
+
+/// A pipe that a module makes.
+#[derive(Clone, Copy)]
+pub(super) struct PipeStorage {
+    pub packet_size: u32,
+    pub capacity: u32,
 }
 
 /// A function: where its parameters and blocks are.

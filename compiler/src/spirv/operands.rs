@@ -1,35 +1,24 @@
 //! What instructions take and give: operands by id, checked for kind, type and dominance; results,
 //! checked against the result type; constants, made in the prologue when first used.
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
+use super::body::Values;
 use super::constants::Const;
 use super::decode::{Id, Inst, Result};
-use super::function::{Bound, Definition, FunctionTranslator, Pointer, Values};
-use super::rules::{BUILT_IN_VARIABLES, Rule, UNIVERSAL};
-use super::translate::VariablePlace;
-use super::types::{Kind, space_of};
+use super::function::{Bound, Definition, FunctionTranslator, Pointer};
+use super::module_builder::VariableStorage;
+use super::rules::{BUILT_IN_VARIABLES, UNIVERSAL};
+use super::types::Kind;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ConvertOp, Op as IrOp, Rounding, Type, Value};
-use crate::kernel_info::AddressSpace;
 
 impl FunctionTranslator<'_, '_> {
-    /// The id of an operand's type.
-    pub(super) fn type_of(&self, inst: &Inst<'_>, id: Id) -> Result<Id> {
-        self.unit.value_types[id as usize].ok_or_else(|| {
-            self.error(
-                inst,
-                format!("{} is not a value", self.unit.binary.describe(id)),
-            )
-            .under(UNIVERSAL)
-        })
-    }
-
     /// What an id is bound to here.
     pub(super) fn bound(&mut self, inst: &Inst<'_>, id: Id) -> Result<Bound> {
-        if let Some(def) = self.values.get(&id) {
+        if let Some(def) = self.definitions.get(&id) {
             return match def.block {
-                Some(block) if !self.cfg.dominates(block, self.current) => {
+                Some(block) if !self.flow.dominates_current(block) => {
                     Err(self.not_dominated(inst, id))
                 }
                 _ => Ok(def.bound.clone()),
@@ -43,7 +32,7 @@ impl FunctionTranslator<'_, '_> {
             });
         }
         let Some((ty, value)) = &self.unit.constants[id as usize] else {
-            self.type_of(inst, id)?;
+            self.unit.type_of(inst, id)?;
             if self.unit.functions.contains_key(&id) {
                 return Err(self.error(
                     inst,
@@ -58,7 +47,7 @@ impl FunctionTranslator<'_, '_> {
         let mut values = Values::new();
         self.materialize(inst, *ty, value, &mut values)?;
         let bound = Bound::Values(values);
-        self.values.insert(
+        self.definitions.insert(
             id,
             Definition {
                 bound: bound.clone(),
@@ -98,7 +87,7 @@ impl FunctionTranslator<'_, '_> {
     /// An operand that is a scalar, vector or pointer.
     pub(super) fn value(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
         let values = self.values(inst, id)?;
-        let ty = self.type_of(inst, id)?;
+        let ty = self.unit.type_of(inst, id)?;
         let single = self.unit.type_of_id(inst, ty)?.ir().is_some();
         match values.as_slice() {
             [value] if single => Ok(*value),
@@ -115,7 +104,7 @@ impl FunctionTranslator<'_, '_> {
     /// An operand of a given type.
     pub(super) fn typed(&mut self, inst: &Inst<'_>, id: Id, ty: Type) -> Result<Value> {
         let value = self.value(inst, id)?;
-        if self.ty(value) == ty {
+        if self.body.ty(value) == ty {
             Ok(value)
         } else {
             Err(self.error(
@@ -123,7 +112,7 @@ impl FunctionTranslator<'_, '_> {
                 format!(
                     "the operand {} has type {}, expected {ty}",
                     self.unit.binary.describe(id),
-                    self.ty(value)
+                    self.body.ty(value)
                 ),
             ))
         }
@@ -132,7 +121,7 @@ impl FunctionTranslator<'_, '_> {
     /// An operand with integer lanes.
     pub(super) fn integer(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
         let value = self.value(inst, id)?;
-        if self.ty(value).scalar.is_int() {
+        if self.body.ty(value).scalar.is_int() {
             Ok(value)
         } else {
             Err(self.error(
@@ -148,9 +137,9 @@ impl FunctionTranslator<'_, '_> {
     /// A scalar integer operand as an `i64`, sign-extended.
     pub(super) fn index(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
         let value = self.integer(inst, id)?;
-        match self.ty(value) {
+        match self.body.ty(value) {
             Type::I64 => Ok(value),
-            ty if ty.is_scalar() => Ok(self.b().convert(ConvertOp::SExt, value, Type::I64)),
+            ty if ty.is_scalar() => Ok(self.body.b().convert(ConvertOp::SExt, value, Type::I64)),
             _ => Err(self.error(
                 inst,
                 format!("the index {} is a vector", self.unit.binary.describe(id)),
@@ -161,9 +150,9 @@ impl FunctionTranslator<'_, '_> {
     /// A scalar integer operand as an `i64`, zero-extended.
     pub(super) fn size_value(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
         let value = self.integer(inst, id)?;
-        match self.ty(value) {
+        match self.body.ty(value) {
             Type::I64 => Ok(value),
-            ty if ty.is_scalar() => Ok(self.b().convert(ConvertOp::ZExt, value, Type::I64)),
+            ty if ty.is_scalar() => Ok(self.body.b().convert(ConvertOp::ZExt, value, Type::I64)),
             _ => Err(self.error(
                 inst,
                 format!("the size {} is a vector", self.unit.binary.describe(id)),
@@ -174,7 +163,7 @@ impl FunctionTranslator<'_, '_> {
     /// An operand with floating-point lanes.
     pub(super) fn float(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
         let value = self.value(inst, id)?;
-        if self.ty(value).scalar.is_float() {
+        if self.body.ty(value).scalar.is_float() {
             Ok(value)
         } else {
             Err(self.error(
@@ -187,56 +176,18 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    /// The storage class's address space and the pointee of an operand's pointer type.
-    pub(super) fn pointer_type(
-        &self,
-        inst: &Inst<'_>,
-        id: Id,
-    ) -> Result<(AddressSpace, Option<Id>)> {
-        let ty = self.type_of(inst, id)?;
-        match self.unit.type_of_id(inst, ty)?.kind {
-            Kind::Pointer { class, pointee } => match space_of(class) {
-                Some(space) => Ok((space, pointee)),
-                None => Err(self
-                    .error(
-                        inst,
-                        format!("pointers to storage class {class:?} are not supported"),
-                    )
-                    .under(Rule::Spirv("Storage Class"))),
-            },
-            _ => Err(self.error(
-                inst,
-                format!("{} is not a pointer", self.unit.binary.describe(id)),
-            )),
-        }
-    }
-
     /// A pointer operand.
     pub(super) fn pointer(&mut self, inst: &Inst<'_>, id: Id) -> Result<Pointer> {
         if let Bound::BuiltIn { .. } = self.bound(inst, id)? {
             // For its message: built-in variables have no address.
             self.values(inst, id)?;
         }
-        let (space, pointee) = self.pointer_type(inst, id)?;
+        let (space, pointee) = self.unit.points_to(inst, id)?;
         let address = self.typed(inst, id, Type::PTR)?;
         Ok(Pointer {
             address,
             space,
             pointee,
-        })
-    }
-
-    /// The IR type of a result that is one leaf.
-    pub(super) fn result_ir(&self, inst: &Inst<'_>) -> Result<Type> {
-        let ty = self.unit.result_type(inst)?;
-        self.unit.type_of_id(inst, ty)?.ir().ok_or_else(|| {
-            self.error(
-                inst,
-                format!(
-                    "the result type {} is not a scalar, vector or pointer",
-                    self.unit.binary.describe(ty)
-                ),
-            )
         })
     }
 
@@ -253,7 +204,7 @@ impl FunctionTranslator<'_, '_> {
             && leaves
                 .iter()
                 .zip(&values)
-                .all(|(leaf, &value)| leaf.ty == self.ty(value));
+                .all(|(leaf, &value)| leaf.ty == self.body.ty(value));
         if !matches {
             let list = |types: Vec<Type>| {
                 let names: Vec<String> = types.iter().map(Type::to_string).collect();
@@ -264,7 +215,7 @@ impl FunctionTranslator<'_, '_> {
                 format!(
                     "the result type is {}, the operation gives {}",
                     list(leaves.iter().map(|leaf| leaf.ty).collect()),
-                    list(values.iter().map(|&v| self.ty(v)).collect())
+                    list(values.iter().map(|&v| self.body.ty(v)).collect())
                 ),
             ));
         }
@@ -274,39 +225,26 @@ impl FunctionTranslator<'_, '_> {
     /// Binds the result.
     pub(super) fn bind(&mut self, inst: &Inst<'_>, bound: Bound) -> Result<()> {
         let result = self.unit.result(inst)?;
-        let block = Some(self.current);
-        self.values.insert(result, Definition { bound, block });
+        let block = Some(self.flow.current);
+        self.definitions.insert(result, Definition { bound, block });
         Ok(())
-    }
-
-    /// A scalar or vector of constant lanes.
-    pub(super) fn lanes(&mut self, ty: Type, lanes: &[u64]) -> Value {
-        if lanes.iter().all(|lane| lane == &lanes[0]) {
-            return self.iconst(ty, lanes[0]);
-        }
-        let parts: SmallVec<[Value; 16]> = lanes
-            .iter()
-            .map(|&lane| self.iconst(ty.lane(), lane))
-            .collect();
-        self.prologue(IrOp::Build, &parts, ty)
     }
 
     /// The address of a module-scope variable.
     pub(super) fn variable_address(&mut self, inst: &Inst<'_>, id: Id) -> Result<Value> {
         let id = self.unit.linked(id);
-        if let Some(&value) = self.globals.get(&id) {
+        if let Some(&value) = self.addresses.get(&id) {
             return Ok(value);
         }
         let op = match self.out.variable(self.unit, inst, id)? {
-            VariablePlace::Global(global) => IrOp::GlobalAddr(global),
-            VariablePlace::Local(local) => {
-                let local = self.func.locals.push(local);
-                self.locals.insert(id, local);
+            VariableStorage::Global(global) => IrOp::GlobalAddr(global),
+            VariableStorage::Local(local) => {
+                let local = self.body.func.locals.push(local);
                 IrOp::LocalAddr(local)
             }
         };
-        let value = self.prologue(op, &[], Type::PTR);
-        self.globals.insert(id, value);
+        let value = self.body.prologue(op, &[], Type::PTR);
+        self.addresses.insert(id, value);
         Ok(value)
     }
 
@@ -323,21 +261,23 @@ impl FunctionTranslator<'_, '_> {
         match (value, info.ir()) {
             (Const::Null, _) => {
                 for leaf in unit.leaves(inst, ty)? {
-                    out.push(self.iconst(leaf.ty, 0));
+                    out.push(self.body.iconst(leaf.ty, 0));
                 }
             }
             (Const::Lanes(lanes), Some(ty)) if lanes.len() == usize::from(ty.lanes) => {
-                out.push(self.lanes(ty, lanes));
+                out.push(self.body.lanes(ty, lanes));
             }
             (Const::Address { variable, addend }, Some(ty)) => {
                 let mut address = self.variable_address(inst, *variable)?;
                 if *addend != 0 {
-                    let bytes = self.iconst(Type::I64, *addend as u64);
-                    address = self.prologue(IrOp::PtrAdd, &[address, bytes], Type::PTR);
+                    let bytes = self.body.iconst(Type::I64, *addend as u64);
+                    address = self
+                        .body
+                        .prologue(IrOp::PtrAdd, &[address, bytes], Type::PTR);
                 }
                 if ty == Type::I64 {
                     let cast = IrOp::Convert(ConvertOp::Bitcast, Rounding::NearestEven);
-                    address = self.prologue(cast, &[address], Type::I64);
+                    address = self.body.prologue(cast, &[address], Type::I64);
                 }
                 out.push(address);
             }

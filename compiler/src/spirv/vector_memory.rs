@@ -15,14 +15,14 @@ impl FunctionTranslator<'_, '_> {
     pub(super) fn vector_memory(&mut self, op: Std, inst: &Inst<'_>, args: &[u32]) -> Result<()> {
         match op {
             Std::vloadn => {
-                let ty = self.result_ir(inst)?;
+                let ty = self.unit.result_ir(inst)?;
                 self.check_count(inst, ty, args[2])?;
                 let (address, mem) = self.place(inst, args[0], args[1], ty, false)?;
-                let value = self.b().load(mem, address, ty);
+                let value = self.body.b().load(mem, address, ty);
                 self.define(inst, value)
             }
             Std::vload_half | Std::vload_halfn | Std::vloada_halfn => {
-                let ty = self.result_ir(inst)?;
+                let ty = self.unit.result_ir(inst)?;
                 let count = args.get(2).copied().unwrap_or(1);
                 if !ty.scalar.is_float() {
                     return Err(self.error(inst, "the result type is not floating-point"));
@@ -31,16 +31,17 @@ impl FunctionTranslator<'_, '_> {
                 let half = ty.with_scalar(Scalar::F16);
                 let aligned = op == Std::vloada_halfn;
                 let (address, mem) = self.place(inst, args[0], args[1], half, aligned)?;
-                let mut value = self.b().load(mem, address, half);
+                let mut value = self.body.b().load(mem, address, half);
                 if ty != half {
-                    value = self.b().convert(ConvertOp::FToF, value, ty);
+                    value = self.body.b().convert(ConvertOp::FToF, value, ty);
                 }
                 self.define(inst, value)
             }
             Std::vstoren => {
                 let value = self.value(inst, args[0])?;
-                let (address, mem) = self.place(inst, args[1], args[2], self.ty(value), false)?;
-                self.b().store(mem, address, value);
+                let (address, mem) =
+                    self.place(inst, args[1], args[2], self.body.ty(value), false)?;
+                self.body.b().store(mem, address, value);
                 Ok(())
             }
             Std::vstore_half
@@ -50,22 +51,22 @@ impl FunctionTranslator<'_, '_> {
             | Std::vstorea_halfn
             | Std::vstorea_halfn_r => {
                 let value = self.float(inst, args[0])?;
-                let half = self.ty(value).with_scalar(Scalar::F16);
+                let half = self.body.ty(value).with_scalar(Scalar::F16);
                 let rounding = match args.get(3) {
-                    Some(&mode) => self.rounding_mode(inst, mode)?,
-                    None => self.out.modes.rounding(Scalar::F16),
+                    Some(&mode) => self.unit.rounding_mode(inst, mode)?,
+                    None => self.body.modes.rounding(Scalar::F16),
                 };
                 let aligned = matches!(op, Std::vstorea_halfn | Std::vstorea_halfn_r);
                 let (address, mem) = self.place(inst, args[1], args[2], half, aligned)?;
-                let value = if self.ty(value) == half {
+                let value = if self.body.ty(value) == half {
                     value
                 } else {
-                    let value = self.flushed(value);
+                    let value = self.body.flushed(value);
                     let op = IrOp::Convert(ConvertOp::FToF, rounding);
-                    let value = self.b().val(op, &[value], half);
-                    self.flushed(value)
+                    let value = self.body.b().val(op, &[value], half);
+                    self.body.flushed(value)
                 };
-                self.b().store(mem, address, value);
+                self.body.b().store(mem, address, value);
                 Ok(())
             }
             _ => Err(self
@@ -103,8 +104,8 @@ impl FunctionTranslator<'_, '_> {
         } else {
             (u64::from(ty.bytes()), ty.scalar.bytes())
         };
-        let stride = self.iconst(Type::I64, stride);
-        let mut f = self.b();
+        let stride = self.body.iconst(Type::I64, stride);
+        let mut f = self.body.b();
         let bytes = f.binary(BinOp::IMul, offset, stride);
         let address = f.ptr_add(pointer.address, bytes);
         Ok((address, Mem::new(pointer.space, align)))
