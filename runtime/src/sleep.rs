@@ -11,8 +11,9 @@ const ALL: u32 = i32::MAX as u32;
 ///
 /// One that finds nothing spins for a while (one worker at a time), then parks:
 ///
-/// 1. it reads `epoch`, then counts itself in `sleepers`; 2. it looks for work once more; 3. it
-/// sleeps on the futex `epoch`, if that still has the value read.
+/// 1. it reads `epoch`, then counts itself in `sleepers`;
+/// 2. it looks for work once more;
+/// 3. it sleeps on the futex `epoch`, if that still has the value read.
 ///
 /// A thread that makes work available does so first, then looks at `spinners` and `sleepers`; when
 /// none spins and one sleeps, it increments `epoch` and wakes one. All these are sequentially

@@ -9,10 +9,11 @@
 //! 16, signed or unsigned, and is extended again. Values that are not needed as anything but narrow
 //! ones disappear.
 //!
-//! 1. Find candidates, in reverse post-order. 2. Drop those that somebody needs in 32 bits and that
-//! may not fit, and with them what is
+//! 1. Find candidates, in reverse post-order.
+//! 2. Drop those that somebody needs in 32 bits and that may not fit, and with them what is
 //!    computed from them.
-//! 3. Drop connected candidates that need more extensions than they save operations. 4. Replay.
+//! 3. Drop connected candidates that need more extensions than they save operations.
+//! 4. Replay.
 //!
 //! Cost: near linear.
 

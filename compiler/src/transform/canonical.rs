@@ -4,8 +4,8 @@
 //!    arrives" goes.
 //! 2. No conditional branch has one block as both targets; no block that only one jump leads to has
 //!    parameters.
-//! 3. Each loop has one entry, its header. 4. Each loop has one latch of its own: a block that does
-//! nothing but hand its parameters to the
+//! 3. Each loop has one entry, its header.
+//! 4. Each loop has one latch of its own: a block that does nothing but hand its parameters to the
 //!    header. Lanes that are done with an iteration wait there.
 //! 5. No `switch` that lanes leave by different targets: it becomes a chain of comparisons.
 //!

@@ -5,9 +5,9 @@
 //! such that each element any access moves is made of whole slices (`sroa.rs`); a slice then
 //! behaves like a variable and becomes SSA values:
 //!
-//! 1. *Scan.* Find candidates and their accesses (one walk in reverse post-order). 2. *Slice.*
-//! Choose slices and a scalar type for each: the one it is mostly accessed as. 3. *Parameters.* For
-//! each slice, find where it is live (backwards from loads not preceded by a
+//! 1. *Scan.* Find candidates and their accesses (one walk in reverse post-order).
+//! 2. *Slice.* Choose slices and a scalar type for each: the one it is mostly accessed as.
+//! 3. *Parameters.* For each slice, find where it is live (backwards from loads not preceded by a
 //!    store in their block), and give a block parameter to the live blocks of the iterated
 //!    dominance frontier of its stores (Sreedhar and Gao, "A linear time algorithm for placing
 //!    phi-nodes", 1995).

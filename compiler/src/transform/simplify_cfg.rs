@@ -2,13 +2,13 @@
 //!
 //! In this order, until nothing changes (a few rounds at most):
 //!
-//! 1. blocks that the entry does not reach go away; 2. parameters that are given one value on every
-//! jump become that value, and parameters of one
+//! 1. blocks that the entry does not reach go away;
+//! 2. parameters that are given one value on every jump become that value, and parameters of one
 //!    block that are always given the same become one (`block_params.rs`);
 //! 3. a block that only jumps on is jumped over, unless it is a loop's preheader or only latch,
 //!    which later passes want to find;
-//! 4. a block whose only predecessor jumps nowhere else is appended to it; 5. a branch around a few
-//! cheap pure operations becomes `select`s (`if_convert.rs`).
+//! 4. a block whose only predecessor jumps nowhere else is appended to it;
+//! 5. a branch around a few cheap pure operations becomes `select`s (`if_convert.rs`).
 //!
 //! Each step is linear in the function; rounds are few because 3 to 5 work through blocks in an
 //! order in which inner constructs come first.

@@ -130,8 +130,8 @@ impl InfoWriter {
         Ok(())
     }
 
-    /// > CL_INVALID_VALUE if the size in bytes given by param_value_size is less than the size of >
-    /// the return type and param_value is not NULL.
+    /// > CL_INVALID_VALUE if the size in bytes given by param_value_size is less than the size of
+    /// > the return type and param_value is not NULL.
     fn check(self, needed: usize) -> CLResult<()> {
         require(
             self.value.is_null() || self.size >= needed,

@@ -28,9 +28,9 @@ pub struct CommandBuffer {
     pub runtime: Arc<RuntimeCommandBuffer>,
     pub context: Ref<Context>,
     pub queues: Vec<Ref<Queue>>,
-    /// > A command-buffer object should increment the reference count of attached OpenCL objects >
-    /// such as queues, buffers, images, and kernels referenced in commands recorded to the >
-    /// command-buffer.
+    /// > A command-buffer object should increment the reference count of attached OpenCL objects
+    /// > such as queues, buffers, images, and kernels referenced in commands recorded to the
+    /// > command-buffer.
     attached: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
     /// The handles of its commands, which go with it.
     commands: Mutex<Vec<Ref<MutableCommand>>>,

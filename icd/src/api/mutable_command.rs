@@ -18,8 +18,8 @@ use crate::abi::pointers::{FromC, InPtr, RawHandle};
 
 /// `cl_mutable_command_khr`: a recorded launch.
 pub struct MutableCommand {
-    /// > The lifetime of this handle is tied to the parent command-buffer, such that freeing the >
-    /// command-buffer will also free this handle.
+    /// > The lifetime of this handle is tied to the parent command-buffer, such that freeing the
+    /// > command-buffer will also free this handle.
     pub buffer: Weak<Handle<CommandBuffer>>,
     /// Index of the queue that it was recorded to.
     pub queue: usize,
