@@ -255,7 +255,7 @@ impl Exchange {
         let wanted = e.value(op::LOAD, bits, &[expectation.0]);
         let found = compare_exchange(e, (place, bits), ordering, desired, wanted);
         let same = e.value(op::I_EQUAL, Types::TRUTH, &[found.0, wanted.0]);
-        let is_private = space(e, expected.1) == Space::Private;
+        let is_private = e.space_of(expected.1) == Space::Private;
         if is_private {
             // Nobody sees that what is there already is written again.
             e.push(op::STORE, &[expectation.0, found.0]);
@@ -271,19 +271,12 @@ impl Exchange {
     }
 }
 
-fn space(e: &FunctionEmitter<'_, '_>, pointer: TypeId) -> Space {
-    match *e.module.types.get(pointer) {
-        Type::Pointer { space, .. } => space,
-        ref other => unreachable!("{other:?} is no pointer"),
-    }
-}
-
 fn pointer_to_bits(
     e: &mut FunctionEmitter<'_, '_>,
     (pointer, ty): (Id, TypeId),
     bits: TypeId,
 ) -> Id {
-    let space = space(e, ty);
+    let space = e.space_of(ty);
     let to = e.module.types.pointer(bits.into(), space);
     e.bitcast(pointer, ty, to)
 }

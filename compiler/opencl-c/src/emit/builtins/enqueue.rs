@@ -21,7 +21,10 @@ pub(super) fn emit(
     Some(match enqueue {
         Enqueue::Kernel => {
             let none = e.module.int(Types::UINT, 0);
-            let events = e.module.types.pointer(Types::CLK_EVENT.into(), Space::Generic);
+            let events = e
+                .module
+                .types
+                .pointer(Types::CLK_EVENT.into(), Space::Generic);
             let null = e.module.null(events);
             kernel(e, call, args, [none, null, null], 3, ty)
         }
@@ -108,9 +111,7 @@ fn load_array(
     pointer_ty: TypeId,
     array: TypeId,
 ) -> Id {
-    let Type::Pointer { space, .. } = *e.module.types.get(pointer_ty) else {
-        unreachable!("sizes of several dimensions are given by pointers");
-    };
+    let space = e.space_of(pointer_ty);
     let to_array = e.module.types.pointer(QualType::from(array), space);
     let pointer = e.bitcast(pointer, pointer_ty, to_array);
     e.value(op::LOAD, array, &[pointer.0])

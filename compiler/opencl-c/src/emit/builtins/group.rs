@@ -75,7 +75,8 @@ fn work_item(e: &mut FunctionEmitter<'_, '_>, numbers: Args<'_>) -> Id {
 /// Declares what brings the instructions that the core does not have.
 fn uniform_arithmetic(e: &mut FunctionEmitter<'_, '_>, opcode: u16) {
     if (op::GROUP_I_MUL_KHR..=op::GROUP_LOGICAL_XOR_KHR).contains(&opcode) {
-        e.module.capability(capability::GROUP_UNIFORM_ARITHMETIC_KHR);
+        e.module
+            .capability(capability::GROUP_UNIFORM_ARITHMETIC_KHR);
         e.module.extension("SPV_KHR_uniform_group_instructions");
     }
 }

@@ -48,9 +48,7 @@ pub(super) fn emit(
             size_component(e, args[0], coordinates - 1, ty)
         }
         Image::ChannelOrder => format(e, op::IMAGE_QUERY_ORDER, FIRST_ORDER, args[0].0, ty),
-        Image::ChannelDataType => {
-            format(e, op::IMAGE_QUERY_FORMAT, FIRST_DATA_TYPE, args[0].0, ty)
-        }
+        Image::ChannelDataType => format(e, op::IMAGE_QUERY_FORMAT, FIRST_DATA_TYPE, args[0].0, ty),
         Image::Levels => {
             e.module.capability(capability::IMAGE_MIPMAP);
             e.value(op::IMAGE_QUERY_LEVELS, ty, &[args[0].0.0])
@@ -190,13 +188,7 @@ fn dimensions(e: &mut FunctionEmitter<'_, '_>, image: (Id, TypeId), ty: TypeId) 
     }
 }
 
-fn format(
-    e: &mut FunctionEmitter<'_, '_>,
-    opcode: u16,
-    first: u64,
-    image: Id,
-    ty: TypeId,
-) -> Id {
+fn format(e: &mut FunctionEmitter<'_, '_>, opcode: u16, first: u64, image: Id, ty: TypeId) -> Id {
     let number = e.value(opcode, ty, &[image.0]);
     let first = e.module.int(ty, first);
     e.value(op::I_ADD, ty, &[number.0, first.0])

@@ -45,12 +45,7 @@ pub(super) fn dot(
 }
 
 /// Insertion, extraction and reversal of bits.
-pub(super) fn bits(
-    e: &mut FunctionEmitter<'_, '_>,
-    opcode: u16,
-    args: Args<'_>,
-    ty: TypeId,
-) -> Id {
+pub(super) fn bits(e: &mut FunctionEmitter<'_, '_>, opcode: u16, args: Args<'_>, ty: TypeId) -> Id {
     e.module.capability(capability::BIT_INSTRUCTIONS);
     e.module.extension("SPV_KHR_bit_instructions");
     e.value(opcode, ty, &operands(args))
@@ -62,10 +57,7 @@ pub(super) fn expect(e: &mut FunctionEmitter<'_, '_>, args: Args<'_>, ty: TypeId
     e.value(op::EXPECT_KHR, ty, &operands(args))
 }
 
-pub(super) fn assume(
-    e: &mut FunctionEmitter<'_, '_>,
-    (condition, of): (Id, TypeId),
-) -> Option<Id> {
+pub(super) fn assume(e: &mut FunctionEmitter<'_, '_>, (condition, of): (Id, TypeId)) -> Option<Id> {
     hints(e);
     let condition = e.to_truth(condition, of);
     e.push(op::ASSUME_TRUE_KHR, &[condition.0]);

@@ -30,12 +30,7 @@ pub(super) fn std(
 }
 
 /// A core instruction that yields Booleans.
-pub(super) fn test(
-    e: &mut FunctionEmitter<'_, '_>,
-    opcode: u16,
-    args: Args<'_>,
-    ty: TypeId,
-) -> Id {
+pub(super) fn test(e: &mut FunctionEmitter<'_, '_>, opcode: u16, args: Args<'_>, ty: TypeId) -> Id {
     let lanes = e.lanes(args[0].1);
     let truth = e.module.truth_type(lanes);
     let result = e.value_of(opcode, truth, &operands(args));

@@ -7,7 +7,7 @@ use crate::emit::function::FunctionEmitter;
 use crate::emit::words::Id;
 use crate::spirv::{op, scope::WORKGROUP};
 use crate::token::RoundingMode;
-use crate::types::{Space, Type, TypeId, Types};
+use crate::types::{TypeId, Types};
 
 /// Loads by an instruction of OpenCL.std: offset, pointer, and for vectors the number of lanes.
 pub(super) fn load(
@@ -45,10 +45,7 @@ pub(super) fn store(
 /// `wait_group_events`
 pub(super) fn wait(e: &mut FunctionEmitter<'_, '_>, args: Args<'_>) -> Option<Id> {
     let scope = scope(e, WORKGROUP);
-    e.push(
-        op::GROUP_WAIT_EVENTS,
-        &[scope.0, args[0].0.0, args[1].0.0],
-    );
+    e.push(op::GROUP_WAIT_EVENTS, &[scope.0, args[0].0.0, args[1].0.0]);
     None
 }
 
@@ -79,11 +76,7 @@ struct Side {
 
 /// `async_work_group_copy_2D2D` and `..._3D3D`. SPIR-V copies lines: one after the other, each with
 /// the event of the one before.
-pub(super) fn copy_blocks(
-    e: &mut FunctionEmitter<'_, '_>,
-    dimensions: u8,
-    args: Args<'_>,
-) -> Id {
+pub(super) fn copy_blocks(e: &mut FunctionEmitter<'_, '_>, dimensions: u8, args: Args<'_>) -> Id {
     let id = |at: usize| args[at].0;
     let (size, elements, lines, event) = (id(4), id(5), id(6), args[args.len() - 1].0);
     let (to, from, total) = if dimensions == 2 {
@@ -122,7 +115,9 @@ pub(super) fn copy_blocks(
     let from = line(e, &from, index, lines, size);
     e.push(
         op::GROUP_ASYNC_COPY,
-        &[event_ty.0, copied.0, scope.0, to.0, from.0, bytes.0, one.0, event.0],
+        &[
+            event_ty.0, copied.0, scope.0, to.0, from.0, bytes.0, one.0, event.0,
+        ],
     );
     e.push(op::I_ADD, &[ulong.0, next.0, index.0, one.0]);
     e.branch(header);
@@ -147,10 +142,7 @@ fn line(e: &mut FunctionEmitter<'_, '_>, side: &Side, index: Id, lines: Id, size
     let element = ulong(e, op::I_ADD, element, elements);
     let byte = ulong(e, op::I_MUL, element, size);
     let (pointer, ty) = side.pointer;
-    let space = match *e.module.types.get(ty) {
-        Type::Pointer { space, .. } => space,
-        _ => Space::Global,
-    };
+    let space = e.space_of(ty);
     let bytes = e.module.types.pointer(Types::CHAR.into(), space);
     let pointer = e.bitcast(pointer, ty, bytes);
     e.value(op::IN_BOUNDS_PTR_ACCESS_CHAIN, bytes, &[pointer.0, byte.0])

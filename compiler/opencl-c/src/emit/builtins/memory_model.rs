@@ -87,7 +87,10 @@ pub(super) fn fence(e: &mut FunctionEmitter<'_, '_>, order: Id, flags: Id) -> Id
     }
     // The flags for local and global memory are as far apart as the semantics, that for images is
     // one bit further away.
-    let (low, image) = (number(e, fence_bits(1) | fence_bits(2)), number(e, fence_bits(4)));
+    let (low, image) = (
+        number(e, fence_bits(1) | fence_bits(2)),
+        number(e, fence_bits(4)),
+    );
     let (eight, nine) = (number(e, 8), number(e, 9));
     let near = uint(e, op::SHIFT_LEFT_LOGICAL, flags, eight);
     let near = uint(e, op::BITWISE_AND, near, low);

@@ -125,12 +125,7 @@ fn operands(args: Args<'_>) -> Vec<u32> {
 }
 
 /// An instruction of the arguments in order.
-fn plain(
-    e: &mut FunctionEmitter<'_, '_>,
-    opcode: u16,
-    args: Args<'_>,
-    ty: TypeId,
-) -> Option<Id> {
+fn plain(e: &mut FunctionEmitter<'_, '_>, opcode: u16, args: Args<'_>, ty: TypeId) -> Option<Id> {
     let operands = operands(args);
     if ty == Types::VOID {
         e.push(opcode, &operands);

@@ -41,17 +41,16 @@ pub(super) fn logical(
     e.from_truth(result, ty)
 }
 
-pub(super) fn vote(
-    e: &mut FunctionEmitter<'_, '_>,
-    opcode: u16,
-    args: Args<'_>,
-    ty: TypeId,
-) -> Id {
+pub(super) fn vote(e: &mut FunctionEmitter<'_, '_>, opcode: u16, args: Args<'_>, ty: TypeId) -> Id {
     let mut all = head(e, opcode, None);
     // What is compared is a value, what is asked for all or any is a predicate.
     for &(value, of) in args {
         let is_predicate = opcode != op::GROUP_NON_UNIFORM_ALL_EQUAL;
-        let value = if is_predicate { e.to_truth(value, of) } else { value };
+        let value = if is_predicate {
+            e.to_truth(value, of)
+        } else {
+            value
+        };
         all.push(value.0);
     }
     let result = e.value(opcode, Types::TRUTH, &all);
@@ -73,6 +72,9 @@ pub(super) fn ballot_test(
 
 /// The operands that come first; declares what brings the instruction.
 fn head(e: &mut FunctionEmitter<'_, '_>, opcode: u16, operation: Option<u32>) -> Vec<u32> {
+    if opcode == op::GROUP_NON_UNIFORM_ROTATE_KHR {
+        e.module.extension("SPV_KHR_subgroup_rotate");
+    }
     e.module.capability(match opcode {
         op::GROUP_NON_UNIFORM_ELECT => capability::GROUP_NON_UNIFORM,
         op::GROUP_NON_UNIFORM_ALL..=op::GROUP_NON_UNIFORM_ALL_EQUAL => {
@@ -87,10 +89,7 @@ fn head(e: &mut FunctionEmitter<'_, '_>, opcode: u16, operation: Option<u32>) ->
         op::GROUP_NON_UNIFORM_SHUFFLE_UP | op::GROUP_NON_UNIFORM_SHUFFLE_DOWN => {
             capability::GROUP_NON_UNIFORM_SHUFFLE_RELATIVE
         }
-        op::GROUP_NON_UNIFORM_ROTATE_KHR => {
-            e.module.extension("SPV_KHR_subgroup_rotate");
-            capability::GROUP_NON_UNIFORM_ROTATE_KHR
-        }
+        op::GROUP_NON_UNIFORM_ROTATE_KHR => capability::GROUP_NON_UNIFORM_ROTATE_KHR,
         _ if operation == Some(group_operation::CLUSTERED_REDUCE) => {
             capability::GROUP_NON_UNIFORM_CLUSTERED
         }

@@ -33,10 +33,7 @@ pub(super) fn barrier(
     };
     let order = e.module.int(Types::UINT, order.into());
     let semantics = memory_model::fence(e, order, flags);
-    e.push(
-        op::CONTROL_BARRIER,
-        &[execution.0, memory.0, semantics.0],
-    );
+    e.push(op::CONTROL_BARRIER, &[execution.0, memory.0, semantics.0]);
     None
 }
 
