@@ -11,11 +11,13 @@
 mod convert;
 mod lowering;
 mod need;
+#[cfg(test)]
+pub(crate) mod overloads;
 mod resolve;
 mod signature;
 mod table;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use lowering::{
     Atomic, AtomicOp, Barrier, Enqueue, Generation, Group, Image, Lowering, Pipe, Signs,

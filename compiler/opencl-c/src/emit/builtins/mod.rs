@@ -19,6 +19,8 @@ mod memory_model;
 mod pipe;
 mod sub_group;
 mod sync;
+#[cfg(test)]
+mod tests;
 mod work_item;
 
 use super::function::FunctionEmitter;

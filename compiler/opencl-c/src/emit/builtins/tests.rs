@@ -1,0 +1,91 @@
+//! Every overload of the table becomes a module that Brolga's reader and the validator take.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use brolga_compiler::{BuildOptions, SpecConstants};
+
+use crate::builtins::Lowering;
+use crate::builtins::overloads::{Source, sources};
+use crate::builtins::tests::everything;
+use crate::{Input, Options, Std, compile};
+
+fn module(source: &str) -> Vec<u32> {
+    let input = Input {
+        name: "overloads.cl",
+        source,
+        headers: &[],
+    };
+    let options = Options {
+        std: Std::C31,
+        whole_program: true,
+        ..Options::default()
+    };
+    let compiled = compile(&input, &options, &everything());
+    let words = compiled.words;
+    words.unwrap_or_else(|| panic!("{}\n{source}", compiled.log))
+}
+
+/// What the reader refuses: the device has no images of several samples, and sub-groups read and
+/// write buffers in blocks only.
+fn is_served(source: &Source) -> bool {
+    let of_image = source.text.contains("image2d_t");
+    let is_block = matches!(
+        source.lowering,
+        Lowering::IntelBlockRead | Lowering::IntelBlockWrite
+    );
+    source.need != "cl_khr_gl_msaa_sharing" && !(is_block && of_image)
+}
+
+#[test]
+fn every_overload_translates() {
+    let mut failures = Vec::new();
+    for source in sources() {
+        let words = module(&source.text);
+        if !is_served(&source) {
+            continue;
+        }
+        let (spec, options) = (SpecConstants::default(), BuildOptions::default());
+        match brolga_compiler::Program::from_spirv(&[&words], &spec, &options) {
+            Ok(program) => assert_eq!(program.kernels().len(), source.kernels, "{}", source.name),
+            Err(error) => failures.push(format!("{}: {error}\n{}", source.name, source.text)),
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// One module for the rows that the same thing brings.
+#[test]
+fn every_overload_is_valid() {
+    let mut sources = sources();
+    sources.sort_by_key(|source| source.need);
+    for group in sources.chunk_by(|one, other| one.need == other.need) {
+        let text: String = group.iter().map(|source| source.text.as_str()).collect();
+        let words = module(&text);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        for environment in ["opencl2.2", "spv1.6"] {
+            let why = invalid(&bytes, environment);
+            assert_eq!(why, "", "{environment}, {:?}", group[0].need);
+        }
+    }
+}
+
+/// What the validator says against a module; needs the package spirv-tools.
+fn invalid(module: &[u8], environment: &str) -> String {
+    let mut validator = Command::new("spirv-val")
+        .args(["--target-env", environment, "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("spirv-val (package spirv-tools) validates the modules");
+    let mut stdin = validator.stdin.take().expect("is piped");
+    stdin.write_all(module).expect("spirv-val reads the module");
+    drop(stdin);
+    let output = validator.wait_with_output().expect("spirv-val ends");
+    if output.status.success() {
+        return String::new();
+    }
+    let text = [output.stdout, output.stderr].concat();
+    String::from_utf8_lossy(&text).into_owned()
+}
