@@ -86,7 +86,13 @@ pub fn compile(input: &Input<'_>, options: &Options, device: &Device) -> Compile
             map: &unit.map,
         });
         let context = (options, device);
-        words = Some(emit::emit(module, &unit.interner, lines, context, &mut diags));
+        words = Some(emit::emit(
+            module,
+            &unit.interner,
+            lines,
+            context,
+            &mut diags,
+        ));
     }
     Compiled {
         words: words.filter(|_| !diags.has_errors()),

@@ -25,7 +25,7 @@ impl Calls {
                     }
                     | ExprKind::Constant(Constant::Block(callee)) => named.push(*callee),
                     ExprKind::Builtin(call, _) => {
-                        named.extend(call.blocks.iter().map(|&(_, block)| block));
+                        named.extend(call.blocks.iter().map(|block| block.function));
                     }
                     _ => {}
                 }

@@ -22,7 +22,11 @@ impl ModuleEmitter<'_> {
         };
         let ty = self.type_id(ty);
         match bits {
-            64 => self.interned(op::CONSTANT, Some(ty), &[value as u32, (value >> 32) as u32]),
+            64 => self.interned(
+                op::CONSTANT,
+                Some(ty),
+                &[value as u32, (value >> 32) as u32],
+            ),
             // "Types 32 bits wide or smaller take one word"; those without a sign are extended by
             // zeros.
             bits => {
@@ -100,7 +104,11 @@ impl ModuleEmitter<'_> {
                 // Addressing, whether coordinates are normalized, filter; the numbers of OpenCL C's
                 // constants are those of SPIR-V, shifted.
                 let filter = (bits >> 4 & 3).saturating_sub(1);
-                self.interned(op::CONSTANT_SAMPLER, Some(ty), &[bits >> 1 & 7, bits & 1, filter])
+                self.interned(
+                    op::CONSTANT_SAMPLER,
+                    Some(ty),
+                    &[bits >> 1 & 7, bits & 1, filter],
+                )
             }
             Constant::Pointer(bits) => {
                 let value = self.int(Types::ULONG, *bits);
@@ -190,7 +198,9 @@ impl ModuleEmitter<'_> {
         };
         let words = self.union_words(record);
         let definition = &self.types.records[record.0 as usize];
-        let member = definition.fields.as_ref().expect("is complete")[field as usize].ty.ty;
+        let member = definition.fields.as_ref().expect("is complete")[field as usize]
+            .ty
+            .ty;
         let mut image = Image {
             bytes: vec![0; (words.unit * words.count) as usize],
             addresses: Vec::new(),
@@ -210,7 +220,10 @@ impl ModuleEmitter<'_> {
             let bits = self.constant_op(unit_id, op::CONVERT_PTR_TO_U, &[address.0]);
             parts[(at / words.unit) as usize] = bits.0;
         }
-        let array = self.structures[&record].members.first().map(|member| member.0);
+        let array = self.structures[&record]
+            .members
+            .first()
+            .map(|member| member.0);
         let parts = match array {
             Some(array) => vec![self.interned(op::CONSTANT_COMPOSITE, Some(array), &parts).0],
             None => Vec::new(),
@@ -330,7 +343,8 @@ impl ModuleEmitter<'_> {
         let result = self.variable(global, init);
         self.global_ids[index] = Some(result);
         self.used_variables.insert(result);
-        self.used_by_variables.insert(result, inner.into_iter().collect());
+        self.used_by_variables
+            .insert(result, inner.into_iter().collect());
         result
     }
 
@@ -394,7 +408,13 @@ impl ModuleEmitter<'_> {
         };
         self.capability(capability::LINKAGE);
         let operands = [id.0, decoration::LINKAGE_ATTRIBUTES];
-        push_string(&mut self.words.decorations, op::DECORATE, &operands, name, &[kind]);
+        push_string(
+            &mut self.words.decorations,
+            op::DECORATE,
+            &operands,
+            name,
+            &[kind],
+        );
     }
 }
 

@@ -346,7 +346,11 @@ impl<'a> FunctionEmitter<'_, 'a> {
 
     fn pointer_difference(&mut self, left: ExprId, right: ExprId) -> Id {
         let pointee = self.pointee(self.function[left].ty);
-        let size = self.module.types.layout(pointee).map_or(1, |(size, _)| size);
+        let size = self
+            .module
+            .types
+            .layout(pointee)
+            .map_or(1, |(size, _)| size);
         let (left, right) = (self.expr(left), self.expr(right));
         let left = self.value(op::CONVERT_PTR_TO_U, Types::LONG, &[left.0]);
         let right = self.value(op::CONVERT_PTR_TO_U, Types::LONG, &[right.0]);
@@ -438,7 +442,8 @@ impl<'a> FunctionEmitter<'_, 'a> {
         let result = self.value(opcode, ty, &[left.0, right.0]);
         let arithmetic = matches!(binary, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
         if float {
-            self.module.decorate_float(result, self.function.rounding(id));
+            self.module
+                .decorate_float(result, self.function.rounding(id));
         } else if signed && arithmetic && scalar.bits() >= 32 {
             // C99 6.5: overflow of signed arithmetic is undefined.
             self.module.decorate_no_signed_wrap(result);
@@ -446,13 +451,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
         result
     }
 
-    fn compare(
-        &mut self,
-        comparison: Comparison,
-        left: ExprId,
-        right: ExprId,
-        ty: TypeId,
-    ) -> Id {
+    fn compare(&mut self, comparison: Comparison, left: ExprId, right: ExprId, ty: TypeId) -> Id {
         let operand = self.function[left].ty;
         let (mut left, mut right) = (self.expr(left), self.expr(right));
         let scalar = self.module.types.as_arithmetic(operand);
@@ -534,9 +533,9 @@ impl<'a> FunctionEmitter<'_, 'a> {
         let (one, other) = (side(yes, then), side(no, otherwise));
         self.begin(after);
         match (one, other) {
-            (Some((one, from)), Some((other, from_other))) if ty != Types::VOID => Some(
-                self.value(op::PHI, ty, &[one.0, from.0, other.0, from_other.0]),
-            ),
+            (Some((one, from)), Some((other, from_other))) if ty != Types::VOID => {
+                Some(self.value(op::PHI, ty, &[one.0, from.0, other.0, from_other.0]))
+            }
             _ => None,
         }
     }

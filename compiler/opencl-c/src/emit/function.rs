@@ -121,10 +121,14 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             let ty = self.module.pointer_to(function.result, Space::Private);
             let id = self.module.words.id();
             push(&mut words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
-            self.module.decorate(id, decoration::FUNC_PARAM_ATTR, &[decoration::SRET]);
+            self.module
+                .decorate(id, decoration::FUNC_PARAM_ATTR, &[decoration::SRET]);
             self.returned = Some(id);
         }
-        for (index, local) in function.locals[..function.params as usize].iter().enumerate() {
+        for (index, local) in function.locals[..function.params as usize]
+            .iter()
+            .enumerate()
+        {
             let id = self.module.words.id();
             let ty = self.module.parameter_type(local.ty);
             push(&mut words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
@@ -431,7 +435,11 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
         for case in wide {
             self.branch_if_in_range(selector, ty, case);
         }
-        let is_long = self.module.types.layout(ty).is_some_and(|(size, _)| size == 8);
+        let is_long = self
+            .module
+            .types
+            .layout(ty)
+            .is_some_and(|(size, _)| size == 8);
         let block = self.starts.len();
         self.jumps.push((block, otherwise));
         let mut operands = vec![selector.0, otherwise.0];

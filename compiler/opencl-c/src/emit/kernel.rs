@@ -61,7 +61,13 @@ impl ModuleEmitter<'_> {
     ) {
         let name = self.interner.text(function.name);
         let operands = [EXECUTION_MODEL, entry.0];
-        push_string(&mut self.words.entry_points, op::ENTRY_POINT, &operands, name, interface);
+        push_string(
+            &mut self.words.entry_points,
+            op::ENTRY_POINT,
+            &operands,
+            name,
+            interface,
+        );
         if let Some([x, y, z]) = kernel.reqd_work_group_size {
             self.execution_mode(entry, execution_mode::LOCAL_SIZE, &[x, y, z]);
         }
@@ -120,7 +126,10 @@ impl ModuleEmitter<'_> {
             }
             text
         };
-        let types = list("kernel_arg_type", &mut kernel.args.iter().map(|arg| &arg.type_name));
+        let types = list(
+            "kernel_arg_type",
+            &mut kernel.args.iter().map(|arg| &arg.type_name),
+        );
         let qualifiers = list(
             "kernel_arg_type_qual",
             &mut kernel.args.iter().map(|arg| &arg.qualifiers),

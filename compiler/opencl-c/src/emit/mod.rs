@@ -52,8 +52,7 @@ pub fn emit(
 ) -> Vec<u32> {
     let hir = (&module.functions[..], &module.globals[..]);
     let has_half = device.has("cl_khr_fp16");
-    let mut emitter =
-        ModuleEmitter::new(module.types, hir, options, interner, lines, has_half);
+    let mut emitter = ModuleEmitter::new(module.types, hir, options, interner, lines, has_half);
     emitter.module(module.no_contraction);
     for (loc, message) in std::mem::take(&mut emitter.errors) {
         diags.error(loc, message);

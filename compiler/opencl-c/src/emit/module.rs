@@ -2,11 +2,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Lines;
+use super::calls::Calls;
 use super::function::FunctionEmitter;
 use super::types::Structure;
 use super::words::{Id, Words, push, push_string};
-use super::Lines;
-use super::calls::Calls;
 use crate::hir::{Function, FunctionId, Global, GlobalId, Inline, Linkage, Local};
 use crate::options::Options;
 use crate::spirv::{capability, decoration, op, storage};
@@ -37,6 +37,8 @@ pub(super) struct ModuleEmitter<'a> {
     /// Types and constants by opcode, type and operands.
     interned: FxHashMap<Box<[u32]>, Id>,
     key: Vec<u32>,
+    /// The bits of scalar constants.
+    constant_bits: FxHashMap<Id, u64>,
     pub constants_in_memory: FxHashMap<Id, Id>,
     pub function_ids: Vec<Id>,
     pub global_ids: Vec<Option<Id>>,
@@ -80,6 +82,7 @@ impl<'a> ModuleEmitter<'a> {
             undeclared_pointers: Vec::new(),
             interned: FxHashMap::default(),
             key: Vec::new(),
+            constant_bits: FxHashMap::default(),
             constants_in_memory: FxHashMap::default(),
             function_ids,
             global_ids: vec![None; hir_globals.len()],
@@ -110,7 +113,21 @@ impl<'a> ModuleEmitter<'a> {
         globals.extend(ty.map(|ty| ty.0));
         globals.push(id.0);
         globals.extend_from_slice(operands);
+        match (opcode, operands) {
+            (op::CONSTANT_NULL, _) => self.constant_bits.insert(id, 0),
+            (op::CONSTANT, &[low]) => self.constant_bits.insert(id, low.into()),
+            (op::CONSTANT, &[low, high]) => {
+                let bits = u64::from(high) << 32 | u64::from(low);
+                self.constant_bits.insert(id, bits)
+            }
+            _ => None,
+        };
         id
+    }
+
+    /// The value of an integer that is a constant, extended by zeros.
+    pub fn int_value(&self, id: Id) -> Option<u64> {
+        self.constant_bits.get(&id).copied()
     }
 
     pub fn capability(&mut self, capability: u32) {
@@ -236,7 +253,13 @@ impl<'a> ModuleEmitter<'a> {
             Some(&id) => id,
             None => {
                 let id = self.words.id();
-                push_string(&mut self.words.strings, op::STRING, &[id.0], &place.file, &[]);
+                push_string(
+                    &mut self.words.strings,
+                    op::STRING,
+                    &[id.0],
+                    &place.file,
+                    &[],
+                );
                 self.files.insert(place.file, id);
                 id
             }

@@ -5,9 +5,7 @@ use super::words::{Id, push, push_string};
 use crate::ast::Access;
 use crate::hir::Function;
 use crate::spirv::{capability, decoration, op, storage};
-use crate::types::{
-    ImageDim, OpaqueType, RecordId, Scalar, Space, Type, TypeId, Types,
-};
+use crate::types::{ImageDim, OpaqueType, RecordId, Scalar, Space, Type, TypeId, Types};
 
 /// Where a field of a record is.
 #[derive(Clone, Copy, Debug)]
@@ -177,7 +175,11 @@ impl ModuleEmitter<'_> {
                 return id;
             }
             let id = self.words.id();
-            push(&mut self.words.globals, op::TYPE_FORWARD_POINTER, &[id.0, class]);
+            push(
+                &mut self.words.globals,
+                op::TYPE_FORWARD_POINTER,
+                &[id.0, class],
+            );
             self.forward_pointers.insert((pointee, space), id);
             self.undeclared_pointers.push((pointee, space));
             return id;
@@ -240,7 +242,11 @@ impl ModuleEmitter<'_> {
             let id = self.forward_pointers[&(pointee, space)];
             let pointee = self.type_id(pointee);
             let class = storage_class(space);
-            push(&mut self.words.globals, op::TYPE_POINTER, &[id.0, class, pointee.0]);
+            push(
+                &mut self.words.globals,
+                op::TYPE_POINTER,
+                &[id.0, class, pointee.0],
+            );
         }
     }
 
@@ -258,8 +264,14 @@ impl ModuleEmitter<'_> {
     /// wants otherwise there are bytes in between, and where it wants less the structure is packed.
     fn structure(&mut self, record: RecordId) -> Structure {
         let definition = &self.types.records[record.0 as usize];
-        let (size, fields) = (definition.size, definition.fields.clone().unwrap_or_default());
-        let ids: Vec<Id> = fields.iter().map(|field| self.type_id(field.ty.ty)).collect();
+        let (size, fields) = (
+            definition.size,
+            definition.fields.clone().unwrap_or_default(),
+        );
+        let ids: Vec<Id> = fields
+            .iter()
+            .map(|field| self.type_id(field.ty.ty))
+            .collect();
         let parts: Vec<(u64, u64)> = fields
             .iter()
             .map(|field| {
@@ -269,7 +281,10 @@ impl ModuleEmitter<'_> {
             .collect();
         let natural = parts.iter().map(|&(_, align)| align).max().unwrap_or(1);
         let packed = size % natural != 0
-            || fields.iter().zip(&parts).any(|(field, &(_, align))| field.offset % align != 0);
+            || fields
+                .iter()
+                .zip(&parts)
+                .any(|(field, &(_, align))| field.offset % align != 0);
         let mut members = Vec::new();
         let mut places = Vec::new();
         let mut end = 0u64;
@@ -278,7 +293,11 @@ impl ModuleEmitter<'_> {
                 places.push(Member::Offset(field.offset));
                 continue;
             }
-            let next = if packed { end } else { end.next_multiple_of(align) };
+            let next = if packed {
+                end
+            } else {
+                end.next_multiple_of(align)
+            };
             if next != field.offset {
                 members.push((self.padding_type(field.offset - end), None));
             }
@@ -286,7 +305,11 @@ impl ModuleEmitter<'_> {
             members.push((ids[at], Some(at as u32)));
             end = field.offset + size;
         }
-        let next = if packed { end } else { end.next_multiple_of(natural) };
+        let next = if packed {
+            end
+        } else {
+            end.next_multiple_of(natural)
+        };
         if next != size {
             members.push((self.padding_type(size - end), None));
         }
