@@ -1,4 +1,7 @@
-// RUN: execute -cl-std=CL3.0 -ext=__opencl_c_atomic_order_acq_rel,__opencl_c_atomic_order_seq_cst,__opencl_c_atomic_scope_device,__opencl_c_generic_address_space,__opencl_c_ext_fp32_global_atomic_add,__opencl_c_ext_fp32_global_atomic_min_max,cl_khr_global_int32_base_atomics
+// RUN: execute -cl-std=CL3.0 -ext=__opencl_c_atomic_order_acq_rel,__opencl_c_atomic_order_seq_cst
+// RUN: execute -ext=__opencl_c_atomic_scope_device,__opencl_c_generic_address_space
+// RUN: execute -ext=__opencl_c_ext_fp32_global_atomic_add
+// RUN: execute -ext=__opencl_c_ext_fp32_global_atomic_min_max,cl_khr_global_int32_base_atomics
 // Atomic functions of every generation (OpenCL C Specification, "Atomic Functions", "Legacy Atomic
 // Functions").
 // run:

@@ -1,4 +1,8 @@
-// RUN: execute -cl-std=CL3.0 -ext=__opencl_c_work_group_collective_functions,__opencl_c_subgroups,cl_khr_work_group_uniform_arithmetic,cl_khr_subgroup_ballot,cl_khr_subgroup_non_uniform_vote,cl_khr_subgroup_non_uniform_arithmetic,cl_khr_subgroup_clustered_reduce,cl_khr_subgroup_shuffle,cl_khr_subgroup_rotate,cl_intel_subgroups
+// RUN: execute -cl-std=CL3.0 -ext=__opencl_c_work_group_collective_functions,__opencl_c_subgroups
+// RUN: execute -ext=cl_khr_work_group_uniform_arithmetic,cl_khr_subgroup_ballot
+// RUN: execute -ext=cl_khr_subgroup_non_uniform_vote,cl_khr_subgroup_non_uniform_arithmetic
+// RUN: execute -ext=cl_khr_subgroup_clustered_reduce,cl_khr_subgroup_shuffle
+// RUN: execute -ext=cl_khr_subgroup_rotate,cl_intel_subgroups
 // OpenCL C Specification, "Work-group Collective Functions".
 // run:
 // global: 4
@@ -23,7 +27,8 @@ kernel void work_group(global int *in, global int *out) {
 // subgroup: 4
 // arg: buffer i32 [3 1 4 1]
 // arg: buffer i32 zero 44
-// expect: 1 i32 [9 9 9 9 0 1 1 1 4 4 4 4 4 4 5 5 1 4 1 3 1 3 1 4 3 4 8 9 2 2 2 2 1 0 0 0 1 1 1 1 4 4 4 4]
+// expect: 1 i32 [9 9 9 9 0 1 1 1 4 4 4 4 4 4 5 5 1 4 1 3 1 3 1 4
+//    3 4 8 9 2 2 2 2 1 0 0 0 1 1 1 1 4 4 4 4]
 kernel void sub_group(global int *in, global int *out) {
     int id = get_sub_group_local_id(), x = in[id];
     out[id] = sub_group_reduce_add(x);

@@ -1,4 +1,5 @@
-// RUN: execute -cl-std=CL3.0 -ext=__opencl_c_images,__opencl_c_read_write_images,__opencl_c_3d_image_writes
+// RUN: execute -cl-std=CL3.0 -ext=__opencl_c_images,__opencl_c_read_write_images
+// RUN: execute -ext=__opencl_c_3d_image_writes
 // OpenCL C Specification, "Image Read, Write and Query Functions".
 // run: texels
 // arg: image 2d 2x2 rgba signed_int8 i8 [1 2 3 4 -5 -6 -7 -8 9 10 11 12 13 14 15 16]

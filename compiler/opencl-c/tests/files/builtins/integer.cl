@@ -1,4 +1,5 @@
-// RUN: execute -cl-std=CL3.0 -ext=__opencl_c_integer_dot_product_input_4x8bit,__opencl_c_integer_dot_product_input_4x8bit_packed,cl_khr_extended_bit_ops
+// RUN: execute -cl-std=CL3.0 -ext=__opencl_c_integer_dot_product_input_4x8bit
+// RUN: execute -ext=__opencl_c_integer_dot_product_input_4x8bit_packed,cl_khr_extended_bit_ops
 // OpenCL C Specification, "Integer Dot Product", "Extended Bit Operations".
 // run:
 // arg: buffer i32 zero 9
