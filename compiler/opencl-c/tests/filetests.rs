@@ -2,8 +2,8 @@
 //!
 //! Comments in the file say what is done with it and what must come of it:
 //!
-//! - `// RUN: preprocess` writes the preprocessed text without line markers, `// RUN: check` looks
-//!   for errors only. After the word may come `-cl-std=...`, `-DNAME=VALUE`, `-UNAME`, `-Werror`,
+//! - `// RUN: preprocess` writes the preprocessed text without line markers, `// RUN: print-hir` the
+//!   typed tree, `// RUN: check` looks for errors only. After the word may come `-cl-std=...`, `-DNAME=VALUE`, `-UNAME`, `-Werror`,
 //!   `-Wno-NAME` and `-ext=NAME,NAME` for what the device has.
 //! - `// HEADER: name text` is a header in memory; `\n` in the text ends a line.
 //! - `// OUT: text` is a line of the output. These are all lines that are not empty, in order,
@@ -15,11 +15,12 @@
 use std::path::{Path, PathBuf};
 
 use brolga_opencl_c::options::Define;
-use brolga_opencl_c::{Device, Input, Options, Std, check, preprocess};
+use brolga_opencl_c::{Device, Input, Options, Std, check, hir, preprocess};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Preprocess,
+    PrintHir,
     Check,
 }
 
@@ -61,6 +62,7 @@ fn parse(source: &str) -> Test {
                 let mut words = rest.split_whitespace();
                 test.action = match words.next() {
                     Some("preprocess") => Action::Preprocess,
+                    Some("print-hir") => Action::PrintHir,
                     Some("check") => Action::Check,
                     other => panic!("no such action: {other:?}"),
                 };
@@ -141,6 +143,13 @@ fn run(path: &Path) -> Result<(), String> {
         Action::Check => {
             let checked = check(&input, &test.options, &test.device);
             (checked.module.map(|_| String::new()), checked.log)
+        }
+        Action::PrintHir => {
+            let checked = check(&input, &test.options, &test.device);
+            let tree = checked
+                .module
+                .map(|module| hir::print::print(&module, &checked.interner));
+            (tree, checked.log)
         }
     };
     if told(&log) != test.diagnostics {

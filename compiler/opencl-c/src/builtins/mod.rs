@@ -69,6 +69,7 @@ pub enum Unresolved {
 #[derive(Clone, Debug)]
 pub struct Call {
     pub lowering: Lowering,
-    /// The functions of arguments that are blocks, by argument number.
+    /// The functions of arguments that are blocks, by argument number. Arguments behind the block
+    /// are sizes of local memory, each a `uint`.
     pub blocks: Vec<(usize, hir::FunctionId)>,
 }

@@ -14,6 +14,13 @@ impl Sema<'_> {
             _ if self.is_error(operand.ty.ty) => return false,
             Place::Value(_) | Place::Function => "expression is not assignable".to_owned(),
             Place::Object(address, _) | Place::Lanes { address, .. } => {
+                if self.is_capture(address) {
+                    self.diags.error(
+                        span,
+                        "variable is not assignable (missing __block type specifier)",
+                    );
+                    return false;
+                }
                 let in_constant = self.space_of(self.type_of(address)) == Space::Constant;
                 if operand.ty.quals.is_const || in_constant {
                     match self.kind_of(address) {
@@ -51,6 +58,14 @@ impl Sema<'_> {
     ) -> Operand {
         let target = self.expr(left);
         let source = self.expr(right);
+        if matches!(self.types.get(target.ty.ty), Type::Block(_)) {
+            let (left, right) = (self.quote(target.ty), self.quote(source.ty));
+            self.diags.error(
+                span,
+                format!("invalid operands to binary expression ({left} and {right})"),
+            );
+            return self.error(span);
+        }
         if !self.check_modifiable(target, span) {
             return self.error(span);
         }

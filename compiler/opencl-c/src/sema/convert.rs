@@ -268,7 +268,13 @@ impl Sema<'_> {
             let inner = self.retype(value, inner, loc);
             return self.assign_value(inner, span, to, goal);
         }
-        self.incompatible(from, to, span, goal);
+        if self.block_type(from).is_some() && self.block_type(to).is_some() {
+            let text = self.goal_text(from, to, goal);
+            self.diags
+                .error(span, format!("incompatible block pointer types {text}"));
+        } else {
+            self.incompatible(from, to, span, goal);
+        }
         self.add(ExprKind::Undefined, to, loc)
     }
 

@@ -113,6 +113,9 @@ impl Sema<'_> {
         let in_function = into.is_some();
         let text = self.text(name);
         let ty = self.check_variable(ty, &text, loc);
+        if let Type::Block(_) = self.types.get(ty.ty) {
+            self.check_block_variable(is_extern, declaration.init.is_some(), loc);
+        }
         // `static` and `constant` variables of functions live as long as those outside.
         let space = match space {
             Some(Space::Generic) => {
@@ -370,7 +373,7 @@ impl Sema<'_> {
             Space::Local if !self.body.is_kernel => {
                 "non-kernel function variable cannot be declared in local address space"
             }
-            Space::Local if self.scopes.depth() > 2 => {
+            Space::Local if self.scopes.depth() > self.body.base + 2 => {
                 "variables in the local address space can only be declared in the outermost \
                  scope of a kernel function"
             }
@@ -414,6 +417,9 @@ impl Sema<'_> {
         {
             let operand = self.expr(expr);
             let value = self.assignable(operand, ty.ty, Goal::Init);
+            if let ExprKind::Local(local) = *self.kind_of(address) {
+                self.note_block(local, value);
+            }
             let access = self.access(ty, align);
             let kind = ExprKind::Store {
                 pointer: address,

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Sema;
+use super::block::BlockBody;
 use super::scope::Meaning;
 use crate::ast::{self, Chunk, DeclId, Storage};
 use crate::hir::{self, FunctionId, Inline, LabelId, Linkage, LocalId};
@@ -45,6 +46,14 @@ pub(super) struct Body {
     pub loops: u32,
     /// What `break` leaves: loops and `switch` statements around.
     pub breakable: u32,
+    /// The depth of the scopes around it.
+    pub base: u32,
+    /// What the body of a block has besides.
+    pub block: Option<BlockBody>,
+    /// How many blocks were made in it.
+    pub blocks: u32,
+    /// The functions that variables of block type stand for.
+    pub known_blocks: FxHashMap<LocalId, FunctionId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +88,7 @@ impl Body {
                 is_pure: false,
                 is_const: false,
                 kernel: None,
+                block: None,
                 loc: Loc::default(),
             },
             id: None,
@@ -89,6 +99,10 @@ impl Body {
             switches: Vec::new(),
             loops: 0,
             breakable: 0,
+            base: 0,
+            block: None,
+            blocks: 0,
+            known_blocks: FxHashMap::default(),
         }
     }
 }
@@ -369,7 +383,7 @@ impl Sema<'_> {
         self.module.functions[id.0 as usize] = done.function;
     }
 
-    fn params(&mut self, declarator: &ast::Declarator) {
+    pub(super) fn params(&mut self, declarator: &ast::Declarator) {
         let Some(Chunk::Function { params, .. }) = declarator.chunks.first() else {
             return;
         };

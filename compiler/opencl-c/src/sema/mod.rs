@@ -11,6 +11,7 @@
 //!   expressions
 //! - `convert.rs`: implicit and explicit conversions
 //! - `stmt.rs`: statements
+//! - `block.rs`: blocks
 //! - `consteval.rs`: the value of constant expressions
 //! - `names.rs`: types as diagnostics write them
 //!
@@ -20,6 +21,7 @@
 //! Open [`analyze`] first, then `expr.rs`.
 
 mod assign;
+mod block;
 mod call;
 mod consteval;
 mod convert;
@@ -76,7 +78,9 @@ pub fn analyze(
         prototypes: Vec::new(),
         calls: Vec::new(),
         bases: FxHashMap::default(),
+        param_types: FxHashMap::default(),
         body: Body::new(Symbol::default(), Types::VOID.into()),
+        outer: Vec::new(),
         in_function: false,
         rounding: None,
         has_fp64: false,
@@ -113,8 +117,12 @@ struct Sema<'a> {
     calls: Vec<(hir::FunctionId, hir::FunctionId, Loc)>,
     /// What each list of specifiers means: it is looked at once.
     bases: FxHashMap<ast::SpecId, Base>,
+    /// The types of parameters; each has specifiers of its own.
+    param_types: FxHashMap<ast::SpecId, QualType>,
     /// The function being analysed; outside one, a place for expressions of constants.
     body: Body,
+    /// Functions that wait for the end of a block in them, outermost first.
+    outer: Vec<Body>,
     in_function: bool,
     /// `SELECT_ROUNDING_MODE` in force.
     rounding: Option<RoundingMode>,

@@ -56,7 +56,9 @@ impl Types {
                 )
             }
             Type::Block(function) => {
-                self.declare((*function).into(), None, format!("(^{inner})"), interner)
+                let quals = if ty.quals.is_const { "const" } else { "" };
+                let inner = join(format!("(__generic ^{quals}"), inner) + ")";
+                self.declare((*function).into(), None, inner, interner)
             }
             _ => {
                 let mut text = qualifiers(ty.quals);

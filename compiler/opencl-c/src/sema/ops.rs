@@ -5,7 +5,7 @@ use super::{Operand, Place, Sema};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::hir::{self, Comparison, Constant, ExprId, ExprKind};
 use crate::token::{Loc, Span};
-use crate::types::{Scalar, Type, TypeId, Types};
+use crate::types::{QualType, Scalar, Type, TypeId, Types};
 
 impl Sema<'_> {
     pub(super) fn value(&self, id: ExprId, span: Span) -> Operand {
@@ -69,10 +69,7 @@ impl Sema<'_> {
                 Some(self.truth_value(not, result, loc))
             }
             (UnaryOp::Not, None)
-                if matches!(
-                    self.types.get(self.type_of(value)),
-                    Type::Pointer { .. } | Type::Block(_)
-                ) =>
+                if matches!(self.types.get(self.type_of(value)), Type::Pointer { .. }) =>
             {
                 let truth = self.truth(value, loc);
                 let not = self.negate(truth, Types::TRUTH, loc);
@@ -82,15 +79,17 @@ impl Sema<'_> {
         };
         match result {
             Some(id) => self.value(id, span),
-            None => {
-                let name = self.quote(self.type_of(value));
-                self.diags.error(
-                    span,
-                    format!("invalid argument type {name} to unary expression"),
-                );
-                self.error(span)
-            }
+            None => self.invalid_unary(self.type_of(value).into(), span),
         }
+    }
+
+    fn invalid_unary(&mut self, ty: QualType, span: Span) -> Operand {
+        let name = self.quote(ty);
+        self.diags.error(
+            span,
+            format!("invalid argument type {name} to unary expression"),
+        );
+        self.error(span)
     }
 
     fn negate(&mut self, truth: ExprId, ty: TypeId, loc: Loc) -> ExprId {
@@ -134,6 +133,7 @@ impl Sema<'_> {
                 }
             }
             Type::Error => self.error(span),
+            Type::Block(_) => self.invalid_unary(self.type_of(value).into(), span),
             _ => {
                 let name = self.quote(self.type_of(value));
                 self.diags.error(
@@ -151,6 +151,14 @@ impl Sema<'_> {
             return self.error(span);
         }
         match operand.place {
+            Place::Object(..) if matches!(self.types.get(operand.ty.ty), Type::Block(_)) => {
+                self.invalid_unary(operand.ty, span)
+            }
+            Place::Object(address, _) if self.is_capture(address) => {
+                self.diags
+                    .error(span, "taking address of a capture is not allowed");
+                self.error(span)
+            }
             Place::Object(address, _) => {
                 self.note_escape(address);
                 // The address of a variable knows the pointee without qualifiers.
@@ -777,6 +785,13 @@ impl Sema<'_> {
     ) -> ExprId {
         let (x, y) = (self.type_of(a), self.type_of(b));
         if self.is_error(x) || self.is_error(y) {
+            return self.error_value(loc);
+        }
+        if self.block_type(x).is_some() || self.block_type(y).is_some() {
+            self.diags.error(
+                spans.0.to(spans.1),
+                "block type cannot be used as expression in ternary expression in OpenCL",
+            );
             return self.error_value(loc);
         }
         let (a, b) = if x == y {
