@@ -59,10 +59,12 @@ impl Sema<'_> {
         let target = self.expr(left);
         let source = self.expr(right);
         if matches!(self.types.get(target.ty.ty), Type::Block(_)) {
-            let (left, right) = (self.quote(target.ty), self.quote(source.ty));
+            return self.invalid_operands(target.ty, source.ty, span);
+        }
+        if self.is_atomic(target) || self.is_atomic(source) {
             self.diags.error(
                 span,
-                format!("invalid operands to binary expression ({left} and {right})"),
+                "atomic variable can be assigned to a variable only in global address space",
             );
             return self.error(span);
         }
@@ -231,6 +233,9 @@ impl Sema<'_> {
     ) -> Operand {
         let target = self.expr(left);
         let source = self.expr(right);
+        if self.is_atomic(target) || self.is_atomic(source) {
+            return self.invalid_operands(target.ty, source.ty, span);
+        }
         let right = self.rvalue(source);
         if !self.check_modifiable(target, span) {
             return self.error(span);
@@ -292,6 +297,9 @@ impl Sema<'_> {
         loc: Loc,
     ) -> Operand {
         let target = self.expr(inner);
+        if self.is_atomic(target) {
+            return self.invalid_unary(target.ty, span);
+        }
         if !self.check_modifiable(target, span) {
             return self.error(span);
         }

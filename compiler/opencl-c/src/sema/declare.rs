@@ -135,6 +135,13 @@ impl Sema<'_> {
             }
             None => Space::Private,
         };
+        let is_atomic = matches!(self.types.get(ty.ty), Type::Atomic(_));
+        if is_atomic && declaration.init.is_some() && space != Space::Global {
+            self.diags.error(
+                loc,
+                "atomic variable can be initialized to a variable only in global address space",
+            );
+        }
         let align = self
             .aligned(&declaration.declarator.attributes)
             .max(self.aligned(&specs.attributes))

@@ -41,6 +41,9 @@ impl Sema<'_> {
             _ => {}
         }
         let operand = self.expr(inner);
+        if self.is_atomic(operand) {
+            return self.invalid_unary(operand.ty, span);
+        }
         let value = self.rvalue(operand);
         if self.is_error(self.type_of(value)) {
             return self.error(span);
@@ -83,7 +86,7 @@ impl Sema<'_> {
         }
     }
 
-    fn invalid_unary(&mut self, ty: QualType, span: Span) -> Operand {
+    pub(super) fn invalid_unary(&mut self, ty: QualType, span: Span) -> Operand {
         let name = self.quote(ty);
         self.diags.error(
             span,
@@ -221,10 +224,15 @@ impl Sema<'_> {
         }
         let mut left = self.expr(at);
         for (node, op, right) in spine.into_iter().rev() {
-            let value = self.rvalue(left);
             let right = self.expr(right);
-            let right_value = self.rvalue(right);
             let (span, loc) = (ast[node].span, ast[node].loc);
+            // "OpenCL C does not support operators with atomic types."
+            if self.is_atomic(left) || self.is_atomic(right) {
+                left = self.invalid_operands(left.ty, right.ty, left.span.to(right.span));
+                continue;
+            }
+            let value = self.rvalue(left);
+            let right_value = self.rvalue(right);
             let spans = (left.span, right.span);
             let result = self.binary(op, value, right_value, spans, loc);
             left = self.value(result, span);
@@ -241,6 +249,9 @@ impl Sema<'_> {
         loc: Loc,
     ) -> Operand {
         let (left, right) = (self.expr(left), self.expr(right));
+        if self.is_atomic(left) || self.is_atomic(right) {
+            return self.invalid_operands(left.ty, right.ty, span);
+        }
         let (a, b) = (self.rvalue(left), self.rvalue(right));
         let is_and = op == BinaryOp::LogicalAnd;
         if self.is_error(self.type_of(a)) || self.is_error(self.type_of(b)) {
@@ -273,7 +284,7 @@ impl Sema<'_> {
                 )
         };
         if !scalar(self, a) || !scalar(self, b) {
-            return self.invalid_operands(a, b, span);
+            return self.invalid_values(a, b, span);
         }
         let (a, b) = (self.truth(a, loc), self.truth(b, loc));
         let kind = if is_and {
@@ -290,8 +301,12 @@ impl Sema<'_> {
         self.value(id, span)
     }
 
-    fn invalid_operands(&mut self, a: ExprId, b: ExprId, span: Span) -> Operand {
-        let (a, b) = (self.quote(self.type_of(a)), self.quote(self.type_of(b)));
+    fn invalid_values(&mut self, a: ExprId, b: ExprId, span: Span) -> Operand {
+        self.invalid_operands(self.type_of(a).into(), self.type_of(b).into(), span)
+    }
+
+    pub(super) fn invalid_operands(&mut self, a: QualType, b: QualType, span: Span) -> Operand {
+        let (a, b) = (self.quote(a), self.quote(b));
         self.diags.error(
             span,
             format!("invalid operands to binary expression ({a} and {b})"),
@@ -309,7 +324,7 @@ impl Sema<'_> {
     ) -> Option<(ExprId, ExprId, Scalar, u8)> {
         let span = spans.0.to(spans.1);
         let (Some((x, m)), Some((y, n))) = (self.arithmetic_of(a), self.arithmetic_of(b)) else {
-            self.invalid_operands(a, b, span);
+            self.invalid_values(a, b, span);
             return None;
         };
         if m == 1 && n == 1 {
@@ -383,7 +398,7 @@ impl Sema<'_> {
             (BinaryOp::Add, false, true) => return self.pointer_add(b, a, false, span, loc),
             (BinaryOp::Sub, true, true) => return self.pointer_difference(a, b, span, loc),
             (_, true, _) | (_, _, true) => {
-                let operand = self.invalid_operands(a, b, span);
+                let operand = self.invalid_values(a, b, span);
                 return self.rvalue(operand);
             }
             _ => {}
@@ -392,7 +407,7 @@ impl Sema<'_> {
             return self.shift(op, a, b, spans, loc);
         }
         let (Some((x, _)), Some((y, _))) = (self.arithmetic_of(a), self.arithmetic_of(b)) else {
-            let operand = self.invalid_operands(a, b, span);
+            let operand = self.invalid_values(a, b, span);
             return self.rvalue(operand);
         };
         let integers_only = matches!(
@@ -400,7 +415,7 @@ impl Sema<'_> {
             BinaryOp::Rem | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor
         );
         if integers_only && (x.is_float() || y.is_float()) {
-            let operand = self.invalid_operands(a, b, span);
+            let operand = self.invalid_values(a, b, span);
             return self.rvalue(operand);
         }
         let Some((a, b, scalar, lanes)) = self.balance(a, b, spans, loc) else {
@@ -455,11 +470,11 @@ impl Sema<'_> {
     ) -> ExprId {
         let span = spans.0.to(spans.1);
         let (Some((x, m)), Some((y, n))) = (self.arithmetic_of(a), self.arithmetic_of(b)) else {
-            let operand = self.invalid_operands(a, b, span);
+            let operand = self.invalid_values(a, b, span);
             return self.rvalue(operand);
         };
         if x.is_float() || y.is_float() || (m > 1 && n > 1 && m != n) {
-            let operand = self.invalid_operands(a, b, span);
+            let operand = self.invalid_values(a, b, span);
             return self.rvalue(operand);
         }
         if m == 1 && n > 1 {
@@ -507,7 +522,7 @@ impl Sema<'_> {
     ) -> ExprId {
         let is_index = matches!(self.arithmetic_of(index), Some((s, 1)) if s.is_integer());
         if !is_index {
-            let operand = self.invalid_operands(pointer, index, span);
+            let operand = self.invalid_values(pointer, index, span);
             return self.rvalue(operand);
         }
         let ty = self.type_of(pointer);
@@ -670,7 +685,7 @@ impl Sema<'_> {
                 Some((self.cast(operand, y.into(), span), b))
             }
             _ => {
-                self.invalid_operands(a, b, span);
+                self.invalid_values(a, b, span);
                 None
             }
         }

@@ -85,6 +85,10 @@ impl Sema<'_> {
             }
             TypeSpec::Auto => Types::INT.into(),
             TypeSpec::Atomic(name) => {
+                self.diags.error(
+                    loc,
+                    "the '_Atomic' type specifier is not supported in OpenCL C",
+                );
                 let inner = self.type_name(name).0.ty;
                 self.types.intern(Type::Atomic(inner)).into()
             }
