@@ -190,6 +190,7 @@ impl Sema<'_> {
         let tag = self.interner.intern("__block_literal");
         self.types.records.push(Record {
             tag: Some(tag),
+            typedef_name: None,
             is_union: false,
             loc,
             fields: None,
@@ -373,7 +374,9 @@ impl Sema<'_> {
             self.unknown_block(callee.span);
             return self.error(span);
         };
-        if let Some(caller) = self.body.id {
+        if let Some(caller) = self.body.id
+            && self.unevaluated == 0
+        {
             self.calls.push((caller, function, loc));
         }
         let kind = ExprKind::CallBlock {

@@ -1,6 +1,7 @@
 //! Calls: of functions, of overloads, of built-in functions.
 
 use super::convert::Goal;
+use super::expr::did_you_mean;
 use super::scope::Meaning;
 use super::{Operand, Place, Sema};
 use crate::ast;
@@ -231,7 +232,7 @@ impl Sema<'_> {
             .zip(&ty.params)
             .map(|(operand, &param)| self.assignable(operand, param, Goal::Pass))
             .collect();
-        if !self.in_function {
+        if !self.in_function || self.unevaluated > 0 {
             let id = self.add(ExprKind::Undefined, ty.result.ty, loc);
             return self.value(id, span);
         }
@@ -268,7 +269,13 @@ impl Sema<'_> {
         };
         match builtins::resolve(&text, &args, &mut self.types, &environment) {
             Err(Unresolved::Unknown) => {
-                let message = format!("use of undeclared identifier '{text}'");
+                let declared = self.scopes.names().map(|name| self.text(name));
+                let candidates: Vec<String> = builtins::names()
+                    .map(str::to_owned)
+                    .chain(declared)
+                    .collect();
+                let more = did_you_mean(&text, &candidates);
+                let message = format!("use of undeclared identifier '{text}'{more}");
                 self.diags.error(name_span, message);
                 self.error(span)
             }

@@ -94,6 +94,17 @@ impl Sema<'_> {
                     .note(before.loc, "previous definition is here");
             }
         }
+        match *self.types.get(ty.ty) {
+            Type::Record(id) => {
+                let record = &mut self.types.records[id.0 as usize];
+                record.typedef_name.get_or_insert(name);
+            }
+            Type::Enum(id) => {
+                let of = &mut self.types.enums[id.0 as usize];
+                of.typedef_name.get_or_insert(name);
+            }
+            _ => {}
+        }
         self.scopes.declare(name, Meaning::Typedef(ty, space), loc);
     }
 

@@ -15,9 +15,9 @@ impl Sema<'_> {
 
     /// An expression whose value is not wanted, only its type.
     pub(super) fn unevaluated(&mut self, id: ast::ExprId) -> Operand {
-        let calls = self.calls.len();
+        self.unevaluated += 1;
         let operand = self.expr(id);
-        self.calls.truncate(calls);
+        self.unevaluated -= 1;
         operand
     }
 

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::Sema;
 use super::block::BlockBody;
+use super::mangle::mangle;
 use super::scope::Meaning;
 use crate::ast::{self, Chunk, DeclId, Storage};
 use crate::hir::{self, FunctionId, Inline, LabelId, Linkage, LocalId};
@@ -176,11 +177,17 @@ impl Sema<'_> {
             },
             None => None,
         };
+        let elsewhere = self.function_groups.get(&name).copied();
         let Some(group) = group else {
+            if let Some(group) = elsewhere {
+                self.scopes.declare(name, Meaning::Function(group), loc);
+                return self.redeclare(group, new);
+            }
             let index = self.prototypes.len() as u32;
             self.prototypes.push(new);
             let group = self.groups.len() as u32;
             self.groups.push(vec![index]);
+            self.function_groups.insert(name, group);
             self.scopes.declare(name, Meaning::Function(group), loc);
             return Some(index);
         };
@@ -270,16 +277,8 @@ impl Sema<'_> {
         if !prototype.overloadable {
             return prototype.name;
         }
-        let mut text = self.interner.text(prototype.name).to_owned();
-        for &param in &prototype.ty.params {
-            text.push('.');
-            text.push_str(
-                &self
-                    .types
-                    .name(param.into(), self.interner)
-                    .replace(' ', ""),
-            );
-        }
+        let name = self.interner.text(prototype.name);
+        let text = mangle(name, &prototype.ty.params, &self.types, self.interner);
         self.interner.intern(&text)
     }
 
