@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::diag::Diagnostics;
 use crate::options::{Device, Options};
-use crate::{parse, pp, sema};
+use crate::{emit, parse, pp, sema};
 
 /// What is compiled.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +52,52 @@ pub fn check(input: &Input<'_>, options: &Options, device: &Device) -> Checked {
         log,
         files_read: unit.files_read,
         interner: unit.interner,
+    }
+}
+
+/// What compiling a source gave.
+#[derive(Debug)]
+pub struct Compiled {
+    /// A SPIR-V 1.6 module; `None` after an error.
+    pub words: Option<Vec<u32>>,
+    /// Diagnostics as text; empty when there is nothing to say.
+    pub log: String,
+    /// Files on disk that the result depends on.
+    pub files_read: Vec<PathBuf>,
+}
+
+/// Compiles a source to SPIR-V.
+pub fn compile(input: &Input<'_>, options: &Options, device: &Device) -> Compiled {
+    let mut diags = diagnostics(options);
+    let mut unit = pp::preprocess(input, options, device, &mut diags);
+    let ast = parse::parse(&unit.tokens, &mut unit.interner, options, &mut diags);
+    let module = sema::analyze(
+        &ast,
+        &unit.tokens,
+        &mut unit.interner,
+        options,
+        device,
+        &mut diags,
+    );
+    let mut words = None;
+    if !diags.has_errors() {
+        let lines = options.debug_info.then_some(emit::Lines {
+            tokens: &unit.tokens,
+            map: &unit.map,
+        });
+        let context = (options, device);
+        words = Some(emit::emit(
+            module,
+            &unit.interner,
+            lines,
+            context,
+            &mut diags,
+        ));
+    }
+    Compiled {
+        words: words.filter(|_| !diags.has_errors()),
+        log: diags.render(&unit.tokens, &unit.map, &unit.interner),
+        files_read: unit.files_read,
     }
 }
 

@@ -26,6 +26,7 @@ pub mod ast;
 pub mod builtins;
 pub mod compile;
 pub mod diag;
+pub mod emit;
 mod float;
 pub mod hir;
 pub mod lex;
@@ -39,5 +40,5 @@ pub mod symbol;
 pub mod token;
 pub mod types;
 
-pub use compile::{Checked, Input, check, preprocess};
+pub use compile::{Checked, Compiled, Input, check, compile, preprocess};
 pub use options::{Device, Options, Std};

@@ -3,23 +3,110 @@
 
 /// Instructions.
 pub mod op {
+    pub const ALL: u16 = 155;
+    pub const ANY: u16 = 154;
+    pub const ASSUME_TRUE_KHR: u16 = 5630;
+    pub const ATOMIC_AND: u16 = 240;
+    pub const ATOMIC_COMPARE_EXCHANGE: u16 = 230;
+    pub const ATOMIC_EXCHANGE: u16 = 229;
+    pub const ATOMIC_FLAG_CLEAR: u16 = 319;
+    pub const ATOMIC_FLAG_TEST_AND_SET: u16 = 318;
+    pub const ATOMIC_F_ADD_EXT: u16 = 6035;
+    pub const ATOMIC_F_MAX_EXT: u16 = 5615;
+    pub const ATOMIC_F_MIN_EXT: u16 = 5614;
+    pub const ATOMIC_I_ADD: u16 = 234;
+    pub const ATOMIC_I_DECREMENT: u16 = 233;
+    pub const ATOMIC_I_INCREMENT: u16 = 232;
+    pub const ATOMIC_I_SUB: u16 = 235;
+    pub const ATOMIC_LOAD: u16 = 227;
+    pub const ATOMIC_OR: u16 = 241;
+    pub const ATOMIC_STORE: u16 = 228;
+    pub const ATOMIC_S_MAX: u16 = 238;
+    pub const ATOMIC_S_MIN: u16 = 236;
+    pub const ATOMIC_U_MAX: u16 = 239;
+    pub const ATOMIC_U_MIN: u16 = 237;
+    pub const ATOMIC_XOR: u16 = 242;
+    pub const BITCAST: u16 = 124;
+    pub const BITWISE_AND: u16 = 199;
+    pub const BITWISE_OR: u16 = 197;
+    pub const BITWISE_XOR: u16 = 198;
+    pub const BIT_FIELD_INSERT: u16 = 201;
+    pub const BIT_FIELD_S_EXTRACT: u16 = 202;
+    pub const BIT_FIELD_U_EXTRACT: u16 = 203;
+    pub const BIT_REVERSE: u16 = 204;
+    pub const BRANCH: u16 = 249;
+    pub const BRANCH_CONDITIONAL: u16 = 250;
+    pub const BUILD_NDRANGE: u16 = 304;
+    pub const CAPABILITY: u16 = 17;
     pub const CAPTURE_EVENT_PROFILING_INFO: u16 = 302;
+    pub const COMMIT_READ_PIPE: u16 = 280;
+    pub const COMMIT_WRITE_PIPE: u16 = 281;
+    pub const COMPOSITE_CONSTRUCT: u16 = 80;
+    pub const COMPOSITE_EXTRACT: u16 = 81;
+    pub const COMPOSITE_INSERT: u16 = 82;
+    pub const CONSTANT: u16 = 43;
+    pub const CONSTANT_COMPOSITE: u16 = 44;
+    pub const CONSTANT_COMPOSITE_CONTINUED_INTEL: u16 = 6091;
+    pub const CONSTANT_FALSE: u16 = 42;
+    pub const CONSTANT_NULL: u16 = 46;
+    pub const CONSTANT_SAMPLER: u16 = 45;
+    pub const CONSTANT_TRUE: u16 = 41;
+    pub const CONTROL_BARRIER: u16 = 224;
+    pub const CONVERT_F_TO_S: u16 = 110;
+    pub const CONVERT_F_TO_U: u16 = 109;
+    pub const CONVERT_PTR_TO_U: u16 = 117;
+    pub const CONVERT_S_TO_F: u16 = 111;
+    pub const CONVERT_U_TO_F: u16 = 112;
+    pub const CONVERT_U_TO_PTR: u16 = 120;
+    pub const COPY_MEMORY_SIZED: u16 = 64;
     pub const CREATE_USER_EVENT: u16 = 299;
+    pub const DECORATE: u16 = 71;
+    pub const DOT: u16 = 148;
+    pub const ENQUEUE_KERNEL: u16 = 292;
+    pub const ENQUEUE_MARKER: u16 = 291;
+    pub const ENTRY_POINT: u16 = 15;
+    pub const EXECUTION_MODE: u16 = 16;
+    pub const EXPECT_KHR: u16 = 5631;
+    pub const EXTENSION: u16 = 10;
+    pub const EXT_INST: u16 = 12;
+    pub const EXT_INST_IMPORT: u16 = 11;
+    pub const FUNCTION: u16 = 54;
+    pub const FUNCTION_CALL: u16 = 57;
+    pub const FUNCTION_END: u16 = 56;
+    pub const FUNCTION_PARAMETER: u16 = 55;
+    pub const F_ADD: u16 = 129;
+    pub const F_CONVERT: u16 = 115;
+    pub const F_DIV: u16 = 136;
+    pub const F_MUL: u16 = 133;
+    pub const F_NEGATE: u16 = 127;
     pub const F_ORD_EQUAL: u16 = 180;
     pub const F_ORD_GREATER_THAN: u16 = 186;
     pub const F_ORD_GREATER_THAN_EQUAL: u16 = 190;
     pub const F_ORD_LESS_THAN: u16 = 184;
     pub const F_ORD_LESS_THAN_EQUAL: u16 = 188;
     pub const F_ORD_NOT_EQUAL: u16 = 182;
+    pub const F_REM: u16 = 140;
+    pub const F_SUB: u16 = 131;
     pub const F_UNORD_NOT_EQUAL: u16 = 183;
+    pub const GENERIC_CAST_TO_PTR: u16 = 122;
+    pub const GENERIC_CAST_TO_PTR_EXPLICIT: u16 = 123;
+    pub const GENERIC_PTR_MEM_SEMANTICS: u16 = 69;
     pub const GET_DEFAULT_QUEUE: u16 = 303;
     pub const GET_KERNEL_NDRANGE_MAX_SUB_GROUP_SIZE: u16 = 294;
     pub const GET_KERNEL_NDRANGE_SUB_GROUP_COUNT: u16 = 293;
     pub const GET_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: u16 = 296;
     pub const GET_KERNEL_WORK_GROUP_SIZE: u16 = 295;
+    pub const GET_MAX_PIPE_PACKETS: u16 = 284;
+    pub const GET_NUM_PIPE_PACKETS: u16 = 283;
+    pub const GROUP_ALL: u16 = 261;
+    pub const GROUP_ANY: u16 = 262;
+    pub const GROUP_ASYNC_COPY: u16 = 259;
     pub const GROUP_BITWISE_AND_KHR: u16 = 6403;
     pub const GROUP_BITWISE_OR_KHR: u16 = 6404;
     pub const GROUP_BITWISE_XOR_KHR: u16 = 6405;
+    pub const GROUP_BROADCAST: u16 = 263;
+    pub const GROUP_COMMIT_READ_PIPE: u16 = 287;
+    pub const GROUP_COMMIT_WRITE_PIPE: u16 = 288;
     pub const GROUP_F_ADD: u16 = 265;
     pub const GROUP_F_MAX: u16 = 269;
     pub const GROUP_F_MIN: u16 = 266;
@@ -62,24 +149,131 @@ pub mod op {
     pub const GROUP_NON_UNIFORM_S_MIN: u16 = 353;
     pub const GROUP_NON_UNIFORM_U_MAX: u16 = 357;
     pub const GROUP_NON_UNIFORM_U_MIN: u16 = 354;
+    pub const GROUP_RESERVE_READ_PIPE_PACKETS: u16 = 285;
+    pub const GROUP_RESERVE_WRITE_PIPE_PACKETS: u16 = 286;
     pub const GROUP_S_MAX: u16 = 271;
     pub const GROUP_S_MIN: u16 = 268;
     pub const GROUP_U_MAX: u16 = 270;
     pub const GROUP_U_MIN: u16 = 267;
+    pub const GROUP_WAIT_EVENTS: u16 = 260;
+    pub const IMAGE_QUERY_FORMAT: u16 = 101;
+    pub const IMAGE_QUERY_LEVELS: u16 = 106;
+    pub const IMAGE_QUERY_ORDER: u16 = 102;
+    pub const IMAGE_QUERY_SAMPLES: u16 = 107;
+    pub const IMAGE_QUERY_SIZE: u16 = 104;
+    pub const IMAGE_QUERY_SIZE_LOD: u16 = 103;
+    pub const IMAGE_READ: u16 = 98;
+    pub const IMAGE_SAMPLE_EXPLICIT_LOD: u16 = 88;
+    pub const IMAGE_WRITE: u16 = 99;
+    pub const IN_BOUNDS_ACCESS_CHAIN: u16 = 66;
+    pub const IN_BOUNDS_PTR_ACCESS_CHAIN: u16 = 70;
     pub const IS_FINITE: u16 = 158;
     pub const IS_INF: u16 = 157;
     pub const IS_NAN: u16 = 156;
     pub const IS_NORMAL: u16 = 159;
+    pub const IS_VALID_EVENT: u16 = 300;
+    pub const IS_VALID_RESERVE_ID: u16 = 282;
+    pub const I_ADD: u16 = 128;
+    pub const I_EQUAL: u16 = 170;
+    pub const I_MUL: u16 = 132;
+    pub const I_NOT_EQUAL: u16 = 171;
+    pub const I_SUB: u16 = 130;
+    pub const LABEL: u16 = 248;
+    pub const LINE: u16 = 8;
+    pub const LOAD: u16 = 61;
+    pub const LOGICAL_EQUAL: u16 = 164;
+    pub const LOGICAL_NOT: u16 = 168;
+    pub const LOGICAL_NOT_EQUAL: u16 = 165;
+    pub const LOOP_MERGE: u16 = 246;
+    pub const MEMBER_NAME: u16 = 6;
+    pub const MEMORY_BARRIER: u16 = 225;
+    pub const MEMORY_MODEL: u16 = 14;
+    pub const NAME: u16 = 5;
+    pub const NOT: u16 = 200;
     pub const ORDERED: u16 = 162;
+    pub const PHI: u16 = 245;
+    pub const PTR_CAST_TO_GENERIC: u16 = 121;
+    pub const READ_CLOCK_KHR: u16 = 5056;
+    pub const READ_PIPE: u16 = 274;
     pub const RELEASE_EVENT: u16 = 298;
+    pub const RESERVED_READ_PIPE: u16 = 276;
+    pub const RESERVED_WRITE_PIPE: u16 = 277;
+    pub const RESERVE_READ_PIPE_PACKETS: u16 = 278;
+    pub const RESERVE_WRITE_PIPE_PACKETS: u16 = 279;
     pub const RETAIN_EVENT: u16 = 297;
+    pub const RETURN: u16 = 253;
+    pub const RETURN_VALUE: u16 = 254;
+    pub const SAMPLED_IMAGE: u16 = 86;
+    pub const SAT_CONVERT_S_TO_U: u16 = 118;
+    pub const SAT_CONVERT_U_TO_S: u16 = 119;
+    pub const SELECT: u16 = 169;
     pub const SET_USER_EVENT_STATUS: u16 = 301;
+    pub const SHIFT_LEFT_LOGICAL: u16 = 196;
+    pub const SHIFT_RIGHT_ARITHMETIC: u16 = 195;
+    pub const SHIFT_RIGHT_LOGICAL: u16 = 194;
     pub const SIGN_BIT_SET: u16 = 160;
+    pub const SOURCE: u16 = 3;
+    pub const SPEC_CONSTANT_OP: u16 = 52;
+    pub const STORE: u16 = 62;
+    pub const STRING: u16 = 7;
+    pub const SUBGROUP_BLOCK_READ_INTEL: u16 = 5575;
+    pub const SUBGROUP_BLOCK_WRITE_INTEL: u16 = 5576;
+    pub const SUBGROUP_IMAGE_BLOCK_READ_INTEL: u16 = 5577;
+    pub const SUBGROUP_IMAGE_BLOCK_WRITE_INTEL: u16 = 5578;
     pub const SUBGROUP_SHUFFLE_DOWN_INTEL: u16 = 5572;
     pub const SUBGROUP_SHUFFLE_INTEL: u16 = 5571;
     pub const SUBGROUP_SHUFFLE_UP_INTEL: u16 = 5573;
     pub const SUBGROUP_SHUFFLE_XOR_INTEL: u16 = 5574;
+    pub const SU_DOT: u16 = 4452;
+    pub const SU_DOT_ACC_SAT: u16 = 4455;
+    pub const SWITCH: u16 = 251;
+    pub const S_CONVERT: u16 = 114;
+    pub const S_DIV: u16 = 135;
+    pub const S_DOT: u16 = 4450;
+    pub const S_DOT_ACC_SAT: u16 = 4453;
+    pub const S_GREATER_THAN: u16 = 173;
+    pub const S_GREATER_THAN_EQUAL: u16 = 175;
+    pub const S_LESS_THAN: u16 = 177;
+    pub const S_LESS_THAN_EQUAL: u16 = 179;
+    pub const S_NEGATE: u16 = 126;
+    pub const S_REM: u16 = 138;
+    pub const TYPE_ARRAY: u16 = 28;
+    pub const TYPE_BOOL: u16 = 20;
+    pub const TYPE_DEVICE_EVENT: u16 = 35;
+    pub const TYPE_EVENT: u16 = 34;
+    pub const TYPE_FLOAT: u16 = 22;
+    pub const TYPE_FORWARD_POINTER: u16 = 39;
+    pub const TYPE_FUNCTION: u16 = 33;
+    pub const TYPE_IMAGE: u16 = 25;
+    pub const TYPE_INT: u16 = 21;
+    pub const TYPE_NAMED_BARRIER: u16 = 327;
+    pub const TYPE_OPAQUE: u16 = 31;
+    pub const TYPE_PIPE: u16 = 38;
+    pub const TYPE_POINTER: u16 = 32;
+    pub const TYPE_QUEUE: u16 = 37;
+    pub const TYPE_RESERVE_ID: u16 = 36;
+    pub const TYPE_SAMPLED_IMAGE: u16 = 27;
+    pub const TYPE_SAMPLER: u16 = 26;
+    pub const TYPE_STRUCT: u16 = 30;
+    pub const TYPE_VECTOR: u16 = 23;
+    pub const TYPE_VOID: u16 = 19;
+    pub const UNDEF: u16 = 1;
     pub const UNORDERED: u16 = 163;
+    pub const UNREACHABLE: u16 = 255;
+    pub const U_CONVERT: u16 = 113;
+    pub const U_DIV: u16 = 134;
+    pub const U_DOT: u16 = 4451;
+    pub const U_DOT_ACC_SAT: u16 = 4454;
+    pub const U_GREATER_THAN: u16 = 172;
+    pub const U_GREATER_THAN_EQUAL: u16 = 174;
+    pub const U_LESS_THAN: u16 = 176;
+    pub const U_LESS_THAN_EQUAL: u16 = 178;
+    pub const U_MOD: u16 = 137;
+    pub const VARIABLE: u16 = 59;
+    pub const VECTOR_EXTRACT_DYNAMIC: u16 = 77;
+    pub const VECTOR_INSERT_DYNAMIC: u16 = 78;
+    pub const VECTOR_SHUFFLE: u16 = 79;
+    pub const WRITE_PIPE: u16 = 275;
 }
 
 /// Instructions of OpenCL.std, under their own names.
@@ -181,6 +375,7 @@ pub mod std {
     pub const pown: u16 = 49;
     pub const powr: u16 = 50;
     pub const prefetch: u16 = 185;
+    pub const printf: u16 = 184;
     pub const radians: u16 = 100;
     pub const remainder: u16 = 51;
     pub const remquo: u16 = 52;
@@ -238,23 +433,25 @@ pub mod std {
     pub const vload_half: u16 = 173;
     pub const vload_halfn: u16 = 174;
     pub const vloada_halfn: u16 = 179;
+    pub const vloadn: u16 = 171;
     pub const vstore_half: u16 = 175;
     pub const vstore_half_r: u16 = 176;
     pub const vstore_halfn: u16 = 177;
     pub const vstore_halfn_r: u16 = 178;
     pub const vstorea_halfn: u16 = 180;
     pub const vstorea_halfn_r: u16 = 181;
+    pub const vstoren: u16 = 172;
 }
 
 /// Built-in variables.
 pub mod builtin {
-    pub const GLOBAL_LINEAR_ID: u32 = 34;
-    pub const LOCAL_INVOCATION_INDEX: u32 = 29;
     pub const ENQUEUED_WORKGROUP_SIZE: u32 = 32;
     pub const GLOBAL_INVOCATION_ID: u32 = 28;
+    pub const GLOBAL_LINEAR_ID: u32 = 34;
     pub const GLOBAL_OFFSET: u32 = 33;
     pub const GLOBAL_SIZE: u32 = 31;
     pub const LOCAL_INVOCATION_ID: u32 = 27;
+    pub const LOCAL_INVOCATION_INDEX: u32 = 29;
     pub const NUM_ENQUEUED_SUBGROUPS: u32 = 39;
     pub const NUM_SUBGROUPS: u32 = 38;
     pub const NUM_WORKGROUPS: u32 = 24;
@@ -272,9 +469,72 @@ pub mod builtin {
     pub const WORK_DIM: u32 = 30;
 }
 
+/// Capabilities.
+pub mod capability {
+    pub const ADDRESSES: u32 = 4;
+    pub const ATOMIC_FLOAT16_ADD_EXT: u32 = 6095;
+    pub const ATOMIC_FLOAT16_MIN_MAX_EXT: u32 = 5616;
+    pub const ATOMIC_FLOAT32_ADD_EXT: u32 = 6033;
+    pub const ATOMIC_FLOAT32_MIN_MAX_EXT: u32 = 5612;
+    pub const ATOMIC_FLOAT64_ADD_EXT: u32 = 6034;
+    pub const ATOMIC_FLOAT64_MIN_MAX_EXT: u32 = 5613;
+    pub const BIT_INSTRUCTIONS: u32 = 6025;
+    pub const DEVICE_ENQUEUE: u32 = 19;
+    pub const DOT_PRODUCT: u32 = 6019;
+    pub const DOT_PRODUCT_INPUT_4X8_BIT: u32 = 6017;
+    pub const DOT_PRODUCT_INPUT_4X8_BIT_PACKED: u32 = 6018;
+    pub const EXPECT_ASSUME_KHR: u32 = 5629;
+    pub const FLOAT16: u32 = 9;
+    pub const FLOAT16_BUFFER: u32 = 8;
+    pub const FLOAT64: u32 = 10;
+    pub const GENERIC_POINTER: u32 = 38;
+    pub const GROUPS: u32 = 18;
+    pub const GROUP_NON_UNIFORM: u32 = 61;
+    pub const GROUP_NON_UNIFORM_ARITHMETIC: u32 = 63;
+    pub const GROUP_NON_UNIFORM_BALLOT: u32 = 64;
+    pub const GROUP_NON_UNIFORM_CLUSTERED: u32 = 67;
+    pub const GROUP_NON_UNIFORM_ROTATE_KHR: u32 = 6026;
+    pub const GROUP_NON_UNIFORM_SHUFFLE: u32 = 65;
+    pub const GROUP_NON_UNIFORM_SHUFFLE_RELATIVE: u32 = 66;
+    pub const GROUP_NON_UNIFORM_VOTE: u32 = 62;
+    pub const GROUP_UNIFORM_ARITHMETIC_KHR: u32 = 6400;
+    pub const IMAGE_BASIC: u32 = 13;
+    pub const IMAGE_MIPMAP: u32 = 15;
+    pub const IMAGE_READ_WRITE: u32 = 14;
+    pub const INT16: u32 = 22;
+    pub const INT64: u32 = 11;
+    pub const INT64_ATOMICS: u32 = 12;
+    pub const INT8: u32 = 39;
+    pub const KERNEL: u32 = 6;
+    pub const LINKAGE: u32 = 5;
+    pub const LITERAL_SAMPLER: u32 = 20;
+    pub const LONG_COMPOSITES_INTEL: u32 = 6089;
+    pub const NAMED_BARRIER: u32 = 59;
+    pub const PIPES: u32 = 17;
+    pub const SAMPLED1D: u32 = 43;
+    pub const SAMPLED_BUFFER: u32 = 46;
+    pub const SHADER_CLOCK_KHR: u32 = 5055;
+    pub const SUBGROUP_BUFFER_BLOCK_IO_INTEL: u32 = 5569;
+    pub const SUBGROUP_DISPATCH: u32 = 58;
+    pub const SUBGROUP_IMAGE_BLOCK_IO_INTEL: u32 = 5570;
+    pub const SUBGROUP_SHUFFLE_INTEL: u32 = 5568;
+    pub const VECTOR16: u32 = 7;
+}
+
+/// What an instruction on images is given besides its operands.
+pub mod image_operands {
+    pub const GRAD: u32 = 0x4;
+    pub const LOD: u32 = 0x2;
+    pub const SAMPLE: u32 = 0x40;
+    pub const SIGN_EXTEND: u32 = 0x1000;
+    pub const ZERO_EXTEND: u32 = 0x2000;
+}
+
 /// Scopes of execution and memory.
 pub mod scope {
+    pub const CROSS_DEVICE: u32 = 0;
     pub const DEVICE: u32 = 1;
+    pub const INVOCATION: u32 = 4;
     pub const SUBGROUP: u32 = 3;
     pub const WORKGROUP: u32 = 2;
 }
@@ -283,7 +543,21 @@ pub mod scope {
 pub mod semantics {
     pub const ACQUIRE: u32 = 2;
     pub const ACQUIRE_RELEASE: u32 = 8;
+    pub const CROSS_WORKGROUP_MEMORY: u32 = 0x200;
+    pub const IMAGE_MEMORY: u32 = 0x800;
     pub const RELEASE: u32 = 4;
+    pub const SEQUENTIALLY_CONSISTENT: u32 = 0x10;
+    pub const WORKGROUP_MEMORY: u32 = 0x100;
+}
+
+/// Storage classes.
+pub mod storage {
+    pub const CROSS_WORKGROUP: u32 = 5;
+    pub const FUNCTION: u32 = 7;
+    pub const GENERIC: u32 = 8;
+    pub const INPUT: u32 = 1;
+    pub const UNIFORM_CONSTANT: u32 = 0;
+    pub const WORKGROUP: u32 = 4;
 }
 
 /// What group instructions do.
@@ -292,4 +566,51 @@ pub mod group_operation {
     pub const EXCLUSIVE_SCAN: u32 = 2;
     pub const INCLUSIVE_SCAN: u32 = 1;
     pub const REDUCE: u32 = 0;
+}
+
+/// Decorations, and the attributes of parameters.
+pub mod decoration {
+    pub const ALIGNMENT: u32 = 44;
+    pub const BUILT_IN: u32 = 11;
+    pub const BY_VAL: u32 = 2;
+    pub const CONSTANT: u32 = 22;
+    pub const C_PACKED: u32 = 10;
+    pub const FP_FAST_MATH_MODE: u32 = 40;
+    pub const FP_ROUNDING_MODE: u32 = 39;
+    pub const FUNC_PARAM_ATTR: u32 = 38;
+    pub const LINKAGE_ATTRIBUTES: u32 = 41;
+    pub const NO_ALIAS: u32 = 4;
+    pub const NO_SIGNED_WRAP: u32 = 4469;
+    pub const SATURATED_CONVERSION: u32 = 28;
+    pub const SRET: u32 = 3;
+}
+
+/// Modes of entry points.
+pub mod execution_mode {
+    pub const CONTRACTION_OFF: u32 = 31;
+    pub const LOCAL_SIZE: u32 = 17;
+    pub const LOCAL_SIZE_HINT: u32 = 18;
+    pub const SUBGROUP_SIZE: u32 = 35;
+    pub const VEC_TYPE_HINT: u32 = 30;
+}
+
+/// Kinds of linkage.
+pub mod linkage {
+    pub const EXPORT: u32 = 0;
+    pub const IMPORT: u32 = 1;
+    pub const LINK_ONCE_ODR: u32 = 2;
+}
+
+/// Bits of `OpLoopMerge`.
+pub mod loop_control {
+    pub const DONT_UNROLL: u32 = 2;
+    pub const PARTIAL_COUNT: u32 = 0x100;
+    pub const UNROLL: u32 = 1;
+}
+
+/// Bits of memory operands.
+pub mod memory {
+    pub const ALIGNED: u32 = 2;
+    pub const NONTEMPORAL: u32 = 4;
+    pub const VOLATILE: u32 = 1;
 }

@@ -1,22 +1,24 @@
-//! OpenCL C on the command line: preprocesses (`-E`), prints the syntax tree (`--print-ast`) or the
-//! typed tree (`--print-hir`), or checks a source and tells what is wrong with it.
+//! OpenCL C on the command line: source in, a SPIR-V module or diagnostics out.
 //!
 //! The exit status is 0, 1 after an error in the source, and 2 after one in the command line.
 
 use std::io::Read;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use brolga_opencl_c::options::Define;
-use brolga_opencl_c::{Device, Input, Options, Std, check, preprocess};
+use brolga_opencl_c::{Device, Input, Options, Std, check, compile, preprocess};
 
 const USAGE: &str = "\
 brolga-clc [options] FILE.cl     (- reads standard input)
 
-  -E                  write the preprocessed source; -P leaves line markers out
-  -fsyntax-only       check the source (what is done without an option)
+  -o FILE             write the module there (otherwise to FILE.spv)
+  -c                  leave functions and variables to be linked to (without it, the program is whole)
+  -E                  write the preprocessed source to standard output or -o's file; -P leaves line
+                      markers out
+  -fsyntax-only       check the source
   --print-ast         write the syntax tree
   --print-hir         write the typed tree
-  -o FILE             write there instead of to standard output
   -D NAME[=VALUE], -U NAME, -I DIRECTORY, -include FILE, -x cl
   -cl-std=CL1.0|CL1.1|CL1.2|CL2.0|CL3.0|CL3.1
   -cl-single-precision-constant, -cl-fast-relaxed-math, -cl-finite-math-only, -cl-denorms-are-zero,
@@ -27,6 +29,7 @@ brolga-clc [options] FILE.cl     (- reads standard input)
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
+    Compile,
     Check,
     Preprocess,
     PrintAst,
@@ -74,11 +77,14 @@ fn value(
 
 fn parse(mut rest: impl Iterator<Item = String>) -> Result<Arguments, String> {
     let mut arguments = Arguments {
-        action: Action::Check,
+        action: Action::Compile,
         markers: true,
         input: String::new(),
         output: None,
-        options: Options::default(),
+        options: Options {
+            whole_program: true,
+            ..Options::default()
+        },
         device: Device {
             version: 310,
             ..Device::default()
@@ -88,6 +94,7 @@ fn parse(mut rest: impl Iterator<Item = String>) -> Result<Arguments, String> {
         let options = &mut arguments.options;
         match argument.as_str() {
             "-E" => arguments.action = Action::Preprocess,
+            "-c" => options.whole_program = false,
             "-P" => arguments.markers = false,
             "-fsyntax-only" => arguments.action = Action::Check,
             "--print-ast" => arguments.action = Action::PrintAst,
@@ -161,6 +168,21 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     };
     let (options, device) = (&arguments.options, &arguments.device);
     let (text, log) = match arguments.action {
+        Action::Compile => {
+            let compiled = compile(&input, options, device);
+            eprint!("{}", compiled.log);
+            let Some(words) = compiled.words else {
+                return Ok(ExitCode::from(1));
+            };
+            let output = match (&arguments.output, arguments.input.as_str()) {
+                (Some(path), _) => PathBuf::from(path),
+                (None, "-") => return Err("a module from standard input wants -o".to_owned()),
+                (None, input) => PathBuf::from(input).with_extension("spv"),
+            };
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            std::fs::write(&output, bytes).map_err(|why| format!("{}: {why}", output.display()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
         Action::Preprocess => preprocess(&input, options, device, arguments.markers),
         Action::PrintAst => brolga_opencl_c::compile::syntax_tree(&input, options, device),
         Action::Check | Action::PrintHir => {

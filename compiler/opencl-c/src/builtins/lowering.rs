@@ -246,5 +246,6 @@ pub enum Enqueue {
     Plain(u16),
     /// A Boolean as `bool`.
     IsValidEvent,
-    NdRange,
+    /// Of so many dimensions.
+    NdRange(u8),
 }

@@ -69,7 +69,19 @@ pub enum Unresolved {
 #[derive(Clone, Debug)]
 pub struct Call {
     pub lowering: Lowering,
-    /// The functions of arguments that are blocks, by argument number. Arguments behind the block
-    /// are sizes of local memory, each a `uint`.
-    pub blocks: Vec<(usize, hir::FunctionId)>,
+    /// The arguments that are blocks. Arguments behind a block are sizes of local memory, each a
+    /// `uint`.
+    pub blocks: Vec<BlockArgument>,
+}
+
+/// An argument that is a block, which is known when it is compiled (OpenCL C Specification,
+/// "Blocks").
+#[derive(Clone, Copy, Debug)]
+pub struct BlockArgument {
+    /// Its number.
+    pub argument: usize,
+    pub function: hir::FunctionId,
+    /// Bytes and alignment of the record that is the argument's value.
+    pub size: u64,
+    pub align: u64,
 }

@@ -325,8 +325,8 @@ pub enum ExprKind {
     /// lives as long as a variable of the scope around; `captures` are the values of its fields. A
     /// block without captures is a [`Constant::Block`].
     ///
-    /// What enqueues a block names its function in [`builtins::Call::blocks`]; the size and the
-    /// alignment of the parameter are those of the record.
+    /// What enqueues a block names its function, and the size and alignment of the record, in
+    /// [`builtins::Call::blocks`].
     Block {
         function: FunctionId,
         record: TypeId,

@@ -257,7 +257,7 @@ impl Printer<'_> {
                 let blocks: String = call
                     .blocks
                     .iter()
-                    .map(|(at, function)| format!("[{at}: f{}]", function.0))
+                    .map(|block| format!("[{}: f{}]", block.argument, block.function.0))
                     .collect();
                 self.list(&format!("builtin{blocks}:{}", ty()), args)
             }

@@ -12,7 +12,7 @@ use super::function::Body;
 use super::specs::Base;
 use super::{Operand, Place, Sema};
 use crate::ast::{self, BlockId, TypeSpec};
-use crate::builtins::{Enqueue, Lowering};
+use crate::builtins::{BlockArgument, Enqueue, Lowering};
 use crate::hir::{Constant, ExprId, ExprKind, FunctionId, LocalId};
 use crate::options::Std;
 use crate::symbol::Symbol;
@@ -414,7 +414,7 @@ impl Sema<'_> {
         lowering: Lowering,
         operands: &[Operand],
         span: Span,
-    ) -> Option<Vec<(usize, FunctionId)>> {
+    ) -> Option<Vec<BlockArgument>> {
         let Lowering::Enqueue(enqueue) = lowering else {
             return Some(Vec::new());
         };
@@ -467,7 +467,17 @@ impl Sema<'_> {
         }
         let value = self.rvalue(block);
         match self.known_block(value) {
-            Some(function) => Some(vec![(at, function)]),
+            Some(function) => {
+                let record = self.module.functions[function.0 as usize].block;
+                let layout = record.and_then(|record| self.types.layout(record));
+                let (size, align) = layout.unwrap_or((0, 1));
+                Some(vec![BlockArgument {
+                    argument: at,
+                    function,
+                    size,
+                    align,
+                }])
+            }
             None => {
                 self.unknown_block(block.span);
                 None

@@ -27,8 +27,24 @@ const BUDGET: u64 = 20_000_000;
 /// What was expected and what came instead, for the first thing that is wrong.
 pub fn run(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-    let test = directives::parse(&text)?;
-    let module = match (load(path, &text), &test.error) {
+    judge(&directives::parse(&text)?, load(path, &text))
+}
+
+/// Runs the SPIR-V that was made of a file whose comments begin with `//`.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_compiled(text: &str, words: &[u32]) -> Result<(), String> {
+    let lines = text.lines().map(|line| match line.strip_prefix("//") {
+        Some(comment) => format!(";{comment}\n"),
+        None => "\n".to_owned(),
+    });
+    let directives = directives::parse(&lines.collect::<String>())?;
+    judge(&directives, translate(&[words]))
+}
+
+fn judge(test: &Test, module: Result<Module, String>) -> Result<(), String> {
+    let module = match (module, &test.error) {
         (Ok(module), None) => module,
         (Ok(_), Some(expected)) => {
             return Err(format!("accepted; expected an error with {expected:?}"));
@@ -47,7 +63,7 @@ pub fn run(path: &Path) -> Result<(), String> {
             return Err(format!("line {}: the run expects nothing", run.line));
         }
         for &engine in Engine::ALL {
-            if let Some(why) = run_in(&module, &test, run, engine).err() {
+            if let Some(why) = run_in(&module, test, run, engine).err() {
                 return Err(format!("{} (line {}): {why}", engine.name(), run.line));
             }
         }
@@ -64,7 +80,11 @@ fn load(path: &Path, text: &str) -> Result<Module, String> {
     }
     let modules: Vec<Vec<u32>> = assemble(text)?;
     let modules: Vec<&[u32]> = modules.iter().map(Vec::as_slice).collect();
-    let module = spirv::translate(&modules, &SpecConstants::new(), &BuildOptions::default())
+    translate(&modules)
+}
+
+fn translate(modules: &[&[u32]]) -> Result<Module, String> {
+    let module = spirv::translate(modules, &SpecConstants::new(), &BuildOptions::default())
         .map_err(|e| e.to_string())?;
     verify::verify_module(&module)?;
     Ok(module)

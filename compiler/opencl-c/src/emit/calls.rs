@@ -1,0 +1,76 @@
+//! Who calls whom.
+
+use crate::hir::{Constant, ExprKind, Function, FunctionId};
+
+pub(super) struct Calls {
+    /// Functions that each function calls, or names as a block.
+    callees: Vec<Vec<FunctionId>>,
+    pub is_called: Vec<bool>,
+}
+
+impl Calls {
+    pub fn new(functions: &[Function]) -> Calls {
+        let mut is_called = vec![false; functions.len()];
+        let mut callees = Vec::with_capacity(functions.len());
+        for function in functions {
+            let mut named = Vec::new();
+            for expr in &function.exprs {
+                match &expr.kind {
+                    ExprKind::Call(callee, _)
+                    | ExprKind::CallBlock {
+                        function: callee, ..
+                    }
+                    | ExprKind::Block {
+                        function: callee, ..
+                    }
+                    | ExprKind::Constant(Constant::Block(callee)) => named.push(*callee),
+                    ExprKind::Builtin(call, _) => {
+                        named.extend(call.blocks.iter().map(|block| block.function));
+                    }
+                    _ => {}
+                }
+            }
+            named.sort_unstable();
+            named.dedup();
+            for callee in &named {
+                is_called[callee.0 as usize] = true;
+            }
+            callees.push(named);
+        }
+        Calls { callees, is_called }
+    }
+
+    /// A function and all that it leads to.
+    pub fn reached_from(&self, root: FunctionId) -> Vec<FunctionId> {
+        self.reached([root].into())
+    }
+
+    fn reached(&self, roots: Vec<FunctionId>) -> Vec<FunctionId> {
+        let mut is_reached = vec![false; self.callees.len()];
+        let mut reached = Vec::new();
+        let mut work = roots;
+        while let Some(function) = work.pop() {
+            if std::mem::replace(&mut is_reached[function.0 as usize], true) {
+                continue;
+            }
+            reached.push(function);
+            work.extend(&self.callees[function.0 as usize]);
+        }
+        reached
+    }
+
+    /// Which functions the module has: those that it defines and those that they call; of a whole
+    /// program only what its kernels reach.
+    pub fn wanted(&self, functions: &[Function], whole_program: bool) -> Vec<bool> {
+        let is_root = |function: &Function| {
+            function.body.is_some() && (!whole_program || function.kernel.is_some())
+        };
+        let ids = (0..functions.len() as u32).map(FunctionId);
+        let roots = ids.filter(|id| is_root(&functions[id.0 as usize]));
+        let mut wanted = vec![false; functions.len()];
+        for id in self.reached(roots.collect()) {
+            wanted[id.0 as usize] = true;
+        }
+        wanted
+    }
+}

@@ -1,0 +1,67 @@
+//! SPIR-V: a typed tree in, a module's words out.
+//!
+//! - `words.rs`: sections and instructions
+//! - `module.rs`: what functions share; `types.rs`, `constants.rs`; `kernel.rs`, entry points
+//! - `function.rs`: a function, its variables and statements; `order.rs`, the order of its blocks;
+//!   `calls.rs`, which functions there are
+//! - `expr.rs`: expressions; `convert.rs`, conversions; `aggregate.rs`, records and arrays
+//! - `builtins/`: what calls of built-in functions become
+//! - `lines.rs`: lines of the source
+//!
+//! Values are what their type is, with these exceptions. `bool` is an integer of 8 bits, and
+//! [`Type::Truth`](crate::types::Type::Truth) is SPIR-V's Boolean. Records and arrays stay in
+//! memory: an expression of such a type is the address of what it yields. Functions take records
+//! by the address of a copy (`ByVal`) and return them through a first parameter (`Sret`), as other
+//! compilers of OpenCL C do.
+//!
+//! A kernel that others call or may be linked to is two functions: its body, and an entry point
+//! that calls it.
+//!
+//! Open [`emit`] first.
+
+mod aggregate;
+mod builtins;
+mod calls;
+mod constants;
+mod convert;
+mod expr;
+mod function;
+mod kernel;
+mod lines;
+mod module;
+mod order;
+mod types;
+mod words;
+
+pub use lines::Lines;
+
+use crate::diag::Diagnostics;
+use crate::hir;
+use crate::options::{Device, Options};
+use crate::spirv::op;
+use crate::symbol::Interner;
+use module::ModuleEmitter;
+
+/// The words of a module. What SPIR-V cannot express becomes an error.
+pub fn emit(
+    module: hir::Module,
+    interner: &Interner,
+    lines: Option<Lines<'_>>,
+    (options, device): (&Options, &Device),
+    diags: &mut Diagnostics,
+) -> Vec<u32> {
+    let hir = (&module.functions[..], &module.globals[..]);
+    let has_half = device.has("cl_khr_fp16");
+    let mut emitter = ModuleEmitter::new(module.types, hir, options, interner, lines, has_half);
+    emitter.module(module.no_contraction);
+    for (loc, message) in std::mem::take(&mut emitter.errors) {
+        diags.error(loc, message);
+    }
+    // OpenCL C, and its version as 100000 times the major number and 1000 times the minor one.
+    let number = options.std.number();
+    let version = number / 100 * 100_000 + number / 10 % 10 * 1000;
+    let mut source = Vec::new();
+    words::push(&mut source, op::SOURCE, &[3, version]);
+    emitter.words.strings.extend(source);
+    emitter.words.finish()
+}
