@@ -71,7 +71,8 @@ pub enum Unresolved {
 #[derive(Clone, Debug)]
 pub struct Call {
     pub lowering: Lowering,
-    /// The arguments that are blocks.
+    /// The arguments that are blocks. Arguments behind a block are sizes of local memory, each a
+    /// `uint`.
     pub blocks: Vec<BlockArgument>,
 }
 
