@@ -180,8 +180,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
                 (None, input) => PathBuf::from(input).with_extension("spv"),
             };
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            std::fs::write(&output, bytes)
-                .map_err(|why| format!("{}: {why}", output.display()))?;
+            std::fs::write(&output, bytes).map_err(|why| format!("{}: {why}", output.display()))?;
             return Ok(ExitCode::SUCCESS);
         }
         Action::Preprocess => preprocess(&input, options, device, arguments.markers),
