@@ -16,7 +16,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
         match &function[id].kind {
             ExprKind::Sequence(all) => {
                 for &one in all {
-                    self.effects(one);
+                    stacker::maybe_grow(128 << 10, 1 << 20, || self.effects(one));
                 }
             }
             ExprKind::Conditional(condition, then, otherwise) => {
