@@ -10,6 +10,12 @@ use crate::symbol::Symbol;
 use crate::token::Loc;
 
 /// An interned, unqualified type.
+/// No array or structure has more bytes.
+pub const MAX_SIZE: u64 = 1 << 40;
+
+/// Arrays and structures nest no deeper, so that what walks a value of a type may recur.
+pub const MAX_DEPTH: u32 = 256;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(pub u32);
 
@@ -219,6 +225,8 @@ pub struct Record {
     pub size: u64,
     pub align: u64,
     pub packed: bool,
+    /// See [`Types::depth`].
+    pub depth: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -381,6 +389,23 @@ impl Types {
             Type::Error => (4, 4),
             Type::Void | Type::Truth(_) | Type::Function(_) => return None,
         })
+    }
+}
+
+impl Types {
+    /// How deeply arrays and structures nest in a type.
+    pub fn depth(&self, mut id: TypeId) -> u32 {
+        let mut depth = 0;
+        loop {
+            match self.get(id) {
+                Type::Array { element, .. } => {
+                    depth += 1;
+                    id = element.ty;
+                }
+                Type::Record(id) => return depth + self.records[id.0 as usize].depth,
+                _ => return depth,
+            }
+        }
     }
 }
 

@@ -13,6 +13,9 @@ use crate::token::{ExpansionId, Loc, Span, Token, TokenStream};
 /// Of longer lines only the part around the caret is shown.
 const MAX_SHOWN: usize = 240;
 
+/// Of longer messages (they quote names) only so many bytes are shown.
+const MAX_MESSAGE: usize = 1000;
+
 /// Of deeper expansions only the outermost and innermost macros are told.
 const MAX_EXPANSIONS: usize = 10;
 
@@ -97,6 +100,16 @@ impl Renderer<'_> {
     }
 
     fn part(&mut self, severity: &str, message: &str, at: At, ranges: &[Bytes]) {
+        let shortened;
+        let message = if message.len() > MAX_MESSAGE {
+            shortened = format!(
+                "{}...",
+                &message[..message.floor_char_boundary(MAX_MESSAGE)]
+            );
+            &shortened
+        } else {
+            message
+        };
         let Some(bytes) = self.bytes(at) else {
             let _ = writeln!(self.out, "{severity}: {message}");
             return;
@@ -327,6 +340,15 @@ mod tests {
             log,
             "k.cl:1:5: warning: odd [-Ww]\na<FF><01> b\n          ^\n1 warning generated.\n"
         );
+    }
+
+    #[test]
+    fn long_messages_are_cut() {
+        let log = log(b"x", |diags, start| {
+            diags.error(Pos(start), "\u{e9}".repeat(5000));
+        });
+        let line = log.lines().next().unwrap();
+        assert!(line.ends_with("\u{e9}...") && line.len() < 1100, "{line}");
     }
 
     #[test]

@@ -134,6 +134,32 @@ pub struct Function {
     pub loc: Loc,
 }
 
+/// Statements nest as deeply as a chain of `else if` is long: they are dropped without recursion.
+impl Drop for Function {
+    fn drop(&mut self) {
+        let mut left = self.body.take().unwrap_or_default();
+        for expr in &mut self.exprs {
+            if let ExprKind::Statements(statements, _) = &mut expr.kind {
+                left.append(statements);
+            }
+        }
+        while let Some(statement) = left.pop() {
+            match statement.kind {
+                StmtKind::Block(body)
+                | StmtKind::Loop { body, .. }
+                | StmtKind::Switch { body, .. } => left.extend(body),
+                StmtKind::If {
+                    then, otherwise, ..
+                } => {
+                    left.extend(then);
+                    left.extend(otherwise);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inline {
     Default,

@@ -56,7 +56,7 @@ impl Parser<'_> {
                 let arg = if self.type_name_at(0) {
                     AttributeArg::Type(self.type_name())
                 } else {
-                    AttributeArg::Expr(self.assignment_expr())
+                    AttributeArg::Expr(self.nested(Self::assignment_expr))
                 };
                 args.push(arg);
                 if self.eat(TokenKind::Comma).is_none() {

@@ -351,7 +351,8 @@ impl Parser<'_> {
     /// A type without a name: specifiers and an abstract declarator.
     pub(super) fn type_name(&mut self) -> TypeNameId {
         let first = self.loc();
-        let specs = self.specifiers();
+        // Types are written in types, with and without brackets of their own: `typeof(typeof(`.
+        let specs = self.nested(Self::specifiers);
         let declarator = self.declarator();
         if let Some((_, loc)) = declarator.name {
             self.diags.error(loc, "type name cannot have a name here");

@@ -419,7 +419,7 @@ impl Parser<'_> {
         let Some(open) = self.expect(TokenKind::LParen, "'(' after '_Generic'") else {
             return self.error_expr();
         };
-        let selector = self.assignment_expr();
+        let selector = self.nested(Self::assignment_expr);
         let mut cases = Vec::new();
         while self.eat(TokenKind::Comma).is_some() {
             let ty = match self.eat_word(sym::DEFAULT) {
@@ -427,7 +427,7 @@ impl Parser<'_> {
                 None => Some(self.type_name()),
             };
             self.expect(TokenKind::Colon, "':'");
-            let value = self.assignment_expr();
+            let value = self.nested(Self::assignment_expr);
             cases.push((ty, value));
         }
         self.expect_close(TokenKind::RParen, ")", open);
@@ -470,7 +470,7 @@ impl Parser<'_> {
         let Some(open) = self.expect(TokenKind::LParen, &format!("'(' after '{name}'")) else {
             return self.error_expr();
         };
-        let value = self.assignment_expr();
+        let value = self.nested(Self::assignment_expr);
         self.expect(TokenKind::Comma, "','");
         let ty = self.type_name();
         self.expect_close(TokenKind::RParen, ")", open);
@@ -497,11 +497,11 @@ impl Parser<'_> {
         let Some(open) = self.expect(TokenKind::LParen, name) else {
             return self.error_expr();
         };
-        let condition = self.assignment_expr();
+        let condition = self.nested(Self::assignment_expr);
         self.expect(TokenKind::Comma, "','");
-        let then = self.assignment_expr();
+        let then = self.nested(Self::assignment_expr);
         self.expect(TokenKind::Comma, "','");
-        let otherwise = self.assignment_expr();
+        let otherwise = self.nested(Self::assignment_expr);
         self.expect_close(TokenKind::RParen, ")", open);
         let value = self.expr(
             ExprKind::ChooseExpr(condition, then, otherwise),

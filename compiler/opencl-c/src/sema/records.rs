@@ -7,7 +7,13 @@ use super::scope::Meaning;
 use crate::ast::{self, Attribute, AttributeArg, Member};
 use crate::symbol::Symbol;
 use crate::token::Loc;
-use crate::types::{Enum, EnumId, Field, QualType, Record, RecordId, Scalar, Type, TypeId, Types};
+use crate::types::{
+    Enum, EnumId, Field, MAX_DEPTH, MAX_SIZE, QualType, Record, RecordId, Scalar, Type, TypeId,
+    Types,
+};
+
+/// The largest alignment that `aligned` may ask for, as in clang.
+const MAX_ALIGN: u64 = 1 << 32;
 
 impl Sema<'_> {
     /// The type that `struct`, `union` with a tag, members or both names.
@@ -70,6 +76,7 @@ impl Sema<'_> {
             size: 0,
             align: 1,
             packed: false,
+            depth: 1,
         });
         let ty = self.types.intern(Type::Record(id));
         if let Some(tag) = tag {
@@ -145,8 +152,19 @@ impl Sema<'_> {
         if let Some(align) = self.aligned(&spec.attributes) {
             layout.align = layout.align.max(align);
         }
+        if layout.size > MAX_SIZE {
+            self.diags.error(spec.span, "structure is too large");
+            layout.size = 0;
+        }
+        let depth = |field: &Field| self.types.depth(field.ty.ty) + 1;
+        let depth = fields.iter().map(depth).max().unwrap_or(1);
+        if depth > MAX_DEPTH {
+            self.diags.error(spec.span, "structures nest too deeply");
+            fields.clear();
+        }
         let record = &mut self.types.records[id.0 as usize];
         record.packed = packed || spec.pack.is_some();
+        record.depth = depth.min(MAX_DEPTH);
         record.align = layout.align;
         record.size = layout.size.next_multiple_of(layout.align);
         record.loc = spec.tag.map_or(spec.span.first, |(_, loc)| loc);
@@ -243,6 +261,11 @@ impl Sema<'_> {
                 }
             };
             match value {
+                Some(value) if value.is_power_of_two() && value > MAX_ALIGN => {
+                    let message =
+                        format!("requested alignment must be {MAX_ALIGN} bytes or smaller");
+                    self.diags.error(attribute.span, message);
+                }
                 Some(value) if value.is_power_of_two() => {
                     align = align.max(Some(value));
                 }
@@ -397,8 +420,9 @@ impl Layout {
             self.size = self.size.max(size);
             return 0;
         }
+        // No member is larger than `MAX_SIZE`, and there are fewer than 2^23 members.
         let offset = self.size.next_multiple_of(align);
-        self.size = offset.saturating_add(size);
+        self.size = offset + size;
         offset
     }
 }

@@ -10,7 +10,8 @@ use crate::options::Std;
 use crate::symbol::Symbol;
 use crate::token::Loc;
 use crate::types::{
-    FunctionType, ImageDim, OpaqueType, QualType, Scalar, Space, Type, TypeId, TypeQuals, Types,
+    FunctionType, ImageDim, MAX_DEPTH, MAX_SIZE, OpaqueType, QualType, Scalar, Space, Type, TypeId,
+    TypeQuals, Types,
 };
 
 /// What specifiers mean; a declarator makes more of it.
@@ -365,6 +366,10 @@ impl Sema<'_> {
                 .error(loc, format!("array of {name} type is invalid in OpenCL"));
             return Types::ERROR.into();
         }
+        if self.types.depth(element.ty) >= MAX_DEPTH {
+            self.diags.error(loc, "arrays nest too deeply");
+            return Types::ERROR.into();
+        }
         let len = match size {
             ArraySize::Unspecified | ArraySize::Star => None,
             ArraySize::Expr(expr) => {
@@ -397,7 +402,7 @@ impl Sema<'_> {
                     return Types::ERROR.into();
                 }
                 let bytes = self.types.layout(element.ty).map_or(0, |(size, _)| size);
-                if bytes.checked_mul(len).is_none_or(|total| total > 1 << 40) {
+                if bytes.checked_mul(len).is_none_or(|total| total > MAX_SIZE) {
                     self.diags.error(span, "array is too large");
                     return Types::ERROR.into();
                 }
