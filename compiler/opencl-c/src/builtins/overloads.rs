@@ -1,6 +1,4 @@
 //! Every overload of the table as a source that calls it, for tests of later stages.
-//!
-//! Blocks are left out, as is what a kernel cannot have: those rows have no source.
 
 use super::lowering::{Image, Lowering};
 use super::signature::{self, Base, Instance, Kin, Spaces, Word};
@@ -25,9 +23,6 @@ pub(crate) fn sources() -> Vec<Source> {
     let mut sources = Vec::new();
     for (number, (need, row)) in rows.enumerate() {
         let words: Vec<Word> = signature::parse(row.signature).collect();
-        if words.iter().any(|word| word.base == Base::Block) {
-            continue;
-        }
         let mut source = Source {
             name: row.name,
             need,
@@ -141,8 +136,15 @@ impl Kernel {
                 self.declarations += &format!("    {} v{at};\n", other_name(ty));
                 format!("v{at}")
             }
-            // `printf`'s, after the format.
-            Base::Variadic => "g[0], *(global float4 *)g".to_owned(),
+            Base::Block if self.row.signature.ends_with("...") => {
+                "^(local void *room) { *(local int *)room = 1; }".to_owned()
+            }
+            Base::Block => "^{ *g = 1; }".to_owned(),
+            // After a format, or the size of a block's argument.
+            Base::Variadic if self.row.lowering == Lowering::Printf => {
+                "g[0], *(global float4 *)g".to_owned()
+            }
+            Base::Variadic => "16u".to_owned(),
             base => format!("((global {} *)g)[{}]", self.type_name(base), at + 1),
         }
     }
