@@ -197,6 +197,7 @@ impl Sema<'_> {
             size: 0,
             align: 1,
             packed: false,
+            depth: 1,
         });
         self.types.intern(Type::Record(id))
     }
@@ -219,7 +220,10 @@ impl Sema<'_> {
                 loc: capture.loc,
             });
         }
+        let depth = |capture: &Capture| self.types.depth(capture.ty.ty) + 1;
+        let depth = captures.iter().map(depth).max().unwrap_or(1);
         let record = &mut self.types.records[id.0 as usize];
+        record.depth = depth;
         record.size = end.next_multiple_of(align);
         record.align = align;
         record.fields = Some(fields);

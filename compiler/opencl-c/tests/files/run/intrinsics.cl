@@ -3,7 +3,7 @@
 // run:
 // arg: buffer i32 [0x01020304 8 0 -1 0x10 3 255 7]
 // arg: buffer i32 zero 14
-// expect: 1 i32 [0x04030201 4 0 32 27 3 1 31 0x80000000 0x20304010 5 0 3 3]
+// expect: 1 i32 [0x04030201 4 0 32 27 3 1 31 0x80000000 0x10203040 5 0 3 3]
 // run: memory
 // arg: buffer i32 [1 2 3 4 5 6 7 8]
 // arg: value i32 12
