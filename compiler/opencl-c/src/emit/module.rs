@@ -48,6 +48,8 @@ pub(super) struct ModuleEmitter<'a> {
     pub used_variables: FxHashSet<Id>,
     /// Those that initialisers refer to.
     pub used_by_variables: FxHashMap<Id, Vec<Id>>,
+    /// An empty list of words, whose memory functions use one after the other.
+    pub spare: Vec<u32>,
     builtin_variables: FxHashMap<u32, Id>,
     opencl_std: Option<Id>,
     files: FxHashMap<std::sync::Arc<str>, Id>,
@@ -89,6 +91,7 @@ impl<'a> ModuleEmitter<'a> {
             globals_begun: FxHashSet::default(),
             used_variables: FxHashSet::default(),
             used_by_variables: FxHashMap::default(),
+            spare: Vec::new(),
             builtin_variables: FxHashMap::default(),
             opencl_std: None,
             files: FxHashMap::default(),
@@ -276,13 +279,15 @@ impl<'a> ModuleEmitter<'a> {
     /// Writes a function. Returns the variables that it refers to.
     fn function(&mut self, function: &'a Function, id: Id) -> Vec<Id> {
         self.used_variables.clear();
-        let words = FunctionEmitter::emit(self, function, id);
-        let section = if function.body.is_some() {
-            &mut self.words.definitions
-        } else {
-            &mut self.words.declarations
-        };
-        section.extend(words);
+        let mut section = std::mem::take(match function.body {
+            Some(_) => &mut self.words.definitions,
+            None => &mut self.words.declarations,
+        });
+        FunctionEmitter::emit(self, function, id, &mut section);
+        match function.body {
+            Some(_) => self.words.definitions = section,
+            None => self.words.declarations = section,
+        }
         let name = self.interner.text(function.name);
         push_string(&mut self.words.names, op::NAME, &[id.0], name, &[]);
         self.used_variables.drain().collect()
@@ -299,7 +304,7 @@ impl<'a> ModuleEmitter<'a> {
                 self.global(GlobalId(index as u32));
             }
         }
-        let calls = Calls::new(functions);
+        let mut calls = Calls::new(functions);
         let wanted = calls.wanted(functions, whole_program);
         let mut variables = vec![Vec::new(); functions.len()];
         for (index, function) in functions.iter().enumerate() {

@@ -2,8 +2,8 @@
 
 use super::Parser;
 use crate::ast::{
-    BinaryOp, BlockLiteral, Chunk, Declarator, Designator, ExprId, ExprKind, TypeName, TypeNameId,
-    UnaryOp,
+    BinaryOp, BlockLiteral, Chunk, Declarator, Designator, ExprId, ExprKind, GenericSelection,
+    Offsetof, TypeName, TypeNameId, UnaryOp,
 };
 use crate::symbol::sym;
 use crate::token::{Loc, TokenKind};
@@ -102,7 +102,11 @@ impl Parser<'_> {
             pending.push((value, then, first, loc));
         }
         for (condition, then, first, loc) in pending.into_iter().rev() {
-            value = self.expr(ExprKind::Conditional(condition, then, value), first, loc);
+            let kind = match then {
+                Some(then) => ExprKind::Conditional(condition, then, value),
+                None => ExprKind::BinaryConditional(condition, value),
+            };
+            value = self.expr(kind, first, loc);
         }
         value
     }
@@ -179,7 +183,7 @@ impl Parser<'_> {
                 let paren = self.expr(ExprKind::Paren(*only), open, open);
                 ExprKind::Cast(ty, paren)
             }
-            _ => ExprKind::CastList(ty, elements),
+            _ => ExprKind::CastList(ty, self.ast.add_list(&elements)),
         };
         let value = self.expr(value, first, first);
         self.postfix_expr(value, first)
@@ -276,7 +280,7 @@ impl Parser<'_> {
             let kind = match self.kind() {
                 TokenKind::LParen => {
                     let args = self.nested(|parser| parser.arguments());
-                    ExprKind::Call(value, args)
+                    ExprKind::Call(value, self.ast.add_list(&args))
                 }
                 TokenKind::LBracket => {
                     let open = self.bump();
@@ -336,7 +340,10 @@ impl Parser<'_> {
                 let number = self.number();
                 self.bump();
                 match number {
-                    Some(number) => self.expr(ExprKind::Number(number), first, first),
+                    Some(number) => {
+                        let number = self.ast.add_number(number);
+                        self.expr(ExprKind::Number(number), first, first)
+                    }
                     None => self.error_expr(),
                 }
             }
@@ -347,7 +354,8 @@ impl Parser<'_> {
             }
             TokenKind::Str => {
                 let bytes = self.strings();
-                self.expr(ExprKind::Str(bytes), first, first)
+                let text = self.ast.add_string(bytes);
+                self.expr(ExprKind::Str(text), first, first)
             }
             TokenKind::LParen if self.is_statement_expr() => {
                 let open = self.bump();
@@ -431,7 +439,8 @@ impl Parser<'_> {
             cases.push((ty, value));
         }
         self.expect_close(TokenKind::RParen, ")", open);
-        let value = self.expr(ExprKind::Generic { selector, cases }, first, first);
+        let selection = Box::new(GenericSelection { selector, cases });
+        let value = self.expr(ExprKind::Generic(selection), first, first);
         self.postfix_expr(value, first)
     }
 
@@ -461,7 +470,8 @@ impl Parser<'_> {
             }
         }
         self.expect_close(TokenKind::RParen, ")", open);
-        self.expr(ExprKind::Offsetof(ty, path), first, first)
+        let of = Box::new(Offsetof { ty, path });
+        self.expr(ExprKind::Offsetof(of), first, first)
     }
 
     /// `name(expression, type)`
