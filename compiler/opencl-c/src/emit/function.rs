@@ -534,13 +534,13 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
     pub(super) fn condition(&mut self, id: ExprId, yes: Id, no: Id) {
         stacker::maybe_grow(128 << 10, 1 << 20, || match self.function[id].kind {
             ExprKind::Negate(inner) => self.condition(inner, no, yes),
-            ExprKind::And(left, right) => {
+            ExprKind::And(left, right) if !self.is_one_condition(left, right) => {
                 let both = self.module.words.id();
                 self.condition(left, both, no);
                 self.begin(both);
                 self.condition(right, yes, no);
             }
-            ExprKind::Or(left, right) => {
+            ExprKind::Or(left, right) if !self.is_one_condition(left, right) => {
                 let other = self.module.words.id();
                 self.condition(left, yes, other);
                 self.begin(other);

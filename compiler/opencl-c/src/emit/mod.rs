@@ -5,7 +5,8 @@
 //!   `kernel.rs`, entry points
 //! - `function.rs`: a function, its variables and statements; `order.rs`, the order of its blocks;
 //!   `calls.rs`, which functions there are
-//! - `expr.rs`: expressions; `convert.rs`, conversions; `aggregate.rs`, records and arrays
+//! - `expr.rs`: expressions; `speculate.rs`, which of them need no blocks; `convert.rs`,
+//!   conversions; `aggregate.rs`, records and arrays
 //! - `builtins/`: what calls of built-in functions become
 //! - `lines.rs`: lines of the source
 //!
@@ -32,6 +33,7 @@ mod kernel;
 mod lines;
 mod module;
 mod order;
+mod speculate;
 mod types;
 mod words;
 
