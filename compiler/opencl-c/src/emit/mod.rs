@@ -42,7 +42,6 @@ pub use lines::Lines;
 use crate::diag::Diagnostics;
 use crate::hir;
 use crate::options::{Device, Options};
-use crate::spirv::op;
 use crate::symbol::Interner;
 use module::ModuleEmitter;
 
@@ -61,11 +60,6 @@ pub fn emit(
     for (loc, message) in std::mem::take(&mut emitter.errors) {
         diags.error(loc, message);
     }
-    // OpenCL C, and its version as 100000 times the major number and 1000 times the minor one.
-    let number = options.std.number();
-    let version = number / 100 * 100_000 + number / 10 % 10 * 1000;
-    let mut source = Vec::new();
-    words::push(&mut source, op::SOURCE, &[3, version]);
-    emitter.words.strings.extend(source);
+    emitter.source();
     emitter.words.finish()
 }

@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(arguments.output.as_deref(), Some("b.spv"));
         assert_eq!(arguments.options.std.number(), 300);
         assert_eq!(arguments.options.defines.len(), 1);
-        assert!(!is_offline(&words("-D --mode a.cl -- --mode=x")));
+        assert!(!is_offline(&words("-DX a.cl -- --mode=x")));
     }
 
     #[test]
