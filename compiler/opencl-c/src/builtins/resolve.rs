@@ -481,7 +481,13 @@ fn best(candidates: &[Candidate], args: usize) -> Result<&Candidate, Vec<&Candid
     let used = args.min(MAX_PARAMS);
     let better = |one: &Candidate, other: &Candidate| {
         let (a, b) = (&one.ranks[..used], &other.ranks[..used]);
-        a.iter().zip(b).all(|(a, b)| a <= b) && a != b
+        // As in clang, pointees that differ outweigh whatever the other arguments say.
+        let wrong = |rank: &Rank| *rank == Rank::Incompatible;
+        let mut pairs = a.iter().zip(b);
+        if pairs.clone().any(|(a, b)| wrong(a) != wrong(b)) {
+            return pairs.all(|(a, b)| !wrong(a) || wrong(b));
+        }
+        pairs.all(|(a, b)| a <= b) && a != b
     };
     let Some(mut winner) = candidates.first() else {
         return Err(Vec::new());
