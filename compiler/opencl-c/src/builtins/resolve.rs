@@ -479,15 +479,15 @@ fn rank_space(pointer: Pointer, space: Space, limits: Limits) -> Option<Rank> {
 /// The candidate that is better than all others; otherwise those that tie.
 fn best(candidates: &[Candidate], args: usize) -> Result<&Candidate, Vec<&Candidate>> {
     let used = args.min(MAX_PARAMS);
+    // However well the other arguments fit: `atomic_add(uint *, int)` is no `int *`'s function.
+    let mistakes_pointee = |one: &Candidate| one.ranks[..used].contains(&Rank::Incompatible);
     let better = |one: &Candidate, other: &Candidate| {
         let (a, b) = (&one.ranks[..used], &other.ranks[..used]);
-        // As in clang, pointees that differ outweigh whatever the other arguments say.
-        let wrong = |rank: &Rank| *rank == Rank::Incompatible;
-        let mut pairs = a.iter().zip(b);
-        if pairs.clone().any(|(a, b)| wrong(a) != wrong(b)) {
-            return pairs.all(|(a, b)| !wrong(a) || wrong(b));
+        match (mistakes_pointee(one), mistakes_pointee(other)) {
+            (false, true) => true,
+            (true, false) => false,
+            _ => a.iter().zip(b).all(|(a, b)| a <= b) && a != b,
         }
-        pairs.all(|(a, b)| a <= b) && a != b
     };
     let Some(mut winner) = candidates.first() else {
         return Err(Vec::new());
