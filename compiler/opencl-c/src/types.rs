@@ -216,6 +216,8 @@ pub struct FunctionType {
 #[derive(Clone, Debug)]
 pub struct Record {
     pub tag: Option<Symbol>,
+    /// The first `typedef` of one without a tag.
+    pub typedef_name: Option<Symbol>,
     pub is_union: bool,
     pub loc: Loc,
     /// `None` until its definition ends.
@@ -239,6 +241,8 @@ pub struct Field {
 #[derive(Clone, Debug)]
 pub struct Enum {
     pub tag: Option<Symbol>,
+    /// The first `typedef` of one without a tag.
+    pub typedef_name: Option<Symbol>,
     pub loc: Loc,
     pub complete: bool,
     /// `Int` or `UInt` (`Long`, `ULong` where values need it).

@@ -2,11 +2,12 @@
 //!
 //! Comments in the file say what is done with it and what must come of it:
 //!
-//! - `// RUN: preprocess` writes the preprocessed text without line markers, `// RUN: check` looks
-//!   for errors only, `// RUN: execute` compiles, and runs kernels in all engines of the compiler's
-//!   file tests: `// run:`, `// arg:`, `// expect:` and so on are the directives that
-//!   `../../tests/README.md` describes. After the word may come `-cl-std=...`, `-DNAME=VALUE`,
-//!   `-UNAME`, `-Werror`, `-Wno-NAME`, `-cl-...` and `-ext=NAME,NAME` for what the device has.
+//! - `// RUN: preprocess` writes the preprocessed text without line markers, `// RUN: print-hir` the
+//!   typed tree, `// RUN: check` looks for errors only, `// RUN: execute` compiles, and runs kernels
+//!   in all engines of the compiler's file tests: `// run:`, `// arg:`, `// expect:` and so on are
+//!   the directives that `../../tests/README.md` describes. After the word may come `-cl-std=...`,
+//!   `-DNAME=VALUE`, `-UNAME`, `-Werror`, `-Wno-NAME`, `-cl-...` and `-ext=NAME,NAME` for what the
+//!   device has.
 //! - `// HEADER: name text` is a header in memory; `\n` in the text ends a line.
 //! - `// OUT: text` is a line of the output. These are all lines that are not empty, in order,
 //!   without the white space around them.
@@ -18,11 +19,12 @@ use std::path::{Path, PathBuf};
 
 use brolga_compiler_testing::filetest;
 use brolga_opencl_c::options::Define;
-use brolga_opencl_c::{Device, Input, Options, Std, check, compile, preprocess};
+use brolga_opencl_c::{Device, Input, Options, Std, check, compile, hir, preprocess};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Preprocess,
+    PrintHir,
     Check,
     Execute,
 }
@@ -65,6 +67,7 @@ fn parse(source: &str) -> Test {
                 let mut words = rest.split_whitespace();
                 test.action = match words.next() {
                     Some("preprocess") => Action::Preprocess,
+                    Some("print-hir") => Action::PrintHir,
                     Some("check") => Action::Check,
                     Some("execute") => Action::Execute,
                     other => panic!("no such action: {other:?}"),
@@ -146,6 +149,13 @@ fn run(path: &Path) -> Result<(), String> {
         Action::Check => {
             let checked = check(&input, &test.options, &test.device);
             (checked.module.map(|_| String::new()), checked.log)
+        }
+        Action::PrintHir => {
+            let checked = check(&input, &test.options, &test.device);
+            let tree = checked
+                .module
+                .map(|module| hir::print::print(&module, &checked.interner));
+            (tree, checked.log)
         }
         Action::Execute => {
             let compiled = compile(&input, &test.options, &test.device);

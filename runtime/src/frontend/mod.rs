@@ -28,6 +28,7 @@ mod dot;
 mod features;
 mod groups;
 mod module;
+mod opencl_c;
 pub mod options;
 mod process;
 mod rounding;
@@ -82,10 +83,18 @@ pub fn compile_for(
     options: &Options,
     features: &DeviceFeatures,
 ) -> Output {
-    let cache = cache::Cache::from_environment();
     let mut options = options.clone();
     // Remarks name source lines.
     options.debug_info |= brolga_compiler::dump::remarks_wanted();
+    if let Some(std) = opencl_c::version(options.cl_std)
+        && std::env::var_os("BROLGA_FRONTEND").is_none_or(|frontend| frontend != "clang")
+    {
+        return match check_text(source, headers) {
+            Ok(()) => opencl_c::compile(source, headers, std, &options, features),
+            Err(why) => Output::failed(Failure::CompileError, why),
+        };
+    }
+    let cache = cache::Cache::from_environment();
     compile_cached(source, headers, &options, features, cache.as_ref())
 }
 

@@ -11,11 +11,13 @@
 mod convert;
 mod lowering;
 mod need;
+#[cfg(test)]
+pub(crate) mod overloads;
 mod resolve;
 mod signature;
 mod table;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use lowering::{
     Atomic, AtomicOp, Barrier, Enqueue, Generation, Group, Image, Lowering, Pipe, Signs,
@@ -69,7 +71,8 @@ pub enum Unresolved {
 #[derive(Clone, Debug)]
 pub struct Call {
     pub lowering: Lowering,
-    /// The arguments that are blocks.
+    /// The arguments that are blocks. Arguments behind a block are sizes of local memory, each a
+    /// `uint`.
     pub blocks: Vec<BlockArgument>,
 }
 

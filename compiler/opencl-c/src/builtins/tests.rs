@@ -8,7 +8,7 @@ use crate::options::{Device, Std};
 use crate::types::{QualType, Scalar, Space, Type, TypeId, TypeQuals, Types};
 
 /// A device that has everything that a row needs.
-fn everything() -> Device {
+pub(crate) fn everything() -> Device {
     let mut device = Device {
         version: 310,
         ..Device::default()

@@ -84,6 +84,9 @@ impl ModuleEmitter<'_> {
     }
 
     pub fn constant(&mut self, constant: &Constant, ty: TypeId) -> Id {
+        if let Type::Atomic(inner) = *self.types.get(ty) {
+            return self.constant(constant, inner);
+        }
         match constant {
             Constant::Zero => self.null(ty),
             Constant::Int(value) => self.int(ty, *value),
@@ -147,7 +150,6 @@ impl ModuleEmitter<'_> {
                 self.composite(ty, ids)
             }
             Type::Record(record) => self.structure_constant(parts, ty, record),
-            Type::Atomic(inner) => self.aggregate(parts, inner),
             ref other => unreachable!("{other:?} has no parts"),
         }
     }

@@ -15,8 +15,8 @@ impl FunctionEmitter<'_, '_> {
             Conversion::Arithmetic { rounding, saturate } => {
                 self.convert_arithmetic(value, from, ty, rounding, saturate)
             }
-            Conversion::FromTruth => self.from_truth(value, ty),
-            Conversion::ToTruth => self.to_truth(value, from),
+            Conversion::FromTruth => self.truth_as(value, ty),
+            Conversion::ToTruth => self.truth_of(value, from),
             Conversion::Bits => self.bits(value, from, ty),
             Conversion::Pointer => self.bitcast(value, from, ty),
             Conversion::Space => self.address_space_cast(value, from, ty),
@@ -52,8 +52,8 @@ impl FunctionEmitter<'_, '_> {
     ) -> Id {
         let (source, target) = (self.scalar(from), self.scalar(to));
         if target == Scalar::Bool {
-            let truth = self.to_truth(value, from);
-            return self.from_truth(truth, to);
+            let truth = self.truth_of(value, from);
+            return self.truth_as(truth, to);
         }
         if source == target || (!saturate && same_integer(source, target)) {
             return value;
@@ -128,7 +128,7 @@ impl FunctionEmitter<'_, '_> {
     }
 
     /// 1 for a true scalar, -1 for each true lane of a vector.
-    pub(super) fn from_truth(&mut self, value: Id, ty: TypeId) -> Id {
+    pub(super) fn truth_as(&mut self, value: Id, ty: TypeId) -> Id {
         let is_vector = self.lanes(ty) > 1;
         let truth = if is_vector { u64::MAX } else { 1 };
         let one = if self.scalar(ty).is_float() {
@@ -141,7 +141,7 @@ impl FunctionEmitter<'_, '_> {
     }
 
     /// Not zero, or not null, lane by lane.
-    pub(super) fn to_truth(&mut self, value: Id, from: TypeId) -> Id {
+    pub(super) fn truth_of(&mut self, value: Id, from: TypeId) -> Id {
         let lanes = self.lanes(from);
         let truth = self.module.truth_type(lanes);
         let (value, from) = match self.module.types.as_arithmetic(from) {

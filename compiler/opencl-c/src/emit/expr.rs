@@ -592,11 +592,16 @@ impl<'a> FunctionEmitter<'_, 'a> {
         let place = self.scratch_variable(record);
         for (field, &capture) in captures.iter().enumerate() {
             let value_ty = self.function[capture].ty;
-            let value = self.expr(capture);
             let pointer = self.module.pointer_to(value_ty, Space::Private);
             let at = (record, Space::Private);
-            let pointer = self.member_address(place, at, field as u32, pointer);
-            self.push(op::STORE, &[pointer.0, value.0]);
+            if self.module.in_memory(value_ty) {
+                let pointer = self.member_address(place, at, field as u32, pointer);
+                self.store_aggregate(pointer, capture, value_ty, None);
+            } else {
+                let value = self.expr(capture);
+                let pointer = self.member_address(place, at, field as u32, pointer);
+                self.push(op::STORE, &[pointer.0, value.0]);
+            }
         }
         self.generic_bytes(place, ty)
     }

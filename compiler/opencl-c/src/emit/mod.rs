@@ -57,8 +57,9 @@ pub fn emit(
     for (loc, message) in std::mem::take(&mut emitter.errors) {
         diags.error(loc, message);
     }
-    // OpenCL C, by version.
-    let version = options.std.number() * 1000;
+    // OpenCL C, and its version as 100000 times the major number and 1000 times the minor one.
+    let number = options.std.number();
+    let version = number / 100 * 100_000 + number / 10 % 10 * 1000;
     let mut source = Vec::new();
     words::push(&mut source, op::SOURCE, &[3, version]);
     emitter.words.strings.extend(source);

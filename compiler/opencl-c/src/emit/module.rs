@@ -313,6 +313,11 @@ impl<'a> ModuleEmitter<'a> {
                 self.link(id, self.interner.text(function.name), function.linkage);
             }
         }
+        // SPIR-V Specification, "Universal Validation Rules": without an entry point there must be
+        // something to link to.
+        if !functions.iter().any(|function| function.kernel.is_some()) {
+            self.capability(capability::LINKAGE);
+        }
         for (index, function) in functions.iter().enumerate() {
             let (Some(kernel), Some(_)) = (&function.kernel, &function.body) else {
                 continue;

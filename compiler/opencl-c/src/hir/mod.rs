@@ -102,7 +102,8 @@ pub enum Constant {
     Sampler(u32),
     /// An integer as a pointer.
     Pointer(u64),
-    /// A block without captures.
+    /// A block without captures: its function looks at no record, so any pointer (a null one) is
+    /// its value.
     Block(FunctionId),
 }
 
@@ -126,6 +127,10 @@ pub struct Function {
     pub is_pure: bool,
     pub is_const: bool,
     pub kernel: Option<Kernel>,
+    /// The function of a block: the record of what it captures. The first parameter, a generic
+    /// pointer to `char`, is the address of one, wherever the function is called from; the
+    /// parameters of the block follow. A block that captures nothing has a record of size 0.
+    pub block: Option<TypeId>,
     pub loc: Loc,
 }
 
@@ -341,8 +346,13 @@ pub enum ExprKind {
     Call(FunctionId, Vec<ExprId>),
     /// A built-in function that the table has.
     Builtin(Box<builtins::Call>, Vec<ExprId>),
-    /// A block with what it captures, a record of type `record` whose address is the value (as a
-    /// generic pointer to bytes): the function's first parameter.
+    /// A block with what it captures, a record of type `record` (the function's
+    /// [`Function::block`]) whose address is the value, as a generic pointer to `char`. The record
+    /// lives as long as a variable of the scope around; `captures` are the values of its fields. A
+    /// block without captures is a [`Constant::Block`].
+    ///
+    /// What enqueues a block names its function, and the size and alignment of the record, in
+    /// [`builtins::Call::blocks`].
     Block {
         function: FunctionId,
         record: TypeId,

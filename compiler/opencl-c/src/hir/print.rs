@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{ExprId, ExprKind, Function, Module, Stmt, StmtKind};
 use crate::symbol::Interner;
-use crate::types::TypeId;
+use crate::types::{Type, TypeId};
 
 /// The module as text.
 pub fn print(module: &Module, interner: &Interner) -> String {
@@ -77,6 +77,14 @@ impl Printer<'_> {
         }
         for arg in function.kernel.iter().flat_map(|kernel| &kernel.args) {
             let _ = write!(self.out, "\n  arg {}: {}", arg.type_name, arg.qualifiers);
+        }
+        if let Some(Type::Record(record)) = function.block.map(|ty| self.module.types.get(ty)) {
+            let record = &self.module.types.records[record.0 as usize];
+            let fields = record.fields.iter().flatten();
+            let fields: Vec<String> = fields
+                .map(|field| format!("{}@{}", self.name(field.ty.ty), field.offset))
+                .collect();
+            let _ = write!(self.out, "\n  captures {}", fields.join(", "));
         }
         self.out.push('\n');
         if let Some(body) = &function.body {
@@ -245,7 +253,14 @@ impl Printer<'_> {
                 self.list(&format!("{word}:{}", ty()), &[*value])
             }
             ExprKind::Call(function, args) => self.list(&format!("call f{}", function.0), args),
-            ExprKind::Builtin(_, args) => self.list(&format!("builtin:{}", ty()), args),
+            ExprKind::Builtin(call, args) => {
+                let blocks: String = call
+                    .blocks
+                    .iter()
+                    .map(|block| format!("[{}: f{}]", block.argument, block.function.0))
+                    .collect();
+                self.list(&format!("builtin{blocks}:{}", ty()), args)
+            }
             ExprKind::Block {
                 function, captures, ..
             } => self.list(&format!("^f{}", function.0), captures),

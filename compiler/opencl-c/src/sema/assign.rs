@@ -14,6 +14,13 @@ impl Sema<'_> {
             _ if self.is_error(operand.ty.ty) => return false,
             Place::Value(_) | Place::Function => "expression is not assignable".to_owned(),
             Place::Object(address, _) | Place::Lanes { address, .. } => {
+                if self.is_capture(address) {
+                    self.diags.error(
+                        span,
+                        "variable is not assignable (missing __block type specifier)",
+                    );
+                    return false;
+                }
                 let in_constant = self.space_of(self.type_of(address)) == Space::Constant;
                 if operand.ty.quals.is_const || in_constant {
                     match self.kind_of(address) {
@@ -51,6 +58,16 @@ impl Sema<'_> {
     ) -> Operand {
         let target = self.expr(left);
         let source = self.expr(right);
+        if matches!(self.types.get(target.ty.ty), Type::Block(_)) {
+            return self.invalid_operands(target.ty, source.ty, span);
+        }
+        if self.is_atomic(target) || self.is_atomic(source) {
+            self.diags.error(
+                span,
+                "atomic variable can be assigned to a variable only in global address space",
+            );
+            return self.error(span);
+        }
         if !self.check_modifiable(target, span) {
             return self.error(span);
         }
@@ -216,6 +233,9 @@ impl Sema<'_> {
     ) -> Operand {
         let target = self.expr(left);
         let source = self.expr(right);
+        if self.is_atomic(target) || self.is_atomic(source) {
+            return self.invalid_operands(target.ty, source.ty, span);
+        }
         let right = self.rvalue(source);
         if !self.check_modifiable(target, span) {
             return self.error(span);
@@ -277,6 +297,9 @@ impl Sema<'_> {
         loc: Loc,
     ) -> Operand {
         let target = self.expr(inner);
+        if self.is_atomic(target) {
+            return self.invalid_unary(target.ty, span);
+        }
         if !self.check_modifiable(target, span) {
             return self.error(span);
         }

@@ -1,6 +1,7 @@
 //! Calls: of functions, of overloads, of built-in functions.
 
 use super::convert::Goal;
+use super::expr::did_you_mean;
 use super::scope::Meaning;
 use super::{Operand, Place, Sema};
 use crate::ast;
@@ -24,11 +25,7 @@ impl Sema<'_> {
             named = inner;
         }
         let ast::ExprKind::Name(name) = ast[named].kind else {
-            let operand = self.expr(callee);
-            if !self.is_error(operand.ty.ty) {
-                self.not_callable(operand);
-            }
-            return self.error(span);
+            return self.call_value(callee, args, span, loc);
         };
         match self.scopes.lookup(name).map(|entry| entry.meaning) {
             Some(Meaning::Function(group)) => self.call_group(group, name, args, span, loc),
@@ -36,13 +33,7 @@ impl Sema<'_> {
                 self.arguments(args);
                 self.error(span)
             }
-            Some(_) => {
-                let operand = self.expr(callee);
-                if !self.is_error(operand.ty.ty) {
-                    self.not_callable(operand);
-                }
-                self.error(span)
-            }
+            Some(_) => self.call_value(callee, args, span, loc),
             None => {
                 let text = self.text(name);
                 if let Some(operand) = self.intrinsic(&text, args, span) {
@@ -52,6 +43,25 @@ impl Sema<'_> {
                 self.call_builtin(name, operands, ast[callee].span, span)
             }
         }
+    }
+
+    /// What is called is a value: a block, or nothing that can be called.
+    fn call_value(
+        &mut self,
+        callee: ast::ExprId,
+        args: &[ast::ExprId],
+        span: Span,
+        loc: Loc,
+    ) -> Operand {
+        let operand = self.expr(callee);
+        if self.block_type(operand.ty.ty).is_some() {
+            return self.call_block(operand, args, span, loc);
+        }
+        self.arguments(args);
+        if !self.is_error(operand.ty.ty) {
+            self.not_callable(operand);
+        }
+        self.error(span)
     }
 
     /// A call of a built-in function by its name.
@@ -77,7 +87,7 @@ impl Sema<'_> {
         );
     }
 
-    fn arguments(&mut self, args: &[ast::ExprId]) -> Vec<Operand> {
+    pub(super) fn arguments(&mut self, args: &[ast::ExprId]) -> Vec<Operand> {
         args.iter()
             .map(|&arg| {
                 let operand = self.expr(arg);
@@ -222,7 +232,7 @@ impl Sema<'_> {
             .zip(&ty.params)
             .map(|(operand, &param)| self.assignable(operand, param, Goal::Pass))
             .collect();
-        if !self.in_function {
+        if !self.in_function || self.unevaluated > 0 {
             let id = self.add(ExprKind::Undefined, ty.result.ty, loc);
             return self.value(id, span);
         }
@@ -259,7 +269,13 @@ impl Sema<'_> {
         };
         match builtins::resolve(&text, &args, &mut self.types, &environment) {
             Err(Unresolved::Unknown) => {
-                let message = format!("use of undeclared identifier '{text}'");
+                let declared = self.scopes.names().map(|name| self.text(name));
+                let candidates: Vec<String> = builtins::names()
+                    .map(str::to_owned)
+                    .chain(declared)
+                    .collect();
+                let more = did_you_mean(&text, &candidates);
+                let message = format!("use of undeclared identifier '{text}'{more}");
                 self.diags.error(name_span, message);
                 self.error(span)
             }
@@ -292,16 +308,19 @@ impl Sema<'_> {
                 if text == "printf" {
                     self.check_printf(&operands);
                 }
+                let Some(blocks) = self.block_arguments(resolved.lowering, &operands, span) else {
+                    return self.error(span);
+                };
                 let mut values = Vec::new();
                 for (at, operand) in operands.into_iter().enumerate() {
                     values.push(match resolved.params.get(at) {
                         Some(&param) => self.assignable(operand, param, Goal::Pass),
-                        None => self.variadic(operand),
+                        None => self.extra_argument(resolved.lowering, operand),
                     });
                 }
                 let call = builtins::Call {
                     lowering: resolved.lowering,
-                    blocks: Vec::new(),
+                    blocks,
                 };
                 let kind = ExprKind::Builtin(Box::new(call), values);
                 let id = self.add(kind, resolved.result, span.first);
@@ -319,7 +338,7 @@ impl Sema<'_> {
 
     /// Default argument promotions, of `printf`'s arguments: `float` to `double` where there is
     /// that.
-    fn variadic(&mut self, operand: Operand) -> ExprId {
+    pub(super) fn variadic(&mut self, operand: Operand) -> ExprId {
         use crate::types::Scalar;
         let value = self.rvalue(operand);
         match self.arithmetic_of(value) {

@@ -3,6 +3,7 @@
 //! OpenCL C Specification, "Conversions and Type Casting"; C99, "Conversions".
 
 use super::{Operand, Place, Sema};
+use crate::builtins::{Atomic, AtomicOp, Call, Generation, Lowering};
 use crate::hir::{Access, Constant, Conversion, ExprId, ExprKind};
 use crate::token::{Loc, Span};
 use crate::types::{QualType, Scalar, Space, Type, TypeId, Types};
@@ -34,6 +35,7 @@ impl Sema<'_> {
             }
             Place::Object(address, align) => match *self.types.get(operand.ty.ty) {
                 Type::Array { element, .. } => self.decay(address, element, loc),
+                Type::Atomic(inner) => self.atomic_load(address, inner, loc),
                 _ if self.is_error(operand.ty.ty) => self.error_value(loc),
                 _ => self.load(address, operand.ty, align, loc),
             },
@@ -85,9 +87,26 @@ impl Sema<'_> {
         }
     }
 
+    /// C11, "Lvalues, arrays, and function designators": an atomic object's value is not atomic.
+    fn atomic_load(&mut self, address: ExprId, inner: TypeId, loc: Loc) -> ExprId {
+        self.note_escape(address);
+        let load = Atomic {
+            what: AtomicOp::Load,
+            generation: Generation::Consistent,
+        };
+        let call = Call {
+            lowering: Lowering::Atomic(load),
+            blocks: Vec::new(),
+        };
+        self.add(ExprKind::Builtin(Box::new(call), vec![address]), inner, loc)
+    }
+
+    pub(super) fn is_atomic(&self, operand: Operand) -> bool {
+        matches!(self.types.get(operand.ty.ty), Type::Atomic(_))
+    }
+
     pub(super) fn load(&mut self, address: ExprId, ty: QualType, align: u64, loc: Loc) -> ExprId {
         let access = self.access(ty, align);
-        // `_Atomic` objects are read whole; the built-in functions do the rest.
         self.add(
             ExprKind::Load {
                 pointer: address,
@@ -259,16 +278,17 @@ impl Sema<'_> {
         if self.opaque_constant(value, to) {
             return self.opaque(value, to, loc);
         }
-        if let (Type::Atomic(inner), Goal::Init | Goal::Assign) = (self.types.get(to).clone(), goal)
-        {
+        if let Type::Atomic(inner) = *self.types.get(to) {
             let inner = self.assign_value(value, span, inner, goal);
             return self.retype(inner, to, loc);
         }
-        if let Type::Atomic(inner) = *self.types.get(from) {
-            let inner = self.retype(value, inner, loc);
-            return self.assign_value(inner, span, to, goal);
+        if self.block_type(from).is_some() && self.block_type(to).is_some() {
+            let text = self.goal_text(from, to, goal);
+            self.diags
+                .error(span, format!("incompatible block pointer types {text}"));
+        } else {
+            self.incompatible(from, to, span, goal);
         }
-        self.incompatible(from, to, span, goal);
         self.add(ExprKind::Undefined, to, loc)
     }
 

@@ -94,6 +94,17 @@ impl Sema<'_> {
                     .note(before.loc, "previous definition is here");
             }
         }
+        match *self.types.get(ty.ty) {
+            Type::Record(id) => {
+                let record = &mut self.types.records[id.0 as usize];
+                record.typedef_name.get_or_insert(name);
+            }
+            Type::Enum(id) => {
+                let of = &mut self.types.enums[id.0 as usize];
+                of.typedef_name.get_or_insert(name);
+            }
+            _ => {}
+        }
         self.scopes.declare(name, Meaning::Typedef(ty, space), loc);
     }
 
@@ -113,6 +124,9 @@ impl Sema<'_> {
         let in_function = into.is_some();
         let text = self.text(name);
         let ty = self.check_variable(ty, &text, loc);
+        if let Type::Block(_) = self.types.get(ty.ty) {
+            self.check_block_variable(is_extern, declaration.init.is_some(), loc);
+        }
         // `static` and `constant` variables of functions live as long as those outside.
         let space = match space {
             Some(Space::Generic) => {
@@ -132,6 +146,13 @@ impl Sema<'_> {
             }
             None => Space::Private,
         };
+        let is_atomic = matches!(self.types.get(ty.ty), Type::Atomic(_));
+        if is_atomic && declaration.init.is_some() && space != Space::Global {
+            self.diags.error(
+                loc,
+                "atomic variable can be initialized to a variable only in global address space",
+            );
+        }
         let align = self
             .aligned(&declaration.declarator.attributes)
             .max(self.aligned(&specs.attributes))
@@ -370,7 +391,7 @@ impl Sema<'_> {
             Space::Local if !self.body.is_kernel => {
                 "non-kernel function variable cannot be declared in local address space"
             }
-            Space::Local if self.scopes.depth() > 2 => {
+            Space::Local if self.scopes.depth() > self.body.base + 2 => {
                 "variables in the local address space can only be declared in the outermost \
                  scope of a kernel function"
             }
@@ -414,6 +435,9 @@ impl Sema<'_> {
         {
             let operand = self.expr(expr);
             let value = self.assignable(operand, ty.ty, Goal::Init);
+            if let ExprKind::Local(local) = *self.kind_of(address) {
+                self.note_block(local, value);
+            }
             let access = self.access(ty, align);
             let kind = ExprKind::Store {
                 pointer: address,

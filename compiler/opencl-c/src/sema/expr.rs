@@ -15,9 +15,9 @@ impl Sema<'_> {
 
     /// An expression whose value is not wanted, only its type.
     pub(super) fn unevaluated(&mut self, id: ast::ExprId) -> Operand {
-        let calls = self.calls.len();
+        self.unevaluated += 1;
         let operand = self.expr(id);
-        self.calls.truncate(calls);
+        self.unevaluated -= 1;
         operand
     }
 
@@ -140,10 +140,7 @@ impl Sema<'_> {
                     }
                 };
             }
-            ast::ExprKind::BlockLiteral(_) => {
-                self.diags.error(span, "blocks are not supported here");
-                self.error_value(loc)
-            }
+            ast::ExprKind::BlockLiteral(block) => return self.block_literal(*block, span),
             ast::ExprKind::Error => self.error_value(loc),
         };
         self.value(value, span)
@@ -155,17 +152,7 @@ impl Sema<'_> {
             return self.undeclared(name, span);
         };
         match entry.meaning {
-            Meaning::Local(local) => {
-                let ty = self.body.types[local.0 as usize];
-                let align = self.body.function.locals[local.0 as usize].align;
-                let pointer = self.types.pointer(ty.ty.into(), Space::Private);
-                let address = self.add(ExprKind::Local(local), pointer, loc);
-                Operand {
-                    place: Place::Object(address, align),
-                    ty,
-                    span,
-                }
-            }
+            Meaning::Local(local) => self.local_operand(local, entry.depth, span),
             Meaning::Global(global) => self.global_operand(global, span),
             Meaning::Function(_) => Operand {
                 place: Place::Function,

@@ -3,6 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::Sema;
+use super::block::BlockBody;
+use super::mangle::mangle;
 use super::scope::Meaning;
 use crate::ast::{self, Chunk, DeclId, Storage};
 use crate::hir::{self, FunctionId, Inline, LabelId, Linkage, LocalId};
@@ -45,6 +47,14 @@ pub(super) struct Body {
     pub loops: u32,
     /// What `break` leaves: loops and `switch` statements around.
     pub breakable: u32,
+    /// The depth of the scopes around it.
+    pub base: u32,
+    /// What the body of a block has besides.
+    pub block: Option<BlockBody>,
+    /// How many blocks were made in it.
+    pub blocks: u32,
+    /// The functions that variables of block type stand for.
+    pub known_blocks: FxHashMap<LocalId, FunctionId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +89,7 @@ impl Body {
                 is_pure: false,
                 is_const: false,
                 kernel: None,
+                block: None,
                 loc: Loc::default(),
             },
             id: None,
@@ -89,6 +100,10 @@ impl Body {
             switches: Vec::new(),
             loops: 0,
             breakable: 0,
+            base: 0,
+            block: None,
+            blocks: 0,
+            known_blocks: FxHashMap::default(),
         }
     }
 }
@@ -162,11 +177,17 @@ impl Sema<'_> {
             },
             None => None,
         };
+        let elsewhere = self.function_groups.get(&name).copied();
         let Some(group) = group else {
+            if let Some(group) = elsewhere {
+                self.scopes.declare(name, Meaning::Function(group), loc);
+                return self.redeclare(group, new);
+            }
             let index = self.prototypes.len() as u32;
             self.prototypes.push(new);
             let group = self.groups.len() as u32;
             self.groups.push(vec![index]);
+            self.function_groups.insert(name, group);
             self.scopes.declare(name, Meaning::Function(group), loc);
             return Some(index);
         };
@@ -256,16 +277,8 @@ impl Sema<'_> {
         if !prototype.overloadable {
             return prototype.name;
         }
-        let mut text = self.interner.text(prototype.name).to_owned();
-        for &param in &prototype.ty.params {
-            text.push('.');
-            text.push_str(
-                &self
-                    .types
-                    .name(param.into(), self.interner)
-                    .replace(' ', ""),
-            );
-        }
+        let name = self.interner.text(prototype.name);
+        let text = mangle(name, &prototype.ty.params, &self.types, self.interner);
         self.interner.intern(&text)
     }
 
@@ -369,7 +382,7 @@ impl Sema<'_> {
         self.module.functions[id.0 as usize] = done.function;
     }
 
-    fn params(&mut self, declarator: &ast::Declarator) {
+    pub(super) fn params(&mut self, declarator: &ast::Declarator) {
         let Some(Chunk::Function { params, .. }) = declarator.chunks.first() else {
             return;
         };

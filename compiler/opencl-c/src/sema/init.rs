@@ -13,6 +13,7 @@ use crate::token::{Loc, Span};
 use crate::types::{QualType, Space, Type, TypeId, Types};
 
 /// What an object is initialised by; what is not mentioned is zero.
+#[derive(Clone)]
 enum Node {
     Value(ExprId),
     Parts(BTreeMap<u64, Node>),
@@ -29,7 +30,10 @@ struct Cursor<'a> {
 const WORDS: u64 = 16;
 
 /// Constants of more elements than this are refused.
-const MAX_ELEMENTS: u64 = 1 << 24;
+const MAX_ELEMENTS: u64 = 1 << 22;
+
+/// Ranges of more elements than this are refused.
+const MAX_RANGE: u64 = 1 << 20;
 
 impl<'a> Sema<'a> {
     /// Looks at the expressions of an initialiser whose object is wrong.
@@ -147,10 +151,10 @@ impl<'a> Sema<'a> {
             return None;
         }
         let node = self.node(ty, init)?;
-        self.constant_of(ty, &node)
+        self.constant_of(ty, &node, self.ast[init].span)
     }
 
-    fn constant_of(&mut self, ty: TypeId, node: &Node) -> Option<Constant> {
+    fn constant_of(&mut self, ty: TypeId, node: &Node, span: Span) -> Option<Constant> {
         match node {
             Node::Value(value) => {
                 if self.is_error(self.type_of(*value))
@@ -172,16 +176,7 @@ impl<'a> Sema<'a> {
                     if parts.is_empty() {
                         return Some(Constant::Zero);
                     }
-                    if len > MAX_ELEMENTS {
-                        return None;
-                    }
-                    let mut all = vec![Constant::Zero; len as usize];
-                    for (&at, part) in parts {
-                        if let Some(slot) = all.get_mut(at as usize) {
-                            *slot = self.constant_of(element.ty, part)?;
-                        }
-                    }
-                    Some(Constant::Aggregate(all))
+                    self.constant_array(element.ty, len, parts, span)
                 }
                 Type::Record(record) => {
                     let record = self.types.records[record.0 as usize].clone();
@@ -190,7 +185,7 @@ impl<'a> Sema<'a> {
                         let Some((&field, part)) = parts.iter().next() else {
                             return Some(Constant::Zero);
                         };
-                        let value = self.constant_of(fields[field as usize].ty.ty, part)?;
+                        let value = self.constant_of(fields[field as usize].ty.ty, part, span)?;
                         return Some(Constant::Union {
                             field: field as u32,
                             value: Box::new(value),
@@ -198,13 +193,46 @@ impl<'a> Sema<'a> {
                     }
                     let mut all = vec![Constant::Zero; fields.len()];
                     for (&at, part) in parts {
-                        all[at as usize] = self.constant_of(fields[at as usize].ty.ty, part)?;
+                        all[at as usize] =
+                            self.constant_of(fields[at as usize].ty.ty, part, span)?;
                     }
                     Some(Constant::Aggregate(all))
                 }
                 _ => Some(Constant::Zero),
             },
         }
+    }
+
+    /// One of zeros takes no room, whatever its length.
+    fn constant_array(
+        &mut self,
+        element: TypeId,
+        len: u64,
+        parts: &BTreeMap<u64, Node>,
+        span: Span,
+    ) -> Option<Constant> {
+        let mut known = Vec::new();
+        for (&at, part) in parts.range(..len) {
+            let constant = self.constant_of(element, part, span)?;
+            if !is_zero(&constant) {
+                known.push((at, constant));
+            }
+        }
+        if known.is_empty() {
+            return Some(Constant::Zero);
+        }
+        if len > MAX_ELEMENTS {
+            self.diags.error(
+                span,
+                format!("initializer of an array of {len} elements is too large"),
+            );
+            return None;
+        }
+        let mut all = vec![Constant::Zero; len as usize];
+        for (at, constant) in known {
+            all[at as usize] = constant;
+        }
+        Some(Constant::Aggregate(all))
     }
 
     /// Stores that give an object of automatic storage what a list (or a string) says.
@@ -227,7 +255,7 @@ impl<'a> Sema<'a> {
             span,
         };
         if let Node::Parts(_) = node
-            && let Some(constant) = self.known(ty.ty, &node)
+            && let Some(constant) = self.known(ty.ty, &node, span)
         {
             return self.store_constant(operand, constant, span.first, into);
         }
@@ -246,11 +274,11 @@ impl<'a> Sema<'a> {
     }
 
     /// The constant that a tree is, if all of it is known; nothing is told.
-    fn known(&mut self, ty: TypeId, node: &Node) -> Option<Constant> {
+    fn known(&mut self, ty: TypeId, node: &Node, span: Span) -> Option<Constant> {
         if !self.all_known(node) {
             return None;
         }
-        self.constant_of(ty, node)
+        self.constant_of(ty, node, span)
     }
 
     fn all_known(&self, node: &Node) -> bool {
@@ -519,15 +547,26 @@ impl<'a> Sema<'a> {
         braced: bool,
         span: Span,
     ) -> Option<()> {
+        self.fill_from(ty, 0, parts, cursor, braced, span)
+    }
+
+    /// The same, from a part on.
+    fn fill_from(
+        &mut self,
+        ty: TypeId,
+        mut at: u64,
+        parts: &mut BTreeMap<u64, Node>,
+        cursor: &mut Cursor<'_>,
+        braced: bool,
+        span: Span,
+    ) -> Option<()> {
         let count = self.part_count(ty);
-        let mut at = 0;
         while let Some(item) = cursor.items.first() {
             if let Some(designator) = item.designators.first() {
                 if !braced {
                     return Some(());
                 }
-                cursor.items = &cursor.items[1..];
-                at = self.designated(ty, parts, *designator, item, span)?;
+                at = self.designated(ty, parts, *designator, cursor, span)?;
                 continue;
             }
             if at >= count {
@@ -541,61 +580,88 @@ impl<'a> Sema<'a> {
         Some(())
     }
 
-    /// One item with designators; the number of the part after it.
+    /// The first item, which has designators, and those that go on behind what it names inside of
+    /// the part (C99, "Initialization": "initialization continues forward in order, beginning with
+    /// the next subobject after that described by the designator"). The number of the part after
+    /// it.
     fn designated(
         &mut self,
         ty: TypeId,
         parts: &mut BTreeMap<u64, Node>,
         first: Designator,
-        item: &InitItem,
+        cursor: &mut Cursor<'_>,
         span: Span,
     ) -> Option<u64> {
+        let item = &cursor.items[0];
+        cursor.items = &cursor.items[1..];
         let (low, high, path) = self.designator(ty, first, span)?;
-        for at in low..=high {
-            let mut ty = ty;
-            let mut slot: &mut BTreeMap<u64, Node> = &mut *parts;
-            let mut rest = item.designators[1..].iter();
-            let mut way: Vec<u64> = vec![at];
-            way.extend(path.iter().map(|&field| u64::from(field)));
-            let mut inner = self.part_type(ty, at)?;
-            for &field in &path {
+        let mut way = vec![low];
+        way.extend(path.iter().map(|&field| u64::from(field)));
+        let mut inner = self.part_type(ty, low)?;
+        for &field in &path {
+            inner = self.part_type(inner, field.into())?;
+        }
+        // Deeper designators go on from there.
+        for designator in &item.designators[1..] {
+            let (low, _, path) = self.designator(inner, *designator, span)?;
+            way.push(low);
+            inner = self.part_type(inner, low)?;
+            for field in path {
+                way.push(field.into());
                 inner = self.part_type(inner, field.into())?;
             }
-            // Deeper designators go on from there.
-            let mut deeper = inner;
-            for designator in rest.by_ref() {
-                let (low, _, path) = self.designator(deeper, *designator, span)?;
-                way.push(low);
-                deeper = self.part_type(deeper, low)?;
-                for field in path {
-                    way.push(field.into());
-                    deeper = self.part_type(deeper, field.into())?;
-                }
+        }
+        let node = self.node(inner, item.init)?;
+        for at in low..=high {
+            way[0] = at;
+            // What follows goes on behind the last of a range.
+            let mut rest = Cursor {
+                items: if at == high { cursor.items } else { &[] },
+                operand: None,
+            };
+            self.place(ty, parts, &way, node.clone(), true, &mut rest, span)?;
+            if at == high {
+                *cursor = rest;
             }
-            let node = self.node(deeper, item.init)?;
-            let (last, before) = way.split_last().expect("one at least");
-            for &step in before {
-                if self.is_union(ty) {
-                    slot.retain(|&field, _| field == step);
-                }
-                ty = self.part_type(ty, step)?;
-                let entry = slot
-                    .entry(step)
-                    .or_insert_with(|| Node::Parts(BTreeMap::new()));
-                if let Node::Value(_) = entry {
-                    *entry = Node::Parts(BTreeMap::new());
-                }
-                let Node::Parts(next) = entry else {
-                    return None;
-                };
-                slot = next;
-            }
-            if self.is_union(ty) {
-                slot.clear();
-            }
-            slot.insert(*last, node);
         }
         Some(high + 1)
+    }
+
+    /// Puts a node where a way of parts leads, and goes on filling from there, level by level.
+    #[allow(clippy::too_many_arguments)]
+    fn place(
+        &mut self,
+        ty: TypeId,
+        parts: &mut BTreeMap<u64, Node>,
+        way: &[u64],
+        node: Node,
+        outermost: bool,
+        cursor: &mut Cursor<'_>,
+        span: Span,
+    ) -> Option<()> {
+        let (&step, deeper) = way.split_first().expect("a designator names a part");
+        if self.is_union(ty) {
+            parts.retain(|&field, _| field == step && !deeper.is_empty());
+        }
+        if deeper.is_empty() {
+            parts.insert(step, node);
+        } else {
+            let inner = self.part_type(ty, step)?;
+            let slot = parts
+                .entry(step)
+                .or_insert_with(|| Node::Parts(BTreeMap::new()));
+            if let Node::Value(_) = slot {
+                *slot = Node::Parts(BTreeMap::new());
+            }
+            let Node::Parts(next) = slot else {
+                return None;
+            };
+            self.place(inner, next, deeper, node, false, cursor, span)?;
+        }
+        if outermost {
+            return Some(());
+        }
+        self.fill_from(ty, step + 1, parts, cursor, false, span)
     }
 
     fn is_union(&self, ty: TypeId) -> bool {
@@ -630,8 +696,10 @@ impl<'a> Sema<'a> {
             }
             (Designator::Range(low, high), Type::Array { len, .. }) => {
                 let (low, high) = (self.array_index(low, len)?, self.array_index(high, len)?);
-                if low > high || high - low > MAX_ELEMENTS {
-                    self.diags.error(span, "array designator range is empty");
+                if low > high || high - low > MAX_RANGE {
+                    let word = if low > high { "empty" } else { "too long" };
+                    self.diags
+                        .error(span, format!("array designator range is {word}"));
                     return None;
                 }
                 Some((low, high, Vec::new()))
@@ -820,6 +888,14 @@ impl<'a> Sema<'a> {
             span,
         }
     }
+}
+
+/// Whether all bytes are zero.
+fn is_zero(constant: &Constant) -> bool {
+    matches!(
+        constant,
+        Constant::Zero | Constant::Int(0) | Constant::Float(0) | Constant::Pointer(0)
+    )
 }
 
 /// The bytes of a string literal, in any number of parentheses.

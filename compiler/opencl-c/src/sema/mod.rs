@@ -11,8 +11,9 @@
 //!   expressions
 //! - `convert.rs`: implicit and explicit conversions
 //! - `stmt.rs`: statements
+//! - `block.rs`: blocks
 //! - `consteval.rs`: the value of constant expressions
-//! - `names.rs`: types as diagnostics write them
+//! - `names.rs`, `mangle.rs`: types as diagnostics and linked names write them
 //!
 //! What is wrong has the type `Error` from there on, with which everything is in order, so that
 //! each mistake is told once. Trees may be deep: each recursion goes through `stacker`.
@@ -20,6 +21,7 @@
 //! Open [`analyze`] first, then `expr.rs`.
 
 mod assign;
+mod block;
 mod call;
 mod consteval;
 mod convert;
@@ -29,6 +31,7 @@ mod function;
 mod init;
 mod intrinsics;
 mod kernel;
+mod mangle;
 mod member;
 mod names;
 mod ops;
@@ -76,7 +79,11 @@ pub fn analyze(
         prototypes: Vec::new(),
         calls: Vec::new(),
         bases: FxHashMap::default(),
+        param_types: FxHashMap::default(),
+        function_groups: FxHashMap::default(),
+        unevaluated: 0,
         body: Body::new(Symbol::default(), Types::VOID.into()),
+        outer: Vec::new(),
         in_function: false,
         rounding: None,
         has_fp64: false,
@@ -113,8 +120,16 @@ struct Sema<'a> {
     calls: Vec<(hir::FunctionId, hir::FunctionId, Loc)>,
     /// What each list of specifiers means: it is looked at once.
     bases: FxHashMap<ast::SpecId, Base>,
+    /// The types of parameters; each has specifiers of its own.
+    param_types: FxHashMap<ast::SpecId, QualType>,
+    /// The group of a function's name, declared in whatever scope: it is one function.
+    function_groups: FxHashMap<Symbol, u32>,
+    /// Inside operands that are not evaluated: what they call is not used.
+    unevaluated: u32,
     /// The function being analysed; outside one, a place for expressions of constants.
     body: Body,
+    /// Functions that wait for the end of a block in them, outermost first.
+    outer: Vec<Body>,
     in_function: bool,
     /// `SELECT_ROUNDING_MODE` in force.
     rounding: Option<RoundingMode>,

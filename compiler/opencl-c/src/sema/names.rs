@@ -1,7 +1,7 @@
 //! Types as diagnostics write them.
 
 use crate::ast::Access;
-use crate::symbol::Interner;
+use crate::symbol::{Interner, Symbol};
 use crate::types::{ImageDim, QualType, Space, Type, TypeId, TypeQuals, Types};
 
 impl Types {
@@ -56,7 +56,9 @@ impl Types {
                 )
             }
             Type::Block(function) => {
-                self.declare((*function).into(), None, format!("(^{inner})"), interner)
+                let quals = if ty.quals.is_const { "const" } else { "" };
+                let inner = join(format!("(__generic ^{quals}"), inner) + ")";
+                self.declare((*function).into(), None, inner, interner)
             }
             _ => {
                 let mut text = qualifiers(ty.quals);
@@ -75,9 +77,10 @@ impl Types {
 
     /// A type that is no pointer, array or function.
     fn base_name(&self, ty: TypeId, interner: &Interner) -> String {
-        let tagged = |kind: &str, tag: Option<crate::symbol::Symbol>| match tag {
-            Some(tag) => format!("{kind} {}", interner.text(tag)),
-            None => format!("{kind} (unnamed)"),
+        let tagged = |kind: &str, tag: Option<Symbol>, alias: Option<Symbol>| match (tag, alias) {
+            (Some(tag), _) => format!("{kind} {}", interner.text(tag)),
+            (None, Some(alias)) => interner.text(alias).to_owned(),
+            (None, None) => format!("{kind} (unnamed)"),
         };
         match self.get(ty) {
             Type::Void => "void".into(),
@@ -86,9 +89,13 @@ impl Types {
             Type::Vector(scalar, lanes) => format!("{}{lanes}", scalar.name()),
             Type::Record(id) => {
                 let record = &self.records[id.0 as usize];
-                tagged(if record.is_union { "union" } else { "struct" }, record.tag)
+                let kind = if record.is_union { "union" } else { "struct" };
+                tagged(kind, record.tag, record.typedef_name)
             }
-            Type::Enum(id) => tagged("enum", self.enums[id.0 as usize].tag),
+            Type::Enum(id) => {
+                let of = &self.enums[id.0 as usize];
+                tagged("enum", of.tag, of.typedef_name)
+            }
             Type::Image { dim, access } => {
                 format!("{} {}", access_name(*access), dim.name())
             }

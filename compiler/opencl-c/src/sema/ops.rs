@@ -5,7 +5,7 @@ use super::{Operand, Place, Sema};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::hir::{self, Comparison, Constant, ExprId, ExprKind};
 use crate::token::{Loc, Span};
-use crate::types::{Scalar, Type, TypeId, Types};
+use crate::types::{QualType, Scalar, Type, TypeId, Types};
 
 impl Sema<'_> {
     pub(super) fn value(&self, id: ExprId, span: Span) -> Operand {
@@ -41,6 +41,9 @@ impl Sema<'_> {
             _ => {}
         }
         let operand = self.expr(inner);
+        if self.is_atomic(operand) {
+            return self.invalid_unary(operand.ty, span);
+        }
         let value = self.rvalue(operand);
         if self.is_error(self.type_of(value)) {
             return self.error(span);
@@ -69,10 +72,7 @@ impl Sema<'_> {
                 Some(self.truth_value(not, result, loc))
             }
             (UnaryOp::Not, None)
-                if matches!(
-                    self.types.get(self.type_of(value)),
-                    Type::Pointer { .. } | Type::Block(_)
-                ) =>
+                if matches!(self.types.get(self.type_of(value)), Type::Pointer { .. }) =>
             {
                 let truth = self.truth(value, loc);
                 let not = self.negate(truth, Types::TRUTH, loc);
@@ -82,15 +82,17 @@ impl Sema<'_> {
         };
         match result {
             Some(id) => self.value(id, span),
-            None => {
-                let name = self.quote(self.type_of(value));
-                self.diags.error(
-                    span,
-                    format!("invalid argument type {name} to unary expression"),
-                );
-                self.error(span)
-            }
+            None => self.invalid_unary(self.type_of(value).into(), span),
         }
+    }
+
+    pub(super) fn invalid_unary(&mut self, ty: QualType, span: Span) -> Operand {
+        let name = self.quote(ty);
+        self.diags.error(
+            span,
+            format!("invalid argument type {name} to unary expression"),
+        );
+        self.error(span)
     }
 
     fn negate(&mut self, truth: ExprId, ty: TypeId, loc: Loc) -> ExprId {
@@ -134,6 +136,7 @@ impl Sema<'_> {
                 }
             }
             Type::Error => self.error(span),
+            Type::Block(_) => self.invalid_unary(self.type_of(value).into(), span),
             _ => {
                 let name = self.quote(self.type_of(value));
                 self.diags.error(
@@ -151,6 +154,14 @@ impl Sema<'_> {
             return self.error(span);
         }
         match operand.place {
+            Place::Object(..) if matches!(self.types.get(operand.ty.ty), Type::Block(_)) => {
+                self.invalid_unary(operand.ty, span)
+            }
+            Place::Object(address, _) if self.is_capture(address) => {
+                self.diags
+                    .error(span, "taking address of a capture is not allowed");
+                self.error(span)
+            }
             Place::Object(address, _) => {
                 self.note_escape(address);
                 // The address of a variable knows the pointee without qualifiers.
@@ -213,10 +224,15 @@ impl Sema<'_> {
         }
         let mut left = self.expr(at);
         for (node, op, right) in spine.into_iter().rev() {
-            let value = self.rvalue(left);
             let right = self.expr(right);
-            let right_value = self.rvalue(right);
             let (span, loc) = (ast[node].span, ast[node].loc);
+            // "OpenCL C does not support operators with atomic types."
+            if self.is_atomic(left) || self.is_atomic(right) {
+                left = self.invalid_operands(left.ty, right.ty, left.span.to(right.span));
+                continue;
+            }
+            let value = self.rvalue(left);
+            let right_value = self.rvalue(right);
             let spans = (left.span, right.span);
             let result = self.binary(op, value, right_value, spans, loc);
             left = self.value(result, span);
@@ -233,6 +249,9 @@ impl Sema<'_> {
         loc: Loc,
     ) -> Operand {
         let (left, right) = (self.expr(left), self.expr(right));
+        if self.is_atomic(left) || self.is_atomic(right) {
+            return self.invalid_operands(left.ty, right.ty, span);
+        }
         let (a, b) = (self.rvalue(left), self.rvalue(right));
         let is_and = op == BinaryOp::LogicalAnd;
         if self.is_error(self.type_of(a)) || self.is_error(self.type_of(b)) {
@@ -265,7 +284,7 @@ impl Sema<'_> {
                 )
         };
         if !scalar(self, a) || !scalar(self, b) {
-            return self.invalid_operands(a, b, span);
+            return self.invalid_values(a, b, span);
         }
         let (a, b) = (self.truth(a, loc), self.truth(b, loc));
         let kind = if is_and {
@@ -282,8 +301,12 @@ impl Sema<'_> {
         self.value(id, span)
     }
 
-    fn invalid_operands(&mut self, a: ExprId, b: ExprId, span: Span) -> Operand {
-        let (a, b) = (self.quote(self.type_of(a)), self.quote(self.type_of(b)));
+    fn invalid_values(&mut self, a: ExprId, b: ExprId, span: Span) -> Operand {
+        self.invalid_operands(self.type_of(a).into(), self.type_of(b).into(), span)
+    }
+
+    pub(super) fn invalid_operands(&mut self, a: QualType, b: QualType, span: Span) -> Operand {
+        let (a, b) = (self.quote(a), self.quote(b));
         self.diags.error(
             span,
             format!("invalid operands to binary expression ({a} and {b})"),
@@ -301,7 +324,7 @@ impl Sema<'_> {
     ) -> Option<(ExprId, ExprId, Scalar, u8)> {
         let span = spans.0.to(spans.1);
         let (Some((x, m)), Some((y, n))) = (self.arithmetic_of(a), self.arithmetic_of(b)) else {
-            self.invalid_operands(a, b, span);
+            self.invalid_values(a, b, span);
             return None;
         };
         if m == 1 && n == 1 {
@@ -375,7 +398,7 @@ impl Sema<'_> {
             (BinaryOp::Add, false, true) => return self.pointer_add(b, a, false, span, loc),
             (BinaryOp::Sub, true, true) => return self.pointer_difference(a, b, span, loc),
             (_, true, _) | (_, _, true) => {
-                let operand = self.invalid_operands(a, b, span);
+                let operand = self.invalid_values(a, b, span);
                 return self.rvalue(operand);
             }
             _ => {}
@@ -384,7 +407,7 @@ impl Sema<'_> {
             return self.shift(op, a, b, spans, loc);
         }
         let (Some((x, _)), Some((y, _))) = (self.arithmetic_of(a), self.arithmetic_of(b)) else {
-            let operand = self.invalid_operands(a, b, span);
+            let operand = self.invalid_values(a, b, span);
             return self.rvalue(operand);
         };
         let integers_only = matches!(
@@ -392,7 +415,7 @@ impl Sema<'_> {
             BinaryOp::Rem | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor
         );
         if integers_only && (x.is_float() || y.is_float()) {
-            let operand = self.invalid_operands(a, b, span);
+            let operand = self.invalid_values(a, b, span);
             return self.rvalue(operand);
         }
         let Some((a, b, scalar, lanes)) = self.balance(a, b, spans, loc) else {
@@ -447,11 +470,11 @@ impl Sema<'_> {
     ) -> ExprId {
         let span = spans.0.to(spans.1);
         let (Some((x, m)), Some((y, n))) = (self.arithmetic_of(a), self.arithmetic_of(b)) else {
-            let operand = self.invalid_operands(a, b, span);
+            let operand = self.invalid_values(a, b, span);
             return self.rvalue(operand);
         };
         if x.is_float() || y.is_float() || (m > 1 && n > 1 && m != n) {
-            let operand = self.invalid_operands(a, b, span);
+            let operand = self.invalid_values(a, b, span);
             return self.rvalue(operand);
         }
         if m == 1 && n > 1 {
@@ -499,7 +522,7 @@ impl Sema<'_> {
     ) -> ExprId {
         let is_index = matches!(self.arithmetic_of(index), Some((s, 1)) if s.is_integer());
         if !is_index {
-            let operand = self.invalid_operands(pointer, index, span);
+            let operand = self.invalid_values(pointer, index, span);
             return self.rvalue(operand);
         }
         let ty = self.type_of(pointer);
@@ -662,7 +685,7 @@ impl Sema<'_> {
                 Some((self.cast(operand, y.into(), span), b))
             }
             _ => {
-                self.invalid_operands(a, b, span);
+                self.invalid_values(a, b, span);
                 None
             }
         }
@@ -777,6 +800,13 @@ impl Sema<'_> {
     ) -> ExprId {
         let (x, y) = (self.type_of(a), self.type_of(b));
         if self.is_error(x) || self.is_error(y) {
+            return self.error_value(loc);
+        }
+        if self.block_type(x).is_some() || self.block_type(y).is_some() {
+            self.diags.error(
+                spans.0.to(spans.1),
+                "block type cannot be used as expression in ternary expression in OpenCL",
+            );
             return self.error_value(loc);
         }
         let (a, b) = if x == y {

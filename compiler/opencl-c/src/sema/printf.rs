@@ -49,7 +49,7 @@ impl Sema<'_> {
     }
 
     /// The bytes of the string literal that a pointer is to.
-    fn literal(&self, mut pointer: ExprId) -> Option<Vec<u8>> {
+    pub(super) fn literal(&self, mut pointer: ExprId) -> Option<Vec<u8>> {
         let global = loop {
             match self.kind_of(pointer) {
                 ExprKind::ElementAddr(base, _) | ExprKind::Convert(_, base) => pointer = *base,

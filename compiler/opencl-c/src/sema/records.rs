@@ -1,5 +1,7 @@
 //! `struct`, `union` and `enum`: members, layout, enumerators.
 
+use rustc_hash::FxHashMap;
+
 use super::Sema;
 use super::scope::Meaning;
 use crate::ast::{self, Attribute, AttributeArg, Member};
@@ -67,6 +69,7 @@ impl Sema<'_> {
         let id = RecordId(self.types.records.len() as u32);
         self.types.records.push(Record {
             tag,
+            typedef_name: None,
             is_union,
             loc,
             fields: None,
@@ -90,6 +93,7 @@ impl Sema<'_> {
             align: 1,
         };
         let mut fields: Vec<Field> = Vec::new();
+        let mut names: FxHashMap<Symbol, Loc> = FxHashMap::default();
         for member in members {
             match member {
                 Member::StaticAssert(assert) => self.static_assert(assert),
@@ -119,8 +123,8 @@ impl Sema<'_> {
                         let Some((name, loc)) = field.declarator.name else {
                             continue;
                         };
-                        if let Some(before) = fields.iter().find(|f| f.name == Some(name)) {
-                            let (text, before) = (self.interner.text(name), before.loc);
+                        if let Some(before) = names.insert(name, loc) {
+                            let text = self.interner.text(name);
                             self.diags
                                 .error(loc, format!("duplicate member '{text}'"))
                                 .note(before, "previous declaration is here");
@@ -290,6 +294,7 @@ impl Sema<'_> {
                 let id = EnumId(self.types.enums.len() as u32);
                 self.types.enums.push(Enum {
                     tag: spec.tag.map(|(tag, _)| tag),
+                    typedef_name: None,
                     loc,
                     complete: false,
                     underlying: Scalar::UInt,

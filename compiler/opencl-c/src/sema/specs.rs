@@ -86,6 +86,10 @@ impl Sema<'_> {
             }
             TypeSpec::Auto => Types::INT.into(),
             TypeSpec::Atomic(name) => {
+                self.diags.error(
+                    loc,
+                    "the '_Atomic' type specifier is not supported in OpenCL C",
+                );
                 let inner = self.type_name(name).0.ty;
                 self.types.intern(Type::Atomic(inner)).into()
             }
@@ -292,7 +296,7 @@ impl Sema<'_> {
                     }
                     if matches!(
                         self.types.get(ty.ty),
-                        Type::Image { .. } | Type::Sampler | Type::Pipe { .. }
+                        Type::Image { .. } | Type::Sampler | Type::Pipe { .. } | Type::Block(_)
                     ) {
                         let name = self.quote(ty);
                         self.diags
@@ -353,6 +357,13 @@ impl Sema<'_> {
                 _ => format!("array has incomplete element type {name}"),
             };
             self.diags.error(loc, message);
+            return Types::ERROR.into();
+        }
+        let loc = declarator.name.map_or(loc, |(_, loc)| loc);
+        if matches!(self.types.get(element.ty), Type::Block(_)) {
+            let name = self.quote(element);
+            self.diags
+                .error(loc, format!("array of {name} type is invalid in OpenCL"));
             return Types::ERROR.into();
         }
         if self.types.depth(element.ty) >= MAX_DEPTH {
@@ -422,6 +433,14 @@ impl Sema<'_> {
                     .error(loc, format!("function cannot return function type {name}"));
                 return Types::ERROR;
             }
+            Type::Block(_) => {
+                let name = self.quote(result);
+                self.diags.error(
+                    loc,
+                    format!("declaring function return value of type {name} is not allowed"),
+                );
+                return Types::ERROR;
+            }
             Type::Scalar(Scalar::Half) if !self.has_fp16 => {
                 self.diags.error(
                     loc,
@@ -453,11 +472,22 @@ impl Sema<'_> {
         }))
     }
 
-    /// A parameter's type: arrays become pointers.
+    /// A parameter's type: arrays become pointers. It is looked at for the function's type and
+    /// again for the variable, so that what is wrong with it would be told twice.
     pub(super) fn param_type(&mut self, param: &Param) -> QualType {
+        if let Some(ty) = self.param_types.get(&param.specs) {
+            return *ty;
+        }
+        let ty = self.new_param_type(param);
+        self.param_types.insert(param.specs, ty);
+        ty
+    }
+
+    fn new_param_type(&mut self, param: &Param) -> QualType {
         let base = self.base(param.specs);
         let (ty, space) = self.declarator(base, &param.declarator);
-        let loc = param.declarator.span.first;
+        let span = param.declarator.span;
+        let loc = param.declarator.name.map_or(span.first, |(_, loc)| loc);
         match *self.types.get(ty.ty) {
             Type::Array { element, .. } => {
                 let space = space.unwrap_or_else(|| self.default_pointee_space());
@@ -473,6 +503,15 @@ impl Sema<'_> {
             Type::Function(_) => {
                 self.diags
                     .error(loc, "pointers to functions are not allowed");
+                Types::ERROR.into()
+            }
+            // "A block cannot be a return value or a parameter of a function."
+            Type::Block(_) => {
+                let name = self.quote(ty);
+                self.diags.error(
+                    loc,
+                    format!("declaring function parameter of type {name} is not allowed"),
+                );
                 Types::ERROR.into()
             }
             Type::Scalar(Scalar::Half) if !self.has_fp16 => {

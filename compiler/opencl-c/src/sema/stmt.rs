@@ -361,6 +361,9 @@ impl Sema<'_> {
     }
 
     fn return_stmt(&mut self, value: Option<ast::ExprId>, span: Span) -> StmtKind {
+        if self.body.block.is_some() {
+            return self.block_return(value, span);
+        }
         let result = self.body.result.ty;
         let name = self.text(self.body.function.name);
         match value {
@@ -386,6 +389,57 @@ impl Sema<'_> {
                     return StmtKind::Expr(value);
                 }
                 StmtKind::Return(Some(self.assignable(operand, result, Goal::Return)))
+            }
+        }
+    }
+
+    /// In a block, whose result may be what the first `return` says.
+    fn block_return(&mut self, value: Option<ast::ExprId>, span: Span) -> StmtKind {
+        let operand = value.map(|value| self.expr(value));
+        let found = match operand {
+            Some(operand) => {
+                let value = self.rvalue(operand);
+                Some((value, self.type_of(value)))
+            }
+            None => None,
+        };
+        let ty = found.map_or(Types::VOID, |(_, ty)| ty);
+        let declared = self.body.result.ty;
+        let block = self.body.block.as_mut().expect("the caller looked");
+        let first = !std::mem::replace(&mut block.returned, true);
+        if block.deduces && first {
+            self.body.result = ty.into();
+            self.body.function.result = ty;
+        } else if block.deduces && ty != declared && !self.is_error(ty) {
+            let (new, old) = (self.quote(ty), self.quote(declared));
+            self.diags.error(
+                span,
+                format!(
+                    "return type {new} must match previous return type {old} when block literal \
+                     has unspecified explicit return type"
+                ),
+            );
+            return StmtKind::Return(None);
+        }
+        let result = self.body.result.ty;
+        match (found, operand) {
+            (Some((value, _)), Some(operand)) if result != Types::VOID => {
+                let value = self.assign_value(value, operand.span, result, Goal::Return);
+                StmtKind::Return(Some(value))
+            }
+            (Some((value, ty)), _) => {
+                if ty != Types::VOID && !self.is_error(ty) {
+                    self.diags
+                        .error(span, "void block should not return a value");
+                }
+                StmtKind::Expr(value)
+            }
+            (None, _) => {
+                if result != Types::VOID && !self.is_error(result) {
+                    self.diags
+                        .error(span, "non-void block should return a value");
+                }
+                StmtKind::Return(None)
             }
         }
     }

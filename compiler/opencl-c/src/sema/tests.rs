@@ -245,3 +245,72 @@ fn pointers_become_generic_where_they_must() {
     assert!(messages.is_empty(), "{messages:?}");
     assert!(tree.contains("Space:__generic int *"), "{tree}");
 }
+
+/// The linked names of functions that are declared as these and called.
+fn linked_names(declarations: &[&str]) -> Vec<String> {
+    let mut source = "typedef struct { int a; } alias_t; struct tag { float b; };\n".to_owned();
+    for (at, params) in declarations.iter().enumerate() {
+        source.push_str(&format!(
+            "void __attribute__((overloadable)) f{at}({params});
+             void caller{at}({params}) {{ f{at}({}); }}\n",
+            params
+                .split(", ")
+                .filter(|&param| param != "void")
+                .map(|param| param.rsplit([' ', '*']).next().unwrap_or_default())
+                .collect::<Vec<_>>()
+                .join(", ")
+        ));
+    }
+    let (messages, tree) = check(Std::C20, &source);
+    assert_eq!(messages, Vec::<String>::new(), "{source}");
+    let imports = tree.lines().filter(|line| line.contains(" Import: "));
+    imports
+        .map(|line| line.split(' ').nth(2).unwrap_or_default().to_owned())
+        .collect()
+}
+
+#[test]
+fn overloads_are_linked_by_the_names_that_clang_gives_them() {
+    let cases = [
+        ("void", "_Z2f0v"),
+        (
+            "int a, uint b, long c, ulong d, short e, ushort g, char h, uchar i, float k, double l, bool m",
+            "_Z2f1ijlmstchfdb",
+        ),
+        (
+            "float4 a, float4 b, global float4 *c, const global float4 *d, float4 e",
+            "_Z2f2Dv4_fS_PU3AS1S_PU3AS1KS_S_",
+        ),
+        (
+            "global int *a, local int *b, constant int *c, private int *d, int *e, global const volatile int *g",
+            "_Z2f3PU3AS1iPU3AS3iPU3AS2iPiPU3AS4iPU3AS1VKi",
+        ),
+        (
+            "alias_t a, struct tag b, alias_t *c, global struct tag *d",
+            "_Z2f47alias_t3tagPU3AS4S_PU3AS1S0_",
+        ),
+        (
+            "read_only image2d_t a, write_only image2d_t b, sampler_t c, read_only image2d_t d, sampler_t e",
+            "_Z2f514ocl_image2d_ro14ocl_image2d_wo11ocl_samplerS_S1_",
+        ),
+        (
+            "event_t a, event_t b, event_t *c",
+            "_Z2f69ocl_eventS_PU3AS4S_",
+        ),
+        (
+            "global atomic_int *a, global atomic_int *b, global int *c",
+            "_Z2f7PU3AS1U7_AtomiciS1_PU3AS1i",
+        ),
+        (
+            "global int **b, int *const *c, global int *global *d",
+            "_Z2f8PU3AS4PU3AS1iPU3AS4KPU3AS4iPU3AS1S0_",
+        ),
+        (
+            "global int4 *a, global int4 **b, int4 *c, int4 **d, local int4 *e, local int4 *private *g",
+            "_Z2f9PU3AS1Dv4_iPU3AS4S1_PU3AS4S_PU3AS4S5_PU3AS3S_PS9_",
+        ),
+    ];
+    let declarations: Vec<&str> = cases.iter().map(|case| case.0).collect();
+    let names: Vec<&str> = cases.iter().map(|case| case.1).collect();
+    assert_eq!(linked_names(&declarations), names);
+}

@@ -49,7 +49,7 @@ pub(super) fn emit(
         }
         AtomicOp::FlagTestAndSet => {
             let set = e.value(op::ATOMIC_FLAG_TEST_AND_SET, Types::TRUTH, &operands);
-            Some(e.from_truth(set, ty))
+            Some(e.truth_as(set, ty))
         }
         AtomicOp::CompareExchange => {
             let (expected, desired) = (values[0].0, values[1].0);
@@ -267,7 +267,7 @@ impl Exchange {
             e.branch(after);
             e.begin(after);
         }
-        e.from_truth(same, ty)
+        e.truth_as(same, ty)
     }
 }
 

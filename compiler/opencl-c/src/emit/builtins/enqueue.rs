@@ -42,7 +42,7 @@ pub(super) fn emit(
         Enqueue::Plain(opcode) => return super::plain(e, opcode, args, ty),
         Enqueue::IsValidEvent => {
             let valid = e.value(op::IS_VALID_EVENT, Types::TRUTH, &[args[0].0.0]);
-            e.from_truth(valid, ty)
+            e.truth_as(valid, ty)
         }
         Enqueue::NdRange(dimensions) => nd_range(e, dimensions, args, ty),
     })

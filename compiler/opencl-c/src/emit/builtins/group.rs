@@ -1,6 +1,6 @@
-//! What all work-items of a work-group or sub-group do together: OpenCL C Specification, "Work-group
-//! Collective Functions", "Work-group Collective Uniform Arithmetic Functions", "Sub-Group
-//! Functions".
+//! What all work-items of a work-group or sub-group do together: OpenCL C Specification,
+//! "Work-group Collective Functions", "Work-group Collective Uniform Arithmetic Functions",
+//! "Sub-Group Functions".
 
 use super::{Args, scope};
 use crate::builtins::Group;
@@ -33,9 +33,9 @@ pub(super) fn emit(
         }
         Group::Logical { opcode, operation } => {
             uniform_arithmetic(e, opcode);
-            let predicate = e.to_truth(value, value_ty);
+            let predicate = e.truth_of(value, value_ty);
             let result = e.value(opcode, Types::TRUTH, &[scope.0, operation, predicate.0]);
-            e.from_truth(result, ty)
+            e.truth_as(result, ty)
         }
     }
 }
@@ -57,9 +57,9 @@ fn vote(
     (value, of): (Id, TypeId),
     ty: TypeId,
 ) -> Id {
-    let predicate = e.to_truth(value, of);
+    let predicate = e.truth_of(value, of);
     let result = e.value(opcode, Types::TRUTH, &[scope.0, predicate.0]);
-    e.from_truth(result, ty)
+    e.truth_as(result, ty)
 }
 
 /// One number, or a vector of two or three.

@@ -29,7 +29,7 @@ pub(super) fn emit(
         }
         Image::SampleGrad => {
             e.module.capability(capability::IMAGE_MIPMAP);
-            let gradients = [args[3].0.0, args[4].0.0];
+            let gradients = [gradient(e, args, 3).0, gradient(e, args, 4).0];
             sample(e, args, image_operands::GRAD, &gradients, ty)
         }
         Image::Read => read(e, args, 0, &[], ty),
@@ -105,6 +105,17 @@ fn sample(
     } else {
         e.value(op::COMPOSITE_EXTRACT, ty, &[texel.0, 0])
     }
+}
+
+/// A gradient has as many components as the image has dimensions: of the four that OpenCL C has for
+/// three the last means nothing.
+fn gradient(e: &mut FunctionEmitter<'_, '_>, args: Args<'_>, at: usize) -> Id {
+    let (value, ty) = args[at];
+    if e.lanes(ty) < 4 {
+        return value;
+    }
+    let three = e.module.types.vector(Scalar::Float, 3);
+    e.value(op::VECTOR_SHUFFLE, three, &[value.0, value.0, 0, 1, 2])
 }
 
 /// Image, coordinates.

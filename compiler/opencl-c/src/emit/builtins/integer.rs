@@ -59,7 +59,7 @@ pub(super) fn expect(e: &mut FunctionEmitter<'_, '_>, args: Args<'_>, ty: TypeId
 
 pub(super) fn assume(e: &mut FunctionEmitter<'_, '_>, (condition, of): (Id, TypeId)) -> Option<Id> {
     hints(e);
-    let condition = e.to_truth(condition, of);
+    let condition = e.truth_of(condition, of);
     e.push(op::ASSUME_TRUE_KHR, &[condition.0]);
     None
 }

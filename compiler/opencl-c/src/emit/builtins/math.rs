@@ -34,7 +34,7 @@ pub(super) fn test(e: &mut FunctionEmitter<'_, '_>, opcode: u16, args: Args<'_>,
     let lanes = e.lanes(args[0].1);
     let truth = e.module.truth_type(lanes);
     let result = e.value_of(opcode, truth, &operands(args));
-    e.from_truth(result, ty)
+    e.truth_as(result, ty)
 }
 
 /// `any` and `all` look at each component's most significant bit.
@@ -50,7 +50,7 @@ pub(super) fn any_or_all(
     if lanes > 1 {
         set = e.value(opcode, Types::TRUTH, &[set.0]);
     }
-    e.from_truth(set, ty)
+    e.truth_as(set, ty)
 }
 
 pub(super) fn dot(e: &mut FunctionEmitter<'_, '_>, args: Args<'_>, ty: TypeId) -> Id {

@@ -5,8 +5,8 @@
 //! Numbers are those of SPIR-V; what is C's way of telling a truth (`int`, or lanes of all bits)
 //! becomes a Boolean for an instruction and the instruction's Boolean becomes C's.
 //!
-//! Files are families, as the table's are. Open `math.rs` first for the common shape, `memory_model.rs`
-//! for orders, scopes and fences, which atomics, barriers and groups share.
+//! Files are families, as the table's are. Open `math.rs` first for the common shape, then
+//! `memory_model.rs` for orders, scopes and fences, which atomics and barriers share.
 
 mod atomic;
 mod enqueue;
@@ -19,6 +19,8 @@ mod memory_model;
 mod pipe;
 mod sub_group;
 mod sync;
+#[cfg(test)]
+mod tests;
 mod work_item;
 
 use super::function::FunctionEmitter;

@@ -1,5 +1,5 @@
-//! Pipes: OpenCL C Specification, "Pipe Functions". Every instruction is told the size and alignment
-//! of the pipe's packets.
+//! Pipes: OpenCL C Specification, "Pipe Functions". Every instruction is told the size and
+//! alignment of the pipe's packets.
 
 use super::{Args, scope};
 use crate::builtins::Pipe;
@@ -17,7 +17,7 @@ pub(super) fn emit(
     e.module.capability(capability::PIPES);
     if pipe == Pipe::IsValid {
         let valid = e.value(op::IS_VALID_RESERVE_ID, Types::TRUTH, &[args[0].0.0]);
-        return Some(e.from_truth(valid, ty));
+        return Some(e.truth_as(valid, ty));
     }
     let (opcode, group) = instruction(pipe);
     let mut operands = Vec::new();

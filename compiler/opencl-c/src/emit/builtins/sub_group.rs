@@ -18,7 +18,7 @@ pub(super) fn non_uniform(
     let mut all = head(e, opcode, operation);
     if opcode == op::GROUP_NON_UNIFORM_BALLOT {
         let (predicate, of) = args[0];
-        all.push(e.to_truth(predicate, of).0);
+        all.push(e.truth_of(predicate, of).0);
     } else {
         all.extend(operands(args));
     }
@@ -35,10 +35,10 @@ pub(super) fn logical(
 ) -> Id {
     let mut all = head(e, opcode, Some(operation));
     let (predicate, of) = args[0];
-    all.push(e.to_truth(predicate, of).0);
+    all.push(e.truth_of(predicate, of).0);
     all.extend(operands(&args[1..]));
     let result = e.value(opcode, Types::TRUTH, &all);
-    e.from_truth(result, ty)
+    e.truth_as(result, ty)
 }
 
 pub(super) fn vote(e: &mut FunctionEmitter<'_, '_>, opcode: u16, args: Args<'_>, ty: TypeId) -> Id {
@@ -47,14 +47,14 @@ pub(super) fn vote(e: &mut FunctionEmitter<'_, '_>, opcode: u16, args: Args<'_>,
     for &(value, of) in args {
         let is_predicate = opcode != op::GROUP_NON_UNIFORM_ALL_EQUAL;
         let value = if is_predicate {
-            e.to_truth(value, of)
+            e.truth_of(value, of)
         } else {
             value
         };
         all.push(value.0);
     }
     let result = e.value(opcode, Types::TRUTH, &all);
-    e.from_truth(result, ty)
+    e.truth_as(result, ty)
 }
 
 /// Whether a bit of a ballot is set.
@@ -67,7 +67,7 @@ pub(super) fn ballot_test(
     let mut all = head(e, opcode, None);
     all.extend(operands(args));
     let result = e.value(opcode, Types::TRUTH, &all);
-    e.from_truth(result, ty)
+    e.truth_as(result, ty)
 }
 
 /// The operands that come first; declares what brings the instruction.

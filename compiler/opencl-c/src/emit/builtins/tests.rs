@@ -1,0 +1,102 @@
+//! Every overload of the table becomes a module that Brolga's reader and the validator take.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use brolga_compiler::{BuildOptions, KernelRole, SpecConstants};
+
+use crate::builtins::Lowering;
+use crate::builtins::overloads::{Source, sources};
+use crate::builtins::tests::everything;
+use crate::{Input, Options, Std, compile};
+
+fn module(source: &str) -> Vec<u32> {
+    let input = Input {
+        name: "overloads.cl",
+        source,
+        headers: &[],
+    };
+    let options = Options {
+        std: Std::C31,
+        whole_program: true,
+        ..Options::default()
+    };
+    let compiled = compile(&input, &options, &everything());
+    let words = compiled.words;
+    words.unwrap_or_else(|| panic!("{}\n{source}", compiled.log))
+}
+
+/// What the reader refuses: the device has no images of several samples, and sub-groups read and
+/// write buffers in blocks only.
+fn is_served(source: &Source) -> bool {
+    let of_image = source.text.contains("image2d_t");
+    let is_block = matches!(
+        source.lowering,
+        Lowering::IntelBlockRead | Lowering::IntelBlockWrite
+    );
+    let has_samples = source.text.contains("msaa");
+    !(has_samples || is_block && of_image)
+}
+
+#[test]
+fn every_overload_translates() {
+    let mut failures = Vec::new();
+    for source in sources() {
+        let words = module(&source.text);
+        if !is_served(&source) {
+            continue;
+        }
+        let (spec, options) = (SpecConstants::default(), BuildOptions::default());
+        match brolga_compiler::Program::from_spirv(&[&words], &spec, &options) {
+            Ok(program) => {
+                // Blocks are kernels too, but not the application's.
+                let kernels = program.kernels_with_role(KernelRole::Ordinary);
+                assert_eq!(kernels.len(), source.kernels, "{}", source.name);
+            }
+            Err(error) => failures.push(format!("{}: {error}\n{}", source.name, source.text)),
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Rows whose modules the validator refuses, though their extensions allow them: the clock of a
+/// work-group (`cl_khr_kernel_clock`), and writes to a level of detail
+/// (`cl_khr_mipmap_image_writes`).
+const NOT_KNOWN_TO_VALIDATOR: [&str; 2] = [
+    "__opencl_c_kernel_clock_scope_work_group",
+    "cl_khr_mipmap_image_writes",
+];
+
+/// One module for the rows that the same thing brings.
+#[test]
+fn every_overload_is_valid() {
+    let mut sources = sources();
+    sources.retain(|source| !NOT_KNOWN_TO_VALIDATOR.contains(&source.need));
+    sources.sort_by_key(|source| source.need);
+    for group in sources.chunk_by(|one, other| one.need == other.need) {
+        let text: String = group.iter().map(|source| source.text.as_str()).collect();
+        let words = module(&text);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(invalid(&bytes), "", "{:?}", group[0].need);
+    }
+}
+
+/// What the validator says against a module; needs the package spirv-tools.
+fn invalid(module: &[u8]) -> String {
+    let mut validator = Command::new("spirv-val")
+        .args(["--target-env", "spv1.6", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("spirv-val (package spirv-tools) validates the modules");
+    let mut stdin = validator.stdin.take().expect("is piped");
+    stdin.write_all(module).expect("spirv-val reads the module");
+    drop(stdin);
+    let output = validator.wait_with_output().expect("spirv-val ends");
+    if output.status.success() {
+        return String::new();
+    }
+    let text = [output.stdout, output.stderr].concat();
+    String::from_utf8_lossy(&text).into_owned()
+}

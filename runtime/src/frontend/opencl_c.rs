@@ -1,0 +1,57 @@
+//! OpenCL C through the compiler in this library, `brolga-opencl-c`.
+
+use brolga_opencl_c as opencl_c;
+use brolga_opencl_c::options::Define;
+
+use super::options::ClStd;
+use super::{DeviceFeatures, Failure, Options, Output, SOURCE_NAME};
+
+/// The version of OpenCL C; `None` for C++ for OpenCL, which is another language.
+pub fn version(std: ClStd) -> Option<opencl_c::Std> {
+    opencl_c::Std::parse(&std.to_string())
+}
+
+pub fn compile(
+    source: &str,
+    headers: &[(String, String)],
+    std: opencl_c::Std,
+    options: &Options,
+    features: &DeviceFeatures,
+) -> Output {
+    let device = opencl_c::Device {
+        version: features.version,
+        extensions: features.extensions.clone(),
+        features: features.features.clone(),
+    };
+    let defines = options.defines.iter().cloned().map(Define::Define);
+    let compiler = &options.compiler;
+    let options = opencl_c::Options {
+        std,
+        defines: defines.collect(),
+        include_dirs: options.include_dirs.clone(),
+        no_warnings: options.no_warnings,
+        warnings_are_errors: options.warnings_are_errors,
+        opt_disable: compiler.opt_disable,
+        single_precision_constant: options.single_precision_constant,
+        kernel_arg_info: options.kernel_arg_info,
+        debug_info: options.debug_info,
+        fast_relaxed_math: compiler.fast_relaxed_math,
+        finite_math_only: compiler.finite_math_only,
+        denorms_are_zero: compiler.denorms_are_zero,
+        uniform_work_group_size: options.uniform_work_group_size,
+        whole_program: options.whole_program,
+        zeroed_variables: options.zeroed_variables,
+        ..opencl_c::Options::default()
+    };
+    let input = opencl_c::Input {
+        name: SOURCE_NAME,
+        source,
+        headers,
+    };
+    let compiled = opencl_c::compile(&input, &options, &device);
+    Output {
+        error: compiled.words.is_none().then_some(Failure::CompileError),
+        spirv: compiled.words,
+        log: compiled.log,
+    }
+}
