@@ -92,20 +92,27 @@ impl Sema<'_> {
                 };
                 self.add(kind, Types::VOID, loc)
             }
-            Place::Lanes {
-                address,
-                align,
-                vector,
-                lanes,
-            } => self.store_lanes(
-                address,
-                align,
-                vector,
-                lanes.as_slice(),
-                target.ty,
-                value,
-                loc,
-            ),
+            Place::Lanes { .. } => {
+                // Each component is a store of its own, or the others are read before.
+                let mut all = Vec::new();
+                let target = self.fix_address(target, &mut all);
+                let Place::Lanes {
+                    address,
+                    align,
+                    vector,
+                    lanes,
+                } = target.place
+                else {
+                    unreachable!("an address computed once is of the same place");
+                };
+                let lanes = lanes.as_slice();
+                let store = self.store_lanes(address, align, vector, lanes, target.ty, value, loc);
+                if all.is_empty() {
+                    return store;
+                }
+                all.push(store);
+                self.add(ExprKind::Sequence(all), Types::VOID, loc)
+            }
             Place::Value(_) | Place::Function => self.add(ExprKind::Undefined, Types::VOID, loc),
         }
     }
