@@ -7,32 +7,44 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+/// In a list: all further choices of the innermost part of the program that began are 0.
+pub const REST: u64 = u64::MAX;
+
 /// Choices to be made at random, or as a list says.
 #[derive(Debug)]
 pub struct Choices {
     source: Source,
     made: Vec<u64>,
+    /// Where parts of the program begin and end in what was made, inner ones first.
+    spans: Vec<(usize, usize)>,
+    /// How many parts there are around the next choice, and around the one of which the rest is 0.
+    parts: usize,
+    rest: Option<usize>,
 }
 
 #[derive(Debug)]
 enum Source {
     Random(Box<ChaCha8Rng>),
     /// When it is at its end, all that follows is 0.
-    List(Vec<u64>),
+    List(std::vec::IntoIter<u64>),
 }
 
 impl Choices {
     pub fn random(seed: u64) -> Choices {
-        Choices {
-            source: Source::Random(Box::new(ChaCha8Rng::seed_from_u64(seed))),
-            made: Vec::new(),
-        }
+        Choices::of(Source::Random(Box::new(ChaCha8Rng::seed_from_u64(seed))))
     }
 
     pub fn of_list(list: Vec<u64>) -> Choices {
+        Choices::of(Source::List(list.into_iter()))
+    }
+
+    fn of(source: Source) -> Choices {
         Choices {
-            source: Source::List(list),
+            source,
             made: Vec::new(),
+            spans: Vec::new(),
+            parts: 0,
+            rest: None,
         }
     }
 
@@ -41,13 +53,38 @@ impl Choices {
         &self.made
     }
 
+    /// Where in the choices made parts of the program begin and end.
+    pub fn spans(&self) -> &[(usize, usize)] {
+        &self.spans
+    }
+
+    /// Begins a part of the program, which [`Choices::end`] ends.
+    pub fn begin(&mut self) -> usize {
+        self.parts += 1;
+        self.made.len()
+    }
+
+    /// Ends the part that began there.
+    pub fn end(&mut self, begin: usize) {
+        if self.rest == Some(self.parts) {
+            self.rest = None;
+        }
+        self.parts -= 1;
+        self.spans.push((begin, self.made.len()));
+    }
+
     /// A number below `bound`, which is not 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         let value = match &mut self.source {
             Source::Random(rng) => rng.random_range(0..bound),
-            Source::List(list) => list
-                .get(self.made.len())
-                .map_or(0, |&value| value.min(bound - 1)),
+            Source::List(_) if self.rest.is_some() => 0,
+            Source::List(list) => match list.next() {
+                Some(REST) => {
+                    self.rest = Some(self.parts);
+                    0
+                }
+                value => value.unwrap_or(0).min(bound - 1),
+            },
         };
         self.made.push(value);
         value
@@ -59,7 +96,7 @@ impl Choices {
     }
 
     /// One of several, the first being the simplest.
-    pub fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub fn one<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.index(all.len())]
     }
 
@@ -81,6 +118,19 @@ mod tests {
         let second: Vec<u64> = (1..100).map(|bound| again.below(bound)).collect();
         assert_eq!(first, second);
         assert_eq!(again.below(100), 0);
+    }
+
+    #[test]
+    fn the_rest_of_a_part_is_0() {
+        let mut choices = Choices::of_list(vec![1, REST, 2]);
+        let outer = choices.begin();
+        assert_eq!(choices.below(5), 1);
+        let inner = choices.begin();
+        assert_eq!((choices.below(5), choices.below(5)), (0, 0));
+        choices.end(inner);
+        assert_eq!(choices.below(5), 2);
+        choices.end(outer);
+        assert_eq!(choices.spans(), [(1, 3), (0, 4)]);
     }
 
     #[test]

@@ -3,17 +3,13 @@
 //! ```text
 //! choices.rs: a number, or a list of choices
 //!   -> programs/   a random program without undefined behaviour, as OpenCL C and as C
-//!   -> oracle.rs   what the C program computes, by way of gcc
+//!   -> oracle/     what the C program computes, by way of gcc
 //!   -> judge.rs    whether the OpenCL C program computes the same in every engine
-//!   -> shrink.rs   fewer choices: a smaller program that fails in the same way
-//! mutate.rs: a number -> a source that may be wrong -> a module or diagnostics, never a panic
 //! ```
 //!
 //! Open `programs/mod.rs` first.
 
 pub mod choices;
 pub mod judge;
-pub mod mutate;
 pub mod oracle;
 pub mod programs;
-pub mod shrink;

@@ -32,7 +32,18 @@ macro_rules! same_in_both {
     )*};
 }
 
-same_in_both!(str, &str, String, u64, usize, i128, super::types::Ty, super::types::Scalar);
+same_in_both!(
+    str,
+    &str,
+    String,
+    &String,
+    u32,
+    u64,
+    usize,
+    i128,
+    super::types::Ty,
+    super::types::Scalar
+);
 
 impl Text {
     pub fn new(cl: impl Into<String>, c: impl Into<String>) -> Text {
@@ -56,7 +67,10 @@ impl Text {
         let mut pieces = pieces.iter();
         for (index, part) in template.split("{}").enumerate() {
             if index > 0 {
-                pieces.next().expect("a piece for each place").append(&mut text);
+                pieces
+                    .next()
+                    .expect("a piece for each place")
+                    .append(&mut text);
             }
             part.append(&mut text);
         }
