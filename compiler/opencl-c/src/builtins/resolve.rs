@@ -480,15 +480,9 @@ fn rank_space(pointer: Pointer, space: Space, limits: Limits) -> Option<Rank> {
 /// are, none is as good to which a pointer to another type is passed.
 fn best(candidates: &[Candidate], args: usize) -> Result<&Candidate, Vec<&Candidate>> {
     let used = args.min(MAX_PARAMS);
-    // However well the other arguments fit: `atomic_add(uint *, int)` is no `int *`'s function.
-    let mistakes_pointee = |one: &Candidate| one.ranks[..used].contains(&Rank::Incompatible);
     let better = |one: &Candidate, other: &Candidate| {
         let (a, b) = (&one.ranks[..used], &other.ranks[..used]);
-        match (mistakes_pointee(one), mistakes_pointee(other)) {
-            (false, true) => true,
-            (true, false) => false,
-            _ => a.iter().zip(b).all(|(a, b)| a <= b) && a != b,
-        }
+        a.iter().zip(b).all(|(a, b)| a <= b) && a != b
     };
     let differs = |candidate: &&Candidate| candidate.ranks[..used].contains(&Rank::Incompatible);
     let all_differ = candidates.iter().all(|candidate| differs(&candidate));
