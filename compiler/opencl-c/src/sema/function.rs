@@ -9,7 +9,7 @@ use super::scope::Meaning;
 use crate::ast::{self, Chunk, DeclId, Storage};
 use crate::hir::{self, FunctionId, Inline, LabelId, Linkage, LocalId};
 use crate::symbol::Symbol;
-use crate::token::Loc;
+use crate::token::{Loc, Span};
 use crate::types::{FunctionType, QualType, Type, TypeId, Types};
 
 /// A declared function.
@@ -350,6 +350,10 @@ impl Sema<'_> {
         let mut new = Body::new(self.module.functions[id.0 as usize].name, result);
         new.id = Some(id);
         new.is_kernel = is_kernel;
+        // Programs have about so many expressions for a token.
+        let Span { first, last } = ast[body].span;
+        let tokens = (last.0 - first.0) as usize;
+        new.function.exprs.reserve(tokens * 3 / 4);
         let stub = &self.module.functions[id.0 as usize];
         new.function.inline = stub.inline;
         new.function.is_pure = stub.is_pure;
