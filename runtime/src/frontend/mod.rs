@@ -36,6 +36,7 @@ mod route;
 mod tools;
 
 pub use features::DeviceFeatures;
+pub(crate) use opencl_c::device;
 pub use options::Options;
 
 /// What a compilation gave.

@@ -11,6 +11,15 @@ pub fn version(std: ClStd) -> Option<opencl_c::Std> {
     opencl_c::Std::parse(&std.to_string())
 }
 
+/// What the compiler has to know of the device.
+pub fn device(features: &DeviceFeatures) -> opencl_c::Device {
+    opencl_c::Device {
+        version: features.version,
+        extensions: features.extensions.clone(),
+        features: features.features.clone(),
+    }
+}
+
 pub fn compile(
     source: &str,
     headers: &[(String, String)],
@@ -18,11 +27,7 @@ pub fn compile(
     options: &Options,
     features: &DeviceFeatures,
 ) -> Output {
-    let device = opencl_c::Device {
-        version: features.version,
-        extensions: features.extensions.clone(),
-        features: features.features.clone(),
-    };
+    let device = device(features);
     let defines = options.defines.iter().cloned().map(Define::Define);
     let compiler = &options.compiler;
     let options = opencl_c::Options {

@@ -13,7 +13,7 @@
 //! - `stmt.rs`: statements
 //! - `block.rs`: blocks
 //! - `consteval.rs`: the value of constant expressions
-//! - `names.rs`, `mangle.rs`: types as diagnostics and linked names write them
+//! - `names.rs`: types as diagnostics write them
 //!
 //! What is wrong has the type `Error` from there on, with which everything is in order, so that
 //! each mistake is told once. Trees may be deep: each recursion goes through `stacker`.
@@ -31,7 +31,6 @@ mod function;
 mod init;
 mod intrinsics;
 mod kernel;
-mod mangle;
 mod member;
 mod names;
 mod ops;
