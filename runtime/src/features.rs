@@ -298,6 +298,11 @@ pub(crate) fn has_half() -> bool {
     device_extensions().any(|extension| extension.name == "cl_khr_fp16")
 }
 
+/// Whether images may have levels.
+pub(crate) fn has_mipmaps() -> bool {
+    device_extensions().any(|extension| extension.name == "cl_khr_mipmap_image")
+}
+
 /// What `CL_DEVICE_OPENCL_C_FEATURES` lists.
 pub(crate) fn opencl_c_features() -> Vec<NameVersion> {
     let half: &[&str] = if has_half() { HALF_FEATURES } else { &[] };
