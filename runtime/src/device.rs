@@ -367,7 +367,7 @@ impl Device {
             // Each takes twelve bytes of work-group memory; this leaves most of that to others.
             max_named_barrier_count: 1024,
             max_global_variable_size: MAX_GLOBAL_VARIABLE_SIZE,
-            image_support: false,
+            image_support: true,
             image_limits: IMAGE_LIMITS,
             // Images and samplers are arguments like others, so that these are round numbers that
             // the parameters of a kernel have room for.

@@ -250,8 +250,8 @@ impl Kernel {
         }
         // CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier
         // and arg_value points to an image object created with the memory flag CL_MEM_WRITE_ONLY;
-        // the write_only qualifier, CL_MEM_READ_ONLY or CL_MEM_IMMUTABLE_EXT; the read_write
-        // qualifier, CL_MEM_IMMUTABLE_EXT.
+        // the write_only qualifier, CL_MEM_READ_ONLY or CL_MEM_IMMUTABLE_EXT. What is never to
+        // change is not for the read_write qualifier either.
         let unfit = match arg.access {
             AccessQualifier::None | AccessQualifier::ReadOnly => CL_MEM_WRITE_ONLY,
             AccessQualifier::WriteOnly => CL_MEM_READ_ONLY | CL_MEM_IMMUTABLE_EXT,

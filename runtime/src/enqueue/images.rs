@@ -17,7 +17,7 @@ use crate::memory::buffer::Buffer;
 use crate::memory::host::HostPtr;
 use crate::memory::image::Image;
 use crate::memory::transfer::Transfer;
-use crate::queue::{Ordering, Queue, settle};
+use crate::queue::{Queue, settle};
 
 /// Where in an image a command begins: x, y, z, and what is left for the level ("Specifying Mipmap
 /// Levels to Image Operations").

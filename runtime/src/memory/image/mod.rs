@@ -29,7 +29,6 @@ use crate::memory::buffer::Buffer;
 
 pub use create::{ImageDesc, ImageSource, Requirements, requirements};
 pub use layout::Layout;
-pub(crate) use region::ImageRegion;
 
 /// `cl_mem_object_type`, of images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
