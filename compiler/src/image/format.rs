@@ -83,7 +83,8 @@ numbers! {
     }
 }
 
-/// A channel that is there and is nothing (`x`).
+/// A channel that is there and is nothing (`x`): it is not read, and what is written is the alpha
+/// of the color, as where there is one.
 const IGNORED: usize = 4;
 
 impl ChannelOrder {
@@ -339,18 +340,14 @@ impl Format {
             });
             return self.texel([word].into_iter());
         }
-        self.texel(
-            self.order
-                .channels()
-                .iter()
-                .map(|&component| match color.get(component) {
-                    None => 0,
-                    Some(&value) if self.order.is_srgb() && component < 3 => {
-                        convert::to_srgb(value).into()
-                    }
-                    Some(&value) => self.data_type.encode(value),
-                }),
-        )
+        let srgb = |component| self.order.is_srgb() && component < 3;
+        self.texel(self.order.channels().iter().map(|&component| {
+            let value = color[component.min(3)];
+            match srgb(component) {
+                true => convert::to_srgb(value).into(),
+                false => self.data_type.encode(value),
+            }
+        }))
     }
 
     /// A texel of these components, which are 32-bit integers; "The conversions must be correctly
@@ -359,7 +356,7 @@ impl Format {
         let signed = self.is_signed(component);
         let (least, most) = self.data_type.int_range().unwrap_or_default();
         self.texel(self.order.channels().iter().map(|&component| {
-            let bits = color.get(component).copied().unwrap_or(0);
+            let bits = color[component.min(3)];
             let value = if signed {
                 i64::from(bits as i32)
             } else {

@@ -27,6 +27,8 @@ pub fn is_supported(format: Format, image_type: ImageType, flags: u64) -> bool {
         return false;
     }
     match order {
+        // The CTS takes it to be of one channel.
+        ChannelOrder::Rx => false,
         // Kernels have types for depth images of two dimensions only ("Minimum List of Supported
         // Image Formats", "Depth Images").
         ChannelOrder::Depth => {
