@@ -124,7 +124,7 @@ fn definitions_and_versions_are_what_the_options_say() {
             "-cl-std=CL3.0",
         ),
         (
-            "!defined(__IMAGE_SUPPORT__) && !defined(__opencl_c_images)",
+            "defined(__IMAGE_SUPPORT__) && defined(__opencl_c_images)",
             "-cl-std=CL3.0",
         ),
         (
