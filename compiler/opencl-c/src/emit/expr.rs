@@ -463,8 +463,8 @@ impl<'a> FunctionEmitter<'_, 'a> {
         let is_truth = matches!(self.module.types.get(operand), Type::Truth(_));
         if scalar.is_none() && !is_truth {
             // Pointers, and types that are handles.
-            left = self.value(op::CONVERT_PTR_TO_U, Types::ULONG, &[left.0]);
-            right = self.value(op::CONVERT_PTR_TO_U, Types::ULONG, &[right.0]);
+            left = self.address_bits(left, operand);
+            right = self.address_bits(right, operand);
         }
         let opcode = match comparison {
             Comparison::Eq if is_truth => op::LOGICAL_EQUAL,

@@ -482,7 +482,7 @@ impl Sema<'_> {
         value
     }
 
-    fn opaque_constant(&self, value: ExprId, to: TypeId) -> bool {
+    pub(super) fn opaque_constant(&self, value: ExprId, to: TypeId) -> bool {
         let is_int = matches!(self.arithmetic_of(value), Some((s, 1)) if s.is_integer());
         match self.types.get(to) {
             Type::Sampler => is_int,

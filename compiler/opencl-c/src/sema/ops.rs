@@ -735,6 +735,12 @@ impl Sema<'_> {
                 Type::ReserveId | Type::Queue | Type::ClkEvent | Type::Event
             )
         };
+        let (mut a, mut b) = (a, b);
+        if opaque(self, a) && self.opaque_constant(b, self.type_of(a)) {
+            b = self.null(self.type_of(a), loc);
+        } else if opaque(self, b) && self.opaque_constant(a, self.type_of(b)) {
+            a = self.null(self.type_of(b), loc);
+        }
         let equality = matches!(comparison, Comparison::Eq | Comparison::Ne);
         if opaque(self, a) && self.type_of(a) == self.type_of(b) && equality {
             let truth = self.add(ExprKind::Compare(comparison, a, b), Types::TRUTH, loc);
