@@ -79,15 +79,19 @@ impl Nearest {
             self.value
         };
         let odd = self.odd(value);
-        let (bits, nearest) = match to {
+        let beside = |nearest: f64| odd.partial_cmp(&nearest).unwrap_or(Ordering::Equal);
+        let (bits, nearest, order) = match to {
             Scalar::Half => {
                 let bits = half_from_f64(odd);
-                (u64::from(bits), half::f16::from_bits(bits).to_f64())
+                let nearest = half::f16::from_bits(bits).to_f64();
+                (u64::from(bits), nearest, beside(nearest))
             }
-            Scalar::Float => (u64::from((odd as f32).to_bits()), (odd as f32).into()),
-            _ => (value.to_bits(), value),
+            Scalar::Float => {
+                let nearest = odd as f32;
+                (nearest.to_bits().into(), nearest.into(), beside(nearest.into()))
+            }
+            _ => (value.to_bits(), value, self.exact),
         };
-        let order = odd.partial_cmp(&nearest).unwrap_or(Ordering::Equal);
         let up = match (mode, order) {
             (RoundingMode::ToEven, _) | (_, Ordering::Equal) => return bits,
             (RoundingMode::ToPositive, Ordering::Greater) => true,
