@@ -74,7 +74,11 @@ impl Nearest {
     pub fn round(self, to: Scalar, mode: RoundingMode) -> u64 {
         let value = if self.is_difference_of_equals {
             // IEEE 754, "The sign bit".
-            if mode == RoundingMode::ToNegative { -0.0 } else { 0.0 }
+            if mode == RoundingMode::ToNegative {
+                -0.0
+            } else {
+                0.0
+            }
         } else {
             self.value
         };
@@ -88,7 +92,11 @@ impl Nearest {
             }
             Scalar::Float => {
                 let nearest = odd as f32;
-                (nearest.to_bits().into(), nearest.into(), beside(nearest.into()))
+                (
+                    nearest.to_bits().into(),
+                    nearest.into(),
+                    beside(nearest.into()),
+                )
             }
             _ => (value.to_bits(), value, self.exact),
         };
@@ -260,24 +268,45 @@ mod tests {
         let tiny = f64::from_bits(1);
         assert_eq!(doubles(Nearest::sum(1.0, tiny)), [one, one, above, one]);
         assert_eq!(doubles(Nearest::sum(1.0, -tiny)), [one, below, one, below]);
-        assert_eq!(doubles(Nearest::sum(-1.0, tiny)), [-one, -below, -below, -one]);
+        assert_eq!(
+            doubles(Nearest::sum(-1.0, tiny)),
+            [-one, -below, -below, -one]
+        );
         let third: f64 = 1.0 / 3.0;
         let up = f64::from_bits(third.to_bits() + 1);
-        assert_eq!(doubles(Nearest::quotient(1.0, 3.0)), [third, third, up, third]);
-        assert_eq!(doubles(Nearest::quotient(1.0, -3.0)), [-third, -third, -third, -up]);
-        assert_eq!(doubles(Nearest::product(above, above))[2], 1.0 + 3.0 * f64::EPSILON);
+        assert_eq!(
+            doubles(Nearest::quotient(1.0, 3.0)),
+            [third, third, up, third]
+        );
+        assert_eq!(
+            doubles(Nearest::quotient(1.0, -3.0)),
+            [-third, -third, -third, -up]
+        );
+        assert_eq!(
+            doubles(Nearest::product(above, above))[2],
+            1.0 + 3.0 * f64::EPSILON
+        );
     }
 
     #[test]
     fn results_beyond_the_range_round_in_every_mode() {
         let (tiny, max, inf) = (f64::from_bits(1), f64::MAX, f64::INFINITY);
         assert_eq!(doubles(Nearest::product(tiny, tiny)), [0.0, 0.0, tiny, 0.0]);
-        assert_eq!(doubles(Nearest::product(-tiny, 0.25)), [0.0, 0.0, 0.0, -tiny]);
+        assert_eq!(
+            doubles(Nearest::product(-tiny, 0.25)),
+            [0.0, 0.0, 0.0, -tiny]
+        );
         assert_eq!(doubles(Nearest::quotient(tiny, max)), [0.0, 0.0, tiny, 0.0]);
         let (three, two) = (3.0 * tiny, 2.0 * tiny);
-        assert_eq!(doubles(Nearest::product(three, 0.5)), [two, tiny, two, tiny]);
+        assert_eq!(
+            doubles(Nearest::product(three, 0.5)),
+            [two, tiny, two, tiny]
+        );
         assert_eq!(doubles(Nearest::sum(max, max)), [inf, max, inf, max]);
-        assert_eq!(doubles(Nearest::product(-max, 2.0)), [-inf, -max, -max, -inf]);
+        assert_eq!(
+            doubles(Nearest::product(-max, 2.0)),
+            [-inf, -max, -max, -inf]
+        );
         assert_eq!(doubles(Nearest::quotient(1.0, 0.0)), [inf; 4]);
         assert_eq!(doubles(Nearest::quotient(1.0, inf)), [0.0; 4]);
         let signs = doubles(Nearest::sum(2.0, -2.0)).map(f64::is_sign_negative);
@@ -290,8 +319,14 @@ mod tests {
         let middle = (1i128 << 60) + (1 << 36);
         let (low, high) = (f32::powi(2.0, 60), f32::powi(2.0, 60) + f32::powi(2.0, 37));
         assert_eq!(floats(Nearest::of_integer(middle)), [low, low, high, low]);
-        assert_eq!(floats(Nearest::of_integer(middle + 1)), [high, low, high, low]);
-        assert_eq!(floats(Nearest::of_integer(-middle - 1)), [-high, -low, -low, -high]);
+        assert_eq!(
+            floats(Nearest::of_integer(middle + 1)),
+            [high, low, high, low]
+        );
+        assert_eq!(
+            floats(Nearest::of_integer(-middle - 1)),
+            [-high, -low, -low, -high]
+        );
         assert_eq!(floats(Nearest::exactly(1e300))[1], f32::MAX);
         let half = |mode| Nearest::exactly(70000.0).round(Scalar::Half, mode);
         assert_eq!(MODES.map(half), [0x7c00, 0x7bff, 0x7c00, 0x7bff]);

@@ -164,7 +164,9 @@ impl Sema<'_> {
                 let (source, lanes) = self.types.as_arithmetic(from)?;
                 let (target, _) = self.types.as_arithmetic(to)?;
                 let rounding = self.rounding(self.body.function[id].loc);
-                map(&value, lanes, |lane| convert(lane, source, target, rounding))
+                map(&value, lanes, |lane| {
+                    convert(lane, source, target, rounding)
+                })
             }
             Conversion::FromTruth => {
                 let (scalar, lanes) = self.types.as_arithmetic(to)?;
