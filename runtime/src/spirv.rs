@@ -5,19 +5,14 @@
 pub(crate) const HEADER: usize = 5;
 
 /// Opcodes, and numbers that are operands, from the SPIR-V Specification, "Instructions", "Storage
-/// Class", "Decoration" and "Linkage Type".
+/// Class" and "Decoration".
 pub(crate) mod op {
     pub const UNDEF: u32 = 1;
-    pub const NAME: u32 = 5;
-    pub const EXT_INST_IMPORT: u32 = 11;
-    pub const EXT_INST: u32 = 12;
-    pub const TYPE_BOOL: u32 = 20;
-    pub const TYPE_INT: u32 = 21;
-    pub const TYPE_FLOAT: u32 = 22;
-    pub const TYPE_VECTOR: u32 = 23;
+    #[cfg(test)]
+    pub const STRING: u32 = 7;
+    #[cfg(test)]
+    pub const LINE: u32 = 8;
     pub const TYPE_POINTER: u32 = 32;
-    pub const FIRST_TYPE: u32 = 19;
-    pub const LAST_TYPE: u32 = 39;
     /// Types that `OpConstantNull` takes: numbers, composites, pointers, events, reservations and
     /// queues.
     pub const NULLABLE_TYPES: &[u32] = &[20, 21, 22, 23, 24, 28, 30, 32, 34, 35, 36, 37];
@@ -25,22 +20,13 @@ pub(crate) mod op {
     pub const SPEC_CONSTANT_TRUE: u32 = 48;
     pub const SPEC_CONSTANT_FALSE: u32 = 49;
     pub const SPEC_CONSTANT: u32 = 50;
-    pub const SPEC_CONSTANT_OP: u32 = 52;
     pub const FUNCTION: u32 = 54;
     pub const VARIABLE: u32 = 59;
     pub const DECORATE: u32 = 71;
-    pub const U_CONVERT: u32 = 113;
-    pub const S_CONVERT: u32 = 114;
-    pub const F_CONVERT: u32 = 115;
-    pub const DOT: u32 = 148;
-    pub const ANY: u32 = 154;
-    pub const ALL: u32 = 155;
     pub const UNTYPED_VARIABLE: u32 = 4418;
 
     pub const FUNCTION_CLASS: u32 = 7;
     pub const SPEC_ID: u32 = 1;
-    pub const LINKAGE_ATTRIBUTES: u32 = 41;
-    pub const IMPORT: u32 = 1;
 }
 
 /// The words of a SPIR-V module in either byte order, if the bytes have the form of one: the magic
@@ -92,6 +78,7 @@ pub(crate) fn push(out: &mut Vec<u32>, opcode: u32, operands: &[u32]) {
 }
 
 /// A literal string operand.
+#[cfg(test)]
 pub(crate) fn string(operands: &[u32]) -> String {
     let bytes: Vec<u8> = operands
         .iter()
@@ -99,20 +86,6 @@ pub(crate) fn string(operands: &[u32]) -> String {
         .take_while(|&b| b != 0)
         .collect();
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// A string as operand words.
-pub(crate) fn literal(text: &str) -> impl Iterator<Item = u32> {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.resize((bytes.len() / 4 + 1) * 4, 0);
-    (0..bytes.len() / 4).map(move |i| {
-        u32::from_le_bytes([
-            bytes[4 * i],
-            bytes[4 * i + 1],
-            bytes[4 * i + 2],
-            bytes[4 * i + 3],
-        ])
-    })
 }
 
 #[cfg(test)]
