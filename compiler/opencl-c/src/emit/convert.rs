@@ -4,15 +4,22 @@ use super::function::FunctionEmitter;
 use super::words::Id;
 use crate::hir::{Conversion, ExprId};
 use crate::spirv::{op, std};
-use crate::token::RoundingMode;
+use crate::token::{Loc, RoundingMode};
 use crate::types::{Scalar, Space, Type, TypeId, Types};
 
 impl FunctionEmitter<'_, '_> {
-    pub(super) fn convert(&mut self, conversion: Conversion, operand: ExprId, ty: TypeId) -> Id {
+    pub(super) fn convert(
+        &mut self,
+        conversion: Conversion,
+        operand: ExprId,
+        ty: TypeId,
+        loc: Loc,
+    ) -> Id {
         let from = self.function[operand].ty;
         let value = self.expr(operand);
         match conversion {
             Conversion::Arithmetic { rounding, saturate } => {
+                let rounding = rounding.or(self.rounding_to(ty, loc));
                 self.convert_arithmetic(value, from, ty, rounding, saturate)
             }
             Conversion::FromTruth => self.truth_as(value, ty),
@@ -31,6 +38,14 @@ impl FunctionEmitter<'_, '_> {
             // A null event or queue; constants of samplers are constants.
             Conversion::Opaque => self.module.null(ty),
         }
+    }
+
+    /// How a conversion to this type rounds that does not say, if a pragma does. OpenCL C
+    /// Specification, "Select Floating-Point Rounding Mode": "Conversions from floating-point to
+    /// integer type always use rtz mode".
+    pub(super) fn rounding_to(&self, ty: TypeId, loc: Loc) -> Option<RoundingMode> {
+        let rounding = self.module.roundings.at(loc)?;
+        self.scalar(ty).is_float().then_some(rounding)
     }
 
     /// The same bits, unless SPIR-V has one type for both.

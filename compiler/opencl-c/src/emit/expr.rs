@@ -196,7 +196,9 @@ impl<'a> FunctionEmitter<'_, 'a> {
                 let (then, otherwise) = (self.expr(*then), self.expr(*otherwise));
                 self.value(op::SELECT, ty, &[condition.0, then.0, otherwise.0])
             }
-            ExprKind::Convert(conversion, operand) => self.convert(*conversion, *operand, ty),
+            ExprKind::Convert(conversion, operand) => {
+                self.convert(*conversion, *operand, ty, expr.loc)
+            }
             ExprKind::Call(callee, args) => return self.call(*callee, None, args, id, None),
             ExprKind::Builtin(call, args) => {
                 let args: Vec<(Id, TypeId)> = args
@@ -205,7 +207,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
                     .collect();
                 self.reopen();
                 self.line(expr.loc);
-                return super::builtins::emit(self, call, &args, ty);
+                return super::builtins::emit(self, call, &args, ty, expr.loc);
             }
             ExprKind::Block {
                 function,
@@ -446,8 +448,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
         let result = self.value(opcode, ty, &[left.0, right.0]);
         let arithmetic = matches!(binary, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
         if float {
-            self.module
-                .decorate_float(result, self.function.rounding(id));
+            self.module.decorate_float(result, self.function[id].loc);
         } else if signed && arithmetic && scalar.bits() >= 32 {
             // C99 6.5: overflow of signed arithmetic is undefined.
             self.module.decorate_no_signed_wrap(result);

@@ -150,7 +150,8 @@ impl Sema<'_> {
         }
         let loc = self.body.function[id].loc;
         if let ExprKind::Constant(constant) = self.kind_of(id)
-            && let Some(folded) = super::consteval::convert(constant, from, scalar)
+            && let Some(folded) =
+                super::consteval::convert(constant, from, scalar, self.rounding(loc))
         {
             return self.add(ExprKind::Constant(folded), ty, loc);
         }

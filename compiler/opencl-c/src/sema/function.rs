@@ -345,8 +345,6 @@ impl Sema<'_> {
         new.function.linkage = linkage;
         let outer = std::mem::replace(&mut self.body, new);
         self.in_function = true;
-        let rounding = self.rounding;
-        self.note_rounding();
         self.scopes.push();
         self.params(declarator);
         if is_kernel {
@@ -363,7 +361,6 @@ impl Sema<'_> {
             );
         }
         self.body.function.body = Some(statements);
-        self.rounding = rounding;
         self.in_function = false;
         let done = std::mem::replace(&mut self.body, outer);
         self.module.functions[id.0 as usize] = done.function;

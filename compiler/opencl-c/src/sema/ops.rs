@@ -452,8 +452,7 @@ impl Sema<'_> {
             self.kind_of(a),
             self.kind_of(b),
             self.types.as_arithmetic(ty),
-        ) && (scalar.is_integer() || self.rounding.is_none())
-            && let Some(folded) = super::consteval::binary(op, x, y, scalar)
+        ) && let Some(folded) = super::consteval::binary(op, x, y, scalar, self.rounding(loc))
         {
             return self.add(ExprKind::Constant(folded), ty, loc);
         }
