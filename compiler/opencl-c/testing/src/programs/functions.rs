@@ -110,7 +110,7 @@ impl Gen<'_> {
         }
     }
 
-    fn pointer_space(&mut self) -> Space {
+    pub fn pointer_space(&mut self) -> Space {
         let spaces = [
             Space::Private,
             Space::Global,
@@ -136,7 +136,10 @@ impl Gen<'_> {
         };
         let is_const = |may: bool| may || !writable && !matches!(**to, Type::Array(..));
         let may_be = |may: bool| is_const(may) || *space == Space::Constant;
+        let is_constant = self.is_constant;
         let fits = |place: &Place| match &place.ty {
+            // The value of a variable is no constant.
+            Type::Pointer { .. } if is_constant => false,
             Type::Pointer {
                 space: there,
                 to: found,

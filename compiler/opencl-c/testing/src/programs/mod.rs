@@ -5,15 +5,19 @@
 //!
 //! - `text.rs`: text in two languages. `types.rs`: types and their layout.
 //! - `scope.rs`: variables, and what a full expression may read and change. Open it first.
-//! - `expr.rs`, `vector.rs`, `literal.rs`, `init.rs`: values.
-//! - `statements.rs`, `functions.rs`, `globals.rs`, `kernel.rs`: the program around them.
+//! - `expr.rs`, `vector.rs`, `literal.rs`, `init.rs`, `builtins.rs`, `pointers.rs`: values.
+//! - `statements.rs`, `functions.rs`, `globals.rs`, `macros.rs`, `kernel.rs`: the program around
+//!   them.
 
+mod builtins;
 mod expr;
 mod functions;
 mod globals;
 mod init;
 mod kernel;
 mod literal;
+mod macros;
+mod pointers;
 mod scope;
 mod statements;
 pub mod text;
@@ -81,8 +85,11 @@ struct Gen<'c> {
     /// Roots that the full expression has read so far, and those that it has changed.
     used: Vec<usize>,
     changed: Vec<usize>,
+    macros: Vec<macros::Macro>,
     /// No side effects.
     pure: bool,
+    /// Only what a constant expression may have.
+    is_constant: bool,
     /// How deeply expressions may still nest.
     depth: u32,
     /// How many blocks there are around a statement, and how many loops.
@@ -115,7 +122,9 @@ pub fn program(choices: &mut Choices, prefix: &str) -> Program {
         next_root: 0,
         used: Vec::new(),
         changed: Vec::new(),
+        macros: Vec::new(),
         pure: false,
+        is_constant: false,
         depth: 1,
         nesting: 0,
         loops: 0,
@@ -127,10 +136,12 @@ pub fn program(choices: &mut Choices, prefix: &str) -> Program {
     text.push(&format!(
         "static ulong {prefix}mix(ulong h, ulong v) {{\n  return (h ^ v) * 0x9e3779b97f4a7c15ul;\n}}\n\n"
     ));
-    for _ in 0..g.choices.index(4) {
-        let part = match g.choices.percent(50) {
-            true => g.part(Gen::object_macro),
-            false => g.part(Gen::enumeration),
+    for _ in 0..g.choices.index(6) {
+        let part = match g.choices.below(4) {
+            0 => g.part(Gen::object_macro),
+            1 => g.part(Gen::enumeration),
+            2 => g.part(Gen::conditional_macro),
+            _ => g.part(Gen::function_macro),
         };
         text.push(&part);
     }
@@ -141,6 +152,9 @@ pub fn program(choices: &mut Choices, prefix: &str) -> Program {
     for _ in 0..g.choices.index(4) {
         let table = g.part(Gen::table);
         text.push(&table);
+        if let Some(pointers) = g.part(Gen::pointer_table) {
+            text.push(&pointers);
+        }
     }
     for _ in 0..g.choices.index(4) {
         let function = g.part(Gen::function);
