@@ -78,7 +78,7 @@ enum { GROUPS = 2, ITEMS = 4, STACK = 1 << 18 };
 static ucontext_t scheduler, items[ITEMS];
 static char stacks[ITEMS][STACK];
 static int group, item, running[ITEMS];
-static void (*entry)(void);
+static void (*current_kernel)(void);
 
 static ulong get_global_id(uint d) { return d ? 0 : group * ITEMS + item; }
 static ulong get_local_id(uint d) { return d ? 0 : item; }
@@ -114,12 +114,12 @@ ATOMICS(int) ATOMICS(uint)
 #define atomic_dec(P) ATOMIC_OF(sub, P, 1)
 
 static void run_item(void) {
-    entry();
+    current_kernel();
     running[item] = 0;
 }
 
 static void run_groups(void (*kernel_entry)(void)) {
-    entry = kernel_entry;
+    current_kernel = kernel_entry;
     for (group = 0; group < GROUPS; group++) {
         for (int i = 0; i < ITEMS; i++) {
             getcontext(&items[i]);

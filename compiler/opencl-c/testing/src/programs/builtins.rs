@@ -71,7 +71,10 @@ impl Gen<'_> {
             3 => self.absolute(ty),
             _ => {
                 let (name, count) = self.choices.one(INTEGER);
-                let mut args: Vec<Text> = (0..count).map(|_| self.exact(ty).text).collect();
+                let mut args: Vec<Text> = match name {
+                    "clamp" => self.evaluated_often(ty, count),
+                    _ => (0..count).map(|_| self.exact(ty).text).collect(),
+                };
                 if name == "clamp" {
                     // "Results are undefined if minval > maxval."
                     let (low, high) = (args[1].clone(), args[2].clone());
@@ -118,6 +121,11 @@ impl Gen<'_> {
         }
         let vector = self.vector(ty);
         self.stored_vector(vector)
+    }
+
+    /// Arguments that may be evaluated more than once, or not at all, in C.
+    fn evaluated_often(&mut self, ty: Ty, count: usize) -> Vec<Text> {
+        self.purely(|g| (0..count).map(|_| g.exact(ty).text).collect())
     }
 
     /// `name(a, b)`, in C by components.
@@ -202,7 +210,7 @@ impl Gen<'_> {
         };
         let (name, count) = self.choices.one(RELATION);
         let of = Ty::of(float, ty.lanes);
-        let args: Vec<Text> = (0..count).map(|_| self.exact(of).text).collect();
+        let args = self.evaluated_often(of, count);
         let args = Text::join(&args, ", ");
         let c = match ty.is_scalar() {
             true => format!("{name}({})", args.c),
@@ -216,7 +224,7 @@ impl Gen<'_> {
     fn select(&mut self, ty: Ty) -> Vector {
         let signed = self.choices.percent(50);
         let of = Ty::of(ty.scalar.with_sign(signed), ty.lanes);
-        let (a, b, c) = (self.exact(ty), self.exact(ty), self.exact(of));
+        let (a, b, c) = self.purely(|g| (g.exact(ty), g.exact(ty), g.exact(of)));
         let integer = Ty::of(ty.scalar.with_sign(true), ty.lanes);
         let other = match ty.is_scalar() {
             true => format!("(({ty})(({}) ? ({}) : ({})))", c.text.c, b.text.c, a.text.c),

@@ -38,6 +38,7 @@ impl Gen<'_> {
                 name,
             ),
         };
+        self.plain_records += 1;
         self.records.push(Record {
             name,
             is_union,

@@ -66,12 +66,12 @@ impl Gen<'_> {
             Kind::Xor => {
                 let (a, b) = (self.integer(), self.integer());
                 let ty = a.ty.usual(b.ty);
-                let text = Text::of("{}({}, {})", &[&name, &a.at(2), &b.at(2)]);
+                let text = Text::of("{}({}, {})", &[&name, &argument(&a), &argument(&b)]);
                 Expr::new(text, ty, PRIMARY)
             }
             Kind::Times => {
                 let x = self.integer();
-                let text = Text::of("{}({})", &[&name, &x.at(2)]);
+                let text = Text::of("{}({})", &[&name, &argument(&x)]);
                 Expr::new(text, Scalar::UInt, PRIMARY)
             }
             Kind::Last => {
@@ -218,5 +218,13 @@ impl Gen<'_> {
                 format!("({a} {sign} ({b}))")
             }
         }
+    }
+}
+
+/// An argument of a macro: commas separate them outside of parentheses.
+fn argument(expr: &Expr) -> Text {
+    match expr.text.cl.contains(',') {
+        true => Text::of("({})", &[&expr.text]),
+        false => expr.text.clone(),
     }
 }

@@ -3,7 +3,7 @@
 use super::Gen;
 use super::expr::{Expr, PRIMARY, UNARY};
 use super::text::Text;
-use super::types::{INTEGERS, Scalar, Space, Type, declaration};
+use super::types::{INTEGERS, Record, Scalar, Space, Type, declaration};
 
 impl Gen<'_> {
     /// A pointer, or a table of them.
@@ -26,7 +26,7 @@ impl Gen<'_> {
             Type::Array(of, len) if self.choices.percent(80) => ((**of).clone(), *len),
             ty => (ty.clone(), place.len),
         };
-        if to.has_pointers() {
+        if self.points(&to) {
             return None;
         }
         let is_array = matches!(to, Type::Array(..));
@@ -65,6 +65,106 @@ impl Gen<'_> {
         }
         let table = Text::of("{ {} }", &[&Text::join(&all, ", ")]);
         Some((Type::Array(Box::new(ty), all.len()), table, roots))
+    }
+
+    /// A `struct` with pointers in it.
+    pub fn holder(&mut self) -> Text {
+        let name = self.global_name("H");
+        let mut fields = Vec::new();
+        for field in ["p", "q"] {
+            let to = match self.choices.below(3) {
+                0 if self.plain_records > 0 => Type::Record(self.choices.index(self.plain_records)),
+                _ => Type::Value(self.any_ty()),
+            };
+            let space = self
+                .choices
+                .one(&[Space::Private, Space::Global, Space::Local]);
+            let ty = Type::Pointer {
+                space,
+                to: Box::new(to),
+                len: self.choices.one(&[1, 2, 3]),
+                writable: self.choices.percent(50),
+            };
+            fields.push((field.to_owned(), ty));
+        }
+        fields.push(("n".to_owned(), Type::scalar(Scalar::Int)));
+        let lines: String = fields
+            .iter()
+            .map(|(field, ty)| format!("  {};\n", declaration(ty, field, &self.records)))
+            .collect();
+        let text = format!("typedef struct {{\n{lines}}} {name};\n");
+        self.records.push(Record {
+            name,
+            is_union: false,
+            is_packed: false,
+            align: 1,
+            fields,
+        });
+        Text::both(text)
+    }
+
+    pub fn holder_ty(&mut self) -> Type {
+        let count = self.records.len() - self.plain_records;
+        Type::Record(self.plain_records + self.choices.index(count))
+    }
+
+    /// Whether there are pointers in it.
+    pub fn points(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Record(number) => *number >= self.plain_records,
+            ty => ty.has_pointers(),
+        }
+    }
+
+    /// A literal of a `struct` with pointers, and what they point to.
+    pub fn holder_value(&mut self, number: usize, exclusive: bool) -> Option<(Text, Vec<usize>)> {
+        let Record { name, fields, .. } = self.records[number].clone();
+        let (mut values, mut roots) = (Vec::new(), Vec::new());
+        for (field, ty) in fields {
+            let value = match &ty {
+                Type::Pointer { .. } => {
+                    let (value, more) = self.pointer_value(&ty, exclusive)?;
+                    roots.extend(more);
+                    value
+                }
+                _ => self.purely(|g| g.value(Scalar::Int)),
+            };
+            values.push(match self.choices.percent(50) {
+                true => Text::of(".{} = {}", &[&field, &value]),
+                false => value,
+            });
+        }
+        let text = Text::of("({}){ {} }", &[&name, &Text::join(&values, ", ")]);
+        Some((text, roots))
+    }
+
+    /// A variable with pointers in it: a `struct`, or an array of them.
+    pub fn holder_declaration(&mut self) -> Option<Text> {
+        if self.records.len() == self.plain_records {
+            return None;
+        }
+        let ty = self.holder_ty();
+        let Type::Record(number) = ty else {
+            return None;
+        };
+        let (mut values, mut roots) = (Vec::new(), Vec::new());
+        for _ in 0..1 + self.choices.index(3) {
+            let (value, more) = self.holder_value(number, false)?;
+            values.push(value);
+            roots.extend(more);
+        }
+        let (ty, value) = match values.len() {
+            1 => (ty, values.remove(0)),
+            count => {
+                let list = Text::of("{ {} }", &[&Text::join(&values, ", ")]);
+                (Type::Array(Box::new(ty), count), list)
+            }
+        };
+        let name = self.local_name();
+        let text = declaration(&ty, &name, &self.records);
+        let var = self.declare(&name, ty, false, Space::Private);
+        var.roots.extend(roots);
+        Some(Text::of("{} = {};\n", &[&text, &value]))
     }
 
     /// What addresses of parts of an array say of one another, and truth values of pointers.

@@ -13,32 +13,29 @@ impl Gen<'_> {
     /// Allows for so many more statements to run in the current loops, if there may be.
     pub fn spend(&mut self, cost: u64) -> bool {
         let cost = cost * self.times;
-        let may = self.cost + cost <= MOST;
+        let may = self.cost + cost <= MOST * self.scale as u64;
         if may {
             self.cost += cost;
         }
         may
     }
 
-    /// Statements in the scope there is: what they declare stays.
-    pub fn statements(&mut self, count: usize) -> Text {
+    /// Statements in the scope there is, so many on average: what they declare stays.
+    pub fn statements(&mut self, usual: usize) -> Text {
         let mut all = Text::default();
-        for _ in 0..count {
-            if !self.spend(1) {
-                break;
+        self.repeat(usual, |g| {
+            if g.spend(1) {
+                g.sequence_point();
+                all.push(&g.statement());
             }
-            self.sequence_point();
-            let statement = self.part(Gen::statement);
-            all.push(&statement);
-        }
+        });
         all
     }
 
     /// `{ ... }` without the braces, in a scope of its own.
     pub fn block(&mut self) -> Text {
-        let count = 1 + self.choices.index(3);
         self.nesting += 1;
-        let text = self.scope(|g| g.statements(count));
+        let text = self.scope(|g| g.statements(2));
         self.nesting -= 1;
         text.indented()
     }
@@ -52,7 +49,8 @@ impl Gen<'_> {
             12..=14 => self.compound_assignment(),
             15..=16 => self.record_assignment(),
             17..=18 => self.swizzled_assignment().map(line),
-            19..=21 => self.pointer_declaration(),
+            19..=20 => self.pointer_declaration(),
+            21 => self.holder_declaration(),
             22 => self
                 .call(&|_| true, true)
                 .map(|text| line(Text::of("{};", &[&text]))),
@@ -166,10 +164,10 @@ impl Gen<'_> {
     }
 
     fn record_assignment(&mut self) -> Option<Text> {
-        if self.records.is_empty() {
+        if self.plain_records == 0 {
             return None;
         }
-        let number = self.choices.index(self.records.len());
+        let number = self.choices.index(self.plain_records);
         let (_, value) = self.record_value(number);
         let place = self.target(true, &|ty| *ty == Type::Record(number))?;
         Some(Text::of("{} = {};\n", &[&place.text, &value]))
@@ -178,9 +176,7 @@ impl Gen<'_> {
     /// A type without pointers.
     pub fn any_type(&mut self, levels: u32) -> Type {
         match self.choices.below(8) {
-            3..=4 if !self.records.is_empty() => {
-                Type::Record(self.choices.index(self.records.len()))
-            }
+            3..=4 if self.plain_records > 0 => Type::Record(self.choices.index(self.plain_records)),
             5..=6 if levels > 0 => {
                 let of = self.any_type(levels - 1);
                 Type::Array(Box::new(of), self.choices.one(&[2, 3, 4, 1, 5]))
