@@ -416,7 +416,8 @@ impl Gen<'_> {
     }
 
     fn conditional(&mut self) -> Expr {
-        let condition = self.scalar();
+        // It "can be a scalar or vector result except float".
+        let condition = self.integer();
         let (mut a, mut b) = (self.scalar(), self.scalar());
         let ty = a.ty.usual(b.ty);
         for operand in [&mut a, &mut b] {

@@ -59,7 +59,7 @@ impl Gen<'_> {
             return Some((ty, all.remove(0), roots));
         }
         if self.choices.percent(25) && !self.is_constant && space != Space::Generic {
-            let condition = self.purely(Gen::scalar).at(4);
+            let condition = self.purely(Gen::integer).at(4);
             let text = Text::of("{} ? {} : {}", &[&condition, &all[0], &all[1]]);
             return Some((ty, text, roots));
         }
