@@ -5,7 +5,7 @@
 pub(crate) const HEADER: usize = 5;
 
 /// Opcodes, and numbers that are operands, from the SPIR-V Specification, "Instructions", "Storage
-/// Class" and "Decoration".
+/// Class", "Decoration" and "Linkage Type".
 pub(crate) mod op {
     pub const UNDEF: u32 = 1;
     #[cfg(test)]
@@ -13,6 +13,8 @@ pub(crate) mod op {
     #[cfg(test)]
     pub const LINE: u32 = 8;
     pub const TYPE_POINTER: u32 = 32;
+    pub const FIRST_TYPE: u32 = 19;
+    pub const LAST_TYPE: u32 = 39;
     /// Types that `OpConstantNull` takes: numbers, composites, pointers, events, reservations and
     /// queues.
     pub const NULLABLE_TYPES: &[u32] = &[20, 21, 22, 23, 24, 28, 30, 32, 34, 35, 36, 37];
@@ -27,6 +29,8 @@ pub(crate) mod op {
 
     pub const FUNCTION_CLASS: u32 = 7;
     pub const SPEC_ID: u32 = 1;
+    pub const LINKAGE_ATTRIBUTES: u32 = 41;
+    pub const IMPORT: u32 = 1;
 }
 
 /// The words of a SPIR-V module in either byte order, if the bytes have the form of one: the magic
@@ -78,7 +82,6 @@ pub(crate) fn push(out: &mut Vec<u32>, opcode: u32, operands: &[u32]) {
 }
 
 /// A literal string operand.
-#[cfg(test)]
 pub(crate) fn string(operands: &[u32]) -> String {
     let bytes: Vec<u8> = operands
         .iter()
@@ -86,6 +89,21 @@ pub(crate) fn string(operands: &[u32]) -> String {
         .take_while(|&b| b != 0)
         .collect();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A string as operand words.
+#[cfg(test)]
+pub(crate) fn literal(text: &str) -> impl Iterator<Item = u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize((bytes.len() / 4 + 1) * 4, 0);
+    (0..bytes.len() / 4).map(move |i| {
+        u32::from_le_bytes([
+            bytes[4 * i],
+            bytes[4 * i + 1],
+            bytes[4 * i + 2],
+            bytes[4 * i + 3],
+        ])
+    })
 }
 
 #[cfg(test)]

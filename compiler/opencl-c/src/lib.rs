@@ -30,6 +30,8 @@ pub mod emit;
 mod float;
 pub mod hir;
 pub mod lex;
+mod library;
+mod mangle;
 pub mod options;
 pub mod parse;
 pub mod pp;
@@ -41,4 +43,5 @@ pub mod token;
 pub mod types;
 
 pub use compile::{Checked, Compiled, Input, check, compile, preprocess};
+pub use library::{describe, library};
 pub use options::{Device, Options, Std};

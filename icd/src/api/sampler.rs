@@ -1,11 +1,23 @@
-//! Samplers, which need images, which the device does not have.
+//! Samplers.
 
+use std::sync::Arc;
+
+use brolga_runtime::Sampler as RuntimeSampler;
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
 use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
 use crate::abi::pointers::{InPtr, RawHandle};
+
+/// `cl_sampler`
+pub struct Sampler {
+    pub runtime: Arc<RuntimeSampler>,
+    pub context: Ref<Context>,
+}
+
+object!(Sampler, ClError::INVALID_SAMPLER);
 
 /// `clCreateSampler`
 pub fn create(
@@ -14,25 +26,35 @@ pub fn create(
     addressing_mode: cl_addressing_mode,
     filter_mode: cl_filter_mode,
 ) -> CLResult<RawHandle> {
-    Context::usable(context)?;
-    // > CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords, or a combination of >
-    // these arguments are not valid.
-    check(normalized_coords, addressing_mode, filter_mode)?;
-    // > CL_INVALID_OPERATION if images are not supported by any device associated with context.
-    Err(ClError::INVALID_OPERATION)
+    let context = Context::usable(context)?;
+    finish(
+        context,
+        normalized_coords,
+        addressing_mode,
+        filter_mode,
+        Vec::new(),
+    )
 }
 
-fn check(
+/// Modes are checked by the runtime.
+fn finish(
+    context: Ref<Context>,
     normalized_coords: cl_bool,
     addressing_mode: cl_addressing_mode,
     filter_mode: cl_filter_mode,
-) -> CLResult<()> {
-    require(
-        normalized_coords <= CL_TRUE
-            && (CL_ADDRESS_NONE..=CL_ADDRESS_MIRRORED_REPEAT).contains(&addressing_mode)
-            && (CL_FILTER_NEAREST..=CL_FILTER_LINEAR).contains(&filter_mode),
-        ClError::INVALID_VALUE,
-    )
+    properties: Vec<cl_sampler_properties>,
+) -> CLResult<RawHandle> {
+    // > CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords, or a combination of >
+    // these arguments are not valid.
+    require(normalized_coords <= CL_TRUE, ClError::INVALID_VALUE)?;
+    let runtime = RuntimeSampler::new(
+        &context.runtime,
+        normalized_coords == CL_TRUE,
+        addressing_mode,
+        filter_mode,
+        properties,
+    )?;
+    Ok(Handle::new(Sampler { runtime, context }).raw())
 }
 
 /// `clCreateSamplerWithProperties`
@@ -40,7 +62,7 @@ pub fn create_with_properties(
     context: RawHandle,
     properties: InPtr<cl_sampler_properties>,
 ) -> CLResult<RawHandle> {
-    Context::usable(context)?;
+    let context = Context::usable(context)?;
     let mut normalized_coords = CL_TRUE;
     let mut addressing_mode = CL_ADDRESS_CLAMP;
     let mut filter_mode = CL_FILTER_NEAREST;
@@ -54,28 +76,44 @@ pub fn create_with_properties(
             ClError::INVALID_VALUE,
         )?;
         let value = cl_uint::try_from(value).map_err(|_| ClError::INVALID_VALUE)?;
-        match name as cl_sampler_info {
+        match cl_sampler_info::try_from(name).map_err(|_| ClError::INVALID_VALUE)? {
             CL_SAMPLER_NORMALIZED_COORDS => normalized_coords = value,
             CL_SAMPLER_ADDRESSING_MODE => addressing_mode = value,
             CL_SAMPLER_FILTER_MODE => filter_mode = value,
             _ => return Err(ClError::INVALID_VALUE),
         }
     }
-    create(context, normalized_coords, addressing_mode, filter_mode)
-}
-
-/// `clRetainSampler`: no valid sampler exists.
-pub fn retain(_sampler: RawHandle) -> CLResult<()> {
-    // > CL_INVALID_SAMPLER if sampler is not a valid sampler object.
-    Err(ClError::INVALID_SAMPLER)
-}
-
-/// `clReleaseSampler`
-pub fn release(_sampler: RawHandle) -> CLResult<()> {
-    Err(ClError::INVALID_SAMPLER)
+    let as_given = match properties.is_null() {
+        true => Vec::new(),
+        false => {
+            let flat = pairs.iter().flat_map(|&(name, value)| [name, value]);
+            flat.chain([0]).collect()
+        }
+    };
+    finish(
+        context,
+        normalized_coords,
+        addressing_mode,
+        filter_mode,
+        as_given,
+    )
 }
 
 /// `clGetSamplerInfo`
-pub fn get_info(_sampler: RawHandle, _name: cl_sampler_info, _answer: InfoWriter) -> CLResult<()> {
-    Err(ClError::INVALID_SAMPLER)
+pub fn get_info(sampler: RawHandle, name: cl_sampler_info, writer: InfoWriter) -> CLResult<()> {
+    let sampler = Sampler::from_raw(sampler)?;
+    let runtime = &sampler.runtime;
+    match name {
+        CL_SAMPLER_REFERENCE_COUNT => writer.value(sampler.reference_count()),
+        CL_SAMPLER_CONTEXT => writer.value(sampler.context.raw()),
+        CL_SAMPLER_NORMALIZED_COORDS => writer.boolean(runtime.is_normalized()),
+        CL_SAMPLER_ADDRESSING_MODE => writer.value(runtime.addressing_mode()),
+        CL_SAMPLER_FILTER_MODE => writer.value(runtime.filter_mode()),
+        // > If sampler was created using clCreateSampler, or if the properties argument specified
+        // > in clCreateSamplerWithProperties was NULL, the implementation must return >
+        // param_value_size_ret equal to 0.
+        CL_SAMPLER_PROPERTIES => writer.array(runtime.properties()),
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
 }

@@ -367,12 +367,12 @@ static int is_listed(cl_device_info query, const char *name, cl_version version)
     return 0;
 }
 
-/* The versions of OpenCL C that a device of OpenCL 3.1 must have, each of which a program can ask for; the newest that
- * is backwards compatible with 1.2 and of which every optional feature is there is 1.2, as images are missing. Then
+/* The versions of OpenCL C that a device of OpenCL 3.1 must have, and 2.0, each of which a program can ask for. Then
  * "Required OpenCL Extensions" and the features of what they add. */
 static void opencl_c(void) {
-    const char *options[] = {"-cl-std=CL1.0", "-cl-std=CL1.1", "-cl-std=CL1.2", "-cl-std=CL3.0", "-cl-std=CL3.1"};
-    for (int i = 0; i < 5; i++) {
+    const char *options[] = {"-cl-std=CL1.0", "-cl-std=CL1.1", "-cl-std=CL1.2",
+                             "-cl-std=CL2.0", "-cl-std=CL3.0", "-cl-std=CL3.1"};
+    for (int i = 0; i < 6; i++) {
         cl_uint major = options[i][10] - '0', minor = options[i][12] - '0';
         TRUE(is_listed(CL_DEVICE_OPENCL_C_ALL_VERSIONS, "OpenCL C", CL_MAKE_VERSION(major, minor, 0)));
         char text[128];

@@ -8,7 +8,7 @@ use opencl_sys::*;
 use serde_json::json;
 
 use super::specialised::specialised;
-use super::translate::translate;
+use super::translate::{Translated, translate};
 use super::{BuildCallback, BuildInfo, Object, Origin, Program, State};
 use crate::error::{CLResult, ClError};
 use crate::executable::Executable;
@@ -202,7 +202,15 @@ impl Program {
             return Ok((product, log));
         }
         match translate(&self.context, &object) {
-            Ok(executable) => {
+            Ok(translated) => {
+                let Translated {
+                    executable,
+                    warnings,
+                } = translated;
+                let warnings = match options.no_warnings {
+                    true => String::new(),
+                    false => warnings,
+                };
                 let remarks = if options.remarks {
                     executable.remarks()
                 } else {
@@ -213,7 +221,7 @@ impl Program {
                     executable: Some(executable),
                     binary_type: CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
                 };
-                Ok((product, log + &remarks))
+                Ok((product, log + &warnings + &remarks))
             }
             Err(why) => Err(BuildError {
                 code: stage.failure(),

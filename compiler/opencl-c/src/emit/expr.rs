@@ -229,16 +229,21 @@ impl<'a> FunctionEmitter<'_, 'a> {
     /// An instruction of OpenCL.std.
     pub(super) fn std(&mut self, instruction: u16, ty: TypeId, operands: &[Id]) -> Id {
         let set = self.module.opencl_std();
-        let mut all = vec![set.0, instruction.into()];
-        all.extend(operands.iter().map(|operand| operand.0));
-        self.value(op::EXT_INST, ty, &all)
+        let ty = self.module.type_id(ty);
+        let operands = operands.iter().map(|operand| operand.0);
+        let all = [set.0, instruction.into()].into_iter().chain(operands);
+        self.value_from(op::EXT_INST, ty, all)
     }
 
     /// The same scalar in every lane; the scalar itself of a type of one lane.
     pub(super) fn splat(&mut self, scalar: Id, ty: TypeId) -> Id {
         match self.lanes(ty) {
             1 => scalar,
-            lanes => self.value(op::COMPOSITE_CONSTRUCT, ty, &vec![scalar.0; lanes.into()]),
+            lanes => {
+                let ty = self.module.type_id(ty);
+                let operands = std::iter::repeat_n(scalar.0, lanes.into());
+                self.value_from(op::COMPOSITE_CONSTRUCT, ty, operands)
+            }
         }
     }
 
@@ -258,9 +263,8 @@ impl<'a> FunctionEmitter<'_, 'a> {
         }
         let address = self.expr(pointer);
         self.line(self.function[pointer].loc);
-        let mut operands = vec![address.0];
-        memory_operands(access, &mut operands);
-        self.value(op::LOAD, ty, &operands)
+        let [mask, align] = memory_operands(access);
+        self.value(op::LOAD, ty, &[address.0, mask, align])
     }
 
     fn store(&mut self, pointer: ExprId, value: ExprId, access: Access) {
@@ -277,9 +281,8 @@ impl<'a> FunctionEmitter<'_, 'a> {
         }
         let value = self.expr(value);
         self.line(self.function[pointer].loc);
-        let mut operands = vec![address.0, value.0];
-        memory_operands(access, &mut operands);
-        self.push(op::STORE, &operands);
+        let [mask, align] = memory_operands(access);
+        self.push(op::STORE, &[address.0, value.0, mask, align]);
     }
 
     /// The initialiser of a variable that does not change. In a loop it is another value in each
@@ -385,9 +388,10 @@ impl<'a> FunctionEmitter<'_, 'a> {
             };
             return self.value(op::COMPOSITE_EXTRACT, ty, &[vector.0, lane.into()]);
         }
-        let mut operands = vec![first.0, second.0];
-        operands.extend(lanes.iter().map(|lane| lane.map_or(u32::MAX, u32::from)));
-        self.value(op::VECTOR_SHUFFLE, ty, &operands)
+        let ty = self.module.type_id(ty);
+        let lanes = lanes.iter().map(|lane| lane.map_or(u32::MAX, u32::from));
+        let operands = [first.0, second.0].into_iter().chain(lanes);
+        self.value_from(op::VECTOR_SHUFFLE, ty, operands)
     }
 
     /// The component type of an arithmetic type.
@@ -616,7 +620,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
 }
 
 /// `OpLoad`'s and `OpStore`'s operands for how memory is accessed.
-pub(super) fn memory_operands(access: Access, operands: &mut Vec<u32>) {
+pub(super) fn memory_operands(access: Access) -> [u32; 2] {
     let mut mask = memory::ALIGNED;
     if access.is_volatile {
         mask |= memory::VOLATILE;
@@ -624,5 +628,5 @@ pub(super) fn memory_operands(access: Access, operands: &mut Vec<u32>) {
     if access.nontemporal {
         mask |= memory::NONTEMPORAL;
     }
-    operands.extend([mask, access.align as u32]);
+    [mask, access.align as u32]
 }

@@ -433,6 +433,27 @@ pub enum Conversion {
 }
 
 impl Function {
+    /// A function of this module without parameters, which is not defined yet.
+    pub fn new(name: Symbol, result: TypeId) -> Function {
+        Function {
+            name,
+            result,
+            params: 0,
+            locals: Vec::new(),
+            exprs: Vec::new(),
+            temps: 0,
+            labels: 0,
+            body: None,
+            linkage: Linkage::Internal,
+            inline: Inline::Default,
+            is_pure: false,
+            is_const: false,
+            kernel: None,
+            block: None,
+            loc: Loc::default(),
+        }
+    }
+
     pub fn add(&mut self, kind: ExprKind, ty: TypeId, loc: Loc) -> ExprId {
         let id = ExprId(self.exprs.len() as u32);
         self.exprs.push(Expr { kind, ty, loc });

@@ -13,7 +13,7 @@
 //! - `stmt.rs`: statements
 //! - `block.rs`: blocks
 //! - `consteval.rs`: the value of constant expressions
-//! - `names.rs`, `mangle.rs`: types as diagnostics and linked names write them
+//! - `names.rs`: types as diagnostics write them
 //!
 //! What is wrong has the type `Error` from there on, with which everything is in order, so that
 //! each mistake is told once. Trees may be deep: each recursion goes through `stacker`.
@@ -31,7 +31,6 @@ mod function;
 mod init;
 mod intrinsics;
 mod kernel;
-mod mangle;
 mod member;
 mod names;
 mod ops;
@@ -43,9 +42,12 @@ mod stmt;
 #[cfg(test)]
 mod tests;
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
 use crate::ast::{self, Ast};
+use crate::builtins::{Argument, Resolved};
 use crate::diag::Diagnostics;
 use crate::hir::{self, ExprId, ExprKind};
 use crate::options::{Device, Options, Std};
@@ -77,6 +79,7 @@ pub fn analyze(
         scopes: Scopes::default(),
         groups: Vec::new(),
         prototypes: Vec::new(),
+        resolved: FxHashMap::default(),
         calls: Vec::new(),
         bases: FxHashMap::default(),
         param_types: FxHashMap::default(),
@@ -117,6 +120,8 @@ struct Sema<'a> {
     /// Functions of one name, by index in `prototypes`.
     groups: Vec<Vec<u32>>,
     prototypes: Vec<Prototype>,
+    /// Calls of built-in functions that were looked up, by name: programs have few different ones.
+    resolved: FxHashMap<Symbol, Vec<(Vec<Argument>, Rc<Resolved>)>>,
     /// Caller, callee and where, to find recursion.
     calls: Vec<(hir::FunctionId, hir::FunctionId, Loc)>,
     /// What each list of specifiers means: it is looked at once.
@@ -172,7 +177,8 @@ impl Sema<'_> {
         };
         if value == 0 {
             let message = match assert.message.map(|message| &self.ast[message].kind) {
-                Some(ast::ExprKind::Str(text)) => {
+                Some(&ast::ExprKind::Str(text)) => {
+                    let text = &self.ast[text];
                     format!("static assertion failed: {}", String::from_utf8_lossy(text))
                 }
                 _ => "static assertion failed".to_owned(),

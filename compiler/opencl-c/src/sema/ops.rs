@@ -876,7 +876,16 @@ impl Sema<'_> {
                 .error(span, format!("used type {name} where integer is required"));
             return self.error_value(loc);
         }
-        let Some((a, b, of, n)) = self.balance(a, b, spans, loc) else {
+        let balanced = match (self.arithmetic_of(a), self.arithmetic_of(b)) {
+            // Of two scalars that of lower rank becomes the other's type; neither is promoted.
+            (Some((x, 1)), Some((y, 1))) if x.is_integer() && y.is_integer() => {
+                let rank = |scalar: Scalar| (scalar.bits(), !scalar.is_signed());
+                let of = if rank(x) < rank(y) { y } else { x };
+                Some((self.arithmetic_as(a, of), self.arithmetic_as(b, of), of, 1))
+            }
+            _ => self.balance(a, b, spans, loc),
+        };
+        let Some((a, b, of, n)) = balanced else {
             return self.error_value(loc);
         };
         let (a, b) = if n == 1 {

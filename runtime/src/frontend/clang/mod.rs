@@ -154,9 +154,6 @@ impl CommandLine {
         for name in &device.extensions {
             self.push(format!("-D{name}=1"));
         }
-        if !device.has("__opencl_c_images") {
-            self.push("-U__IMAGE_SUPPORT__");
-        }
     }
 
     fn push_options(&mut self, options: &Options) {

@@ -1,9 +1,16 @@
-//! Names of overloadable functions as clang links them, so that modules of both go together.
+//! Names of overloadable functions as clang links them, so that modules of both go together: this
+//! file writes them, `demangle.rs` reads those that have types of OpenCL C's own.
 //!
 //! Itanium C++ ABI, "External Names (a.k.a. Mangling)", of a function at file scope: `_Z`, the
 //! name with its length, the parameters' types. Address spaces are vendor qualifiers by their
 //! number (`U3AS1`). A type that was written before is a substitution (`S_`, `S0_`, ...); private
 //! memory is a qualifier that is written as nothing, but counts among these.
+
+mod demangle;
+#[cfg(test)]
+mod tests;
+
+pub use demangle::{Demangled, demangle};
 
 use std::fmt::Write;
 
@@ -12,7 +19,7 @@ use crate::symbol::{Interner, Symbol};
 use crate::types::{Scalar, Space, Type, TypeId, TypeQuals, Types};
 
 /// The linked name of a function.
-pub(super) fn mangle(name: &str, params: &[TypeId], types: &Types, interner: &Interner) -> String {
+pub fn mangle(name: &str, params: &[TypeId], types: &Types, interner: &Interner) -> String {
     let mut mangler = Mangler {
         types,
         interner,

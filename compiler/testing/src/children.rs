@@ -1,4 +1,4 @@
-//! The process that starts children, watches them, and collects what they find.
+//! Work done by child processes, so that a crash or an endless loop is a finding like any other.
 //!
 //! A child runs a range of numbers. It prints each number before it starts on it, so when it dies
 //! or falls silent the parent knows which one did it, notes that, and starts another child behind
@@ -6,22 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use brolga_compiler_testing::modules::{corpus, mutate};
-use brolga_compiler_testing::{judge, kernels};
-
-use crate::{DIFFERS, INVALID, shrink};
-
 /// How long one number may take on a machine busy with other things.
 const SILENCE: Duration = Duration::from_secs(30);
-/// How long a candidate of the shrinker may take.
-const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// Findings to shrink; the others are only listed.
-const SHRUNK: usize = 10;
 /// KiB of address space of a child, so that a module cannot take the machine's memory.
 const MEMORY: u64 = 8 << 20;
 
@@ -37,13 +27,13 @@ pub fn report(seed: u64, why: &str) {
     let _ = std::io::stdout().flush();
 }
 
-/// A child says that a module was accepted and compiled.
+/// A child says that what it was given was accepted and compiled.
 pub fn accepted() {
     println!("accepted");
 }
 
 /// This program with other arguments, its memory limited.
-fn command(args: &[String]) -> Command {
+pub fn command(args: &[String]) -> Command {
     let exe = std::env::current_exe().expect("this program has a path");
     let mut command = Command::new("sh");
     command
@@ -58,10 +48,11 @@ fn command(args: &[String]) -> Command {
 
 /// What the children said.
 #[derive(Default)]
-struct Found {
-    findings: BTreeMap<u64, String>,
-    /// Modules that the compiler accepted.
-    accepted: u64,
+pub struct Found {
+    /// What is wrong with which number.
+    pub findings: BTreeMap<u64, String>,
+    /// How much was accepted and compiled.
+    pub accepted: u64,
 }
 
 struct Worker {
@@ -104,8 +95,9 @@ fn start(mode: &str, from: u64, end: u64) -> Worker {
     }
 }
 
-/// Runs `count` numbers from `seed` in `jobs` processes.
-pub fn run(mode: &str, seed: u64, count: u64, jobs: usize) -> ExitCode {
+/// Runs `count` numbers from `seed` in `jobs` processes: this program with the arguments
+/// `child-MODE --seed SEED --count COUNT`.
+pub fn run(mode: &str, seed: u64, count: u64, jobs: usize) -> Found {
     let started = Instant::now();
     let mut found = Found::default();
     // Ranges are interleaved by halves rather than handed out: simple, and the numbers cost about
@@ -133,30 +125,13 @@ pub fn run(mode: &str, seed: u64, count: u64, jobs: usize) -> ExitCode {
             );
         }
     }
-    let findings = found.findings;
-    for (i, (seed, why)) in findings.iter().enumerate() {
-        println!("{mode} {seed}: {why}");
-        if i < SHRUNK {
-            match keep(mode, *seed) {
-                Ok(path) => println!("  see {}", path.display()),
-                Err(e) => println!("  not written: {e}"),
-            }
-        }
-    }
     println!(
         "{mode} {seed}..{}: {} found in {:.1} s",
         seed + count,
-        findings.len(),
+        found.findings.len(),
         started.elapsed().as_secs_f64()
     );
-    if mode == "spirv" {
-        println!("{} modules were accepted and compiled", found.accepted);
-    }
-    if findings.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    found
 }
 
 /// Reads what a worker says; gives it back, or the one that follows it, unless its range is done.
@@ -205,94 +180,36 @@ fn watch(mode: &str, mut worker: Worker, found: &mut Found) -> Option<Worker> {
     (from < worker.end).then(|| start(mode, from, worker.end))
 }
 
-/// Writes a finding to a file, a kernel shrunk.
-fn keep(mode: &str, seed: u64) -> std::io::Result<PathBuf> {
-    let folder = PathBuf::from("fuzz-failures");
-    std::fs::create_dir_all(&folder)?;
-    if mode == "spirv" {
-        let path = folder.join(format!("{seed}.spv"));
-        let words = mutate::module(&corpus::modules(), seed);
-        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        std::fs::write(&path, bytes)?;
-        return Ok(path);
-    }
-    let path = folder.join(format!("{seed}.bir"));
-    let text = kernels::test(seed);
-    std::fs::write(&path, &text)?;
-    std::fs::write(&path, shrunk(&path, &text))?;
-    Ok(path)
-}
-
-/// A smaller test that fails as this one does, with what it should do; candidates go to a file
-/// beside `path`.
-pub fn shrunk(path: &Path, text: &str) -> String {
-    let candidate = path.with_extension("candidate.bir");
-    let first = outcome(&candidate, text);
-    let small = if matches!(first, Outcome::Same | Outcome::Invalid) {
-        text.to_string()
-    } else {
-        shrink::shrink(text, |text| outcome(&candidate, text) == first)
-    };
-    let _ = std::fs::remove_file(&candidate);
-    judge::with_expectations(&small).unwrap_or(small)
-}
-
-/// How a child fared with a test.
-#[derive(PartialEq, Eq)]
-enum Outcome {
-    Same,
-    Invalid,
-    /// With this engine.
-    Differs(String),
+/// How a child ended that was asked one question.
+#[derive(Debug)]
+pub enum End {
+    /// With this exit code and output.
+    Exit(u8, String),
     Crash,
     Endless,
 }
 
-fn outcome(path: &Path, text: &str) -> Outcome {
-    if std::fs::write(path, text).is_err() {
-        return Outcome::Invalid;
-    }
-    let args = [
-        "judge".into(),
-        path.display().to_string(),
-        "--checked".into(),
-    ];
-    let child = command(&args)
+/// Runs this program with other arguments.
+pub fn ask(args: &[String], limit: Duration) -> std::io::Result<End> {
+    let mut child = command(args)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        .spawn();
-    let Ok(mut child) = child else {
-        return Outcome::Invalid;
-    };
+        .spawn()?;
     let start = Instant::now();
     loop {
-        match child.try_wait() {
-            Ok(Some(status)) => {
-                return match status.code() {
-                    Some(0) => Outcome::Same,
-                    Some(code) if code == i32::from(DIFFERS) => {
-                        let text = child
-                            .wait_with_output()
-                            .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
-                            .unwrap_or_default();
-                        // Panics shrink to the same panic, wrong results to any wrong result.
-                        let kind = match text.split_once("panicked: ") {
-                            Some((_, message)) => message.chars().take(30).collect(),
-                            None => String::new(),
-                        };
-                        Outcome::Differs(kind)
-                    }
-                    Some(code) if code == i32::from(INVALID) => Outcome::Invalid,
-                    _ => Outcome::Crash,
-                };
+        match child.try_wait()? {
+            Some(status) => {
+                let out = child.wait_with_output()?.stdout;
+                let out = String::from_utf8_lossy(&out).into_owned();
+                let code = status.code().and_then(|code| u8::try_from(code).ok());
+                return Ok(code.map_or(End::Crash, |code| End::Exit(code, out)));
             }
-            Ok(None) if start.elapsed() > TIME_LIMIT => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Outcome::Endless;
+            None if start.elapsed() > limit => {
+                child.kill()?;
+                child.wait()?;
+                return Ok(End::Endless);
             }
-            Ok(None) => std::thread::sleep(Duration::from_millis(1)),
-            Err(_) => return Outcome::Invalid,
+            None => std::thread::sleep(Duration::from_millis(1)),
         }
     }
 }
