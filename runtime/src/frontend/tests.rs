@@ -91,13 +91,13 @@ fn version_2_0_has_what_version_3_0_makes_optional() {
         kernel void k(read_write image2d_t image, write_only image3d_t deep, read_only pipe int p,
                       global int *out, global double *wide) {
             int private_one = 1, packet = 0;
-            atomic_fetch_add_explicit(&count, 1, memory_order_seq_cst, memory_scope_all_svm_devices);
+            atomic_store_explicit(&count, 1, memory_order_seq_cst, memory_scope_all_svm_devices);
             out[0] = through(&private_one) + through(out) + read_pipe(p, &packet);
             out[1] = work_group_reduce_add(out[2]) + sub_group_reduce_add(out[3]);
             write_imagei(image, (int2)(0), read_imagei(image, (int2)(1)));
             write_imagef(deep, (int4)(0), (float4)(1.0f));
             wide[0] *= 2.0;
-            enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{ out[4] = 1; });
+            enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ out[4] = 1; });
         }";
     module(source, "-cl-std=CL2.0");
 }
@@ -143,8 +143,9 @@ fn files_on_disk_are_read_anew() {
 
 #[test]
 fn argument_types_are_in_the_module_if_asked_for() {
-    let source = "typedef float4 colour; struct s { int a; };\n\
-        kernel void k(global const colour *restrict a, volatile local uint *b, struct s c, unsigned long d) {}";
+    let source = "typedef float4 colour; struct s { int a; };
+        kernel void k(global const colour *restrict a, volatile local uint *b,
+                      struct s c, unsigned long d) {}";
     let all = strings(&module(source, "-cl-kernel-arg-info"));
     for wanted in [
         "kernel_arg_type.k.colour*,uint*,struct s,ulong,",
