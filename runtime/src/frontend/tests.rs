@@ -87,7 +87,7 @@ fn listed_features_are_macros_of_both_versions_that_have_them() {
 fn version_2_0_has_what_version_3_0_makes_optional() {
     let source = "
         global atomic_int count = ATOMIC_VAR_INIT(0);
-        int through(int *generic) { return *generic; }
+        int through(int *any) { return *any; }
         kernel void k(read_write image2d_t image, write_only image3d_t deep, read_only pipe int p,
                       global int *out, global double *wide) {
             int private_one = 1, packet = 0;
