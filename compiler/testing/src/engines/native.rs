@@ -229,7 +229,7 @@ pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
     }
     let mut printf = session.printf;
     for (descriptor, before) in &descriptors {
-        if descriptor.bytes()? != before {
+        if descriptor.bytes()? != *before {
             return Err("a store to a descriptor".into());
         }
     }
