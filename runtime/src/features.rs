@@ -6,8 +6,7 @@
 
 use opencl_sys::{version_major, version_minor};
 
-use crate::frontend::DeviceFeatures;
-use crate::version::NameVersion;
+use crate::version::{NameVersion, OPENCL_NUMERIC_VERSION};
 
 /// Where an extension is listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -349,10 +348,11 @@ pub(crate) fn il_version_string() -> String {
     names.join(" ")
 }
 
-/// The same table as the preprocessor of OpenCL C programs needs it.
-pub(crate) fn for_compiler() -> DeviceFeatures {
-    DeviceFeatures {
-        version: 300,
+/// The same table as compilers of programs need it.
+pub(crate) fn for_compiler() -> brolga_opencl_c::Device {
+    let version = OPENCL_NUMERIC_VERSION;
+    brolga_opencl_c::Device {
+        version: version_major(version) * 100 + version_minor(version) * 10,
         extensions: device_extensions().map(|e| e.name.to_owned()).collect(),
         features: opencl_c_features()
             .iter()

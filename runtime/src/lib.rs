@@ -21,7 +21,7 @@
 //! sleep, futex                   threads that wait, and how none is forgotten
 //! fault/                         kernels that fault, or are terminated
 //! printf_sink, printf            what kernels print
-//! frontend/, spirv, binary       OpenCL C to SPIR-V; modules; program binaries
+//! frontend/, spirv, binary       source to SPIR-V; modules; program binaries
 //! clock, trace/                  time stamps; a record of what happened
 //! destructors, weak_list, error  callbacks of objects, lists of objects, error codes
 //! ```

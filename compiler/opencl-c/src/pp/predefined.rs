@@ -140,7 +140,7 @@ const TABLE: &[(&str, When, Value)] = &[
     (
         "CLK_NULL_RESERVE_ID",
         C20,
-        Object("__builtin_astype((void *)__SIZE_MAX__, reserve_id_t)"),
+        Object("__builtin_astype(__SIZE_MAX__, reserve_id_t)"),
     ),
     ("CLK_OUT_OF_RESOURCES", C20, Object("-5")),
     ("CLK_PROFILING_COMMAND_EXEC_TIME", C20, Object("0x1")),
