@@ -132,6 +132,11 @@ impl Program {
         self.blocks.get(&func).copied()
     }
 
+    /// What was wrong with the modules, and as what it was taken: lines for a build log.
+    pub fn warnings(&self) -> &[String] {
+        &self.module.warnings
+    }
+
     /// Bytes of module-scope variables in global memory.
     pub fn global_variable_size(&self) -> u64 {
         let variables = self.module.globals.values();

@@ -1,5 +1,7 @@
 //! What is asked of a compilation, and what the device can do.
 
+use std::fmt;
+
 /// A version of OpenCL C.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Std {
@@ -39,6 +41,13 @@ impl Std {
     }
 }
 
+impl fmt::Display for Std {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.number();
+        write!(f, "CL{}.{}", number / 100, number / 10 % 10)
+    }
+}
+
 /// Options of a compilation. OpenCL API Specification, "Compiler Options".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -64,7 +73,6 @@ pub struct Options {
     pub debug_info: bool,
     pub fast_relaxed_math: bool,
     pub finite_math_only: bool,
-    pub denorms_are_zero: bool,
     pub uniform_work_group_size: bool,
     /// Nothing else is linked to the module: what is not a kernel is of nobody's interest.
     pub whole_program: bool,

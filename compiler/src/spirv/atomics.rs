@@ -61,6 +61,8 @@ fn rmw(op: Op) -> Option<(AtomicOp, Takes)> {
     })
 }
 
+const SEMANTICS: Rule = Rule::Spirv("Memory Semantics <id>");
+
 impl FunctionTranslator<'_, '_> {
     /// Translates an instruction of this family; false when it is of another.
     pub(super) fn atomic(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
@@ -103,14 +105,15 @@ impl FunctionTranslator<'_, '_> {
                 // One order for both outcomes. LLVM lets failure be ordered more strongly than
                 // success.
                 atomic.order = both(atomic.order, unequal);
-                let desired = self.atomic_value(inst, words[4], Takes::Words)?;
+                let desired = self.value(inst, words[4])?;
                 let ty = self.body.ty(desired);
                 let expected = self.typed(inst, words[5], ty)?;
-                let old = self.body.b().val(
-                    IrOp::AtomicCmpXchg(atomic),
-                    &[address, expected, desired],
-                    ty,
-                );
+                let bits = self.compared_as(inst, ty)?;
+                let mut f = self.body.b();
+                let [expected, desired] = [expected, desired].map(|value| f.bitcast(value, bits));
+                let exchange = IrOp::AtomicCmpXchg(atomic);
+                let old = f.val(exchange, &[address, expected, desired], bits);
+                let old = f.bitcast(old, ty);
                 self.define(inst, old)?;
             }
             Op::AtomicIIncrement | Op::AtomicIDecrement => {
@@ -199,6 +202,22 @@ impl FunctionTranslator<'_, '_> {
             .under(VALIDATION))
     }
 
+    /// The type that values of a type are compared as. "Value must be of integer type", but where
+    /// the source has a floating-point type, it is memory that is compared (OpenCL C Specification,
+    /// "The atomic_compare_exchange Functions").
+    fn compared_as(&self, inst: &Inst<'_>, ty: Type) -> Result<Type> {
+        let Err(error) = self.check_atomic(inst, ty, Takes::Words) else {
+            return Ok(ty);
+        };
+        let bits = match ty {
+            Type::F32 => Type::I32,
+            Type::F64 => Type::I64,
+            _ => return Err(error),
+        };
+        self.unit.binary.warn(error, "the bits are compared");
+        Ok(bits)
+    }
+
     fn atomic_value(&mut self, inst: &Inst<'_>, id: Id, takes: Takes) -> Result<Value> {
         let value = self.value(inst, id)?;
         self.check_atomic(inst, self.body.ty(value), takes)?;
@@ -238,13 +257,21 @@ impl FunctionTranslator<'_, '_> {
         let wrong = |what: &str| {
             Err(self
                 .error(inst, format!("memory semantics {bits:#x} {what}"))
-                .under(Rule::Spirv("Memory Semantics <id>")))
+                .under(SEMANTICS))
         };
         let known = u32::try_from(bits)
             .ok()
             .and_then(MemorySemantics::from_bits);
-        let Some(semantics) = known else {
-            return wrong("have unknown bits");
+        let semantics = match (known, c11_order(bits)) {
+            (Some(semantics), _) => semantics,
+            (None, Some((order, semantics))) => {
+                let message = format!("memory semantics {bits:#x} have unknown bits");
+                let error = self.error(inst, message).under(SEMANTICS);
+                let taken_as = format!("the order is taken as C11's {order}");
+                self.unit.binary.warn(error, &taken_as);
+                semantics
+            }
+            (None, None) => return wrong("have unknown bits"),
         };
         let orders = MemorySemantics::ACQUIRE
             | MemorySemantics::RELEASE
@@ -274,6 +301,24 @@ impl Body {
         self.b()
             .val(IrOp::AtomicRmw(op, atomic), &[address, value], ty)
     }
+}
+
+/// Semantics whose order is a `memory_order` of C11 with the lowest bit set, which no order of
+/// SPIR-V's has. The others, `acquire` and `acq_rel`, are Acquire and Release here, and cannot be
+/// told from them.
+fn c11_order(bits: u64) -> Option<(&'static str, MemorySemantics)> {
+    let (name, order) = match bits & 0x1f {
+        1 => ("memory_order_consume", MemorySemantics::ACQUIRE),
+        3 => ("memory_order_release", MemorySemantics::RELEASE),
+        5 => (
+            "memory_order_seq_cst",
+            MemorySemantics::SEQUENTIALLY_CONSISTENT,
+        ),
+        _ => return None,
+    };
+    let classes = u32::try_from(bits & !0x1f).ok()?;
+    let classes = MemorySemantics::from_bits(classes)?;
+    Some((name, order | classes))
 }
 
 pub(super) fn order_of(semantics: MemorySemantics) -> Order {

@@ -205,7 +205,9 @@ impl<'a> FunctionEmitter<'_, 'a> {
                 let (then, otherwise) = (self.expr(*then), self.expr(*otherwise));
                 self.value(op::SELECT, ty, &[condition.0, then.0, otherwise.0])
             }
-            ExprKind::Convert(conversion, operand) => self.convert(*conversion, *operand, ty),
+            ExprKind::Convert(conversion, operand) => {
+                self.convert(*conversion, *operand, ty, expr.loc)
+            }
             ExprKind::Call(callee, args) => return self.call(*callee, None, args, id, None),
             ExprKind::Builtin(call, args) => {
                 let args: Vec<(Id, TypeId)> = args
@@ -214,7 +216,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
                     .collect();
                 self.reopen();
                 self.line(expr.loc);
-                return super::builtins::emit(self, call, &args, ty);
+                return super::builtins::emit(self, call, &args, ty, expr.loc);
             }
             ExprKind::Block {
                 function,
@@ -455,8 +457,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
         let result = self.value(opcode, ty, &[left.0, right.0]);
         let arithmetic = matches!(binary, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
         if float {
-            self.module
-                .decorate_float(result, self.function.rounding(id));
+            self.module.decorate_float(result, self.function[id].loc);
         } else if signed && arithmetic && scalar.bits() >= 32 {
             // C99 6.5: overflow of signed arithmetic is undefined.
             self.module.decorate_no_signed_wrap(result);
@@ -475,8 +476,8 @@ impl<'a> FunctionEmitter<'_, 'a> {
         let is_truth = matches!(self.module.types.get(operand), Type::Truth(_));
         if scalar.is_none() && !is_truth {
             // Pointers, and types that are handles.
-            left = self.value(op::CONVERT_PTR_TO_U, Types::ULONG, &[left.0]);
-            right = self.value(op::CONVERT_PTR_TO_U, Types::ULONG, &[right.0]);
+            left = self.address_bits(left, operand);
+            right = self.address_bits(right, operand);
         }
         let opcode = match comparison {
             Comparison::Eq if is_truth => op::LOGICAL_EQUAL,

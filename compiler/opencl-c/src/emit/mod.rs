@@ -53,7 +53,11 @@ pub fn emit(
     (options, device): (&Options, &Device),
     diags: &mut Diagnostics,
 ) -> Vec<u32> {
-    let hir = (&module.functions[..], &module.globals[..]);
+    let hir = (
+        &module.functions[..],
+        &module.globals[..],
+        &module.roundings,
+    );
     let has_half = device.has("cl_khr_fp16");
     let mut emitter = ModuleEmitter::new(module.types, hir, options, interner, lines, has_half);
     emitter.module(module.no_contraction);

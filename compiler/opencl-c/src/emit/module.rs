@@ -12,7 +12,7 @@ use crate::hir::{Function, FunctionId, Global, GlobalId, Inline, Linkage, Local}
 use crate::options::Options;
 use crate::spirv::{capability, decoration, op, storage};
 use crate::symbol::Interner;
-use crate::token::{Loc, RoundingMode};
+use crate::token::{Loc, RoundingMode, Roundings};
 use crate::types::{RecordId, Space, TypeId, Types};
 
 /// A line of the source: the file's string, line and column.
@@ -26,6 +26,8 @@ pub(super) struct ModuleEmitter<'a> {
     lines: Option<Lines<'a>>,
     pub hir_functions: &'a [Function],
     pub hir_globals: &'a [Global],
+    /// How operations on floating-point numbers round, where the source says.
+    pub roundings: &'a Roundings,
     /// The language has arithmetic of `half`.
     pub has_half: bool,
     /// By [`TypeId`].
@@ -58,7 +60,7 @@ pub(super) struct ModuleEmitter<'a> {
 impl<'a> ModuleEmitter<'a> {
     pub fn new(
         types: Types,
-        (hir_functions, hir_globals): (&'a [Function], &'a [Global]),
+        (hir_functions, hir_globals, roundings): (&'a [Function], &'a [Global], &'a Roundings),
         options: &'a Options,
         interner: &'a Interner,
         lines: Option<Lines<'a>>,
@@ -74,6 +76,7 @@ impl<'a> ModuleEmitter<'a> {
             lines,
             hir_functions,
             hir_globals,
+            roundings,
             has_half,
             type_ids: Vec::new(),
             structures: FxHashMap::default(),
@@ -138,22 +141,16 @@ impl<'a> ModuleEmitter<'a> {
     }
 
     pub fn decorate_rounding(&mut self, id: Id, mode: RoundingMode) {
-        let mode = match mode {
-            RoundingMode::ToEven => 0,
-            RoundingMode::ToZero => 1,
-            RoundingMode::ToPositive => 2,
-            RoundingMode::ToNegative => 3,
-        };
-        self.decorate(id, decoration::FP_ROUNDING_MODE, &[mode]);
+        self.decorate(id, decoration::FP_ROUNDING_MODE, &[mode.number()]);
     }
 
     pub fn decorate_no_signed_wrap(&mut self, id: Id) {
         self.decorate(id, decoration::NO_SIGNED_WRAP, &[]);
     }
 
-    /// What options and pragmas allow and ask of arithmetic.
-    pub fn decorate_float(&mut self, id: Id, rounding: Option<RoundingMode>) {
-        if let Some(mode) = rounding {
+    /// What options and pragmas allow and ask of arithmetic at a place of the source.
+    pub fn decorate_float(&mut self, id: Id, loc: Loc) {
+        if let Some(mode) = self.roundings.at(loc) {
             self.decorate_rounding(id, mode);
         }
         let options = self.options;

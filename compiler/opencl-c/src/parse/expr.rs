@@ -1,6 +1,7 @@
 //! Expressions.
 
 use super::Parser;
+use super::names::Meaning;
 use crate::ast::{
     BinaryOp, BlockLiteral, Chunk, Declarator, Designator, ExprId, ExprKind, GenericSelection,
     Offsetof, TypeName, TypeNameId, UnaryOp,
@@ -189,17 +190,10 @@ impl Parser<'_> {
         self.postfix_expr(value, first)
     }
 
-    /// Whether the type is written as one of OpenCL C's vectors, whose literal with one element may
-    /// be followed by a swizzle: `(float4)(0).x`.
+    /// Whether a literal of one element may follow, and behind that a swizzle: `(float4)(0).x`.
     fn names_vector(&self, ty: TypeNameId) -> bool {
         let name = &self.ast[ty];
-        let crate::ast::TypeSpec::Named(symbol, _) = self.ast[name.specs].ty else {
-            return false;
-        };
-        let text = self.interner.text(symbol);
-        name.declarator.chunks.is_empty()
-            && text.ends_with(|c: char| c.is_ascii_digit())
-            && text.starts_with(|c: char| c.is_ascii_lowercase())
+        self.is_vector(name.specs, &name.declarator)
     }
 
     fn unary_expr(&mut self) -> ExprId {
@@ -539,7 +533,7 @@ impl Parser<'_> {
                 .filter_map(|param| param.declarator.name)
                 .collect();
             for (name, _) in params {
-                self.names.declare(name, false);
+                self.names.declare(name, Meaning::Value);
             }
         }
         let body = self.block();

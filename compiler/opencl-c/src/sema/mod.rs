@@ -13,7 +13,7 @@
 //! - `stmt.rs`: statements
 //! - `block.rs`: blocks
 //! - `consteval.rs`: the value of constant expressions
-//! - `names.rs`, `mangle.rs`: types as diagnostics and linked names write them
+//! - `names.rs`: types as diagnostics write them
 //!
 //! What is wrong has the type `Error` from there on, with which everything is in order, so that
 //! each mistake is told once. Trees may be deep: each recursion goes through `stacker`.
@@ -31,7 +31,6 @@ mod function;
 mod init;
 mod intrinsics;
 mod kernel;
-mod mangle;
 mod member;
 mod names;
 mod ops;
@@ -53,7 +52,7 @@ use crate::diag::Diagnostics;
 use crate::hir::{self, ExprId, ExprKind};
 use crate::options::{Device, Options, Std};
 use crate::symbol::{Interner, Symbol};
-use crate::token::{Loc, Pragma, RoundingMode, Span, TokenStream};
+use crate::token::{Loc, Pragma, Roundings, Span, TokenStream};
 use crate::types::{QualType, Space, Type, TypeId, Types};
 use function::{Body, Prototype};
 use scope::Scopes;
@@ -62,7 +61,7 @@ use specs::Base;
 /// Checks a translation unit and says what it means.
 pub fn analyze(
     ast: &Ast,
-    _tokens: &TokenStream,
+    tokens: &TokenStream,
     interner: &mut Interner,
     options: &Options,
     device: &Device,
@@ -89,7 +88,7 @@ pub fn analyze(
         body: Body::new(Symbol::default(), Types::VOID.into()),
         outer: Vec::new(),
         in_function: false,
-        rounding: None,
+        roundings: &tokens.roundings,
         has_fp64: false,
         has_fp16: false,
         has_generic: false,
@@ -103,6 +102,7 @@ pub fn analyze(
     sema.translation_unit();
     sema.refuse_recursion();
     sema.module.types = sema.types;
+    sema.module.roundings = tokens.roundings.clone();
     sema.module
 }
 
@@ -137,8 +137,7 @@ struct Sema<'a> {
     /// Functions that wait for the end of a block in them, outermost first.
     outer: Vec<Body>,
     in_function: bool,
-    /// `SELECT_ROUNDING_MODE` in force.
-    rounding: Option<RoundingMode>,
+    roundings: &'a Roundings,
     has_fp64: bool,
     has_fp16: bool,
     has_generic: bool,
@@ -160,22 +159,8 @@ impl Sema<'_> {
     }
 
     fn pragma(&mut self, pragma: &Pragma) {
-        match pragma {
-            Pragma::FpContract(Some(false)) => self.module.no_contraction = true,
-            Pragma::RoundingMode(mode) => {
-                self.rounding = Some(*mode);
-                self.note_rounding();
-            }
-            _ => {}
-        }
-    }
-
-    /// Expressions made from here on have the rounding mode in force.
-    fn note_rounding(&mut self) {
-        let function = &mut self.body.function;
-        let first = ExprId(function.exprs.len() as u32);
-        if function.rounding(first) != self.rounding {
-            function.roundings.push((first, self.rounding));
+        if let Pragma::FpContract(Some(false)) = pragma {
+            self.module.no_contraction = true;
         }
     }
 

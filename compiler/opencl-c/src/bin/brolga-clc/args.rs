@@ -109,7 +109,8 @@ fn flag(word: &str, arguments: &mut Arguments) -> Option<()> {
         "-cl-single-precision-constant" => options.single_precision_constant = true,
         "-cl-fast-relaxed-math" => options.fast_relaxed_math = true,
         "-cl-finite-math-only" => options.finite_math_only = true,
-        "-cl-denorms-are-zero" => options.denorms_are_zero = true,
+        // A permission for whoever compiles the module.
+        "-cl-denorms-are-zero" => {}
         "-cl-uniform-work-group-size" => options.uniform_work_group_size = true,
         "-cl-kernel-arg-info" => options.kernel_arg_info = true,
         // Of no consequence to a module: who runs it gets them, too.
