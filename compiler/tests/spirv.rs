@@ -5,7 +5,7 @@
 use brolga_compiler::ir::Module;
 use brolga_compiler::ir::verify::verify_module;
 use brolga_compiler::{
-    AccessQualifier, ArgKind, Diagnostic, SpecConstantInfo, SpecConstants, spirv,
+    AccessQualifier, ArgKind, Diagnostic, ImageArg, SpecConstantInfo, SpecConstants, spirv,
 };
 use brolga_compiler_testing::assembly::{assemble, directives, files, tests};
 

@@ -96,14 +96,9 @@ pub(crate) fn string(operands: &[u32]) -> String {
 pub(crate) fn literal(text: &str) -> impl Iterator<Item = u32> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize((bytes.len() / 4 + 1) * 4, 0);
-    (0..bytes.len() / 4).map(move |i| {
-        u32::from_le_bytes([
-            bytes[4 * i],
-            bytes[4 * i + 1],
-            bytes[4 * i + 2],
-            bytes[4 * i + 3],
-        ])
-    })
+    let (quads, _) = bytes.as_chunks::<4>();
+    let words: Vec<u32> = quads.iter().map(|quad| u32::from_le_bytes(*quad)).collect();
+    words.into_iter()
 }
 
 #[cfg(test)]

@@ -44,7 +44,8 @@ pub(super) fn library(names: &[String]) -> Option<Arc<Vec<u32>>> {
     if names.is_empty() {
         return None;
     }
-    opencl_c::library(&names, &features::for_compiler()).map(Arc::new)
+    let device = features::for_compiler();
+    opencl_c::library(&names, &device).map(Arc::new)
 }
 
 /// What to say, behind an error, of those of these names that it mentions.
