@@ -170,6 +170,8 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_kernel_clock", 1, 0),
     row(Device, "cl_khr_local_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_local_int32_extended_atomics", 1, 0),
+    row(Device, "cl_khr_mipmap_image", 1, 0),
+    row(Device, "cl_khr_mipmap_image_writes", 1, 0),
     row(Device, "cl_khr_priority_hints", 1, 0),
     row(Device, "cl_khr_select_fprounding_mode", 1, 0),
     row(Device, "cl_khr_semaphore", 1, 0).with(&[
@@ -309,11 +311,6 @@ pub(crate) fn functions() -> impl Iterator<Item = &'static str> {
 /// Whether `half` is a type that kernels compute with.
 pub(crate) fn has_half() -> bool {
     device_extensions().any(|extension| extension.name == "cl_khr_fp16")
-}
-
-/// Whether images may have levels.
-pub(crate) fn has_mipmaps() -> bool {
-    device_extensions().any(|extension| extension.name == "cl_khr_mipmap_image")
 }
 
 /// What `CL_DEVICE_OPENCL_C_FEATURES` lists.

@@ -273,14 +273,16 @@ pub fn get_requirements(
         let most = found.most[n].ok_or(ClError::INVALID_IMAGE_DESCRIPTOR)?;
         writer.value(most as cl_uint)
     };
+    // > CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid. Sizes that are
+    // not known are for questions about sizes only.
+    let alignment = |value: usize| {
+        require(found.is_possible, ClError::INVALID_IMAGE_DESCRIPTOR)?;
+        writer.value(value)
+    };
     match name {
-        CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT => {
-            writer.value(found.base_address_alignment)
-        }
-        CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT => writer.value(found.row_pitch_alignment),
-        CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT => {
-            writer.value(found.slice_pitch_alignment)
-        }
+        CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT => alignment(found.base_address_alignment),
+        CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT => alignment(found.row_pitch_alignment),
+        CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT => alignment(found.slice_pitch_alignment),
         CL_IMAGE_REQUIREMENTS_SIZE_EXT => {
             // > Both image_format and image_desc must be non-NULL, otherwise CL_INVALID_VALUE is >
             // returned.

@@ -206,6 +206,8 @@ pub fn map(
     let image = mem.image()?;
     // > CL_INVALID_VALUE if origin or region is NULL.
     let (from, region) = (origin(image, from)?, triple(region)?);
+    // The CTS asks for what may not be mapped with null pointers.
+    image.check_map(flags)?;
     // > if image_row_pitch is NULL, or if image is a 1D or 2D image array object or a 3D image and
     // > image_slice_pitch is NULL.
     require(

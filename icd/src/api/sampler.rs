@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use brolga_runtime::Sampler as RuntimeSampler;
+use brolga_runtime::memory::sampler::SamplerState;
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
@@ -27,33 +28,28 @@ pub fn create(
     filter_mode: cl_filter_mode,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
-    finish(
-        context,
-        normalized_coords,
+    let state = SamplerState {
+        normalized: boolean(normalized_coords)?,
         addressing_mode,
         filter_mode,
-        Vec::new(),
-    )
+        ..SamplerState::default()
+    };
+    finish(context, state, Vec::new())
+}
+
+fn boolean(value: cl_bool) -> CLResult<bool> {
+    // > CL_INVALID_VALUE if normalized_coords is not valid.
+    require(value <= CL_TRUE, ClError::INVALID_VALUE)?;
+    Ok(value == CL_TRUE)
 }
 
 /// Modes are checked by the runtime.
 fn finish(
     context: Ref<Context>,
-    normalized_coords: cl_bool,
-    addressing_mode: cl_addressing_mode,
-    filter_mode: cl_filter_mode,
+    state: SamplerState,
     properties: Vec<cl_sampler_properties>,
 ) -> CLResult<RawHandle> {
-    // > CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords, or a combination of >
-    // these arguments are not valid.
-    require(normalized_coords <= CL_TRUE, ClError::INVALID_VALUE)?;
-    let runtime = RuntimeSampler::new(
-        &context.runtime,
-        normalized_coords == CL_TRUE,
-        addressing_mode,
-        filter_mode,
-        properties,
-    )?;
+    let runtime = RuntimeSampler::new(&context.runtime, state, properties)?;
     Ok(Handle::new(Sampler { runtime, context }).raw())
 }
 
@@ -63,9 +59,7 @@ pub fn create_with_properties(
     properties: InPtr<cl_sampler_properties>,
 ) -> CLResult<RawHandle> {
     let context = Context::usable(context)?;
-    let mut normalized_coords = CL_TRUE;
-    let mut addressing_mode = CL_ADDRESS_CLAMP;
-    let mut filter_mode = CL_FILTER_NEAREST;
+    let mut state = SamplerState::default();
     let pairs = properties.properties();
     for (i, &(name, value)) in pairs.iter().enumerate() {
         // > CL_INVALID_VALUE if the property name in sampler_properties is not a supported property
@@ -75,11 +69,16 @@ pub fn create_with_properties(
             pairs[..i].iter().all(|&(earlier, _)| earlier != name),
             ClError::INVALID_VALUE,
         )?;
-        let value = cl_uint::try_from(value).map_err(|_| ClError::INVALID_VALUE)?;
+        // The bits of a floating-point number are in the lower half.
+        let level = f32::from_bits(value as u32);
+        let number = cl_uint::try_from(value).map_err(|_| ClError::INVALID_VALUE);
         match cl_sampler_info::try_from(name).map_err(|_| ClError::INVALID_VALUE)? {
-            CL_SAMPLER_NORMALIZED_COORDS => normalized_coords = value,
-            CL_SAMPLER_ADDRESSING_MODE => addressing_mode = value,
-            CL_SAMPLER_FILTER_MODE => filter_mode = value,
+            CL_SAMPLER_NORMALIZED_COORDS => state.normalized = boolean(number?)?,
+            CL_SAMPLER_ADDRESSING_MODE => state.addressing_mode = number?,
+            CL_SAMPLER_FILTER_MODE => state.filter_mode = number?,
+            CL_SAMPLER_MIP_FILTER_MODE => state.mip_filter_mode = number?,
+            CL_SAMPLER_LOD_MIN => state.lod_min = level,
+            CL_SAMPLER_LOD_MAX => state.lod_max = level,
             _ => return Err(ClError::INVALID_VALUE),
         }
     }
@@ -90,13 +89,7 @@ pub fn create_with_properties(
             flat.chain([0]).collect()
         }
     };
-    finish(
-        context,
-        normalized_coords,
-        addressing_mode,
-        filter_mode,
-        as_given,
-    )
+    finish(context, state, as_given)
 }
 
 /// `clGetSamplerInfo`
@@ -109,6 +102,9 @@ pub fn get_info(sampler: RawHandle, name: cl_sampler_info, writer: InfoWriter) -
         CL_SAMPLER_NORMALIZED_COORDS => writer.boolean(runtime.is_normalized()),
         CL_SAMPLER_ADDRESSING_MODE => writer.value(runtime.addressing_mode()),
         CL_SAMPLER_FILTER_MODE => writer.value(runtime.filter_mode()),
+        CL_SAMPLER_MIP_FILTER_MODE => writer.value(runtime.mip_filter_mode()),
+        CL_SAMPLER_LOD_MIN => writer.value(runtime.lod_bounds()[0].to_bits()),
+        CL_SAMPLER_LOD_MAX => writer.value(runtime.lod_bounds()[1].to_bits()),
         // > If sampler was created using clCreateSampler, or if the properties argument specified
         // > in clCreateSamplerWithProperties was NULL, the implementation must return >
         // param_value_size_ret equal to 0.

@@ -66,9 +66,12 @@ static void shapes(void) {
     SHAPE(TWO_WITH(.image_slice_pitch = 64));
     SHAPE(TWO_WITH(.num_samples = 1));
     SHAPE(TWO_WITH(.num_mip_levels = 4));
+    SHAPE(TWO_WITH(.num_mip_levels = 2, .mem_object = image));
+    SHAPE(TWO_WITH(.num_mip_levels = 2, .mem_object = buffer));
     SHAPE(TWO_WITH(.mem_object = (cl_mem)queue));
     SHAPE(.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 3, .image_height = 4, .mem_object = image);
     flags = CL_MEM_USE_HOST_PTR;
+    MADE(CL_INVALID_HOST_PTR, &rgba, DESC(TWO_WITH(.num_mip_levels = 2)), data);
     MADE(CL_INVALID_IMAGE_DESCRIPTOR, &rgba, DESC(TWO_WITH(.image_row_pitch = 12)), data);
     MADE(CL_INVALID_IMAGE_DESCRIPTOR, &rgba, DESC(TWO_WITH(.image_row_pitch = 18)), data);
     cl_image_desc three = {.image_type = CL_MEM_OBJECT_IMAGE3D,

@@ -51,6 +51,12 @@ static const char *source =
     "  write_imagef(to, AT2, 1 - read_imagef(from, AT2));\n"
     "}\n"
     "kernel void halves(read_only image2d_t from, write_only image2d_t to) { write_imageh(to, AT2, read_imageh(from, AT2) * 2); }\n"
+    "#if !defined(cl_khr_mipmap_image) || !defined(cl_khr_mipmap_image_writes)\n#error no levels\n#endif\n"
+    "kernel void levels(read_only image2d_t im, sampler_t s, global float *out) {\n"
+    "  int i = get_global_id(0);\n"
+    "  out[i] = read_imagef(im, s, (float2)(0.5f), i / 4.0f).x + 100 * get_image_num_mip_levels(im);\n"
+    "}\n"
+    "kernel void make_levels(write_only image2d_t im) { int l = get_global_id(0); write_imagef(im, (int2)(0, 0), l, (float4)(1 << l)); }\n"
     /* Wherever a work-item reads, with whatever sampler, and wherever it writes. */
     "kernel void far(read_only image2d_t im, read_only image3d_t im3, sampler_t s, global const float4 *at, global float4 *out) {\n"
     "  int i = get_global_id(0);\n"
@@ -311,6 +317,52 @@ static void others(void) {
     STATUS(CL_SUCCESS, clReleaseMemObject(to));
 }
 
+/* Levels are written and read, and what lies between two is between their values. */
+static void mipmaps(void) {
+    cl_int err;
+    cl_image_format format = {CL_R, CL_FLOAT};
+    cl_image_desc desc = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4, .num_mip_levels = 3};
+    cl_mem image = clCreateImage(context, 0, &format, &desc, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    cl_kernel write = kernel_named("make_levels"), read = kernel_named("levels");
+    STATUS(CL_SUCCESS, clSetKernelArg(write, 0, sizeof(image), &image));
+    run(write, (size_t[3]){3, 1, 1});
+    for (size_t level = 0; level < 3; level++) {
+        float texel = 0;
+        STATUS(CL_SUCCESS, clEnqueueReadImage(queue, image, CL_TRUE, (size_t[3]){0, 0, level}, (size_t[3]){1, 1, 1}, 0,
+                                              0, &texel, 0, NULL, NULL));
+        TRUE(texel == (float)(1 << level));
+    }
+    float found[12], expected[2][12] = {{1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 4},
+                                        {1, 1.25f, 1.5f, 1.75f, 2, 2.5f, 3, 3.5f, 4, 4, 4, 4}};
+    cl_mem out = clCreateBuffer(context, 0, sizeof(found), NULL, &err);
+    for (cl_uint filter = 0; filter < 2; filter++) {
+        cl_sampler_properties properties[] = {CL_SAMPLER_MIP_FILTER_MODE_KHR, CL_FILTER_NEAREST + filter,
+                                              CL_SAMPLER_ADDRESSING_MODE, CL_ADDRESS_CLAMP_TO_EDGE, 0};
+        cl_sampler sampler = clCreateSamplerWithProperties(context, properties, &err);
+        STATUS(CL_SUCCESS, err);
+        /* All texels of a level are one value. */
+        for (size_t level = 0; level < 3; level++) {
+            float color[4] = {(float)(1 << level)};
+            STATUS(CL_SUCCESS, clEnqueueFillImage(queue, image, color, (size_t[3]){0, 0, level},
+                                                  (size_t[3]){4 >> level, 4 >> level, 1}, 0, NULL, NULL));
+        }
+        STATUS(CL_SUCCESS, clSetKernelArg(read, 0, sizeof(image), &image));
+        STATUS(CL_SUCCESS, clSetKernelArg(read, 1, sizeof(sampler), &sampler));
+        STATUS(CL_SUCCESS, clSetKernelArg(read, 2, sizeof(out), &out));
+        run(read, (size_t[3]){12, 1, 1});
+        STATUS(CL_SUCCESS, clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof(found), found, 0, NULL, NULL));
+        for (int n = 0; n < 12; n++)
+            check_status("a level of detail", n, 1, found[n] == expected[filter][n] + 300);
+        STATUS(CL_SUCCESS, clReleaseSampler(sampler));
+    }
+    STATUS(CL_SUCCESS, clReleaseKernel(write));
+    STATUS(CL_SUCCESS, clReleaseKernel(read));
+    STATUS(CL_SUCCESS, clReleaseMemObject(image));
+    STATUS(CL_SUCCESS, clReleaseMemObject(out));
+}
+
 /* Memory of so many bytes that ends, or begins, where none is. */
 static unsigned char *guarded(size_t bytes, int at_end) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -445,6 +497,7 @@ int main(void) {
     queries();
     samplers();
     others();
+    mipmaps();
     far_away();
     arguments();
     STATUS(CL_SUCCESS, clReleaseProgram(program));

@@ -402,7 +402,7 @@ static void fill_formats(void) {
         {{CL_LUMINANCE, CL_UNORM_INT16}, {.f = {1, 0, 0, 0}}, 2, {255, 255}},
         {{CL_RGB, CL_UNORM_SHORT_565}, {.f = {1, 0, 1, 0}}, 2, {0x1f, 0xf8}},
         {{CL_RGB, CL_UNORM_SHORT_555}, {.f = {0, 1, 0, 0}}, 2, {0xe0, 0x03}},
-        {{CL_RGBx, CL_UNORM_INT_101010}, {.f = {1, 0, 1, 0}}, 4, {0xff, 0x03, 0xf0, 0x3f}},
+        {{CL_RGB, CL_UNORM_INT_101010}, {.f = {1, 0, 1, 0}}, 4, {0xff, 0x03, 0xf0, 0x3f}},
         {{CL_RGBA, CL_UNORM_INT_101010_2}, {.f = {0, 0, 0, 1}}, 4, {3, 0, 0, 0}},
         {{CL_ABGR, 0x10E5 /* CL_UNORM_INT_2_101010_EXT */}, {.f = {1, 0, 0, 1}}, 4, {0xff, 0x03, 0, 0xc0}},
         {{CL_R, 0x10E1 /* CL_UNORM_INT10X6_EXT */}, {.f = {1, 0, 0, 0}}, 2, {0xc0, 0xff}},
@@ -421,6 +421,91 @@ static void fill_formats(void) {
         STATUS(CL_SUCCESS, clEnqueueReadImage(queue, image, CL_TRUE, zero, all, 0, 0, found, 0, NULL, NULL));
         for (int t = 0; t < 6; t++)
             check_status("texel of a fill", (int)n, 0, memcmp(found + t * cases[n].size, cases[n].texel, cases[n].size));
+        STATUS(CL_SUCCESS, clReleaseMemObject(image));
+    }
+}
+
+/* Levels are images of their own, each half of the one before, told by what of an origin is left. */
+static void levels(void) {
+    static const struct {
+        cl_image_desc desc;
+        size_t sizes[3][3];
+        int at;
+    } cases[] = {
+        {{.image_type = CL_MEM_OBJECT_IMAGE1D, .image_width = 13, .num_mip_levels = 3},
+         {{13, 1, 1}, {6, 1, 1}, {3, 1, 1}},
+         1},
+        {{.image_type = CL_MEM_OBJECT_IMAGE1D_ARRAY, .image_width = 9, .image_array_size = 5, .num_mip_levels = 3},
+         {{9, 5, 1}, {4, 5, 1}, {2, 5, 1}},
+         2},
+        {{.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 3, .num_mip_levels = 3},
+         {{8, 3, 1}, {4, 1, 1}, {2, 1, 1}},
+         2},
+        {{.image_type = CL_MEM_OBJECT_IMAGE2D_ARRAY,
+          .image_width = 7,
+          .image_height = 6,
+          .image_array_size = 2,
+          .num_mip_levels = 3},
+         {{7, 6, 2}, {3, 3, 2}, {1, 1, 2}},
+         3},
+        {{.image_type = CL_MEM_OBJECT_IMAGE3D,
+          .image_width = 8,
+          .image_height = 5,
+          .image_depth = 4,
+          .num_mip_levels = 3},
+         {{8, 5, 4}, {4, 2, 2}, {2, 1, 1}},
+         3},
+    };
+    for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+        cl_int err;
+        cl_mem image = clCreateImage(context, 0, &format, &cases[n].desc, NULL, &err);
+        STATUS(CL_SUCCESS, err);
+        ASKED(clGetImageInfo, image, CL_IMAGE_NUM_MIP_LEVELS, cl_uint, 3);
+        size_t all = 0, bytes[3], begin[3];
+        for (int level = 0; level < 3; level++) {
+            const size_t *size = cases[n].sizes[level];
+            begin[level] = all;
+            bytes[level] = size[0] * size[1] * size[2] * TEXEL;
+            all += bytes[level];
+        }
+        ASKED(clGetMemObjectInfo, image, CL_MEM_SIZE, size_t, all);
+        scribble(model, all);
+        for (int level = 0; level < 3; level++) {
+            size_t origin[4] = {0, 0, 0, 0};
+            origin[cases[n].at] = (size_t)level;
+            STATUS(CL_SUCCESS, clEnqueueWriteImage(queue, image, CL_TRUE, origin, cases[n].sizes[level], 0, 0,
+                                                   model + begin[level], 0, NULL, NULL));
+        }
+        for (int level = 0; level < 3; level++) {
+            const size_t *size = cases[n].sizes[level];
+            size_t origin[4] = {0, 0, 0, 0}, row, slice;
+            origin[cases[n].at] = (size_t)level;
+            STATUS(CL_SUCCESS, clEnqueueReadImage(queue, image, CL_TRUE, origin, size, 0, 0, host, 0, NULL, NULL));
+            TRUE(memcmp(host, model + begin[level], bytes[level]) == 0);
+            void *mapped = clEnqueueMapImage(queue, image, CL_TRUE, CL_MAP_READ, origin, size, &row, &slice, 0, NULL,
+                                             NULL, &err);
+            STATUS(CL_SUCCESS, err);
+            TRUE(memcmp(mapped, model + begin[level], size[0] * TEXEL) == 0 && row >= size[0] * TEXEL);
+            STATUS(CL_SUCCESS, clEnqueueUnmapMemObject(queue, image, mapped, 0, NULL, NULL));
+            size_t more[3] = {size[0] + 1, size[1], size[2]};
+            STATUS(CL_INVALID_VALUE,
+                   clEnqueueReadImage(queue, image, CL_TRUE, origin, more, 0, 0, host, 0, NULL, NULL));
+            /* From one level to the next. */
+            if (level == 2) continue;
+            size_t to[4] = {0, 0, 0, 0};
+            to[cases[n].at] = (size_t)level + 1;
+            const size_t *least = cases[n].sizes[level + 1];
+            STATUS(CL_SUCCESS, clEnqueueCopyImage(queue, image, image, origin, to, least, 0, NULL, NULL));
+            for (size_t z = 0; z < least[2]; z++)
+                for (size_t y = 0; y < least[1]; y++)
+                    memcpy(texel(model + begin[level + 1], least, 0, y, z), texel(model + begin[level], size, 0, y, z),
+                           least[0] * TEXEL);
+        }
+        size_t none[4] = {0, 0, 0, 0}, one[3] = {1, 1, 1};
+        none[cases[n].at] = 3;
+        STATUS(CL_INVALID_MIP_LEVEL,
+               clEnqueueReadImage(queue, image, CL_TRUE, none, one, 0, 0, host, 0, NULL, NULL));
+        STATUS(CL_INVALID_MIP_LEVEL, clEnqueueFillImage(queue, image, host, none, one, 0, NULL, NULL));
         STATUS(CL_SUCCESS, clReleaseMemObject(image));
     }
 }
@@ -491,6 +576,18 @@ static void samplers(void) {
             STATUS(CL_INVALID_SAMPLER, clReleaseSampler(both[k]));
         }
     }
+    float least = 0.5f, most = 2;
+    cl_uint bits[2];
+    memcpy(&bits[0], &least, 4);
+    memcpy(&bits[1], &most, 4);
+    cl_sampler_properties detail[] = {CL_SAMPLER_MIP_FILTER_MODE_KHR, CL_FILTER_LINEAR, CL_SAMPLER_LOD_MIN_KHR, bits[0],
+                                      CL_SAMPLER_LOD_MAX_KHR, bits[1], 0};
+    cl_sampler between = clCreateSamplerWithProperties(context, detail, &err);
+    STATUS(CL_SUCCESS, err);
+    ASKED(clGetSamplerInfo, between, CL_SAMPLER_MIP_FILTER_MODE_KHR, cl_filter_mode, CL_FILTER_LINEAR);
+    ASKED(clGetSamplerInfo, between, CL_SAMPLER_LOD_MIN_KHR, cl_float, 0.5f);
+    ASKED(clGetSamplerInfo, between, CL_SAMPLER_LOD_MAX_KHR, cl_float, 2);
+    STATUS(CL_SUCCESS, clReleaseSampler(between));
     cl_sampler plain = clCreateSamplerWithProperties(context, NULL, &err);
     STATUS(CL_SUCCESS, err);
     ASKED(clGetSamplerInfo, plain, CL_SAMPLER_NORMALIZED_COORDS, cl_bool, CL_TRUE);
@@ -560,6 +657,7 @@ int main(void) {
         from_buffer(&shapes[n], shapes[n].desc.image_type);
     }
     from_buffer(&shapes[0], CL_MEM_OBJECT_IMAGE1D_BUFFER);
+    levels();
     fill_formats();
     formats();
     samplers();

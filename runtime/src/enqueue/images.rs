@@ -203,6 +203,14 @@ fn both(image: &Arc<Image>, buffer: &Arc<Buffer>) -> RetainedResources {
 }
 
 impl Image {
+    /// Checks that it may be mapped so.
+    ///
+    /// Errors: `CL_INVALID_VALUE` (flags), `CL_INVALID_OPERATION` (host access flags).
+    pub fn check_map(&self, flags: u64) -> CLResult<()> {
+        check_map_flags(flags)?;
+        check_map_access(self.memory(), flags)
+    }
+
     /// How many components a fill color has.
     pub fn fill_components(&self) -> usize {
         match self.format().order {
@@ -365,10 +373,9 @@ impl Queue {
     ) -> CLResult<(Arc<Event>, *mut u8, [usize; 2])> {
         check_image(self.context(), image)?;
         self.check_wait_list(wait)?;
+        image.check_map(flags)?;
         let region = image.region(origin, region)?;
-        check_map_flags(flags)?;
         let memory = image.memory();
-        check_map_access(memory, flags)?;
         let address = memory.pointer().offset(region.layout.offset);
         memory.map(region.area, address.addr(), flags)?;
         let event = self.mapped(

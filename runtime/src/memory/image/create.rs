@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use brolga_compiler::image::{ChannelOrder, DataType, Descriptor, Extent, Format};
+use brolga_compiler::image::{ChannelOrder, DataType, Extent, Format};
 use opencl_sys::*;
 
 use super::{Image, ImageType, Layout, formats};
 use crate::context::Context;
 use crate::device::ImageLimits;
 use crate::error::{CLResult, ClError};
-use crate::features;
 use crate::memory::buffer::{Buffer, check_flags, check_host_ptr};
 use crate::memory::external::ExternalHandle;
 use crate::memory::host::HostPtr;
@@ -110,7 +109,10 @@ impl Image {
         let layout = match &source {
             ImageSource::Image(of) => {
                 check_view(format, desc, extent, of)?;
-                of.layout
+                Layout {
+                    format,
+                    ..of.layout
+                }
             }
             ImageSource::New if host.is_null() => {
                 // image_row_pitch and image_slice_pitch must be zero if host_ptr is NULL.
@@ -127,7 +129,7 @@ impl Image {
             // for creating an image from a buffer.
             ImageSource::Buffer(buffer) => layout(image_type, format, desc, extent)
                 .ok()
-                .filter(|layout| (buffer.as_ptr() as usize).is_multiple_of(layout.element_size))
+                .filter(|layout| (buffer.as_ptr() as usize).is_multiple_of(layout.element_size()))
                 .ok_or(ClError::INVALID_IMAGE_FORMAT_DESCRIPTOR)?,
         };
         // CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support
@@ -154,14 +156,10 @@ impl Image {
                 Buffer::create(context, flags, size, host, properties, Some(*handle))?
             }
         };
-        let pitches = (layout.row_pitch as u64, layout.slice_pitch as u64);
-        let descriptor = Descriptor::new(memory.as_ptr() as u64, extent, pitches, format);
         Ok(Arc::new(Image {
+            descriptors: layout.descriptors(memory.as_ptr() as u64),
             memory,
-            image_type,
-            format,
             layout,
-            descriptor,
         }))
     }
 }
@@ -178,7 +176,9 @@ fn check_type(desc: &ImageDesc, source: &ImageSource) -> CLResult<ImageType> {
     // if image_type is CL_MEM_OBJECT_IMAGE2D. Otherwise it must be NULL.
     let suits = match source {
         ImageSource::Buffer(_) => true,
-        ImageSource::Image(of) => image_type == ImageType::Dim2 && of.image_type == ImageType::Dim2,
+        ImageSource::Image(of) => {
+            image_type == ImageType::Dim2 && of.image_type() == ImageType::Dim2
+        }
         ImageSource::New | ImageSource::External(_) => image_type != ImageType::Dim1Buffer,
     };
     match suits {
@@ -227,13 +227,12 @@ fn check_levels(
     if desc.num_mip_levels <= 1 {
         return Ok(());
     }
-    // num_mip_levels must be 0, unless the cl_khr_mipmap_image extension is supported. Mip-mapped
-    // images cannot be created for CL_MEM_OBJECT_IMAGE1D_BUFFER images and depth images ("Mipmap
+    // num_mip_levels may specify the total number of mipmap levels in the image, including the base
+    // level, which is then the only one if it is 1. Mip-mapped images cannot be created for CL_MEM_OBJECT_IMAGE1D_BUFFER images and depth images ("Mipmap
     // Images"), and not of other memory objects, which have no levels. There are as many levels as
     // halving yields.
     let largest = extent.width.max(extent.height).max(extent.depth);
-    let may_have = features::has_mipmaps()
-        && matches!(source, ImageSource::New)
+    let may_have = matches!(source, ImageSource::New)
         && image_type != ImageType::Dim1Buffer
         && format.order != ChannelOrder::Depth
         && desc.num_mip_levels <= largest.ilog2() + 1;
@@ -279,8 +278,8 @@ fn layout(
     };
     Ok(Layout {
         image_type,
+        format,
         extent,
-        element_size,
         row_pitch,
         slice_pitch,
         levels: desc.num_mip_levels,
@@ -298,14 +297,14 @@ fn check_view(format: Format, desc: &ImageDesc, extent: Extent, of: &Image) -> C
     let matches = extent == of.layout.extent
         && [0, of.layout.row_pitch].contains(&desc.row_pitch)
         && desc.slice_pitch == 0
-        && desc.num_mip_levels.max(1) == of.layout.level_count();
+        && desc.num_mip_levels.max(1) as usize == of.descriptors.len();
     if !matches {
         return Err(ClError::INVALID_IMAGE_DESCRIPTOR);
     }
     // The image channel data type specified in image_format must match the image channel data type
     // associated with mem_object; the order must be compatible with that of mem_object.
-    match format.data_type == of.format.data_type
-        && formats::is_compatible(format.order, of.format.order)
+    match format.data_type == of.format().data_type
+        && formats::is_compatible(format.order, of.format().order)
     {
         true => Ok(()),
         false => Err(ClError::INVALID_IMAGE_FORMAT_DESCRIPTOR),
@@ -319,8 +318,11 @@ pub struct Requirements {
     pub base_address_alignment: usize,
     pub row_pitch_alignment: usize,
     pub slice_pitch_alignment: usize,
-    /// Of a buffer, if both the format and the shape are known.
+    /// Of a buffer, if both the format and the shape are known and are of an image that there may
+    /// be.
     pub size: Option<usize>,
+    /// Whether the shape, if it is known, is one that an image may have.
+    pub is_possible: bool,
     /// Width, height, depth, and layers: the greatest that are always allowed, none where the type
     /// of image has no such size.
     pub most: [Option<u32>; 4],
@@ -358,18 +360,20 @@ pub fn requirements(
         None => limits.of_any(),
     };
     let element = format.map_or(MAX_ELEMENT_SIZE, Format::texel_size);
-    let size = match (format, image_type, desc) {
-        (Some(format), Some(image_type), Some(desc)) => {
-            let extent = extent(image_type, desc, limits).ok();
-            extent.and_then(|extent| layout(image_type, format, desc, extent).ok()?.size())
-        }
-        _ => None,
-    };
+    let shape = desc.zip(image_type).and_then(|(desc, image_type)| {
+        let extent = extent(image_type, desc, limits).ok()?;
+        Some((image_type, desc, extent))
+    });
+    let size = shape.zip(format).and_then(|(shape, format)| {
+        let (image_type, desc, extent) = shape;
+        layout(image_type, format, desc, extent).ok()?.size()
+    });
     Ok(Requirements {
         base_address_alignment: element,
         row_pitch_alignment: element,
         slice_pitch_alignment: element,
         size,
+        is_possible: desc.is_none() || shape.is_some(),
         most,
     })
 }

@@ -27,8 +27,9 @@ pub fn is_supported(format: Format, image_type: ImageType, flags: u64) -> bool {
         return false;
     }
     match order {
-        // The CTS takes it to be of one channel.
-        ChannelOrder::Rx => false,
+        // The CTS takes the first to be of one channel, and wants another border color of the
+        // others than "Determining the Border Color or Value" (OpenCL C Specification) says.
+        ChannelOrder::Rx | ChannelOrder::Rgx | ChannelOrder::Rgbx | ChannelOrder::Srgbx => false,
         // Kernels have types for depth images of two dimensions only ("Minimum List of Supported
         // Image Formats", "Depth Images").
         ChannelOrder::Depth => {
@@ -36,7 +37,7 @@ pub fn is_supported(format: Format, image_type: ImageType, flags: u64) -> bool {
                 && matches!(data_type, DataType::UnormInt16 | DataType::Float)
         }
         // These are to be looked at or to be drawn; the minimum list for both at once has none.
-        ChannelOrder::Srgb | ChannelOrder::Srgbx | ChannelOrder::Srgba | ChannelOrder::Sbgra => {
+        ChannelOrder::Srgb | ChannelOrder::Srgba | ChannelOrder::Sbgra => {
             flags & CL_MEM_KERNEL_READ_AND_WRITE == 0
         }
         _ => true,
@@ -60,8 +61,6 @@ pub(super) fn is_compatible(view: ChannelOrder, of: ChannelOrder) -> bool {
             | (Rgba, Srgba)
             | (Srgb, Rgb)
             | (Rgb, Srgb)
-            | (Srgbx, Rgbx)
-            | (Rgbx, Srgbx)
             | (Depth, R)
     )
 }

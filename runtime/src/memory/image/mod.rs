@@ -77,10 +77,9 @@ impl ImageType {
 /// An image of any type.
 pub struct Image {
     memory: Arc<Buffer>,
-    image_type: ImageType,
-    format: Format,
     layout: Layout,
-    descriptor: Descriptor,
+    /// Of each level.
+    descriptors: Box<[Descriptor]>,
 }
 
 impl Image {
@@ -95,44 +94,44 @@ impl Image {
 
     /// `CL_MEM_TYPE`
     pub fn image_type(&self) -> ImageType {
-        self.image_type
+        self.layout.image_type
     }
 
     /// `CL_IMAGE_FORMAT`
     pub fn format(&self) -> Format {
-        self.format
+        self.layout.format
     }
 
     /// `CL_IMAGE_ELEMENT_SIZE`, bytes.
     pub fn element_size(&self) -> usize {
-        self.format.texel_size()
+        self.layout.element_size()
     }
 
     /// `CL_IMAGE_WIDTH`, texels.
     pub fn width(&self) -> usize {
-        self.descriptor.width as usize
+        self.layout.extent.width as usize
     }
 
     /// `CL_IMAGE_HEIGHT`, texels; 0 for images without one.
     pub fn height(&self) -> usize {
-        match self.image_type.dim().dimensions() {
+        match self.image_type().dim().dimensions() {
             1 => 0,
-            _ => self.descriptor.height as usize,
+            _ => self.layout.extent.height as usize,
         }
     }
 
     /// `CL_IMAGE_DEPTH`, texels; 0 for images without one.
     pub fn depth(&self) -> usize {
-        match self.image_type {
-            ImageType::Dim3 => self.descriptor.depth as usize,
+        match self.image_type() {
+            ImageType::Dim3 => self.layout.extent.depth as usize,
             _ => 0,
         }
     }
 
     /// `CL_IMAGE_ARRAY_SIZE`; 0 for images that are not an array.
     pub fn array_size(&self) -> usize {
-        match self.image_type.dim().is_array() {
-            true => self.descriptor.layers as usize,
+        match self.image_type().dim().is_array() {
+            true => self.layout.extent.layers as usize,
             false => 0,
         }
     }
@@ -144,7 +143,7 @@ impl Image {
 
     /// `CL_IMAGE_SLICE_PITCH`, bytes; 0 for images without one.
     pub fn slice_pitch(&self) -> usize {
-        match self.image_type.has_slices() {
+        match self.image_type().has_slices() {
             true => self.layout.slice_pitch,
             false => 0,
         }
@@ -153,23 +152,21 @@ impl Image {
     /// Which arguments of kernels it may be.
     pub(crate) fn as_arg(&self) -> ImageArg {
         ImageArg {
-            dim: self.image_type.dim(),
-            is_buffer: self.image_type == ImageType::Dim1Buffer,
-            is_depth: self.format.order == ChannelOrder::Depth,
+            dim: self.image_type().dim(),
+            is_buffer: self.image_type() == ImageType::Dim1Buffer,
+            is_depth: self.format().order == ChannelOrder::Depth,
         }
     }
 
     /// The address of what kernels are told of the image, which is valid as long as it.
     pub(crate) fn descriptor_address(&self) -> u64 {
-        &raw const self.descriptor as u64
+        self.descriptors.as_ptr() as u64
     }
 }
 
 impl fmt::Debug for Image {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Image")
-            .field("type", &self.image_type)
-            .field("format", &self.format)
             .field("layout", &self.layout)
             .finish()
     }

@@ -16,7 +16,36 @@ pub(crate) struct ImageRegion {
     pub(crate) bytes: [usize; 3],
 }
 
+/// A level, by the coordinates that the API numbers its texels with: what follows the x of an array
+/// of rows is the row's index.
+struct Level {
+    /// Bytes from the beginning of the image.
+    offset: usize,
+    size: [usize; 3],
+    /// Bytes from one texel to the next in the second and third dimension.
+    pitch: [usize; 2],
+}
+
 impl Image {
+    fn level(&self, index: usize) -> Level {
+        let level = &self.descriptors[index];
+        let [width, height, depth, layers] =
+            [level.width, level.height, level.depth, level.layers].map(|size| size as usize);
+        let [row, slice] = [level.row_pitch, level.slice_pitch].map(|pitch| pitch as usize);
+        let (size, pitch) = match self.image_type() {
+            ImageType::Dim1 | ImageType::Dim1Buffer => ([width, 1, 1], [row, slice]),
+            ImageType::Dim1Array => ([width, layers, 1], [slice, slice * layers]),
+            ImageType::Dim2 => ([width, height, 1], [row, slice]),
+            ImageType::Dim2Array => ([width, height, layers], [row, slice]),
+            ImageType::Dim3 => ([width, height, depth], [row, slice]),
+        };
+        Level {
+            offset: (level.data - self.descriptors[0].data) as usize,
+            size,
+            pitch,
+        }
+    }
+
     /// `CL_IMAGE_NUM_MIP_LEVELS`, as the image was made with.
     pub fn mip_levels(&self) -> u32 {
         self.layout.levels
@@ -25,7 +54,7 @@ impl Image {
     /// The element of an origin that is the level, if the image is mipmapped: the first that its
     /// texels do not need.
     pub fn level_coordinate(&self) -> Option<usize> {
-        (self.layout.levels > 1).then(|| self.image_type.dim().coordinates())
+        (self.layout.levels > 1).then(|| self.image_type().dim().coordinates())
     }
 
     /// Checks a region of `region` texels from `origin` on, whose last element is the level of
@@ -42,11 +71,11 @@ impl Image {
             level = std::mem::take(&mut origin[at]);
             // CL_INVALID_MIP_LEVEL if the mip level specified in origin is not a valid level for
             // image.
-            if level >= self.layout.level_count() as usize {
+            if level >= self.descriptors.len() {
                 return Err(ClError::INVALID_MIP_LEVEL);
             }
         }
-        let at = self.layout.level(level as u32);
+        let at = self.level(level);
         // CL_INVALID_VALUE if the region specified by origin and region is out of bounds, or if
         // values in origin and region do not follow the rules: 0 and 1 in the dimensions that the
         // image does not have, and nothing of region is 0.

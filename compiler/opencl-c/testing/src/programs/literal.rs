@@ -130,6 +130,15 @@ impl Gen<'_> {
 
     /// A constant expression that a program-scope variable of this type may begin with.
     pub fn constant(&mut self, ty: Scalar) -> Expr {
+        if self.choices.percent(40) {
+            let depth = std::mem::replace(&mut self.depth, 2);
+            let before = std::mem::replace(&mut self.is_constant, true);
+            let expr = self.scalar();
+            let expr = self.assigned(expr, ty);
+            self.is_constant = before;
+            self.depth = depth;
+            return expr;
+        }
         if ty.is_float() {
             let literal = self.float_literal(ty);
             return match self.choices.percent(30) {

@@ -31,7 +31,7 @@ impl Vector {
         }
     }
 
-    fn scaled(mut self, bits: u32, fraction: u32) -> Vector {
+    pub fn scaled(mut self, bits: u32, fraction: u32) -> Vector {
         (self.bits, self.fraction) = (bits, fraction);
         self
     }
@@ -116,7 +116,7 @@ impl Gen<'_> {
             return self.vector_leaf(ty);
         }
         self.depth -= 1;
-        let kind = self.choices.below(18);
+        let kind = self.choices.below(21);
         let vector = match kind {
             0..=2 => self.vector_leaf(ty),
             3..=4 => self.vector_literal(ty),
@@ -127,6 +127,7 @@ impl Gen<'_> {
             13 => self.vector_choice(ty),
             14 => self.vector_call(ty),
             15 => self.vector_unary(ty),
+            18..=20 => self.builtin(ty),
             _ if ty.scalar.is_float() => self.vector_leaf(ty),
             16 => self.vector_shift(ty),
             _ => self.vector_comparison(ty),
@@ -141,7 +142,7 @@ impl Gen<'_> {
         self.stored_vector(vector).text
     }
 
-    fn stored_vector(&mut self, vector: Vector) -> Vector {
+    pub fn stored_vector(&mut self, vector: Vector) -> Vector {
         match !vector.ty.scalar.is_float() || vector.is_storable(vector.ty.scalar) {
             true => vector,
             false => {
