@@ -1,7 +1,6 @@
-//! OpenCL C source in, a checked program or diagnostics out. No LLVM, no child process.
+//! OpenCL C source in, a SPIR-V module or diagnostics out. No LLVM, no child process.
 //!
-//! What is here is the front half of a compiler from OpenCL C to SPIR-V. The driver does not use it
-//! yet: programs still go through clang. `brolga-clc` is the command line.
+//! The driver compiles programs with this; `brolga-clc` is the command line.
 //!
 //! ```text
 //! source, headers, options, device
@@ -11,6 +10,7 @@
 //!   -> parse/       tokens to a syntax tree (ast/); knows names only as far as C's grammar needs
 //!   -> sema/        declarations, types, overloads, constant evaluation: a typed tree (hir/)
 //!      builtins/    the table of built-in functions, which sema asks
+//!   -> emit/        SPIR-V
 //! ```
 //!
 //! `library.rs` makes a module of built-in functions, for modules that import them by their linked

@@ -13,8 +13,8 @@
 //!                        (operands.rs), one handler an instruction, by family: arithmetic.rs,
 //!                        float_arithmetic.rs, conversion.rs, composite.rs, memory.rs,
 //!                        generic_pointers.rs, builtin_variables.rs, atomics.rs, control.rs,
-//!                        driver_functions.rs, groups.rs, images.rs, pipes.rs, device.rs,
-//!                        named_barriers.rs, ext_inst.rs, vector_memory.rs, extensions.rs
+//!                        driver_functions.rs, groups.rs, images.rs, mipmaps.rs, pipes.rs,
+//!                        device.rs, named_barriers.rs, ext_inst.rs, vector_memory.rs, extensions.rs
 //!       -> body.rs       the IR function they emit into, which knows nothing of SPIR-V
 //! ```
 //!
@@ -57,6 +57,7 @@ mod images;
 mod kernel_info;
 mod link;
 mod memory;
+mod mipmaps;
 mod module;
 mod module_builder;
 mod named_barriers;

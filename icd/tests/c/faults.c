@@ -108,10 +108,6 @@ int main(void) {
     cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
     STATUS(CL_SUCCESS, err);
     err = clBuildProgram(program, 1, &device, "", NULL, NULL);
-    if (err == CL_COMPILER_NOT_AVAILABLE) {
-        printf("no OpenCL C compiler\n");
-        return 0;
-    }
     STATUS(CL_SUCCESS, err);
     cl_mem out = clCreateBuffer(context, CL_MEM_READ_WRITE, 4096 * sizeof(int), NULL, &err);
     STATUS(CL_SUCCESS, err);

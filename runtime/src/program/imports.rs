@@ -9,7 +9,6 @@ use std::sync::Arc;
 use brolga_opencl_c as opencl_c;
 
 use crate::features;
-use crate::frontend;
 use crate::spirv::{instructions, op, string};
 
 /// Functions and variables that some module imports and none exports, in order.
@@ -45,8 +44,7 @@ pub(super) fn library(names: &[String]) -> Option<Arc<Vec<u32>>> {
     if names.is_empty() {
         return None;
     }
-    let device = frontend::device(&features::for_compiler());
-    opencl_c::library(&names, &device).map(Arc::new)
+    opencl_c::library(&names, &features::for_compiler()).map(Arc::new)
 }
 
 /// What to say, behind an error, of those of these names that it mentions.

@@ -249,3 +249,12 @@ unsafe extern "C" fn float_state(launch: *const Launch, _: *mut u8, _: u64, _: u
         out.write(control);
     }
 }
+
+/// A program built from source; a test that it is not built for fails with the log.
+pub fn built(context: &Arc<Context>, source: &str, options: &str) -> Arc<Program> {
+    let program = Program::from_source(context, source.to_owned()).expect("a source");
+    if let Err(error) = program.build(options, None) {
+        panic!("{error}: {}", program.build_info().log);
+    }
+    program
+}

@@ -196,7 +196,9 @@ impl<'a> FunctionEmitter<'_, 'a> {
                 let (then, otherwise) = (self.expr(*then), self.expr(*otherwise));
                 self.value(op::SELECT, ty, &[condition.0, then.0, otherwise.0])
             }
-            ExprKind::Convert(conversion, operand) => self.convert(*conversion, *operand, ty),
+            ExprKind::Convert(conversion, operand) => {
+                self.convert(*conversion, *operand, ty, expr.loc)
+            }
             ExprKind::Call(callee, args) => return self.call(*callee, None, args, id, None),
             ExprKind::Builtin(call, args) => {
                 let args: Vec<(Id, TypeId)> = args
@@ -205,7 +207,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
                     .collect();
                 self.reopen();
                 self.line(expr.loc);
-                return super::builtins::emit(self, call, &args, ty);
+                return super::builtins::emit(self, call, &args, ty, expr.loc);
             }
             ExprKind::Block {
                 function,
@@ -227,16 +229,21 @@ impl<'a> FunctionEmitter<'_, 'a> {
     /// An instruction of OpenCL.std.
     pub(super) fn std(&mut self, instruction: u16, ty: TypeId, operands: &[Id]) -> Id {
         let set = self.module.opencl_std();
-        let mut all = vec![set.0, instruction.into()];
-        all.extend(operands.iter().map(|operand| operand.0));
-        self.value(op::EXT_INST, ty, &all)
+        let ty = self.module.type_id(ty);
+        let operands = operands.iter().map(|operand| operand.0);
+        let all = [set.0, instruction.into()].into_iter().chain(operands);
+        self.value_from(op::EXT_INST, ty, all)
     }
 
     /// The same scalar in every lane; the scalar itself of a type of one lane.
     pub(super) fn splat(&mut self, scalar: Id, ty: TypeId) -> Id {
         match self.lanes(ty) {
             1 => scalar,
-            lanes => self.value(op::COMPOSITE_CONSTRUCT, ty, &vec![scalar.0; lanes.into()]),
+            lanes => {
+                let ty = self.module.type_id(ty);
+                let operands = std::iter::repeat_n(scalar.0, lanes.into());
+                self.value_from(op::COMPOSITE_CONSTRUCT, ty, operands)
+            }
         }
     }
 
@@ -256,9 +263,8 @@ impl<'a> FunctionEmitter<'_, 'a> {
         }
         let address = self.expr(pointer);
         self.line(self.function[pointer].loc);
-        let mut operands = vec![address.0];
-        memory_operands(access, &mut operands);
-        self.value(op::LOAD, ty, &operands)
+        let [mask, align] = memory_operands(access);
+        self.value(op::LOAD, ty, &[address.0, mask, align])
     }
 
     fn store(&mut self, pointer: ExprId, value: ExprId, access: Access) {
@@ -275,9 +281,8 @@ impl<'a> FunctionEmitter<'_, 'a> {
         }
         let value = self.expr(value);
         self.line(self.function[pointer].loc);
-        let mut operands = vec![address.0, value.0];
-        memory_operands(access, &mut operands);
-        self.push(op::STORE, &operands);
+        let [mask, align] = memory_operands(access);
+        self.push(op::STORE, &[address.0, value.0, mask, align]);
     }
 
     /// The initialiser of a variable that does not change. In a loop it is another value in each
@@ -383,9 +388,10 @@ impl<'a> FunctionEmitter<'_, 'a> {
             };
             return self.value(op::COMPOSITE_EXTRACT, ty, &[vector.0, lane.into()]);
         }
-        let mut operands = vec![first.0, second.0];
-        operands.extend(lanes.iter().map(|lane| lane.map_or(u32::MAX, u32::from)));
-        self.value(op::VECTOR_SHUFFLE, ty, &operands)
+        let ty = self.module.type_id(ty);
+        let lanes = lanes.iter().map(|lane| lane.map_or(u32::MAX, u32::from));
+        let operands = [first.0, second.0].into_iter().chain(lanes);
+        self.value_from(op::VECTOR_SHUFFLE, ty, operands)
     }
 
     /// The component type of an arithmetic type.
@@ -442,8 +448,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
         let result = self.value(opcode, ty, &[left.0, right.0]);
         let arithmetic = matches!(binary, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
         if float {
-            self.module
-                .decorate_float(result, self.function.rounding(id));
+            self.module.decorate_float(result, self.function[id].loc);
         } else if signed && arithmetic && scalar.bits() >= 32 {
             // C99 6.5: overflow of signed arithmetic is undefined.
             self.module.decorate_no_signed_wrap(result);
@@ -462,8 +467,8 @@ impl<'a> FunctionEmitter<'_, 'a> {
         let is_truth = matches!(self.module.types.get(operand), Type::Truth(_));
         if scalar.is_none() && !is_truth {
             // Pointers, and types that are handles.
-            left = self.value(op::CONVERT_PTR_TO_U, Types::ULONG, &[left.0]);
-            right = self.value(op::CONVERT_PTR_TO_U, Types::ULONG, &[right.0]);
+            left = self.address_bits(left, operand);
+            right = self.address_bits(right, operand);
         }
         let opcode = match comparison {
             Comparison::Eq if is_truth => op::LOGICAL_EQUAL,
@@ -615,7 +620,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
 }
 
 /// `OpLoad`'s and `OpStore`'s operands for how memory is accessed.
-pub(super) fn memory_operands(access: Access, operands: &mut Vec<u32>) {
+pub(super) fn memory_operands(access: Access) -> [u32; 2] {
     let mut mask = memory::ALIGNED;
     if access.is_volatile {
         mask |= memory::VOLATILE;
@@ -623,5 +628,5 @@ pub(super) fn memory_operands(access: Access, operands: &mut Vec<u32>) {
     if access.nontemporal {
         mask |= memory::NONTEMPORAL;
     }
-    operands.extend([mask, access.align as u32]);
+    [mask, access.align as u32]
 }

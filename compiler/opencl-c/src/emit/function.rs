@@ -58,21 +58,24 @@ pub(super) struct FunctionEmitter<'m, 'a> {
 }
 
 impl<'m, 'a> FunctionEmitter<'m, 'a> {
-    /// Writes the function under an identifier that calls may know already.
+    /// Writes the function, under an identifier that calls may know already, behind the words of a
+    /// section.
     pub(super) fn emit(
         module: &'m mut ModuleEmitter<'a>,
         function: &'a Function,
         id: Id,
-    ) -> Vec<u32> {
+        words: &mut Vec<u32>,
+    ) {
         let mut labels = Vec::new();
         for _ in 0..function.labels {
             labels.push(module.words.id());
         }
+        let body = std::mem::take(&mut module.spare);
         let mut emitter = FunctionEmitter {
             module,
             function,
             variables: Vec::new(),
-            body: Vec::new(),
+            body,
             locals: vec![LocalPlace::None; function.locals.len()],
             temps: vec![None; function.temps as usize],
             labels,
@@ -83,10 +86,10 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             jumps: Vec::new(),
             returned: None,
         };
-        let mut words = emitter.head(id);
+        emitter.head(id, words);
         if let Some(body) = &function.body {
             let entry = emitter.module.words.id();
-            push(&mut words, op::LABEL, &[entry.0]);
+            push(words, op::LABEL, &[entry.0]);
             emitter.block = Some(entry);
             emitter.parameters_in_memory();
             emitter.statements(body);
@@ -96,16 +99,15 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             if function.labels > 0 {
                 sort_blocks(&mut emitter.body, &emitter.starts, entry, &emitter.jumps);
             }
-            words.append(&mut emitter.variables);
+            words.extend_from_slice(&emitter.variables);
             words.append(&mut emitter.body);
         }
-        push(&mut words, op::FUNCTION_END, &[]);
-        words
+        push(words, op::FUNCTION_END, &[]);
+        emitter.module.spare = emitter.body;
     }
 
     /// `OpFunction` and its parameters.
-    fn head(&mut self, id: Id) -> Vec<u32> {
-        let mut words = Vec::new();
+    fn head(&mut self, id: Id, words: &mut Vec<u32>) {
         let function = self.function;
         let ty = self.module.type_of_function(function);
         let control = self.module.function_control(function);
@@ -116,11 +118,11 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             function.result
         };
         let result = self.module.type_id(result);
-        push(&mut words, op::FUNCTION, &[result.0, id.0, control, ty.0]);
+        push(words, op::FUNCTION, &[result.0, id.0, control, ty.0]);
         if returns_record {
             let ty = self.module.pointer_to(function.result, Space::Private);
             let id = self.module.words.id();
-            push(&mut words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
+            push(words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
             self.module
                 .decorate(id, decoration::FUNC_PARAM_ATTR, &[decoration::SRET]);
             self.returned = Some(id);
@@ -131,7 +133,7 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
         {
             let id = self.module.words.id();
             let ty = self.module.parameter_type(local.ty);
-            push(&mut words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
+            push(words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
             self.module.decorate_parameter(id, local);
             self.locals[index] = if self.module.in_memory(local.ty) {
                 LocalPlace::Memory(id)
@@ -139,7 +141,6 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
                 LocalPlace::Value(id)
             };
         }
-        words
     }
 
     /// Parameters that change are variables.
@@ -218,6 +219,21 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             .push((operands.len() as u32 + 3) << 16 | u32::from(opcode));
         self.body.extend([ty.0, id.0]);
         self.body.extend_from_slice(operands);
+        id
+    }
+
+    /// As [`Self::value_of`], with operands that are in no slice.
+    pub(super) fn value_from(
+        &mut self,
+        opcode: u16,
+        ty: Id,
+        operands: impl Iterator<Item = u32>,
+    ) -> Id {
+        let id = self.module.words.id();
+        let at = self.body.len();
+        self.body.extend([0, ty.0, id.0]);
+        self.body.extend(operands);
+        self.body[at] = ((self.body.len() - at) as u32) << 16 | u32::from(opcode);
         id
     }
 

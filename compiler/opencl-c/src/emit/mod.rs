@@ -1,7 +1,8 @@
 //! SPIR-V: a typed tree in, a module's words out.
 //!
 //! - `words.rs`: sections and instructions
-//! - `module.rs`: what functions share; `types.rs`, `constants.rs`; `kernel.rs`, entry points
+//! - `module.rs`: what functions share; `types.rs`, `constants.rs`, `interned.rs` (each once);
+//!   `kernel.rs`, entry points
 //! - `function.rs`: a function, its variables and statements; `order.rs`, the order of its blocks;
 //!   `calls.rs`, which functions there are
 //! - `expr.rs`: expressions; `convert.rs`, conversions; `aggregate.rs`, records and arrays
@@ -26,6 +27,7 @@ mod constants;
 mod convert;
 mod expr;
 mod function;
+mod interned;
 mod kernel;
 mod lines;
 mod module;
@@ -50,7 +52,11 @@ pub fn emit(
     (options, device): (&Options, &Device),
     diags: &mut Diagnostics,
 ) -> Vec<u32> {
-    let hir = (&module.functions[..], &module.globals[..]);
+    let hir = (
+        &module.functions[..],
+        &module.globals[..],
+        &module.roundings,
+    );
     let has_half = device.has("cl_khr_fp16");
     let mut emitter = ModuleEmitter::new(module.types, hir, options, interner, lines, has_half);
     emitter.module(module.no_contraction);

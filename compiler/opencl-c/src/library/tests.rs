@@ -4,12 +4,11 @@ use brolga_compiler::{BuildOptions, Program, SpecConstants};
 
 use super::{Meaning, library, linked_result, meaning, parameter};
 use crate::builtins::overloads::{Overload, every};
-use crate::builtins::tests::everything;
 use crate::builtins::{Environment, Image, Lowering};
 use crate::diag::Diagnostics;
 use crate::hir::{ExprKind, Function, FunctionId, Kernel, Linkage, Module, Stmt, StmtKind};
 use crate::mangle::mangle;
-use crate::options::{Options, Std};
+use crate::options::{Device, Options, Std};
 use crate::symbol::Interner;
 use crate::token::Loc;
 use crate::types::{ImageDim, Space, Type, TypeId, Types};
@@ -70,7 +69,7 @@ impl Importer {
         self.kernel.body = Some(self.statements);
         self.module.functions.push(self.kernel);
         let mut diags = Diagnostics::new(false, false);
-        let context = (&Options::default(), &everything());
+        let context = (&Options::default(), &Device::full());
         let words = emit::emit(self.module, &self.interner, None, context, &mut diags);
         assert!(!diags.has_errors());
         words
@@ -104,7 +103,7 @@ fn is_linkable(overload: &Overload, types: &Types) -> bool {
 
 #[test]
 fn every_overload_is_linked() {
-    let device = everything();
+    let device = Device::full();
     let env = Environment {
         std: Std::C31,
         device: &device,
@@ -151,7 +150,7 @@ fn every_overload_is_linked() {
 
 #[test]
 fn what_cannot_be_linked_is_left_out() {
-    let device = everything();
+    let device = Device::full();
     assert_eq!(library(&["printf", "_Z3foof", "main"], &device), None);
     assert_eq!(library(&["_Z6printfPU3AS2Kcz"], &device), None);
     // `max` of two types would be a conversion.
@@ -166,7 +165,7 @@ fn what_cannot_be_linked_is_left_out() {
 /// Names come from modules that anybody made.
 #[test]
 fn names_of_no_function_do_no_harm() {
-    let device = everything();
+    let device = Device::full();
     let mut types = Types::new();
     let interner = Interner::new();
     let letters = b"vbchstijlmfdDPUKVS_0123456789";

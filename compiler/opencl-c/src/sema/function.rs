@@ -9,7 +9,7 @@ use crate::ast::{self, Chunk, DeclId, Storage};
 use crate::hir::{self, FunctionId, Inline, LabelId, Linkage, LocalId};
 use crate::mangle::mangle;
 use crate::symbol::Symbol;
-use crate::token::Loc;
+use crate::token::{Loc, Span};
 use crate::types::{FunctionType, QualType, Type, TypeId, Types};
 
 /// A declared function.
@@ -333,6 +333,10 @@ impl Sema<'_> {
         let mut new = Body::new(self.module.functions[id.0 as usize].name, result);
         new.id = Some(id);
         new.is_kernel = is_kernel;
+        // Programs have about so many expressions for a token.
+        let Span { first, last } = ast[body].span;
+        let tokens = (last.0 - first.0) as usize;
+        new.function.exprs.reserve(tokens * 3 / 4);
         let stub = &self.module.functions[id.0 as usize];
         new.function.inline = stub.inline;
         new.function.is_pure = stub.is_pure;
@@ -341,8 +345,6 @@ impl Sema<'_> {
         new.function.linkage = linkage;
         let outer = std::mem::replace(&mut self.body, new);
         self.in_function = true;
-        let rounding = self.rounding;
-        self.note_rounding();
         self.scopes.push();
         self.params(declarator);
         if is_kernel {
@@ -359,7 +361,6 @@ impl Sema<'_> {
             );
         }
         self.body.function.body = Some(statements);
-        self.rounding = rounding;
         self.in_function = false;
         let done = std::mem::replace(&mut self.body, outer);
         self.module.functions[id.0 as usize] = done.function;
