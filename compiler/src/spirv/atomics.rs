@@ -105,15 +105,14 @@ impl FunctionTranslator<'_, '_> {
                 // One order for both outcomes. LLVM lets failure be ordered more strongly than
                 // success.
                 atomic.order = both(atomic.order, unequal);
-                let desired = self.value(inst, words[4])?;
+                let desired = self.atomic_value(inst, words[4], Takes::Words)?;
                 let ty = self.body.ty(desired);
                 let expected = self.typed(inst, words[5], ty)?;
-                let bits = self.compared_as(inst, ty)?;
-                let mut f = self.body.b();
-                let [expected, desired] = [expected, desired].map(|value| f.bitcast(value, bits));
-                let exchange = IrOp::AtomicCmpXchg(atomic);
-                let old = f.val(exchange, &[address, expected, desired], bits);
-                let old = f.bitcast(old, ty);
+                let old = self.body.b().val(
+                    IrOp::AtomicCmpXchg(atomic),
+                    &[address, expected, desired],
+                    ty,
+                );
                 self.define(inst, old)?;
             }
             Op::AtomicIIncrement | Op::AtomicIDecrement => {
@@ -200,22 +199,6 @@ impl FunctionTranslator<'_, '_> {
                 format!("the type is {ty}, where {what} are supported"),
             )
             .under(VALIDATION))
-    }
-
-    /// The type that values of a type are compared as. "Value must be of integer type", but where
-    /// the source has a floating-point type, it is memory that is compared (OpenCL C Specification,
-    /// "The atomic_compare_exchange Functions").
-    fn compared_as(&self, inst: &Inst<'_>, ty: Type) -> Result<Type> {
-        let Err(error) = self.check_atomic(inst, ty, Takes::Words) else {
-            return Ok(ty);
-        };
-        let bits = match ty {
-            Type::F32 => Type::I32,
-            Type::F64 => Type::I64,
-            _ => return Err(error),
-        };
-        self.unit.binary.warn(error, "the bits are compared");
-        Ok(bits)
     }
 
     fn atomic_value(&mut self, inst: &Inst<'_>, id: Id, takes: Takes) -> Result<Value> {

@@ -161,3 +161,39 @@ fn what_cannot_be_linked_is_left_out() {
     assert!(has(b"_Z3maxff") && !has(b"_Z3foof"));
     assert_eq!(describe("_Z3foof").as_deref(), Some("foo(float)"));
 }
+
+/// Names come from modules that anybody made.
+#[test]
+fn names_of_no_function_do_no_harm() {
+    let device = Device::full();
+    let mut types = Types::new();
+    let interner = Interner::new();
+    let letters = b"vbchstijlmfdDPUKVS_0123456789";
+    let mut state = 1u64;
+    let mut random = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) as usize % below
+    };
+    let overloads = every(&mut types);
+    let mut names = Vec::new();
+    for overload in overloads.iter().step_by(3) {
+        let linked = mangle(overload.name, &overload.params, &types, &interner);
+        let mut bytes = linked.into_bytes();
+        for _ in 0..=random(2) {
+            let at = random(bytes.len());
+            bytes[at] = letters[random(letters.len())];
+        }
+        names.push(String::from_utf8(bytes).expect("names are ASCII"));
+    }
+    for names in names.chunks(100) {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let Some(words) = library(&names, &device) else {
+            continue;
+        };
+        let (spec, options) = (SpecConstants::default(), BuildOptions::default());
+        let program = Program::from_spirv(&[&words], &spec, &options);
+        assert!(program.is_ok_and(|program| program.kernels().is_empty()));
+    }
+}
