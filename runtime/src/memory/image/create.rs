@@ -151,9 +151,12 @@ impl Image {
             _ if size as u64 > context.device().max_mem_alloc_size => {
                 return Err(ClError::MEM_OBJECT_ALLOCATION_FAILURE);
             }
-            ImageSource::New => Buffer::create(context, flags, size, host, properties, None)?,
+            ImageSource::New => {
+                Buffer::create(context, flags, size, host, properties, None).map_err(of_image)?
+            }
             ImageSource::External(handle) => {
-                Buffer::create(context, flags, size, host, properties, Some(*handle))?
+                Buffer::create(context, flags, size, host, properties, Some(*handle))
+                    .map_err(of_image)?
             }
         };
         Ok(Arc::new(Image {
@@ -161,6 +164,14 @@ impl Image {
             memory,
             layout,
         }))
+    }
+}
+
+/// The error of an image for that of a buffer: memory that is given has an end.
+fn of_image(error: ClError) -> ClError {
+    match error {
+        ClError::INVALID_BUFFER_SIZE => ClError::INVALID_IMAGE_SIZE,
+        error => error,
     }
 }
 
