@@ -71,8 +71,8 @@ impl ImageLimits {
 /// Sizes that addresses and single-precision coordinates have room for, rounded to what is usual;
 /// how much memory there is decides before.
 const IMAGE_LIMITS: ImageLimits = ImageLimits {
-    width_2d: 32768,
-    height_2d: 32768,
+    width_2d: 16384,
+    height_2d: 16384,
     width_3d: 16384,
     height_3d: 16384,
     depth_3d: 16384,

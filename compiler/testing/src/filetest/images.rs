@@ -88,8 +88,8 @@ pub fn image(text: &str) -> Result<Image, String> {
     Ok(image)
 }
 
-/// Whether coordinates are normalized, an addressing mode, a filter, whether levels are filtered, and
-/// bounds of the level of detail.
+/// Whether coordinates are normalized, an addressing mode, a filter, whether levels are filtered,
+/// and bounds of the level of detail.
 pub fn sampler(text: &str) -> Result<u32, String> {
     let mut detail = LevelsOfDetail::DEFAULT;
     let mut sampler = Sampler {

@@ -104,7 +104,7 @@ impl Image {
         let format = format_of(format.0, format.1)?;
         let image_type = check_type(desc, &source)?;
         let extent = extent(image_type, desc, &context.device().image_limits)?;
-        check_levels(image_type, format, desc, extent, flags, &source)?;
+        check_levels(image_type, desc, extent, flags, &source)?;
         check_host_ptr(flags, host)?;
         let layout = match &source {
             ImageSource::Image(of) => {
@@ -151,9 +151,12 @@ impl Image {
             _ if size as u64 > context.device().max_mem_alloc_size => {
                 return Err(ClError::MEM_OBJECT_ALLOCATION_FAILURE);
             }
-            ImageSource::New => Buffer::create(context, flags, size, host, properties, None)?,
+            ImageSource::New => {
+                Buffer::create(context, flags, size, host, properties, None).map_err(of_image)?
+            }
             ImageSource::External(handle) => {
-                Buffer::create(context, flags, size, host, properties, Some(*handle))?
+                Buffer::create(context, flags, size, host, properties, Some(*handle))
+                    .map_err(of_image)?
             }
         };
         Ok(Arc::new(Image {
@@ -161,6 +164,14 @@ impl Image {
             memory,
             layout,
         }))
+    }
+}
+
+/// The error of an image for that of a buffer: memory that is given has an end.
+fn of_image(error: ClError) -> ClError {
+    match error {
+        ClError::INVALID_BUFFER_SIZE => ClError::INVALID_IMAGE_SIZE,
+        error => error,
     }
 }
 
@@ -214,7 +225,6 @@ fn extent(image_type: ImageType, desc: &ImageDesc, limits: &ImageLimits) -> CLRe
 /// Errors: `CL_INVALID_IMAGE_DESCRIPTOR`, `CL_INVALID_HOST_PTR`.
 fn check_levels(
     image_type: ImageType,
-    format: Format,
     desc: &ImageDesc,
     extent: Extent,
     flags: u64,
@@ -228,13 +238,14 @@ fn check_levels(
         return Ok(());
     }
     // num_mip_levels may specify the total number of mipmap levels in the image, including the base
-    // level, which is then the only one if it is 1. Mip-mapped images cannot be created for CL_MEM_OBJECT_IMAGE1D_BUFFER images and depth images ("Mipmap
-    // Images"), and not of other memory objects, which have no levels. There are as many levels as
+    // level, which is then the only one if it is 1. Mip-mapped images cannot be created for
+    // CL_MEM_OBJECT_IMAGE1D_BUFFER images ("Mipmap Images"), and not of other memory objects, which
+    // have no levels. Depth images, which that section excludes too, may have levels, since OpenCL C
+    // has functions that read them, and the CTS makes such images. There are as many levels as
     // halving yields.
     let largest = extent.width.max(extent.height).max(extent.depth);
     let may_have = matches!(source, ImageSource::New)
         && image_type != ImageType::Dim1Buffer
-        && format.order != ChannelOrder::Depth
         && desc.num_mip_levels <= largest.ilog2() + 1;
     if !may_have {
         return Err(ClError::INVALID_IMAGE_DESCRIPTOR);
