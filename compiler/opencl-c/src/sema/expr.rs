@@ -339,6 +339,15 @@ impl Sema<'_> {
     fn cast_expr(&mut self, to: ast::TypeNameId, inner: ast::ExprId, span: Span) -> Operand {
         let (to, _) = self.type_name(to);
         let operand = self.expr(inner);
+        // "(float4)(1.0f)" is a vector literal, whose elements are converted like others.
+        if let Type::Vector(scalar, lanes) = *self.types.get(to.ty)
+            && matches!(self.ast[inner].kind, ast::ExprKind::Paren(_))
+            && matches!(self.types.as_arithmetic(operand.ty.ty), Some((_, 1)))
+        {
+            let value = self.rvalue(operand);
+            let id = self.splat(value, scalar, lanes);
+            return self.value(id, span);
+        }
         let id = self.cast(operand, to, span);
         self.value(id, span)
     }

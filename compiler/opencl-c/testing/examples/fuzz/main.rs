@@ -30,8 +30,8 @@ use brolga_opencl_c_testing::{judge, oracle};
 
 const USAGE: &str = "usage: fuzz programs|programs-clang [--seed S] [--count N] [--jobs J]
        fuzz print SEED [c]
-       fuzz choices FILE [print|c]
-       fuzz shrink SEED";
+       fuzz choices programs|programs-clang FILE
+       fuzz shrink programs|programs-clang SEED";
 
 /// Programs that go to gcc together.
 const BATCH: u64 = 24;
@@ -120,14 +120,23 @@ fn tell(seed: u64, judged: Result<(), String>) {
     }
 }
 
-/// Judges one program in all engines.
-fn judged(program: &Program) -> Result<(), String> {
-    judge::compiled(program)?;
+/// Judges one program, ours in all engines.
+fn judged(mode: &str, program: &Program) -> Result<(), String> {
+    let ours = mode == "programs";
+    if ours {
+        // What is refused needs no oracle.
+        judge::compiled(program)?;
+    }
     let folder = tempfile::tempdir().map_err(|why| why.to_string())?;
     let mut all = oracle::run(std::slice::from_ref(program), folder.path())
         .map_err(|why| format!("no oracle: {why}"))?;
     let expected = all.pop().ok_or("no oracle: nothing")?;
-    judge::judge(program, &expected, Engine::ALL)
+    if ours {
+        return judge::judge(program, &expected, Engine::ALL);
+    }
+    let words = oracle::clang::compile(&[program], folder.path())?;
+    let module = judge::translated(&words)?;
+    judge::judge_module(program, &module, &expected, &Engine::ALL[..1])
 }
 
 fn listed(file: &str) -> Program {
@@ -147,7 +156,7 @@ fn main() -> ExitCode {
     match words.as_slice() {
         ["programs" | "programs-clang", ..] => {
             let found = children::run(words[0], seed, count, jobs);
-            findings::tell(&found)
+            findings::tell(words[0], &found)
         }
         ["child-programs", ..] => {
             std::panic::set_hook(Box::new(|_| {}));
@@ -164,20 +173,16 @@ fn main() -> ExitCode {
             show(&program(&mut Choices::random(seed), ""), rest);
             ExitCode::SUCCESS
         }
-        ["choices", file] => match judged(&listed(file)) {
+        ["choices", mode, file] => match judged(mode, &listed(file)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => {
                 println!("{why}");
                 findings::DIFFERS.into()
             }
         },
-        ["choices", file, rest @ ..] => {
-            show(&listed(file), rest);
-            ExitCode::SUCCESS
-        }
-        ["shrink", seed] => {
+        ["shrink", mode, seed] => {
             let seed = seed.parse().expect("a number");
-            match findings::keep(seed, Path::new("fuzz-failures")) {
+            match findings::keep(mode, seed, Path::new("fuzz-failures")) {
                 Ok(path) => println!("see {}", path.display()),
                 Err(why) => println!("not written: {why}"),
             }

@@ -204,8 +204,6 @@ static wide mad_sat(wide a, wide b, wide c, wide least, wide greatest) {
 BUILTINS(char, uchar) BUILTINS(uchar, uchar) BUILTINS(short, ushort) BUILTINS(ushort, ushort)
 BUILTINS(int, uint) BUILTINS(uint, uint) BUILTINS(long, ulong) BUILTINS(ulong, ulong)
 #define FLOATS(T) \
-    FUNCTION(max, T, (T a, T b), a < b ? b : a) \
-    FUNCTION(min, T, (T a, T b), b < a ? b : a) \
     FUNCTION(fabs, T, (T a), __builtin_fabs(a)) \
     FUNCTION(floor, T, (T a), __builtin_floor(a)) \
     FUNCTION(ceil, T, (T a), __builtin_ceil(a)) \
