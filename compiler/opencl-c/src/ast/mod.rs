@@ -332,6 +332,8 @@ pub enum ExprKind {
     Number(Number),
     /// A character constant's value (`int`).
     Char(i32),
+    /// `true` or `false`.
+    Bool(bool),
     /// Adjacent string literals joined, without the final zero.
     Str(Box<[u8]>),
     /// `__func__` and kin.

@@ -4,6 +4,7 @@
 //! ```sh
 //! cargo run -p brolga-opencl-c-testing --example fuzz -- programs --seed 0 --count 1000
 //! cargo run -p brolga-opencl-c-testing --example fuzz -- print 17
+//! cargo run -p brolga-opencl-c-testing --example fuzz -- mutate --seed 0 --count 10000
 //! ```
 //!
 //! `programs-clang` judges what clang 15 makes of the programs instead, which must be the same.
@@ -24,12 +25,14 @@ use brolga_compiler_testing::children;
 use brolga_compiler_testing::engines::Engine;
 use brolga_opencl_c::Std;
 use brolga_opencl_c_testing::choices::Choices;
+use brolga_opencl_c_testing::mutate::{self, Fate};
 use brolga_opencl_c_testing::oracle::Contents;
 use brolga_opencl_c_testing::programs::{Program, program};
 use brolga_opencl_c_testing::{judge, oracle};
 
-const USAGE: &str = "usage: fuzz programs|programs-clang [--seed S] [--count N] [--jobs J]
+const USAGE: &str = "usage: fuzz programs|programs-clang|mutate [--seed S] [--count N] [--jobs J]
        fuzz print SEED [c]
+       fuzz print-mutated SEED
        fuzz choices programs|programs-clang FILE
        fuzz shrink programs|programs-clang SEED";
 
@@ -154,7 +157,7 @@ fn main() -> ExitCode {
     let count = option(&args, "--count", 1000);
     let jobs = option(&args, "--jobs", 2) as usize;
     match words.as_slice() {
-        ["programs" | "programs-clang", ..] => {
+        ["programs" | "programs-clang" | "mutate", ..] => {
             let found = children::run(words[0], seed, count, jobs);
             findings::tell(words[0], &found)
         }
@@ -166,6 +169,25 @@ fn main() -> ExitCode {
         ["child-programs-clang", ..] => {
             std::panic::set_hook(Box::new(|_| {}));
             programs(seed, count, judge_clangs);
+            ExitCode::SUCCESS
+        }
+        ["child-mutate", ..] => {
+            std::panic::set_hook(Box::new(|_| {}));
+            let corpus = mutate::corpus();
+            for seed in seed..seed + count {
+                children::announce(seed);
+                let (std, source) = mutate::source(&corpus, seed);
+                match mutate::survives(std, &source) {
+                    Ok(Fate::Compiled) => children::accepted(),
+                    Ok(Fate::Refused) => {}
+                    Err(why) => children::report(seed, &why),
+                }
+            }
+            ExitCode::SUCCESS
+        }
+        ["print-mutated", seed] => {
+            let seed = seed.parse().expect("a number");
+            print!("{}", mutate::source(&mutate::corpus(), seed).1);
             ExitCode::SUCCESS
         }
         ["print", seed, rest @ ..] => {

@@ -12,8 +12,8 @@ typedef unsigned long ulong;
 typedef unsigned long size_t;
 typedef _Float16 half;
 typedef _Bool bool;
-#define true 1
-#define false 0
+#define true ((_Bool)1)
+#define false ((_Bool)0)
 #define CHAR_BIT 8
 #define SCHAR_MAX 127
 #define SHRT_MIN (-32767 - 1)
