@@ -591,7 +591,7 @@ impl Sema<'_> {
                 let converted = self.arithmetic_as(value, target);
                 return self.retype(converted, to, loc);
             }
-            // "(float4)(1.0f)"
+            // "(float4)1.0f"
             (Some((source, 1)), Some((target, lanes))) => {
                 return self.widened(value, source, target, lanes);
             }

@@ -4,6 +4,7 @@
 //! ```sh
 //! cargo run -p brolga-opencl-c-testing --example fuzz -- programs --seed 0 --count 1000
 //! cargo run -p brolga-opencl-c-testing --example fuzz -- print 17
+//! cargo run -p brolga-opencl-c-testing --example fuzz -- mutate --seed 0 --count 10000
 //! ```
 //!
 //! `programs-clang` judges what clang 15 makes of the programs instead, which must be the same.
@@ -24,14 +25,16 @@ use brolga_compiler_testing::children;
 use brolga_compiler_testing::engines::Engine;
 use brolga_opencl_c::Std;
 use brolga_opencl_c_testing::choices::Choices;
+use brolga_opencl_c_testing::mutate::{self, Fate};
 use brolga_opencl_c_testing::oracle::Contents;
 use brolga_opencl_c_testing::programs::{Program, program};
 use brolga_opencl_c_testing::{judge, oracle};
 
-const USAGE: &str = "usage: fuzz programs|programs-clang [--seed S] [--count N] [--jobs J]
+const USAGE: &str = "usage: fuzz programs|programs-clang|mutate [--seed S] [--count N] [--jobs J]
        fuzz print SEED [c]
-       fuzz choices FILE [print|c]
-       fuzz shrink SEED";
+       fuzz print-mutated SEED
+       fuzz choices programs|programs-clang FILE
+       fuzz shrink programs|programs-clang SEED";
 
 /// Programs that go to gcc together.
 const BATCH: u64 = 24;
@@ -120,14 +123,23 @@ fn tell(seed: u64, judged: Result<(), String>) {
     }
 }
 
-/// Judges one program in all engines.
-fn judged(program: &Program) -> Result<(), String> {
-    judge::compiled(program)?;
+/// Judges one program, ours in all engines.
+fn judged(mode: &str, program: &Program) -> Result<(), String> {
+    let ours = mode == "programs";
+    if ours {
+        // What is refused needs no oracle.
+        judge::compiled(program)?;
+    }
     let folder = tempfile::tempdir().map_err(|why| why.to_string())?;
     let mut all = oracle::run(std::slice::from_ref(program), folder.path())
         .map_err(|why| format!("no oracle: {why}"))?;
     let expected = all.pop().ok_or("no oracle: nothing")?;
-    judge::judge(program, &expected, Engine::ALL)
+    if ours {
+        return judge::judge(program, &expected, Engine::ALL);
+    }
+    let words = oracle::clang::compile(&[program], folder.path())?;
+    let module = judge::translated(&words)?;
+    judge::judge_module(program, &module, &expected, &Engine::ALL[..1])
 }
 
 fn listed(file: &str) -> Program {
@@ -145,9 +157,9 @@ fn main() -> ExitCode {
     let count = option(&args, "--count", 1000);
     let jobs = option(&args, "--jobs", 2) as usize;
     match words.as_slice() {
-        ["programs" | "programs-clang", ..] => {
+        ["programs" | "programs-clang" | "mutate", ..] => {
             let found = children::run(words[0], seed, count, jobs);
-            findings::tell(&found)
+            findings::tell(words[0], &found)
         }
         ["child-programs", ..] => {
             std::panic::set_hook(Box::new(|_| {}));
@@ -159,25 +171,40 @@ fn main() -> ExitCode {
             programs(seed, count, judge_clangs);
             ExitCode::SUCCESS
         }
+        ["child-mutate", ..] => {
+            std::panic::set_hook(Box::new(|_| {}));
+            let corpus = mutate::corpus();
+            for seed in seed..seed + count {
+                children::announce(seed);
+                let (std, source) = mutate::source(&corpus, seed);
+                match mutate::survives(std, &source) {
+                    Ok(Fate::Compiled) => children::accepted(),
+                    Ok(Fate::Refused) => {}
+                    Err(why) => children::report(seed, &why),
+                }
+            }
+            ExitCode::SUCCESS
+        }
+        ["print-mutated", seed] => {
+            let seed = seed.parse().expect("a number");
+            print!("{}", mutate::source(&mutate::corpus(), seed).1);
+            ExitCode::SUCCESS
+        }
         ["print", seed, rest @ ..] => {
             let seed = seed.parse().expect("a number");
             show(&program(&mut Choices::random(seed), ""), rest);
             ExitCode::SUCCESS
         }
-        ["choices", file] => match judged(&listed(file)) {
+        ["choices", mode, file] => match judged(mode, &listed(file)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => {
                 println!("{why}");
                 findings::DIFFERS.into()
             }
         },
-        ["choices", file, rest @ ..] => {
-            show(&listed(file), rest);
-            ExitCode::SUCCESS
-        }
-        ["shrink", seed] => {
+        ["shrink", mode, seed] => {
             let seed = seed.parse().expect("a number");
-            match findings::keep(seed, Path::new("fuzz-failures")) {
+            match findings::keep(mode, seed, Path::new("fuzz-failures")) {
                 Ok(path) => println!("see {}", path.display()),
                 Err(why) => println!("not written: {why}"),
             }

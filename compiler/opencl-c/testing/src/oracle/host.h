@@ -12,8 +12,8 @@ typedef unsigned long ulong;
 typedef unsigned long size_t;
 typedef _Float16 half;
 typedef _Bool bool;
-#define true 1
-#define false 0
+#define true ((_Bool)1)
+#define false ((_Bool)0)
 #define CHAR_BIT 8
 #define SCHAR_MAX 127
 #define SHRT_MIN (-32767 - 1)
@@ -204,8 +204,6 @@ static wide mad_sat(wide a, wide b, wide c, wide least, wide greatest) {
 BUILTINS(char, uchar) BUILTINS(uchar, uchar) BUILTINS(short, ushort) BUILTINS(ushort, ushort)
 BUILTINS(int, uint) BUILTINS(uint, uint) BUILTINS(long, ulong) BUILTINS(ulong, ulong)
 #define FLOATS(T) \
-    FUNCTION(max, T, (T a, T b), a < b ? b : a) \
-    FUNCTION(min, T, (T a, T b), b < a ? b : a) \
     FUNCTION(fabs, T, (T a), __builtin_fabs(a)) \
     FUNCTION(floor, T, (T a), __builtin_floor(a)) \
     FUNCTION(ceil, T, (T a), __builtin_ceil(a)) \

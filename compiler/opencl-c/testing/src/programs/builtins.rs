@@ -27,8 +27,6 @@ const INTEGER: &[(&str, usize)] = &[
 
 /// Functions of floating-point values, the results of which are no larger than the arguments.
 const FLOAT: &[(&str, usize)] = &[
-    ("max", 2),
-    ("min", 2),
     ("fabs", 1),
     ("floor", 1),
     ("ceil", 1),

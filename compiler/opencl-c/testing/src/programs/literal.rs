@@ -105,15 +105,14 @@ impl Gen<'_> {
                     .one(&[Scalar::Float, Scalar::Double, Scalar::Half]);
                 self.float_literal(ty)
             }
-            8 => Expr::new(
-                Text::both(
-                    self.choices
-                        .one(&["true", "false", "CHAR_BIT", "SCHAR_MAX"]),
-                ),
-                Scalar::Int,
-                PRIMARY,
-            )
-            .bits(7),
+            8 => {
+                let text = self.choices.one(&["true", "false", "CHAR_BIT", "SCHAR_MAX"]);
+                let (ty, bits) = match text {
+                    "true" | "false" => (Scalar::Bool, 1),
+                    _ => (Scalar::Int, 7),
+                };
+                Expr::new(Text::both(text), ty, PRIMARY).bits(bits)
+            }
             9 => {
                 let text = self
                     .choices

@@ -422,6 +422,8 @@ impl Gen<'_> {
             return Some(Text::both(format!("{name}({place});\n")));
         }
         let value = self.value(ty);
+        // In C it is an argument of a macro.
+        let value = Text::new(value.cl, format!("({})", value.c));
         Some(Text::of("{}({}, {});\n", &[&name, &place, &value]))
     }
 }

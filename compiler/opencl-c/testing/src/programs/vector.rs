@@ -4,7 +4,7 @@
 //! statement expressions and the macros of `../oracle/host.h`.
 
 use super::Gen;
-use super::expr::{ASSIGNMENT, Expr, PRIMARY};
+use super::expr::{ASSIGNMENT, Expr, PRIMARY, UNARY};
 use super::text::Text;
 use super::types::{ELEMENTS, INTEGERS, Scalar, Ty, Type};
 
@@ -165,20 +165,30 @@ impl Gen<'_> {
         }
     }
 
-    /// `(int4)(e)`. "When casting a bool to a vector integer data type, the vector components will
-    /// be set to -1 (i.e. all bits set) if the bool value is true".
+    /// `(int4)(e)`, or `(int4)e`: "When casting a bool to a vector integer data type, the vector
+    /// components will be set to -1 (i.e. all bits set) if the bool value is true".
     fn splat(&mut self, ty: Ty) -> Vector {
         let depth = std::mem::replace(&mut self.depth, 0);
         let expr = self.scalar();
         let expr = self.assigned(expr, ty.scalar);
         self.depth = depth;
-        let sign = if expr.ty == Scalar::Bool { "-" } else { "" };
+        let operand = expr.at(UNARY).cl;
+        // What is in parentheses would be a literal, too.
+        let is_cast = self.choices.percent(30) && !operand.starts_with('(');
+        let sign = if is_cast && expr.ty == Scalar::Bool {
+            "-"
+        } else {
+            ""
+        };
         let c = format!(
             "SPLAT({ty}, {}, {}, {sign}({}))",
             ty.scalar, ty.lanes, expr.text.c
         );
-        let text = Text::new(format!("(({ty})({}))", expr.text.cl), c);
-        Vector::new(text, ty)
+        let cl = match is_cast {
+            true => format!("(({ty}){operand})"),
+            false => format!("(({ty})({}))", expr.text.cl),
+        };
+        Vector::new(Text::new(cl, c), ty)
     }
 
     /// `(int4)(a, v.xy, b)`
