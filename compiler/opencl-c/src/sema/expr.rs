@@ -31,9 +31,7 @@ impl Sema<'_> {
             ast::ExprKind::Char(value) => {
                 self.int_constant(i64::from(*value) as u64, Types::INT, loc)
             }
-            ast::ExprKind::Bool(value) => {
-                self.int_constant(u64::from(*value), Types::BOOL, loc)
-            }
+            ast::ExprKind::Bool(value) => self.int_constant(u64::from(*value), Types::BOOL, loc),
             ast::ExprKind::Str(text) => return self.string(&ast[*text], span),
             ast::ExprKind::FunctionName => {
                 let name = self.text(self.body.function.name);
