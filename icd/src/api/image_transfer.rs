@@ -211,7 +211,7 @@ pub fn map(
     // > if image_row_pitch is NULL, or if image is a 1D or 2D image array object or a 3D image and
     // > image_slice_pitch is NULL.
     require(
-        !row_pitch.is_null() && !(image.image_type().has_slices() && slice_pitch.is_null()),
+        !(row_pitch.is_null() || image.image_type().has_slices() && slice_pitch.is_null()),
         ClError::INVALID_VALUE,
     )?;
     let events = Events::new(num_events, event_list, event);
