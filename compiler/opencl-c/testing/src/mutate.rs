@@ -17,24 +17,152 @@ use crate::programs::program;
 
 /// Words that mean much.
 const WORDS: &[&str] = &[
-    "(", ")", "{", "}", "[", "]", ";", ",", "*", "&", ".", "->", "...", "#", "##", "\\\n", "\"",
-    "'", "?", ":", "=", "==", "+", "-", "++", "--", "<<", ">>=", "!", "~", "0", "-1", "1.5", "0x",
-    "1e999", "1.0h", "0xffffffffffffffffff", "'\\777'", "int", "unsigned", "long", "float", "half",
-    "double", "void", "bool", "float3", "char16", "size_t", "struct", "union", "enum", "typedef",
-    "static", "extern", "inline", "const", "volatile", "restrict", "global", "local", "private",
-    "constant", "generic", "__kernel", "kernel", "read_only", "image2d_t", "sampler_t", "event_t",
-    "pipe", "queue_t", "atomic_int", "if", "else", "for", "while", "do", "switch", "case",
-    "default", "break", "continue", "return", "goto", "sizeof", "_Alignof", "__typeof__",
-    "_Generic", "_Static_assert", "__attribute__", "((packed))", "((aligned(3)))",
-    "((vec_type_hint(int)))", "((overloadable))", "__builtin_astype", "__builtin_offsetof",
-    "get_global_id", "barrier", "printf", "\"%v4hlf\"", "vload3", "shuffle", "as_int4",
-    "convert_uchar4_sat_rte", "atomic_add", "atomic_fetch_add_explicit", "read_imagef", "^",
-    "enqueue_kernel", "ndrange_1D", "work_group_reduce_add", "get_pipe_num_packets", "select",
-    "#define A(x, ...) #x ## __VA_ARGS__ A(x)\n", "#if 1 /\n", "#elif\n", "#else\n", "#endif\n",
-    "#include \"program.cl\"\n", "#pragma unroll\n", "#pragma OPENCL FP_CONTRACT ON\n",
-    "#line 4000000000\n", "_Pragma(\"once\")", "__VA_OPT__(a)", "__LINE__", "defined", "NULL",
-    "A(A", "\u{0}", "\u{7f}", "\u{e9}", "\u{1f980}", "/*", "*/", "//", ".xyzw", ".s0123456789abcdef",
-    ".lo", ".hi", ".even", "INFINITY", "CLK_LOCAL_MEM_FENCE", "&&label", "({ 1; })", "(int[]){1}",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    ";",
+    ",",
+    "*",
+    "&",
+    ".",
+    "->",
+    "...",
+    "#",
+    "##",
+    "\\\n",
+    "\"",
+    "'",
+    "?",
+    ":",
+    "=",
+    "==",
+    "+",
+    "-",
+    "++",
+    "--",
+    "<<",
+    ">>=",
+    "!",
+    "~",
+    "0",
+    "-1",
+    "1.5",
+    "0x",
+    "1e999",
+    "1.0h",
+    "0xffffffffffffffffff",
+    "'\\777'",
+    "int",
+    "unsigned",
+    "long",
+    "float",
+    "half",
+    "double",
+    "void",
+    "bool",
+    "float3",
+    "char16",
+    "size_t",
+    "struct",
+    "union",
+    "enum",
+    "typedef",
+    "static",
+    "extern",
+    "inline",
+    "const",
+    "volatile",
+    "restrict",
+    "global",
+    "local",
+    "private",
+    "constant",
+    "generic",
+    "__kernel",
+    "kernel",
+    "read_only",
+    "image2d_t",
+    "sampler_t",
+    "event_t",
+    "pipe",
+    "queue_t",
+    "atomic_int",
+    "if",
+    "else",
+    "for",
+    "while",
+    "do",
+    "switch",
+    "case",
+    "default",
+    "break",
+    "continue",
+    "return",
+    "goto",
+    "sizeof",
+    "_Alignof",
+    "__typeof__",
+    "_Generic",
+    "_Static_assert",
+    "__attribute__",
+    "((packed))",
+    "((aligned(3)))",
+    "((vec_type_hint(int)))",
+    "((overloadable))",
+    "__builtin_astype",
+    "__builtin_offsetof",
+    "get_global_id",
+    "barrier",
+    "printf",
+    "\"%v4hlf\"",
+    "vload3",
+    "shuffle",
+    "as_int4",
+    "convert_uchar4_sat_rte",
+    "atomic_add",
+    "atomic_fetch_add_explicit",
+    "read_imagef",
+    "^",
+    "enqueue_kernel",
+    "ndrange_1D",
+    "work_group_reduce_add",
+    "get_pipe_num_packets",
+    "select",
+    "#define A(x, ...) #x ## __VA_ARGS__ A(x)\n",
+    "#if 1 /\n",
+    "#elif\n",
+    "#else\n",
+    "#endif\n",
+    "#include \"program.cl\"\n",
+    "#pragma unroll\n",
+    "#pragma OPENCL FP_CONTRACT ON\n",
+    "#line 4000000000\n",
+    "_Pragma(\"once\")",
+    "__VA_OPT__(a)",
+    "__LINE__",
+    "defined",
+    "NULL",
+    "A(A",
+    "\u{0}",
+    "\u{7f}",
+    "\u{e9}",
+    "\u{1f980}",
+    "/*",
+    "*/",
+    "//",
+    ".xyzw",
+    ".s0123456789abcdef",
+    ".lo",
+    ".hi",
+    ".even",
+    "INFINITY",
+    "CLK_LOCAL_MEM_FENCE",
+    "&&label",
+    "({ 1; })",
+    "(int[]){1}",
 ];
 
 /// The file tests.
@@ -43,7 +171,10 @@ pub fn corpus() -> Vec<String> {
     let mut folders = vec![root];
     let mut files: Vec<PathBuf> = Vec::new();
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).expect("a directory of tests").flatten() {
+        for entry in std::fs::read_dir(folder)
+            .expect("a directory of tests")
+            .flatten()
+        {
             let path = entry.path();
             match path.is_dir() {
                 true => folders.push(path),
@@ -52,7 +183,9 @@ pub fn corpus() -> Vec<String> {
         }
     }
     files.sort();
-    let texts = files.iter().filter_map(|path| std::fs::read_to_string(path).ok());
+    let texts = files
+        .iter()
+        .filter_map(|path| std::fs::read_to_string(path).ok());
     texts.collect()
 }
 
@@ -62,13 +195,17 @@ pub fn source(corpus: &[String], seed: u64) -> (Std, String) {
     let std = choices.one(&[Std::C30, Std::C12, Std::C20, Std::C31, Std::C10, Std::C11]);
     let pick = |choices: &mut Choices| match choices.percent(50) && !corpus.is_empty() {
         true => corpus[choices.index(corpus.len())].clone(),
-        false => program(&mut Choices::random(choices.below(1 << 40)), "").text.cl,
+        false => {
+            program(&mut Choices::random(choices.below(1 << 40)), "")
+                .text
+                .cl
+        }
     };
     let first = pick(&mut choices);
     let other = pick(&mut choices);
     let mut pieces: Vec<&str> = split(&first);
     let others: Vec<&str> = split(&other);
-    for _ in 0..=choices.index(6) {
+    for _ in 0..=choices.one(&[0, 0, 1, 2, 5]) {
         if pieces.is_empty() {
             break;
         }
@@ -158,25 +295,5 @@ pub fn survives(std: Std, source: &str) -> Result<Fate, String> {
         Ok(Err(why)) if why.contains("undefined symbol") => Ok(Fate::Compiled),
         Ok(Err(why)) => Err(why),
         Err(panic) => Err(format!("the compiler panicked: {}", panic_message(&*panic))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mutated_sources_never_panic() {
-        let corpus = corpus();
-        let mut compiled = 0;
-        for seed in 0..400 {
-            let (std, source) = source(&corpus, seed);
-            match survives(std, &source) {
-                Ok(Fate::Compiled) => compiled += 1,
-                Ok(Fate::Refused) => {}
-                Err(why) => panic!("source {seed}: {why}\n{source}"),
-            }
-        }
-        assert!(compiled > 10, "only {compiled} sources were accepted");
     }
 }

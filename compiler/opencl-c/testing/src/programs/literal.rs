@@ -106,7 +106,9 @@ impl Gen<'_> {
                 self.float_literal(ty)
             }
             8 => {
-                let text = self.choices.one(&["true", "false", "CHAR_BIT", "SCHAR_MAX"]);
+                let text = self
+                    .choices
+                    .one(&["true", "false", "CHAR_BIT", "SCHAR_MAX"]);
                 let (ty, bits) = match text {
                     "true" | "false" => (Scalar::Bool, 1),
                     _ => (Scalar::Int, 7),
