@@ -132,6 +132,45 @@ static void shared_virtual_memory(void) {
     clSVMFree(context, to);
 }
 
+/* A picture is filled and goes around by way of a buffer and another picture, whenever the command-buffer runs. */
+static void images(void) {
+    cl_int err;
+    cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
+    cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 4};
+    cl_mem first = clCreateImage(context, 0, &format, &desc, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    cl_mem second = clCreateImage(context, 0, &format, &desc, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    cl_mem between = clCreateBuffer(context, 0, 8 * 4 * 4, NULL, &err);
+    size_t zero[3] = {0, 0, 0}, all[3] = {8, 4, 1}, left[3] = {4, 4, 1}, right[3] = {4, 0, 0};
+    float color[4] = {1, 0, 0.5f, 1};
+    command_buffer_t buffer = clCreateCommandBufferKHR_(1, &queue, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clCommandFillImageKHR_(buffer, NO_QUEUE, first, color, zero, left, NO_POINTS));
+    STATUS(CL_SUCCESS, clCommandCopyImageKHR_(buffer, NO_QUEUE, first, first, zero, right, left, NO_POINTS));
+    STATUS(CL_SUCCESS, clCommandCopyImageToBufferKHR_(buffer, NO_QUEUE, first, between, zero, all, 0, NO_POINTS));
+    STATUS(CL_SUCCESS, clCommandCopyBufferToImageKHR_(buffer, NO_QUEUE, between, second, 0, zero, all, NO_POINTS));
+    STATUS(CL_MEM_COPY_OVERLAP, clCommandCopyImageKHR_(buffer, NO_QUEUE, first, first, zero, zero, left, NO_POINTS));
+    STATUS(CL_INVALID_VALUE, clCommandFillImageKHR_(buffer, NO_QUEUE, first, NULL, zero, left, NO_POINTS));
+    STATUS(CL_INVALID_VALUE, clCommandFillImageKHR_(buffer, NO_QUEUE, first, color, right, all, NO_POINTS));
+    STATUS(CL_SUCCESS, clFinalizeCommandBufferKHR_(buffer));
+    STATUS(CL_SUCCESS, clReleaseMemObject(first));
+    for (int round = 0; round < 2; round++) {
+        unsigned char texels[8 * 4][4], black[4] = {0};
+        STATUS(CL_SUCCESS, clEnqueueFillImage(queue, second, (float[4]){0}, zero, all, 0, NULL, NULL));
+        STATUS(CL_SUCCESS, clEnqueueReadImage(queue, second, CL_TRUE, zero, all, 0, 0, texels, 0, NULL, NULL));
+        TRUE(memcmp(texels[31], black, 4) == 0);
+        STATUS(CL_SUCCESS, clEnqueueCommandBufferKHR_(0, NULL, buffer, 0, NULL, NULL));
+        STATUS(CL_SUCCESS, clEnqueueReadImage(queue, second, CL_TRUE, zero, all, 0, 0, texels, 0, NULL, NULL));
+        int wrong = 0;
+        for (int n = 0; n < 32; n++) wrong |= memcmp(texels[n], (unsigned char[4]){255, 0, 128, 255}, 4);
+        TRUE(!wrong);
+    }
+    STATUS(CL_SUCCESS, clReleaseCommandBufferKHR_(buffer));
+    STATUS(CL_SUCCESS, clReleaseMemObject(second));
+    STATUS(CL_SUCCESS, clReleaseMemObject(between));
+}
+
 static void queries(void) {
     cl_int err;
     cl_ulong bits;
@@ -294,7 +333,7 @@ static void bad_commands(void) {
     STATUS(CL_INVALID_KERNEL_ARGS, LAUNCH(unset, 1, NULL, &n, NULL));
     STATUS(CL_SUCCESS, clReleaseKernel(unset));
 
-    /* No memory object is an image. */
+    /* These are buffers. */
     STATUS(INVALID_COMMAND_BUFFER, clCommandFillImageKHR_(NULL, NO_QUEUE, data, &value, origin, region, NO_POINTS));
     STATUS(CL_INVALID_MEM_OBJECT, clCommandFillImageKHR_(buffer, NO_QUEUE, data, &value, origin, region, NO_POINTS));
     STATUS(CL_INVALID_MEM_OBJECT, clCommandCopyImageKHR_(buffer, NO_QUEUE, data, other, origin, origin, region, NO_POINTS));
@@ -355,6 +394,7 @@ int main(void) {
     replay();
     sync_points();
     shared_virtual_memory();
+    images();
     queries();
     bad_creation();
     bad_enqueues();

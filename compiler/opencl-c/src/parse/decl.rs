@@ -1,10 +1,11 @@
 //! Declarations: the translation unit, declarators, initialisers.
 
 use super::Parser;
+use super::names::Meaning;
 use super::specs::is_keyword;
 use crate::ast::{
     ArraySize, Chunk, DeclId, Declaration, Declarator, Designator, Init, InitId, InitItem,
-    InitKind, Item, Param, Quals, SpecId, StaticAssert, Storage, TypeName, TypeNameId,
+    InitKind, Item, Param, Quals, SpecId, StaticAssert, Storage, TypeName, TypeNameId, TypeSpec,
 };
 use crate::symbol::sym;
 use crate::token::{Loc, Pragma, TokenKind};
@@ -118,7 +119,7 @@ impl Parser<'_> {
         self.names.open();
         for param in declarator.function().into_iter().flatten() {
             if let Some((name, _)) = param.declarator.name {
-                self.names.declare(name, false);
+                self.names.declare(name, Meaning::Value);
             }
         }
         let decl = self.ast.add_decl(Declaration {
@@ -131,15 +132,39 @@ impl Parser<'_> {
         self.ast.items.push(Item::Function { decl, body });
     }
 
-    /// Notes whether the declared name is a type.
+    /// Notes whether the declared name is a type, and of vectors.
     pub(super) fn declare(&mut self, specs: SpecId, declarator: &Declarator) {
-        if let Some((name, _)) = declarator.name {
-            let is_typedef = self.ast[specs]
-                .storage
-                .iter()
-                .any(|(storage, _)| *storage == Storage::Typedef);
-            self.names.declare(name, is_typedef);
-        }
+        let Some((name, _)) = declarator.name else {
+            return;
+        };
+        let storage = &self.ast[specs].storage;
+        let is_typedef = storage.iter().any(|(s, _)| *s == Storage::Typedef);
+        let meaning = if !is_typedef {
+            Meaning::Value
+        } else if self.is_vector(specs, declarator) {
+            Meaning::Vector
+        } else {
+            Meaning::Type
+        };
+        self.names.declare(name, meaning);
+    }
+
+    /// Whether what is declared or named is of a vector type.
+    pub(super) fn is_vector(&self, specs: SpecId, declarator: &Declarator) -> bool {
+        let specs = &self.ast[specs];
+        let by_attribute = || {
+            let mut attributes = specs.attributes.iter().chain(&declarator.attributes);
+            attributes.any(|attribute| attribute.name == sym::EXT_VECTOR_TYPE)
+        };
+        let by_name = match specs.ty {
+            TypeSpec::Named(name, _) => self.names.is_vector(name),
+            TypeSpec::TypeofType(inner) => {
+                let inner = &self.ast[inner];
+                self.is_vector(inner.specs, &inner.declarator)
+            }
+            _ => false,
+        };
+        declarator.chunks.is_empty() && (by_name || by_attribute())
     }
 
     /// Takes what may follow a declarator: attributes and an initialiser.

@@ -8,10 +8,21 @@ use rustc_hash::FxHashMap;
 use crate::options::Std;
 use crate::symbol::{Interner, Symbol};
 
+/// What the grammar asks of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// A variable, a function or an enumerator.
+    Value,
+    /// A type of vectors, of which literals can be written.
+    Vector,
+    /// Any other type.
+    Type,
+}
+
 #[derive(Debug)]
 pub(super) struct Names {
-    /// Whether the name is a type, innermost declaration last.
-    meanings: FxHashMap<Symbol, Vec<bool>>,
+    /// What the name means, innermost declaration last.
+    meanings: FxHashMap<Symbol, Vec<Meaning>>,
     /// What was declared in each open scope.
     scopes: Vec<Vec<Symbol>>,
 }
@@ -82,23 +93,32 @@ impl Names {
         };
         for scalar in SCALARS {
             for lanes in [2, 3, 4, 8, 16] {
-                names.declare(interner.intern(&format!("{scalar}{lanes}")), true);
+                let name = interner.intern(&format!("{scalar}{lanes}"));
+                names.declare(name, Meaning::Vector);
             }
         }
         let newer = if std >= Std::C20 { SINCE_2_0 } else { &[] };
         for name in OTHERS.iter().chain(newer) {
-            names.declare(interner.intern(name), true);
+            names.declare(interner.intern(name), Meaning::Type);
         }
         names
     }
 
-    pub(super) fn is_type(&self, name: Symbol) -> bool {
-        let meaning = self.meanings.get(&name);
-        meaning.is_some_and(|all| all.last() == Some(&true))
+    fn meaning(&self, name: Symbol) -> Meaning {
+        let innermost = self.meanings.get(&name).and_then(|all| all.last());
+        innermost.copied().unwrap_or(Meaning::Value)
     }
 
-    pub(super) fn declare(&mut self, name: Symbol, is_type: bool) {
-        self.meanings.entry(name).or_default().push(is_type);
+    pub(super) fn is_type(&self, name: Symbol) -> bool {
+        self.meaning(name) != Meaning::Value
+    }
+
+    pub(super) fn is_vector(&self, name: Symbol) -> bool {
+        self.meaning(name) == Meaning::Vector
+    }
+
+    pub(super) fn declare(&mut self, name: Symbol, meaning: Meaning) {
+        self.meanings.entry(name).or_default().push(meaning);
         self.scopes
             .last_mut()
             .expect("the outermost scope stays open")

@@ -150,7 +150,8 @@ impl Sema<'_> {
         }
         let loc = self.body.function[id].loc;
         if let ExprKind::Constant(constant) = self.kind_of(id)
-            && let Some(folded) = super::consteval::convert(constant, from, scalar)
+            && let Some(folded) =
+                super::consteval::convert(constant, from, scalar, self.rounding(loc))
         {
             return self.add(ExprKind::Constant(folded), ty, loc);
         }
@@ -498,7 +499,7 @@ impl Sema<'_> {
         value
     }
 
-    fn opaque_constant(&self, value: ExprId, to: TypeId) -> bool {
+    pub(super) fn opaque_constant(&self, value: ExprId, to: TypeId) -> bool {
         let is_int = matches!(self.arithmetic_of(value), Some((s, 1)) if s.is_integer());
         match self.types.get(to) {
             Type::Sampler => is_int,

@@ -6,9 +6,9 @@ use super::scope::Meaning;
 use crate::ast::{self, DeclId, SpecId, Storage, TypeSpec};
 use crate::hir::{ExprKind, Global, Linkage, Stmt, StmtKind};
 use crate::options::Std;
-use crate::symbol::Symbol;
+use crate::symbol::{Symbol, sym};
 use crate::token::Loc;
-use crate::types::{QualType, Scalar, Space, Type, Types};
+use crate::types::{QualType, Scalar, Space, Type, TypeId, Types};
 
 impl Sema<'_> {
     /// Declarations that share specifiers. In a function, `into` gets what is to be done when they
@@ -45,6 +45,8 @@ impl Sema<'_> {
                     .any(|&(storage, _)| storage == wanted)
             };
             if is(Storage::Typedef) {
+                ty.ty = self.ext_vector_type(ty.ty, &declaration.declarator.attributes);
+                ty.ty = self.ext_vector_type(ty.ty, &ast[specs].attributes);
                 self.declare_typedef(name, ty, space, loc);
                 continue;
             }
@@ -73,6 +75,35 @@ impl Sema<'_> {
                 }
             }
             self.variable(declaration, name, loc, ty, space, into.as_deref_mut());
+        }
+    }
+
+    /// What clang's `ext_vector_type(N)` makes of the element's type.
+    fn ext_vector_type(&mut self, element: TypeId, attributes: &[ast::Attribute]) -> TypeId {
+        let is_it = |attribute: &&ast::Attribute| attribute.name == sym::EXT_VECTOR_TYPE;
+        let Some(attribute) = attributes.iter().find(is_it) else {
+            return element;
+        };
+        let lanes = match attribute.args.as_slice() {
+            &[ast::AttributeArg::Expr(lanes)] => self.integer_constant(lanes),
+            _ => None,
+        };
+        match (self.types.get(element), lanes) {
+            (&Type::Scalar(scalar), Some(lanes @ (2 | 3 | 4 | 8 | 16))) => {
+                self.types.vector(scalar, lanes as u8)
+            }
+            (Type::Error, _) => Types::ERROR,
+            (Type::Scalar(_), _) => {
+                let message = "vectors have 2, 3, 4, 8 or 16 components";
+                self.diags.error(attribute.span, message);
+                Types::ERROR
+            }
+            _ => {
+                let element = self.quote(element);
+                let message = format!("invalid vector element type {element}");
+                self.diags.error(attribute.span, message);
+                Types::ERROR
+            }
         }
     }
 

@@ -13,7 +13,7 @@
 //! - `stmt.rs`: statements
 //! - `block.rs`: blocks
 //! - `consteval.rs`: the value of constant expressions
-//! - `names.rs`, `mangle.rs`: types as diagnostics and linked names write them
+//! - `names.rs`: types as diagnostics write them
 //!
 //! What is wrong has the type `Error` from there on, with which everything is in order, so that
 //! each mistake is told once. Trees may be deep: each recursion goes through `stacker`.
@@ -31,7 +31,6 @@ mod function;
 mod init;
 mod intrinsics;
 mod kernel;
-mod mangle;
 mod member;
 mod names;
 mod ops;
@@ -43,14 +42,17 @@ mod stmt;
 #[cfg(test)]
 mod tests;
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
 use crate::ast::{self, Ast};
+use crate::builtins::{Argument, Resolved};
 use crate::diag::Diagnostics;
 use crate::hir::{self, ExprId, ExprKind};
 use crate::options::{Device, Options, Std};
 use crate::symbol::{Interner, Symbol};
-use crate::token::{Loc, Pragma, RoundingMode, Span, TokenStream};
+use crate::token::{Loc, Pragma, Roundings, Span, TokenStream};
 use crate::types::{QualType, Space, Type, TypeId, Types};
 use function::{Body, Prototype};
 use scope::Scopes;
@@ -59,7 +61,7 @@ use specs::Base;
 /// Checks a translation unit and says what it means.
 pub fn analyze(
     ast: &Ast,
-    _tokens: &TokenStream,
+    tokens: &TokenStream,
     interner: &mut Interner,
     options: &Options,
     device: &Device,
@@ -77,6 +79,7 @@ pub fn analyze(
         scopes: Scopes::default(),
         groups: Vec::new(),
         prototypes: Vec::new(),
+        resolved: FxHashMap::default(),
         calls: Vec::new(),
         bases: FxHashMap::default(),
         param_types: FxHashMap::default(),
@@ -85,7 +88,7 @@ pub fn analyze(
         body: Body::new(Symbol::default(), Types::VOID.into()),
         outer: Vec::new(),
         in_function: false,
-        rounding: None,
+        roundings: &tokens.roundings,
         has_fp64: false,
         has_fp16: false,
         has_generic: false,
@@ -99,8 +102,12 @@ pub fn analyze(
     sema.translation_unit();
     sema.refuse_recursion();
     sema.module.types = sema.types;
+    sema.module.roundings = tokens.roundings.clone();
     sema.module
 }
+
+/// Overloads of one name that calls with these arguments mean.
+type Resolutions = Vec<(Vec<Argument>, Rc<Resolved>)>;
 
 struct Sema<'a> {
     ast: &'a Ast,
@@ -116,6 +123,8 @@ struct Sema<'a> {
     /// Functions of one name, by index in `prototypes`.
     groups: Vec<Vec<u32>>,
     prototypes: Vec<Prototype>,
+    /// Calls of built-in functions that were looked up, by name: programs have few different ones.
+    resolved: FxHashMap<Symbol, Resolutions>,
     /// Caller, callee and where, to find recursion.
     calls: Vec<(hir::FunctionId, hir::FunctionId, Loc)>,
     /// What each list of specifiers means: it is looked at once.
@@ -131,8 +140,7 @@ struct Sema<'a> {
     /// Functions that wait for the end of a block in them, outermost first.
     outer: Vec<Body>,
     in_function: bool,
-    /// `SELECT_ROUNDING_MODE` in force.
-    rounding: Option<RoundingMode>,
+    roundings: &'a Roundings,
     has_fp64: bool,
     has_fp16: bool,
     has_generic: bool,
@@ -154,22 +162,8 @@ impl Sema<'_> {
     }
 
     fn pragma(&mut self, pragma: &Pragma) {
-        match pragma {
-            Pragma::FpContract(Some(false)) => self.module.no_contraction = true,
-            Pragma::RoundingMode(mode) => {
-                self.rounding = Some(*mode);
-                self.note_rounding();
-            }
-            _ => {}
-        }
-    }
-
-    /// Expressions made from here on have the rounding mode in force.
-    fn note_rounding(&mut self) {
-        let function = &mut self.body.function;
-        let first = ExprId(function.exprs.len() as u32);
-        if function.rounding(first) != self.rounding {
-            function.roundings.push((first, self.rounding));
+        if let Pragma::FpContract(Some(false)) = pragma {
+            self.module.no_contraction = true;
         }
     }
 
@@ -186,7 +180,8 @@ impl Sema<'_> {
         };
         if value == 0 {
             let message = match assert.message.map(|message| &self.ast[message].kind) {
-                Some(ast::ExprKind::Str(text)) => {
+                Some(&ast::ExprKind::Str(text)) => {
+                    let text = &self.ast[text];
                     format!("static assertion failed: {}", String::from_utf8_lossy(text))
                 }
                 _ => "static assertion failed".to_owned(),
