@@ -164,8 +164,8 @@ impl Sema<'_> {
         self.add(ExprKind::Convert(NEAREST, id), ty, loc)
     }
 
-    /// A scalar that is cast or assigned to a vector. OpenCL C 3.0, "Explicit Casts": "When casting a
-    /// bool to a vector integer data type, the vector components will be set to -1 (i.e. all bits
+    /// A scalar that is cast or assigned to a vector. OpenCL C 3.0, "Explicit Casts": "When casting
+    /// a bool to a vector integer data type, the vector components will be set to -1 (i.e. all bits
     /// set) if the bool value is true". clang takes this to be so of floating-point vectors, too.
     fn widened(&mut self, id: ExprId, from: Scalar, to: Scalar, lanes: u8) -> ExprId {
         if from != Scalar::Bool {

@@ -120,8 +120,8 @@ impl Gen<'_> {
         self.choices.one(&spaces[..count])
     }
 
-    /// A pointer to something that is there, and the roots of that. Where it may be written, nothing
-    /// else in the full expression reads it.
+    /// A pointer to something that is there, and the roots of that. Where it may be written,
+    /// nothing else in the full expression reads it.
     pub fn pointer_value(&mut self, wanted: &Type, exclusive: bool) -> Option<(Text, Vec<usize>)> {
         let Type::Pointer {
             space,
