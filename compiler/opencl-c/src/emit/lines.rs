@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(lines(source, op::F_MUL), [(2, 18)]);
         assert_eq!(lines(source, op::F_DIV), [(5, 5)]);
         assert_eq!(lines(source, op::STORE), [(4, 3)]);
-        assert_eq!(lines(source, op::LOAD), [(2, 14), (3, 6)]);
+        assert_eq!(lines(source, op::LOAD), [(2, 13), (3, 5)]);
     }
 
     #[test]
@@ -79,7 +79,7 @@ mod tests {
         let source = "kernel void k(global int *p, int n) {\n  for (int i = 0; i < n; i++)\n    \
                       if (p[i] > 3)\n      p[i] *= 5;\n}";
         assert_eq!(lines(source, op::I_MUL), [(4, 12)]);
-        assert!(lines(source, op::BRANCH_CONDITIONAL).contains(&(3, 11)));
+        assert!(lines(source, op::BRANCH_CONDITIONAL).contains(&(3, 9)));
     }
 
     #[test]
