@@ -72,8 +72,8 @@ fn the_device_s_extensions_are_the_ones_there_are() {
     let source = "#if !defined(cl_khr_fp64) || !defined(cl_khr_select_fprounding_mode)
         #error missing
         #endif
-        #ifdef __IMAGE_SUPPORT__
-        #error images
+        #ifndef __IMAGE_SUPPORT__
+        #error no images
         #endif
         kernel void k(global double *a) { *a *= 2; }";
     module(source, &[], "-cl-std=CLC++2021");
