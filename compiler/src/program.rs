@@ -369,6 +369,12 @@ impl CompiledKernel {
         self.code.size()
     }
 
+    /// The line of the source that the machine code at an offset comes from, as `file:line`, if the
+    /// module says lines.
+    pub fn line(&self, offset: usize) -> Option<&str> {
+        self.code.line(offset)
+    }
+
     /// Bytes of scratch memory a thread needs to run work-groups of `local_size` work-items with
     /// `local_mem_size` bytes of work-group memory.
     pub fn scratch_size(&self, local_size: [u64; 3], local_mem_size: u64) -> u64 {

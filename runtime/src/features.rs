@@ -259,12 +259,13 @@ const HALF_FEATURES: &[&str] = &[
     "__opencl_c_ext_fp16_local_atomic_min_max",
 ];
 
-/// Versions of OpenCL C that are supported in full. `-cl-std=CL2.0` is taken too, but 2.0 has no
-/// optional features, and some of what it requires is not there.
+/// Versions of OpenCL C that are supported. 2.0 requires what are optional features of 3.0, all of
+/// which are there.
 const OPENCL_C_VERSIONS: &[NameVersion] = &[
     NameVersion::new("OpenCL C", 1, 0, 0),
     NameVersion::new("OpenCL C", 1, 1, 0),
     NameVersion::new("OpenCL C", 1, 2, 0),
+    NameVersion::new("OpenCL C", 2, 0, 0),
     NameVersion::new("OpenCL C", 3, 0, 0),
     NameVersion::new("OpenCL C", 3, 1, 0),
 ];

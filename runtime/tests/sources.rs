@@ -1,5 +1,5 @@
-//! Source through the front end to results: plain uses of OpenCL C that have gone wrong, and C++ for
-//! OpenCL.
+//! Source through the front end to results: plain uses of OpenCL C that have gone wrong, and C++
+//! for OpenCL.
 
 use std::sync::Arc;
 

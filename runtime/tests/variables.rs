@@ -3,8 +3,6 @@
 //!
 //! Where no OpenCL C compiler is installed the tests say so and pass.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use brolga_runtime::{Buffer, ClError, HostPtr, Program, Queue, VariableRegion};
@@ -226,22 +224,6 @@ fn initializers_run_first_and_finalizers_last() {
 
     let plain = built(&context, SOURCE, "-cl-std=CL3.0");
     assert_eq!(plain.scope_ctors_and_dtors(), Ok((false, false)));
-}
-
-/// The module that `spirv-as` makes of a text.
-fn assemble(text: &str) -> Vec<u8> {
-    let mut child = Command::new("spirv-as")
-        .args(["-o", "-", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("this test needs spirv-as (package spirv-tools)");
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(text.as_bytes()).unwrap();
-    drop(stdin);
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
-    output.stdout
 }
 
 /// Two variables that the host may name, one that is exported and that no kernel uses, and one that

@@ -13,6 +13,9 @@
 //!   -> emit/        SPIR-V
 //! ```
 //!
+//! `library.rs` makes a module of built-in functions, for modules that import them by their linked
+//! names, which `mangle/` reads and writes.
+//!
 //! Each arrow is a function from data to data, with a printer for what it returns. A place in the
 //! program is the number of a token ([`token::Loc`]) from the parser on; the token knows where it
 //! is spelled and which macros made it, so that a diagnostic can show both. Every stage reports to

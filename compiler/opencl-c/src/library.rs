@@ -5,6 +5,8 @@
 //! name of the compiler's own (`__to_local`). What a name means is what a call with arguments of
 //! its types means, by the table of built-in functions.
 
+use rustc_hash::FxHashSet;
+
 use crate::builtins::{Argument, Call, Environment, Resolved, resolve};
 use crate::diag::Diagnostics;
 use crate::emit;
@@ -29,8 +31,12 @@ pub fn library(names: &[&str], device: &Device) -> Option<Vec<u32>> {
     let env = Environment { std, device };
     let mut module = Module::default();
     let mut interner = Interner::new();
+    let mut seen = FxHashSet::default();
     for linked in names {
         let symbol = interner.intern(linked);
+        if !seen.insert(symbol) {
+            continue;
+        }
         let function = meaning(linked, &mut module.types, &env)
             .and_then(|meaning| meaning.function(symbol, &mut module.types));
         module.functions.extend(function);

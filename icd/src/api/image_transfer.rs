@@ -19,7 +19,7 @@ use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
 
 /// The origin of a region; a null pointer is a wrong value.
 ///
-/// > If image is a 2D image array or a 3D image, origin[3] specifies the mip level to use.
+/// > If image is a 2D image array or a 3D image, origin\[3\] specifies the mip level to use.
 pub fn origin(image: &RuntimeImage, values: InPtr<usize>) -> CLResult<ImageOrigin> {
     let has_fourth = image.level_coordinate() == Some(3);
     let values = values.array(if has_fourth { 4 } else { 3 });
@@ -211,7 +211,7 @@ pub fn map(
     // > if image_row_pitch is NULL, or if image is a 1D or 2D image array object or a 3D image and
     // > image_slice_pitch is NULL.
     require(
-        !row_pitch.is_null() && !(image.image_type().has_slices() && slice_pitch.is_null()),
+        !(row_pitch.is_null() || image.image_type().has_slices() && slice_pitch.is_null()),
         ClError::INVALID_VALUE,
     )?;
     let events = Events::new(num_events, event_list, event);

@@ -1,4 +1,5 @@
 /* Separate compilation and linking, and program-scope variables, as an application sees them. */
+#define _POSIX_C_SOURCE 200112L /* setenv */
 #include "check.h"
 
 static const char *header = "extern global int counter;\nint advance(int by);\n";

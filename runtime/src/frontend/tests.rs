@@ -58,7 +58,7 @@ fn macros_are_what_the_device_and_the_options_say() {
         ("defined(cl_khr_fp64) && defined(__ROUNDING_MODE__)", ""),
         ("!defined(__opencl_c_fp64)", ""),
         ("__opencl_c_fp64 && __opencl_c_pipes", "-cl-std=CL3.0"),
-        ("defined(__IMAGE_SUPPORT__)", "-cl-std=CL3.0"),
+        ("defined(__IMAGE_SUPPORT__)", ""),
         ("defined(__opencl_c_images)", "-cl-std=CL3.1"),
         ("defined(__FAST_RELAXED_MATH__)", "-cl-fast-relaxed-math"),
         ("!defined(__FAST_RELAXED_MATH__)", ""),
@@ -80,6 +80,26 @@ fn listed_features_are_macros_of_both_versions_that_have_them() {
             module(&source, options);
         }
     }
+}
+
+/// OpenCL C Specification, "Features": what version 2.0 requires, 3.0 makes optional.
+#[test]
+fn version_2_0_has_what_version_3_0_makes_optional() {
+    let source = "
+        global atomic_int count = ATOMIC_VAR_INIT(0);
+        int through(int *any) { return *any; }
+        kernel void k(read_write image2d_t image, write_only image3d_t deep, read_only pipe int p,
+                      global int *out, global double *wide) {
+            int private_one = 1, packet = 0;
+            atomic_store_explicit(&count, 1, memory_order_seq_cst, memory_scope_all_svm_devices);
+            out[0] = through(&private_one) + through(out) + read_pipe(p, &packet);
+            out[1] = work_group_reduce_add(out[2]) + sub_group_reduce_add(out[3]);
+            write_imagei(image, (int2)(0), read_imagei(image, (int2)(1)));
+            write_imagef(deep, (int4)(0), (float4)(1.0f));
+            wide[0] *= 2.0;
+            enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ out[4] = 1; });
+        }";
+    module(source, "-cl-std=CL2.0");
 }
 
 #[test]
@@ -123,8 +143,9 @@ fn files_on_disk_are_read_anew() {
 
 #[test]
 fn argument_types_are_in_the_module_if_asked_for() {
-    let source = "typedef float4 colour; struct s { int a; };\n\
-        kernel void k(global const colour *restrict a, volatile local uint *b, struct s c, unsigned long d) {}";
+    let source = "typedef float4 colour; struct s { int a; };
+        kernel void k(global const colour *restrict a, volatile local uint *b,
+                      struct s c, unsigned long d) {}";
     let all = strings(&module(source, "-cl-kernel-arg-info"));
     for wanted in [
         "kernel_arg_type.k.colour*,uint*,struct s,ulong,",

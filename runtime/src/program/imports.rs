@@ -44,8 +44,7 @@ pub(super) fn library(names: &[String]) -> Option<Arc<Vec<u32>>> {
     if names.is_empty() {
         return None;
     }
-    let device = features::for_compiler();
-    opencl_c::library(&names, &device).map(Arc::new)
+    opencl_c::library(&names, &features::for_compiler()).map(Arc::new)
 }
 
 /// What to say, behind an error, of those of these names that it mentions.

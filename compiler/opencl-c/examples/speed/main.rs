@@ -189,7 +189,7 @@ fn again(path: &str, budget: Duration, given: &[String]) -> Result<()> {
             _ => options.debug_info = true,
         }
     }
-    let device = device();
+    let device = Device::full();
     let mut watch = Stopwatch::start();
     let first = stages(path, &source, &options, &device)?;
     let memory = peak_memory();
@@ -243,29 +243,6 @@ fn stages(path: &str, source: &str, options: &Options, device: &Device) -> Resul
     drop((ast, unit));
     times[4] = all.lap();
     Ok(times)
-}
-
-/// A device like the driver's.
-fn device() -> Device {
-    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-    Device {
-        version: 310,
-        extensions: owned(&[
-            "cl_khr_global_int32_base_atomics",
-            "cl_khr_local_int32_base_atomics",
-            "cl_khr_byte_addressable_store",
-            "cl_khr_int64_base_atomics",
-            "cl_khr_fp64",
-            "cl_khr_fp16",
-            "cl_khr_subgroups",
-        ]),
-        features: owned(&[
-            "__opencl_c_fp64",
-            "__opencl_c_int64",
-            "__opencl_c_images",
-            "__opencl_c_generic_address_space",
-        ]),
-    }
 }
 
 /// The memory that this process has used at most, in megabytes; 0 where the system does not tell.

@@ -349,6 +349,8 @@ pub enum ExprKind {
     Number(NumberId),
     /// A character constant's value (`int`).
     Char(i32),
+    /// `true` or `false`.
+    Bool(bool),
     /// Adjacent string literals joined, without the final zero.
     Str(StringId),
     /// `__func__` and kin.

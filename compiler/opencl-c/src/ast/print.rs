@@ -296,6 +296,7 @@ impl Printer<'_> {
             ExprKind::Name(name) => self.name(*name).to_owned(),
             ExprKind::Number(number) => self.number(&self.ast[*number]),
             ExprKind::Char(value) => format!("'{value}'"),
+            ExprKind::Bool(value) => value.to_string(),
             ExprKind::Str(bytes) => format!("{:?}", String::from_utf8_lossy(&self.ast[*bytes])),
             ExprKind::FunctionName => "__func__".to_owned(),
             ExprKind::Paren(inner) => self.expr(*inner),

@@ -1,11 +1,10 @@
 //! Expressions to instructions.
 
 use super::function::{FunctionEmitter, LocalPlace};
+use super::speculate::{MAX_CHOICE, MAX_CONDITION};
 use super::types::Member;
 use super::words::Id;
-use crate::hir::{
-    Access, BinaryOp, Comparison, Constant, ExprId, ExprKind, FunctionId, LocalId, UnaryOp,
-};
+use crate::hir::{Access, BinaryOp, Comparison, ExprId, ExprKind, FunctionId, LocalId, UnaryOp};
 use crate::spirv::{memory, op};
 use crate::types::{Scalar, Space, Type, TypeId, Types};
 
@@ -186,6 +185,16 @@ impl<'a> FunctionEmitter<'_, 'a> {
             ExprKind::Negate(operand) => {
                 let operand = self.expr(*operand);
                 self.value(op::LOGICAL_NOT, ty, &[operand.0])
+            }
+            &ExprKind::And(left, right) | &ExprKind::Or(left, right)
+                if self.is_speculatable(right, MAX_CONDITION) =>
+            {
+                let opcode = match expr.kind {
+                    ExprKind::And(..) => op::LOGICAL_AND,
+                    _ => op::LOGICAL_OR,
+                };
+                let (left, right) = (self.expr(left), self.expr(right));
+                self.value(opcode, ty, &[left.0, right.0])
             }
             ExprKind::And(..) | ExprKind::Or(..) => self.short_circuit(id),
             ExprKind::Conditional(condition, then, otherwise) => {
@@ -517,7 +526,9 @@ impl<'a> FunctionEmitter<'_, 'a> {
         otherwise: ExprId,
         ty: TypeId,
     ) -> Option<Id> {
-        if self.is_free(then) && self.is_free(otherwise) && ty != Types::VOID {
+        let selectable = self.module.types.as_arithmetic(ty).is_some();
+        let mut sides = [then, otherwise].into_iter();
+        if selectable && sides.all(|side| self.is_speculatable(side, MAX_CHOICE)) {
             let condition = self.expr(condition);
             let (then, otherwise) = (self.expr(then), self.expr(otherwise));
             return Some(self.value(op::SELECT, ty, &[condition.0, then.0, otherwise.0]));
@@ -543,23 +554,6 @@ impl<'a> FunctionEmitter<'_, 'a> {
             }
             _ => None,
         }
-    }
-
-    /// Whether a value is there without any instruction, and so may be had whether it is wanted or
-    /// not.
-    fn is_free(&self, id: ExprId) -> bool {
-        let expr = &self.function[id];
-        let selectable = self.module.types.as_arithmetic(expr.ty).is_some();
-        selectable
-            && match &expr.kind {
-                ExprKind::Constant(Constant::Int(_) | Constant::Float(_) | Constant::Zero)
-                | ExprKind::Temp(_) => true,
-                ExprKind::Load { pointer, access } => {
-                    matches!(self.function[*pointer].kind, ExprKind::Local(_))
-                        && !access.is_volatile
-                }
-                _ => false,
-            }
     }
 
     /// A call; what it yields, if it is no record, which goes to `place`.

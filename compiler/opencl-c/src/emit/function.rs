@@ -48,7 +48,9 @@ pub(super) struct FunctionEmitter<'m, 'a> {
     targets: Vec<Target>,
     /// The block that is being written, if control reaches this place.
     pub(super) block: Option<Id>,
+    /// The line that `OpLine` gives what is written next, and the one that it is of.
     line: Option<Line>,
+    wanted_line: Option<Line>,
     /// Where blocks begin in `body`, all but the entry.
     starts: Vec<(Id, usize)>,
     /// The block, by number, and where control goes from it.
@@ -82,6 +84,7 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             targets: Vec::new(),
             block: None,
             line: None,
+            wanted_line: None,
             starts: Vec::new(),
             jumps: Vec::new(),
             returned: None,
@@ -203,6 +206,9 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
 
     /// Adds an instruction without a result.
     pub(super) fn push(&mut self, opcode: u16, operands: &[u32]) {
+        if opcode != op::LABEL {
+            self.write_line();
+        }
         push(&mut self.body, opcode, operands);
     }
 
@@ -214,6 +220,7 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
 
     /// Adds an instruction with a result.
     pub(super) fn value_of(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
+        self.write_line();
         let id = self.module.words.id();
         self.body
             .push((operands.len() as u32 + 3) << 16 | u32::from(opcode));
@@ -229,6 +236,7 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
         ty: Id,
         operands: impl Iterator<Item = u32>,
     ) -> Id {
+        self.write_line();
         let id = self.module.words.id();
         let at = self.body.len();
         self.body.extend([0, ty.0, id.0]);
@@ -274,15 +282,22 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
         }
     }
 
-    /// Source lines, if they are wanted.
+    /// What is written next comes from there, if source lines are wanted.
     pub(super) fn line(&mut self, loc: Loc) {
-        let Some(line) = self.module.line_of(loc) else {
+        if let Some(line) = self.module.line_of(loc) {
+            self.wanted_line = Some(line);
+        }
+    }
+
+    /// Says the line of the next instruction where that changes: `OpLine` holds to the next one or
+    /// the end of the block.
+    fn write_line(&mut self) {
+        if self.line == self.wanted_line {
             return;
-        };
-        if self.line != Some(line) && self.block.is_some() {
-            self.line = Some(line);
-            let (file, row, column) = line;
-            self.push(op::LINE, &[file.0, row, column]);
+        }
+        self.line = self.wanted_line;
+        if let Some((file, row, column)) = self.line {
+            push(&mut self.body, op::LINE, &[file.0, row, column]);
         }
     }
 
@@ -534,13 +549,13 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
     pub(super) fn condition(&mut self, id: ExprId, yes: Id, no: Id) {
         stacker::maybe_grow(128 << 10, 1 << 20, || match self.function[id].kind {
             ExprKind::Negate(inner) => self.condition(inner, no, yes),
-            ExprKind::And(left, right) => {
+            ExprKind::And(left, right) if !self.is_one_condition(left, right) => {
                 let both = self.module.words.id();
                 self.condition(left, both, no);
                 self.begin(both);
                 self.condition(right, yes, no);
             }
-            ExprKind::Or(left, right) => {
+            ExprKind::Or(left, right) if !self.is_one_condition(left, right) => {
                 let other = self.module.words.id();
                 self.condition(left, yes, other);
                 self.begin(other);

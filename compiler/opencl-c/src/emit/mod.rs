@@ -5,7 +5,8 @@
 //!   `kernel.rs`, entry points
 //! - `function.rs`: a function, its variables and statements; `order.rs`, the order of its blocks;
 //!   `calls.rs`, which functions there are
-//! - `expr.rs`: expressions; `convert.rs`, conversions; `aggregate.rs`, records and arrays
+//! - `expr.rs`: expressions; `speculate.rs`, which of them need no blocks; `convert.rs`,
+//!   conversions; `aggregate.rs`, records and arrays
 //! - `builtins/`: what calls of built-in functions become
 //! - `lines.rs`: lines of the source
 //!
@@ -32,6 +33,7 @@ mod kernel;
 mod lines;
 mod module;
 mod order;
+mod speculate;
 mod types;
 mod words;
 
@@ -40,7 +42,6 @@ pub use lines::Lines;
 use crate::diag::Diagnostics;
 use crate::hir;
 use crate::options::{Device, Options};
-use crate::spirv::op;
 use crate::symbol::Interner;
 use module::ModuleEmitter;
 
@@ -63,11 +64,6 @@ pub fn emit(
     for (loc, message) in std::mem::take(&mut emitter.errors) {
         diags.error(loc, message);
     }
-    // OpenCL C, and its version as 100000 times the major number and 1000 times the minor one.
-    let number = options.std.number();
-    let version = number / 100 * 100_000 + number / 10 % 10 * 1000;
-    let mut source = Vec::new();
-    words::push(&mut source, op::SOURCE, &[3, version]);
-    emitter.words.strings.extend(source);
+    emitter.source();
     emitter.words.finish()
 }

@@ -234,22 +234,31 @@ impl<'a> ModuleEmitter<'a> {
     /// The line of the source, if lines are wanted.
     pub fn line_of(&mut self, loc: Loc) -> Option<Line> {
         let place = self.lines.as_ref()?.place(loc)?;
-        let file = match self.files.get(&place.file) {
-            Some(&id) => id,
-            None => {
-                let id = self.words.id();
-                push_string(
-                    &mut self.words.strings,
-                    op::STRING,
-                    &[id.0],
-                    &place.file,
-                    &[],
-                );
-                self.files.insert(place.file, id);
-                id
-            }
-        };
-        Some((file, place.line, place.column))
+        Some((self.file(&place.file), place.line, place.column))
+    }
+
+    /// The string that names a file.
+    fn file(&mut self, name: &std::sync::Arc<str>) -> Id {
+        if let Some(&id) = self.files.get(name) {
+            return id;
+        }
+        let id = self.words.id();
+        push_string(&mut self.words.strings, op::STRING, &[id.0], name, &[]);
+        self.files.insert(name.clone(), id);
+        id
+    }
+
+    /// The language and its version, as 100000 times the major number and 1000 times the minor one,
+    /// and with source lines the main file.
+    pub fn source(&mut self) {
+        const OPENCL_C: u32 = 3;
+        let number = self.options.std.number();
+        let version = number / 100 * 100_000 + number / 10 % 10 * 1000;
+        let name = self.lines.and_then(|lines| lines.main_file());
+        let file = name.map(|name| self.file(name).0);
+        let operands = [OPENCL_C, version].into_iter().chain(file);
+        let operands: Vec<u32> = operands.collect();
+        push(&mut self.words.strings, op::SOURCE, &operands);
     }
 
     /// A text that is of no instruction's, but read by those who know its form.

@@ -4,12 +4,11 @@ use brolga_compiler::{BuildOptions, Program, SpecConstants};
 
 use super::{Meaning, library, linked_result, meaning, parameter};
 use crate::builtins::overloads::{Overload, every};
-use crate::builtins::tests::everything;
 use crate::builtins::{Environment, Image, Lowering};
 use crate::diag::Diagnostics;
 use crate::hir::{ExprKind, Function, FunctionId, Kernel, Linkage, Module, Stmt, StmtKind};
 use crate::mangle::mangle;
-use crate::options::{Options, Std};
+use crate::options::{Device, Options, Std};
 use crate::symbol::Interner;
 use crate::token::Loc;
 use crate::types::{ImageDim, Space, Type, TypeId, Types};
@@ -70,7 +69,7 @@ impl Importer {
         self.kernel.body = Some(self.statements);
         self.module.functions.push(self.kernel);
         let mut diags = Diagnostics::new(false, false);
-        let context = (&Options::default(), &everything());
+        let context = (&Options::default(), &Device::full());
         let words = emit::emit(self.module, &self.interner, None, context, &mut diags);
         assert!(!diags.has_errors());
         words
@@ -104,7 +103,7 @@ fn is_linkable(overload: &Overload, types: &Types) -> bool {
 
 #[test]
 fn every_overload_is_linked() {
-    let device = everything();
+    let device = Device::full();
     let env = Environment {
         std: Std::C31,
         device: &device,
@@ -151,7 +150,7 @@ fn every_overload_is_linked() {
 
 #[test]
 fn what_cannot_be_linked_is_left_out() {
-    let device = everything();
+    let device = Device::full();
     assert_eq!(library(&["printf", "_Z3foof", "main"], &device), None);
     assert_eq!(library(&["_Z6printfPU3AS2Kcz"], &device), None);
     // `max` of two types would be a conversion.
@@ -161,4 +160,40 @@ fn what_cannot_be_linked_is_left_out() {
     let has = |name: &[u8]| text.windows(name.len()).any(|part| part == name);
     assert!(has(b"_Z3maxff") && !has(b"_Z3foof"));
     assert_eq!(describe("_Z3foof").as_deref(), Some("foo(float)"));
+}
+
+/// Names come from modules that anybody made.
+#[test]
+fn names_of_no_function_do_no_harm() {
+    let device = Device::full();
+    let mut types = Types::new();
+    let interner = Interner::new();
+    let letters = b"vbchstijlmfdDPUKVS_0123456789";
+    let mut state = 1u64;
+    let mut random = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) as usize % below
+    };
+    let overloads = every(&mut types);
+    let mut names = Vec::new();
+    for overload in overloads.iter().step_by(3) {
+        let linked = mangle(overload.name, &overload.params, &types, &interner);
+        let mut bytes = linked.into_bytes();
+        for _ in 0..=random(2) {
+            let at = random(bytes.len());
+            bytes[at] = letters[random(letters.len())];
+        }
+        names.push(String::from_utf8(bytes).expect("names are ASCII"));
+    }
+    for names in names.chunks(100) {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let Some(words) = library(&names, &device) else {
+            continue;
+        };
+        let (spec, options) = (SpecConstants::default(), BuildOptions::default());
+        let program = Program::from_spirv(&[&words], &spec, &options);
+        assert!(program.is_ok_and(|program| program.kernels().is_empty()));
+    }
 }

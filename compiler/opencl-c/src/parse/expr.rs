@@ -391,6 +391,10 @@ impl Parser<'_> {
                 self.bump();
                 self.expr(ExprKind::FunctionName, first, first)
             }
+            sym::TRUE | sym::FALSE => {
+                self.bump();
+                self.expr(ExprKind::Bool(word == sym::TRUE), first, first)
+            }
             sym::GENERIC_C11 => self.generic_selection(),
             sym::BUILTIN_OFFSETOF => self.offsetof(),
             sym::BUILTIN_ASTYPE => self.expr_and_type("__builtin_astype", ExprKind::AsType),

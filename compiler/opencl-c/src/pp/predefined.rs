@@ -594,9 +594,7 @@ const TABLE: &[(&str, When, Value)] = &[
     ),
     ("__kernel_exec", Always, Function(KERNEL_EXEC)),
     ("__spirv__", Always, Object("1")),
-    ("false", Always, Object("0")),
     ("kernel_exec", Always, Function(KERNEL_EXEC)),
-    ("true", Always, Object("1")),
 ];
 
 #[cfg(test)]

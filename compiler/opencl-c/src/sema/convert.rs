@@ -164,8 +164,8 @@ impl Sema<'_> {
         self.add(ExprKind::Convert(NEAREST, id), ty, loc)
     }
 
-    /// A scalar that is cast or assigned to a vector. OpenCL C 3.0, "Explicit Casts": "When casting a
-    /// bool to a vector integer data type, the vector components will be set to -1 (i.e. all bits
+    /// A scalar that is cast or assigned to a vector. OpenCL C 3.0, "Explicit Casts": "When casting
+    /// a bool to a vector integer data type, the vector components will be set to -1 (i.e. all bits
     /// set) if the bool value is true". clang takes this to be so of floating-point vectors, too.
     fn widened(&mut self, id: ExprId, from: Scalar, to: Scalar, lanes: u8) -> ExprId {
         if from != Scalar::Bool {
@@ -591,7 +591,7 @@ impl Sema<'_> {
                 let converted = self.arithmetic_as(value, target);
                 return self.retype(converted, to, loc);
             }
-            // "(float4)(1.0f)"
+            // "(float4)1.0f"
             (Some((source, 1)), Some((target, lanes))) => {
                 return self.widened(value, source, target, lanes);
             }

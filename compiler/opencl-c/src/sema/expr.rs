@@ -31,6 +31,7 @@ impl Sema<'_> {
             ast::ExprKind::Char(value) => {
                 self.int_constant(i64::from(*value) as u64, Types::INT, loc)
             }
+            ast::ExprKind::Bool(value) => self.int_constant(u64::from(*value), Types::BOOL, loc),
             ast::ExprKind::Str(text) => return self.string(&ast[*text], span),
             ast::ExprKind::FunctionName => {
                 let name = self.text(self.body.function.name);
@@ -344,6 +345,15 @@ impl Sema<'_> {
     fn cast_expr(&mut self, to: ast::TypeNameId, inner: ast::ExprId, span: Span) -> Operand {
         let (to, _) = self.type_name(to);
         let operand = self.expr(inner);
+        // "(float4)(1.0f)" is a vector literal, whose elements are converted like others.
+        if let Type::Vector(scalar, lanes) = *self.types.get(to.ty)
+            && matches!(self.ast[inner].kind, ast::ExprKind::Paren(_))
+            && matches!(self.types.as_arithmetic(operand.ty.ty), Some((_, 1)))
+        {
+            let value = self.rvalue(operand);
+            let id = self.splat(value, scalar, lanes);
+            return self.value(id, span);
+        }
         let id = self.cast(operand, to, span);
         self.value(id, span)
     }

@@ -106,6 +106,9 @@ pub fn analyze(
     sema.module
 }
 
+/// Overloads of one name that calls with these arguments mean.
+type Resolutions = Vec<(Vec<Argument>, Rc<Resolved>)>;
+
 struct Sema<'a> {
     ast: &'a Ast,
     interner: &'a mut Interner,
@@ -121,7 +124,7 @@ struct Sema<'a> {
     groups: Vec<Vec<u32>>,
     prototypes: Vec<Prototype>,
     /// Calls of built-in functions that were looked up, by name: programs have few different ones.
-    resolved: FxHashMap<Symbol, Vec<(Vec<Argument>, Rc<Resolved>)>>,
+    resolved: FxHashMap<Symbol, Resolutions>,
     /// Caller, callee and where, to find recursion.
     calls: Vec<(hir::FunctionId, hir::FunctionId, Loc)>,
     /// What each list of specifiers means: it is looked at once.

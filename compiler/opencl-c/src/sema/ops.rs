@@ -783,6 +783,16 @@ impl Sema<'_> {
             Some((scalar, lanes)) if lanes > 1 => {
                 self.vector_conditional(value, scalar, lanes, a, b, spans, span, loc)
             }
+            // OpenCL C 3.0, "Ternary Selection Operator": the first operand "can be a scalar or
+            // vector result except float".
+            Some((scalar, _)) if scalar.is_float() => {
+                let name = self.quote(self.type_of(value));
+                self.diags.error(
+                    operand.span,
+                    format!("used type {name} where floating point type is not allowed"),
+                );
+                self.error_value(loc)
+            }
             _ => {
                 let truth = self.truth_of(value, operand.span);
                 self.scalar_conditional(truth, a, b, spans, loc)

@@ -112,10 +112,27 @@ pub fn outcome(program: &Program, module: &Module, engine: Engine) -> Result<Con
 /// # Errors
 /// What is different.
 pub fn judge(program: &Program, expected: &Contents, engines: &[Engine]) -> Result<(), String> {
-    let module = translated(&compiled(program)?)?;
+    judge_module(
+        program,
+        &translated(&compiled(program)?)?,
+        expected,
+        engines,
+    )
+}
+
+/// The same of a module in which the program is.
+///
+/// # Errors
+/// What is different.
+pub fn judge_module(
+    program: &Program,
+    module: &Module,
+    expected: &Contents,
+    engines: &[Engine],
+) -> Result<(), String> {
     for &engine in engines {
         let name = engine.name();
-        let got = outcome(program, &module, engine).map_err(|why| format!("{name}: {why}"))?;
+        let got = outcome(program, module, engine).map_err(|why| format!("{name}: {why}"))?;
         if let Some(why) = difference(expected, &got) {
             return Err(format!("{name}: {why}"));
         }

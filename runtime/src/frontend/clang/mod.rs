@@ -141,8 +141,8 @@ impl CommandLine {
         self.arguments.push(argument.into());
     }
 
-    /// What the device has. clang's own idea of its SPIR targets is "everything", so everything is
-    /// switched off first.
+    /// What the device has, as far as clang knows it. Its own idea of SPIR targets is "everything",
+    /// so everything is switched off first.
     fn push_device(&mut self, device: &Device) {
         let mut list = "-cl-ext=-all".to_owned();
         for name in device.extensions.iter().chain(&device.features) {
@@ -150,12 +150,10 @@ impl CommandLine {
         }
         self.push("-Xclang");
         self.push(list);
-        // `-cl-ext` ignores names that it does not know.
-        for name in &device.extensions {
+        // These are its headers' to know.
+        let extensions = device.extensions.iter();
+        for name in extensions.filter(|name| name.starts_with("cl_intel_")) {
             self.push(format!("-D{name}=1"));
-        }
-        if !device.has("__opencl_c_images") {
-            self.push("-U__IMAGE_SUPPORT__");
         }
     }
 

@@ -69,8 +69,11 @@ fn embedded_headers_come_before_directories() {
 
 #[test]
 fn the_device_s_extensions_are_the_ones_there_are() {
-    let source = "#if !defined(cl_khr_fp64) || !defined(cl_khr_select_fprounding_mode)
+    let source = "#if !defined(cl_khr_fp64) || !defined(cl_intel_subgroups)
         #error missing
+        #endif
+        #if defined(cl_khr_gl_sharing) || defined(cl_khr_select_fprounding_mode)
+        #error of another device, or compiler
         #endif
         #ifndef __IMAGE_SUPPORT__
         #error no images

@@ -23,9 +23,9 @@ impl Tools {
         match (clang, translator) {
             (Some(clang), Some(translator)) => Ok(Tools { clang, translator }),
             _ => Err(format!(
-                "error: C++ for OpenCL is compiled with {CLANG} and {TRANSLATOR}, which are not both installed: \
-                 install them, or set BROLGA_CLANG and BROLGA_LLVM_SPIRV to their paths. \
-                 OpenCL C and SPIR-V need neither.\n"
+                "error: C++ for OpenCL is compiled with {CLANG} and {TRANSLATOR}, which are not \
+                 both installed: install them, or set BROLGA_CLANG and BROLGA_LLVM_SPIRV to \
+                 their paths. OpenCL C and SPIR-V need neither.\n"
             )),
         }
     }

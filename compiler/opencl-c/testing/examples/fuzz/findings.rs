@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const SHRUNK: usize = 6;
 
 /// Lists the findings by what they say, and shrinks the first of each kind.
-pub fn tell(found: &Found) -> ExitCode {
+pub fn tell(mode: &str, found: &Found) -> ExitCode {
     let mut kinds: Vec<String> = Vec::new();
     for (seed, why) in &found.findings {
         println!(
@@ -29,13 +29,16 @@ pub fn tell(found: &Found) -> ExitCode {
         let kind = kind(why);
         if kinds.len() < SHRUNK && !kinds.contains(&kind) {
             kinds.push(kind);
-            match keep(*seed, Path::new("fuzz-failures")) {
+            if mode == "mutate" {
+                continue;
+            }
+            match keep(mode, *seed, Path::new("fuzz-failures")) {
                 Ok(path) => println!("  see {}", path.display()),
                 Err(why) => println!("  not written: {why}"),
             }
         }
     }
-    println!("{} programs compute the same", found.accepted);
+    println!("{} were accepted and are right", found.accepted);
     match found.findings.is_empty() {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
@@ -52,16 +55,16 @@ fn kind(why: &str) -> String {
 }
 
 /// Writes a program to the folder, shrunk.
-pub fn keep(seed: u64, folder: &Path) -> std::io::Result<PathBuf> {
+pub fn keep(mode: &str, seed: u64, folder: &Path) -> std::io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let path = folder.join(format!("{seed}.cl"));
     let candidate = folder.join(format!("{seed}.choices"));
     let mut choices = Choices::random(seed);
     program(&mut choices, "");
-    if let Some(first) = failure(&candidate, choices.made()) {
+    if let Some(first) = failure(mode, &candidate, choices.made()) {
         let start = Instant::now();
         shrink(&mut choices, &mut |list| {
-            start.elapsed() < PATIENCE && failure(&candidate, list).as_ref() == Some(&first)
+            start.elapsed() < PATIENCE && failure(mode, &candidate, list).as_ref() == Some(&first)
         });
     }
     write(&candidate, choices.made())?;
@@ -81,9 +84,13 @@ fn write(path: &Path, list: &[u64]) -> std::io::Result<()> {
 }
 
 /// How a program fails, if it does.
-fn failure(path: &Path, list: &[u64]) -> Option<String> {
+fn failure(mode: &str, path: &Path, list: &[u64]) -> Option<String> {
     write(path, list).ok()?;
-    let args = ["choices".into(), path.display().to_string()];
+    let args = [
+        "choices".into(),
+        mode.to_owned(),
+        path.display().to_string(),
+    ];
     match children::ask(&args, TIME_LIMIT).ok()? {
         End::Exit(0, _) => None,
         End::Exit(DIFFERS, why) => Some(kind(&why)),

@@ -4,7 +4,10 @@
 //! ```sh
 //! cargo run -p brolga-opencl-c-testing --example fuzz -- programs --seed 0 --count 1000
 //! cargo run -p brolga-opencl-c-testing --example fuzz -- print 17
+//! cargo run -p brolga-opencl-c-testing --example fuzz -- mutate --seed 0 --count 10000
 //! ```
+//!
+//! `programs-clang` judges what clang 15 makes of the programs instead, which must be the same.
 //!
 //! Each number is one program, always the same. A program that computes something else than as C is
 //! shrunk and written to `fuzz-failures/`, in both languages and with the choices it is made of.
@@ -20,17 +23,21 @@ use std::process::ExitCode;
 
 use brolga_compiler_testing::children;
 use brolga_compiler_testing::engines::Engine;
+use brolga_opencl_c::Std;
 use brolga_opencl_c_testing::choices::Choices;
+use brolga_opencl_c_testing::mutate::{self, Fate};
+use brolga_opencl_c_testing::oracle::Contents;
 use brolga_opencl_c_testing::programs::{Program, program};
 use brolga_opencl_c_testing::{judge, oracle};
 
-const USAGE: &str = "usage: fuzz programs [--seed S] [--count N] [--jobs J]
+const USAGE: &str = "usage: fuzz programs|programs-clang|mutate [--seed S] [--count N] [--jobs J]
        fuzz print SEED [c]
-       fuzz choices FILE [print|c]
-       fuzz shrink SEED";
+       fuzz print-mutated SEED
+       fuzz choices programs|programs-clang FILE
+       fuzz shrink programs|programs-clang SEED";
 
 /// Programs that go to gcc together.
-const BATCH: u64 = 24;
+const BATCH: u64 = 48;
 
 fn option(args: &[String], name: &str, default: u64) -> u64 {
     let at = args.iter().position(|arg| arg == name);
@@ -38,20 +45,29 @@ fn option(args: &[String], name: &str, default: u64) -> u64 {
         .unwrap_or(default)
 }
 
-/// The interpreter always, the others in turn.
-fn engines(seed: u64) -> [Engine; 2] {
+/// The interpreter always, for some one of the others, in turn: what they compile is for the
+/// compiler's own tests.
+fn engines(seed: u64) -> Vec<Engine> {
     let others = &Engine::ALL[1..];
-    [Engine::ALL[0], others[seed as usize % others.len()]]
+    let mut engines = vec![Engine::ALL[0]];
+    if seed.is_multiple_of(4) {
+        engines.push(others[(seed / 4) as usize % others.len()]);
+    }
+    engines
 }
 
-fn programs(seed: u64, count: u64) {
+/// What a program must compute, or why that is not known.
+type Expected = Result<Contents, String>;
+
+/// Judges programs in batches and reports what is wrong.
+fn programs(seed: u64, count: u64, judge: fn(&[u64], &[Program], Vec<Expected>)) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for first in (seed..seed + count).step_by(BATCH as usize) {
         children::announce(first);
         let seeds: Vec<u64> = (first..(first + BATCH).min(seed + count)).collect();
         let make = |&seed: &u64| program(&mut Choices::random(seed), &format!("p{seed}_"));
         let programs: Vec<Program> = seeds.iter().map(make).collect();
-        let expected = match oracle::run(&programs, folder.path()) {
+        let expected: Vec<Expected> = match oracle::run(&programs, folder.path()) {
             Ok(expected) => expected.into_iter().map(Ok).collect(),
             // One of them is at fault.
             Err(_) => {
@@ -59,30 +75,76 @@ fn programs(seed: u64, count: u64) {
                     let mut one = oracle::run(std::slice::from_ref(program), folder.path())?;
                     one.pop().ok_or_else(|| "nothing".to_owned())
                 };
-                programs.iter().map(one).collect::<Vec<_>>()
+                programs.iter().map(one).collect()
             }
         };
-        for ((seed, program), expected) in seeds.iter().zip(&programs).zip(expected) {
-            children::announce(*seed);
+        judge(&seeds, &programs, expected);
+    }
+}
+
+fn judge_ours(seeds: &[u64], programs: &[Program], expected: Vec<Expected>) {
+    for ((&seed, program), expected) in seeds.iter().zip(programs).zip(expected) {
+        children::announce(seed);
+        let judged = expected
+            .map_err(|why| format!("no oracle: {why}"))
+            .and_then(|expected| judge::judge(program, &expected, &engines(seed)));
+        tell(seed, judged);
+    }
+}
+
+/// clang is started once for all programs of a version.
+fn judge_clangs(seeds: &[u64], programs: &[Program], expected: Vec<Expected>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let all: Vec<_> = seeds.iter().zip(programs).zip(expected).collect();
+    for std in [Std::C12, Std::C20, Std::C30, Std::C31] {
+        let these = || all.iter().filter(|((_, program), _)| program.std == std);
+        let compile = |programs: &[&Program]| {
+            let words = oracle::clang::compile(programs, folder.path())?;
+            judge::translated(&words)
+        };
+        let programs: Vec<&Program> = these().map(|((_, program), _)| *program).collect();
+        let together = compile(&programs).ok();
+        for ((seed, program), expected) in these() {
             let judged = expected
-                .map_err(|why| format!("no oracle: {why}"))
-                .and_then(|expected| judge::judge(program, &expected, &engines(*seed)));
-            match judged {
-                Ok(()) => children::accepted(),
-                Err(why) => children::report(*seed, &why),
-            }
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|expected| {
+                    let alone = match &together {
+                        Some(_) => None,
+                        None => Some(compile(&[program])?),
+                    };
+                    let module = together.as_ref().or(alone.as_ref()).ok_or("no module")?;
+                    judge::judge_module(program, module, expected, &Engine::ALL[..1])
+                });
+            tell(**seed, judged);
         }
     }
 }
 
-/// Judges one program in all engines.
-fn judged(program: &Program) -> Result<(), String> {
-    judge::compiled(program)?;
+fn tell(seed: u64, judged: Result<(), String>) {
+    match judged {
+        Ok(()) => children::accepted(),
+        Err(why) => children::report(seed, &why),
+    }
+}
+
+/// Judges one program, ours in all engines.
+fn judged(mode: &str, program: &Program) -> Result<(), String> {
+    let ours = mode == "programs";
+    if ours {
+        // What is refused needs no oracle.
+        judge::compiled(program)?;
+    }
     let folder = tempfile::tempdir().map_err(|why| why.to_string())?;
     let mut all = oracle::run(std::slice::from_ref(program), folder.path())
         .map_err(|why| format!("no oracle: {why}"))?;
     let expected = all.pop().ok_or("no oracle: nothing")?;
-    judge::judge(program, &expected, Engine::ALL)
+    if ours {
+        return judge::judge(program, &expected, Engine::ALL);
+    }
+    let words = oracle::clang::compile(&[program], folder.path())?;
+    let module = judge::translated(&words)?;
+    judge::judge_module(program, &module, &expected, &Engine::ALL[..1])
 }
 
 fn listed(file: &str) -> Program {
@@ -100,13 +162,37 @@ fn main() -> ExitCode {
     let count = option(&args, "--count", 1000);
     let jobs = option(&args, "--jobs", 2) as usize;
     match words.as_slice() {
-        ["programs", ..] => {
+        ["programs" | "programs-clang" | "mutate", ..] => {
             let found = children::run(words[0], seed, count, jobs);
-            findings::tell(&found)
+            findings::tell(words[0], &found)
         }
         ["child-programs", ..] => {
             std::panic::set_hook(Box::new(|_| {}));
-            programs(seed, count);
+            programs(seed, count, judge_ours);
+            ExitCode::SUCCESS
+        }
+        ["child-programs-clang", ..] => {
+            std::panic::set_hook(Box::new(|_| {}));
+            programs(seed, count, judge_clangs);
+            ExitCode::SUCCESS
+        }
+        ["child-mutate", ..] => {
+            std::panic::set_hook(Box::new(|_| {}));
+            let corpus = mutate::corpus();
+            for seed in seed..seed + count {
+                children::announce(seed);
+                let (std, source) = mutate::source(&corpus, seed);
+                match mutate::survives(std, &source) {
+                    Ok(Fate::Compiled) => children::accepted(),
+                    Ok(Fate::Refused) => {}
+                    Err(why) => children::report(seed, &why),
+                }
+            }
+            ExitCode::SUCCESS
+        }
+        ["print-mutated", seed] => {
+            let seed = seed.parse().expect("a number");
+            print!("{}", mutate::source(&mutate::corpus(), seed).1);
             ExitCode::SUCCESS
         }
         ["print", seed, rest @ ..] => {
@@ -114,20 +200,16 @@ fn main() -> ExitCode {
             show(&program(&mut Choices::random(seed), ""), rest);
             ExitCode::SUCCESS
         }
-        ["choices", file] => match judged(&listed(file)) {
+        ["choices", mode, file] => match judged(mode, &listed(file)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => {
                 println!("{why}");
                 findings::DIFFERS.into()
             }
         },
-        ["choices", file, rest @ ..] => {
-            show(&listed(file), rest);
-            ExitCode::SUCCESS
-        }
-        ["shrink", seed] => {
+        ["shrink", mode, seed] => {
             let seed = seed.parse().expect("a number");
-            match findings::keep(seed, Path::new("fuzz-failures")) {
+            match findings::keep(mode, seed, Path::new("fuzz-failures")) {
                 Ok(path) => println!("see {}", path.display()),
                 Err(why) => println!("not written: {why}"),
             }

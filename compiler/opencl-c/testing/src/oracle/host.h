@@ -12,8 +12,8 @@ typedef unsigned long ulong;
 typedef unsigned long size_t;
 typedef _Float16 half;
 typedef _Bool bool;
-#define true 1
-#define false 0
+#define true ((_Bool)1)
+#define false ((_Bool)0)
 #define CHAR_BIT 8
 #define SCHAR_MAX 127
 #define SHRT_MIN (-32767 - 1)
@@ -78,7 +78,7 @@ enum { GROUPS = 2, ITEMS = 4, STACK = 1 << 18 };
 static ucontext_t scheduler, items[ITEMS];
 static char stacks[ITEMS][STACK];
 static int group, item, running[ITEMS];
-static void (*entry)(void);
+static void (*current_kernel)(void);
 
 static ulong get_global_id(uint d) { return d ? 0 : group * ITEMS + item; }
 static ulong get_local_id(uint d) { return d ? 0 : item; }
@@ -114,12 +114,12 @@ ATOMICS(int) ATOMICS(uint)
 #define atomic_dec(P) ATOMIC_OF(sub, P, 1)
 
 static void run_item(void) {
-    entry();
+    current_kernel();
     running[item] = 0;
 }
 
 static void run_groups(void (*kernel_entry)(void)) {
-    entry = kernel_entry;
+    current_kernel = kernel_entry;
     for (group = 0; group < GROUPS; group++) {
         for (int i = 0; i < ITEMS; i++) {
             getcontext(&items[i]);
@@ -145,3 +145,81 @@ static void print_bytes(const void *bytes, ulong size) {
     for (ulong i = 0; i < size; i++) printf("%02x", ((const uchar *)bytes)[i]);
     printf("\n");
 }
+
+// Built-in functions by components.
+#define EACH(V, N, DECLARE, VALUE, r) \
+    ({ DECLARE; V r; for (int i_ = 0; i_ < (N); i_++) r[i_] = VALUE; r; })
+#define MAP1_(F, V, N, A, a, r) EACH(V, N, __typeof__(A) a = (A), F(a[i_]), r)
+#define MAP2_(F, V, N, A, B, a, b, r) \
+    EACH(V, N, __typeof__(A) a = (A); __typeof__(B) b = (B), F(a[i_], b[i_]), r)
+#define MAP3_(F, V, N, A, B, C, a, b, c, r) \
+    EACH(V, N, __typeof__(A) a = (A); __typeof__(B) b = (B); __typeof__(C) c = (C), \
+        F(a[i_], b[i_], c[i_]), r)
+#define NEW(p) NAME(p, __COUNTER__)
+#define MAP1(F, V, N, A) MAP1_(F, V, N, A, NEW(a_), NEW(r_))
+#define MAP2(F, V, N, A, B) MAP2_(F, V, N, A, B, NEW(a_), NEW(b_), NEW(r_))
+#define MAP3(F, V, N, A, B, C) MAP3_(F, V, N, A, B, C, NEW(a_), NEW(b_), NEW(c_), NEW(r_))
+#define MAPTO1 MAP1
+#define MAPTO2 MAP2
+#define RELATE1(F, V, N, A) MAP1(-F, V, N, A)
+#define RELATE2(F, V, N, A, B) MAP2(-F, V, N, A, B)
+#define SHUFFLE_(V, N, FROM, ALL, A, B, M, a, b, m, r) \
+    EACH(V, N, __typeof__(A) a = (A); __typeof__(B) b = (B); __typeof__(M) m = (M), \
+        m[i_] % (ALL) < (FROM) ? a[m[i_] % (FROM)] : b[m[i_] % (FROM)], r)
+#define SHUFFLE(V, N, FROM, ALL, A, B, M) \
+    SHUFFLE_(V, N, FROM, ALL, A, B, M, NEW(a_), NEW(b_), NEW(m_), NEW(r_))
+
+typedef __int128 wide;
+#define BITS(T) ((int)(8 * sizeof(T)))
+#define FUNCTION(NAME, T, ARGS, RESULT) \
+    static inline T NAME##_##T ARGS { return (T)(RESULT); }
+#define CLAMPED(T, X) ({ wide x = (X); x < LEAST(T) ? LEAST(T) : x > GREATEST(T) ? GREATEST(T) : x; })
+// The product of two unsigned 64-bit numbers wraps in `wide`, but not in its bits.
+#define HIGH(T, A, B) ((T)(((wide)(A) * (wide)(B)) >> BITS(T)))
+#define BUILTINS(T, U) \
+    FUNCTION(max, T, (T a, T b), a > b ? a : b) \
+    FUNCTION(min, T, (T a, T b), a < b ? a : b) \
+    FUNCTION(clamp, T, (T a, T b, T c), a < b ? b : a > c ? c : a) \
+    FUNCTION(add_sat, T, (T a, T b), CLAMPED(T, (wide)a + b)) \
+    FUNCTION(sub_sat, T, (T a, T b), CLAMPED(T, (wide)a - b)) \
+    FUNCTION(hadd, T, (T a, T b), ((wide)a + b) >> 1) \
+    FUNCTION(rhadd, T, (T a, T b), ((wide)a + b + 1) >> 1) \
+    FUNCTION(mul_hi, T, (T a, T b), HIGH(T, a, b)) \
+    FUNCTION(mad_hi, T, (T a, T b, T c), (U)HIGH(T, a, b) + (U)c) \
+    FUNCTION(mad_sat, T, (T a, T b, T c), mad_sat((wide)a, b, c, LEAST(T), GREATEST(T))) \
+    FUNCTION(rotate, T, (T a, T b), \
+        (U)a << (b & (BITS(T) - 1)) | (U)a >> (-(b & (BITS(T) - 1)) & (BITS(T) - 1))) \
+    FUNCTION(clz, T, (T a), a == 0 ? BITS(T) : __builtin_clzl((U)a) - (64 - BITS(T))) \
+    FUNCTION(popcount, T, (T a), __builtin_popcountl((U)a)) \
+    FUNCTION(bitselect, T, (T a, T b, T c), (a & ~c) | (b & c)) \
+    static inline U abs_##T(T a) { return a < 0 ? -(U)a : (U)a; } \
+    static inline U abs_diff_##T(T a, T b) { return a < b ? (U)b - (U)a : (U)a - (U)b; }
+static wide mad_sat(wide a, wide b, wide c, wide least, wide greatest) {
+    wide product;
+    // Only unsigned 64-bit numbers have products that are too large, and those are positive.
+    if (__builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(product, c, &product))
+        return greatest;
+    return product < least ? least : product > greatest ? greatest : product;
+}
+BUILTINS(char, uchar) BUILTINS(uchar, uchar) BUILTINS(short, ushort) BUILTINS(ushort, ushort)
+BUILTINS(int, uint) BUILTINS(uint, uint) BUILTINS(long, ulong) BUILTINS(ulong, ulong)
+#define FLOATS(T) \
+    FUNCTION(fabs, T, (T a), __builtin_fabs(a)) \
+    FUNCTION(floor, T, (T a), __builtin_floor(a)) \
+    FUNCTION(ceil, T, (T a), __builtin_ceil(a)) \
+    FUNCTION(trunc, T, (T a), __builtin_trunc(a)) \
+    FUNCTION(rint, T, (T a), __builtin_rint(a)) \
+    FUNCTION(copysign, T, (T a, T b), __builtin_copysign(a, b))
+FLOATS(half) FLOATS(float) FLOATS(double)
+#define isequal(A, B) ((A) == (B))
+#define isnotequal(A, B) ((A) != (B))
+#define isgreater(A, B) ((A) > (B))
+#define isgreaterequal(A, B) ((A) >= (B))
+#define isless(A, B) ((A) < (B))
+#define islessequal(A, B) ((A) <= (B))
+#define islessgreater(A, B) ((A) < (B) || (A) > (B))
+#define isordered(A, B) ((A) == (A) && (B) == (B))
+#define isfinite(A) ((A) - (A) == 0)
+#define isnan(A) ((A) != (A))
+#define isinf(A) (!isfinite(A) && !isnan(A))
+#define signbit(A) (__builtin_copysign(1.0, A) < 0)

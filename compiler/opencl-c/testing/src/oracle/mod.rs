@@ -3,6 +3,8 @@
 //! gcc is started once for many programs: they are one file, behind `host.h`, which makes OpenCL C
 //! of C. The program that comes of it prints what each has left in its buffers.
 
+pub mod clang;
+
 use std::io;
 use std::path::Path;
 use std::process::Command;

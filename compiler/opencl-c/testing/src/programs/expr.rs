@@ -22,7 +22,7 @@ const LOGICAL_AND: u8 = 5;
 const LOGICAL_OR: u8 = 4;
 const CONDITIONAL: u8 = 3;
 pub const ASSIGNMENT: u8 = 2;
-const COMMA: u8 = 1;
+pub const COMMA: u8 = 1;
 
 #[derive(Clone, Debug)]
 pub struct Expr {
@@ -90,7 +90,7 @@ impl Gen<'_> {
             return self.leaf();
         }
         self.depth -= 1;
-        let expr = match self.choices.below(30) {
+        let expr = match self.choices.below(37) {
             0..=1 => self.literal(),
             2..=5 => self.leaf(),
             6..=10 => self.arithmetic(),
@@ -107,8 +107,15 @@ impl Gen<'_> {
             23 => self.conditional(),
             24 => self.size_of(),
             25 => self.side_effect(),
-            26 => self.comma(),
+            26 if !self.is_constant => self.comma(),
+            _ if self.is_constant => self.literal(),
             27 => self.call_value(),
+            28..=29 => self.scalar_builtin(),
+            30 => self.macro_call(),
+            31 => self.byte_of(),
+            32 => self.of_pointers(),
+            33 => self.type_number(),
+            34 => self.statement_expression(),
             _ => self.of_vector(),
         };
         self.depth += 1;
@@ -125,7 +132,10 @@ impl Gen<'_> {
     }
 
     /// A variable or a literal.
-    fn leaf(&mut self) -> Expr {
+    pub fn leaf(&mut self) -> Expr {
+        if self.is_constant {
+            return self.literal();
+        }
         if self.choices.percent(80)
             && let Some(place) = self.place(&Type::is_value)
             && let Type::Value(ty) = place.ty
@@ -406,7 +416,8 @@ impl Gen<'_> {
     }
 
     fn conditional(&mut self) -> Expr {
-        let condition = self.scalar();
+        // It "can be a scalar or vector result except float".
+        let condition = self.integer();
         let (mut a, mut b) = (self.scalar(), self.scalar());
         let ty = a.ty.usual(b.ty);
         for operand in [&mut a, &mut b] {
@@ -460,7 +471,7 @@ impl Gen<'_> {
 
     /// An assignment, increment or decrement as a value.
     fn side_effect(&mut self) -> Expr {
-        if self.pure {
+        if self.pure || self.is_constant {
             return self.leaf();
         }
         let unsigned = |ty: &Type| match ty {
@@ -505,6 +516,39 @@ impl Gen<'_> {
             text,
             prec: COMMA,
             ..b
+        }
+    }
+
+    /// `_Generic(e, char: 1, ...)`: a number for the type of an expression.
+    fn type_number(&mut self) -> Expr {
+        let (used, changed) = (self.used.clone(), self.changed.clone());
+        let operand = self.scalar();
+        (self.used, self.changed) = (used, changed);
+        let numbers = SCALARS.iter().zip(1u64..);
+        let all: Vec<String> = numbers.map(|(ty, at)| format!("{ty}: {at}")).collect();
+        let text = Text::of(
+            "_Generic({}, {})",
+            &[&operand.at(ASSIGNMENT), &all.join(", ")],
+        );
+        Expr::new(text, Scalar::Int, PRIMARY).bits(4)
+    }
+
+    /// `({ int v = e; v; })`
+    fn statement_expression(&mut self) -> Expr {
+        let ty = self.choices.one(SCALARS);
+        let name = self.local_name();
+        let first = self.purely(|g| g.value(ty));
+        let declared = Type::scalar(ty);
+        let rest = self.scope(|g| {
+            g.declare(&name, declared, true, super::types::Space::Private);
+            g.purely(Gen::scalar)
+        });
+        let text = Text::of("({ {} {} = {}; {}; })", &[&ty, &name, &first, &rest.text]);
+        // It is not a bit-field, and is not promoted.
+        Expr {
+            text,
+            prec: PRIMARY,
+            ..rest
         }
     }
 

@@ -22,8 +22,8 @@ impl Gen<'_> {
         let name = self.global_name("f");
         let ret = match self.choices.below(8) {
             0 => None,
-            1..=3 if !self.records.is_empty() => {
-                Some(Type::Record(self.choices.index(self.records.len())))
+            1..=3 if self.plain_records > 0 => {
+                Some(Type::Record(self.choices.index(self.plain_records)))
             }
             _ => Some(Type::Value(self.any_ty())),
         };
@@ -34,17 +34,14 @@ impl Gen<'_> {
             let ty = self.parameter();
             let name = self.local_name();
             texts.push(declaration(&ty, &name, &self.records));
-            let var = self.declare(&name, ty.clone(), true, Space::Private);
-            if matches!(ty, Type::Pointer { .. }) {
-                // It is not assigned to: what else it might point to is not known.
-                var.writable = false;
-            }
+            // A pointer is not assigned to: what else it might point to is not known.
+            let writable = !self.points(&ty);
+            self.declare(&name, ty.clone(), writable, Space::Private);
             params.push(ty);
         }
         self.cost = 0;
         self.returns = Some(ret.clone());
-        let count = 1 + self.choices.index(4);
-        let body = self.statements(count);
+        let body = self.statements(2);
         self.sequence_point();
         let result = match &ret {
             None => Text::both("return;\n"),
@@ -86,13 +83,14 @@ impl Gen<'_> {
     }
 
     fn parameter(&mut self) -> Type {
-        match self.choices.below(6) {
+        match self.choices.below(7) {
             0..=2 => Type::Value(self.any_ty()),
-            3 if !self.records.is_empty() => Type::Record(self.choices.index(self.records.len())),
+            3 if self.plain_records > 0 => Type::Record(self.choices.index(self.plain_records)),
+            4 if self.records.len() > self.plain_records => self.holder_ty(),
             _ => {
                 let to = match self.choices.below(4) {
-                    0 if !self.records.is_empty() => {
-                        Type::Record(self.choices.index(self.records.len()))
+                    0 if self.plain_records > 0 => {
+                        Type::Record(self.choices.index(self.plain_records))
                     }
                     1 => Type::Array(Box::new(Type::Value(self.any_ty())), 2),
                     _ => Type::Value(self.any_ty()),
@@ -110,7 +108,7 @@ impl Gen<'_> {
         }
     }
 
-    fn pointer_space(&mut self) -> Space {
+    pub fn pointer_space(&mut self) -> Space {
         let spaces = [
             Space::Private,
             Space::Global,
@@ -122,8 +120,8 @@ impl Gen<'_> {
         self.choices.one(&spaces[..count])
     }
 
-    /// A pointer to something that is there, and the roots of that. Where it may be written, nothing
-    /// else in the full expression reads it.
+    /// A pointer to something that is there, and the roots of that. Where it may be written,
+    /// nothing else in the full expression reads it.
     pub fn pointer_value(&mut self, wanted: &Type, exclusive: bool) -> Option<(Text, Vec<usize>)> {
         let Type::Pointer {
             space,
@@ -136,7 +134,10 @@ impl Gen<'_> {
         };
         let is_const = |may: bool| may || !writable && !matches!(**to, Type::Array(..));
         let may_be = |may: bool| is_const(may) || *space == Space::Constant;
+        let is_constant = self.is_constant;
         let fits = |place: &Place| match &place.ty {
+            // The value of a variable is no constant.
+            Type::Pointer { .. } if is_constant => false,
             Type::Pointer {
                 space: there,
                 to: found,
@@ -179,7 +180,7 @@ impl Gen<'_> {
             let changes = f
                 .params
                 .iter()
-                .any(|p| matches!(p, Type::Pointer { writable: true, .. }));
+                .any(|p| matches!(p, Type::Pointer { writable: true, .. }) || self.points(p));
             wanted(&f.ret) && !(self.pure && changes) && (statement || f.cost < 60)
         };
         let all: Vec<Function> = self.functions.iter().filter(fits).cloned().collect();
@@ -195,6 +196,9 @@ impl Gen<'_> {
             args.push(match param {
                 Type::Value(ty) if ty.is_scalar() => self.value(ty.scalar),
                 Type::Value(ty) => self.vector_value(*ty),
+                Type::Record(number) if *number >= self.plain_records => {
+                    self.holder_value(*number, true)?.0
+                }
                 Type::Record(number) => self.record_value(*number).1,
                 _ => self.pointer_value(param, true)?.0,
             });

@@ -38,6 +38,7 @@ impl Gen<'_> {
                 name,
             ),
         };
+        self.plain_records += 1;
         self.records.push(Record {
             name,
             is_union,
@@ -129,6 +130,12 @@ impl Gen<'_> {
             }
             false => self.any_type(1),
         };
+        let text = match &ty {
+            Type::Array(of, len) if **of == Type::scalar(Scalar::Char) => {
+                self.choices.percent(50).then(|| self.string(*len))
+            }
+            _ => None,
+        };
         let is_global = self.has_program_scope && self.choices.percent(40);
         let qualifier = match is_global {
             true => self
@@ -138,7 +145,10 @@ impl Gen<'_> {
                 .choices
                 .one(&["constant ", "__constant ", "static constant "]),
         };
-        let value = self.initialiser(&ty, true);
+        let value = match text {
+            Some(text) => text,
+            None => self.initialiser(&ty, true),
+        };
         let space = if is_global {
             Space::Global
         } else {
@@ -148,6 +158,47 @@ impl Gen<'_> {
         self.declare(&name, ty.clone(), false, space);
         let text = declaration(&ty, &name, &self.records);
         Text::of("{}{} = {};\n", &[&qualifier, &text, &value])
+    }
+
+    /// A string literal of at most so many characters, in one piece or in two.
+    fn string(&mut self, most: usize) -> Text {
+        let characters = [
+            "a", "Z", "0", "\\n", "\\\\", "\\\"", "\\0", "\\377", "?", "%",
+        ];
+        let mut text = String::from("\"");
+        for at in 0..self.choices.index(most + 1) {
+            if at > 0 && self.choices.percent(20) {
+                text += "\" \"";
+            }
+            text += self.choices.one(&characters);
+        }
+        Text::both(text + "\"")
+    }
+
+    /// A pointer to a table, or a table of them, in constant or global memory itself.
+    pub fn pointer_table(&mut self) -> Option<Text> {
+        let before = std::mem::replace(&mut self.is_constant, true);
+        let made = self.pointer_with_value();
+        self.is_constant = before;
+        let (ty, value, roots) = made?;
+        let name = self.global_name("p");
+        let space = match &ty {
+            Type::Pointer { space, .. } => *space,
+            Type::Array(of, _) => match **of {
+                Type::Pointer { space, .. } => space,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let word = match space {
+            Space::Global => "global",
+            Space::Constant => "constant",
+            _ => return None,
+        };
+        let text = declaration(&ty, &format!("{word} {name}"), &self.records);
+        let var = self.declare(&name, ty, false, space);
+        var.roots.extend(roots);
+        Some(Text::of("{} = {};\n", &[&text, &value]))
     }
 
     /// Whether every byte that is not padding may have any value.

@@ -170,7 +170,7 @@ impl Gen<'_> {
                     .call(&|ret| *ret == Some(Type::Record(number)), false)
                     .map(|text| (16, text)),
                 3 => {
-                    let condition = self.scalar().at(4);
+                    let condition = self.integer().at(4);
                     let (_, a) = self.record_value(number);
                     let (prec, b) = self.record_value(number);
                     let b = if prec < 3 { Text::of("({})", &[&b]) } else { b };

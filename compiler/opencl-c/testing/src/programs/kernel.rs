@@ -30,23 +30,18 @@ impl Gen<'_> {
         let globals = self.vars.len();
         kernel.params.push("global ulong *out".to_owned());
         self.cost = 0;
-        for _ in 0..self.choices.index(4) {
-            self.part(|g| g.argument(&mut kernel));
-        }
-        for _ in 0..self.choices.index(3) {
-            self.part(|g| g.counter(&mut kernel));
-        }
+        self.repeat(2, |g| g.argument(&mut kernel));
+        self.repeat(1, |g| g.counter(&mut kernel));
         let mut body = std::mem::take(&mut kernel.start);
-        for _ in 0..1 + self.choices.index(3) {
-            let count = 1 + self.choices.index(5);
-            let statements = self.statements(count);
-            body.push(&statements);
-            match self.choices.below(5) {
+        let scale = self.scale;
+        self.repeat(2 * scale, |g| {
+            body.push(&g.statements(2 * scale));
+            match g.choices.below(5) {
                 0..=1 => {}
-                2 => body.push(&self.part(Gen::slot)),
-                _ => body.push(&self.part(Gen::exchange)),
+                2 => body.push(&g.part(Gen::slot)),
+                _ => body.push(&g.part(Gen::exchange)),
             }
-        }
+        });
         let mix = format!("{}mix", self.prefix);
         let mut told = Text::default();
         let mut slots = 0;

@@ -105,15 +105,16 @@ impl Gen<'_> {
                     .one(&[Scalar::Float, Scalar::Double, Scalar::Half]);
                 self.float_literal(ty)
             }
-            8 => Expr::new(
-                Text::both(
-                    self.choices
-                        .one(&["true", "false", "CHAR_BIT", "SCHAR_MAX"]),
-                ),
-                Scalar::Int,
-                PRIMARY,
-            )
-            .bits(7),
+            8 => {
+                let text = self
+                    .choices
+                    .one(&["true", "false", "CHAR_BIT", "SCHAR_MAX"]);
+                let (ty, bits) = match text {
+                    "true" | "false" => (Scalar::Bool, 1),
+                    _ => (Scalar::Int, 7),
+                };
+                Expr::new(Text::both(text), ty, PRIMARY).bits(bits)
+            }
             9 => {
                 let text = self
                     .choices
@@ -130,6 +131,15 @@ impl Gen<'_> {
 
     /// A constant expression that a program-scope variable of this type may begin with.
     pub fn constant(&mut self, ty: Scalar) -> Expr {
+        if self.choices.percent(40) {
+            let depth = std::mem::replace(&mut self.depth, 2);
+            let before = std::mem::replace(&mut self.is_constant, true);
+            let expr = self.scalar();
+            let expr = self.assigned(expr, ty);
+            self.is_constant = before;
+            self.depth = depth;
+            return expr;
+        }
         if ty.is_float() {
             let literal = self.float_literal(ty);
             return match self.choices.percent(30) {

@@ -5,15 +5,19 @@
 //!
 //! - `text.rs`: text in two languages. `types.rs`: types and their layout.
 //! - `scope.rs`: variables, and what a full expression may read and change. Open it first.
-//! - `expr.rs`, `vector.rs`, `literal.rs`, `init.rs`: values.
-//! - `statements.rs`, `functions.rs`, `globals.rs`, `kernel.rs`: the program around them.
+//! - `expr.rs`, `vector.rs`, `literal.rs`, `init.rs`, `builtins.rs`, `pointers.rs`: values.
+//! - `statements.rs`, `functions.rs`, `globals.rs`, `macros.rs`, `kernel.rs`: the program around
+//!   them.
 
+mod builtins;
 mod expr;
 mod functions;
 mod globals;
 mod init;
 mod kernel;
 mod literal;
+mod macros;
+mod pointers;
 mod scope;
 mod statements;
 pub mod text;
@@ -70,19 +74,26 @@ struct Gen<'c> {
     /// It has variables in global memory at program scope.
     has_program_scope: bool,
     vars: Vec<scope::Var>,
+    /// Those without pointers come first.
     records: Vec<Record>,
+    plain_records: usize,
     functions: Vec<functions::Function>,
     /// Names of constants.
     constants: Vec<expr::Expr>,
     /// An expression for the address of a counter, its type, what may be done to it.
     counters: Vec<(String, Scalar, &'static [&'static str])>,
+    /// How large the program is.
+    scale: usize,
     next_name: usize,
     next_root: usize,
     /// Roots that the full expression has read so far, and those that it has changed.
     used: Vec<usize>,
     changed: Vec<usize>,
+    macros: Vec<macros::Macro>,
     /// No side effects.
     pure: bool,
+    /// Only what a constant expression may have.
+    is_constant: bool,
     /// How deeply expressions may still nest.
     depth: u32,
     /// How many blocks there are around a statement, and how many loops.
@@ -108,14 +119,18 @@ pub fn program(choices: &mut Choices, prefix: &str) -> Program {
         has_program_scope: std >= Std::C20,
         vars: Vec::new(),
         records: Vec::new(),
+        plain_records: 0,
         functions: Vec::new(),
         constants: Vec::new(),
         counters: Vec::new(),
+        scale: 1,
         next_name: 0,
         next_root: 0,
         used: Vec::new(),
         changed: Vec::new(),
+        macros: Vec::new(),
         pure: false,
+        is_constant: false,
         depth: 1,
         nesting: 0,
         loops: 0,
@@ -127,25 +142,27 @@ pub fn program(choices: &mut Choices, prefix: &str) -> Program {
     text.push(&format!(
         "static ulong {prefix}mix(ulong h, ulong v) {{\n  return (h ^ v) * 0x9e3779b97f4a7c15ul;\n}}\n\n"
     ));
-    for _ in 0..g.choices.index(4) {
-        let part = match g.choices.percent(50) {
-            true => g.part(Gen::object_macro),
-            false => g.part(Gen::enumeration),
+    // Most are small, which shrink well; what only large ones show is sought, too.
+    let most = if g.choices.percent(6) { 4 } else { 1 };
+    g.scale = most;
+    g.repeat(3, |g| {
+        let part = match g.choices.below(4) {
+            0 => g.object_macro(),
+            1 => g.enumeration(),
+            2 => g.conditional_macro(),
+            _ => g.function_macro(),
         };
         text.push(&part);
-    }
-    for _ in 0..g.choices.index(5) {
-        let record = g.part(Gen::record);
-        text.push(&record);
-    }
-    for _ in 0..g.choices.index(4) {
-        let table = g.part(Gen::table);
-        text.push(&table);
-    }
-    for _ in 0..g.choices.index(4) {
-        let function = g.part(Gen::function);
-        text.push(&function);
-    }
+    });
+    g.repeat(2 * most, |g| text.push(&g.record()));
+    g.repeat(1, |g| text.push(&g.holder()));
+    g.repeat(2 * most, |g| {
+        text.push(&g.table());
+        if let Some(pointers) = g.pointer_table() {
+            text.push(&pointers);
+        }
+    });
+    g.repeat(2 * most, |g| text.push(&g.function()));
     let (kernel, args) = g.kernel(&format!("{prefix}k"));
     text.push(&kernel);
     Program {
@@ -177,6 +194,19 @@ impl Gen<'_> {
         let made = make(self);
         self.choices.end(begin);
         made
+    }
+
+    /// Makes parts of the program, `usual` of them on average.
+    fn repeat(&mut self, usual: usize, mut make: impl FnMut(&mut Self)) {
+        let another = 100 * usual as u64 / (usual as u64 + 1);
+        // Whether there is another belongs to it, so that it can be left out alone.
+        while self.part(|g| {
+            let another = g.choices.percent(another);
+            if another {
+                make(g);
+            }
+            another
+        }) {}
     }
 
     /// A name for a label, or for a variable within an expression in C.

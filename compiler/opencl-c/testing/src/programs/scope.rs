@@ -133,10 +133,12 @@ impl Gen<'_> {
             }
             Type::Array(of, len) => {
                 let (index, from) = self.index(*len);
-                part.text = Text::of("{}[{}]", &[&place.text, &index]);
+                part.text = self.indexed(&place.text, &index);
                 part.ty = (**of).clone();
                 part.len = from.map_or(1, |from| len - from);
             }
+            // Where it points to is known when the program runs.
+            Type::Pointer { .. } if self.is_constant => return None,
             Type::Pointer {
                 space,
                 to,
@@ -149,7 +151,7 @@ impl Gen<'_> {
                 part.addressable = true;
                 if *len > 1 || self.choices.percent(20) {
                     let (index, from) = self.index(*len);
-                    part.text = Text::of("{}[{}]", &[&place.text, &index]);
+                    part.text = self.indexed(&place.text, &index);
                     part.len = from.map_or(1, |from| len - from);
                 } else {
                     part.text = Text::of("(*{})", &[&place.text]);
@@ -160,6 +162,15 @@ impl Gen<'_> {
         Some(part)
     }
 
+    /// C99 6.5.2.1: "E1[E2] is identical to (*((E1)+(E2)))".
+    fn indexed(&mut self, base: &Text, index: &Text) -> Text {
+        match self.choices.below(16) {
+            14 => Text::of("(*({} + ({})))", &[base, index]),
+            15 => Text::of("({})[{}]", &[index, base]),
+            _ => Text::of("{}[{}]", &[base, index]),
+        }
+    }
+
     /// An index below `len`, and which, if that is known.
     fn index(&mut self, len: usize) -> (Text, Option<usize>) {
         let loops: Vec<String> = self
@@ -168,7 +179,10 @@ impl Gen<'_> {
             .filter(|var| var.bound.is_some_and(|bound| bound <= len))
             .map(|var| var.name.clone())
             .collect();
-        let kind = self.choices.below(10);
+        let kind = match self.is_constant {
+            true => 0,
+            false => self.choices.below(10),
+        };
         if kind >= 6 && !loops.is_empty() {
             let at = self.choices.index(loops.len());
             return (Text::both(&*loops[at]), None);

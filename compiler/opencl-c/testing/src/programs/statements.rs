@@ -1,6 +1,7 @@
 //! Statements.
 
 use super::Gen;
+use super::expr::{ASSIGNMENT, COMMA, PRIMARY};
 use super::scope::is_name;
 use super::text::{Piece, Text};
 use super::types::{INTEGERS, Scalar, Space, Ty, Type, declaration};
@@ -12,46 +13,44 @@ impl Gen<'_> {
     /// Allows for so many more statements to run in the current loops, if there may be.
     pub fn spend(&mut self, cost: u64) -> bool {
         let cost = cost * self.times;
-        let may = self.cost + cost <= MOST;
+        let may = self.cost + cost <= MOST * self.scale as u64;
         if may {
             self.cost += cost;
         }
         may
     }
 
-    /// Statements in the scope there is: what they declare stays.
-    pub fn statements(&mut self, count: usize) -> Text {
+    /// Statements in the scope there is, so many on average: what they declare stays.
+    pub fn statements(&mut self, usual: usize) -> Text {
         let mut all = Text::default();
-        for _ in 0..count {
-            if !self.spend(1) {
-                break;
+        self.repeat(usual, |g| {
+            if g.spend(1) {
+                g.sequence_point();
+                all.push(&g.statement());
             }
-            self.sequence_point();
-            let statement = self.part(Gen::statement);
-            all.push(&statement);
-        }
+        });
         all
     }
 
     /// `{ ... }` without the braces, in a scope of its own.
-    fn block(&mut self) -> Text {
-        let count = 1 + self.choices.index(3);
+    pub fn block(&mut self) -> Text {
         self.nesting += 1;
-        let text = self.scope(|g| g.statements(count));
+        let text = self.scope(|g| g.statements(2));
         self.nesting -= 1;
         text.indented()
     }
 
     fn statement(&mut self) -> Text {
         self.depth = self.choices.one(&[2, 1, 3, 4]);
-        let kind = self.choices.below(34);
+        let kind = self.choices.below(38);
         let made = match kind {
             0..=6 => self.assignment(),
             7..=11 => self.declaration(),
             12..=14 => self.compound_assignment(),
             15..=16 => self.record_assignment(),
             17..=18 => self.swizzled_assignment().map(line),
-            19..=21 => self.pointer_declaration(),
+            19..=20 => self.pointer_declaration(),
+            21 => self.holder_declaration(),
             22 => self
                 .call(&|_| true, true)
                 .map(|text| line(Text::of("{};", &[&text]))),
@@ -62,6 +61,10 @@ impl Gen<'_> {
             30 if self.nesting < 3 => Some(Text::of("{\n{}}\n", &[&self.block()])),
             31 => self.leave(),
             32 => Some(Text::of("(void)({});\n", &[&self.scalar().text])),
+            33 => self.store().map(line),
+            34 => self.byte_store(),
+            35 => self.walk(),
+            36 => self.typeof_declaration(),
             _ => self.atomic(),
         };
         made.unwrap_or_default()
@@ -161,10 +164,10 @@ impl Gen<'_> {
     }
 
     fn record_assignment(&mut self) -> Option<Text> {
-        if self.records.is_empty() {
+        if self.plain_records == 0 {
             return None;
         }
-        let number = self.choices.index(self.records.len());
+        let number = self.choices.index(self.plain_records);
         let (_, value) = self.record_value(number);
         let place = self.target(true, &|ty| *ty == Type::Record(number))?;
         Some(Text::of("{} = {};\n", &[&place.text, &value]))
@@ -173,9 +176,7 @@ impl Gen<'_> {
     /// A type without pointers.
     pub fn any_type(&mut self, levels: u32) -> Type {
         match self.choices.below(8) {
-            3..=4 if !self.records.is_empty() => {
-                Type::Record(self.choices.index(self.records.len()))
-            }
+            3..=4 if self.plain_records > 0 => Type::Record(self.choices.index(self.plain_records)),
             5..=6 if levels > 0 => {
                 let of = self.any_type(levels - 1);
                 Type::Array(Box::new(of), self.choices.one(&[2, 3, 4, 1, 5]))
@@ -218,74 +219,40 @@ impl Gen<'_> {
         if self.nesting == 0 || !self.choices.percent(10) {
             return None;
         }
+        let here: Vec<String> = self
+            .vars
+            .iter()
+            .filter(|var| var.nesting == self.nesting)
+            .map(|var| var.name.clone())
+            .collect();
         let names: Vec<String> = self
             .vars
             .iter()
             .filter(|var| var.name.starts_with('v') && is_name(&var.name) && var.bound.is_none())
             .filter(|var| var.nesting < self.nesting)
             .map(|var| var.name.clone())
+            .filter(|name| !here.contains(name))
             .collect();
         (!names.is_empty()).then(|| names[self.choices.index(names.len())].clone())
     }
 
-    /// A pointer, or a table of them.
-    fn pointer_declaration(&mut self) -> Option<Text> {
-        // Whatever is found says what the pointers are to.
-        let place = self
-            .any_place(&|place| place.addressable && !matches!(place.ty, Type::Pointer { .. }))?;
-        let (to, len) = match &place.ty {
-            Type::Array(of, len) if self.choices.percent(80) => ((**of).clone(), *len),
-            ty => (ty.clone(), place.len),
-        };
-        if to.has_pointers() {
+    /// `typeof(e) v = e;`
+    fn typeof_declaration(&mut self) -> Option<Text> {
+        let operand = self.purely(Gen::scalar);
+        // The type of an lvalue may have qualifiers.
+        if [PRIMARY, ASSIGNMENT, COMMA].contains(&operand.prec) {
             return None;
         }
-        let is_array = matches!(to, Type::Array(..));
-        let space =
-            match self.has_generic && place.space != Space::Constant && self.choices.percent(30) {
-                true => Space::Generic,
-                false => place.space,
-            };
-        let ty = Type::Pointer {
-            space,
-            to: Box::new(to),
-            len: 1 + self.choices.index(len),
-            writable: place.writable && (is_array || !self.choices.percent(20)),
-        };
-        // `const` of an array is of its elements, and not added implicitly.
-        if is_array && !place.writable && space != Space::Constant {
-            return None;
-        }
+        let value = self.purely(|g| g.value(operand.ty));
         let name = self.local_name();
-        let (first, mut roots) = self.pointer_value(&ty, false)?;
-        let mut all = vec![first];
-        if self.choices.percent(60) {
-            for _ in 0..1 + self.choices.index(3) {
-                if let Some((text, more)) = self.pointer_value(&ty, false) {
-                    all.push(text);
-                    roots.extend(more);
-                }
-            }
-        }
-        let (ty, value) = if all.len() == 1 {
-            (ty, all.remove(0))
-        } else if self.choices.percent(25) {
-            let condition = self.purely(Gen::scalar).at(4);
-            (
-                ty,
-                Text::of("{} ? {} : {}", &[&condition, &all[0], &all[1]]),
-            )
-        } else {
-            let table = Text::of("{ {} }", &[&Text::join(&all, ", ")]);
-            (Type::Array(Box::new(ty), all.len()), table)
-        };
-        let text = declaration(&ty, &name, &self.records);
-        let var = self.declare(&name, ty, false, Space::Private);
-        var.roots.extend(roots);
-        Some(Text::of("{} = {};\n", &[&text, &value]))
+        self.declare(&name, Type::scalar(operand.ty), true, Space::Private);
+        Some(Text::of(
+            "__typeof__({}) {} = {};\n",
+            &[&operand.text, &name, &value],
+        ))
     }
 
-    fn condition(&mut self) -> Text {
+    pub fn condition(&mut self) -> Text {
         let condition = self.scalar().text;
         self.sequence_point();
         condition
@@ -455,6 +422,8 @@ impl Gen<'_> {
             return Some(Text::both(format!("{name}({place});\n")));
         }
         let value = self.value(ty);
+        // In C it is an argument of a macro.
+        let value = Text::new(value.cl, format!("({})", value.c));
         Some(Text::of("{}({}, {});\n", &[&name, &place, &value]))
     }
 }

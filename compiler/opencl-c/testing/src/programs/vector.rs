@@ -4,7 +4,7 @@
 //! statement expressions and the macros of `../oracle/host.h`.
 
 use super::Gen;
-use super::expr::{ASSIGNMENT, Expr, PRIMARY};
+use super::expr::{ASSIGNMENT, Expr, PRIMARY, UNARY};
 use super::text::Text;
 use super::types::{ELEMENTS, INTEGERS, Scalar, Ty, Type};
 
@@ -31,7 +31,7 @@ impl Vector {
         }
     }
 
-    fn scaled(mut self, bits: u32, fraction: u32) -> Vector {
+    pub fn scaled(mut self, bits: u32, fraction: u32) -> Vector {
         (self.bits, self.fraction) = (bits, fraction);
         self
     }
@@ -116,7 +116,7 @@ impl Gen<'_> {
             return self.vector_leaf(ty);
         }
         self.depth -= 1;
-        let kind = self.choices.below(18);
+        let kind = self.choices.below(21);
         let vector = match kind {
             0..=2 => self.vector_leaf(ty),
             3..=4 => self.vector_literal(ty),
@@ -127,6 +127,7 @@ impl Gen<'_> {
             13 => self.vector_choice(ty),
             14 => self.vector_call(ty),
             15 => self.vector_unary(ty),
+            18..=20 => self.builtin(ty),
             _ if ty.scalar.is_float() => self.vector_leaf(ty),
             16 => self.vector_shift(ty),
             _ => self.vector_comparison(ty),
@@ -141,7 +142,7 @@ impl Gen<'_> {
         self.stored_vector(vector).text
     }
 
-    fn stored_vector(&mut self, vector: Vector) -> Vector {
+    pub fn stored_vector(&mut self, vector: Vector) -> Vector {
         match !vector.ty.scalar.is_float() || vector.is_storable(vector.ty.scalar) {
             true => vector,
             false => {
@@ -164,20 +165,30 @@ impl Gen<'_> {
         }
     }
 
-    /// `(int4)(e)`. "When casting a bool to a vector integer data type, the vector components will
-    /// be set to -1 (i.e. all bits set) if the bool value is true".
+    /// `(int4)(e)`, or `(int4)e`: "When casting a bool to a vector integer data type, the vector
+    /// components will be set to -1 (i.e. all bits set) if the bool value is true".
     fn splat(&mut self, ty: Ty) -> Vector {
         let depth = std::mem::replace(&mut self.depth, 0);
         let expr = self.scalar();
         let expr = self.assigned(expr, ty.scalar);
         self.depth = depth;
-        let sign = if expr.ty == Scalar::Bool { "-" } else { "" };
+        let operand = expr.at(UNARY).cl;
+        // What is in parentheses would be a literal, too.
+        let is_cast = self.choices.percent(30) && !operand.starts_with('(');
+        let sign = if is_cast && expr.ty == Scalar::Bool {
+            "-"
+        } else {
+            ""
+        };
         let c = format!(
             "SPLAT({ty}, {}, {}, {sign}({}))",
             ty.scalar, ty.lanes, expr.text.c
         );
-        let text = Text::new(format!("(({ty})({}))", expr.text.cl), c);
-        Vector::new(text, ty)
+        let cl = match is_cast {
+            true => format!("(({ty}){operand})"),
+            false => format!("(({ty})({}))", expr.text.cl),
+        };
+        Vector::new(Text::new(cl, c), ty)
     }
 
     /// `(int4)(a, v.xy, b)`

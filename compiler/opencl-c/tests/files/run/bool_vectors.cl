@@ -1,12 +1,12 @@
 // RUN: execute -cl-std=CL3.0
 // A truth value that is cast or assigned to a vector is -1 in each component (OpenCL C 3.0,
-// "Explicit Casts"); as an operand it is 1, like other numbers.
+// "Explicit Casts"); in a literal or as an operand it is 1, like other numbers.
 // run:
-// arg: buffer i32 zero 7
+// arg: buffer i32 zero 12
 // arg: buffer f32 zero 3
 // arg: value i32 5
-// expect: 0 i32 [-1 -1 -1 1 1 0 1]
-// expect: 1 f32 [-1.0 -1.0 3.0]
+// expect: 0 i32 [1 -1 -1 1 1 0 1 -1 -1 1 1 1]
+// expect: 1 f32 [1.0 -1.0 3.0]
 
 kernel void k(global int *o, global float *f, int n) {
     bool b = n;
@@ -18,6 +18,15 @@ kernel void k(global int *o, global float *f, int n) {
     o[4] = ((int2)(0) + b).y;
     o[5] = ((char2)(!b == b)).y;
     o[6] = ((int2)(b == true)).y;
+    o[7] = ((char2)(n == 5) + (char2)(bool)n).x - 1;
+    o[8] = ((char4)true).z;
+    o[9] = sizeof(true);
+    o[10] = _Generic(false, bool: 1, int: 2);
+#ifdef true
+#error true is no macro
+#elif true && !false
+    o[11] = 1;
+#endif
     f[0] = ((float2)(b)).y;
     float2 g = b;
     f[1] = g.x;

@@ -2,7 +2,7 @@
 // What stands before an operand in parentheses may be a vector type by another name, whose literal
 // a swizzle may follow, or a scalar type that ends with a digit like vectors' do.
 // run: cast_
-// arg: buffer u8 [1 2 3 250]
+// arg: buffer i8 [1 2 3 -6]
 // arg: buffer i32 zero 2
 // expect: 1 i32 [1 197370]
 // run: vector_
