@@ -39,7 +39,7 @@ cts-harness report RESULTS.json --out DIR [--expectations FILE] [--record]
 #[derive(Debug)]
 pub enum Command {
     Help,
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     List {
         cts: PathBuf,
         suites: Vec<String>,
@@ -144,7 +144,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
             if raw.record && raw.expectations.is_none() {
                 return Err("--record needs --expectations FILE, the file to record in".into());
             }
-            Command::Run(RunOptions {
+            Command::Run(Box::new(RunOptions {
                 cts: need(raw.cts, "--cts DIR")?,
                 driver: need(raw.driver, "--driver FILE")?,
                 loader: raw.loader,
@@ -167,7 +167,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
                 expectations: raw.expectations,
                 record: raw.record,
                 out: raw.out.unwrap_or_else(|| "cts-results".into()),
-            })
+            }))
         }
         _ => {
             return Err(format!(

@@ -5,9 +5,9 @@
 //! (`CL_INVALID_CONTEXT`). A blocking one returns after completion, with
 //! `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` when what it waited for failed.
 //!
-//! `buffers.rs` and `images.rs` transfer, `mapping.rs` maps and migrates, `kernels.rs` launches, `order.rs`
-//! markers and barriers, `svm.rs` and `usm.rs` memory used by address, `variables.rs` variables of
-//! programs.
+//! `buffers.rs` and `images.rs` transfer, `mapping.rs` maps and migrates, `kernels.rs` launches,
+//! `order.rs` markers and barriers, `svm.rs` and `usm.rs` memory used by address, `variables.rs`
+//! variables of programs.
 
 mod buffers;
 mod images;

@@ -19,8 +19,8 @@ impl FunctionEmitter<'_, '_> {
         self.left_of(id, limit).is_some()
     }
 
-    /// Whether `&&` and `||` need no blocks for being branched on: the right side is computed in any
-    /// case, and the left side has no blocks of its own.
+    /// Whether `&&` and `||` need no blocks for being branched on: the right side is computed in
+    /// any case, and the left side has no blocks of its own.
     pub(super) fn is_one_condition(&self, left: ExprId, right: ExprId) -> bool {
         let has_sides = matches!(
             self.function[left].kind,

@@ -240,8 +240,8 @@ fn check_levels(
     // num_mip_levels may specify the total number of mipmap levels in the image, including the base
     // level, which is then the only one if it is 1. Mip-mapped images cannot be created for
     // CL_MEM_OBJECT_IMAGE1D_BUFFER images ("Mipmap Images"), and not of other memory objects, which
-    // have no levels. Depth images, which that section excludes too, may have levels, since OpenCL C
-    // has functions that read them, and the CTS makes such images. There are as many levels as
+    // have no levels. Depth images, which that section excludes too, may have levels, since OpenCL
+    // C has functions that read them, and the CTS makes such images. There are as many levels as
     // halving yields.
     let largest = extent.width.max(extent.height).max(extent.depth);
     let may_have = matches!(source, ImageSource::New)

@@ -68,8 +68,8 @@ pub fn parse(words: &[String]) -> Result<Request, String> {
     Ok(Request::Run(Box::new(arguments)))
 }
 
-/// The device that a list of `KEY=VALUE` is about. Features are not in it: a device is taken to have
-/// all that its extensions and its version leave open.
+/// The device that a list of `KEY=VALUE` is about. Features are not in it: a device is taken to
+/// have all that its extensions and its version leave open.
 fn device(info: &str) -> Device {
     let value = |key: &str| {
         let values = info.lines().filter_map(|line| line.split_once('='));

@@ -45,7 +45,8 @@ impl Gen<'_> {
         let mix = format!("{}mix", self.prefix);
         let mut told = Text::default();
         let mut slots = 0;
-        for var in self.vars[globals..].to_vec() {
+        let locals = self.vars[globals..].to_vec();
+        for var in &locals {
             if matches!(var.ty, Type::Pointer { .. }) {
                 continue;
             }

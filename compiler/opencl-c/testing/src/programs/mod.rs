@@ -1,6 +1,6 @@
 //! Random programs without undefined behaviour, in OpenCL C and, piece by piece the same, in C.
 //!
-//! A [`Gen`] makes one from choices. Expressions and statements are [`text::Text`], which is in
+//! A `Gen` makes one from choices. Expressions and statements are [`text::Text`], which is in
 //! both languages at once: most of it is the same in both, for vectors it differs.
 //!
 //! - `text.rs`: text in two languages. `types.rs`: types and their layout.
