@@ -5,8 +5,7 @@ use super::names::Meaning;
 use super::specs::is_keyword;
 use crate::ast::{
     ArraySize, Chunk, DeclId, Declaration, Declarator, Designator, Init, InitId, InitItem,
-    InitKind, Item, Param, Quals, SpecId, StaticAssert, Storage, TypeName,
-    TypeNameId, TypeSpec,
+    InitKind, Item, Param, Quals, SpecId, StaticAssert, Storage, TypeName, TypeNameId, TypeSpec,
 };
 use crate::symbol::sym;
 use crate::token::{Loc, Pragma, TokenKind};
