@@ -73,9 +73,24 @@ impl Sema<'_> {
         }
         let ty = target.ty.ty;
         let value = self.assignable(source, ty, Goal::Assign);
+        if let Type::Record(_) = self.types.get(ty) {
+            return self.assign_record(target, value, span, loc);
+        }
         let (bind, temp) = self.bind(value, loc);
         let store = self.store(target, temp, loc);
         let id = self.add(ExprKind::Sequence(vec![bind, store, temp]), ty, loc);
+        self.value(id, span)
+    }
+
+    /// A record is copied once: who uses the assignment's value finds it where it was written to.
+    fn assign_record(&mut self, target: Operand, value: ExprId, span: Span, loc: Loc) -> Operand {
+        let mut all = Vec::new();
+        let target = self.fix_address(target, &mut all);
+        all.push(self.store(target, value, loc));
+        if let Place::Object(address, align) = target.place {
+            all.push(self.load(address, target.ty, align, loc));
+        }
+        let id = self.add(ExprKind::Sequence(all), target.ty.ty, loc);
         self.value(id, span)
     }
 
