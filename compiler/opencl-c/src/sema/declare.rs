@@ -45,6 +45,8 @@ impl Sema<'_> {
                     .any(|&(storage, _)| storage == wanted)
             };
             if is(Storage::Typedef) {
+                let aligned = (&ast[specs].attributes, &declaration.declarator.attributes);
+                let ty = self.aligned_type(ty, aligned.0, aligned.1);
                 self.declare_typedef(name, ty, space, loc);
                 continue;
             }
@@ -233,7 +235,7 @@ impl Sema<'_> {
             );
             ty = Types::ERROR.into();
         }
-        let natural = self.types.layout(ty.ty).map_or(1, |(_, align)| align);
+        let natural = self.types.layout_of(ty).map_or(1, |(_, align)| align);
         let align = natural.max(align.unwrap_or(1));
         let id = self.new_local(name, ty, align, loc);
         self.check_redefinition(name, loc);
@@ -291,9 +293,9 @@ impl Sema<'_> {
                          initializer",
                     );
                 }
-                self.types.layout(element.ty).map_or(1, |(_, align)| align)
+                self.types.layout_of(element).map_or(1, |(_, align)| align)
             }
-            _ => self.types.layout(ty.ty).map_or(1, |(_, align)| align),
+            _ => self.types.layout_of(ty).map_or(1, |(_, align)| align),
         };
         let linkage = if is_extern && declaration.init.is_none() {
             Linkage::Import

@@ -443,7 +443,7 @@ impl Sema<'_> {
         if self.is_error(ty.ty) {
             return self.error_value(span.first);
         }
-        match (ty.ty, self.types.layout(ty.ty)) {
+        match (ty.ty, self.types.layout_of(ty)) {
             (_, Some((size, alignment))) => {
                 let value = if align { alignment } else { size };
                 self.int_constant(value, Types::ULONG, span.first)

@@ -395,7 +395,7 @@ impl Sema<'_> {
                 .declarator
                 .name
                 .unwrap_or((Symbol::default(), param.declarator.span.first));
-            let align = match self.types.layout(ty.ty) {
+            let align = match self.types.layout_of(ty) {
                 Some((_, align)) => align,
                 None => {
                     let name = self.quote(ty);

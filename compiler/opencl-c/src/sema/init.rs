@@ -292,7 +292,7 @@ impl<'a> Sema<'a> {
 
     /// A whole constant at once: a value if it is small, otherwise a copy from `constant` memory.
     fn store_constant(&mut self, to: Operand, constant: Constant, loc: Loc, into: &mut Vec<Stmt>) {
-        let (size, align) = self.types.layout(to.ty.ty).unwrap_or((0, 1));
+        let (size, align) = self.types.layout_of(to.ty).unwrap_or((0, 1));
         let Place::Object(address, known) = to.place else {
             return;
         };
@@ -847,7 +847,7 @@ impl<'a> Sema<'a> {
                 .error(span, format!("variable has incomplete type {name}"));
             return self.error(span);
         }
-        let align = self.types.layout(ty.ty).map_or(1, |(_, align)| align);
+        let align = self.types.layout_of(ty).map_or(1, |(_, align)| align);
         if !matches!(self.types.get(ty.ty), Type::Array { .. } | Type::Record(_)) {
             return match self.node(ty.ty, init) {
                 Some(Node::Value(value)) => self.value(value, span),

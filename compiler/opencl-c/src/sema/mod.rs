@@ -2,8 +2,8 @@
 //! the way.
 //!
 //! - `scope.rs`: what names mean
-//! - `specs.rs`, `records.rs`: specifiers and declarators to types, layout of structures,
-//!   enumerations
+//! - `specs.rs`, `attributes.rs`, `records.rs`: specifiers, declarators and attributes to types,
+//!   layout of structures, enumerations
 //! - `declare.rs`, `function.rs`, `kernel.rs`: variables, functions, rules and information of
 //!   kernels
 //! - `init.rs`: initialisers
@@ -21,6 +21,7 @@
 //! Open [`analyze`] first, then `expr.rs`.
 
 mod assign;
+mod attributes;
 mod block;
 mod call;
 mod consteval;

@@ -128,7 +128,7 @@ impl Sema<'_> {
         let value = self.rvalue(operand);
         match *self.types.get(self.type_of(value)) {
             Type::Pointer { pointee, .. } => {
-                let align = self.types.layout(pointee.ty).map_or(1, |(_, align)| align);
+                let align = self.types.layout_of(pointee).map_or(1, |(_, align)| align);
                 Operand {
                     place: Place::Object(value, align),
                     ty: pointee,
@@ -660,7 +660,7 @@ impl Sema<'_> {
                         quals: crate::types::TypeQuals {
                             is_const: p.quals.is_const || q.quals.is_const,
                             is_volatile: p.quals.is_volatile || q.quals.is_volatile,
-                            is_restrict: false,
+                            ..Default::default()
                         },
                     }
                 };

@@ -98,13 +98,14 @@ impl Sema<'_> {
         ty.quals.is_volatile |= specs.quals.is_volatile.is_some();
         ty.quals.is_restrict |= specs.quals.is_restrict.is_some();
         if let Some((given, loc)) = specs.quals.space {
-            self.check_generic(given, loc);
+            self.check_generic(given.into(), loc);
             if space.is_some_and(|space| space != given.into()) {
                 self.diags
                     .error(loc, "multiple address spaces specified for type");
             }
             space = Some(given.into());
         }
+        let (ty, space) = self.attributed((ty, space), &specs.attributes);
         if let Some((second, loc)) = specs.quals.second_space
             && space != Some(second.into())
         {
@@ -118,8 +119,8 @@ impl Sema<'_> {
         }
     }
 
-    fn check_generic(&mut self, space: ast::Space, loc: Loc) {
-        if space == ast::Space::Generic && !self.has_generic {
+    pub(super) fn check_generic(&mut self, space: Space, loc: Loc) {
+        if space == Space::Generic && !self.has_generic {
             self.diags.error(
                 loc,
                 "OpenCL C version does not support the '__generic' type qualifier",
@@ -289,7 +290,11 @@ impl Sema<'_> {
                 continue;
             }
             match chunk {
-                Chunk::Pointer { quals, loc, .. } => {
+                Chunk::Pointer {
+                    quals,
+                    attributes,
+                    loc,
+                } => {
                     if matches!(self.types.get(ty.ty), Type::Function(_)) {
                         self.diags
                             .error(*loc, "pointers to functions are not allowed");
@@ -308,6 +313,7 @@ impl Sema<'_> {
                         quals: type_quals(quals),
                     };
                     space = self.quals_space(quals);
+                    (ty, space) = self.attributed((ty, space), attributes);
                 }
                 Chunk::Block { quals, .. } => {
                     ty = QualType {
@@ -334,12 +340,12 @@ impl Sema<'_> {
                 }
             }
         }
-        (ty, space)
+        self.attributed((ty, space), &declarator.attributes)
     }
 
     fn quals_space(&mut self, quals: &Quals) -> Option<Space> {
         let (space, loc) = quals.space?;
-        self.check_generic(space, loc);
+        self.check_generic(space.into(), loc);
         Some(space.into())
     }
 
@@ -364,6 +370,19 @@ impl Sema<'_> {
             let name = self.quote(element);
             self.diags
                 .error(loc, format!("array of {name} type is invalid in OpenCL"));
+            return Types::ERROR.into();
+        }
+        if let Some((size, align)) = self.types.layout_of(element)
+            && size % align != 0
+        {
+            let name = self.quote(element);
+            self.diags.error(
+                loc,
+                format!(
+                    "size of array element of type {name} ({size} bytes) isn't a multiple of its \
+                     alignment ({align} bytes)"
+                ),
+            );
             return Types::ERROR.into();
         }
         if self.types.depth(element.ty) >= MAX_DEPTH {
@@ -538,6 +557,7 @@ fn type_quals(quals: &Quals) -> TypeQuals {
         is_const: quals.is_const.is_some(),
         is_volatile: quals.is_volatile.is_some(),
         is_restrict: quals.is_restrict.is_some(),
+        align: None,
     }
 }
 

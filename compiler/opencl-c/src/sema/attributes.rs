@@ -1,0 +1,150 @@
+//! Attributes that say something of types: `ext_vector_type`, `vector_size`, `aligned`, address
+//! spaces.
+
+use super::Sema;
+use crate::ast::{Attribute, AttributeArg};
+use crate::token::Span;
+use crate::types::{Alignment, QualType, Scalar, Space, Type, Types};
+
+/// The largest alignment that `aligned` may ask for, as in clang.
+const MAX_ALIGN: u64 = 1 << 32;
+
+impl Sema<'_> {
+    /// A type as attributes of its declaration change it, and its address space.
+    pub(super) fn attributed(
+        &mut self,
+        (mut ty, mut space): (QualType, Option<Space>),
+        attributes: &[Attribute],
+    ) -> (QualType, Option<Space>) {
+        for attribute in attributes {
+            let given = match self.interner.text(attribute.name) {
+                "ext_vector_type" => {
+                    ty = self.vector_type(ty, attribute, false);
+                    continue;
+                }
+                "vector_size" => {
+                    ty = self.vector_type(ty, attribute, true);
+                    continue;
+                }
+                "opencl_global" | "opencl_global_device" | "opencl_global_host" => Space::Global,
+                "opencl_local" => Space::Local,
+                "opencl_constant" => Space::Constant,
+                "opencl_private" => Space::Private,
+                "opencl_generic" => Space::Generic,
+                "address_space" => {
+                    self.diags.error(
+                        attribute.span,
+                        "numbered address spaces are not supported in OpenCL C",
+                    );
+                    continue;
+                }
+                _ => continue,
+            };
+            self.check_generic(given, attribute.span.first);
+            if space.is_some_and(|space| space != given) {
+                self.diags.error(
+                    attribute.span,
+                    "multiple address spaces specified for type",
+                );
+            }
+            space = Some(given);
+        }
+        (ty, space)
+    }
+
+    /// `ext_vector_type(lanes)`, or `vector_size(bytes)`.
+    fn vector_type(&mut self, ty: QualType, attribute: &Attribute, in_bytes: bool) -> QualType {
+        let count = match attribute.args.as_slice() {
+            &[AttributeArg::Expr(count)] => self.integer_constant(count),
+            _ => None,
+        };
+        let Type::Scalar(scalar) = *self.types.get(ty.ty) else {
+            return self.not_an_element(ty, attribute.span);
+        };
+        if scalar == Scalar::Bool {
+            return self.not_an_element(ty, attribute.span);
+        }
+        let bytes = u64::from(scalar.bits() / 8);
+        let lanes = match (count, in_bytes) {
+            (Some(count), true) if count % bytes == 0 => Some(count / bytes),
+            (Some(count), false) => Some(count),
+            _ => None,
+        };
+        // SPIR-V Specification, "Validation Rules for Kernel Capabilities": "all vectors have 2, 3,
+        // 4, 8 or 16 components".
+        let Some(lanes @ (1..=4 | 8 | 16)) = lanes else {
+            self.diags.error(
+                attribute.span,
+                "a vector must have 2, 3, 4, 8 or 16 components",
+            );
+            return Types::ERROR.into();
+        };
+        QualType {
+            ty: self.types.vector(scalar, lanes as u8),
+            quals: ty.quals,
+        }
+    }
+
+    fn not_an_element(&mut self, ty: QualType, span: Span) -> QualType {
+        if !self.is_error(ty.ty) {
+            let name = self.quote(ty);
+            self.diags
+                .error(span, format!("invalid vector element type {name}"));
+        }
+        Types::ERROR.into()
+    }
+
+    /// The type of a `typedef` with `aligned`: objects of it are aligned so, more or less than those
+    /// of the type itself.
+    pub(super) fn aligned_type(
+        &mut self,
+        mut ty: QualType,
+        specs: &[Attribute],
+        declarator: &[Attribute],
+    ) -> QualType {
+        let asked = self.aligned(declarator).max(self.aligned(specs));
+        if let Some(bytes) = asked {
+            ty.quals.align = Some(Alignment::of(bytes));
+        }
+        ty
+    }
+
+    pub(super) fn has_attribute(&self, attributes: &[Attribute], name: &str) -> bool {
+        attributes
+            .iter()
+            .any(|attribute| self.interner.text(attribute.name) == name)
+    }
+
+    /// What `aligned` asks for.
+    pub(super) fn aligned(&mut self, attributes: &[Attribute]) -> Option<u64> {
+        let mut align = None;
+        for attribute in attributes {
+            if self.interner.text(attribute.name) != "aligned" {
+                continue;
+            }
+            let value = match attribute.args.first() {
+                None => Some(16),
+                Some(&AttributeArg::Expr(expr)) => self.integer_constant(expr),
+                Some(&AttributeArg::Type(name)) => {
+                    let ty = self.type_name(name).0;
+                    self.types.layout_of(ty).map(|(_, align)| align)
+                }
+            };
+            match value {
+                Some(value) if value.is_power_of_two() && value > MAX_ALIGN => {
+                    let message =
+                        format!("requested alignment must be {MAX_ALIGN} bytes or smaller");
+                    self.diags.error(attribute.span, message);
+                }
+                Some(value) if value.is_power_of_two() => {
+                    align = align.max(Some(value));
+                }
+                _ => {
+                    self.diags
+                        .error(attribute.span, "requested alignment is not a power of 2");
+                }
+            }
+        }
+        align
+    }
+}
