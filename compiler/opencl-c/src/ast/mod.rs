@@ -118,6 +118,8 @@ pub struct Quals {
     /// A second address space: an error for sema to tell.
     pub second_space: Option<(Space, Loc)>,
     pub access: Option<(Access, Loc)>,
+    /// Another access qualifier: an error for sema to tell.
+    pub second_access: Option<(Access, Loc)>,
 }
 
 /// An address space as the source names it.

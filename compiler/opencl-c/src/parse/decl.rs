@@ -1,10 +1,11 @@
 //! Declarations: the translation unit, declarators, initialisers.
 
 use super::Parser;
+use super::names::Name;
 use super::specs::is_keyword;
 use crate::ast::{
     ArraySize, Chunk, DeclId, Declaration, Declarator, Designator, Init, InitId, InitItem,
-    InitKind, Item, Param, Quals, SpecId, StaticAssert, Storage, TypeName, TypeNameId,
+    InitKind, Item, Param, Quals, SpecId, StaticAssert, Storage, TypeName, TypeNameId, TypeSpec,
 };
 use crate::symbol::sym;
 use crate::token::{Loc, Pragma, TokenKind};
@@ -118,7 +119,7 @@ impl Parser<'_> {
         self.names.open();
         for param in declarator.function().into_iter().flatten() {
             if let Some((name, _)) = param.declarator.name {
-                self.names.declare(name, false);
+                self.names.declare(name, Name::Object);
             }
         }
         let decl = self.ast.add_decl(Declaration {
@@ -138,8 +139,26 @@ impl Parser<'_> {
                 .storage
                 .iter()
                 .any(|(storage, _)| *storage == Storage::Typedef);
-            self.names.declare(name, is_typedef);
+            let meaning = match is_typedef {
+                true if self.declares_vector(specs, declarator) => Name::Vector,
+                true => Name::Type,
+                false => Name::Object,
+            };
+            self.names.declare(name, meaning);
         }
+    }
+
+    /// Whether the declared type is a vector, by a vector's name or an attribute.
+    fn declares_vector(&self, specs: SpecId, declarator: &Declarator) -> bool {
+        let specs = &self.ast[specs];
+        let mut attributes = specs.attributes.iter().chain(&declarator.attributes);
+        let by_name = matches!(specs.ty, TypeSpec::Named(name, _) if self.names.is_vector(name));
+        declarator.chunks.is_empty()
+            && (by_name
+                || attributes.any(|attribute| {
+                    let name = self.interner.text(attribute.name);
+                    matches!(name, "ext_vector_type" | "vector_size")
+                }))
     }
 
     /// Takes what may follow a declarator: attributes and an initialiser.

@@ -1,6 +1,7 @@
 //! Expressions.
 
 use super::Parser;
+use super::names::Name;
 use crate::ast::{
     BinaryOp, BlockLiteral, Chunk, Declarator, Designator, ExprId, ExprKind, TypeName, TypeNameId,
     UnaryOp,
@@ -185,17 +186,14 @@ impl Parser<'_> {
         self.postfix_expr(value, first)
     }
 
-    /// Whether the type is written as one of OpenCL C's vectors, whose literal with one element may
-    /// be followed by a swizzle: `(float4)(0).x`.
+    /// Whether the type is written as a vector, whose literal with one element may be followed by a
+    /// swizzle: `(float4)(0).x`.
     fn names_vector(&self, ty: TypeNameId) -> bool {
         let name = &self.ast[ty];
         let crate::ast::TypeSpec::Named(symbol, _) = self.ast[name.specs].ty else {
             return false;
         };
-        let text = self.interner.text(symbol);
-        name.declarator.chunks.is_empty()
-            && text.ends_with(|c: char| c.is_ascii_digit())
-            && text.starts_with(|c: char| c.is_ascii_lowercase())
+        name.declarator.chunks.is_empty() && self.names.is_vector(symbol)
     }
 
     fn unary_expr(&mut self) -> ExprId {
@@ -529,7 +527,7 @@ impl Parser<'_> {
                 .filter_map(|param| param.declarator.name)
                 .collect();
             for (name, _) in params {
-                self.names.declare(name, false);
+                self.names.declare(name, Name::Object);
             }
         }
         let body = self.block();

@@ -26,6 +26,7 @@ use crate::diag::Diagnostics;
 use crate::options::{Options, Std};
 use crate::symbol::{Interner, Symbol, sym};
 use crate::token::{Loc, Pragma, Span, Token, TokenKind, TokenStream};
+pub(crate) use names::is_language_type;
 
 /// Brackets and blocks nest no deeper: clang's default (`-fbracket-depth`), which sources are
 /// written for.

@@ -8,10 +8,19 @@ use rustc_hash::FxHashMap;
 use crate::options::Std;
 use crate::symbol::{Interner, Symbol};
 
+/// What a declared name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    Object,
+    Type,
+    /// A type that is a vector: its literals may be followed by a swizzle.
+    Vector,
+}
+
 #[derive(Debug)]
 pub(super) struct Names {
-    /// Whether the name is a type, innermost declaration last.
-    meanings: FxHashMap<Symbol, Vec<bool>>,
+    /// What the name is, innermost declaration last.
+    meanings: FxHashMap<Symbol, Vec<Name>>,
     /// What was declared in each open scope.
     scopes: Vec<Vec<Symbol>>,
 }
@@ -74,6 +83,14 @@ const SINCE_2_0: &[&str] = &[
     "named_barrier_t",
 ];
 
+/// Whether a name is a type of the language itself.
+pub(crate) fn is_language_type(name: &str, std: Std) -> bool {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    OTHERS.contains(&name)
+        || (std >= Std::C20 && SINCE_2_0.contains(&name))
+        || (SCALARS.contains(&stem) && matches!(&name[stem.len()..], "2" | "3" | "4" | "8" | "16"))
+}
+
 impl Names {
     pub(super) fn new(interner: &mut Interner, std: Std) -> Names {
         let mut names = Names {
@@ -82,23 +99,30 @@ impl Names {
         };
         for scalar in SCALARS {
             for lanes in [2, 3, 4, 8, 16] {
-                names.declare(interner.intern(&format!("{scalar}{lanes}")), true);
+                names.declare(interner.intern(&format!("{scalar}{lanes}")), Name::Vector);
             }
         }
         let newer = if std >= Std::C20 { SINCE_2_0 } else { &[] };
         for name in OTHERS.iter().chain(newer) {
-            names.declare(interner.intern(name), true);
+            names.declare(interner.intern(name), Name::Type);
         }
         names
     }
 
     pub(super) fn is_type(&self, name: Symbol) -> bool {
-        let meaning = self.meanings.get(&name);
-        meaning.is_some_and(|all| all.last() == Some(&true))
+        matches!(self.meaning(name), Some(Name::Type | Name::Vector))
     }
 
-    pub(super) fn declare(&mut self, name: Symbol, is_type: bool) {
-        self.meanings.entry(name).or_default().push(is_type);
+    pub(super) fn is_vector(&self, name: Symbol) -> bool {
+        self.meaning(name) == Some(Name::Vector)
+    }
+
+    fn meaning(&self, name: Symbol) -> Option<Name> {
+        self.meanings.get(&name)?.last().copied()
+    }
+
+    pub(super) fn declare(&mut self, name: Symbol, meaning: Name) {
+        self.meanings.entry(name).or_default().push(meaning);
         self.scopes
             .last_mut()
             .expect("the outermost scope stays open")

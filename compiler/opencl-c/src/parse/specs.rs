@@ -1,6 +1,7 @@
 //! Declaration specifiers, qualifiers, and what types they name.
 
 use super::Parser;
+use super::names::Name;
 use crate::ast::{
     Access, AlignAs, Arithmetic, DeclSpecs, EnumSpec, Enumerator, Field, Member, Quals, RecordSpec,
     Space, SpecId, Storage, TypeSpec,
@@ -140,7 +141,12 @@ impl Parser<'_> {
                         _ => quals.space = Some((space, loc)),
                     }
                 } else if let Some(access) = access(word) {
-                    quals.access = Some((access, loc));
+                    match quals.access {
+                        Some((first, _)) if first != access => {
+                            quals.second_access = Some((access, loc));
+                        }
+                        _ => quals.access = Some((access, loc)),
+                    }
                 } else {
                     return false;
                 }
@@ -421,7 +427,7 @@ impl Parser<'_> {
         while let Some((name, loc)) = self.tag() {
             let _ = self.attributes();
             let value = self.eat(TokenKind::Eq).map(|_| self.conditional_expr());
-            self.names.declare(name, false);
+            self.names.declare(name, Name::Object);
             all.push(Enumerator { name, loc, value });
             if self.eat(TokenKind::Comma).is_none() {
                 break;

@@ -2,12 +2,22 @@
 //! spaces.
 
 use super::Sema;
-use crate::ast::{Attribute, AttributeArg};
-use crate::token::Span;
+use crate::ast::{self, Attribute, AttributeArg};
+use crate::options::Std;
+use crate::token::{Loc, Span};
 use crate::types::{Alignment, QualType, Scalar, Space, Type, Types};
 
 /// The largest alignment that `aligned` may ask for, as in clang.
 const MAX_ALIGN: u64 = 1 << 32;
+
+/// What an attribute is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Subject {
+    Kernel,
+    /// A function that is no kernel, and where its name is.
+    Function(Loc),
+    Variable,
+}
 
 impl Sema<'_> {
     /// A type as attributes of its declaration change it, and its address space.
@@ -92,6 +102,59 @@ impl Sema<'_> {
                 .error(span, format!("invalid vector element type {name}"));
         }
         Types::ERROR.into()
+    }
+
+    /// Says which attributes cannot be where they are; `of` is what they are attributes of.
+    pub(super) fn check_attributes(&mut self, attributes: &[Attribute], of: Subject) {
+        for attribute in attributes {
+            let name = self.interner.text(attribute.name);
+            let message = match (name, of) {
+                (
+                    "reqd_work_group_size"
+                    | "work_group_size_hint"
+                    | "vec_type_hint"
+                    | "intel_reqd_sub_group_size",
+                    Subject::Function(loc),
+                ) => {
+                    let message = format!(
+                        "attribute '{name}' can only be applied to an OpenCL kernel function"
+                    );
+                    self.diags.error(loc, message);
+                    continue;
+                }
+                (
+                    "reqd_work_group_size"
+                    | "work_group_size_hint"
+                    | "vec_type_hint"
+                    | "intel_reqd_sub_group_size",
+                    Subject::Variable,
+                ) => format!("'{name}' attribute only applies to functions"),
+                ("blocks", Subject::Variable) => {
+                    "the __block storage type is not permitted".to_owned()
+                }
+                ("nosvm", Subject::Variable) if self.options.std < Std::C20 => {
+                    "attribute 'nosvm' is supported in the OpenCL version 2.0 onwards".to_owned()
+                }
+                (
+                    "convergent" | "noduplicate" | "noinline" | "always_inline" | "overloadable"
+                    | "packed" | "pure" | "const" | "noreturn",
+                    _,
+                ) if !attribute.args.is_empty() => {
+                    format!("'{name}' attribute takes no arguments")
+                }
+                _ => continue,
+            };
+            self.diags.error(attribute.span, message);
+        }
+    }
+
+    /// `kernel` says something of functions alone.
+    pub(super) fn check_no_kernel(&mut self, specs: ast::SpecId) {
+        let ast = self.ast;
+        if let Some(loc) = ast[specs].kernel {
+            self.diags
+                .error(loc, "'kernel' attribute only applies to functions");
+        }
     }
 
     /// The type of a `typedef` with `aligned`: objects of it are aligned so, more or less than those

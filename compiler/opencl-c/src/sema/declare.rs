@@ -1,14 +1,16 @@
 //! Declarations of variables and `typedef`s, in and outside functions.
 
 use super::Sema;
+use super::attributes::Subject;
 use super::convert::Goal;
 use super::scope::Meaning;
 use crate::ast::{self, DeclId, SpecId, Storage, TypeSpec};
 use crate::hir::{ExprKind, Global, Linkage, Stmt, StmtKind};
 use crate::options::Std;
+use crate::parse::is_language_type;
 use crate::symbol::Symbol;
 use crate::token::Loc;
-use crate::types::{QualType, Scalar, Space, Type, Types};
+use crate::types::{QualType, Space, Type, Types};
 
 impl Sema<'_> {
     /// Declarations that share specifiers. In a function, `into` gets what is to be done when they
@@ -21,6 +23,7 @@ impl Sema<'_> {
     ) {
         let ast = self.ast;
         let base = self.base(specs);
+        self.check_storage(specs);
         if decls.is_empty() {
             let spec = &ast[specs];
             if !matches!(spec.ty, TypeSpec::Record(_) | TypeSpec::Enum(_)) {
@@ -51,6 +54,10 @@ impl Sema<'_> {
                 continue;
             }
             if let Type::Function(function) = self.types.get(ty.ty).clone() {
+                // `printf` declared as what it is.
+                if function.variadic {
+                    continue;
+                }
                 self.declare_function(specs, &declaration.declarator, function);
                 continue;
             }
@@ -95,6 +102,8 @@ impl Sema<'_> {
                     .error(loc, message)
                     .note(before.loc, "previous definition is here");
             }
+        } else if self.scopes.depth() == 0 {
+            self.check_language_type(name, ty, loc);
         }
         match *self.types.get(ty.ty) {
             Type::Record(id) => {
@@ -108,6 +117,24 @@ impl Sema<'_> {
             _ => {}
         }
         self.scopes.declare(name, Meaning::Typedef(ty, space), loc);
+    }
+
+    /// The language's own types are declared outside of everything: another of the name is a
+    /// redefinition.
+    fn check_language_type(&mut self, name: Symbol, ty: QualType, loc: Loc) {
+        let text = self.text(name);
+        if !is_language_type(&text, self.options.std) || self.is_error(ty.ty) {
+            return;
+        }
+        if let Some(own) = self.builtin_type(&text, None)
+            && own != ty.ty
+        {
+            let (new, old) = (self.quote(ty), self.quote(own));
+            self.diags.error(
+                loc,
+                format!("typedef redefinition with different types ({new} vs {old})"),
+            );
+        }
     }
 
     fn variable(
@@ -124,6 +151,9 @@ impl Sema<'_> {
         let is = |wanted| specs.storage.iter().any(|&(storage, _)| storage == wanted);
         let is_extern = is(Storage::Extern);
         let in_function = into.is_some();
+        self.check_no_kernel(declaration.specs);
+        self.check_attributes(&specs.attributes, Subject::Variable);
+        self.check_attributes(&declaration.declarator.attributes, Subject::Variable);
         let text = self.text(name);
         let ty = self.check_variable(ty, &text, loc);
         if let Type::Block(_) = self.types.get(ty.ty) {
@@ -140,7 +170,7 @@ impl Sema<'_> {
             }
             Some(space) => space,
             None if !in_function || is(Storage::Static) || is_extern => {
-                if ty.ty == Types::SAMPLER {
+                if ty.ty == Types::SAMPLER && ty.quals.is_const {
                     Space::Constant
                 } else {
                     Space::Global
@@ -159,11 +189,21 @@ impl Sema<'_> {
             .aligned(&declaration.declarator.attributes)
             .max(self.aligned(&specs.attributes))
             .max(self.alignas(specs));
+        if in_function && is(Storage::Static) && self.options.std < Std::C20 {
+            self.diags
+                .error(loc, "variables in function scope cannot be declared static");
+        }
         if in_function && space == Space::Private {
-            if is(Storage::Static) || is_extern {
+            if is(Storage::Static) {
                 self.diags.error(
                     loc,
                     "static local variable must reside in global or constant address space",
+                );
+            }
+            if is_extern {
+                self.diags.error(
+                    loc,
+                    "extern variable must reside in global or constant address space",
                 );
             }
             let into = into.expect("in a function");
@@ -202,8 +242,8 @@ impl Sema<'_> {
             Type::Record(_) if self.types.layout(ty.ty).is_none() => {
                 format!("variable has incomplete type {quoted}")
             }
-            Type::Scalar(Scalar::Half) | Type::Vector(Scalar::Half, _) if !self.has_fp16 => {
-                "declaring variable of type 'half' is not allowed".to_owned()
+            _ if self.is_disabled_half(ty.ty) => {
+                format!("declaring variable of type {quoted} is not allowed")
             }
             Type::Image { .. } | Type::Pipe { .. } => {
                 let _ = name;
@@ -273,14 +313,16 @@ impl Sema<'_> {
         (is_extern, is_static): (bool, bool),
         in_function: bool,
     ) {
-        self.check_space(
-            ty,
-            space,
-            in_function,
-            is_extern,
-            declaration.init.is_some(),
-            loc,
-        );
+        if !self.check_sampler(ty, space, loc) {
+            self.check_space(
+                ty,
+                space,
+                in_function,
+                (is_extern, is_static),
+                declaration.init.is_some(),
+                loc,
+            );
+        }
         if let Some(init) = declaration.init {
             ty.ty = self.complete_array(ty.ty, init);
         }
@@ -373,14 +415,44 @@ impl Sema<'_> {
         ty: QualType,
         space: Space,
         in_function: bool,
-        is_extern: bool,
+        (is_extern, is_static): (bool, bool),
         has_init: bool,
         loc: Loc,
     ) {
         if self.is_error(ty.ty) {
             return;
         }
+        if !in_function
+            && matches!(
+                self.types.get(ty.ty),
+                Type::Event | Type::ClkEvent | Type::Queue | Type::ReserveId
+            )
+        {
+            let message = format!(
+                "the {} type cannot be used to declare a program scope variable",
+                self.quote(ty)
+            );
+            self.diags.error(loc, message);
+            return;
+        }
         let message = match space {
+            Space::Local if is_extern => {
+                "extern variable must reside in global or constant address space"
+            }
+            Space::Global if in_function && !is_extern && !is_static => {
+                "function scope variable cannot be declared in global address space"
+            }
+            // "Variables in the program scope or the outermost scope of kernel functions can be
+            // qualified with `__constant`", before OpenCL C 2.0.
+            Space::Constant
+                if in_function
+                    && !is_extern
+                    && !is_static
+                    && !self.body.is_kernel
+                    && self.options.std < Std::C20 =>
+            {
+                "non-kernel function variable cannot be declared in constant address space"
+            }
             Space::Constant if !has_init && !is_extern => {
                 "variable in constant address space must be initialized"
             }
@@ -407,6 +479,47 @@ impl Sema<'_> {
             _ => return,
         };
         self.diags.error(loc, message);
+    }
+
+    /// OpenCL C Specification, "Storage-Class Specifiers".
+    pub(super) fn check_storage(&mut self, specs: SpecId) {
+        let ast = self.ast;
+        let version = self.options.std.number();
+        for &(storage, loc) in &ast[specs].storage {
+            let name = match storage {
+                Storage::Auto => "auto",
+                Storage::Register => "register",
+                Storage::Extern if self.options.std < Std::C12 => "extern",
+                Storage::Static if self.options.std < Std::C12 => "static",
+                _ => continue,
+            };
+            self.diags.error(
+                loc,
+                format!(
+                    "OpenCL C version {}.{} does not support the '{name}' storage class specifier",
+                    version / 100,
+                    version / 10 % 10
+                ),
+            );
+        }
+    }
+
+    /// OpenCL C Specification, "Declaring and Initializing Samplers"; whether it told an error.
+    fn check_sampler(&mut self, ty: QualType, space: Space, loc: Loc) -> bool {
+        if ty.ty != Types::SAMPLER {
+            return false;
+        }
+        let message = match space {
+            Space::Global if !ty.quals.is_const => {
+                "global sampler requires a const or constant address space qualifier"
+            }
+            Space::Local | Space::Global => {
+                "sampler type cannot be used with the __local and __global address space qualifiers"
+            }
+            _ => return false,
+        };
+        self.diags.error(loc, message);
+        true
     }
 
     fn has_program_scope(&self) -> bool {

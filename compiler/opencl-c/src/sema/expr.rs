@@ -89,11 +89,11 @@ impl Sema<'_> {
             }
             ast::ExprKind::VecStepExpr(inner) => {
                 let ty = self.unevaluated(*inner).ty;
-                self.vec_step(ty, loc)
+                self.vec_step(ty, span)
             }
             ast::ExprKind::VecStepType(name) => {
                 let ty = self.type_name(*name).0;
-                self.vec_step(ty, loc)
+                self.vec_step(ty, span)
             }
             ast::ExprKind::Statement(body) => return self.statement_expr(*body, span),
             ast::ExprKind::Generic { selector, cases } => {
@@ -250,7 +250,7 @@ impl Sema<'_> {
                 let (bits, ty) = match suffix {
                     FloatSuffix::F => (u64::from(single.to_bits()), Types::FLOAT),
                     FloatSuffix::H => {
-                        if !self.has_fp16 {
+                        if !self.half_enabled {
                             self.diags
                                 .error(span, "half precision constant requires cl_khr_fp16");
                         }
@@ -330,7 +330,11 @@ impl Sema<'_> {
     pub(super) fn effects_of(&mut self, operand: Operand) -> ExprId {
         match operand.place {
             Place::Value(id) => id,
-            Place::Object(address, _) if !operand.ty.quals.is_volatile => address,
+            Place::Object(address, _)
+                if !operand.ty.quals.is_volatile && !self.is_disabled_half(operand.ty.ty) =>
+            {
+                address
+            }
             _ if self.is_error(operand.ty.ty) => self.error_value(operand.span.first),
             _ => self.rvalue(operand),
         }
@@ -448,28 +452,37 @@ impl Sema<'_> {
                 let value = if align { alignment } else { size };
                 self.int_constant(value, Types::ULONG, span.first)
             }
-            // GNU: one byte.
-            (Types::VOID, None) => self.int_constant(1, Types::ULONG, span.first),
             _ => {
                 let name = self.quote(ty);
                 let word = if align { "alignof" } else { "sizeof" };
-                self.diags.error(
-                    span,
-                    format!("invalid application of '{word}' to an incomplete type {name}"),
-                );
+                let what = match self.types.get(ty.ty) {
+                    Type::Void => "a void type".to_owned(),
+                    Type::Function(_) => "a function type".to_owned(),
+                    _ => format!("an incomplete type {name}"),
+                };
+                self.diags
+                    .error(span, format!("invalid application of '{word}' to {what}"));
                 self.error_value(span.first)
             }
         }
     }
 
-    fn vec_step(&mut self, ty: QualType, loc: Loc) -> ExprId {
+    fn vec_step(&mut self, ty: QualType, span: Span) -> ExprId {
         // "For 3-component vectors, vec_step returns 4."
-        let lanes = match self.types.as_arithmetic(ty.ty) {
-            Some((_, 3)) => 4,
-            Some((_, lanes)) => lanes.into(),
-            None => 1,
+        let lanes = match (self.types.as_arithmetic(ty.ty), self.types.get(ty.ty)) {
+            (Some((_, 3)), _) => 4,
+            (Some((_, lanes)), _) => lanes.into(),
+            (None, Type::Void | Type::Error) => 1,
+            _ => {
+                let name = self.quote(ty);
+                self.diags.error(
+                    span,
+                    format!("'vec_step' requires built-in scalar or vector type, {name} invalid"),
+                );
+                1
+            }
         };
-        self.int_constant(lanes, Types::INT, loc)
+        self.int_constant(lanes, Types::INT, span.first)
     }
 
     fn generic(

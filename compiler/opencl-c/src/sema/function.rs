@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Sema;
+use super::attributes::Subject;
 use super::block::BlockBody;
 use super::mangle::mangle;
 use super::scope::Meaning;
@@ -123,6 +124,12 @@ impl Sema<'_> {
             sema.has_attribute(&specs.attributes, wanted)
                 || sema.has_attribute(&declarator.attributes, wanted)
         };
+        let subject = match specs.kernel {
+            Some(_) => Subject::Kernel,
+            None => Subject::Function(loc),
+        };
+        self.check_attributes(&specs.attributes, subject);
+        self.check_attributes(&declarator.attributes, subject);
         let storage = |wanted| specs.storage.iter().any(|&(storage, _)| storage == wanted);
         let inline = if has(self, "always_inline") {
             Inline::Always
@@ -310,6 +317,7 @@ impl Sema<'_> {
         let declaration = &ast[decl];
         let declarator = &declaration.declarator;
         let base = self.base(declaration.specs);
+        self.check_storage(declaration.specs);
         let (ty, _) = self.declarator(base, declarator);
         let Type::Function(ty) = self.types.get(ty.ty).clone() else {
             return;

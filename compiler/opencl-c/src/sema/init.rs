@@ -10,7 +10,7 @@ use super::{Operand, Place, Sema};
 use crate::ast::{self, Designator, InitId, InitItem, InitKind};
 use crate::hir::{Constant, ExprId, ExprKind, Global, Linkage, Stmt, StmtKind};
 use crate::token::{Loc, Span};
-use crate::types::{QualType, Space, Type, TypeId, Types};
+use crate::types::{MAX_SIZE, QualType, Space, Type, TypeId, Types};
 
 /// What an object is initialised by; what is not mentioned is zero.
 #[derive(Clone)]
@@ -69,6 +69,12 @@ impl<'a> Sema<'a> {
                 _ => self.count_elements(element.ty, items),
             },
         };
+        let bytes = self.types.layout_of(element).map_or(0, |(size, _)| size);
+        if bytes.checked_mul(len).is_none_or(|total| total > MAX_SIZE) {
+            self.diags.error(ast[init].span, "array is too large");
+            self.visit_initialiser(init);
+            return Types::ERROR;
+        }
         self.types.intern(Type::Array {
             element,
             len: Some(len),
@@ -98,7 +104,8 @@ impl<'a> Sema<'a> {
                     Designator::Range(_, last) => self.integer_constant(last),
                     Designator::Field(..) => None,
                 };
-                at = index.unwrap_or(0).min(MAX_ELEMENTS);
+                // The type is refused if it is too large.
+                at = index.unwrap_or(0).min(MAX_SIZE);
             }
             let whole = match ast[item.init].kind {
                 _ if leaves == 1 || !item.designators.is_empty() => true,
@@ -162,7 +169,13 @@ impl<'a> Sema<'a> {
                 {
                     return None;
                 }
-                let constant = self.eval(*value);
+                // Where `local` memory is differs from work-group to work-group.
+                let constant = self.eval(*value).filter(|constant| match constant {
+                    Constant::Address { global, .. } => {
+                        self.module.globals[global.0 as usize].space != Space::Local
+                    }
+                    _ => true,
+                });
                 if constant.is_none() {
                     let loc = self.body.function[*value].loc;
                     self.diags
@@ -722,6 +735,13 @@ impl<'a> Sema<'a> {
                 .error(span, "expression is not an integer constant expression");
             return None;
         };
+        if (value as i64) < 0 {
+            self.diags.error(
+                span,
+                format!("array designator value '{}' is negative", value as i64),
+            );
+            return None;
+        }
         if len.is_some_and(|len| value >= len) {
             self.diags.error(
                 span,

@@ -87,12 +87,11 @@ pub fn analyze(
         outer: Vec::new(),
         in_function: false,
         rounding: None,
-        has_fp64: false,
-        has_fp16: false,
+        has_fp64: device.has("cl_khr_fp64") || device.has("__opencl_c_fp64"),
+        half_enabled: false,
         has_generic: false,
     };
-    sema.has_fp64 = device.has("cl_khr_fp64") || device.has("__opencl_c_fp64");
-    sema.has_fp16 = device.has("cl_khr_fp16");
+    sema.disable_extensions();
     sema.has_generic = match options.std {
         Std::C20 => true,
         std => std >= Std::C30 && device.has("__opencl_c_generic_address_space"),
@@ -135,7 +134,8 @@ struct Sema<'a> {
     /// `SELECT_ROUNDING_MODE` in force.
     rounding: Option<RoundingMode>,
     has_fp64: bool,
-    has_fp16: bool,
+    /// The program may use `half`.
+    half_enabled: bool,
     has_generic: bool,
 }
 
@@ -161,8 +161,22 @@ impl Sema<'_> {
                 self.rounding = Some(*mode);
                 self.note_rounding();
             }
+            Pragma::Extension { name, enable } => match self.interner.text(*name) {
+                "all" => self.disable_extensions(),
+                "cl_khr_fp16" => self.half_enabled = *enable,
+                _ => {}
+            },
             _ => {}
         }
+    }
+
+    /// "The initial state of the compiler is as if the directive `#pragma OPENCL EXTENSION all :
+    /// disable` was issued." Where an extension was enabled or not makes a difference for `half`
+    /// alone, as in clang: sources use what other extensions declare, and `double` in OpenCL C 1.0
+    /// and 1.1, without asking. OpenCL C Specification, "Preprocessor Directives for Optional
+    /// Extensions".
+    fn disable_extensions(&mut self) {
+        self.half_enabled = false;
     }
 
     /// Expressions made from here on have the rounding mode in force.

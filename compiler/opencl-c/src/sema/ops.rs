@@ -4,6 +4,7 @@ use super::convert::common;
 use super::{Operand, Place, Sema};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::hir::{self, Comparison, Constant, ExprId, ExprKind};
+use crate::options::Std;
 use crate::token::{Loc, Span};
 use crate::types::{QualType, Scalar, Type, TypeId, Types};
 
@@ -59,7 +60,7 @@ impl Sema<'_> {
                 let value = self.promote(value);
                 Some(self.fold_unary(hir::UnaryOp::BitNot, value, loc))
             }
-            (UnaryOp::Not, Some((scalar, lanes))) => {
+            (UnaryOp::Not, Some((scalar, lanes))) if !self.is_early_float(value) => {
                 let truth = self.truth(value, loc);
                 let ty = self.type_of(truth);
                 let not = self.negate(truth, ty, loc);
@@ -154,7 +155,12 @@ impl Sema<'_> {
             return self.error(span);
         }
         match operand.place {
-            Place::Object(..) if matches!(self.types.get(operand.ty.ty), Type::Block(_)) => {
+            Place::Object(..)
+                if matches!(
+                    self.types.get(operand.ty.ty),
+                    Type::Block(_) | Type::Image { .. } | Type::Pipe { .. } | Type::Sampler
+                ) =>
+            {
                 self.invalid_unary(operand.ty, span)
             }
             Place::Object(address, _) if self.is_capture(address) => {
@@ -257,6 +263,9 @@ impl Sema<'_> {
         if self.is_error(self.type_of(a)) || self.is_error(self.type_of(b)) {
             return self.error(span);
         }
+        if self.is_early_float(a) || self.is_early_float(b) {
+            return self.invalid_values(a, b, span);
+        }
         let lanes = |sema: &Self, id| sema.arithmetic_of(id).map_or(1, |(_, lanes)| lanes);
         if lanes(self, a) > 1 || lanes(self, b) > 1 {
             let Some((a, b, scalar, lanes)) = self.balance(a, b, (left.span, right.span), loc)
@@ -299,6 +308,13 @@ impl Sema<'_> {
         };
         let id = self.truth_value(truth, Types::INT, loc);
         self.value(id, span)
+    }
+
+    /// OpenCL C 1.0 and 1.1 have logical operators on integers only. OpenCL 1.1 Specification,
+    /// "Operators".
+    fn is_early_float(&self, value: ExprId) -> bool {
+        self.options.std < Std::C12
+            && matches!(self.arithmetic_of(value), Some((scalar, _)) if scalar.is_float())
     }
 
     fn invalid_values(&mut self, a: ExprId, b: ExprId, span: Span) -> Operand {
@@ -473,15 +489,21 @@ impl Sema<'_> {
             let operand = self.invalid_values(a, b, span);
             return self.rvalue(operand);
         };
-        if x.is_float() || y.is_float() || (m > 1 && n > 1 && m != n) {
+        if x.is_float() || y.is_float() {
             let operand = self.invalid_values(a, b, span);
             return self.rvalue(operand);
         }
-        if m == 1 && n > 1 {
-            self.diags.error(
-                span,
-                "requested shift is a vector of type but the first operand is not a vector",
-            );
+        if n > 1 && m != n {
+            let (a, b) = (self.quote(self.type_of(a)), self.quote(self.type_of(b)));
+            let message = if m == 1 {
+                format!(
+                    "requested shift is a vector of type {b} but the first operand is not a \
+                     vector ({a})"
+                )
+            } else {
+                format!("vector operands do not have the same number of elements ({a} and {b})")
+            };
+            self.diags.error(span, message);
             return self.error_value(loc);
         }
         let a = self.promote(a);
@@ -733,10 +755,16 @@ impl Sema<'_> {
         let opaque = |sema: &Self, id| {
             matches!(
                 sema.types.get(sema.type_of(id)),
-                Type::ReserveId | Type::Queue | Type::ClkEvent | Type::Event
+                Type::Queue | Type::ClkEvent | Type::Event
             )
         };
         let equality = matches!(comparison, Comparison::Eq | Comparison::Ne);
+        let (mut a, mut b) = (a, b);
+        if opaque(self, a) && self.is_null_constant(b) {
+            b = self.null(self.type_of(a), loc);
+        } else if opaque(self, b) && self.is_null_constant(a) {
+            a = self.null(self.type_of(b), loc);
+        }
         if opaque(self, a) && self.type_of(a) == self.type_of(b) && equality {
             let truth = self.add(ExprKind::Compare(comparison, a, b), Types::TRUTH, loc);
             return self.truth_value(truth, Types::INT, loc);
@@ -777,6 +805,10 @@ impl Sema<'_> {
         let mut result = match self.arithmetic_of(value) {
             Some((scalar, lanes)) if lanes > 1 => {
                 self.vector_conditional(value, scalar, lanes, a, b, spans, span, loc)
+            }
+            // "The first expression can be a scalar or vector integer type."
+            Some((scalar, _)) if scalar.is_float() => {
+                self.float_condition(self.type_of(value), operand.span)
             }
             _ => {
                 let truth = self.truth_of(value, operand.span);
@@ -840,6 +872,15 @@ impl Sema<'_> {
         self.add(ExprKind::Conditional(truth, a, b), ty, loc)
     }
 
+    fn float_condition(&mut self, ty: TypeId, span: Span) -> ExprId {
+        let name = self.quote(ty);
+        self.diags.error(
+            span,
+            format!("used type {name} where floating point type is not allowed"),
+        );
+        self.error_value(span.first)
+    }
+
     pub(super) fn discard(&mut self, id: ExprId, loc: Loc) -> ExprId {
         if self.type_of(id) == Types::VOID {
             return id;
@@ -866,10 +907,7 @@ impl Sema<'_> {
             return self.error_value(loc);
         }
         if scalar.is_float() {
-            let name = self.quote(self.type_of(condition));
-            self.diags
-                .error(span, format!("used type {name} where integer is required"));
-            return self.error_value(loc);
+            return self.float_condition(self.type_of(condition), span);
         }
         let Some((a, b, of, n)) = self.balance(a, b, spans, loc) else {
             return self.error_value(loc);

@@ -1,6 +1,7 @@
 //! Specifiers and declarators to types.
 
 use super::Sema;
+use super::attributes::Subject;
 use super::scope::Meaning;
 use crate::ast::{
     self, Access, Arithmetic, ArraySize, Chunk, Declarator, Param, Quals, SpecId, TypeNameId,
@@ -50,6 +51,9 @@ impl Sema<'_> {
         let specs = &ast[id];
         let loc = specs.span.first;
         let access = specs.quals.access.map(|(access, _)| access);
+        if let Some((_, loc)) = specs.quals.second_access {
+            self.diags.error(loc, "multiple access qualifiers");
+        }
         let mut space = None;
         let mut ty = match specs.ty {
             TypeSpec::Missing => {
@@ -97,6 +101,9 @@ impl Sema<'_> {
         ty.quals.is_const |= specs.quals.is_const.is_some();
         ty.quals.is_volatile |= specs.quals.is_volatile.is_some();
         ty.quals.is_restrict |= specs.quals.is_restrict.is_some();
+        if let Some((access, loc)) = specs.quals.access {
+            ty.ty = self.check_access(ty, access, loc);
+        }
         if let Some((given, loc)) = specs.quals.space {
             self.check_generic(given.into(), loc);
             if space.is_some_and(|space| space != given.into()) {
@@ -116,6 +123,39 @@ impl Sema<'_> {
             ty,
             space,
             is_auto: matches!(specs.ty, TypeSpec::Auto),
+        }
+    }
+
+    /// OpenCL C Specification, "Access Qualifiers".
+    fn check_access(&mut self, ty: QualType, access: Access, loc: Loc) -> TypeId {
+        let message = match *self.types.get(ty.ty) {
+            Type::Error => return ty.ty,
+            Type::Pipe { .. } if access == Access::ReadWrite => format!(
+                "access qualifier 'read_write' cannot be used for {}",
+                self.quote(ty)
+            ),
+            Type::Pipe { .. } => return ty.ty,
+            Type::Image { .. } if access == Access::ReadWrite && !self.has_read_write_images() => {
+                format!(
+                    "access qualifier 'read_write' cannot be used for {} prior to OpenCL C version \
+                     2.0 or in version 3.0 and without __opencl_c_read_write_images feature",
+                    self.quote(ty)
+                )
+            }
+            Type::Image { access: given, .. } if given != access => {
+                "multiple access qualifiers".to_owned()
+            }
+            Type::Image { .. } => return ty.ty,
+            _ => "access qualifier can only be used for pipe and image type".to_owned(),
+        };
+        self.diags.error(loc, message);
+        Types::ERROR
+    }
+
+    fn has_read_write_images(&self) -> bool {
+        match self.options.std {
+            Std::C20 => true,
+            std => std >= Std::C30 && self.device.has("__opencl_c_read_write_images"),
         }
     }
 
@@ -185,10 +225,13 @@ impl Sema<'_> {
 
     fn double(&mut self, loc: Loc) -> TypeId {
         if !self.has_fp64 {
-            self.diags.error(
-                loc,
-                "use of type 'double' requires cl_khr_fp64 and __opencl_c_fp64 support",
-            );
+            let what = if self.options.std >= Std::C30 {
+                "cl_khr_fp64 and __opencl_c_fp64"
+            } else {
+                "cl_khr_fp64"
+            };
+            let message = format!("use of type 'double' requires {what} support");
+            self.diags.error(loc, message);
         }
         Types::DOUBLE
     }
@@ -200,16 +243,7 @@ impl Sema<'_> {
         loc: Loc,
     ) -> (QualType, Option<Space>) {
         match self.scopes.lookup(name).map(|entry| entry.meaning) {
-            Some(Meaning::Typedef(ty, space)) => {
-                // `typedef image2d_t my_image; write_only my_image` says the access later.
-                let kind = self.types.get(ty.ty).clone();
-                return match (kind, access) {
-                    (Type::Image { dim, .. }, Some(access)) => {
-                        (self.types.intern(Type::Image { dim, access }).into(), space)
-                    }
-                    _ => (ty, space),
-                };
-            }
+            Some(Meaning::Typedef(ty, space)) => return (ty, space),
             Some(Meaning::Error) => return (Types::ERROR.into(), None),
             _ => {}
         }
@@ -332,11 +366,23 @@ impl Sema<'_> {
                     unspecified,
                     loc,
                 } => {
-                    let result = ty;
+                    let at = declarator.name.map_or(*loc, |(_, loc)| loc);
+                    if space.take().is_some() {
+                        self.diags
+                            .error(at, "return type cannot be qualified with address space");
+                    }
+                    let is_printf = declarator
+                        .name
+                        .is_some_and(|(name, _)| self.interner.text(name) == "printf");
+                    if *variadic && !is_printf {
+                        self.diags.error(
+                            at,
+                            "invalid prototype, variadic arguments are not allowed in OpenCL",
+                        );
+                    }
                     ty = self
-                        .function_type(result, params, *variadic, *unspecified, *loc)
+                        .function_type(ty, params, *variadic, *unspecified, at)
                         .into();
-                    space = None;
                 }
             }
         }
@@ -366,7 +412,10 @@ impl Sema<'_> {
             return Types::ERROR.into();
         }
         let loc = declarator.name.map_or(loc, |(_, loc)| loc);
-        if matches!(self.types.get(element.ty), Type::Block(_)) {
+        if matches!(
+            self.types.get(element.ty),
+            Type::Block(_) | Type::Image { .. } | Type::Sampler | Type::Pipe { .. }
+        ) {
             let name = self.quote(element);
             self.diags
                 .error(loc, format!("array of {name} type is invalid in OpenCL"));
@@ -452,7 +501,7 @@ impl Sema<'_> {
                     .error(loc, format!("function cannot return function type {name}"));
                 return Types::ERROR;
             }
-            Type::Block(_) => {
+            Type::Block(_) | Type::Image { .. } | Type::Sampler | Type::Pipe { .. } => {
                 let name = self.quote(result);
                 self.diags.error(
                     loc,
@@ -460,7 +509,7 @@ impl Sema<'_> {
                 );
                 return Types::ERROR;
             }
-            Type::Scalar(Scalar::Half) if !self.has_fp16 => {
+            Type::Scalar(Scalar::Half) if !self.half_enabled => {
                 self.diags.error(
                     loc,
                     "declaring function return value of type 'half' is not allowed; did you \
@@ -476,12 +525,6 @@ impl Sema<'_> {
         // `(void)`
         if types == [Types::VOID] && params[0].declarator.name.is_none() {
             types.clear();
-        }
-        if variadic {
-            self.diags.error(
-                loc,
-                "invalid prototype, variadic arguments are not allowed in OpenCL",
-            );
         }
         self.types.intern(Type::Function(FunctionType {
             result: result.ty.into(),
@@ -503,6 +546,9 @@ impl Sema<'_> {
     }
 
     fn new_param_type(&mut self, param: &Param) -> QualType {
+        let ast = self.ast;
+        self.check_no_kernel(param.specs);
+        self.check_attributes(&ast[param.specs].attributes, Subject::Variable);
         let base = self.base(param.specs);
         let (ty, space) = self.declarator(base, &param.declarator);
         let span = param.declarator.span;
@@ -533,13 +579,13 @@ impl Sema<'_> {
                 );
                 Types::ERROR.into()
             }
-            Type::Scalar(Scalar::Half) if !self.has_fp16 => {
+            Type::Scalar(Scalar::Half) if !self.half_enabled => {
                 self.diags.error(
                     loc,
                     "declaring function parameter of type 'half' is not allowed; did you forget \
                      * ?",
                 );
-                ty
+                Types::ERROR.into()
             }
             _ => {
                 if space.is_some_and(|space| space != Space::Private) {
