@@ -82,7 +82,7 @@ pub struct Declaration {
 #[derive(Debug)]
 pub struct DeclSpecs {
     pub storage: Vec<(Storage, Loc)>,
-    pub inline: bool,
+    pub inline: Option<Loc>,
     pub noreturn: bool,
     /// `kernel`
     pub kernel: Option<Loc>,

@@ -96,7 +96,11 @@ impl Parser<'_> {
         let specs = self.specifiers();
         let mut decls = Vec::new();
         while !self.is(TokenKind::Semi) {
-            let declarator = self.declarator();
+            let mut declarator = self.declarator();
+            if declarator.function().is_some() {
+                let more = self.attributes();
+                declarator.attributes.extend(more);
+            }
             if self.is(TokenKind::LBrace) && declarator.function().is_some() {
                 self.function(specs, declarator);
                 return;

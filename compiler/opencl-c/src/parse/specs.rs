@@ -161,7 +161,7 @@ impl Parser<'_> {
         let first = self.loc();
         let mut specs = DeclSpecs {
             storage: Vec::new(),
-            inline: false,
+            inline: None,
             noreturn: false,
             kernel: None,
             quals: Quals::default(),
@@ -178,8 +178,7 @@ impl Parser<'_> {
                     specs.storage.push((storage, loc));
                 }
                 Some(Word::Inline) => {
-                    specs.inline = true;
-                    self.bump();
+                    specs.inline = Some(self.bump());
                 }
                 Some(Word::Noreturn) => {
                     specs.noreturn = true;
@@ -352,7 +351,8 @@ impl Parser<'_> {
                 members.push(Member::StaticAssert(assert));
                 continue;
             }
-            if !self.at_declaration() {
+            let is_attribute = matches!(self.word(), sym::ATTRIBUTE | sym::ATTRIBUTE_GNU);
+            if !is_attribute && !self.at_declaration() {
                 self.error_expected("a member's type");
                 self.skip_to(&[TokenKind::Semi]);
                 if self.eat(TokenKind::Semi).is_none() && !self.is(TokenKind::RBrace) {

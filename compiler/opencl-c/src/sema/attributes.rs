@@ -5,7 +5,7 @@ use super::Sema;
 use crate::ast::{self, Attribute, AttributeArg};
 use crate::options::Std;
 use crate::token::{Loc, Span};
-use crate::types::{Alignment, QualType, Scalar, Space, Type, Types};
+use crate::types::{Alignment, QualType, Scalar, Space, Type, TypeId, Types};
 
 /// The largest alignment that `aligned` may ask for, as in clang.
 const MAX_ALIGN: u64 = 1 << 32;
@@ -36,6 +36,10 @@ impl Sema<'_> {
                     ty = self.vector_type(ty, attribute, true);
                     continue;
                 }
+                "mode" => {
+                    ty.ty = self.machine_mode(ty.ty, attribute);
+                    continue;
+                }
                 "opencl_global" | "opencl_global_device" | "opencl_global_host" => Space::Global,
                 "opencl_local" => Space::Local,
                 "opencl_constant" => Space::Constant,
@@ -52,10 +56,8 @@ impl Sema<'_> {
             };
             self.check_generic(given, attribute.span.first);
             if space.is_some_and(|space| space != given) {
-                self.diags.error(
-                    attribute.span,
-                    "multiple address spaces specified for type",
-                );
+                self.diags
+                    .error(attribute.span, "multiple address spaces specified for type");
             }
             space = Some(given);
         }
@@ -93,6 +95,38 @@ impl Sema<'_> {
             ty: self.types.vector(scalar, lanes as u8),
             quals: ty.quals,
         }
+    }
+
+    /// GNU's `mode`: the type of that width and of the same kind.
+    fn machine_mode(&mut self, ty: TypeId, attribute: &Attribute) -> TypeId {
+        let ast = self.ast;
+        let (Some((scalar, 1)), &[AttributeArg::Expr(name)]) =
+            (self.types.as_arithmetic(ty), attribute.args.as_slice())
+        else {
+            return ty;
+        };
+        let name = match ast[name].kind {
+            ast::ExprKind::Name(name) => self.text(name),
+            _ => String::new(),
+        };
+        let plain = name.trim_matches('_');
+        let mode = match (plain, scalar.is_float()) {
+            ("QI" | "byte", false) => Scalar::integer(8, scalar.is_signed()),
+            ("HI", false) => Scalar::integer(16, scalar.is_signed()),
+            ("SI", false) => Scalar::integer(32, scalar.is_signed()),
+            ("DI" | "word" | "pointer" | "unwind_word", false) => {
+                Scalar::integer(64, scalar.is_signed())
+            }
+            ("HF", true) => Scalar::Half,
+            ("SF", true) => Scalar::Float,
+            ("DF", true) => Scalar::Double,
+            _ => {
+                self.diags
+                    .error(attribute.span, format!("unknown machine mode '{name}'"));
+                return ty;
+            }
+        };
+        self.types.scalar(mode)
     }
 
     fn not_an_element(&mut self, ty: QualType, span: Span) -> QualType {
@@ -148,17 +182,21 @@ impl Sema<'_> {
         }
     }
 
-    /// `kernel` says something of functions alone.
-    pub(super) fn check_no_kernel(&mut self, specs: ast::SpecId) {
+    /// `kernel` and `inline` say something of functions alone.
+    pub(super) fn check_no_function(&mut self, specs: ast::SpecId) {
         let ast = self.ast;
+        if let Some(loc) = ast[specs].inline {
+            self.diags
+                .error(loc, "'inline' can only appear on functions");
+        }
         if let Some(loc) = ast[specs].kernel {
             self.diags
                 .error(loc, "'kernel' attribute only applies to functions");
         }
     }
 
-    /// The type of a `typedef` with `aligned`: objects of it are aligned so, more or less than those
-    /// of the type itself.
+    /// The type of a `typedef` with `aligned`: objects of it are aligned so, more or less than
+    /// those of the type itself.
     pub(super) fn aligned_type(
         &mut self,
         mut ty: QualType,

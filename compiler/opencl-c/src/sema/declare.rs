@@ -10,7 +10,7 @@ use crate::options::Std;
 use crate::parse::is_language_type;
 use crate::symbol::Symbol;
 use crate::token::Loc;
-use crate::types::{QualType, Space, Type, Types};
+use crate::types::{FunctionType, QualType, Space, Type, Types};
 
 impl Sema<'_> {
     /// Declarations that share specifiers. In a function, `into` gets what is to be done when they
@@ -54,8 +54,8 @@ impl Sema<'_> {
                 continue;
             }
             if let Type::Function(function) = self.types.get(ty.ty).clone() {
-                // `printf` declared as what it is.
                 if function.variadic {
+                    self.check_printf_prototype(&function, loc);
                     continue;
                 }
                 self.declare_function(specs, &declaration.declarator, function);
@@ -82,6 +82,20 @@ impl Sema<'_> {
                 }
             }
             self.variable(declaration, name, loc, ty, space, into.as_deref_mut());
+        }
+    }
+
+    /// `printf` may be declared as what it is, which then is the built-in function all the same.
+    fn check_printf_prototype(&mut self, function: &FunctionType, loc: Loc) {
+        let takes_format = match function.params.as_slice() {
+            &[format] => matches!(
+                self.types.get(format),
+                Type::Pointer { pointee, space: Space::Constant } if pointee.ty == Types::CHAR
+            ),
+            _ => false,
+        };
+        if function.result.ty != Types::INT || !takes_format {
+            self.diags.error(loc, "conflicting types for 'printf'");
         }
     }
 
@@ -151,11 +165,10 @@ impl Sema<'_> {
         let is = |wanted| specs.storage.iter().any(|&(storage, _)| storage == wanted);
         let is_extern = is(Storage::Extern);
         let in_function = into.is_some();
-        self.check_no_kernel(declaration.specs);
+        self.check_no_function(declaration.specs);
         self.check_attributes(&specs.attributes, Subject::Variable);
         self.check_attributes(&declaration.declarator.attributes, Subject::Variable);
-        let text = self.text(name);
-        let ty = self.check_variable(ty, &text, loc);
+        let ty = self.check_variable(ty, is_extern, loc);
         if let Type::Block(_) = self.types.get(ty.ty) {
             self.check_block_variable(is_extern, declaration.init.is_some(), loc);
         }
@@ -235,18 +248,17 @@ impl Sema<'_> {
         align
     }
 
-    fn check_variable(&mut self, ty: QualType, name: &str, loc: Loc) -> QualType {
+    fn check_variable(&mut self, ty: QualType, is_extern: bool, loc: Loc) -> QualType {
         let quoted = self.quote(ty);
         let message = match self.types.get(ty.ty) {
             Type::Void => format!("variable has incomplete type {quoted}"),
-            Type::Record(_) if self.types.layout(ty.ty).is_none() => {
+            Type::Record(_) if self.types.layout(ty.ty).is_none() && !is_extern => {
                 format!("variable has incomplete type {quoted}")
             }
             _ if self.is_disabled_half(ty.ty) => {
                 format!("declaring variable of type {quoted} is not allowed")
             }
             Type::Image { .. } | Type::Pipe { .. } => {
-                let _ = name;
                 format!("type {quoted} can only be used as a function parameter in OpenCL")
             }
             _ => return ty,
@@ -323,12 +335,24 @@ impl Sema<'_> {
                 loc,
             );
         }
+        let previous = match self.scopes.lookup_here(name).map(|entry| entry.meaning) {
+            Some(Meaning::Global(id)) if !in_function || is_extern => Some(id),
+            // "The declaration refers to the same object". C99, "Linkages of identifiers".
+            _ if is_extern => self.file_variables.get(&name).copied(),
+            _ => None,
+        };
+        if let Some(id) = previous {
+            let before = self.module.globals[id.0 as usize].ty;
+            if compatible_arrays(&self.types, before, ty.ty) && self.types.layout(ty.ty).is_none() {
+                ty.ty = before;
+            }
+        }
         if let Some(init) = declaration.init {
             ty.ty = self.complete_array(ty.ty, init);
         }
         let natural = match *self.types.get(ty.ty) {
             Type::Array { element, len: None } => {
-                if !is_extern {
+                if in_function && !is_extern {
                     self.diags.error(
                         loc,
                         "definition of variable with array type needs an explicit size or an \
@@ -345,10 +369,6 @@ impl Sema<'_> {
             Linkage::Internal
         } else {
             Linkage::Export
-        };
-        let previous = match self.scopes.lookup_here(name).map(|entry| entry.meaning) {
-            Some(Meaning::Global(id)) if !in_function => Some(id),
-            _ => None,
         };
         if previous.is_none() {
             self.check_redefinition(name, loc);
@@ -371,6 +391,9 @@ impl Sema<'_> {
             }
             None => self.add_global(global, ty),
         };
+        if !in_function || is_extern {
+            self.file_variables.insert(name, id);
+        }
         self.scopes.declare(name, Meaning::Global(id), loc);
         if let Some(init) = declaration.init {
             if space == Space::Local {
@@ -403,10 +426,33 @@ impl Sema<'_> {
                 .note(before, "previous definition is here");
             return;
         }
-        if new.linkage != Linkage::Import {
+        self.global_types[id.0 as usize].ty = new.ty;
+        if new.linkage == Linkage::Import {
+            old.ty = new.ty;
+        } else {
             let init = old.init.take();
-            self.global_types[id.0 as usize].ty = new.ty;
             *old = Global { init, ..new };
+        }
+    }
+
+    /// "If the composite type of the object is an incomplete array, it has one element." C99,
+    /// "External object definitions".
+    pub(super) fn finish_tentative(&mut self) {
+        for at in 0..self.module.globals.len() {
+            let global = &self.module.globals[at];
+            let Type::Array { element, len: None } = *self.types.get(global.ty) else {
+                continue;
+            };
+            if global.linkage == Linkage::Import {
+                continue;
+            }
+            self.diags.warning(
+                "tentative-definition-array",
+                global.loc,
+                "tentative array definition assumed to have one element",
+            );
+            let len = Some(1);
+            self.module.globals[at].ty = self.types.intern(Type::Array { element, len });
         }
     }
 
@@ -465,7 +511,7 @@ impl Sema<'_> {
             Space::Local if !self.body.is_kernel => {
                 "non-kernel function variable cannot be declared in local address space"
             }
-            Space::Local if self.scopes.depth() > self.body.base + 2 => {
+            Space::Local if self.scopes.depth() > self.body.base + 1 => {
                 "variables in the local address space can only be declared in the outermost \
                  scope of a kernel function"
             }
@@ -522,7 +568,7 @@ impl Sema<'_> {
         true
     }
 
-    fn has_program_scope(&self) -> bool {
+    pub(super) fn has_program_scope(&self) -> bool {
         match self.options.std {
             Std::C20 => true,
             std => std >= Std::C30 && self.device.has("__opencl_c_program_scope_global_variables"),

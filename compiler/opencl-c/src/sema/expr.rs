@@ -79,10 +79,7 @@ impl Sema<'_> {
                 let ty = self.type_name(*name).0;
                 self.size_of(ty, false, span)
             }
-            ast::ExprKind::AlignofExpr(inner) => {
-                let ty = self.unevaluated(*inner).ty;
-                self.size_of(ty, true, span)
-            }
+            ast::ExprKind::AlignofExpr(inner) => self.alignment_of(*inner, span),
             ast::ExprKind::AlignofType(name) => {
                 let ty = self.type_name(*name).0;
                 self.size_of(ty, true, span)
@@ -465,6 +462,28 @@ impl Sema<'_> {
                 self.error_value(span.first)
             }
         }
+    }
+
+    /// GNU: of a variable as it is declared, of other objects as of their types, where these are
+    /// not packed.
+    fn alignment_of(&mut self, inner: ast::ExprId, span: Span) -> ExprId {
+        let operand = self.unevaluated(inner);
+        let Place::Object(address, align) = operand.place else {
+            return self.size_of(operand.ty, true, span);
+        };
+        let mut of = operand.ty;
+        if let Type::Array { element, len: None } = *self.types.get(of.ty) {
+            of = element;
+        }
+        let natural = match self.types.layout_of(of) {
+            Some((_, natural)) => natural,
+            None => return self.size_of(of, true, span),
+        };
+        let value = match self.kind_of(address) {
+            ExprKind::Local(_) | ExprKind::Global(_) => align,
+            _ => align.min(natural),
+        };
+        self.int_constant(value, Types::ULONG, span.first)
     }
 
     fn vec_step(&mut self, ty: QualType, span: Span) -> ExprId {

@@ -155,7 +155,7 @@ impl Sema<'_> {
             ty,
             overloadable: has(self, "overloadable"),
             is_static: storage(Storage::Static),
-            is_inline: specs.inline && !storage(Storage::Extern),
+            is_inline: specs.inline.is_some() && !storage(Storage::Extern),
             is_kernel: specs.kernel.is_some(),
             defined: false,
             noreturn: specs.noreturn || has(self, "noreturn"),

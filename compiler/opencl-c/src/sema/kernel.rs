@@ -22,13 +22,10 @@ impl Sema<'_> {
         if self.interner.text(name) == "main" {
             self.diags.error(loc, "kernel cannot be called 'main'");
         }
-        if let Some((_, loc)) = ast[declaration.specs]
-            .storage
-            .iter()
-            .find(|(storage, _)| *storage == ast::Storage::Static)
-        {
+        let storage = &ast[declaration.specs].storage;
+        if storage.iter().any(|&(one, _)| one == ast::Storage::Static) {
             self.diags
-                .error(*loc, "kernel functions cannot be declared static");
+                .error(loc, "kernel functions cannot be declared static");
         }
         let mut kernel = Kernel::default();
         let specs = &ast[declaration.specs];
@@ -83,9 +80,9 @@ impl Sema<'_> {
 
     fn hinted_type(&mut self, attribute: &Attribute) -> Option<TypeId> {
         let name = match attribute.args.as_slice() {
-            &[AttributeArg::Type(name)] => name,
-            &[AttributeArg::Expr(expr)] => {
-                let operand = self.unevaluated(expr);
+            [AttributeArg::Type(name)] => *name,
+            [AttributeArg::Expr(expr)] => {
+                let operand = self.unevaluated(*expr);
                 if !self.is_error(operand.ty.ty) {
                     self.diags
                         .error(attribute.span, "'vec_type_hint' attribute requires a type");
@@ -138,7 +135,7 @@ impl Sema<'_> {
 
     /// OpenCL C Specification, "Restrictions": what kernels' arguments cannot be.
     fn check_argument(&mut self, ty: QualType, param: &Param) {
-        let span = param.declarator.span;
+        let at = param.declarator.loc();
         let quoted = self.quote(ty);
         let message = match *self.types.get(ty.ty) {
             Type::Pointer {
@@ -177,7 +174,7 @@ impl Sema<'_> {
             },
             _ => return,
         };
-        self.diags.error(span, message);
+        self.diags.error(at, message);
     }
 
     /// `size_t` and its kin, by the name that stands there.

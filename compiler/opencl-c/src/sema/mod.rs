@@ -6,7 +6,7 @@
 //!   layout of structures, enumerations
 //! - `declare.rs`, `function.rs`, `kernel.rs`: variables, functions, rules and information of
 //!   kernels
-//! - `init.rs`: initialisers
+//! - `init.rs`, `init_length.rs`: initialisers, and the lengths that they give arrays
 //! - `expr.rs`, `ops.rs`, `assign.rs`, `member.rs`, `call.rs`, `intrinsics.rs`, `printf.rs`:
 //!   expressions
 //! - `convert.rs`: implicit and explicit conversions
@@ -30,6 +30,7 @@ mod declare;
 mod expr;
 mod function;
 mod init;
+mod init_length;
 mod intrinsics;
 mod kernel;
 mod mangle;
@@ -44,15 +45,15 @@ mod stmt;
 #[cfg(test)]
 mod tests;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{self, Ast};
 use crate::diag::Diagnostics;
-use crate::hir::{self, ExprId, ExprKind};
+use crate::hir::{self, ExprId, ExprKind, GlobalId};
 use crate::options::{Device, Options, Std};
 use crate::symbol::{Interner, Symbol};
 use crate::token::{Loc, Pragma, RoundingMode, Span, TokenStream};
-use crate::types::{QualType, Space, Type, TypeId, Types};
+use crate::types::{QualType, RecordId, Space, Type, TypeId, Types};
 use function::{Body, Prototype};
 use scope::Scopes;
 use specs::Base;
@@ -86,6 +87,10 @@ pub fn analyze(
         body: Body::new(Symbol::default(), Types::VOID.into()),
         outer: Vec::new(),
         in_function: false,
+        open_records: Vec::new(),
+        file_variables: FxHashMap::default(),
+        literals: FxHashSet::default(),
+        is_static_initialiser: false,
         rounding: None,
         has_fp64: device.has("cl_khr_fp64") || device.has("__opencl_c_fp64"),
         half_enabled: false,
@@ -97,6 +102,7 @@ pub fn analyze(
         std => std >= Std::C30 && device.has("__opencl_c_generic_address_space"),
     };
     sema.translation_unit();
+    sema.finish_tentative();
     sema.refuse_recursion();
     sema.module.types = sema.types;
     sema.module
@@ -131,6 +137,14 @@ struct Sema<'a> {
     /// Functions that wait for the end of a block in them, outermost first.
     outer: Vec<Body>,
     in_function: bool,
+    /// Structures whose members are being looked at.
+    open_records: Vec<RecordId>,
+    /// Variables with linkage by name, from whatever scope they are declared.
+    file_variables: FxHashMap<Symbol, GlobalId>,
+    /// Compound literals of static storage.
+    literals: FxHashSet<GlobalId>,
+    /// In the initialiser of an object of static storage: what it makes lives as long.
+    is_static_initialiser: bool,
     /// `SELECT_ROUNDING_MODE` in force.
     rounding: Option<RoundingMode>,
     has_fp64: bool,

@@ -6,7 +6,7 @@ use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::hir::{self, Comparison, Constant, ExprId, ExprKind};
 use crate::options::Std;
 use crate::token::{Loc, Span};
-use crate::types::{QualType, Scalar, Type, TypeId, Types};
+use crate::types::{QualType, Scalar, Type, TypeId, TypeQuals, Types};
 
 impl Sema<'_> {
     pub(super) fn value(&self, id: ExprId, span: Span) -> Operand {
@@ -670,21 +670,14 @@ impl Sema<'_> {
                         format!("comparison of distinct pointer types ({x} and {y})"),
                     );
                 }
-                // `void *` is the composite of it and any other; otherwise the qualifiers of both
-                // count.
-                let pointee = if p.ty == Types::VOID {
-                    p
-                } else if q.ty == Types::VOID {
-                    q
-                } else {
-                    crate::types::QualType {
-                        ty: p.ty,
-                        quals: crate::types::TypeQuals {
-                            is_const: p.quals.is_const || q.quals.is_const,
-                            is_volatile: p.quals.is_volatile || q.quals.is_volatile,
-                            ..Default::default()
-                        },
-                    }
+                // `void *` is the composite of it and any other; the qualifiers of both count.
+                let pointee = QualType {
+                    ty: if q.ty == Types::VOID { q.ty } else { p.ty },
+                    quals: TypeQuals {
+                        is_const: p.quals.is_const || q.quals.is_const,
+                        is_volatile: p.quals.is_volatile || q.quals.is_volatile,
+                        ..TypeQuals::default()
+                    },
                 };
                 let space = self.space_of(self.type_of(a));
                 let ty = self.types.pointer(pointee, space);
@@ -792,6 +785,10 @@ impl Sema<'_> {
         let mut bind = None;
         let then_operand = match then {
             Some(then) => self.expr(then),
+            // A constant needs no name.
+            None if matches!(self.kind_of(value), ExprKind::Constant(_)) => {
+                self.value(value, operand.span)
+            }
             None => {
                 let (store, temp) = self.bind(value, loc);
                 bind = Some(store);

@@ -57,7 +57,16 @@ impl Sema<'_> {
                     .note(before, "previous definition is here");
                 return ty;
             }
+            if self.open_records.contains(&record) {
+                let tag = before.tag.unwrap_or_default();
+                let tag = self.text(tag);
+                self.diags
+                    .error(loc, format!("nested redefinition of '{tag}'"));
+                return Types::ERROR;
+            }
+            self.open_records.push(record);
             self.define_record(record, spec, members);
+            self.open_records.pop();
         }
         ty
     }

@@ -101,6 +101,15 @@ impl Sema<'_> {
         ty.quals.is_const |= specs.quals.is_const.is_some();
         ty.quals.is_volatile |= specs.quals.is_volatile.is_some();
         ty.quals.is_restrict |= specs.quals.is_restrict.is_some();
+        if let Some(loc) = specs.quals.is_restrict
+            && !matches!(self.types.get(ty.ty), Type::Pointer { .. } | Type::Error)
+        {
+            let name = self.quote(ty.ty);
+            self.diags.error(
+                loc,
+                format!("restrict requires a pointer or reference ({name} is invalid)"),
+            );
+        }
         if let Some((access, loc)) = specs.quals.access {
             ty.ty = self.check_access(ty, access, loc);
         }
@@ -547,7 +556,7 @@ impl Sema<'_> {
 
     fn new_param_type(&mut self, param: &Param) -> QualType {
         let ast = self.ast;
-        self.check_no_kernel(param.specs);
+        self.check_no_function(param.specs);
         self.check_attributes(&ast[param.specs].attributes, Subject::Variable);
         let base = self.base(param.specs);
         let (ty, space) = self.declarator(base, &param.declarator);
