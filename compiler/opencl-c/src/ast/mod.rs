@@ -83,7 +83,7 @@ pub struct Declaration {
 pub struct DeclSpecs {
     pub storage: Vec<(Storage, Loc)>,
     pub inline: Option<Loc>,
-    pub noreturn: bool,
+    pub noreturn: Option<Loc>,
     /// `kernel`
     pub kernel: Option<Loc>,
     pub quals: Quals,

@@ -264,6 +264,11 @@ pub fn integer_constant(text: &str) -> Result<(u64, bool), String> {
     }
 }
 
+/// The text of a string literal with its quotes, escapes resolved.
+pub fn string_text(text: &str) -> String {
+    literal::string_text(text)
+}
+
 /// The value of a character constant with its quotes.
 pub fn character_constant(text: &str) -> Option<i32> {
     literal::character(text).ok()

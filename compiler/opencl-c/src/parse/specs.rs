@@ -162,7 +162,7 @@ impl Parser<'_> {
         let mut specs = DeclSpecs {
             storage: Vec::new(),
             inline: None,
-            noreturn: false,
+            noreturn: None,
             kernel: None,
             quals: Quals::default(),
             ty: TypeSpec::Missing,
@@ -181,8 +181,7 @@ impl Parser<'_> {
                     specs.inline = Some(self.bump());
                 }
                 Some(Word::Noreturn) => {
-                    specs.noreturn = true;
-                    self.bump();
+                    specs.noreturn = Some(self.bump());
                 }
                 Some(Word::Kernel) => specs.kernel = Some(self.bump()),
                 Some(Word::Extension) => drop(self.bump()),
@@ -424,14 +423,27 @@ impl Parser<'_> {
 
     fn enumerators(&mut self) -> Vec<Enumerator> {
         let mut all = Vec::new();
-        while let Some((name, loc)) = self.tag() {
+        while !matches!(self.kind(), TokenKind::RBrace | TokenKind::Eof) {
+            let Some((name, loc)) = self.tag() else {
+                self.error_expected("identifier");
+                self.skip_to(&[TokenKind::Comma, TokenKind::RBrace, TokenKind::Semi]);
+                if self.eat(TokenKind::Comma).is_none() {
+                    break;
+                }
+                continue;
+            };
             let _ = self.attributes();
             let value = self.eat(TokenKind::Eq).map(|_| self.conditional_expr());
             self.names.declare(name, Name::Object);
             all.push(Enumerator { name, loc, value });
-            if self.eat(TokenKind::Comma).is_none() {
+            if self.eat(TokenKind::Comma).is_some() {
+                continue;
+            }
+            if self.word() == sym::EMPTY {
                 break;
             }
+            let loc = self.loc();
+            self.diags.error(loc, "missing ',' between enumerators");
         }
         all
     }

@@ -182,14 +182,17 @@ impl Sema<'_> {
         }
     }
 
-    /// `kernel` and `inline` say something of functions alone.
+    /// `kernel`, `inline` and `_Noreturn` say something of functions alone.
     pub(super) fn check_no_function(&mut self, specs: ast::SpecId) {
         let ast = self.ast;
-        if let Some(loc) = ast[specs].inline {
-            self.diags
-                .error(loc, "'inline' can only appear on functions");
+        let specs = &ast[specs];
+        for (given, word) in [(specs.inline, "inline"), (specs.noreturn, "_Noreturn")] {
+            if let Some(loc) = given {
+                self.diags
+                    .error(loc, format!("'{word}' can only appear on functions"));
+            }
         }
-        if let Some(loc) = ast[specs].kernel {
+        if let Some(loc) = specs.kernel {
             self.diags
                 .error(loc, "'kernel' attribute only applies to functions");
         }

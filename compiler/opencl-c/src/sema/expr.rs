@@ -122,7 +122,8 @@ impl Sema<'_> {
             }
             ast::ExprKind::TypesCompatible(a, b) => {
                 let (a, b) = (self.type_name(*a).0, self.type_name(*b).0);
-                self.int_constant((a.ty == b.ty).into(), Types::INT, loc)
+                let same = self.compatible_pointees(a.ty, b.ty);
+                self.int_constant(same.into(), Types::INT, loc)
             }
             ast::ExprKind::ChooseExpr(condition, then, otherwise) => {
                 return match self.integer_constant(*condition) {
@@ -513,18 +514,38 @@ impl Sema<'_> {
         let operand = self.unevaluated(selector);
         let value = self.rvalue(operand);
         let ty = self.type_of(value);
-        let mut default = None;
-        for (name, expr) in cases {
-            match name {
-                None => default = Some(*expr),
-                Some(name) => {
-                    if self.type_name(*name).0.ty == ty {
-                        return self.expr(*expr);
-                    }
+        let (mut chosen, mut default) = (None, None);
+        let mut seen: Vec<TypeId> = Vec::new();
+        for &(name, expr) in cases {
+            let Some(name) = name else {
+                if default.replace(expr).is_some() {
+                    self.diags
+                        .error(self.ast[expr].span, "duplicate default generic association");
                 }
+                continue;
+            };
+            let of = self.type_name(name).0.ty;
+            if seen.contains(&of) && !self.is_error(of) {
+                let quoted = self.quote(of);
+                self.diags.error(
+                    self.ast[name].span,
+                    format!(
+                        "type {quoted} in generic association compatible with previously specified \
+                         type {quoted}"
+                    ),
+                );
+            }
+            seen.push(of);
+            if of == ty {
+                chosen.get_or_insert(expr);
             }
         }
-        match default {
+        let chosen = chosen.or(default);
+        // The others are only looked at.
+        for &(_, expr) in cases.iter().filter(|&&(_, expr)| Some(expr) != chosen) {
+            self.unevaluated(expr);
+        }
+        match chosen {
             Some(expr) => self.expr(expr),
             None => {
                 let name = self.quote(ty);

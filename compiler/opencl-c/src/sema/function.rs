@@ -158,7 +158,7 @@ impl Sema<'_> {
             is_inline: specs.inline.is_some() && !storage(Storage::Extern),
             is_kernel: specs.kernel.is_some(),
             defined: false,
-            noreturn: specs.noreturn || has(self, "noreturn"),
+            noreturn: specs.noreturn.is_some() || has(self, "noreturn"),
             inline,
             is_pure: has(self, "pure"),
             is_const: has(self, "const"),

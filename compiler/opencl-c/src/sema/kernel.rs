@@ -160,7 +160,7 @@ impl Sema<'_> {
                 format!("{quoted} cannot be used as the type of a kernel parameter")
             }
             // Their sizes on the host may be others.
-            Type::Scalar(_) if self.is_address_sized(param) => {
+            Type::Scalar(_) if self.is_address_sized(param.specs) => {
                 format!("{quoted} cannot be used as the type of a kernel parameter")
             }
             Type::Record(_) => match self.unfit_member(ty.ty) {
@@ -178,24 +178,24 @@ impl Sema<'_> {
     }
 
     /// `size_t` and its kin, by the name that stands there.
-    fn is_address_sized(&self, param: &Param) -> bool {
-        let TypeSpec::Named(name, _) = self.ast[param.specs].ty else {
+    pub(super) fn is_address_sized(&self, specs: ast::SpecId) -> bool {
+        let TypeSpec::Named(name, _) = self.ast[specs].ty else {
             return false;
         };
-        self.scopes.lookup(name).is_none()
-            && matches!(
-                self.interner.text(name),
-                "size_t" | "ptrdiff_t" | "intptr_t" | "uintptr_t"
-            )
+        match self.scopes.lookup(name) {
+            Some(entry) => self.address_sized_typedefs.contains(&entry.loc),
+            None => is_address_sized_name(self.interner.text(name)),
+        }
     }
 
     /// Whether a type holds what the host cannot make: a pointer or an image (`Some(true)`), or a
-    /// `bool`, whose size there may be another.
+    /// `bool` or a `size_t`, whose sizes there may be others.
     fn unfit_member(&self, ty: TypeId) -> Option<bool> {
         match self.types.get(ty) {
             Type::Pointer { .. } | Type::Image { .. } => Some(true),
             Type::Scalar(Scalar::Bool) => Some(false),
             Type::Array { element, .. } => self.unfit_member(element.ty),
+            Type::Record(record) if self.address_sized_records.contains(record) => Some(false),
             Type::Record(record) => self.types.records[record.0 as usize]
                 .fields
                 .iter()
@@ -258,4 +258,9 @@ impl Sema<'_> {
     fn plain_name(&self, ty: TypeId) -> String {
         self.types.name(ty.into(), self.interner)
     }
+}
+
+/// Whether a type's name says that its size is an address's, which the host's may not be.
+pub(super) fn is_address_sized_name(name: &str) -> bool {
+    matches!(name, "size_t" | "ptrdiff_t" | "intptr_t" | "uintptr_t")
 }

@@ -2,10 +2,10 @@
 //! the way.
 //!
 //! - `scope.rs`: what names mean
-//! - `specs.rs`, `attributes.rs`, `records.rs`: specifiers, declarators and attributes to types,
-//!   layout of structures, enumerations
-//! - `declare.rs`, `function.rs`, `kernel.rs`: variables, functions, rules and information of
-//!   kernels
+//! - `specs.rs`, `declarator.rs`, `attributes.rs`, `records.rs`: specifiers, declarators and
+//!   attributes to types, layout of structures, enumerations
+//! - `declare.rs`, `statics.rs`, `function.rs`, `kernel.rs`: variables, those of static storage,
+//!   functions, rules and information of kernels
 //! - `init.rs`, `init_length.rs`: initialisers, and the lengths that they give arrays
 //! - `expr.rs`, `ops.rs`, `assign.rs`, `member.rs`, `call.rs`, `intrinsics.rs`, `printf.rs`:
 //!   expressions
@@ -26,6 +26,7 @@ mod block;
 mod call;
 mod consteval;
 mod convert;
+mod declarator;
 mod declare;
 mod expr;
 mod function;
@@ -41,6 +42,7 @@ mod printf;
 mod records;
 mod scope;
 mod specs;
+mod statics;
 mod stmt;
 #[cfg(test)]
 mod tests;
@@ -90,6 +92,8 @@ pub fn analyze(
         open_records: Vec::new(),
         file_variables: FxHashMap::default(),
         literals: FxHashSet::default(),
+        address_sized_typedefs: FxHashSet::default(),
+        address_sized_records: FxHashSet::default(),
         is_static_initialiser: false,
         rounding: None,
         has_fp64: device.has("cl_khr_fp64") || device.has("__opencl_c_fp64"),
@@ -143,6 +147,10 @@ struct Sema<'a> {
     file_variables: FxHashMap<Symbol, GlobalId>,
     /// Compound literals of static storage.
     literals: FxHashSet<GlobalId>,
+    /// Where typedefs of `size_t` and its kin are declared, and structures that have members of
+    /// them: no kernel takes these as arguments.
+    address_sized_typedefs: FxHashSet<Loc>,
+    address_sized_records: FxHashSet<RecordId>,
     /// In the initialiser of an object of static storage: what it makes lives as long.
     is_static_initialiser: bool,
     /// `SELECT_ROUNDING_MODE` in force.

@@ -144,6 +144,10 @@ impl Sema<'_> {
                         let asked = self.aligned(&field.declarator.attributes).or(of_specs);
                         let packed =
                             packed || self.has_attribute(&field.declarator.attributes, "packed");
+                        let is_pointer = matches!(self.types.get(ty.ty), Type::Pointer { .. });
+                        if !is_pointer && self.is_address_sized(*specs) {
+                            self.address_sized_records.insert(id);
+                        }
                         let offset = layout.place(&self.types, ty, packed, spec.pack, asked);
                         fields.push(Field {
                             name: Some(name),

@@ -36,3 +36,10 @@ void parameter(kernel int x);
 // ERROR: 35:16: 'kernel' attribute only applies to functions
 constant int hinted __attribute__((work_group_size_hint(1, 1, 1))) = 0;
 // ERROR: 37:36: 'work_group_size_hint' attribute only applies to functions
+typedef size_t index;
+struct with_index { int i; index at; };
+struct outer { struct with_index inner; };
+kernel void i(index at, struct with_index s, struct outer t, global size_t *list) {}
+// ERROR: 42:21: 'ulong' cannot be used as the type of a kernel parameter
+// ERROR: 42:43: 'struct with_index' cannot be used as the type of a kernel parameter
+// ERROR: 42:59: 'struct outer' cannot be used as the type of a kernel parameter
