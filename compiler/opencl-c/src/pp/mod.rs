@@ -687,15 +687,10 @@ fn without_names(text: &str) -> String {
     while let Some(at) = rest.find('\\') {
         out.push_str(&rest[..at]);
         let digits = if rest[at..].starts_with("\\U") { 8 } else { 4 };
-        let behind = rest.get(at + 2..).unwrap_or_default();
-        let length = behind
-            .bytes()
-            .take(digits)
-            .take_while(u8::is_ascii_hexdigit)
-            .count();
-        let number = u32::from_str_radix(&behind[..length], 16).ok();
+        let (number, behind) = rest[at + 2..].split_at(digits);
+        let number = u32::from_str_radix(number, 16).ok();
         out.push(number.and_then(char::from_u32).unwrap_or('_'));
-        rest = &behind[length..];
+        rest = behind;
     }
     out + rest
 }

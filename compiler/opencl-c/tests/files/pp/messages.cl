@@ -1,9 +1,9 @@
-// Texts of pragmas may be macros, and commas stand in conditions.
-// RUN: preprocess
+// Texts of pragmas may be macros, commas stand in conditions, and names of characters end early.
+// RUN: check
 
 #define TEXT(x) #x
-#pragma message("line " TEXT(5) "\t!")
-// WARNING: 5:2: line 5	! [-W#pragma-messages]
+#pragma message("line " TEXT(5) "\x21")
+// WARNING: 5:2: line 5! [-W#pragma-messages]
 #pragma GCC warning "\"quoted\""
 // WARNING: 7:2: "quoted" [-W#pragma-messages]
 #pragma GCC error("no" " good")
@@ -15,4 +15,8 @@
 #error the last counts
 #endif
 #define capital_u_\U00FC
-#define cut_\u
+// WARNING: 17:19: ISO C99 requires whitespace after the macro name [-Wc99-extensions]
+#define split_\u00\
+F\
+C 1
+_Static_assert(split_\u00FC, "");
