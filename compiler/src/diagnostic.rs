@@ -33,12 +33,28 @@ impl Diagnostic {
     }
 }
 
+/// A diagnostic of something that is wrong and was taken all the same: its message says as what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning(pub Diagnostic);
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(f, "warning")
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, "error")
+    }
+}
+
+impl Diagnostic {
+    fn write(&self, f: &mut fmt::Formatter<'_>, severity: &str) -> fmt::Result {
         if let Some(source) = &self.source {
             write!(f, "{source}: ")?;
         }
-        write!(f, "error: {}", self.message)?;
+        write!(f, "{severity}: {}", self.message)?;
         match (&self.instruction, self.word_offset) {
             (Some(inst), Some(at)) => write!(f, " [{inst}, word {at}]")?,
             (Some(inst), None) => write!(f, " [{inst}]")?,

@@ -1,5 +1,7 @@
 //! What a host needs to know of a kernel to set its arguments and answer queries about it.
 
+use crate::image::ImageDim;
+
 /// The OpenCL address spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AddressSpace {
@@ -17,10 +19,20 @@ pub enum ArgKind {
     Value,
     /// A memory object or SVM pointer (global, constant), or a size in bytes (local).
     Pointer(AddressSpace),
-    Image,
+    Image(ImageArg),
     Sampler,
     Pipe,
     DeviceQueue,
+}
+
+/// Which images an argument takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageArg {
+    pub dim: ImageDim,
+    /// Rows of texels that are a buffer.
+    pub is_buffer: bool,
+    /// Images of depth components.
+    pub is_depth: bool,
 }
 
 /// Access qualifier of an image or pipe argument.

@@ -53,7 +53,7 @@ pub use abi::{DeviceFn, KernelFn, Launch, PrintfFn, PrintfScalar};
 pub use diagnostic::{Diagnostic, Remark};
 pub use ir::KernelRole;
 pub use kernel_info::{
-    AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers,
+    AccessQualifier, AddressSpace, ArgInfo, ArgKind, ImageArg, KernelInfo, TypeQualifiers,
 };
 pub use launch::{LaunchKey, NdRange, SUB_GROUP_SIZES};
 pub use options::{BuildOptions, SpecConstantInfo, SpecConstants};

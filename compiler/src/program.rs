@@ -132,6 +132,11 @@ impl Program {
         self.blocks.get(&func).copied()
     }
 
+    /// What was wrong with the modules, and as what it was taken: lines for a build log.
+    pub fn warnings(&self) -> &[String] {
+        &self.module.warnings
+    }
+
     /// Bytes of module-scope variables in global memory.
     pub fn global_variable_size(&self) -> u64 {
         let variables = self.module.globals.values();
@@ -362,6 +367,12 @@ impl CompiledKernel {
     /// Bytes of machine code.
     pub fn code_size(&self) -> usize {
         self.code.size()
+    }
+
+    /// The line of the source that the machine code at an offset comes from, as `file:line`, if the
+    /// module says lines.
+    pub fn line(&self, offset: usize) -> Option<&str> {
+        self.code.line(offset)
     }
 
     /// Bytes of scratch memory a thread needs to run work-groups of `local_size` work-items with

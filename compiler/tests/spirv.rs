@@ -5,7 +5,7 @@
 use brolga_compiler::ir::Module;
 use brolga_compiler::ir::verify::verify_module;
 use brolga_compiler::{
-    AccessQualifier, ArgKind, Diagnostic, SpecConstantInfo, SpecConstants, spirv,
+    AccessQualifier, ArgKind, Diagnostic, ImageArg, SpecConstantInfo, SpecConstants, spirv,
 };
 use brolga_compiler_testing::assembly::{assemble, directives, files, tests};
 
@@ -336,18 +336,26 @@ fn arguments_that_are_images() {
         })
         .collect();
     let (only, none) = (AccessQualifier::ReadOnly, AccessQualifier::None);
-    let image = ArgKind::Image;
+    use brolga_compiler::image::ImageDim::*;
+    let of = |dim, is_buffer, is_depth| {
+        ArgKind::Image(ImageArg {
+            dim,
+            is_buffer,
+            is_depth,
+        })
+    };
+    let image = |dim| of(dim, false, false);
     assert_eq!(
         told[1..=9],
         [
-            (image, only, "image2d_t", 8, 8),
-            (image, AccessQualifier::WriteOnly, "image2d_t", 16, 8),
-            (image, only, "image2d_array_t", 24, 8),
-            (image, only, "image2d_depth_t", 32, 8),
-            (image, only, "image1d_t", 40, 8),
-            (image, only, "image1d_array_t", 48, 8),
-            (image, only, "image1d_buffer_t", 56, 8),
-            (image, only, "image3d_t", 64, 8),
+            (image(Dim2), only, "image2d_t", 8, 8),
+            (image(Dim2), AccessQualifier::WriteOnly, "image2d_t", 16, 8),
+            (image(Dim2Array), only, "image2d_array_t", 24, 8),
+            (of(Dim2, false, true), only, "image2d_depth_t", 32, 8),
+            (image(Dim1), only, "image1d_t", 40, 8),
+            (image(Dim1Array), only, "image1d_array_t", 48, 8),
+            (of(Dim1, true, false), only, "image1d_buffer_t", 56, 8),
+            (image(Dim3), only, "image3d_t", 64, 8),
             (ArgKind::Sampler, none, "sampler_t", 72, 8),
         ]
     );

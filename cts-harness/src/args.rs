@@ -28,6 +28,8 @@ cts-harness report RESULTS.json --out DIR [--expectations FILE] [--record]
   --wimpy                the CTS's fast mode; leaves out a sub-test that has a quick_ twin
   --env NAME=VALUE       set for every sub-test; may be repeated
   --spirv-binaries DIR   where spirv_new finds its modules; default: its own spirv_bin
+  --offline PROGRAM      sources are compiled to SPIR-V by this program, such as brolga-clc,
+                         and the driver gets modules only
   --expectations FILE    compare with these; exit status 1 if anything is worse
   --record               then bring that file up to what this run found, causes kept
   --out DIR              where results.json, summary.md and report.html go; default cts-results
@@ -69,6 +71,8 @@ pub struct RunOptions {
     pub wimpy: bool,
     pub env: Vec<(String, String)>,
     pub spirv_binaries: Option<PathBuf>,
+    /// The offline compiler that the tests call; `None`: the driver gets sources.
+    pub offline: Option<PathBuf>,
     pub expectations: Option<PathBuf>,
     pub record: bool,
     pub out: PathBuf,
@@ -90,6 +94,7 @@ struct Raw {
     wimpy: bool,
     env: Vec<(String, String)>,
     spirv_binaries: Option<PathBuf>,
+    offline: Option<PathBuf>,
     expectations: Option<PathBuf>,
     record: bool,
     out: Option<PathBuf>,
@@ -158,6 +163,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
                 wimpy: raw.wimpy,
                 env: raw.env,
                 spirv_binaries: raw.spirv_binaries,
+                offline: raw.offline,
                 expectations: raw.expectations,
                 record: raw.record,
                 out: raw.out.unwrap_or_else(|| "cts-results".into()),
@@ -203,6 +209,7 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<Raw, lexopt::Error> 
                 raw.env.push((name.into(), value.into()));
             }
             Long("spirv-binaries") => raw.spirv_binaries = Some(parser.value()?.into()),
+            Long("offline") => raw.offline = Some(parser.value()?.into()),
             Long("expectations") => raw.expectations = Some(parser.value()?.into()),
             Long("record") => raw.record = true,
             Long("out") => raw.out = Some(parser.value()?.into()),
@@ -225,7 +232,7 @@ mod tests {
     fn run_takes_its_options() {
         let Ok(Command::Run(run)) = parse_words(
             "run --cts c --driver d.so --suites basic,api --suites half --filter x --jobs 3 \
-             --timeout 1.5 --wimpy --env A=b=c",
+             --timeout 1.5 --wimpy --env A=b=c --offline clc",
         ) else {
             panic!("not read as a run");
         };
@@ -236,6 +243,7 @@ mod tests {
         assert!(run.wimpy);
         assert_eq!(run.env, [("A".to_string(), "b=c".to_string())]);
         assert_eq!(run.out, PathBuf::from("cts-results"));
+        assert_eq!(run.offline, Some(PathBuf::from("clc")));
     }
 
     #[test]

@@ -114,13 +114,15 @@ fn run(options: &RunOptions) -> Result<Finding, String> {
         None => Expectations::default(),
     };
     // Sub-tests run in folders of their own, where a relative path would mean something else.
-    let spirv_binaries = match &options.spirv_binaries {
-        Some(path) => Some(
-            path.canonicalize()
-                .map_err(|e| format!("no SPIR-V binaries at {}: {e}", path.display()))?,
-        ),
-        None => None,
+    let absolute = |path: &Option<PathBuf>, what: &str| match path {
+        Some(path) => match path.canonicalize() {
+            Ok(path) => Ok(Some(path)),
+            Err(e) => Err(format!("no {what} at {}: {e}", path.display())),
+        },
+        None => Ok(None),
     };
+    let spirv_binaries = absolute(&options.spirv_binaries, "SPIR-V binaries")?;
+    let offline = absolute(&options.offline, "offline compiler")?;
     std::fs::create_dir_all(&options.out)
         .map_err(|e| format!("cannot make {}: {e}", options.out.display()))?;
     let filters = filters(options)?;
@@ -130,6 +132,7 @@ fn run(options: &RunOptions) -> Result<Finding, String> {
         driver: &driver,
         env: options.env.clone(),
         spirv_binaries,
+        offline,
         timeout: options.timeout,
         wimpy: options.wimpy,
     };

@@ -38,6 +38,8 @@ pub struct Setting<'a> {
     pub env: Vec<(String, String)>,
     /// Modules of suites that are [`Modules::BesideOrGiven`].
     pub spirv_binaries: Option<PathBuf>,
+    /// Compiles sources to SPIR-V before the driver sees them.
+    pub offline: Option<PathBuf>,
     pub timeout: Duration,
     pub wimpy: bool,
 }
@@ -186,6 +188,10 @@ fn command_line(job: &Job, setting: &Setting) -> Command {
     if let Some(modules) = modules {
         command.arg("--spirv-binaries-path").arg(modules);
     }
+    if let Some(program) = &setting.offline {
+        command.args(["--compilation-mode", "spir-v", "--compilation-program"]);
+        command.arg(program);
+    }
     if job.suite.name_twice {
         command.arg(&job.test);
     }
@@ -242,6 +248,7 @@ mod tests {
             driver: &driver,
             env: Vec::new(),
             spirv_binaries: None,
+            offline: None,
             timeout: Duration::from_secs(1),
             wimpy: false,
         };
@@ -266,6 +273,12 @@ mod tests {
             line("spirv_new", &setting),
             format!("{spirv_new} /cts/spirv_new/spirv_bin t")
         );
+        setting.offline = Some("/bin/clc".into());
+        assert_eq!(
+            line("basic", &setting),
+            "/cts/basic/test_basic --compilation-mode spir-v --compilation-program /bin/clc t"
+        );
+        setting.offline = None;
         setting.spirv_binaries = Some("/given".into());
         setting.wimpy = true;
         assert_eq!(

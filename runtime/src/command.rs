@@ -27,8 +27,11 @@ use crate::on_device::ParentLink;
 use crate::pool::Push;
 use crate::trace;
 
+/// An object that a command keeps alive.
+pub(crate) type Resource = Arc<dyn Any + Send + Sync>;
+
 /// Objects that a command keeps alive until it completes.
-pub(crate) type RetainedResources = SmallVec<[Arc<dyn Any + Send + Sync>; 4]>;
+pub(crate) type RetainedResources = SmallVec<[Resource; 4]>;
 
 /// A closure that runs once.
 pub(crate) type Action = Box<dyn FnOnce() + Send>;

@@ -9,6 +9,7 @@ use opencl_sys::*;
 
 use crate::fault;
 use crate::features;
+use crate::memory::image::ImageType;
 use crate::pool::{PinnedPool, Pool, thread_count};
 use crate::topology::{Topology, available_processors};
 use crate::version::{NameVersion, OPENCL_NUMERIC_VERSION, OPENCL_VERSION};
@@ -25,6 +26,59 @@ pub struct VectorWidths {
     pub double: u32,
     pub half: u32,
 }
+
+/// How large images may be, in texels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageLimits {
+    /// Also of rows.
+    pub width_2d: u32,
+    pub height_2d: u32,
+    pub width_3d: u32,
+    pub height_3d: u32,
+    pub depth_3d: u32,
+    /// Texels of a buffer that is an image.
+    pub buffer: u32,
+    /// Images in an array.
+    pub array: u32,
+}
+
+impl ImageLimits {
+    /// Width, height, depth and layers, as far as a type of images has them.
+    pub fn of(&self, image_type: ImageType) -> [Option<u32>; 4] {
+        let (width, height) = (Some(self.width_2d), Some(self.height_2d));
+        match image_type {
+            ImageType::Dim1 => [width, None, None, None],
+            ImageType::Dim1Buffer => [Some(self.buffer), None, None, None],
+            ImageType::Dim1Array => [width, None, None, Some(self.array)],
+            ImageType::Dim2 => [width, height, None, None],
+            ImageType::Dim2Array => [width, height, None, Some(self.array)],
+            ImageType::Dim3 => [
+                Some(self.width_3d),
+                Some(self.height_3d),
+                Some(self.depth_3d),
+                None,
+            ],
+        }
+    }
+
+    /// What all types have that have such a size.
+    pub fn of_any(&self) -> [Option<u32>; 4] {
+        let all = ImageType::ALL.map(|image_type| self.of(image_type));
+        std::array::from_fn(|n| all.iter().filter_map(|limits| limits[n]).min())
+    }
+}
+
+/// Sizes that addresses and single-precision coordinates have room for, rounded to what is usual;
+/// how much memory there is decides before.
+const IMAGE_LIMITS: ImageLimits = ImageLimits {
+    width_2d: 32768,
+    height_2d: 32768,
+    width_3d: 16384,
+    height_3d: 16384,
+    depth_3d: 16384,
+    buffer: 1 << 27,
+    array: 16384,
+};
 
 /// How a device is divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,6 +167,17 @@ pub struct Device {
     pub max_named_barrier_count: u32,
     pub max_global_variable_size: usize,
     pub image_support: bool,
+    pub image_limits: ImageLimits,
+    /// Images among the arguments of a kernel: those that are only read, those that are only
+    /// written, and those that are both.
+    pub max_read_image_args: u32,
+    pub max_write_image_args: u32,
+    pub max_read_write_image_args: u32,
+    /// In a kernel.
+    pub max_samplers: u32,
+    /// Of images made from buffers, in texels.
+    pub image_pitch_alignment: u32,
+    pub image_base_address_alignment: u32,
     pub pipe_support: bool,
     /// Pipes among the arguments of a kernel.
     pub max_pipe_args: u32,
@@ -302,7 +367,16 @@ impl Device {
             // Each takes twelve bytes of work-group memory; this leaves most of that to others.
             max_named_barrier_count: 1024,
             max_global_variable_size: MAX_GLOBAL_VARIABLE_SIZE,
-            image_support: false,
+            image_support: true,
+            image_limits: IMAGE_LIMITS,
+            // Images and samplers are arguments like others, so that these are round numbers that
+            // the parameters of a kernel have room for.
+            max_read_image_args: 128,
+            max_write_image_args: 128,
+            max_read_write_image_args: 128,
+            max_samplers: 32,
+            image_pitch_alignment: 1,
+            image_base_address_alignment: 1,
             pipe_support: true,
             // All arguments could be pipes, a reservation takes nothing but its packets, and a
             // packet may be as large as there is memory: these are round numbers that are larger

@@ -198,6 +198,11 @@ impl Code {
         self.compiled.as_ref().map_or("", |kernel| kernel.name())
     }
 
+    /// The line of the source that so many bytes into the machine code are of, if it is known.
+    pub(crate) fn line(&self, offset: usize) -> Option<&str> {
+        self.compiled.as_ref()?.line(offset)
+    }
+
     /// Bytes of scratch memory for groups of `local_size` with `local_mem_size` bytes of work-group
     /// memory.
     pub(crate) fn scratch_size(&self, local_size: [u64; 3], local_mem_size: u64) -> u64 {

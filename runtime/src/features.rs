@@ -6,8 +6,7 @@
 
 use opencl_sys::{version_major, version_minor};
 
-use crate::frontend::DeviceFeatures;
-use crate::version::NameVersion;
+use crate::version::{NameVersion, OPENCL_NUMERIC_VERSION};
 
 /// Where an extension is listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,6 +74,10 @@ const EXTENSIONS: &[Extension] = &[
         "clRetainDeviceEXT",
     ]),
     row(Device, "cl_ext_float_atomics", 1, 0),
+    row(Device, "cl_ext_image_from_buffer", 1, 0),
+    row(Device, "cl_ext_image_requirements_info", 0, 5).with(&["clGetImageRequirementsInfoEXT"]),
+    row(Device, "cl_ext_image_unorm_int_2_101010", 1, 0),
+    row(Device, "cl_ext_image_unsigned_10x6_12x4_14x2", 1, 0),
     row(Device, "cl_ext_immutable_memory_objects", 1, 0),
     row(Device, "cl_ext_migrate_memobject", 1, 0).with(&["clEnqueueMigrateMemObjectEXT"]),
     row(Device, "cl_intel_create_buffer_with_properties", 1, 0)
@@ -106,6 +109,7 @@ const EXTENSIONS: &[Extension] = &[
         "clSetKernelArgMemPointerINTEL",
         "clSharedMemAllocINTEL",
     ]),
+    row(Device, "cl_khr_3d_image_writes", 1, 0),
     row(Device, "cl_khr_async_work_group_copy_fence", 1, 0),
     row(Device, "cl_khr_byte_addressable_store", 1, 0),
     row(Device, "cl_khr_command_buffer", 0, 9).patch(8).with(&[
@@ -135,6 +139,7 @@ const EXTENSIONS: &[Extension] = &[
         .with(&["clGetMutableCommandInfoKHR", "clUpdateMutableCommandsKHR"]),
     row(Device, "cl_khr_create_command_queue", 1, 0)
         .with(&["clCreateCommandQueueWithPropertiesKHR"]),
+    row(Device, "cl_khr_depth_images", 1, 0),
     row(Device, "cl_khr_device_uuid", 1, 0),
     row(Device, "cl_khr_expect_assume", 1, 0),
     row(Device, "cl_khr_extended_async_copies", 1, 0),
@@ -157,6 +162,7 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_global_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_global_int32_extended_atomics", 1, 0),
     row(Device, "cl_khr_il_program", 1, 0).with(&["clCreateProgramWithILKHR"]),
+    row(Device, "cl_khr_image2d_from_buffer", 1, 0),
     row(Device, "cl_khr_initialize_memory", 1, 0),
     row(Device, "cl_khr_int64_base_atomics", 1, 0),
     row(Device, "cl_khr_int64_extended_atomics", 1, 0),
@@ -164,6 +170,8 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_kernel_clock", 1, 0),
     row(Device, "cl_khr_local_int32_base_atomics", 1, 0),
     row(Device, "cl_khr_local_int32_extended_atomics", 1, 0),
+    row(Device, "cl_khr_mipmap_image", 1, 0),
+    row(Device, "cl_khr_mipmap_image_writes", 1, 0),
     row(Device, "cl_khr_priority_hints", 1, 0),
     row(Device, "cl_khr_select_fprounding_mode", 1, 0),
     row(Device, "cl_khr_semaphore", 1, 0).with(&[
@@ -177,6 +185,7 @@ const EXTENSIONS: &[Extension] = &[
     row(Device, "cl_khr_spirv_linkonce_odr", 1, 0),
     row(Device, "cl_khr_spirv_no_integer_wrap_decoration", 1, 0),
     row(Device, "cl_khr_spirv_queries", 1, 0),
+    row(Device, "cl_khr_srgb_image_writes", 1, 0),
     row(Device, "cl_khr_subgroup_ballot", 1, 0),
     row(Device, "cl_khr_subgroup_clustered_reduce", 1, 0),
     row(Device, "cl_khr_subgroup_extended_types", 1, 0),
@@ -203,6 +212,7 @@ const EXTENSIONS: &[Extension] = &[
 
 /// Optional features of OpenCL C 3.0. OpenCL C Specification, "Features".
 const OPENCL_C_FEATURES: &[NameVersion] = &[
+    NameVersion::new("__opencl_c_3d_image_writes", 3, 0, 0),
     NameVersion::new("__opencl_c_atomic_order_acq_rel", 3, 0, 0),
     NameVersion::new("__opencl_c_atomic_order_seq_cst", 3, 0, 0),
     NameVersion::new("__opencl_c_atomic_scope_all_devices", 3, 0, 0),
@@ -210,18 +220,20 @@ const OPENCL_C_FEATURES: &[NameVersion] = &[
     NameVersion::new("__opencl_c_device_enqueue", 3, 0, 0),
     NameVersion::new("__opencl_c_fp64", 3, 0, 0),
     NameVersion::new("__opencl_c_generic_address_space", 3, 0, 0),
+    NameVersion::new("__opencl_c_images", 3, 0, 0),
     NameVersion::new("__opencl_c_int64", 3, 0, 0),
     NameVersion::new("__opencl_c_kernel_clock_scope_device", 3, 0, 0),
     NameVersion::new("__opencl_c_kernel_clock_scope_sub_group", 3, 0, 0),
     NameVersion::new("__opencl_c_kernel_clock_scope_work_group", 3, 0, 0),
     NameVersion::new("__opencl_c_pipes", 3, 0, 0),
     NameVersion::new("__opencl_c_program_scope_global_variables", 3, 0, 0),
+    NameVersion::new("__opencl_c_read_write_images", 3, 0, 0),
     NameVersion::new("__opencl_c_subgroups", 3, 0, 0),
     NameVersion::new("__opencl_c_work_group_collective_functions", 3, 0, 0),
 ];
 
 /// Optional features that an extension of OpenCL C adds: `cl_ext_float_atomics`, "New OpenCL C
-/// Feature Names"; `cl_khr_integer_dot_product`.
+/// Feature Names"; `cl_khr_integer_dot_product`; those of formats of images.
 const EXTENSION_FEATURES: &[&str] = &[
     "__opencl_c_ext_fp32_global_atomic_add",
     "__opencl_c_ext_fp32_global_atomic_min_max",
@@ -231,6 +243,8 @@ const EXTENSION_FEATURES: &[&str] = &[
     "__opencl_c_ext_fp64_global_atomic_min_max",
     "__opencl_c_ext_fp64_local_atomic_add",
     "__opencl_c_ext_fp64_local_atomic_min_max",
+    "__opencl_c_ext_image_unorm_int_2_101010",
+    "__opencl_c_ext_image_unsigned_10x6_12x4_14x2",
     "__opencl_c_integer_dot_product_input_4x8bit",
     "__opencl_c_integer_dot_product_input_4x8bit_packed",
 ];
@@ -245,12 +259,13 @@ const HALF_FEATURES: &[&str] = &[
     "__opencl_c_ext_fp16_local_atomic_min_max",
 ];
 
-/// Versions of OpenCL C that are supported in full. `-cl-std=CL2.0` is taken too, but 2.0 has no
-/// optional features, and some of what it requires is not there.
+/// Versions of OpenCL C that are supported. 2.0 requires what are optional features of 3.0, all of
+/// which are there.
 const OPENCL_C_VERSIONS: &[NameVersion] = &[
     NameVersion::new("OpenCL C", 1, 0, 0),
     NameVersion::new("OpenCL C", 1, 1, 0),
     NameVersion::new("OpenCL C", 1, 2, 0),
+    NameVersion::new("OpenCL C", 2, 0, 0),
     NameVersion::new("OpenCL C", 3, 0, 0),
     NameVersion::new("OpenCL C", 3, 1, 0),
 ];
@@ -334,10 +349,11 @@ pub(crate) fn il_version_string() -> String {
     names.join(" ")
 }
 
-/// The same table as the preprocessor of OpenCL C programs needs it.
-pub(crate) fn for_compiler() -> DeviceFeatures {
-    DeviceFeatures {
-        version: 300,
+/// The same table as compilers of programs need it.
+pub(crate) fn for_compiler() -> brolga_opencl_c::Device {
+    let version = OPENCL_NUMERIC_VERSION;
+    brolga_opencl_c::Device {
+        version: version_major(version) * 100 + version_minor(version) * 10,
         extensions: device_extensions().map(|e| e.name.to_owned()).collect(),
         features: opencl_c_features()
             .iter()

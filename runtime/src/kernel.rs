@@ -1,11 +1,13 @@
 //! Kernel objects: the values of their arguments, captured when a launch is enqueued.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::{Arc, Weak};
 
 use brolga_compiler::abi::SCRATCH_ALIGN;
-use brolga_compiler::{AddressSpace, ArgInfo, ArgKind, KernelInfo};
+use brolga_compiler::{AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo};
+use opencl_sys::*;
 use parking_lot::Mutex;
 
 use crate::command::RetainedResources;
@@ -15,7 +17,9 @@ use crate::error::{CLResult, ClError};
 use crate::executable::Executable;
 use crate::launch::{ArgBlock, LaunchWork};
 use crate::memory::buffer::Buffer;
+use crate::memory::image::Image;
 use crate::memory::pipe::Pipe;
+use crate::memory::sampler::Sampler;
 use crate::ndrange::{self, Limits};
 use crate::on_device::{LaunchTree, Spawner};
 use crate::program::Program;
@@ -43,7 +47,7 @@ enum Bound {
     /// Bytes, an SVM pointer or null: all in the block.
     Value,
     /// Kernels do not retain memory objects ("Setting Kernel Arguments").
-    Buffer(Weak<Buffer>),
+    Object(Weak<dyn Any + Send + Sync>),
     /// Bytes of work-group memory.
     Local(u64),
 }
@@ -200,7 +204,7 @@ impl Kernel {
         let (address, bound) = match buffer {
             Some(buffer) => (
                 buffer.as_ptr() as u64,
-                Bound::Buffer(Arc::downgrade(buffer)),
+                Bound::Object(Arc::downgrade(buffer) as _),
             ),
             None => (0, Bound::Value),
         };
@@ -224,8 +228,60 @@ impl Kernel {
             return Err(ClError::INVALID_MEM_OBJECT);
         }
         let address = memory.as_ptr() as u64;
-        let bound = Bound::Buffer(Arc::downgrade(memory));
+        let bound = Bound::Object(Arc::downgrade(memory) as _);
         self.set(index, arg, &address.to_le_bytes(), bound);
+        Ok(())
+    }
+
+    /// Sets an image.
+    ///
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else,
+    /// images of another type, or for other accesses than the image is; `CL_INVALID_MEM_OBJECT` for
+    /// an image of another context.
+    pub fn set_arg_image(&self, index: u32, image: &Arc<Image>) -> CLResult<()> {
+        let arg = self.arg(index)?;
+        if arg.kind != ArgKind::Image(image.as_arg()) {
+            return Err(ClError::INVALID_ARG_VALUE);
+        }
+        // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified
+        // arg_value is not a valid memory object.
+        if !Arc::ptr_eq(image.context(), self.context()) {
+            return Err(ClError::INVALID_MEM_OBJECT);
+        }
+        // CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier
+        // and arg_value points to an image object created with the memory flag CL_MEM_WRITE_ONLY;
+        // the write_only qualifier, CL_MEM_READ_ONLY or CL_MEM_IMMUTABLE_EXT. What is never to
+        // change is not for the read_write qualifier either.
+        let unfit = match arg.access {
+            AccessQualifier::None | AccessQualifier::ReadOnly => CL_MEM_WRITE_ONLY,
+            AccessQualifier::WriteOnly => CL_MEM_READ_ONLY | CL_MEM_IMMUTABLE_EXT,
+            AccessQualifier::ReadWrite => CL_MEM_IMMUTABLE_EXT,
+        };
+        if image.memory().flags() & unfit != 0 {
+            return Err(ClError::INVALID_ARG_VALUE);
+        }
+        let address = image.descriptor_address();
+        let bound = Bound::Object(Arc::downgrade(image) as _);
+        self.set(index, arg, &address.to_le_bytes(), bound);
+        Ok(())
+    }
+
+    /// Sets a sampler.
+    ///
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
+    /// `CL_INVALID_SAMPLER` for a sampler of another context.
+    pub fn set_arg_sampler(&self, index: u32, sampler: &Sampler) -> CLResult<()> {
+        let arg = self.arg(index)?;
+        if arg.kind != ArgKind::Sampler {
+            return Err(ClError::INVALID_ARG_VALUE);
+        }
+        // CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified
+        // arg_value is not a valid sampler object.
+        if !Arc::ptr_eq(sampler.context(), self.context()) {
+            return Err(ClError::INVALID_SAMPLER);
+        }
+        let number = u64::from(sampler.bits());
+        self.set(index, arg, &number.to_le_bytes(), Bound::Value);
         Ok(())
     }
 
@@ -369,9 +425,9 @@ impl Kernel {
                     // CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set
                     // ("Executing Kernels").
                     Bound::Unset => return Err(ClError::INVALID_KERNEL_ARGS),
-                    Bound::Buffer(buffer) => {
+                    Bound::Object(object) => {
                         // Released since it was set: as good as not set.
-                        retained.push(buffer.upgrade().ok_or(ClError::INVALID_KERNEL_ARGS)?);
+                        retained.push(object.upgrade().ok_or(ClError::INVALID_KERNEL_ARGS)?);
                     }
                     Bound::Value | Bound::Local(_) => {}
                 }

@@ -170,7 +170,9 @@ impl LaunchWork {
             Ok(()) if !failed => Ok(()),
             Err(ExitReason::Terminated) => Err(ClError::CONTEXT_TERMINATED),
             Err(ExitReason::Fault(fault)) => {
-                self.tell(&format!("kernel `{}` {fault}", self.code.name()));
+                let line = fault.offset().and_then(|offset| self.code.line(offset));
+                let line = line.map_or(String::new(), |line| format!(", at {line}"));
+                self.tell(&format!("kernel `{}` {fault}{line}", self.code.name()));
                 Err(ClError::OUT_OF_RESOURCES)
             }
             Ok(()) | Err(ExitReason::Left) => Err(ClError::OUT_OF_RESOURCES),

@@ -8,7 +8,7 @@
 //! platform, device, partition    what there is, as a whole and in parts
 //! features, topology, version    what the device says of itself, from tables and from the machine
 //! context                        what everything else belongs to
-//! memory/                        buffers, pipes, memory used by address, rectangles, transfers
+//! memory/                        buffers, images, pipes, memory used by address, transfers
 //! program/, executable           source, IL or binary -> built program -> code
 //! kernel                         a kernel with its arguments
 //! ndrange, launch                a launch checked, its local size chosen; the launch as work
@@ -21,7 +21,7 @@
 //! sleep, futex                   threads that wait, and how none is forgotten
 //! fault/                         kernels that fault, or are terminated
 //! printf_sink, printf            what kernels print
-//! frontend/, spirv, binary       OpenCL C to SPIR-V; modules; program binaries
+//! frontend/, spirv, binary       source to SPIR-V; modules; program binaries
 //! clock, trace/                  time stamps; a record of what happened
 //! destructors, weak_list, error  callbacks of objects, lists of objects, error codes
 //! ```
@@ -73,14 +73,16 @@ mod weak_list;
 pub use command_buffer::{CommandBuffer, RecordingSite, SyncPoint};
 pub use context::Context;
 pub use device::Device;
-pub use enqueue::{SvmFreeCallback, VariableRegion};
+pub use enqueue::{HostTexels, ImageOrigin, SvmFreeCallback, VariableRegion};
 pub use error::{CLResult, ClError};
 pub use event::Event;
 pub use kernel::Kernel;
 pub use memory::buffer::Buffer;
 pub use memory::host::HostPtr;
+pub use memory::image::Image;
 pub use memory::pipe::Pipe;
 pub use memory::rect::RectSide;
+pub use memory::sampler::Sampler;
 pub use platform::Platform;
 pub use program::Program;
 pub use queue::Queue;

@@ -8,13 +8,10 @@ pub(crate) const HEADER: usize = 5;
 /// Class", "Decoration" and "Linkage Type".
 pub(crate) mod op {
     pub const UNDEF: u32 = 1;
-    pub const NAME: u32 = 5;
-    pub const EXT_INST_IMPORT: u32 = 11;
-    pub const EXT_INST: u32 = 12;
-    pub const TYPE_BOOL: u32 = 20;
-    pub const TYPE_INT: u32 = 21;
-    pub const TYPE_FLOAT: u32 = 22;
-    pub const TYPE_VECTOR: u32 = 23;
+    #[cfg(test)]
+    pub const STRING: u32 = 7;
+    #[cfg(test)]
+    pub const LINE: u32 = 8;
     pub const TYPE_POINTER: u32 = 32;
     pub const FIRST_TYPE: u32 = 19;
     pub const LAST_TYPE: u32 = 39;
@@ -25,16 +22,9 @@ pub(crate) mod op {
     pub const SPEC_CONSTANT_TRUE: u32 = 48;
     pub const SPEC_CONSTANT_FALSE: u32 = 49;
     pub const SPEC_CONSTANT: u32 = 50;
-    pub const SPEC_CONSTANT_OP: u32 = 52;
     pub const FUNCTION: u32 = 54;
     pub const VARIABLE: u32 = 59;
     pub const DECORATE: u32 = 71;
-    pub const U_CONVERT: u32 = 113;
-    pub const S_CONVERT: u32 = 114;
-    pub const F_CONVERT: u32 = 115;
-    pub const DOT: u32 = 148;
-    pub const ANY: u32 = 154;
-    pub const ALL: u32 = 155;
     pub const UNTYPED_VARIABLE: u32 = 4418;
 
     pub const FUNCTION_CLASS: u32 = 7;
@@ -102,17 +92,13 @@ pub(crate) fn string(operands: &[u32]) -> String {
 }
 
 /// A string as operand words.
+#[cfg(test)]
 pub(crate) fn literal(text: &str) -> impl Iterator<Item = u32> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize((bytes.len() / 4 + 1) * 4, 0);
-    (0..bytes.len() / 4).map(move |i| {
-        u32::from_le_bytes([
-            bytes[4 * i],
-            bytes[4 * i + 1],
-            bytes[4 * i + 2],
-            bytes[4 * i + 3],
-        ])
-    })
+    let (quads, _) = bytes.as_chunks::<4>();
+    let words: Vec<u32> = quads.iter().map(|quad| u32::from_le_bytes(*quad)).collect();
+    words.into_iter()
 }
 
 #[cfg(test)]

@@ -55,18 +55,6 @@ fn on_device(context: &Arc<Context>) -> Arc<Queue> {
     .unwrap()
 }
 
-fn build(context: &Arc<Context>) -> Option<Arc<Program>> {
-    let program = Program::from_source(context, SOURCE.to_owned()).unwrap();
-    match program.build("-cl-std=CL3.0", None) {
-        Ok(()) => Some(program),
-        Err(ClError::COMPILER_NOT_AVAILABLE) => {
-            eprintln!("no OpenCL C compiler: {}", program.build_info().log);
-            None
-        }
-        Err(error) => panic!("{error}: {}", program.build_info().log),
-    }
-}
-
 /// Runs a kernel with one work-item; its status, and the two numbers that it left.
 fn run(queue: &Arc<Queue>, program: &Arc<Program>, name: &str) -> (i32, Vec<u32>) {
     let out = Buffer::new(queue.context(), 0, 8, HostPtr::null(), Vec::new()).unwrap();
@@ -82,9 +70,7 @@ fn run(queue: &Arc<Queue>, program: &Arc<Program>, name: &str) -> (i32, Vec<u32>
 #[test]
 fn many_threads_enqueue_trees_of_launches() {
     let context = context();
-    let Some(program) = build(&context) else {
-        return;
-    };
+    let program = built(&context, SOURCE, "-cl-std=CL3.0");
     let on_device = on_device(&context);
     std::thread::scope(|scope| {
         for thread in 0..16 {
@@ -120,9 +106,7 @@ fn many_threads_enqueue_trees_of_launches() {
 #[test]
 fn without_a_default_queue_nothing_is_enqueued() {
     let context = context();
-    let Some(program) = build(&context) else {
-        return;
-    };
+    let program = built(&context, SOURCE, "-cl-std=CL3.0");
     let queue = queue(&context);
     assert_eq!(run(&queue, &program, "trees"), (CL_COMPLETE, vec![1, 0]));
     // A default queue that is gone is none.

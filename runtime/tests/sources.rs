@@ -1,32 +1,29 @@
-//! OpenCL C through the front end to results: plain uses of the language that have gone wrong.
-//!
-//! Where no OpenCL C compiler is installed the tests say so and pass.
+//! Source through the front end to results: plain uses of OpenCL C that have gone wrong, and C++
+//! for OpenCL.
 
-use brolga_runtime::{ClError, Program};
+use std::sync::Arc;
+
+use brolga_runtime::{ClError, Context, Program};
 use brolga_runtime_testing::*;
 
 /// Runs the kernel `k` of the source in one work-group of `items` with one buffer of 64 words that
-/// are 0, 1, 2, ... and gives what it leaves there; `None` when no compiler is installed.
-fn run(source: &str, items: usize) -> Option<Vec<u32>> {
+/// are 0, 1, 2, ... and gives what it leaves there.
+fn run(source: &str, items: usize) -> Vec<u32> {
     let context = context();
-    let queue = queue(&context);
-    let program = Program::from_source(&context, source.to_owned()).unwrap();
-    match program.build("-cl-std=CL1.2", None) {
-        Ok(()) => {}
-        Err(ClError::COMPILER_NOT_AVAILABLE) => {
-            eprintln!("no OpenCL C compiler: {}", program.build_info().log);
-            return None;
-        }
-        Err(error) => panic!("{error}: {}", program.build_info().log),
-    }
+    let program = built(&context, source, "-cl-std=CL1.2");
+    run_program(&context, &program, items)
+}
+
+fn run_program(context: &Arc<Context>, program: &Arc<Program>, items: usize) -> Vec<u32> {
+    let queue = queue(context);
     let counting: Vec<u32> = (0..64).collect();
-    let buffer = buffer(&context, &counting);
+    let buffer = buffer(context, &counting);
     let kernel = program.kernel("k").unwrap();
     kernel.set_arg_buffer(0, Some(&buffer)).unwrap();
     queue
         .enqueue_nd_range(&kernel, 1, None, Some(&[items]), Some(&[items]), &[])
         .unwrap();
-    Some(words(&queue, &buffer))
+    words(&queue, &buffer)
 }
 
 #[test]
@@ -42,9 +39,8 @@ fn a_zero_stored_to_local_memory_is_there_in_every_group() {
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }";
-    if let Some(out) = run(source, 16) {
-        assert_eq!(out[..16], [16; 16]);
-    }
+    let out = run(source, 16);
+    assert_eq!(out[..16], [16; 16]);
 }
 
 #[test]
@@ -60,9 +56,8 @@ fn nested_initialisers_of_private_variables() {
             o[3] = (int)s.inner[1].values.x; o[4] = s.rest[0]; o[5] = s.rest[i];
             o[6] = table[i + 1][i]; o[7] = table[i][0];
         }";
-    if let Some(out) = run(source, 1) {
-        assert_eq!(out[..8], [7, 3, 3, 0, 0, 5, 6, 3]);
-    }
+    let out = run(source, 1);
+    assert_eq!(out[..8], [7, 3, 3, 0, 0, 5, 6, 3]);
 }
 
 #[test]
@@ -74,9 +69,8 @@ fn tables_of_pointers_to_private_arrays() {
         for (int i = 0; i < 4; i++) { *tab[i] += 1000; o[i] = *tab[i]; }
         o[4] = a[0]; o[5] = b[4];
     }";
-    if let Some(out) = run(source, 1) {
-        assert_eq!(out[..6], [1100, 1200, 1104, 1204, 1100, 1204]);
-    }
+    let out = run(source, 1);
+    assert_eq!(out[..6], [1100, 1200, 1104, 1204, 1100, 1204]);
 }
 
 #[test]
@@ -89,10 +83,9 @@ fn arrays_of_events() {
         wait_group_events(2, e);
         o[32 + get_local_id(0)] = l[0][get_local_id(0)] + l[1][get_local_id(0)];
     }";
-    if let Some(out) = run(source, 16) {
-        let expected: Vec<u32> = (0..16).map(|i| 16 + 2 * i).collect();
-        assert_eq!(out[32..48], expected);
-    }
+    let out = run(source, 16);
+    let expected: Vec<u32> = (0..16).map(|i| 16 + 2 * i).collect();
+    assert_eq!(out[32..48], expected);
 }
 
 #[test]
@@ -107,7 +100,33 @@ fn alignment_beyond_that_of_any_type() {
         o[0] = (int)((size_t)x % 128); o[1] = (int)((size_t)y % 128);
         o[2] = (int)x[4] + y[3] + odd;
     }";
-    if let Some(out) = run(source, 1) {
-        assert_eq!(out[..3], [0, 0, 10]);
+    let out = run(source, 1);
+    assert_eq!(out[..3], [0, 0, 10]);
+}
+
+/// The compiler of C++ for OpenCL need not be there; then the log says what it is.
+#[test]
+fn templates_and_classes_of_cpp_for_opencl() {
+    let context = context();
+    let source = "
+        struct Counter {
+            int value;
+            Counter(int first) : value(first) {}
+            Counter &operator+=(int more) { value += more; return *this; }
+        };
+        template <typename T> T twice(T x) { return x + x; }
+        kernel void k(global int *o) {
+            Counter counter(o[5]);
+            counter += twice(o[2]);
+            o[0] = counter.value;
+        }";
+    let program = Program::from_source(&context, source.to_owned()).unwrap();
+    if let Err(error) = program.build("-cl-std=CLC++2021", None) {
+        let log = program.build_info().log;
+        assert_eq!(error, ClError::BUILD_PROGRAM_FAILURE);
+        assert!(log.contains("clang-15 and llvm-spirv-15"), "{log}");
+        eprintln!("skipped: {log}");
+        return;
     }
+    assert_eq!(run_program(&context, &program, 1)[0], 9);
 }

@@ -3,11 +3,9 @@
 //!
 //! Where no OpenCL C compiler is installed the tests say so and pass.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use brolga_runtime::{Buffer, ClError, Context, HostPtr, Program, Queue, VariableRegion};
+use brolga_runtime::{Buffer, ClError, HostPtr, Program, Queue, VariableRegion};
 use brolga_runtime_testing::*;
 
 const SOURCE: &str = "
@@ -35,19 +33,6 @@ kernel void count(global int *out) {
 
 const BEFORE: [u32; 12] = [5, 0, 5, 1, 97, 4, 5, 30, 8, 0, 100, 7];
 
-/// Builds the source; `None` when no compiler is installed.
-fn build(context: &Arc<Context>, source: &str) -> Option<Arc<Program>> {
-    let program = Program::from_source(context, source.to_owned()).unwrap();
-    match program.build("-cl-std=CL3.0", None) {
-        Ok(()) => Some(program),
-        Err(ClError::COMPILER_NOT_AVAILABLE) => {
-            eprintln!("no OpenCL C compiler: {}", program.build_info().log);
-            None
-        }
-        Err(error) => panic!("{error}: {}", program.build_info().log),
-    }
-}
-
 /// Runs a kernel with a buffer of 12 words.
 fn run(queue: &Arc<Queue>, program: &Arc<Program>, name: &str, items: usize) -> Vec<u32> {
     let out = Buffer::new(queue.context(), 0, 48, HostPtr::null(), Vec::new()).unwrap();
@@ -63,9 +48,7 @@ fn run(queue: &Arc<Queue>, program: &Arc<Program>, name: &str, items: usize) -> 
 fn variables_persist_across_launches_and_kernels() {
     let context = context();
     let queue = queue(&context);
-    let Some(program) = build(&context, SOURCE) else {
-        return;
-    };
+    let program = built(&context, SOURCE, "-cl-std=CL3.0");
     // counter, plain, cursor, nowhere, the records, wide, hits and two static locals.
     let size = program.build_info().global_variable_total_size;
     assert!(size >= 4 + 4 + 8 + 8 + 2 * 32 + 32 + 4 + 4 + 4, "{size}");
@@ -82,9 +65,8 @@ fn variables_persist_across_launches_and_kernels() {
 fn every_program_has_its_own_variables() {
     let context = context();
     let queue = queue(&context);
-    let (Some(one), Some(other)) = (build(&context, SOURCE), build(&context, SOURCE)) else {
-        return;
-    };
+    let build = || built(&context, SOURCE, "-cl-std=CL3.0");
+    let (one, other) = (build(), build());
     run(&queue, &one, "count", 10);
     assert_eq!(run(&queue, &other, "read", 1), BEFORE);
     assert_eq!(run(&queue, &one, "read", 1)[9], 10);
@@ -97,9 +79,7 @@ fn every_program_has_its_own_variables() {
 fn variables_live_as_long_as_a_kernel() {
     let context = context();
     let queue = queue(&context);
-    let Some(program) = build(&context, SOURCE) else {
-        return;
-    };
+    let program = built(&context, SOURCE, "-cl-std=CL3.0");
     run(&queue, &program, "count", 3);
     let kernel = program.kernel("read").unwrap();
     drop(program);
@@ -120,22 +100,15 @@ fn linked_modules_share_variables() {
     let queue = queue(&context);
     let compile = |source: &str| {
         let program = Program::from_source(&context, source.to_owned()).unwrap();
-        match program.compile("-cl-std=CL3.0", &[], None) {
-            Ok(()) => Some(program),
-            Err(ClError::COMPILER_NOT_AVAILABLE) => None,
-            Err(error) => panic!("{error}: {}", program.build_info().log),
-        }
+        let compiled = program.compile("-cl-std=CL3.0", &[], None);
+        assert!(compiled.is_ok(), "{}", program.build_info().log);
+        program
     };
     let writer = "extern global int shared; int get(void);
         kernel void write(global int *out) { shared += 5; out[0] = get(); }";
     let reader = "extern global int shared; kernel void read(global int *out) { out[0] = shared; }";
-    let (Some(writer), Some(reader), Some(definition)) = (
-        compile(writer),
-        compile(reader),
-        compile("int shared = 37; int get(void) { return shared; }"),
-    ) else {
-        return;
-    };
+    let (writer, reader) = (compile(writer), compile(reader));
+    let definition = compile("int shared = 37; int get(void) { return shared; }");
     let link = |options: &str, parts: &[&Arc<Program>]| {
         let parts: Vec<_> = parts.iter().map(|&part| Arc::clone(part)).collect();
         let (program, result) = Program::link(&context, options, &parts, None);
@@ -173,7 +146,7 @@ fn linked_modules_share_variables() {
         &[&definition, &reader, &library],
         "is exported a second time: by module 0, and by module 2",
     );
-    let wrong = compile("float shared = 1;").unwrap();
+    let wrong = compile("float shared = 1;");
     fails(
         &[&reader, &wrong],
         "\"shared\" is imported by module 0 with another type than module 1 exports it with",
@@ -249,26 +222,8 @@ fn initializers_run_first_and_finalizers_last() {
     drop(kernel);
     assert_eq!(words(&queue, &out), [7]);
 
-    let plain = Program::from_source(&context, SOURCE.to_owned()).unwrap();
-    if plain.build("-cl-std=CL3.0", None).is_ok() {
-        assert_eq!(plain.scope_ctors_and_dtors(), Ok((false, false)));
-    }
-}
-
-/// The module that `spirv-as` makes of a text.
-fn assemble(text: &str) -> Vec<u8> {
-    let mut child = Command::new("spirv-as")
-        .args(["-o", "-", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("this test needs spirv-as (package spirv-tools)");
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(text.as_bytes()).unwrap();
-    drop(stdin);
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
-    output.stdout
+    let plain = built(&context, SOURCE, "-cl-std=CL3.0");
+    assert_eq!(plain.scope_ctors_and_dtors(), Ok((false, false)));
 }
 
 /// Two variables that the host may name, one that is exported and that no kernel uses, and one that

@@ -11,12 +11,11 @@
 //! disagree is shrunk and written as a file test to `fuzz-failures/`; a module that the compiler
 //! did not survive is written there as it was.
 //!
-//! - `parent.rs`: children, time limits, findings. Open it first. `shrink.rs`: making a kernel
-//!   small.
-//! - What kernels and modules there are, and what is asked of them, is in `../../testing`, which
-//!   the tests share.
+//! - `findings.rs`: what is done with what is found. `shrink.rs`: making a kernel small.
+//! - What kernels and modules there are, what is asked of them, and the child processes, are in
+//!   `../../testing`, which the tests share.
 
-mod parent;
+mod findings;
 mod shrink;
 
 use std::io::Write;
@@ -25,7 +24,7 @@ use std::process::ExitCode;
 use brolga_compiler::{BuildOptions, spirv};
 use brolga_compiler_testing::judge::{self, Verdict};
 use brolga_compiler_testing::modules::{corpus, mutate, valid};
-use brolga_compiler_testing::{assembly, kernels};
+use brolga_compiler_testing::{assembly, children, kernels};
 
 const USAGE: &str = "usage: fuzz kernels|spirv [--seed S] [--count N] [--jobs J]
        fuzz judge FILE.bir [--checked]
@@ -50,14 +49,17 @@ fn main() -> ExitCode {
     let count = option(&args, "--count", 1000);
     let jobs = option(&args, "--jobs", 2) as usize;
     match words.as_slice() {
-        ["kernels" | "spirv", ..] => parent::run(words[0], seed, count, jobs),
+        ["kernels" | "spirv", ..] => {
+            let found = children::run(words[0], seed, count, jobs);
+            findings::tell(words[0], &found)
+        }
         ["child-kernels", ..] => {
             for seed in seed..seed + count {
-                parent::announce(seed);
+                children::announce(seed);
                 match judge::judge(&kernels::test(seed), false) {
                     Verdict::Same => {}
-                    Verdict::Differs(why) => parent::report(seed, &why),
-                    Verdict::Invalid(why) => parent::report(seed, &format!("invalid: {why}")),
+                    Verdict::Differs(why) => children::report(seed, &why),
+                    Verdict::Invalid(why) => children::report(seed, &format!("invalid: {why}")),
                 }
             }
             ExitCode::SUCCESS
@@ -65,7 +67,7 @@ fn main() -> ExitCode {
         ["child-spirv", ..] => {
             let corpus = corpus::modules();
             for seed in seed..seed + count {
-                parent::announce(seed);
+                children::announce(seed);
                 let words = mutate::module(&corpus, seed);
                 let fate = if seed.is_multiple_of(mutate::BUILT) {
                     valid::judge(&words).map(|()| mutate::Fate::Compiled)
@@ -73,9 +75,9 @@ fn main() -> ExitCode {
                     mutate::survives(&words)
                 };
                 match fate {
-                    Ok(mutate::Fate::Compiled) => parent::accepted(),
+                    Ok(mutate::Fate::Compiled) => children::accepted(),
                     Ok(mutate::Fate::Refused) => {}
-                    Err(why) => parent::report(seed, &why),
+                    Err(why) => children::report(seed, &why),
                 }
             }
             ExitCode::SUCCESS
@@ -103,7 +105,7 @@ fn main() -> ExitCode {
         }
         ["shrink", file] => {
             let text = std::fs::read_to_string(file).expect("a readable file");
-            print!("{}", parent::shrunk(std::path::Path::new(file), &text));
+            print!("{}", findings::shrunk(std::path::Path::new(file), &text));
             ExitCode::SUCCESS
         }
         ["print", seed] => {

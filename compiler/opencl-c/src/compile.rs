@@ -79,6 +79,7 @@ pub fn compile(input: &Input<'_>, options: &Options, device: &Device) -> Compile
         device,
         &mut diags,
     );
+    drop(ast);
     let mut words = None;
     if !diags.has_errors() {
         let lines = options.debug_info.then_some(emit::Lines {

@@ -1,7 +1,6 @@
-//! OpenCL C source in, a checked program or diagnostics out. No LLVM, no child process.
+//! OpenCL C source in, a SPIR-V module or diagnostics out. No LLVM, no child process.
 //!
-//! What is here is the front half of a compiler from OpenCL C to SPIR-V. The driver does not use it
-//! yet: programs still go through clang. `brolga-clc` is the command line.
+//! The driver compiles programs with this; `brolga-clc` is the command line.
 //!
 //! ```text
 //! source, headers, options, device
@@ -11,7 +10,11 @@
 //!   -> parse/       tokens to a syntax tree (ast/); knows names only as far as C's grammar needs
 //!   -> sema/        declarations, types, overloads, constant evaluation: a typed tree (hir/)
 //!      builtins/    the table of built-in functions, which sema asks
+//!   -> emit/        SPIR-V
 //! ```
+//!
+//! `library.rs` makes a module of built-in functions, for modules that import them by their linked
+//! names, which `mangle/` reads and writes.
 //!
 //! Each arrow is a function from data to data, with a printer for what it returns. A place in the
 //! program is the number of a token ([`token::Loc`]) from the parser on; the token knows where it
@@ -30,6 +33,8 @@ pub mod emit;
 mod float;
 pub mod hir;
 pub mod lex;
+mod library;
+mod mangle;
 pub mod options;
 pub mod parse;
 pub mod pp;
@@ -41,4 +46,5 @@ pub mod token;
 pub mod types;
 
 pub use compile::{Checked, Compiled, Input, check, compile, preprocess};
+pub use library::{describe, library};
 pub use options::{Device, Options, Std};

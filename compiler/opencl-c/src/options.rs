@@ -1,5 +1,7 @@
 //! What is asked of a compilation, and what the device can do.
 
+use std::fmt;
+
 /// A version of OpenCL C.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Std {
@@ -39,6 +41,13 @@ impl Std {
     }
 }
 
+impl fmt::Display for Std {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.number();
+        write!(f, "CL{}.{}", number / 100, number / 10 % 10)
+    }
+}
+
 /// Options of a compilation. OpenCL API Specification, "Compiler Options".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -64,7 +73,6 @@ pub struct Options {
     pub debug_info: bool,
     pub fast_relaxed_math: bool,
     pub finite_math_only: bool,
-    pub denorms_are_zero: bool,
     pub uniform_work_group_size: bool,
     /// Nothing else is linked to the module: what is not a kernel is of nobody's interest.
     pub whole_program: bool,
@@ -89,7 +97,98 @@ pub struct Device {
     pub features: Vec<String>,
 }
 
+/// Extensions that change what a source may say.
+pub const EXTENSIONS: &[&str] = &[
+    "cl_ext_float_atomics",
+    "cl_intel_required_subgroup_size",
+    "cl_intel_subgroups",
+    "cl_intel_subgroups_char",
+    "cl_intel_subgroups_long",
+    "cl_intel_subgroups_short",
+    "cl_khr_3d_image_writes",
+    "cl_khr_async_work_group_copy_fence",
+    "cl_khr_byte_addressable_store",
+    "cl_khr_depth_images",
+    "cl_khr_device_enqueue_local_arg_types",
+    "cl_khr_expect_assume",
+    "cl_khr_extended_async_copies",
+    "cl_khr_extended_bit_ops",
+    "cl_khr_fp16",
+    "cl_khr_fp64",
+    "cl_khr_gl_msaa_sharing",
+    "cl_khr_global_int32_base_atomics",
+    "cl_khr_global_int32_extended_atomics",
+    "cl_khr_int64_base_atomics",
+    "cl_khr_int64_extended_atomics",
+    "cl_khr_integer_dot_product",
+    "cl_khr_kernel_clock",
+    "cl_khr_local_int32_base_atomics",
+    "cl_khr_local_int32_extended_atomics",
+    "cl_khr_mipmap_image",
+    "cl_khr_mipmap_image_writes",
+    "cl_khr_select_fprounding_mode",
+    "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_clustered_reduce",
+    "cl_khr_subgroup_extended_types",
+    "cl_khr_subgroup_named_barrier",
+    "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_non_uniform_vote",
+    "cl_khr_subgroup_rotate",
+    "cl_khr_subgroup_shuffle",
+    "cl_khr_subgroup_shuffle_relative",
+    "cl_khr_subgroups",
+    "cl_khr_work_group_uniform_arithmetic",
+];
+
+/// Optional features: OpenCL C Specification, "Features", and those of extensions.
+pub const FEATURES: &[&str] = &[
+    "__opencl_c_3d_image_writes",
+    "__opencl_c_atomic_order_acq_rel",
+    "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_atomic_scope_all_devices",
+    "__opencl_c_atomic_scope_device",
+    "__opencl_c_device_enqueue",
+    "__opencl_c_ext_fp16_global_atomic_add",
+    "__opencl_c_ext_fp16_global_atomic_load_store",
+    "__opencl_c_ext_fp16_global_atomic_min_max",
+    "__opencl_c_ext_fp16_local_atomic_add",
+    "__opencl_c_ext_fp16_local_atomic_load_store",
+    "__opencl_c_ext_fp16_local_atomic_min_max",
+    "__opencl_c_ext_fp32_global_atomic_add",
+    "__opencl_c_ext_fp32_global_atomic_min_max",
+    "__opencl_c_ext_fp32_local_atomic_add",
+    "__opencl_c_ext_fp32_local_atomic_min_max",
+    "__opencl_c_ext_fp64_global_atomic_add",
+    "__opencl_c_ext_fp64_global_atomic_min_max",
+    "__opencl_c_ext_fp64_local_atomic_add",
+    "__opencl_c_ext_fp64_local_atomic_min_max",
+    "__opencl_c_fp64",
+    "__opencl_c_generic_address_space",
+    "__opencl_c_images",
+    "__opencl_c_int64",
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed",
+    "__opencl_c_kernel_clock_scope_device",
+    "__opencl_c_kernel_clock_scope_sub_group",
+    "__opencl_c_kernel_clock_scope_work_group",
+    "__opencl_c_pipes",
+    "__opencl_c_program_scope_global_variables",
+    "__opencl_c_read_write_images",
+    "__opencl_c_subgroups",
+    "__opencl_c_work_group_collective_functions",
+];
+
 impl Device {
+    /// A device that has everything.
+    pub fn full() -> Device {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        Device {
+            version: 310,
+            extensions: owned(EXTENSIONS),
+            features: owned(FEATURES),
+        }
+    }
+
     /// Whether an extension or feature of this name is there.
     pub fn has(&self, name: &str) -> bool {
         let mut all = self.extensions.iter().chain(&self.features);

@@ -182,6 +182,8 @@ pub mod op {
     pub const LINE: u16 = 8;
     pub const LOAD: u16 = 61;
     pub const LOGICAL_EQUAL: u16 = 164;
+    pub const LOGICAL_OR: u16 = 166;
+    pub const LOGICAL_AND: u16 = 167;
     pub const LOGICAL_NOT: u16 = 168;
     pub const LOGICAL_NOT_EQUAL: u16 = 165;
     pub const LOOP_MERGE: u16 = 246;

@@ -221,6 +221,7 @@ predefined! {
     PIPE = "pipe",
     HALF = "half",
     VEC_STEP = "vec_step",
+    EXT_VECTOR_TYPE = "ext_vector_type",
     FUNC = "__func__",
     FUNCTION = "__FUNCTION__",
     PRETTY_FUNCTION = "__PRETTY_FUNCTION__",

@@ -77,8 +77,29 @@ pub struct TokenStream {
     /// Entry 0 stands for no expansion.
     pub expansions: Vec<Expansion>,
     pub pragmas: Vec<Pragma>,
+    pub roundings: Roundings,
     /// What each pragma says behind `#pragma`.
     pub pragma_texts: Vec<Symbol>,
+}
+
+/// The mode that `SELECT_ROUNDING_MODE` has put in force, by place: of tokens rather than
+/// statements, as the pragma may stand between any two.
+#[derive(Clone, Debug, Default)]
+pub struct Roundings {
+    /// The mode from a token on, in order of tokens.
+    changes: Vec<(Loc, Option<RoundingMode>)>,
+}
+
+impl Roundings {
+    pub fn change(&mut self, from: Loc, mode: Option<RoundingMode>) {
+        self.changes.push((from, mode));
+    }
+
+    /// The mode at a token; `None` where no pragma says any.
+    pub fn at(&self, loc: Loc) -> Option<RoundingMode> {
+        let begun = self.changes.partition_point(|&(from, _)| from <= loc);
+        self.changes[..begun].last()?.1
+    }
 }
 
 /// A `#pragma` (or `_Pragma`) that means something to later stages, with where it is.
@@ -88,7 +109,8 @@ pub enum Pragma {
     FpContract(Option<bool>),
     /// `#pragma OPENCL EXTENSION name : behaviour`, checked against what the device has.
     Extension { name: Symbol, enable: bool },
-    /// `#pragma OPENCL SELECT_ROUNDING_MODE rte|rtz|rtp|rtn`.
+    /// `#pragma OPENCL SELECT_ROUNDING_MODE rte|rtz|rtp|rtn`. The parser does not see it: what it
+    /// means is in [`Roundings`].
     RoundingMode(RoundingMode),
     /// `#pragma unroll`, `#pragma unroll N`, `#pragma nounroll`, `#pragma clang loop unroll(..)`,
     /// `#pragma GCC unroll N`.
@@ -105,6 +127,18 @@ pub enum RoundingMode {
     ToZero,
     ToPositive,
     ToNegative,
+}
+
+impl RoundingMode {
+    /// As SPIR-V numbers it: "FP Rounding Mode".
+    pub fn number(self) -> u32 {
+        match self {
+            RoundingMode::ToEven => 0,
+            RoundingMode::ToZero => 1,
+            RoundingMode::ToPositive => 2,
+            RoundingMode::ToNegative => 3,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 //!
 //! Comments in the file say what is done with it and what must come of it:
 //!
-//! - `// RUN: preprocess` writes the preprocessed text without line markers, `// RUN: print-hir` the
-//!   typed tree, `// RUN: check` looks for errors only, `// RUN: execute` compiles, and runs kernels
-//!   in all engines of the compiler's file tests: `// run:`, `// arg:`, `// expect:` and so on are
-//!   the directives that `../../tests/README.md` describes. After the word may come `-cl-std=...`,
-//!   `-DNAME=VALUE`, `-UNAME`, `-Werror`, `-Wno-NAME`, `-cl-...` and `-ext=NAME,NAME` for what the
-//!   device has.
+//! - `// RUN: preprocess` writes the preprocessed text without line markers, `// RUN: print-hir`
+//!   the typed tree, `// RUN: check` looks for errors only, `// RUN: execute` compiles, and runs
+//!   kernels in all engines of the compiler's file tests: `// run:`, `// arg:`, `// expect:` are
+//!   some of the directives that `../../tests/README.md` describes. After the word may come
+//!   `-cl-std=...`, `-DNAME=VALUE`, `-UNAME`, `-Werror`, `-Wno-NAME`, `-cl-...` and
+//!   `-ext=NAME,NAME` for what the device has.
 //! - `// HEADER: name text` is a header in memory; `\n` in the text ends a line.
 //! - `// OUT: text` is a line of the output. These are all lines that are not empty, in order,
 //!   without the white space around them.

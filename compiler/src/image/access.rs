@@ -141,13 +141,6 @@ pub fn write<T: Texels>(
     if format.data_type.is_float() != component.is_float() {
         return Ok(());
     }
-    let bytes = if component.is_float() {
-        format.encode_float(color.map(|bits| match component {
-            Component::F16 => f16::from_bits(bits as u16).to_f32(),
-            _ => f32::from_bits(bits),
-        }))
-    } else {
-        format.encode_int(color, component)
-    };
+    let bytes = format.encode(color, component);
     texels.put(address, &bytes[..format.texel_size()])
 }

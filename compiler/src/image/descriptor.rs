@@ -12,6 +12,9 @@ use crate::named::named;
 /// slice_pitch`; the layer `l` of an array is `slice_pitch` bytes after the one before it.
 /// Dimensions that an image does not have are 1, and their pitch is not looked at. A null pointer
 /// instead of a descriptor is an image without texels.
+///
+/// A mipmapped image is as many descriptors in a row as it has levels. Each is an image like any
+/// other, so that what reads and writes one level knows nothing of levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Descriptor {
@@ -33,8 +36,8 @@ pub struct Descriptor {
     pub data_type: u32,
     /// Bytes.
     pub texel_size: u32,
-    /// So that there are no bytes without a name.
-    pub reserved: u32,
+    /// How many descriptors there are from here on, of the same image.
+    pub levels: u32,
 }
 
 /// How large an image is, in texels; see [`Descriptor`].
@@ -55,6 +58,7 @@ named! {
         Layers = "layers",
         Order = "order",
         DataType = "data_type",
+        Levels = "levels",
     }
 }
 
@@ -68,6 +72,7 @@ impl Field {
             Field::Layers => offset_of!(Descriptor, layers),
             Field::Order => offset_of!(Descriptor, order),
             Field::DataType => offset_of!(Descriptor, data_type),
+            Field::Levels => offset_of!(Descriptor, levels),
         }
     }
 }
@@ -88,7 +93,7 @@ impl Descriptor {
         order: 0,
         data_type: 0,
         texel_size: 0,
-        reserved: 0,
+        levels: 0,
     };
 
     /// An image of a format. Pitches are bytes.
@@ -109,8 +114,36 @@ impl Descriptor {
             order: format.order as u32,
             data_type: format.data_type as u32,
             texel_size: format.texel_size() as u32,
-            reserved: 0,
+            levels: 1,
         }
+    }
+
+    /// The `count` levels of an image whose first one this is: each is half of the one before,
+    /// rounded down, with as many layers ("Mipmap Images" of the OpenCL API Specification). They
+    /// lie end to end in memory, as do their rows and planes.
+    pub fn levels(self, count: u32) -> Vec<Descriptor> {
+        let mut data = self.data;
+        (0..count)
+            .map(|level| {
+                let half = |size: u32| (size >> level).max(1);
+                let (width, height, depth) =
+                    (half(self.width), half(self.height), half(self.depth));
+                let row_pitch = u64::from(width) * u64::from(self.texel_size);
+                let slice_pitch = row_pitch * u64::from(height);
+                let of_level = Descriptor {
+                    data,
+                    row_pitch,
+                    slice_pitch,
+                    width,
+                    height,
+                    depth,
+                    levels: count - level,
+                    ..self
+                };
+                data += slice_pitch * u64::from(depth) * u64::from(self.layers);
+                of_level
+            })
+            .collect()
     }
 
     /// As it lies in memory.
@@ -132,7 +165,7 @@ impl Descriptor {
             self.order,
             self.data_type,
             self.texel_size,
-            self.reserved,
+            self.levels,
         ] {
             put(&field.to_le_bytes());
         }
@@ -157,7 +190,7 @@ impl Descriptor {
             order: word(offset_of!(Descriptor, order)),
             data_type: word(offset_of!(Descriptor, data_type)),
             texel_size: word(offset_of!(Descriptor, texel_size)),
-            reserved: word(offset_of!(Descriptor, reserved)),
+            levels: word(offset_of!(Descriptor, levels)),
         }
     }
 

@@ -73,10 +73,18 @@ numbers! {
         HalfFloat = 0x10dd,
         Float = 0x10de,
         UnormInt101010_2 = 0x10e0,
+        UnormInt10x6 = 0x10e1,
+        UnormInt2_101010 = 0x10e5,
+        UnsignedInt10x6 = 0x10e6,
+        UnsignedInt12x4 = 0x10e7,
+        UnsignedInt14x2 = 0x10e8,
+        UnormInt12x4 = 0x10e9,
+        UnormInt14x2 = 0x10ea,
     }
 }
 
-/// A channel that is there and is nothing (`x`).
+/// A channel that is there and is nothing (`x`): it is not read, and what is written is the alpha
+/// of the color, as where there is one.
 const IGNORED: usize = 4;
 
 impl ChannelOrder {
@@ -120,9 +128,27 @@ impl DataType {
         match self {
             SnormInt8 | UnormInt8 | SignedInt8 | UnsignedInt8 => 1,
             SnormInt16 | UnormInt16 | SignedInt16 | UnsignedInt16 | HalfFloat | UnormShort565
-            | UnormShort555 => 2,
-            SignedInt32 | UnsignedInt32 | Float | UnormInt101010 | UnormInt101010_2 => 4,
+            | UnormShort555 | UnormInt10x6 | UnormInt12x4 | UnormInt14x2 | UnsignedInt10x6
+            | UnsignedInt12x4 | UnsignedInt14x2 => 2,
+            SignedInt32 | UnsignedInt32 | Float | UnormInt101010 | UnormInt101010_2
+            | UnormInt2_101010 => 4,
         }
+    }
+
+    /// Bits below the number in a channel: what the second number of `10x6` says.
+    fn padding(self) -> u32 {
+        use DataType::*;
+        match self {
+            UnormInt10x6 | UnsignedInt10x6 => 6,
+            UnormInt12x4 | UnsignedInt12x4 => 4,
+            UnormInt14x2 | UnsignedInt14x2 => 2,
+            _ => 0,
+        }
+    }
+
+    /// The greatest number of as many bits as a channel has.
+    fn most(self) -> u32 {
+        u32::MAX >> (32 - 8 * self.bytes() as u32 + self.padding())
     }
 
     /// Where the channels of a packed texel are.
@@ -132,6 +158,7 @@ impl DataType {
             DataType::UnormShort555 => &[(10, 5), (5, 5), (0, 5)],
             DataType::UnormInt101010 => &[(20, 10), (10, 10), (0, 10)],
             DataType::UnormInt101010_2 => &[(22, 10), (12, 10), (2, 10), (0, 2)],
+            DataType::UnormInt2_101010 => &[(30, 2), (20, 10), (10, 10), (0, 10)],
             _ => return None,
         })
     }
@@ -142,9 +169,12 @@ impl DataType {
             DataType::SignedInt8 => (i8::MIN.into(), i8::MAX.into()),
             DataType::SignedInt16 => (i16::MIN.into(), i16::MAX.into()),
             DataType::SignedInt32 => (i32::MIN.into(), i32::MAX.into()),
-            DataType::UnsignedInt8 => (0, u8::MAX.into()),
-            DataType::UnsignedInt16 => (0, u16::MAX.into()),
-            DataType::UnsignedInt32 => (0, u32::MAX.into()),
+            DataType::UnsignedInt8
+            | DataType::UnsignedInt16
+            | DataType::UnsignedInt32
+            | DataType::UnsignedInt10x6
+            | DataType::UnsignedInt12x4
+            | DataType::UnsignedInt14x2 => (0, self.most().into()),
             _ => return None,
         })
     }
@@ -157,7 +187,7 @@ impl DataType {
             DataType::SnormInt16 => convert::from_snorm((bits as i16).into(), i16::MAX.into()),
             DataType::HalfFloat => f16::from_bits(bits as u16).to_f32(),
             DataType::Float => f32::from_bits(bits),
-            _ => convert::from_unorm(bits, u32::MAX >> (32 - 8 * self.bytes())),
+            _ => convert::from_unorm(bits, self.most()),
         }
     }
 
@@ -168,7 +198,7 @@ impl DataType {
             DataType::SnormInt16 => convert::to_snorm(value, i16::MAX.into()) as i16 as u32,
             DataType::HalfFloat => f16::from_f32(value).to_bits().into(),
             DataType::Float => value.to_bits(),
-            _ => convert::to_unorm(value, u32::MAX >> (32 - 8 * self.bytes())),
+            _ => convert::to_unorm(value, self.most()),
         }
     }
 }
@@ -183,10 +213,12 @@ pub struct Format {
 impl Format {
     /// The format, if the order has the channels that a packed data type is of.
     pub fn new(order: ChannelOrder, data_type: DataType) -> Option<Format> {
-        use ChannelOrder::{Rgb, Rgba, Rgbx};
+        use ChannelOrder::{Abgr, R, Rg, Rgb, Rgba, Rgbx};
         let fits = match data_type.fields().map(<[_]>::len) {
+            None if data_type.padding() != 0 => matches!(order, R | Rg | Rgba),
             None => true,
             Some(3) => matches!(order, Rgb | Rgbx),
+            Some(_) if data_type == DataType::UnormInt2_101010 => order == Abgr,
             Some(_) => order == Rgba,
         };
         // "Conversion Rules for sRGBA and sBGRA Images" are of normalized 8-bit unsigned integers.
@@ -212,7 +244,7 @@ impl Format {
         }
     }
 
-    /// The bits of each channel and the component it is. `bytes` is a texel.
+    /// The number in each channel and the component it is. `bytes` is a texel.
     fn channels(self, bytes: &[u8; 16]) -> impl Iterator<Item = (usize, u32)> {
         let size = self.data_type.bytes();
         let word = move |at: usize| {
@@ -227,7 +259,7 @@ impl Format {
                 let (low, length) = fields[n];
                 (component, word(0) >> low & ((1 << length) - 1))
             }
-            None => (component, word(n * size)),
+            None => (component, word(n * size) >> self.data_type.padding()),
         })
     }
 
@@ -286,6 +318,19 @@ impl Format {
         }
     }
 
+    /// A texel of these components, whose bits they are; `component` is of the format's kind.
+    pub fn encode(self, color: [u32; 4], component: Component) -> [u8; 16] {
+        match component {
+            Component::F32 => self.encode_float(color.map(f32::from_bits)),
+            Component::F16 => {
+                self.encode_float(color.map(|bits| f16::from_bits(bits as u16).to_f32()))
+            }
+            Component::Int | Component::Signed | Component::Unsigned => {
+                self.encode_int(color, component)
+            }
+        }
+    }
+
     /// A texel of these components.
     pub(super) fn encode_float(self, color: [f32; 4]) -> [u8; 16] {
         if let Some(fields) = self.data_type.fields() {
@@ -295,18 +340,14 @@ impl Format {
             });
             return self.texel([word].into_iter());
         }
-        self.texel(
-            self.order
-                .channels()
-                .iter()
-                .map(|&component| match color.get(component) {
-                    None => 0,
-                    Some(&value) if self.order.is_srgb() && component < 3 => {
-                        convert::to_srgb(value).into()
-                    }
-                    Some(&value) => self.data_type.encode(value),
-                }),
-        )
+        let srgb = |component| self.order.is_srgb() && component < 3;
+        self.texel(self.order.channels().iter().map(|&component| {
+            let value = color[component.min(3)];
+            match srgb(component) {
+                true => convert::to_srgb(value).into(),
+                false => self.data_type.encode(value),
+            }
+        }))
     }
 
     /// A texel of these components, which are 32-bit integers; "The conversions must be correctly
@@ -315,7 +356,7 @@ impl Format {
         let signed = self.is_signed(component);
         let (least, most) = self.data_type.int_range().unwrap_or_default();
         self.texel(self.order.channels().iter().map(|&component| {
-            let bits = color.get(component).copied().unwrap_or(0);
+            let bits = color[component.min(3)];
             let value = if signed {
                 i64::from(bits as i32)
             } else {
@@ -325,11 +366,12 @@ impl Format {
         }))
     }
 
-    /// Words of the data type's size, end to end.
-    fn texel(self, words: impl Iterator<Item = u32>) -> [u8; 16] {
+    /// Numbers as channels of the data type's size, end to end.
+    fn texel(self, numbers: impl Iterator<Item = u32>) -> [u8; 16] {
         let size = self.data_type.bytes();
         let mut bytes = [0; 16];
-        for (to, word) in bytes.chunks_mut(size).zip(words) {
+        for (to, number) in bytes.chunks_mut(size).zip(numbers) {
+            let word = number << self.data_type.padding();
             to.copy_from_slice(&word.to_le_bytes()[..size]);
         }
         bytes

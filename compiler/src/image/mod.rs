@@ -31,7 +31,7 @@ mod tests;
 pub use access::{At, read, write};
 pub use descriptor::{Descriptor, Extent, Field};
 pub use format::{ChannelOrder, DataType, Format};
-pub use sampler::{Addressing, Sampler};
+pub use sampler::{Addressing, LevelsOfDetail, Sampler};
 
 use crate::named::named;
 

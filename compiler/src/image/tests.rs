@@ -112,9 +112,62 @@ fn a_descriptor_is_its_bytes() {
         u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
     };
     let told: Vec<u32> = Field::ALL.iter().map(|&field| word(field)).collect();
-    assert_eq!(told, [1, 2, 3, 4, 0x10b5, 0x10dd]);
+    assert_eq!(told, [1, 2, 3, 4, 0x10b5, 0x10dd, 1]);
     assert_eq!(bytes[..8], 0x1122_3344_5566_7788u64.to_le_bytes());
     assert_eq!(descriptor.texel_size, 8);
+}
+
+/// Levels are halves, rounded down, and lie end to end.
+#[test]
+fn levels_follow_each_other() {
+    let format = Format::new(ChannelOrder::Rgba, DataType::UnormInt8).expect("a format");
+    for (extent, sizes) in [
+        ([13, 4, 1, 1], [[13, 4, 1], [6, 2, 1], [3, 1, 1], [1, 1, 1]]),
+        ([9, 1, 1, 5], [[9, 1, 1], [4, 1, 1], [2, 1, 1], [1, 1, 1]]),
+        ([8, 5, 3, 1], [[8, 5, 3], [4, 2, 1], [2, 1, 1], [1, 1, 1]]),
+    ] {
+        let [width, height, depth, layers] = extent;
+        let extent = Extent {
+            width,
+            height,
+            depth,
+            layers,
+        };
+        let mut end = 1000;
+        let first = Descriptor::new(end, extent, (0, 0), format);
+        let levels = first.levels(4);
+        assert_eq!(levels.len(), 4);
+        for (n, (level, size)) in levels.iter().zip(sizes).enumerate() {
+            assert_eq!([level.width, level.height, level.depth], size);
+            assert_eq!((level.layers, level.levels), (layers, 4 - n as u32));
+            assert_eq!(level.data, end);
+            assert_eq!(level.row_pitch, u64::from(size[0]) * 4);
+            assert_eq!(level.slice_pitch, level.row_pitch * u64::from(size[1]));
+            end += level.slice_pitch * u64::from(size[2] * layers);
+        }
+    }
+}
+
+/// Which levels are read is in the upper bits of the number, of which zeros are the default.
+#[test]
+fn levels_of_detail_of_samplers() {
+    assert_eq!(LevelsOfDetail::DEFAULT.bits(), 0);
+    assert_eq!(LevelsOfDetail::from_bits(0), LevelsOfDetail::DEFAULT);
+    for (linear, least, most) in [(true, 0.0, 15.5), (false, 1.25, 3.0), (true, 2.0, 2.0)] {
+        let detail = LevelsOfDetail {
+            linear,
+            least,
+            most,
+        };
+        assert_eq!(LevelsOfDetail::from_bits(detail.bits()), detail);
+        assert_eq!(detail.bits() & 0x3f, 0, "the rest of a sampler");
+    }
+    let far = LevelsOfDetail {
+        linear: false,
+        least: -3.0,
+        most: f32::MAX,
+    };
+    assert_eq!(far.bits(), 0);
 }
 
 /// Every normalized integer is the nearest single to its quotient, and comes back.
@@ -211,7 +264,9 @@ fn srgb() {
 #[test]
 fn texels_come_back() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
-    assert_eq!(formats().count(), 15 * 12 + 4 + 3 * 2 + 1);
+    let packed = 3 * 2 + 2;
+    let padded = 6 * 3;
+    assert_eq!(formats().count(), 15 * 12 + 4 + packed + padded);
     for format in formats() {
         assert!(matches!(format.texel_size(), 1..=16), "{format:?}");
         for _ in 0..50 {

@@ -85,6 +85,9 @@ pub struct Module {
     /// Globals that the host may read or write by name. Not in the text: kernels know nothing of
     /// it.
     pub host_names: Vec<HostName>,
+    /// What was wrong with the modules that this was translated from, and as what it was taken:
+    /// lines for a build log. Not in the text either.
+    pub warnings: Vec<String>,
 }
 
 /// A name that the host may know a global by.

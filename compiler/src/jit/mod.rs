@@ -35,6 +35,8 @@ pub struct Code {
     size: usize,
     /// The machine code as text, when it was asked for.
     listing: Option<String>,
+    /// Where the code of another line begins, and that line as `file:line`.
+    lines: Box<[(usize, Box<str>)]>,
     _registration: Option<tools::DebuggerRegistration>,
 }
 
@@ -88,8 +90,8 @@ impl Code {
             .finalize_definitions()
             .map_err(|e| failed("no executable memory", e.to_string()))?;
         let entry = module.get_finalized_function(id);
+        let lines = compiled.map_or_else(Vec::new, |code| lines(code, locations));
         let registration = tools::are_wanted().then(|| {
-            let lines = compiled.map_or_else(Vec::new, |code| lines(code, locations));
             tools::tell(&tools::Described {
                 name,
                 address: entry as u64,
@@ -97,6 +99,11 @@ impl Code {
                 lines: &lines,
             })
         });
+        let lines = lines.iter().map(|line| {
+            let text = format!("{}:{}", line.file, line.line);
+            (line.offset as usize, text.into())
+        });
+        let lines = lines.collect();
         if context.func.dfg.num_insts() <= MOST_KEPT {
             context.clear();
             SPARE.set(Some(context));
@@ -107,6 +114,7 @@ impl Code {
             _constants: constants,
             size,
             listing,
+            lines,
             _registration: registration,
         })
     }
@@ -119,6 +127,12 @@ impl Code {
     /// Bytes of machine code.
     pub fn size(&self) -> usize {
         self.size
+    }
+
+    /// The line that the code at an offset comes from, as `file:line`, if the module says lines.
+    pub fn line(&self, offset: usize) -> Option<&str> {
+        let after = self.lines.partition_point(|&(begin, _)| begin <= offset);
+        Some(&self.lines[after.checked_sub(1)?].1)
     }
 
     /// The machine code as text, if [`Code::compile`] was asked for it.

@@ -61,6 +61,8 @@ fn rmw(op: Op) -> Option<(AtomicOp, Takes)> {
     })
 }
 
+const SEMANTICS: Rule = Rule::Spirv("Memory Semantics <id>");
+
 impl FunctionTranslator<'_, '_> {
     /// Translates an instruction of this family; false when it is of another.
     pub(super) fn atomic(&mut self, op: Op, inst: &Inst<'_>) -> Result<bool> {
@@ -238,13 +240,21 @@ impl FunctionTranslator<'_, '_> {
         let wrong = |what: &str| {
             Err(self
                 .error(inst, format!("memory semantics {bits:#x} {what}"))
-                .under(Rule::Spirv("Memory Semantics <id>")))
+                .under(SEMANTICS))
         };
         let known = u32::try_from(bits)
             .ok()
             .and_then(MemorySemantics::from_bits);
-        let Some(semantics) = known else {
-            return wrong("have unknown bits");
+        let semantics = match (known, c11_order(bits)) {
+            (Some(semantics), _) => semantics,
+            (None, Some((order, semantics))) => {
+                let message = format!("memory semantics {bits:#x} have unknown bits");
+                let error = self.error(inst, message).under(SEMANTICS);
+                let taken_as = format!("the order is taken as C11's {order}");
+                self.unit.binary.warn(error, &taken_as);
+                semantics
+            }
+            (None, None) => return wrong("have unknown bits"),
         };
         let orders = MemorySemantics::ACQUIRE
             | MemorySemantics::RELEASE
@@ -274,6 +284,24 @@ impl Body {
         self.b()
             .val(IrOp::AtomicRmw(op, atomic), &[address, value], ty)
     }
+}
+
+/// Semantics whose order is a `memory_order` of C11 with the lowest bit set, which no order of
+/// SPIR-V's has. The others, `acquire` and `acq_rel`, are Acquire and Release here, and cannot be
+/// told from them.
+fn c11_order(bits: u64) -> Option<(&'static str, MemorySemantics)> {
+    let (name, order) = match bits & 0x1f {
+        1 => ("memory_order_consume", MemorySemantics::ACQUIRE),
+        3 => ("memory_order_release", MemorySemantics::RELEASE),
+        5 => (
+            "memory_order_seq_cst",
+            MemorySemantics::SEQUENTIALLY_CONSISTENT,
+        ),
+        _ => return None,
+    };
+    let classes = u32::try_from(bits & !0x1f).ok()?;
+    let classes = MemorySemantics::from_bits(classes)?;
+    Some((name, order | classes))
 }
 
 pub(super) fn order_of(semantics: MemorySemantics) -> Order {

@@ -44,7 +44,6 @@ pub enum Support {
 
 use Support::{Full, Parts, Refused};
 
-const MIPMAPS: &str = "levels of detail other than 0";
 /// Decorations and modes that ask for a shape of circuit, and do not change what a kernel computes.
 const FPGA: Support = Full;
 const FPGA_ONLY: &str = "it drives hardware that this device does not have";
@@ -70,7 +69,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Groups, Full),
     (Capability::ImageBasic, Full),
     (Capability::ImageReadWrite, Full),
-    (Capability::ImageMipmap, Parts(MIPMAPS)),
+    (Capability::ImageMipmap, Full),
     (Capability::Image1D, Full),
     (Capability::Sampled1D, Full),
     (Capability::ImageBuffer, Full),

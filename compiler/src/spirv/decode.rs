@@ -7,6 +7,7 @@
 //! number that the module states: ids are renumbered densely, in order of appearance, across all
 //! the modules that are linked.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -78,6 +79,8 @@ pub(super) struct Binary {
     pub definitions: Vec<u32>,
     pub names: HashMap<Id, String>,
     pub module_count: u32,
+    /// See [`Binary::warn`].
+    pub warnings: RefCell<Vec<String>>,
 }
 
 impl Record {
@@ -242,6 +245,7 @@ impl Binary {
             definitions: Vec::new(),
             names: HashMap::new(),
             module_count: modules.len() as u32,
+            warnings: RefCell::default(),
         };
         for (index, words) in modules.iter().enumerate() {
             binary.ids.push(HashMap::new());
@@ -442,11 +446,13 @@ impl ModuleDecoder<'_> {
             return fail(self.binary, message, PHYSICAL_LAYOUT);
         }
         if left != 0 {
-            return fail(
-                self.binary,
-                format!("wrong word count: {left} words follow the last operand"),
-                PHYSICAL_LAYOUT,
-            );
+            let message = format!("wrong word count: {left} words follow the last operand");
+            // Whatever they are, the constant is null.
+            if class.opcode != Op::ConstantNull {
+                return fail(self.binary, message, PHYSICAL_LAYOUT);
+            }
+            let error = self.binary.error(&self.binary.inst(&record), message);
+            self.binary.warn(error.under(PHYSICAL_LAYOUT), "ignored");
         }
         if let Some(continued) = continues(class.opcode) {
             // Its operands follow those of the instruction before.

@@ -18,7 +18,7 @@ use super::flow::Flow;
 use super::module::{ExtSet, FunctionDef, Unit};
 use super::module_builder::ModuleBuilder;
 use super::report::Line;
-use super::rules::{LOGICAL_LAYOUT, REQUIRED, Rule, UNIVERSAL};
+use super::rules::{DECORATION, LOGICAL_LAYOUT, REQUIRED, Rule, UNIVERSAL};
 use super::types::Kind;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Block, FuncId, Function, Op as IrOp, SourceLoc, Type, Value};
@@ -331,8 +331,28 @@ impl Unit<'_> {
         };
         match align {
             Some(align) if align.is_power_of_two() && align <= 4096 => align.max(natural),
+            Some(align) if align < 4096 => {
+                let inst = self.binary.definition(id);
+                let part = inst.map(|inst| self.power_of_two(&inst, align, DECORATION));
+                part.and_then(Result::ok).unwrap_or(1).max(natural)
+            }
             _ => natural,
         }
+    }
+
+    /// An alignment. Multiples of a number are multiples of the largest power of two in it, too.
+    pub(super) fn power_of_two(&self, inst: &Inst<'_>, align: u32, rule: Rule) -> Result<u32> {
+        if align.is_power_of_two() {
+            return Ok(align);
+        }
+        let message = format!("the alignment {align} is not a power of two");
+        let error = self.error(inst, message).under(rule);
+        if align == 0 {
+            return Err(error);
+        }
+        let part = 1 << align.trailing_zeros();
+        self.binary.warn(error, &format!("taken as {part}"));
+        Ok(part)
     }
 
     pub(super) fn is_builtin(&self, id: Id) -> bool {

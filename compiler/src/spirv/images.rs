@@ -7,16 +7,16 @@ use rspirv::spirv::{ImageOperands, Op};
 use smallvec::{SmallVec, smallvec};
 
 use super::body::Body;
-use super::constants::Const;
 use super::decode::{Id, Inst, Result};
 use super::function::FunctionTranslator;
-use super::rules::{REQUIRED, Rule, VALIDATION};
+use super::mipmaps::Level;
+use super::rules::{Rule, VALIDATION};
 use super::types::{ImageType, Kind};
 use crate::image::{Component, Field, Sampler};
 use crate::ir::{BinOp, ConvertOp, Image, Op as IrOp, Scalar, Type, Value};
 use crate::kernel_info::{AccessQualifier, AddressSpace};
 
-const OPERANDS: Rule = Rule::Spirv("Image Operands");
+pub(super) const OPERANDS: Rule = Rule::Spirv("Image Operands");
 const COORDINATES: Rule = Rule::Env("Coordinate Format for Reading and Writing Images");
 const DATA: Rule = Rule::Env("Data Format for Reading and Writing Images");
 
@@ -41,21 +41,21 @@ impl FunctionTranslator<'_, '_> {
                 self.read_image(inst, ty, image, sampler)?;
             }
             Op::ImageWrite => self.write_image(inst)?,
-            Op::ImageQuerySizeLod => {
-                self.require_level_zero(inst, inst.operands[1])?;
-                self.query_size(inst)?;
-            }
-            Op::ImageQuerySize => self.query_size(inst)?,
+            Op::ImageQuerySizeLod => self.query_size(inst, Some(inst.operands[1]))?,
+            Op::ImageQuerySize => self.query_size(inst, None)?,
             // "Image Channel Order Mapping", "Image Channel Data Type Mapping": enumerated as the
             // API's are, from 0.
             Op::ImageQueryOrder => self.query_format(inst, Field::Order, 0x10b0)?,
             Op::ImageQueryFormat => self.query_format(inst, Field::DataType, 0x10d0)?,
-            // Images have one level, whatever is declared.
             Op::ImageQueryLevels => {
-                self.image_operand(inst, inst.operands[0])?;
+                let (_, address) = self.image_operand(inst, inst.operands[0])?;
                 let ty = self.integer_result(inst)?;
-                let one = self.body.iconst(ty, 1);
-                self.define(inst, one)?;
+                if !ty.is_scalar() {
+                    return Err(self.error(inst, "the result type is not a scalar"));
+                }
+                let levels = self.body.levels_told(address);
+                let levels = self.body.resize(levels, ty.scalar);
+                self.define(inst, levels)?;
             }
             Op::ImageQuerySamples => {
                 return Err(self.error(inst, "the image is not one of several samples"));
@@ -170,15 +170,16 @@ impl FunctionTranslator<'_, '_> {
         })
     }
 
-    /// Checks the image operands from the `at`-th word on, and says how integers are extended.
+    /// Checks the image operands from the `at`-th word on, and says how integers are extended, and
+    /// which level is meant.
     fn image_operands(
         &mut self,
         inst: &Inst<'_>,
         at: usize,
         image: ImageType,
-    ) -> Result<Option<Component>> {
-        let Some((&mask, mut ids)) = inst.operands.get(at..).and_then(<[u32]>::split_first) else {
-            return Ok(None);
+    ) -> Result<(Option<Component>, Level)> {
+        let Some((&mask, ids)) = inst.operands.get(at..).and_then(<[u32]>::split_first) else {
+            return Ok((None, Level::Base));
         };
         let wrong = |why: &str| Err(self.error(inst, why).under(OPERANDS));
         let Some(operands) = ImageOperands::from_bits(mask) else {
@@ -212,62 +213,26 @@ impl FunctionTranslator<'_, '_> {
         if ids.len() != expected {
             return wrong("wrong word count: not as many image operands as their mask says");
         }
-        if lod {
-            self.require_level_zero(inst, ids[0])?;
-            ids = &[];
-        }
-        // The level that they tell is the only one there is.
-        for &id in ids {
-            let value = self.float(inst, id)?;
-            let ty = self.body.ty(value);
-            if ty != Type::new(Scalar::F32, image.dim.dimensions() as u8) {
-                return Err(self
-                    .error(
-                        inst,
-                        format!(
-                            "a gradient has type {ty}, expected {} of f32 for an {}",
-                            image.dim.dimensions(),
-                            image.name()
-                        ),
-                    )
-                    .under(OPERANDS));
-            }
-        }
-        match (
+        let level = match (sampled, lod) {
+            (true, true) => self.lod(inst, ids[0])?,
+            (true, false) => self.gradients(inst, ids, image)?,
+            (false, true) => self.level_index(inst, ids[0])?,
+            (false, false) => Level::Base,
+        };
+        let extended = match (
             operands.contains(ImageOperands::SIGN_EXTEND),
             operands.contains(ImageOperands::ZERO_EXTEND),
         ) {
-            (true, true) => Err(self
-                .error(inst, "texels are extended in one way only")
-                .under(OPERANDS)),
-            (true, false) => Ok(Some(Component::Signed)),
-            (false, true) => Ok(Some(Component::Unsigned)),
-            (false, false) => Ok(None),
-        }
-    }
-
-    /// Refuses what is not a level of detail of 0, as a constant.
-    fn require_level_zero(&self, inst: &Inst<'_>, id: Id) -> Result<()> {
-        let zero = match &self.unit.constants[id as usize] {
-            Some((_, Const::Null)) => true,
-            // A negative zero is one too.
-            Some((ty, Const::Lanes(lanes))) => {
-                let ty = self.unit.type_of_id(inst, *ty)?.ir();
-                let sign = ty.filter(|ty| ty.scalar.is_float());
-                let sign = sign.map_or(0, |ty| 1 << (ty.scalar.bits() - 1));
-                lanes.iter().all(|lane| lane & !sign == 0)
+            (true, true) => {
+                return Err(self
+                    .error(inst, "texels are extended in one way only")
+                    .under(OPERANDS));
             }
-            _ => false,
+            (true, false) => Some(Component::Signed),
+            (false, true) => Some(Component::Unsigned),
+            (false, false) => None,
         };
-        if zero {
-            return Ok(());
-        }
-        Err(self
-            .error(
-                inst,
-                "images have one level of detail: another than a constant 0 is not supported",
-            )
-            .under(REQUIRED))
+        Ok((extended, level))
     }
 
     /// `OpImageRead` and `OpImageSampleExplicitLod`
@@ -283,7 +248,7 @@ impl FunctionTranslator<'_, '_> {
         }
         let allowed = [Scalar::I32, Scalar::F32];
         let coordinates = self.coordinates(inst, ty, inst.operands[1], &allowed)?;
-        let sign = self.image_operands(inst, 2, ty)?;
+        let (sign, level) = self.image_operands(inst, 2, ty)?;
         let texel = self.unit.result_ir(inst)?;
         let image = Image {
             space: match ty.access {
@@ -294,16 +259,26 @@ impl FunctionTranslator<'_, '_> {
             component: self.component(inst, ty, texel, sign)?,
             masked: false,
         };
-        let mut args: SmallVec<[Value; 5]> = smallvec![address, sampler];
-        args.extend(coordinates);
-        let results = vec![texel.lane(); usize::from(texel.lanes)];
-        let mut b = self.body.b();
-        let read = b.ins(IrOp::ImageRead(image), &args, &results);
-        let components = b.func.insts[read].results.clone();
-        let value = match components.as_slice() {
-            [one] => *one,
-            all => b.val(IrOp::Build, all, texel),
+        let levels = self.body.levels(ty, address, sampler, level);
+        let mut read = |address| {
+            let mut args: SmallVec<[Value; 5]> = smallvec![address, sampler];
+            args.extend_from_slice(&coordinates);
+            let results = vec![texel.lane(); usize::from(texel.lanes)];
+            let mut b = self.body.b();
+            let read = b.ins(IrOp::ImageRead(image), &args, &results);
+            b.func.insts[read].results.clone()
         };
+        let mut components = read(levels.first);
+        // Filters are for floating-point components; with others, a linear one is undefined.
+        if let Some((second, fraction)) = levels.second
+            && image.component.is_float()
+        {
+            let others = read(second);
+            for (component, other) in components.iter_mut().zip(others) {
+                *component = self.body.between(*component, other, fraction);
+            }
+        }
+        let value = self.body.build(&components);
         self.define(inst, value)
     }
 
@@ -314,7 +289,8 @@ impl FunctionTranslator<'_, '_> {
         }
         let coordinates = self.coordinates(inst, ty, inst.operands[1], &[Scalar::I32])?;
         let texel = self.value(inst, inst.operands[2])?;
-        let sign = self.image_operands(inst, 3, ty)?;
+        let (sign, level) = self.image_operands(inst, 3, ty)?;
+        let address = self.body.level(address, level);
         let component = self.component(inst, ty, self.body.ty(texel), sign)?;
         let image = Image {
             space: AddressSpace::Global,
@@ -341,8 +317,13 @@ impl FunctionTranslator<'_, '_> {
         }
     }
 
-    fn query_size(&mut self, inst: &Inst<'_>) -> Result<()> {
-        let (image, address) = self.image_operand(inst, inst.operands[0])?;
+    /// The sizes of an image, or of the level that an operand tells.
+    fn query_size(&mut self, inst: &Inst<'_>, level: Option<Id>) -> Result<()> {
+        let (image, mut address) = self.image_operand(inst, inst.operands[0])?;
+        if let Some(level) = level {
+            let level = self.level_index(inst, level)?;
+            address = self.body.level(address, level);
+        }
         let ty = self.integer_result(inst)?;
         let mut fields: SmallVec<[Field; 3]> = smallvec![Field::Width, Field::Height, Field::Depth];
         fields.truncate(image.dim.dimensions());

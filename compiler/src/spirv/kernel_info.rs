@@ -16,7 +16,7 @@ use super::rules::{EXECUTION_MODES, KERNEL_ARGUMENTS, Rule};
 use super::types::Kind;
 use crate::ir::{FuncId, Kernel, KernelRole, ParamSource, Scalar, Type};
 use crate::kernel_info::{
-    AccessQualifier, AddressSpace, ArgInfo, ArgKind, KernelInfo, TypeQualifiers,
+    AccessQualifier, AddressSpace, ArgInfo, ArgKind, ImageArg, KernelInfo, TypeQualifiers,
 };
 
 /// `ArithmeticPoisonKHR`, which the grammar's table does not have: no value of ours is poison.
@@ -106,7 +106,13 @@ impl<'a> Unit<'a> {
                             }
                         });
                     }
-                    Kind::Image(_) => kind = ArgKind::Image,
+                    Kind::Image(image) => {
+                        kind = ArgKind::Image(ImageArg {
+                            dim: image.dim,
+                            is_buffer: image.buffer,
+                            is_depth: image.depth,
+                        });
+                    }
                     Kind::Sampler => kind = ArgKind::Sampler,
                     Kind::SampledImage(_) => {
                         return Err(self

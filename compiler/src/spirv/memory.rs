@@ -175,12 +175,7 @@ impl FunctionTranslator<'_, '_> {
             Ok(word)
         };
         if mask.contains(MemoryAccess::ALIGNED) {
-            let align = operand()?;
-            if !align.is_power_of_two() {
-                return Err(self
-                    .error(inst, format!("the alignment {align} is not a power of two"))
-                    .under(MEMORY_OPERANDS));
-            }
+            let align = self.unit.power_of_two(inst, operand()?, MEMORY_OPERANDS)?;
             // No type asks for more, and claims beyond that are not always kept.
             access.align = Some(align.min(128));
         }

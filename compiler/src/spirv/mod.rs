@@ -13,12 +13,13 @@
 //!                        (operands.rs), one handler an instruction, by family: arithmetic.rs,
 //!                        float_arithmetic.rs, conversion.rs, composite.rs, memory.rs,
 //!                        generic_pointers.rs, builtin_variables.rs, atomics.rs, control.rs,
-//!                        driver_functions.rs, groups.rs, images.rs, pipes.rs, device.rs,
-//!                        named_barriers.rs, ext_inst.rs, vector_memory.rs, extensions.rs
+//!                        driver_functions.rs, groups.rs, images.rs, mipmaps.rs, pipes.rs,
+//!                        device.rs, named_barriers.rs, ext_inst.rs, vector_memory.rs, extensions.rs
 //!       -> body.rs       the IR function they emit into, which knows nothing of SPIR-V
 //! ```
 //!
-//! Refusals are made in report.rs, by the rules of rules.rs.
+//! Refusals are made in report.rs, by the rules of rules.rs; so are warnings of what breaks a rule
+//! and can mean one thing only, which is taken as that.
 //!
 //! What flows in: modules of SPIR-V 1.0 to 1.6 for the OpenCL environment, specialization
 //! constants. What flows out: an [`ir::Module`] at [`ir::Stage::Translated`], or a [`Diagnostic`]
@@ -56,6 +57,7 @@ mod images;
 mod kernel_info;
 mod link;
 mod memory;
+mod mipmaps;
 mod module;
 mod module_builder;
 mod named_barriers;
@@ -85,6 +87,9 @@ use crate::options::SpecConstants;
 /// Decodes, checks, links and translates modules. Kernels are in the order of the modules' entry
 /// points.
 ///
+/// Compilers write modules that break a rule and whose meaning is plain all the same. These are
+/// taken, and [`ir::Module::warnings`] says what was wrong.
+///
 /// # Errors
 /// A [`Diagnostic`] for the first thing that is malformed or not supported.
 pub fn translate(
@@ -96,6 +101,7 @@ pub fn translate(
     let insts = binary.insts();
     let unit = module::Unit::read(&binary, &insts, spec)?;
     let mut module = translate::translate(&unit)?;
+    module.warnings = binary.warnings.take();
     // These options ask for contraction, whatever the module says.
     if options.mad_enable || options.unsafe_math || options.fast_relaxed_math {
         for kernel in &mut module.kernels {

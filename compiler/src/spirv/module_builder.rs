@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
-use rspirv::spirv::StorageClass;
+use rspirv::spirv::{Decoration, StorageClass};
 
 use super::constants::{Const, Image};
 use super::decode::{Id, Inst, Result};
@@ -178,12 +178,20 @@ impl<'a> ModuleBuilder<'a> {
             StorageClass::CrossWorkgroup => AddressSpace::Global,
             StorageClass::UniformConstant => AddressSpace::Constant,
             class => {
-                return Err(unit
+                let error = unit
                     .error(
                         &variable.inst,
                         format!("variables of storage class {class:?} are not supported"),
                     )
-                    .under(Rule::Spirv("Storage Class")));
+                    .under(Rule::Spirv("Storage Class"));
+                let is_constant = unit.has_decoration(id, Decoration::Constant);
+                if class != StorageClass::Function || !is_constant || variable.init.is_none() {
+                    return Err(error);
+                }
+                // Nobody can tell apart what is never written to, but for where it is.
+                unit.binary
+                    .warn(error, "the constant is taken as one in UniformConstant");
+                AddressSpace::Constant
             }
         };
         if let Some(&global) = self.globals.get(&id) {

@@ -10,12 +10,15 @@ use rspirv::spirv::{Op, OpenclStd100Op};
 
 use super::decode::{Binary, Id, Inst, Record, literal_string};
 use super::rules::Rule;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Warning};
 
 /// `DebugSource`, `DebugLine` and `DebugNoLine` of `NonSemantic.Shader.DebugInfo.100`.
 const DEBUG_SOURCE: u32 = 35;
 const DEBUG_LINE: u32 = 103;
 const DEBUG_NO_LINE: u32 = 104;
+
+/// After so many warnings a log tells nothing new.
+const MAX_WARNINGS: usize = 64;
 
 /// What an instruction says of the source of those after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +85,18 @@ impl Binary {
         }
     }
 
-    fn definition(&self, id: Id) -> Option<Inst<'_>> {
+    /// Tells of what would be an error, if it were not plain what is meant.
+    pub fn warn(&self, mut error: Diagnostic, taken_as: &str) {
+        error.message = format!("{}: {taken_as}", error.message);
+        let warning = Warning(error).to_string();
+        let mut warnings = self.warnings.borrow_mut();
+        // An instruction may be looked at more than once.
+        if warnings.len() < MAX_WARNINGS && !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+
+    pub fn definition(&self, id: Id) -> Option<Inst<'_>> {
         let number = *self.definitions.get(id as usize)?;
         let record = self.records.get(number.checked_sub(1)? as usize)?;
         Some(self.inst(record))

@@ -34,6 +34,7 @@ pub(super) const PHYSICAL_LAYOUT: Rule =
 pub(super) const LOGICAL_LAYOUT: Rule = Rule::Spirv("Logical Layout of a Module");
 pub(super) const EXECUTION_MODES: Rule = Rule::Spirv("Execution Mode");
 pub(super) const LINKAGE: Rule = Rule::Spirv("Linkage Type");
+pub(super) const DECORATION: Rule = Rule::Spirv("Decoration");
 pub(super) const MEMORY_OPERANDS: Rule = Rule::Spirv("Memory Operands");
 
 impl fmt::Display for Rule {

@@ -37,6 +37,7 @@ Usage: bench [options]
   --seconds S      per benchmark, driver and round (default 0.25)
   --kernels        only the kernels' times, no builds, latencies and transfers
   --width          compare Brolga with itself at BROLGA_WIDTH=1 instead of with other drivers
+  --frontend       compare Brolga with itself at BROLGA_FRONTEND=clang instead of with other drivers
   --local-sizes    compare the local size that Brolga chooses when none is given with given ones, instead
   --json FILE      write the results there (default bench.json beside the program)
 ";
@@ -48,6 +49,7 @@ struct Arguments {
     seconds: f64,
     kernels_only: bool,
     width: bool,
+    frontend: bool,
     local_sizes: bool,
     json: Option<PathBuf>,
 }
@@ -79,6 +81,7 @@ fn parse(arguments: Vec<String>) -> Result<Arguments> {
         seconds: 0.25,
         kernels_only: false,
         width: false,
+        frontend: false,
         local_sizes: false,
         json: None,
     };
@@ -101,6 +104,7 @@ fn parse(arguments: Vec<String>) -> Result<Arguments> {
             }
             "--kernels" => parsed.kernels_only = true,
             "--width" => parsed.width = true,
+            "--frontend" => parsed.frontend = true,
             "--local-sizes" => parsed.local_sizes = true,
             "--json" => parsed.json = Some(PathBuf::from(value()?)),
             _ => return Err(format!("unknown option {argument}\n{USAGE}")),
@@ -148,18 +152,23 @@ fn run(arguments: &Arguments) -> Result<()> {
 /// The drivers to compare, the one to compare with first.
 fn candidates(arguments: &Arguments) -> Result<Vec<Candidate>> {
     let mut found = drivers::find(&arguments.drivers)?;
-    if arguments.width {
+    let with_itself = match (arguments.width, arguments.frontend) {
+        (true, _) => Some(("chosen width", "W = 1", ["BROLGA_WIDTH", "1"])),
+        (_, true) => Some(("own front end", "clang", ["BROLGA_FRONTEND", "clang"])),
+        _ => None,
+    };
+    if let Some((usual, other, [name, value])) = with_itself {
         let brolga = found.into_iter().next().ok_or("no driver found")?;
-        let scalar = Driver {
-            label: "W = 1".to_owned(),
-            environment: vec![("BROLGA_WIDTH".to_owned(), "1".to_owned())],
+        let usual = Driver {
+            label: usual.to_owned(),
             ..brolga.clone()
         };
-        let chosen = Driver {
-            label: "chosen width".to_owned(),
+        let other = Driver {
+            label: other.to_owned(),
+            environment: vec![(name.to_owned(), value.to_owned())],
             ..brolga
         };
-        return [chosen, scalar].iter().map(Candidate::start).collect();
+        return [usual, other].iter().map(Candidate::start).collect();
     }
     found.dedup_by(|a, b| a.library == b.library);
     let mut candidates = Vec::new();

@@ -526,34 +526,39 @@ entry_points! {
         num_entries: cl_uint, image_formats: *mut cl_image_format, num_image_formats: *mut cl_uint,
     ) = image::get_supported_formats;
     query clGetImageInfo(image: cl_mem, param_name: cl_image_info) = image::get_info;
+    query clGetImageRequirementsInfoEXT(
+        context: cl_context, properties: *const cl_mem_properties, flags: cl_mem_flags,
+        image_format: *const cl_image_format, image_desc: *const cl_image_desc,
+        param_name: cl_image_requirements_info_ext,
+    ) = image::get_requirements;
     enqueue clEnqueueReadImage(
         command_queue: cl_command_queue, image: cl_mem, blocking_read: cl_bool,
         origin: *const usize, region: *const usize, row_pitch: usize, slice_pitch: usize,
         ptr: *mut c_void,
-    ) = image::read;
+    ) = image_transfer::read;
     enqueue clEnqueueWriteImage(
         command_queue: cl_command_queue, image: cl_mem, blocking_write: cl_bool,
         origin: *const usize, region: *const usize, input_row_pitch: usize,
         input_slice_pitch: usize, ptr: *const c_void,
-    ) = image::write;
+    ) = image_transfer::write;
     enqueue clEnqueueCopyImage(
         command_queue: cl_command_queue, src_image: cl_mem, dst_image: cl_mem,
         src_origin: *const usize, dst_origin: *const usize, region: *const usize,
-    ) = image::copy;
+    ) = image_transfer::copy;
     enqueue clEnqueueCopyImageToBuffer(
         command_queue: cl_command_queue, src_image: cl_mem, dst_buffer: cl_mem,
         src_origin: *const usize, region: *const usize, dst_offset: usize,
-    ) = image::copy_to_buffer;
+    ) = image_transfer::copy_to_buffer;
     enqueue clEnqueueCopyBufferToImage(
         command_queue: cl_command_queue, src_buffer: cl_mem, dst_image: cl_mem, src_offset: usize,
         dst_origin: *const usize, region: *const usize,
-    ) = image::copy_from_buffer;
+    ) = image_transfer::copy_from_buffer;
     created clEnqueueMapImage(
         command_queue: cl_command_queue, image: cl_mem, blocking_map: cl_bool,
         map_flags: cl_map_flags, origin: *const usize, region: *const usize,
         image_row_pitch: *mut usize, image_slice_pitch: *mut usize,
         num_events_in_wait_list: cl_uint, event_wait_list: *const cl_event, event: *mut cl_event,
-    ) -> *mut c_void = image::map;
+    ) -> *mut c_void = image_transfer::map;
     created clCreateImage(
         context: cl_context, flags: cl_mem_flags, image_format: *const cl_image_format,
         image_desc: *const cl_image_desc, host_ptr: *mut c_void,
@@ -561,7 +566,7 @@ entry_points! {
     enqueue clEnqueueFillImage(
         command_queue: cl_command_queue, image: cl_mem, fill_color: *const c_void,
         origin: *const usize, region: *const usize,
-    ) = image::fill;
+    ) = image_transfer::fill;
     created clCreateImageWithProperties(
         context: cl_context, properties: *const cl_mem_properties, flags: cl_mem_flags,
         image_format: *const cl_image_format, image_desc: *const cl_image_desc,
@@ -573,8 +578,8 @@ entry_points! {
         context: cl_context, normalized_coords: cl_bool, addressing_mode: cl_addressing_mode,
         filter_mode: cl_filter_mode,
     ) -> cl_sampler = sampler::create;
-    status clRetainSampler(sampler: cl_sampler) = sampler::retain;
-    status clReleaseSampler(sampler: cl_sampler) = sampler::release;
+    status clRetainSampler(sampler: cl_sampler) = sampler::Sampler::retain_raw;
+    status clReleaseSampler(sampler: cl_sampler) = sampler::Sampler::release_raw;
     query clGetSamplerInfo(sampler: cl_sampler, param_name: cl_sampler_info) = sampler::get_info;
     created clCreateSamplerWithProperties(
         context: cl_context, sampler_properties: *const cl_sampler_properties,

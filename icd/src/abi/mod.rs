@@ -4,7 +4,7 @@
 //! there, which
 //! - turns raw pointers into the types of `pointers.rs`, on the application's word,
 //! - collects the arguments that many entry points share: `info.rs` (where a query's answer goes),
-//!   and `api/wait.rs` (wait list and returned event),
+//!   and `api/wait.rs` (wait list and returned event), `image_desc.rs` (a structure with a union),
 //! - runs the entry point's function in `crate::api` under `wrapper.rs`, which stops panics and
 //!   turns the result into a status code.
 //!
@@ -19,6 +19,7 @@ pub mod dispatch;
 pub mod entry_points;
 pub mod error;
 pub mod handle;
+pub mod image_desc;
 pub mod info;
 pub mod pointers;
 pub mod wrapper;

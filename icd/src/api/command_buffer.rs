@@ -11,6 +11,7 @@ use opencl_sys::*;
 use parking_lot::Mutex;
 
 use super::context::{Context, OfContext};
+use super::image_transfer::{fill_color, origin};
 use super::kernel::Kernel;
 use super::memory::Mem;
 use super::mutable_command::MutableCommand;
@@ -57,7 +58,17 @@ impl Drop for CommandBuffer {
 impl CommandBuffer {
     /// The buffer behind `raw`, for a command of this command-buffer.
     fn mem(&self, raw: RawHandle) -> CLResult<Ref<Mem>> {
-        let mem = Mem::buffer(raw)?;
+        self.of_context(Mem::buffer(raw)?)
+    }
+
+    /// The image behind `raw`, for a command of this command-buffer.
+    fn image(&self, raw: RawHandle) -> CLResult<Ref<Mem>> {
+        let mem = Mem::from_raw(raw)?;
+        mem.image()?;
+        self.of_context(mem)
+    }
+
+    fn of_context(&self, mem: Ref<Mem>) -> CLResult<Ref<Mem>> {
         // > CL_INVALID_CONTEXT if the context associated with command_buffer, src_buffer, and >
         // dst_buffer is not the same.
         require(
@@ -508,59 +519,111 @@ pub fn nd_range_kernel(
     Ok(())
 }
 
-/// The commands on images: there are none.
-///
-/// > CL_INVALID_MEM_OBJECT if image is not a valid image object.
-fn not_an_image(buffer: &CommandBuffer, image: RawHandle) -> CLResult<()> {
-    buffer.mem(image)?;
-    Err(ClError::INVALID_MEM_OBJECT)
-}
-
 /// `clCommandCopyBufferToImageKHR`
 pub fn copy_buffer_to_image(
     recording: Recording,
     source: RawHandle,
     destination: RawHandle,
-    _source_offset: usize,
-    _origin: InPtr<usize>,
-    _region: InPtr<usize>,
+    source_offset: usize,
+    destination_origin: InPtr<usize>,
+    region: InPtr<usize>,
 ) -> CLResult<()> {
     let buffer = recording.open()?;
-    buffer.mem(source)?;
-    not_an_image(&buffer, destination)
+    let source = buffer.mem(source)?;
+    let destination = buffer.image(destination)?;
+    let image = destination.image()?;
+    // > CL_INVALID_VALUE if dst_origin or region is NULL.
+    let (to, region) = (origin(image, destination_origin)?, triple(region)?);
+    let place = recording.place(&buffer)?;
+    let point = buffer.runtime.copy_buffer_to_image(
+        &place,
+        &source.runtime,
+        image,
+        source_offset,
+        to,
+        region,
+    )?;
+    recording.give(point);
+    buffer.attach(source);
+    buffer.attach(destination);
+    Ok(())
 }
 
 /// `clCommandCopyImageKHR`
 pub fn copy_image(
     recording: Recording,
     source: RawHandle,
-    _destination: RawHandle,
-    _source_origin: InPtr<usize>,
-    _destination_origin: InPtr<usize>,
-    _region: InPtr<usize>,
+    destination: RawHandle,
+    source_origin: InPtr<usize>,
+    destination_origin: InPtr<usize>,
+    region: InPtr<usize>,
 ) -> CLResult<()> {
-    not_an_image(&*recording.open()?, source)
+    let buffer = recording.open()?;
+    let (source, destination) = (buffer.image(source)?, buffer.image(destination)?);
+    let (from_image, to_image) = (source.image()?, destination.image()?);
+    // > CL_INVALID_VALUE if src_origin, dst_origin or region is NULL.
+    let from = origin(from_image, source_origin)?;
+    let to = origin(to_image, destination_origin)?;
+    let region = triple(region)?;
+    let place = recording.place(&buffer)?;
+    let point = buffer
+        .runtime
+        .copy_image(&place, from_image, to_image, from, to, region)?;
+    recording.give(point);
+    buffer.attach(source);
+    buffer.attach(destination);
+    Ok(())
 }
 
 /// `clCommandCopyImageToBufferKHR`
 pub fn copy_image_to_buffer(
     recording: Recording,
     source: RawHandle,
-    _destination: RawHandle,
-    _origin: InPtr<usize>,
-    _region: InPtr<usize>,
-    _destination_offset: usize,
+    destination: RawHandle,
+    source_origin: InPtr<usize>,
+    region: InPtr<usize>,
+    destination_offset: usize,
 ) -> CLResult<()> {
-    not_an_image(&*recording.open()?, source)
+    let buffer = recording.open()?;
+    let source = buffer.image(source)?;
+    let destination = buffer.mem(destination)?;
+    let image = source.image()?;
+    // > CL_INVALID_VALUE if src_origin or region is NULL.
+    let (from, region) = (origin(image, source_origin)?, triple(region)?);
+    let place = recording.place(&buffer)?;
+    let point = buffer.runtime.copy_image_to_buffer(
+        &place,
+        image,
+        &destination.runtime,
+        from,
+        region,
+        destination_offset,
+    )?;
+    recording.give(point);
+    buffer.attach(source);
+    buffer.attach(destination);
+    Ok(())
 }
 
 /// `clCommandFillImageKHR`
 pub fn fill_image(
     recording: Recording,
-    image: RawHandle,
-    _colour: InPtr<c_void>,
-    _origin: InPtr<usize>,
-    _region: InPtr<usize>,
+    mem: RawHandle,
+    color: InPtr<c_void>,
+    to: InPtr<usize>,
+    region: InPtr<usize>,
 ) -> CLResult<()> {
-    not_an_image(&*recording.open()?, image)
+    let buffer = recording.open()?;
+    let mem = buffer.image(mem)?;
+    let image = mem.image()?;
+    let color = fill_color(image, color)?;
+    // > CL_INVALID_VALUE if origin or region is NULL.
+    let (to, region) = (origin(image, to)?, triple(region)?);
+    let place = recording.place(&buffer)?;
+    let point = buffer
+        .runtime
+        .fill_image(&place, image, color, to, region)?;
+    recording.give(point);
+    buffer.attach(mem);
+    Ok(())
 }

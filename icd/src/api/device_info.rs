@@ -26,10 +26,9 @@ const CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4231;
 const CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4232;
 const CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT: cl_device_info = 0x4233;
 
-// What a device without images reports, and one whose natural alignments are the preferred ones:
-// zero, by the table of queries.
+// What a device whose natural alignments are the preferred ones reports: zero, by the table of
+// queries.
 const NONE: cl_uint = 0;
-const NO_SIZE: usize = 0;
 
 /// A part of the queries: `None` for one that it does not know.
 type Part = fn(&Ref<Device>, cl_device_info, InfoWriter) -> Option<CLResult<()>>;
@@ -89,7 +88,7 @@ fn compute(device: &Ref<Device>, name: cl_device_info, writer: InfoWriter) -> Op
     })
 }
 
-/// Images, of which there are none, and pipes.
+/// Images and pipes.
 fn images_and_pipes(
     device: &Ref<Device>,
     name: cl_device_info,
@@ -98,19 +97,19 @@ fn images_and_pipes(
     let d = &*device.runtime;
     Some(match name {
         CL_DEVICE_IMAGE_SUPPORT => writer.boolean(d.image_support),
-        CL_DEVICE_MAX_READ_IMAGE_ARGS
-        | CL_DEVICE_MAX_WRITE_IMAGE_ARGS
-        | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS
-        | CL_DEVICE_MAX_SAMPLERS
-        | CL_DEVICE_IMAGE_PITCH_ALIGNMENT
-        | CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => writer.value(NONE),
-        CL_DEVICE_IMAGE2D_MAX_WIDTH
-        | CL_DEVICE_IMAGE2D_MAX_HEIGHT
-        | CL_DEVICE_IMAGE3D_MAX_WIDTH
-        | CL_DEVICE_IMAGE3D_MAX_HEIGHT
-        | CL_DEVICE_IMAGE3D_MAX_DEPTH
-        | CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
-        | CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => writer.value(NO_SIZE),
+        CL_DEVICE_MAX_READ_IMAGE_ARGS => writer.value(d.max_read_image_args),
+        CL_DEVICE_MAX_WRITE_IMAGE_ARGS => writer.value(d.max_write_image_args),
+        CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => writer.value(d.max_read_write_image_args),
+        CL_DEVICE_MAX_SAMPLERS => writer.value(d.max_samplers),
+        CL_DEVICE_IMAGE_PITCH_ALIGNMENT => writer.value(d.image_pitch_alignment),
+        CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => writer.value(d.image_base_address_alignment),
+        CL_DEVICE_IMAGE2D_MAX_WIDTH => writer.value(d.image_limits.width_2d as usize),
+        CL_DEVICE_IMAGE2D_MAX_HEIGHT => writer.value(d.image_limits.height_2d as usize),
+        CL_DEVICE_IMAGE3D_MAX_WIDTH => writer.value(d.image_limits.width_3d as usize),
+        CL_DEVICE_IMAGE3D_MAX_HEIGHT => writer.value(d.image_limits.height_3d as usize),
+        CL_DEVICE_IMAGE3D_MAX_DEPTH => writer.value(d.image_limits.depth_3d as usize),
+        CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => writer.value(d.image_limits.buffer as usize),
+        CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => writer.value(d.image_limits.array as usize),
 
         CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR => writer.value(d.max_named_barrier_count),
 
@@ -355,9 +354,8 @@ fn extensions(
         CL_DEVICE_TERMINATE_CAPABILITY_KHR => writer.value(d.terminate_capability),
 
         CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => writer.array(&EXTERNAL_MEMORY),
-        // There are no images.
         CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR => {
-            writer.array::<cl_external_memory_handle_type_khr>(&[])
+            writer.array(&EXTERNAL_MEMORY)
         }
         CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR
         | CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => writer.array(&EXTERNAL_SEMAPHORES),

@@ -19,11 +19,12 @@ use crate::abi::pointers::{InPtr, RawHandle};
 const OPAQUE_FD: cl_mem_properties = CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR as cl_mem_properties;
 const DMA_BUF: cl_mem_properties = CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR as cl_mem_properties;
 
-/// What the properties of a new buffer say.
+/// What the properties of a new buffer or image say.
 #[derive(Default)]
 pub struct Properties {
     handle: Option<(HandleType, i32)>,
     devices: Option<Vec<RawHandle>>,
+    has_address: bool,
     /// With the final zero; empty for null.
     pub as_given: Vec<cl_mem_properties>,
 }
@@ -41,7 +42,6 @@ impl Properties {
         if list.is_null() {
             return Ok(wanted);
         }
-        let mut has_address = false;
         let mut values = list.values();
         let mut next = || {
             let value = values.next().unwrap_or_default();
@@ -55,8 +55,8 @@ impl Properties {
             match next() {
                 0 => return Ok(wanted),
                 // Of cl_ext_buffer_device_address; the property value is a cl_bool.
-                CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT if !has_address => {
-                    has_address = true;
+                CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT if !wanted.has_address => {
+                    wanted.has_address = true;
                     let values = [CL_TRUE, CL_FALSE].map(u64::from);
                     require(values.contains(&next()), ClError::INVALID_PROPERTY)?;
                 }
@@ -77,6 +77,13 @@ impl Properties {
                 _ => return Err(ClError::INVALID_PROPERTY),
             }
         }
+    }
+
+    /// As [`Properties::read`], for an image: it has no address.
+    pub fn of_image(list: InPtr<cl_mem_properties>) -> CLResult<Properties> {
+        let properties = Properties::read(list)?;
+        require(!properties.has_address, ClError::INVALID_PROPERTY)?;
+        Ok(properties)
     }
 
     /// What is to be imported, if anything is.

@@ -1,56 +1,32 @@
-//! Images, which the device does not have (`CL_DEVICE_IMAGE_SUPPORT` is false).
-//!
-//! None can be made, so a memory object is never an image, and each entry point ends in the error
-//! for that.
+//! Image objects: creating and asking about them. `image_transfer.rs` has the commands on them.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
+use brolga_runtime::Image as RuntimeImage;
+use brolga_runtime::memory::image::{
+    ImageDesc as RuntimeDesc, ImageSource, ImageType, formats, requirements,
+};
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
-use super::memory::Mem;
-use super::queue::Queue;
-use super::wait::Events;
+use super::external_memory::Properties;
+use super::memory::{Mem, MemKind};
 use crate::abi::error::{CLResult, ClError, require};
-use crate::abi::handle::Object;
+use crate::abi::handle::{Handle, Object, Ref};
+use crate::abi::image_desc::ImageDesc;
 use crate::abi::info::InfoWriter;
 use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
-
-/// Every access and host pointer flag.
-const MEM_FLAGS: cl_mem_flags = CL_MEM_READ_WRITE
-    | CL_MEM_WRITE_ONLY
-    | CL_MEM_READ_ONLY
-    | CL_MEM_USE_HOST_PTR
-    | CL_MEM_ALLOC_HOST_PTR
-    | CL_MEM_COPY_HOST_PTR
-    | CL_MEM_HOST_WRITE_ONLY
-    | CL_MEM_HOST_READ_ONLY
-    | CL_MEM_HOST_NO_ACCESS
-    | CL_MEM_KERNEL_READ_AND_WRITE
-    | CL_MEM_IMMUTABLE_EXT;
-
-fn check_creation(
-    context: RawHandle,
-    flags: cl_mem_flags,
-    format: InPtr<cl_image_format>,
-) -> CLResult<()> {
-    Context::usable(context)?;
-    // > CL_INVALID_VALUE if values specified in flags are not valid.
-    require(flags & !MEM_FLAGS == 0, ClError::INVALID_VALUE)?;
-    // > CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if
-    // > image_format is NULL.
-    require(!format.is_null(), ClError::INVALID_IMAGE_FORMAT_DESCRIPTOR)
-}
 
 /// `clCreateImage`
 pub fn create(
     context: RawHandle,
     flags: cl_mem_flags,
     format: InPtr<cl_image_format>,
-    descriptor: InPtr<cl_image_desc>,
+    desc: InPtr<ImageDesc>,
     host_ptr: OutPtr<c_void>,
 ) -> CLResult<RawHandle> {
-    create_with_properties(context, InPtr::null(), flags, format, descriptor, host_ptr)
+    create_with_properties(context, InPtr::null(), flags, format, desc, host_ptr)
 }
 
 /// `clCreateImageWithProperties`
@@ -59,16 +35,109 @@ pub fn create_with_properties(
     properties: InPtr<cl_mem_properties>,
     flags: cl_mem_flags,
     format: InPtr<cl_image_format>,
-    descriptor: InPtr<cl_image_desc>,
+    desc: InPtr<ImageDesc>,
     host_ptr: OutPtr<c_void>,
 ) -> CLResult<RawHandle> {
-    let _ = (properties, host_ptr);
-    check_creation(context, flags, format)?;
-    // > CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if >
-    // image_desc is NULL.
-    require(!descriptor.is_null(), ClError::INVALID_IMAGE_DESCRIPTOR)?;
-    // > CL_INVALID_OPERATION if there are no devices in context that support images.
-    Err(ClError::INVALID_OPERATION)
+    let context = Context::usable(context)?;
+    // > CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if image_format is NULL.
+    let format = format
+        .get()
+        .ok_or(ClError::INVALID_IMAGE_FORMAT_DESCRIPTOR)?;
+    // > CL_INVALID_IMAGE_DESCRIPTOR if image_desc is NULL.
+    let desc = desc.get().ok_or(ClError::INVALID_IMAGE_DESCRIPTOR)?;
+    let properties = Properties::of_image(properties)?;
+    finish(context, properties, flags, format, &desc, host_ptr)
+}
+
+/// Sizes, formats and flags are checked by the runtime.
+fn finish(
+    context: Ref<Context>,
+    properties: Properties,
+    flags: cl_mem_flags,
+    format: cl_image_format,
+    desc: &ImageDesc,
+    host_ptr: OutPtr<c_void>,
+) -> CLResult<RawHandle> {
+    let external = properties.external(&context)?;
+    let parent = parent(&context, desc.mem_object)?;
+    let source = match (&parent, &external) {
+        (None, None) => ImageSource::New,
+        (None, Some(external)) => ImageSource::External(external.handle),
+        // An image is made from one thing or another.
+        (Some(_), Some(_)) => return Err(ClError::INVALID_IMAGE_DESCRIPTOR),
+        (Some(parent), None) => match &parent.kind {
+            MemKind::Buffer => ImageSource::Buffer(parent.runtime.clone()),
+            MemKind::Image(image) => ImageSource::Image(image.clone()),
+            MemKind::Pipe(_) => return Err(ClError::INVALID_IMAGE_DESCRIPTOR),
+        },
+    };
+    let runtime = RuntimeImage::new(
+        &context.runtime,
+        flags,
+        (format.image_channel_order, format.image_channel_data_type),
+        &described(desc),
+        host_ptr.host_ptr(),
+        source,
+        properties.as_given,
+    )?;
+    Ok(Handle::new(Mem {
+        imported_for: external.map_or(Vec::new(), |external| external.devices),
+        runtime: runtime.memory().clone(),
+        kind: MemKind::Image(runtime),
+        context,
+        parent,
+    })
+    .raw())
+}
+
+/// The memory object that an image is to be made from, if any.
+fn parent(context: &Ref<Context>, raw: RawHandle) -> CLResult<Option<Ref<Mem>>> {
+    if raw.is_null() {
+        return Ok(None);
+    }
+    // > mem_object may refer to a valid buffer or image memory object. Otherwise it must be NULL.
+    let mem = Mem::from_raw(raw).map_err(|_| ClError::INVALID_IMAGE_DESCRIPTOR)?;
+    require(
+        Arc::ptr_eq(&mem.context, context),
+        ClError::INVALID_IMAGE_DESCRIPTOR,
+    )?;
+    Ok(Some(mem))
+}
+
+fn described(desc: &ImageDesc) -> RuntimeDesc {
+    RuntimeDesc {
+        image_type: desc.image_type,
+        width: desc.width,
+        height: desc.height,
+        depth: desc.depth,
+        array_size: desc.array_size,
+        row_pitch: desc.row_pitch,
+        slice_pitch: desc.slice_pitch,
+        num_mip_levels: desc.num_mip_levels,
+        num_samples: desc.num_samples,
+    }
+}
+
+/// What `clCreateImage2D` and `clCreateImage3D` do.
+fn create_legacy(
+    context: RawHandle,
+    flags: cl_mem_flags,
+    format: InPtr<cl_image_format>,
+    desc: &ImageDesc,
+    host_ptr: OutPtr<c_void>,
+) -> CLResult<RawHandle> {
+    let context = Context::usable(context)?;
+    // > CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if image_format is NULL.
+    let format = format
+        .get()
+        .ok_or(ClError::INVALID_IMAGE_FORMAT_DESCRIPTOR)?;
+    let none = Properties::default();
+    finish(context, none, flags, format, desc, host_ptr).map_err(|error| match error {
+        // > CL_INVALID_IMAGE_SIZE if values specified by image_row_pitch and image_slice_pitch do >
+        // not follow rules described in the argument description.
+        ClError::INVALID_IMAGE_DESCRIPTOR => ClError::INVALID_IMAGE_SIZE,
+        error => error,
+    })
 }
 
 /// `clCreateImage2D`
@@ -81,11 +150,13 @@ pub fn create_2d(
     row_pitch: usize,
     host_ptr: OutPtr<c_void>,
 ) -> CLResult<RawHandle> {
-    let _ = (row_pitch, host_ptr);
-    check_creation(context, flags, format)?;
-    // > CL_INVALID_IMAGE_SIZE if image_width or image_height are 0.
-    require(width != 0 && height != 0, ClError::INVALID_IMAGE_SIZE)?;
-    Err(ClError::INVALID_OPERATION)
+    let desc = ImageDesc {
+        width,
+        height,
+        row_pitch,
+        ..ImageDesc::new(CL_MEM_OBJECT_IMAGE2D)
+    };
+    create_legacy(context, flags, format, &desc, host_ptr)
 }
 
 /// `clCreateImage3D`
@@ -100,156 +171,130 @@ pub fn create_3d(
     slice_pitch: usize,
     host_ptr: OutPtr<c_void>,
 ) -> CLResult<RawHandle> {
-    let _ = (row_pitch, slice_pitch, host_ptr);
-    check_creation(context, flags, format)?;
-    // > CL_INVALID_IMAGE_SIZE if image_width, image_height are 0 or if image_depth <= 1.
-    require(
-        width != 0 && height != 0 && depth > 1,
-        ClError::INVALID_IMAGE_SIZE,
-    )?;
-    Err(ClError::INVALID_OPERATION)
+    // > CL_INVALID_IMAGE_SIZE if image_depth <= 1.
+    require(depth > 1, ClError::INVALID_IMAGE_SIZE)?;
+    let desc = ImageDesc {
+        width,
+        height,
+        depth,
+        row_pitch,
+        slice_pitch,
+        ..ImageDesc::new(CL_MEM_OBJECT_IMAGE3D)
+    };
+    create_legacy(context, flags, format, &desc, host_ptr)
 }
 
-/// `clGetSupportedImageFormats`: there are none.
+/// `clGetSupportedImageFormats`
 pub fn get_supported_formats(
     context: RawHandle,
     flags: cl_mem_flags,
     image_type: cl_mem_object_type,
     num_entries: cl_uint,
-    formats: OutPtr<cl_image_format>,
+    to: OutPtr<cl_image_format>,
     num_formats: OutPtr<cl_uint>,
 ) -> CLResult<()> {
     Context::from_raw(context)?;
-    // > CL_INVALID_VALUE if flags is not valid, if image_type is not valid, or if num_entries is >
-    // zero and image_formats is not NULL.
-    require(flags & !MEM_FLAGS == 0, ClError::INVALID_VALUE)?;
-    require(
-        (CL_MEM_OBJECT_IMAGE2D..=CL_MEM_OBJECT_IMAGE1D_BUFFER).contains(&image_type),
-        ClError::INVALID_VALUE,
-    )?;
-    require(
-        num_entries != 0 || formats.is_null(),
-        ClError::INVALID_VALUE,
-    )?;
-    num_formats.set(0);
+    // > CL_INVALID_VALUE if flags is not valid.
+    const KNOWN: cl_mem_flags = CL_MEM_READ_WRITE
+        | CL_MEM_WRITE_ONLY
+        | CL_MEM_READ_ONLY
+        | CL_MEM_USE_HOST_PTR
+        | CL_MEM_ALLOC_HOST_PTR
+        | CL_MEM_COPY_HOST_PTR
+        | CL_MEM_HOST_WRITE_ONLY
+        | CL_MEM_HOST_READ_ONLY
+        | CL_MEM_HOST_NO_ACCESS
+        | CL_MEM_KERNEL_READ_AND_WRITE
+        | CL_MEM_IMMUTABLE_EXT;
+    require(flags & !KNOWN == 0, ClError::INVALID_VALUE)?;
+    // > if image_type is not valid
+    let image_type = ImageType::from_number(image_type).ok_or(ClError::INVALID_VALUE)?;
+    // > if num_entries is zero and image_formats is not NULL
+    require(num_entries != 0 || to.is_null(), ClError::INVALID_VALUE)?;
+    let all: Vec<cl_image_format> = formats::supported(flags, image_type)
+        .map(|format| cl_image_format {
+            image_channel_order: format.order as cl_channel_order,
+            image_channel_data_type: format.data_type as cl_channel_type,
+        })
+        .collect();
+    to.set_all(&all[..all.len().min(num_entries as usize)]);
+    num_formats.set(all.len() as cl_uint);
     Ok(())
 }
 
 /// `clGetImageInfo`
 pub fn get_info(image: RawHandle, name: cl_image_info, writer: InfoWriter) -> CLResult<()> {
-    let _ = (name, writer);
-    not_an_image(image)
+    // > CL_INVALID_MEM_OBJECT if image is a not a valid image object.
+    let mem = Mem::from_raw(image)?;
+    let image = mem.image()?;
+    match name {
+        CL_IMAGE_FORMAT => writer.value(cl_image_format {
+            image_channel_order: image.format().order as cl_channel_order,
+            image_channel_data_type: image.format().data_type as cl_channel_type,
+        }),
+        CL_IMAGE_ELEMENT_SIZE => writer.value(image.element_size()),
+        CL_IMAGE_ROW_PITCH => writer.value(image.row_pitch()),
+        CL_IMAGE_SLICE_PITCH => writer.value(image.slice_pitch()),
+        CL_IMAGE_WIDTH => writer.value(image.width()),
+        CL_IMAGE_HEIGHT => writer.value(image.height()),
+        CL_IMAGE_DEPTH => writer.value(image.depth()),
+        CL_IMAGE_ARRAY_SIZE => writer.value(image.array_size()),
+        CL_IMAGE_BUFFER => {
+            let buffer = mem.parent.as_ref();
+            let buffer = buffer.filter(|parent| matches!(parent.kind, MemKind::Buffer));
+            writer.value(buffer.map_or(RawHandle::NULL, |buffer| buffer.raw()))
+        }
+        CL_IMAGE_NUM_MIP_LEVELS => writer.value(image.mip_levels()),
+        CL_IMAGE_NUM_SAMPLES => writer.value(0 as cl_uint),
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
 }
 
-/// > CL_INVALID_MEM_OBJECT if image is not a valid image object.
-fn not_an_image(image: RawHandle) -> CLResult<()> {
-    Mem::from_raw(image)?;
-    Err(ClError::INVALID_MEM_OBJECT)
-}
-
-/// The checks of every command on an image.
-fn reject(queue: RawHandle, image: RawHandle) -> CLResult<()> {
-    Queue::usable(queue)?;
-    not_an_image(image)
-}
-
-/// `clEnqueueReadImage`
-pub fn read(
-    queue: RawHandle,
-    image: RawHandle,
-    _blocking: cl_bool,
-    _origin: InPtr<usize>,
-    _region: InPtr<usize>,
-    _row_pitch: usize,
-    _slice_pitch: usize,
-    _to: OutPtr<c_void>,
-    _events: Events,
+/// `clGetImageRequirementsInfoEXT`
+pub fn get_requirements(
+    context: RawHandle,
+    properties: InPtr<cl_mem_properties>,
+    flags: cl_mem_flags,
+    format: InPtr<cl_image_format>,
+    desc: InPtr<ImageDesc>,
+    name: cl_image_requirements_info_ext,
+    writer: InfoWriter,
 ) -> CLResult<()> {
-    reject(queue, image)
-}
-
-/// `clEnqueueWriteImage`
-pub fn write(
-    queue: RawHandle,
-    image: RawHandle,
-    _blocking: cl_bool,
-    _origin: InPtr<usize>,
-    _region: InPtr<usize>,
-    _row_pitch: usize,
-    _slice_pitch: usize,
-    _from: InPtr<c_void>,
-    _events: Events,
-) -> CLResult<()> {
-    reject(queue, image)
-}
-
-/// `clEnqueueCopyImage`
-pub fn copy(
-    queue: RawHandle,
-    source: RawHandle,
-    _destination: RawHandle,
-    _source_origin: InPtr<usize>,
-    _destination_origin: InPtr<usize>,
-    _region: InPtr<usize>,
-    _events: Events,
-) -> CLResult<()> {
-    reject(queue, source)
-}
-
-/// `clEnqueueCopyImageToBuffer`
-pub fn copy_to_buffer(
-    queue: RawHandle,
-    source: RawHandle,
-    _destination: RawHandle,
-    _origin: InPtr<usize>,
-    _region: InPtr<usize>,
-    _offset: usize,
-    _events: Events,
-) -> CLResult<()> {
-    reject(queue, source)
-}
-
-/// `clEnqueueCopyBufferToImage`
-pub fn copy_from_buffer(
-    queue: RawHandle,
-    source: RawHandle,
-    destination: RawHandle,
-    _offset: usize,
-    _origin: InPtr<usize>,
-    _region: InPtr<usize>,
-    _events: Events,
-) -> CLResult<()> {
-    let queue_object = Queue::usable(queue)?;
-    Mem::for_queue(source, &queue_object)?;
-    reject(queue, destination)
-}
-
-/// `clEnqueueMapImage`
-pub fn map(
-    queue: RawHandle,
-    image: RawHandle,
-    _blocking: cl_bool,
-    _flags: cl_map_flags,
-    _origin: InPtr<usize>,
-    _region: InPtr<usize>,
-    _row_pitch: OutPtr<usize>,
-    _slice_pitch: OutPtr<usize>,
-    _num_events: cl_uint,
-    _event_list: InPtr<RawHandle>,
-    _event: OutPtr<RawHandle>,
-) -> CLResult<*mut c_void> {
-    reject(queue, image)?;
-    Err(ClError::INVALID_OPERATION)
-}
-
-/// `clEnqueueFillImage`
-pub fn fill(
-    queue: RawHandle,
-    image: RawHandle,
-    _colour: InPtr<c_void>,
-    _origin: InPtr<usize>,
-    _region: InPtr<usize>,
-    _events: Events,
-) -> CLResult<()> {
-    reject(queue, image)
+    let context = Context::from_raw(context)?;
+    Properties::of_image(properties)?;
+    let format = format.get();
+    let format = format.map(|it| (it.image_channel_order, it.image_channel_data_type));
+    let desc = desc.get().map(|desc| described(&desc));
+    let found = requirements(&context.runtime, flags, format, desc.as_ref())?;
+    // > If image_desc is not NULL, then image_type must be one that has the size that is asked for,
+    // > otherwise CL_INVALID_IMAGE_DESCRIPTOR is returned.
+    let most = |n: usize| {
+        let most = found.most[n].ok_or(ClError::INVALID_IMAGE_DESCRIPTOR)?;
+        writer.value(most as cl_uint)
+    };
+    // > CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid. Sizes that are
+    // not known are for questions about sizes only.
+    let alignment = |value: usize| {
+        require(found.is_possible, ClError::INVALID_IMAGE_DESCRIPTOR)?;
+        writer.value(value)
+    };
+    match name {
+        CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT => alignment(found.base_address_alignment),
+        CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT => alignment(found.row_pitch_alignment),
+        CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT => alignment(found.slice_pitch_alignment),
+        CL_IMAGE_REQUIREMENTS_SIZE_EXT => {
+            // > Both image_format and image_desc must be non-NULL, otherwise CL_INVALID_VALUE is >
+            // returned.
+            require(format.is_some() && desc.is_some(), ClError::INVALID_VALUE)?;
+            // > CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid.
+            writer.value(found.size.ok_or(ClError::INVALID_IMAGE_DESCRIPTOR)?)
+        }
+        CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT => most(0),
+        CL_IMAGE_REQUIREMENTS_MAX_HEIGHT_EXT => most(1),
+        CL_IMAGE_REQUIREMENTS_MAX_DEPTH_EXT => most(2),
+        CL_IMAGE_REQUIREMENTS_MAX_ARRAY_SIZE_EXT => most(3),
+        // > CL_INVALID_VALUE if param_name is not valid.
+        _ => Err(ClError::INVALID_VALUE),
+    }
 }

@@ -11,6 +11,7 @@ use super::context::{Context, OfContext};
 use super::memory::Mem;
 use super::program::Program;
 use super::queue::Queue;
+use super::sampler::Sampler;
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::pointers::{InPtr, OutPtr, RawHandle};
@@ -138,17 +139,19 @@ pub fn set_arg_of(
             let mem = Mem::from_raw(object_argument(size, value)?)?;
             // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the >
             // specified arg_value is not a valid memory object.
-            let pipe = mem.pipe.as_ref().ok_or(ClError::INVALID_MEM_OBJECT)?;
-            kernel.set_arg_pipe(index, pipe)
+            kernel.set_arg_pipe(index, mem.pipe()?)
         }
-        // No object of this kind can be made, so no handle is a valid one.
-        ArgKind::Image => {
-            object_argument(size, value)?;
-            Err(ClError::INVALID_MEM_OBJECT)
+        ArgKind::Image(_) => {
+            let mem = Mem::from_raw(object_argument(size, value)?)?;
+            // > CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the >
+            // specified arg_value is not a valid memory object.
+            kernel.set_arg_image(index, mem.image()?)
         }
         ArgKind::Sampler => {
-            object_argument(size, value)?;
-            Err(ClError::INVALID_SAMPLER)
+            // > CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the >
+            // specified arg_value is not a valid sampler object.
+            let sampler = Sampler::from_raw(object_argument(size, value)?)?;
+            kernel.set_arg_sampler(index, &sampler.runtime)
         }
         ArgKind::DeviceQueue => {
             let raw = object_argument(size, value)?;

@@ -69,7 +69,7 @@ pub fn get_arg_info(
 fn address_qualifier(arg: &ArgInfo) -> cl_kernel_arg_address_qualifier {
     match arg.kind {
         ArgKind::Pointer(AddressSpace::Global | AddressSpace::Generic)
-        | ArgKind::Image
+        | ArgKind::Image(_)
         | ArgKind::Pipe => CL_KERNEL_ARG_ADDRESS_GLOBAL,
         ArgKind::Pointer(AddressSpace::Constant) => CL_KERNEL_ARG_ADDRESS_CONSTANT,
         ArgKind::Pointer(AddressSpace::Local) => CL_KERNEL_ARG_ADDRESS_LOCAL,

@@ -1,10 +1,10 @@
-//! Buffers and sub-buffers, and what all memory objects have in common. Pipes are in `pipe.rs`;
-//! images are memory objects too, but none can be made.
+//! Buffers and sub-buffers, and what all memory objects have in common. Pipes are in `pipe.rs`,
+//! images in `image.rs`.
 
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use brolga_runtime::{Buffer as RuntimeBuffer, Pipe as RuntimePipe};
+use brolga_runtime::{Buffer as RuntimeBuffer, Image as RuntimeImage, Pipe as RuntimePipe};
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
@@ -19,15 +19,21 @@ use crate::abi::pointers::{InPtr, OutPtr, RawHandle, UserData};
 
 /// `cl_mem`
 pub struct Mem {
-    /// A pipe has memory too.
+    /// Pipes and images have memory too.
     pub runtime: Arc<RuntimeBuffer>,
-    /// If it is a pipe.
-    pub pipe: Option<Arc<RuntimePipe>>,
+    pub kind: MemKind,
     pub context: Ref<Context>,
-    /// The buffer that a sub-buffer is part of.
+    /// The buffer that a sub-buffer is part of, and what an image is made from.
     pub parent: Option<Ref<Mem>>,
     /// The devices that imported memory is for; empty if it is not imported.
     pub imported_for: Vec<Ref<Device>>,
+}
+
+/// What a memory object is.
+pub enum MemKind {
+    Buffer,
+    Pipe(Arc<RuntimePipe>),
+    Image(Arc<RuntimeImage>),
 }
 
 object!(Mem, ClError::INVALID_MEM_OBJECT);
@@ -43,8 +49,29 @@ impl Mem {
     pub fn buffer(raw: RawHandle) -> CLResult<Ref<Mem>> {
         let mem = Mem::from_raw(raw)?;
         // > CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object.
-        require(mem.pipe.is_none(), ClError::INVALID_MEM_OBJECT)?;
+        require(
+            matches!(mem.kind, MemKind::Buffer),
+            ClError::INVALID_MEM_OBJECT,
+        )?;
         Ok(mem)
+    }
+
+    /// The image that it is.
+    pub fn image(&self) -> CLResult<&Arc<RuntimeImage>> {
+        match &self.kind {
+            MemKind::Image(image) => Ok(image),
+            // > CL_INVALID_MEM_OBJECT if image is not a valid image object.
+            MemKind::Buffer | MemKind::Pipe(_) => Err(ClError::INVALID_MEM_OBJECT),
+        }
+    }
+
+    /// The pipe that it is.
+    pub fn pipe(&self) -> CLResult<&Arc<RuntimePipe>> {
+        match &self.kind {
+            MemKind::Pipe(pipe) => Ok(pipe),
+            // > CL_INVALID_MEM_OBJECT if pipe is not a valid pipe object.
+            MemKind::Buffer | MemKind::Image(_) => Err(ClError::INVALID_MEM_OBJECT),
+        }
     }
 
     /// The buffer behind `raw`, for a command of `queue`.
@@ -137,7 +164,7 @@ fn finish(
     Ok(Handle::new(Mem {
         imported_for: external.map_or(Vec::new(), |external| external.devices),
         runtime,
-        pipe: None,
+        kind: MemKind::Buffer,
         context,
         parent: None,
     })
@@ -172,7 +199,7 @@ pub fn create_sub_buffer(
     Ok(Handle::new(Mem {
         imported_for: Vec::new(),
         runtime,
-        pipe: None,
+        kind: MemKind::Buffer,
         context: parent.context.clone(),
         parent: Some(parent),
     })
@@ -184,9 +211,10 @@ pub fn get_info(mem: RawHandle, name: cl_mem_info, writer: InfoWriter) -> CLResu
     let mem = Mem::from_raw(mem)?;
     let buffer = &mem.runtime;
     match name {
-        CL_MEM_TYPE => writer.value(match mem.pipe {
-            Some(_) => CL_MEM_OBJECT_PIPE,
-            None => CL_MEM_OBJECT_BUFFER,
+        CL_MEM_TYPE => writer.value(match &mem.kind {
+            MemKind::Buffer => CL_MEM_OBJECT_BUFFER,
+            MemKind::Pipe(_) => CL_MEM_OBJECT_PIPE,
+            MemKind::Image(image) => image.image_type() as cl_mem_object_type,
         }),
         CL_MEM_FLAGS => writer.value(buffer.flags()),
         CL_MEM_SIZE => writer.value(buffer.size()),

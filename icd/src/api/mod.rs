@@ -23,6 +23,7 @@ pub mod extension;
 pub mod external_handles;
 pub mod external_memory;
 pub mod image;
+pub mod image_transfer;
 pub mod kernel;
 pub mod kernel_info;
 pub mod launch;

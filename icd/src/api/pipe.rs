@@ -5,7 +5,7 @@ use opencl_sys::*;
 use brolga_runtime::Pipe as RuntimePipe;
 
 use super::context::{Context, OfContext};
-use super::memory::Mem;
+use super::memory::{Mem, MemKind};
 use crate::abi::error::{CLResult, ClError, require};
 use crate::abi::handle::{Handle, Object};
 use crate::abi::info::InfoWriter;
@@ -26,7 +26,7 @@ pub fn create(
     let pipe = RuntimePipe::new(&context.runtime, flags, packet_size, max_packets)?;
     Ok(Handle::new(Mem {
         runtime: pipe.memory().clone(),
-        pipe: Some(pipe),
+        kind: MemKind::Pipe(pipe),
         context,
         parent: None,
         imported_for: Vec::new(),
@@ -37,8 +37,7 @@ pub fn create(
 /// `clGetPipeInfo`
 pub fn get_info(pipe: RawHandle, name: cl_pipe_info, writer: InfoWriter) -> CLResult<()> {
     let mem = Mem::from_raw(pipe)?;
-    // > CL_INVALID_MEM_OBJECT if pipe is not a valid pipe object.
-    let pipe = mem.pipe.as_ref().ok_or(ClError::INVALID_MEM_OBJECT)?;
+    let pipe = mem.pipe()?;
     match name {
         CL_PIPE_PACKET_SIZE => writer.value(pipe.packet_size()),
         CL_PIPE_MAX_PACKETS => writer.value(pipe.max_packets()),

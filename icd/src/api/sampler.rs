@@ -1,11 +1,24 @@
-//! Samplers, which need images, which the device does not have.
+//! Samplers.
 
+use std::sync::Arc;
+
+use brolga_runtime::Sampler as RuntimeSampler;
+use brolga_runtime::memory::sampler::SamplerState;
 use opencl_sys::*;
 
 use super::context::{Context, OfContext};
 use crate::abi::error::{CLResult, ClError, require};
+use crate::abi::handle::{Handle, Object, Ref, object};
 use crate::abi::info::InfoWriter;
 use crate::abi::pointers::{InPtr, RawHandle};
+
+/// `cl_sampler`
+pub struct Sampler {
+    pub runtime: Arc<RuntimeSampler>,
+    pub context: Ref<Context>,
+}
+
+object!(Sampler, ClError::INVALID_SAMPLER);
 
 /// `clCreateSampler`
 pub fn create(
@@ -14,25 +27,30 @@ pub fn create(
     addressing_mode: cl_addressing_mode,
     filter_mode: cl_filter_mode,
 ) -> CLResult<RawHandle> {
-    Context::usable(context)?;
-    // > CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords, or a combination of >
-    // these arguments are not valid.
-    check(normalized_coords, addressing_mode, filter_mode)?;
-    // > CL_INVALID_OPERATION if images are not supported by any device associated with context.
-    Err(ClError::INVALID_OPERATION)
+    let context = Context::usable(context)?;
+    let state = SamplerState {
+        normalized: boolean(normalized_coords)?,
+        addressing_mode,
+        filter_mode,
+        ..SamplerState::default()
+    };
+    finish(context, state, Vec::new())
 }
 
-fn check(
-    normalized_coords: cl_bool,
-    addressing_mode: cl_addressing_mode,
-    filter_mode: cl_filter_mode,
-) -> CLResult<()> {
-    require(
-        normalized_coords <= CL_TRUE
-            && (CL_ADDRESS_NONE..=CL_ADDRESS_MIRRORED_REPEAT).contains(&addressing_mode)
-            && (CL_FILTER_NEAREST..=CL_FILTER_LINEAR).contains(&filter_mode),
-        ClError::INVALID_VALUE,
-    )
+fn boolean(value: cl_bool) -> CLResult<bool> {
+    // > CL_INVALID_VALUE if normalized_coords is not valid.
+    require(value <= CL_TRUE, ClError::INVALID_VALUE)?;
+    Ok(value == CL_TRUE)
+}
+
+/// Modes are checked by the runtime.
+fn finish(
+    context: Ref<Context>,
+    state: SamplerState,
+    properties: Vec<cl_sampler_properties>,
+) -> CLResult<RawHandle> {
+    let runtime = RuntimeSampler::new(&context.runtime, state, properties)?;
+    Ok(Handle::new(Sampler { runtime, context }).raw())
 }
 
 /// `clCreateSamplerWithProperties`
@@ -40,10 +58,8 @@ pub fn create_with_properties(
     context: RawHandle,
     properties: InPtr<cl_sampler_properties>,
 ) -> CLResult<RawHandle> {
-    Context::usable(context)?;
-    let mut normalized_coords = CL_TRUE;
-    let mut addressing_mode = CL_ADDRESS_CLAMP;
-    let mut filter_mode = CL_FILTER_NEAREST;
+    let context = Context::usable(context)?;
+    let mut state = SamplerState::default();
     let pairs = properties.properties();
     for (i, &(name, value)) in pairs.iter().enumerate() {
         // > CL_INVALID_VALUE if the property name in sampler_properties is not a supported property
@@ -53,29 +69,47 @@ pub fn create_with_properties(
             pairs[..i].iter().all(|&(earlier, _)| earlier != name),
             ClError::INVALID_VALUE,
         )?;
-        let value = cl_uint::try_from(value).map_err(|_| ClError::INVALID_VALUE)?;
-        match name as cl_sampler_info {
-            CL_SAMPLER_NORMALIZED_COORDS => normalized_coords = value,
-            CL_SAMPLER_ADDRESSING_MODE => addressing_mode = value,
-            CL_SAMPLER_FILTER_MODE => filter_mode = value,
+        // The bits of a floating-point number are in the lower half.
+        let level = f32::from_bits(value as u32);
+        let number = cl_uint::try_from(value).map_err(|_| ClError::INVALID_VALUE);
+        match cl_sampler_info::try_from(name).map_err(|_| ClError::INVALID_VALUE)? {
+            CL_SAMPLER_NORMALIZED_COORDS => state.normalized = boolean(number?)?,
+            CL_SAMPLER_ADDRESSING_MODE => state.addressing_mode = number?,
+            CL_SAMPLER_FILTER_MODE => state.filter_mode = number?,
+            CL_SAMPLER_MIP_FILTER_MODE => state.mip_filter_mode = number?,
+            CL_SAMPLER_LOD_MIN => state.lod_min = level,
+            CL_SAMPLER_LOD_MAX => state.lod_max = level,
             _ => return Err(ClError::INVALID_VALUE),
         }
     }
-    create(context, normalized_coords, addressing_mode, filter_mode)
-}
-
-/// `clRetainSampler`: no valid sampler exists.
-pub fn retain(_sampler: RawHandle) -> CLResult<()> {
-    // > CL_INVALID_SAMPLER if sampler is not a valid sampler object.
-    Err(ClError::INVALID_SAMPLER)
-}
-
-/// `clReleaseSampler`
-pub fn release(_sampler: RawHandle) -> CLResult<()> {
-    Err(ClError::INVALID_SAMPLER)
+    let as_given = match properties.is_null() {
+        true => Vec::new(),
+        false => {
+            let flat = pairs.iter().flat_map(|&(name, value)| [name, value]);
+            flat.chain([0]).collect()
+        }
+    };
+    finish(context, state, as_given)
 }
 
 /// `clGetSamplerInfo`
-pub fn get_info(_sampler: RawHandle, _name: cl_sampler_info, _answer: InfoWriter) -> CLResult<()> {
-    Err(ClError::INVALID_SAMPLER)
+pub fn get_info(sampler: RawHandle, name: cl_sampler_info, writer: InfoWriter) -> CLResult<()> {
+    let sampler = Sampler::from_raw(sampler)?;
+    let runtime = &sampler.runtime;
+    match name {
+        CL_SAMPLER_REFERENCE_COUNT => writer.value(sampler.reference_count()),
+        CL_SAMPLER_CONTEXT => writer.value(sampler.context.raw()),
+        CL_SAMPLER_NORMALIZED_COORDS => writer.boolean(runtime.is_normalized()),
+        CL_SAMPLER_ADDRESSING_MODE => writer.value(runtime.addressing_mode()),
+        CL_SAMPLER_FILTER_MODE => writer.value(runtime.filter_mode()),
+        CL_SAMPLER_MIP_FILTER_MODE => writer.value(runtime.mip_filter_mode()),
+        CL_SAMPLER_LOD_MIN => writer.value(runtime.lod_bounds()[0].to_bits()),
+        CL_SAMPLER_LOD_MAX => writer.value(runtime.lod_bounds()[1].to_bits()),
+        // > If sampler was created using clCreateSampler, or if the properties argument specified
+        // > in clCreateSamplerWithProperties was NULL, the implementation must return >
+        // param_value_size_ret equal to 0.
+        CL_SAMPLER_PROPERTIES => writer.array(runtime.properties()),
+        // > CL_INVALID_VALUE if param_name is not one of the supported values.
+        _ => Err(ClError::INVALID_VALUE),
+    }
 }

@@ -359,7 +359,7 @@ pub fn unmap(
     let mem = Mem::any_for_queue(mem, &queue)?;
     events.enqueue(&queue, |wait| {
         // > CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer >
-        // for memobj.
+        // or clEnqueueMapImage for memobj.
         queue
             .runtime
             .enqueue_unmap(&mem.runtime, mapped.address(), wait)

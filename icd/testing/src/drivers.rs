@@ -127,7 +127,6 @@ impl Process {
         let mut child = Command::new(std::env::current_exe().map_err(io)?)
             .arg("--worker")
             .env("OCL_ICD_VENDORS", vendors.path())
-            .env("BROLGA_CACHE", "0")
             .env("POCL_CACHE_DIR", vendors.path().join("pocl"))
             .env("POCL_KERNEL_CACHE", "0")
             .envs(driver.environment.iter().cloned())

@@ -52,9 +52,7 @@ static void aborts(void) {
         cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
         cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, NULL, &err);
         cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
-        if (clBuildProgram(program, 1, &device, "-cl-std=CL3.0", NULL, NULL) == CL_COMPILER_NOT_AVAILABLE) {
-            abort();
-        }
+        if (clBuildProgram(program, 1, &device, "-cl-std=CL3.0", NULL, NULL) != CL_SUCCESS) abort();
         cl_kernel checks = clCreateKernel(program, "checks", &err);
         cl_mem out = clCreateBuffer(context, 0, 4096, NULL, &err);
         int zero = 0;
@@ -93,10 +91,6 @@ int main(void) {
     cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
     STATUS(CL_SUCCESS, err);
     err = clBuildProgram(program, 1, &device, "-cl-std=CL3.0", NULL, NULL);
-    if (err == CL_COMPILER_NOT_AVAILABLE) {
-        printf("no OpenCL C compiler\n");
-        return finish();
-    }
     STATUS(CL_SUCCESS, err);
     enum { N = 1024 };
     int results[2 * N], minus = -1, offset = N, limit;

@@ -516,14 +516,13 @@ static void images_samplers_pipes(void) {
     CREATED(CL_INVALID_VALUE, clCreateImage(context, BAD_FLAGS, &format, &desc, NULL, &err));
     CREATED(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, clCreateImage(context, 0, NULL, &desc, NULL, &err));
     CREATED(CL_INVALID_IMAGE_DESCRIPTOR, clCreateImage(context, 0, &format, NULL, NULL, &err));
-    CREATED(CL_INVALID_OPERATION, clCreateImage(context, 0, &format, &desc, NULL, &err));
-    CREATED(CL_INVALID_OPERATION,
-            clCreateImageWithProperties(context, NULL, 0, &format, &desc, NULL, &err));
+    cl_mem_properties unknown[] = {0xdead, 1, 0};
+    CREATED(CL_INVALID_PROPERTY,
+            clCreateImageWithProperties(context, unknown, 0, &format, &desc, NULL, &err));
     CREATED(CL_INVALID_CONTEXT, clCreateImage2D(NULL, 0, &format, 4, 4, 0, NULL, &err));
     CREATED(CL_INVALID_IMAGE_SIZE, clCreateImage2D(context, 0, &format, 0, 4, 0, NULL, &err));
-    CREATED(CL_INVALID_OPERATION, clCreateImage2D(context, 0, &format, 4, 4, 0, NULL, &err));
     CREATED(CL_INVALID_CONTEXT, clCreateImage3D(NULL, 0, &format, 4, 4, 4, 0, 0, NULL, &err));
-    CREATED(CL_INVALID_OPERATION, clCreateImage3D(context, 0, &format, 4, 4, 4, 0, 0, NULL, &err));
+    CREATED(CL_INVALID_IMAGE_SIZE, clCreateImage3D(context, 0, &format, 4, 4, 1, 0, 0, NULL, &err));
     STATUS(CL_INVALID_CONTEXT,
            clGetSupportedImageFormats(NULL, 0, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &n));
     STATUS(CL_INVALID_VALUE,
@@ -532,7 +531,7 @@ static void images_samplers_pipes(void) {
     STATUS(CL_INVALID_VALUE,
            clGetSupportedImageFormats(context, 0, CL_MEM_OBJECT_IMAGE2D, 0, &format, &n));
     STATUS(CL_SUCCESS, clGetSupportedImageFormats(context, 0, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &n));
-    TRUE(n == 0);
+    TRUE(n != 0);
     STATUS(CL_INVALID_MEM_OBJECT, clGetImageInfo(NULL, CL_IMAGE_WIDTH, 0, NULL, &size));
     STATUS(CL_INVALID_MEM_OBJECT, clGetImageInfo(buffer, CL_IMAGE_WIDTH, 0, NULL, &size));
     STATUS(CL_INVALID_COMMAND_QUEUE,
@@ -568,10 +567,15 @@ static void images_samplers_pipes(void) {
             clCreateSampler(NULL, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &err));
     CREATED(CL_INVALID_VALUE, clCreateSampler(context, CL_TRUE, 0xdead, CL_FILTER_NEAREST, &err));
     CREATED(CL_INVALID_VALUE, clCreateSampler(context, CL_TRUE, CL_ADDRESS_CLAMP, 0xdead, &err));
-    CREATED(CL_INVALID_OPERATION,
-            clCreateSampler(context, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &err));
+    CREATED(CL_INVALID_VALUE, clCreateSampler(context, 7, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &err));
     CREATED(CL_INVALID_CONTEXT, clCreateSamplerWithProperties(NULL, NULL, &err));
-    CREATED(CL_INVALID_OPERATION, clCreateSamplerWithProperties(context, NULL, &err));
+    cl_sampler_properties twice[] = {CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, CL_SAMPLER_FILTER_MODE,
+                                     CL_FILTER_LINEAR, 0};
+    cl_sampler_properties other[] = {0xdead, 1, 0};
+    cl_sampler_properties wrong[] = {CL_SAMPLER_ADDRESSING_MODE, CL_FILTER_LINEAR, 0};
+    CREATED(CL_INVALID_VALUE, clCreateSamplerWithProperties(context, twice, &err));
+    CREATED(CL_INVALID_VALUE, clCreateSamplerWithProperties(context, other, &err));
+    CREATED(CL_INVALID_VALUE, clCreateSamplerWithProperties(context, wrong, &err));
     STATUS(CL_INVALID_SAMPLER, clRetainSampler(NULL));
     STATUS(CL_INVALID_SAMPLER, clReleaseSampler((cl_sampler)buffer));
     STATUS(CL_INVALID_SAMPLER,

@@ -294,7 +294,7 @@ static void bad_commands(void) {
     STATUS(CL_INVALID_KERNEL_ARGS, LAUNCH(unset, 1, NULL, &n, NULL));
     STATUS(CL_SUCCESS, clReleaseKernel(unset));
 
-    /* No memory object is an image. */
+    /* These are buffers. */
     STATUS(INVALID_COMMAND_BUFFER, clCommandFillImageKHR_(NULL, NO_QUEUE, data, &value, origin, region, NO_POINTS));
     STATUS(CL_INVALID_MEM_OBJECT, clCommandFillImageKHR_(buffer, NO_QUEUE, data, &value, origin, region, NO_POINTS));
     STATUS(CL_INVALID_MEM_OBJECT, clCommandCopyImageKHR_(buffer, NO_QUEUE, data, other, origin, origin, region, NO_POINTS));

@@ -16,8 +16,6 @@ static const char *source =
     "}\n";
 
 #define ITEMS 4096
-/* Its children tell so by this status. */
-#define NO_COMPILER 77
 
 static cl_program program;
 static cl_kernel kernel;
@@ -43,7 +41,7 @@ static void prepare(void) {
         STATUS(CL_SUCCESS, err);
     }
     program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
-    if (clBuildProgram(program, 1, &device, "", NULL, NULL) == CL_COMPILER_NOT_AVAILABLE) _exit(NO_COMPILER);
+    STATUS(CL_SUCCESS, clBuildProgram(program, 1, &device, "", NULL, NULL));
     kernel = clCreateKernel(program, "busy", &err);
     STATUS(CL_SUCCESS, err);
     buffer = clCreateBuffer(context, 0, ITEMS * sizeof(cl_uint), NULL, &err);
@@ -151,10 +149,6 @@ int main(void) {
         }
         int status = 0;
         TRUE(waitpid(child, &status, 0) == child);
-        if (WIFEXITED(status) && WEXITSTATUS(status) == NO_COMPILER) {
-            printf("no OpenCL C compiler\n");
-            return 0;
-        }
         if (status != 0) printf("%s%s: status %#x\n", names[i / 2], on_sub_device ? ", sub-device" : "", status);
         TRUE(status == 0);
     }

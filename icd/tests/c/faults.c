@@ -10,7 +10,10 @@
 #include <unistd.h>
 
 static const char *source =
-    "kernel void wild(global int *out, ulong address) { out[get_global_id(0)] = *(global int *)address; }\n"
+    "kernel void wild(global int *out, ulong address) {\n"
+    "  size_t i = get_global_id(0);\n"
+    "  out[i] = *(global int *)address;\n"
+    "}\n"
     "kernel void deep(global int *out, int n) {\n"
     "  volatile int big[1 << 22];\n"
     "  for (int i = 0; i < n; i++) big[i * 4096] = i;\n"
@@ -107,11 +110,7 @@ int main(void) {
     STATUS(CL_SUCCESS, err);
     cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
     STATUS(CL_SUCCESS, err);
-    err = clBuildProgram(program, 1, &device, "", NULL, NULL);
-    if (err == CL_COMPILER_NOT_AVAILABLE) {
-        printf("no OpenCL C compiler\n");
-        return 0;
-    }
+    err = clBuildProgram(program, 1, &device, "-g", NULL, NULL);
     STATUS(CL_SUCCESS, err);
     cl_mem out = clCreateBuffer(context, CL_MEM_READ_WRITE, 4096 * sizeof(int), NULL, &err);
     STATUS(CL_SUCCESS, err);
@@ -141,6 +140,8 @@ int main(void) {
         TRUE(status_of(after) < 0);
         TRUE(messages == 1);
         TRUE(strstr(message, "wild") != NULL);
+        const char *line = ", at kernel.cl:3";
+        TRUE(strlen(message) > strlen(line) && strcmp(message + strlen(message) - strlen(line), line) == 0);
         TRUE(i % 3 != 1 || strstr(message, "0xdead000") != NULL);
         STATUS(CL_SUCCESS, clReleaseEvent(failed));
         STATUS(CL_SUCCESS, clReleaseEvent(after));
@@ -152,6 +153,7 @@ int main(void) {
     clFinish(queue);
     STATUS(CL_OUT_OF_RESOURCES, status_of(full));
     TRUE(strstr(message, "deep") != NULL && strstr(message, "stack") != NULL);
+    TRUE(strstr(message, ", at kernel.cl:") != NULL);
     STATUS(CL_SUCCESS, clReleaseEvent(full));
 
     in_functions(queue, program, out);

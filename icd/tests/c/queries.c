@@ -355,10 +355,62 @@ static void consistency(void) {
     TRUE(size == 0);
 }
 
+/* Whether an array of names with versions has one of this name; its version, if so. */
+static int is_listed(cl_device_info query, const char *name, cl_version version) {
+    static cl_name_version all[256];
+    size_t size = 0;
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, query, sizeof all, all, &size));
+    for (size_t i = 0; i < size / sizeof *all; i++) {
+        if (strcmp(all[i].name, name) == 0 && (version == 0 || all[i].version == version)) return 1;
+    }
+    printf("%s is not listed\n", name);
+    return 0;
+}
+
+/* The versions of OpenCL C that a device of OpenCL 3.1 must have, and 2.0, each of which a program can ask for. Then
+ * "Required OpenCL Extensions" and the features of what they add. */
+static void opencl_c(void) {
+    const char *options[] = {"-cl-std=CL1.0", "-cl-std=CL1.1", "-cl-std=CL1.2",
+                             "-cl-std=CL2.0", "-cl-std=CL3.0", "-cl-std=CL3.1"};
+    for (int i = 0; i < 6; i++) {
+        cl_uint major = options[i][10] - '0', minor = options[i][12] - '0';
+        TRUE(is_listed(CL_DEVICE_OPENCL_C_ALL_VERSIONS, "OpenCL C", CL_MAKE_VERSION(major, minor, 0)));
+        char text[128];
+        const char *source = text;
+        int number = 100 * major + 10 * minor;
+        snprintf(text, sizeof text, "kernel void k() {}\n#if %d != 100 && __OPENCL_C_VERSION__ != %d\n#error\n#endif\n",
+                 number, number);
+        cl_int err;
+        cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
+        STATUS(CL_SUCCESS, err);
+        STATUS(CL_SUCCESS, clBuildProgram(program, 1, &device, options[i], NULL, NULL));
+        STATUS(CL_SUCCESS, clReleaseProgram(program));
+    }
+    char version[128];
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, CL_DEVICE_OPENCL_C_VERSION, sizeof version, version, NULL));
+    TRUE(strncmp(version, "OpenCL C 1.2 ", 13) == 0);
+
+    const char *extensions[] = {"cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics",
+                                "cl_khr_global_int32_extended_atomics", "cl_khr_local_int32_base_atomics",
+                                "cl_khr_local_int32_extended_atomics", "cl_khr_device_uuid", "cl_khr_extended_bit_ops",
+                                "cl_khr_integer_dot_product", "cl_khr_spirv_queries", "cl_khr_subgroup_extended_types",
+                                "cl_khr_subgroup_rotate", "cl_khr_subgroup_shuffle", "cl_khr_subgroup_shuffle_relative",
+                                "cl_khr_suggested_local_work_size"};
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
+        TRUE(is_listed(CL_DEVICE_EXTENSIONS_WITH_VERSION, extensions[i], 0));
+    }
+    const char *features[] = {"__opencl_c_int64", "__opencl_c_subgroups",
+                              "__opencl_c_integer_dot_product_input_4x8bit_packed"};
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
+        TRUE(is_listed(CL_DEVICE_OPENCL_C_FEATURES, features[i], CL_MAKE_VERSION(3, 0, 0)));
+    }
+}
+
 int main(void) {
     cl_int err;
     const char *source = "kernel void k(global int *p) { *p = 1; }";
     setup();
+    opencl_c();
     mem = clCreateBuffer(context, CL_MEM_READ_WRITE, 1024, NULL, &err);
     STATUS(CL_SUCCESS, err);
     event = clCreateUserEvent(context, &err);

@@ -17,10 +17,6 @@ int main(void) {
     cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
     STATUS(CL_SUCCESS, err);
     err = clBuildProgram(program, 1, &device, "", NULL, NULL);
-    if (err == CL_COMPILER_NOT_AVAILABLE) {
-        printf("no OpenCL C compiler\n");
-        return 77;
-    }
     STATUS(CL_SUCCESS, err);
     cl_kernel scale = clCreateKernel(program, "scale", &err), shift = clCreateKernel(program, "shift", &err);
     cl_mem one = clCreateBuffer(context, CL_MEM_READ_WRITE, ITEMS * sizeof(float), NULL, &err);

@@ -58,6 +58,24 @@ fn global_variables() {
     support::c_program("global_variables.c");
 }
 
+/// Every wrong shape, format, region, pitch and flag of an image is refused.
+#[test]
+fn image_errors() {
+    support::c_program("image_errors.c");
+}
+
+/// Kernels read and write images of every type through samplers of every kind.
+#[test]
+fn image_kernels() {
+    support::c_program("image_kernels.c");
+}
+
+/// Images of every type are what a model says, whatever memory they are made of.
+#[test]
+fn images() {
+    support::c_program("images.c");
+}
+
 /// Work-group and private memory are zero if a context says so.
 #[test]
 fn initialize() {

@@ -11,10 +11,11 @@ use opencl_sys::*;
 
 use super::{Command, CommandBuffer, Dispatch, Recording, RecordingSite, SyncPoint};
 use crate::command::Work;
-use crate::enqueue::check_kernel;
+use crate::enqueue::{ImageOrigin, check_kernel};
 use crate::error::{CLResult, ClError};
 use crate::memory::buffer::Buffer;
 use crate::memory::host::HostPtr;
+use crate::memory::image::Image;
 use crate::memory::rect::RectSide;
 
 impl CommandBuffer {
@@ -77,6 +78,72 @@ impl CommandBuffer {
         size: usize,
     ) -> CLResult<SyncPoint> {
         let command = Command::fill(&self.context, buffer, pattern, offset, size)?;
+        self.record(place, command)
+    }
+
+    /// `clCommandCopyImageKHR`
+    pub fn copy_image(
+        &self,
+        place: &RecordingSite,
+        source: &Arc<Image>,
+        destination: &Arc<Image>,
+        source_origin: ImageOrigin,
+        destination_origin: ImageOrigin,
+        region: [usize; 3],
+    ) -> CLResult<SyncPoint> {
+        let command = Command::copy_image(
+            &self.context,
+            source,
+            destination,
+            source_origin,
+            destination_origin,
+            region,
+        )?;
+        self.record(place, command)
+    }
+
+    /// `clCommandCopyImageToBufferKHR`
+    pub fn copy_image_to_buffer(
+        &self,
+        place: &RecordingSite,
+        source: &Arc<Image>,
+        destination: &Arc<Buffer>,
+        origin: ImageOrigin,
+        region: [usize; 3],
+        offset: usize,
+    ) -> CLResult<SyncPoint> {
+        let context = &self.context;
+        let command =
+            Command::copy_image_to_buffer(context, source, destination, origin, region, offset)?;
+        self.record(place, command)
+    }
+
+    /// `clCommandCopyBufferToImageKHR`
+    pub fn copy_buffer_to_image(
+        &self,
+        place: &RecordingSite,
+        source: &Arc<Buffer>,
+        destination: &Arc<Image>,
+        offset: usize,
+        origin: ImageOrigin,
+        region: [usize; 3],
+    ) -> CLResult<SyncPoint> {
+        let context = &self.context;
+        let command =
+            Command::copy_buffer_to_image(context, source, destination, offset, origin, region)?;
+        self.record(place, command)
+    }
+
+    /// `clCommandFillImageKHR`
+    pub fn fill_image(
+        &self,
+        place: &RecordingSite,
+        image: &Arc<Image>,
+        color: [u32; 4],
+        origin: ImageOrigin,
+        region: [usize; 3],
+    ) -> CLResult<SyncPoint> {
+        let command = Command::fill_image(&self.context, image, color, origin, region)?;
         self.record(place, command)
     }
 

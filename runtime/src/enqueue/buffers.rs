@@ -153,11 +153,11 @@ impl Command {
         destination.check_mutable()?;
         Ok(Command {
             command_type: CL_COMMAND_COPY_BUFFER_RECT,
-            work: Work::Transfer(Transfer::Rect {
-                destination: (destination.pointer(), to),
-                source: (source.pointer(), from),
+            work: Work::Transfer(Transfer::rect(
+                (destination.pointer(), to),
+                (source.pointer(), from),
                 region,
-            }),
+            )),
             retained: retained([source, destination]),
         })
     }
@@ -350,11 +350,7 @@ impl Queue {
         buffer.check_range(0, inside.end)?;
         let outside = sides.1.layout(region)?;
         let (destination, source) = direction.ends((host, outside), (buffer.pointer(), inside));
-        Ok(Work::Transfer(Transfer::Rect {
-            destination,
-            source,
-            region,
-        }))
+        Ok(Work::Transfer(Transfer::rect(destination, source, region)))
     }
 
     /// `clEnqueueCopyBufferRect`.

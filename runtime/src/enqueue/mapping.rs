@@ -5,10 +5,11 @@ use std::sync::Arc;
 use opencl_sys::*;
 
 use super::buffers::{check_buffer, retained};
-use crate::command::Work;
+use crate::command::{RetainedResources, Work};
 use crate::error::{CLResult, ClError};
 use crate::event::Event;
-use crate::memory::buffer::Buffer;
+use crate::memory::buffer::{Area, Buffer};
+use crate::memory::host::HostPtr;
 use crate::queue::{Ordering, Queue, settle};
 
 /// Checks map flags. Errors: `CL_INVALID_VALUE`.
@@ -19,6 +20,20 @@ pub(super) fn check_map_flags(flags: u64) -> CLResult<()> {
     let invalidate = flags & CL_MAP_WRITE_INVALIDATE_REGION != 0;
     if flags & !known != 0 || invalidate && flags & (CL_MAP_READ | CL_MAP_WRITE) != 0 {
         return Err(ClError::INVALID_VALUE);
+    }
+    Ok(())
+}
+
+/// Checks that a memory object may be mapped so. Errors: `CL_INVALID_OPERATION`.
+pub(super) fn check_map_access(memory: &Buffer, flags: u64) -> CLResult<()> {
+    // CL_INVALID_OPERATION if buffer has been created with CL_MEM_HOST_WRITE_ONLY or
+    // CL_MEM_HOST_NO_ACCESS and CL_MAP_READ is set in map_flags, or with CL_MEM_HOST_READ_ONLY or
+    // CL_MEM_HOST_NO_ACCESS and a write is.
+    if flags & CL_MAP_READ != 0 {
+        memory.check_host_read()?;
+    }
+    if flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0 {
+        memory.check_host_write()?;
     }
     Ok(())
 }
@@ -58,37 +73,39 @@ impl Queue {
         if size == 0 {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_OPERATION if buffer has been created with CL_MEM_HOST_WRITE_ONLY or
-        // CL_MEM_HOST_NO_ACCESS and CL_MAP_READ is set in map_flags, or with CL_MEM_HOST_READ_ONLY
-        // or CL_MEM_HOST_NO_ACCESS and a write is.
-        if flags & CL_MAP_READ != 0 {
-            buffer.check_host_read()?;
-        }
-        if flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0 {
-            buffer.check_host_write()?;
-        }
-        buffer.map(offset, size, flags)?;
+        check_map_access(buffer, flags)?;
         let address = buffer.pointer().offset(offset);
+        buffer.map(Area::bytes(offset, size), address.addr(), flags)?;
         let retained = retained([buffer]);
-        let result = self
-            .enqueue(
-                CL_COMMAND_MAP_BUFFER,
-                Work::Nothing,
-                retained,
-                wait,
-                Ordering::Queue,
-            )
-            .and_then(|event| settle(event, blocking));
-        match result {
-            Ok(event) => Ok((event, address.as_ptr())),
-            Err(error) => {
+        let event = self.mapped(
+            CL_COMMAND_MAP_BUFFER,
+            buffer,
+            address,
+            retained,
+            wait,
+            blocking,
+        )?;
+        Ok((event, address.as_ptr()))
+    }
+
+    /// The command of a mapping that is recorded in `memory`, which is forgotten if that fails.
+    pub(super) fn mapped(
+        self: &Arc<Self>,
+        command_type: u32,
+        memory: &Buffer,
+        address: HostPtr,
+        retained: RetainedResources,
+        wait: &[Arc<Event>],
+        blocking: bool,
+    ) -> CLResult<Arc<Event>> {
+        self.enqueue(command_type, Work::Nothing, retained, wait, Ordering::Queue)
+            .and_then(|event| settle(event, blocking))
+            .inspect_err(|_| {
                 // The application never sees the address.
-                if buffer.take_mapping(address.addr()).is_ok() {
-                    buffer.unmapped();
+                if memory.take_mapping(address.addr()).is_ok() {
+                    memory.unmapped();
                 }
-                Err(error)
-            }
-        }
+            })
     }
 
     /// `clEnqueueUnmapMemObject`.

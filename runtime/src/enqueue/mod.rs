@@ -5,11 +5,12 @@
 //! (`CL_INVALID_CONTEXT`). A blocking one returns after completion, with
 //! `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` when what it waited for failed.
 //!
-//! `buffers.rs` transfers, `mapping.rs` maps and migrates, `kernels.rs` launches, `order.rs`
+//! `buffers.rs` and `images.rs` transfer, `mapping.rs` maps and migrates, `kernels.rs` launches, `order.rs`
 //! markers and barriers, `svm.rs` and `usm.rs` memory used by address, `variables.rs` variables of
 //! programs.
 
 mod buffers;
+mod images;
 mod kernels;
 mod mapping;
 mod order;
@@ -17,6 +18,7 @@ mod svm;
 mod usm;
 mod variables;
 
+pub use images::{HostTexels, ImageOrigin};
 pub(crate) use kernels::check_kernel;
 pub use svm::SvmFreeCallback;
 pub use variables::VariableRegion;

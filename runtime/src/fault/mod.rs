@@ -104,6 +104,16 @@ impl fmt::Display for Fault {
     }
 }
 
+impl Fault {
+    /// How many bytes into the kernel's code it happened, if not in a call.
+    pub(crate) fn offset(&self) -> Option<usize> {
+        match self.place {
+            FaultSite::Code(offset) => Some(offset),
+            FaultSite::Call(_) => None,
+        }
+    }
+}
+
 /// Why a kernel did not come to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExitReason {

@@ -2,27 +2,17 @@
 
 use brolga_opencl_c as opencl_c;
 use brolga_opencl_c::options::Define;
+use brolga_opencl_c::{Device, Std};
 
-use super::options::ClStd;
-use super::{DeviceFeatures, Failure, Options, Output, SOURCE_NAME};
+use super::{Options, Output, SOURCE_NAME};
 
-/// The version of OpenCL C; `None` for C++ for OpenCL, which is another language.
-pub fn version(std: ClStd) -> Option<opencl_c::Std> {
-    opencl_c::Std::parse(&std.to_string())
-}
-
-pub fn compile(
+pub(super) fn compile(
     source: &str,
     headers: &[(String, String)],
-    std: opencl_c::Std,
+    std: Std,
     options: &Options,
-    features: &DeviceFeatures,
+    device: &Device,
 ) -> Output {
-    let device = opencl_c::Device {
-        version: features.version,
-        extensions: features.extensions.clone(),
-        features: features.features.clone(),
-    };
     let defines = options.defines.iter().cloned().map(Define::Define);
     let compiler = &options.compiler;
     let options = opencl_c::Options {
@@ -37,7 +27,6 @@ pub fn compile(
         debug_info: options.debug_info,
         fast_relaxed_math: compiler.fast_relaxed_math,
         finite_math_only: compiler.finite_math_only,
-        denorms_are_zero: compiler.denorms_are_zero,
         uniform_work_group_size: options.uniform_work_group_size,
         whole_program: options.whole_program,
         zeroed_variables: options.zeroed_variables,
@@ -48,9 +37,8 @@ pub fn compile(
         source,
         headers,
     };
-    let compiled = opencl_c::compile(&input, &options, &device);
+    let compiled = opencl_c::compile(&input, &options, device);
     Output {
-        error: compiled.words.is_none().then_some(Failure::CompileError),
         spirv: compiled.words,
         log: compiled.log,
     }

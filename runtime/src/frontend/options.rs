@@ -8,64 +8,50 @@
 use std::fmt;
 
 use brolga_compiler::BuildOptions;
+use brolga_opencl_c::Std;
 
-/// A version of OpenCL C (or C++ for OpenCL) that `-cl-std` names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ClStd {
-    C10,
-    C11,
-    /// Without `-cl-std` the highest OpenCL C 1.x version is used.
-    #[default]
-    C12,
-    C20,
-    C30,
-    C31,
+/// What `-cl-std` names. Without it the highest version of OpenCL C 1.x is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    C(Std),
     /// C++ for OpenCL 1.0, of the 2.0 family.
     Cpp10,
     /// C++ for OpenCL 2021, of the 3.0 family.
     Cpp2021,
 }
 
-impl ClStd {
-    /// The value of `__OPENCL_C_VERSION__`.
+impl Default for Language {
+    fn default() -> Self {
+        Language::C(Std::C12)
+    }
+}
+
+impl Language {
+    /// The version of OpenCL C that it is, or builds on: the value of `__OPENCL_C_VERSION__`.
     pub fn number(self) -> u32 {
         match self {
-            ClStd::C10 => 100,
-            ClStd::C11 => 110,
-            ClStd::C12 => 120,
-            ClStd::C20 | ClStd::Cpp10 => 200,
-            ClStd::C30 | ClStd::Cpp2021 => 300,
-            ClStd::C31 => 310,
+            Language::C(std) => std.number(),
+            Language::Cpp10 => Std::C20.number(),
+            Language::Cpp2021 => Std::C30.number(),
         }
     }
 
     fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "CL1.0" => ClStd::C10,
-            "CL1.1" => ClStd::C11,
-            "CL1.2" => ClStd::C12,
-            "CL2.0" => ClStd::C20,
-            "CL3.0" => ClStd::C30,
-            "CL3.1" => ClStd::C31,
-            "CLC++" | "CLC++1.0" => ClStd::Cpp10,
-            "CLC++2021" => ClStd::Cpp2021,
-            _ => return None,
-        })
+        match name {
+            "CLC++" | "CLC++1.0" => Some(Language::Cpp10),
+            "CLC++2021" => Some(Language::Cpp2021),
+            name => Std::parse(name).map(Language::C),
+        }
     }
 }
 
-impl fmt::Display for ClStd {
+impl fmt::Display for Language {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ClStd::C10 => "CL1.0",
-            ClStd::C11 => "CL1.1",
-            ClStd::C12 => "CL1.2",
-            ClStd::C20 => "CL2.0",
-            ClStd::C30 => "CL3.0",
-            ClStd::C31 => "CL3.1",
-            ClStd::Cpp10 => "CLC++1.0",
-            ClStd::Cpp2021 => "CLC++2021",
-        })
+        match self {
+            Language::C(std) => std.fmt(f),
+            Language::Cpp10 => f.write_str("CLC++1.0"),
+            Language::Cpp2021 => f.write_str("CLC++2021"),
+        }
     }
 }
 
@@ -74,7 +60,7 @@ impl fmt::Display for ClStd {
 pub struct Options {
     /// What changes generated code.
     pub compiler: BuildOptions,
-    pub cl_std: ClStd,
+    pub language: Language,
     /// `-D`: `NAME` or `NAME=VALUE`, in order.
     pub defines: Vec<String>,
     /// `-I`, in order.
@@ -169,7 +155,7 @@ pub fn parse(text: &str) -> Result<Options, String> {
             "-create-library" => options.create_library = true,
             "-enable-link-options" => options.enable_link_options = true,
             word if word.starts_with("-cl-std=") => {
-                options.cl_std = ClStd::parse(&word["-cl-std=".len()..])
+                options.language = Language::parse(&word["-cl-std=".len()..])
                     .ok_or_else(|| format!("'{word}': no such OpenCL C version"))?;
             }
             // Of cl_khr_spir. The version is not ours to check: the module says its own.
@@ -180,7 +166,9 @@ pub fn parse(text: &str) -> Result<Options, String> {
                 language => return Err(format!("option '-x': unknown language '{language}'")),
             },
             word if word.starts_with("-D") => {
+                // "the definition will be truncated by embedded newline characters"
                 let define = operand("-D")?;
+                let define = define.lines().next().unwrap_or_default().to_owned();
                 check_define(&define)?;
                 options.defines.push(define);
             }
@@ -194,7 +182,7 @@ pub fn parse(text: &str) -> Result<Options, String> {
 /// A macro definition starts with an identifier (with or without parameters).
 fn check_define(define: &str) -> Result<(), String> {
     let start = define.chars().next();
-    if start.is_some_and(|c| c.is_ascii_alphabetic() || c == '_') && !define.contains('\n') {
+    if start.is_some_and(|c| c.is_ascii_alphabetic() || c == '_') {
         Ok(())
     } else {
         Err(format!("option '-D': '{define}' is not a macro definition"))
@@ -241,13 +229,13 @@ mod tests {
     fn an_empty_string_means_opencl_c_1_2() {
         let options = parse("  \t\n").unwrap();
         assert_eq!(options, Options::default());
-        assert_eq!(options.cl_std, ClStd::C12);
+        assert_eq!(options.language, Language::C(Std::C12));
     }
 
     #[test]
     fn defines_and_directories_attach_or_follow() {
         let options =
-            parse("-DA -D B=3 -DF(x)=x -I /inc -Irel -I \"a b\" -D S=\\\"hi\\\"").unwrap();
+            parse("-DA -D \"B=3\n4\" -DF(x)=x -I /inc -Irel -I \"a b\" -D S=\\\"hi\\\"").unwrap();
         assert_eq!(options.defines, ["A", "B=3", "F(x)=x", "S=\"hi\""]);
         assert_eq!(options.include_dirs, ["/inc", "rel", "a b"]);
     }
@@ -279,8 +267,19 @@ mod tests {
         )
         .unwrap();
         assert!(options.kernel_arg_info && options.is_spir && options.create_library);
-        assert_eq!(options.cl_std.number(), 310);
-        assert_eq!(options.cl_std.to_string(), "CL3.1");
+        assert_eq!(options.language.number(), 310);
+        for name in [
+            "CL1.0",
+            "CL1.1",
+            "CL1.2",
+            "CL2.0",
+            "CL3.0",
+            "CL3.1",
+            "CLC++2021",
+        ] {
+            let options = parse(&format!("-cl-std={name}")).unwrap();
+            assert_eq!(options.language.to_string(), name);
+        }
     }
 
     #[test]

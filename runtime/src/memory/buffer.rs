@@ -1,4 +1,5 @@
-//! Buffers and sub-buffers.
+//! Buffers and sub-buffers, and what every memory object has: where its bytes are, its flags, what
+//! of it is mapped. Images and pipes are made of a [`Buffer`] each.
 
 use std::fmt;
 use std::sync::Arc;
@@ -42,21 +43,91 @@ enum Memory {
     Host(HostPtr),
     /// Of an external memory handle.
     Imported(Imported),
-    /// A sub-buffer: this many bytes into its parent.
+    /// A sub-buffer, or an image made from a memory object: this many bytes into its parent.
     Parent(Arc<Buffer>, usize),
 }
 
-/// A region that is mapped.
+/// A region of a memory object: bytes of a buffer, in the first dimension, or texels of an image
+/// and its level in the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Area {
+    pub(crate) origin: [usize; 4],
+    pub(crate) region: [usize; 4],
+}
+
+impl Area {
+    /// The bytes `offset..offset + size` of a buffer.
+    pub(crate) fn bytes(offset: usize, size: usize) -> Area {
+        Area {
+            origin: [offset, 0, 0, 0],
+            region: [size, 1, 1, 1],
+        }
+    }
+
+    /// Whether both have something in common.
+    pub(crate) fn overlaps(&self, other: &Area) -> bool {
+        (0..4).all(|n| {
+            let before = |a: &Area, b: &Area| a.origin[n] < b.origin[n] + b.region[n];
+            before(self, other) && before(other, self)
+        })
+    }
+}
+
+/// A region that is mapped.
+#[derive(Clone, Copy, Debug)]
 struct Mapping {
-    offset: usize,
-    size: usize,
+    area: Area,
+    address: usize,
     flags: u64,
 }
 
 /// At most one bit of `mask` is set in `flags`.
 fn at_most_one(flags: u64, mask: u64) -> bool {
     (flags & mask).count_ones() <= 1
+}
+
+/// Checks the flags of a new memory object that is not a part of another. Errors:
+/// `CL_INVALID_VALUE`.
+pub(crate) fn check_flags(flags: u64, is_external: bool) -> CLResult<()> {
+    let known = DEVICE_ACCESS | HOST_ACCESS | HOST_POINTER | CL_MEM_IMMUTABLE_EXT;
+    // CL_INVALID_VALUE if values specified in flags are not valid as defined in the Memory
+    // Flags table ("Creating Buffer Objects"): unknown bits, or bits that exclude each other.
+    let exclusive = at_most_one(flags, DEVICE_ACCESS)
+        && at_most_one(flags, HOST_ACCESS)
+        && at_most_one(flags, CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR)
+        && at_most_one(flags, CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+    if flags & !known != 0 || !exclusive {
+        return Err(ClError::INVALID_VALUE);
+    }
+    // CL_INVALID_VALUE if properties includes a supported external memory handle and flags
+    // includes CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, or CL_MEM_COPY_HOST_PTR
+    // (cl_khr_external_memory).
+    if is_external && flags & HOST_POINTER != 0 {
+        return Err(ClError::INVALID_VALUE);
+    }
+    // CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE,
+    // CL_MEM_WRITE_ONLY, or CL_MEM_HOST_WRITE_ONLY is set in flags, or neither
+    // CL_MEM_COPY_HOST_PTR nor CL_MEM_USE_HOST_PTR is, nor does properties include an external
+    // memory handle (cl_ext_immutable_memory_objects).
+    let immutable = flags & CL_MEM_IMMUTABLE_EXT != 0;
+    let filled = flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR) != 0 || is_external;
+    if immutable && (flags & WRITES != 0 || !filled) {
+        return Err(ClError::INVALID_VALUE);
+    }
+    Ok(())
+}
+
+/// Checks that a new memory object has a host pointer if its flags are about one. Errors:
+/// `CL_INVALID_HOST_PTR`.
+pub(crate) fn check_host_ptr(flags: u64, host: HostPtr) -> CLResult<()> {
+    // CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR
+    // are set in flags or if host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or
+    // CL_MEM_USE_HOST_PTR are not set in flags, which is so with an external memory handle.
+    let wants_host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0;
+    match wants_host == host.is_null() {
+        true => Err(ClError::INVALID_HOST_PTR),
+        false => Ok(()),
+    }
 }
 
 impl Buffer {
@@ -94,7 +165,8 @@ impl Buffer {
         Buffer::create(context, flags, size, host, properties, Some(handle))
     }
 
-    fn create(
+    /// Makes any memory object that is not a part of another.
+    pub(crate) fn create(
         context: &Arc<Context>,
         flags: u64,
         size: usize,
@@ -102,44 +174,14 @@ impl Buffer {
         properties: Vec<u64>,
         external: Option<ExternalHandle>,
     ) -> CLResult<Arc<Buffer>> {
-        let known = DEVICE_ACCESS | HOST_ACCESS | HOST_POINTER | CL_MEM_IMMUTABLE_EXT;
-        // CL_INVALID_VALUE if values specified in flags are not valid as defined in the Memory
-        // Flags table ("Creating Buffer Objects"): unknown bits, or bits that exclude each other.
-        let exclusive = at_most_one(flags, DEVICE_ACCESS)
-            && at_most_one(flags, HOST_ACCESS)
-            && at_most_one(flags, CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR)
-            && at_most_one(flags, CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
-        if flags & !known != 0 || !exclusive {
-            return Err(ClError::INVALID_VALUE);
-        }
-        // CL_INVALID_VALUE if properties includes a supported external memory handle and flags
-        // includes CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, or CL_MEM_COPY_HOST_PTR
-        // (cl_khr_external_memory).
-        if external.is_some() && flags & HOST_POINTER != 0 {
-            return Err(ClError::INVALID_VALUE);
-        }
-        // CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE,
-        // CL_MEM_WRITE_ONLY, or CL_MEM_HOST_WRITE_ONLY is set in flags, or neither
-        // CL_MEM_COPY_HOST_PTR nor CL_MEM_USE_HOST_PTR is, nor does properties include an external
-        // memory handle (cl_ext_immutable_memory_objects).
+        check_flags(flags, external.is_some())?;
         let immutable = flags & CL_MEM_IMMUTABLE_EXT != 0;
-        let filled =
-            flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR) != 0 || external.is_some();
-        if immutable && (flags & WRITES != 0 || !filled) {
-            return Err(ClError::INVALID_VALUE);
-        }
         // CL_INVALID_BUFFER_SIZE if size is 0 or if size is greater than
         // CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices in context.
         if size == 0 || size as u64 > context.device().max_mem_alloc_size {
             return Err(ClError::INVALID_BUFFER_SIZE);
         }
-        // CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR
-        // are set in flags or if host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or
-        // CL_MEM_USE_HOST_PTR are not set in flags, which is so with an external memory handle.
-        let wants_host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0;
-        if wants_host == host.is_null() {
-            return Err(ClError::INVALID_HOST_PTR);
-        }
+        check_host_ptr(flags, host)?;
         let svm = context
             .shared()
             .find_svm(host.addr())
@@ -206,6 +248,28 @@ impl Buffer {
         if self.parent().is_some() {
             return Err(ClError::INVALID_MEM_OBJECT);
         }
+        let flags = self.inherited_flags(flags)?;
+        // CL_INVALID_BUFFER_SIZE if the size field of the cl_buffer_region structure is 0.
+        if size == 0 {
+            return Err(ClError::INVALID_BUFFER_SIZE);
+        }
+        // CL_INVALID_VALUE if the region specified by the cl_buffer_region structure is out of
+        // bounds in buffer.
+        if origin.checked_add(size).is_none_or(|end| end > self.size) {
+            return Err(ClError::INVALID_VALUE);
+        }
+        // CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer
+        // for which the origin field is aligned to the CL_DEVICE_MEM_BASE_ADDR_ALIGN value.
+        if !origin.is_multiple_of(self.context.device().mem_base_addr_align as usize / 8) {
+            return Err(ClError::MISALIGNED_SUB_BUFFER_OFFSET);
+        }
+        Ok(self.part(flags, origin, size, Vec::new()))
+    }
+
+    /// The flags of a part that is created with `flags`: what is not specified is inherited.
+    ///
+    /// Errors: `CL_INVALID_VALUE`.
+    pub(crate) fn inherited_flags(&self, flags: u64) -> CLResult<u64> {
         // CL_INVALID_VALUE if flags contains anything but access flags, or contradictory ones.
         let exclusive = at_most_one(flags, DEVICE_ACCESS) && at_most_one(flags, HOST_ACCESS);
         if flags & !(DEVICE_ACCESS | HOST_ACCESS | CL_MEM_IMMUTABLE_EXT) != 0 || !exclusive {
@@ -239,20 +303,6 @@ impl Buffer {
         if immutable != 0 && flags & WRITES != 0 {
             return Err(ClError::INVALID_VALUE);
         }
-        // CL_INVALID_BUFFER_SIZE if the size field of the cl_buffer_region structure is 0.
-        if size == 0 {
-            return Err(ClError::INVALID_BUFFER_SIZE);
-        }
-        // CL_INVALID_VALUE if the region specified by the cl_buffer_region structure is out of
-        // bounds in buffer.
-        if origin.checked_add(size).is_none_or(|end| end > self.size) {
-            return Err(ClError::INVALID_VALUE);
-        }
-        // CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer
-        // for which the origin field is aligned to the CL_DEVICE_MEM_BASE_ADDR_ALIGN value.
-        if !origin.is_multiple_of(self.context.device().mem_base_addr_align as usize / 8) {
-            return Err(ClError::MISALIGNED_SUB_BUFFER_OFFSET);
-        }
         // What is not specified is inherited; the host pointer flags always are.
         let device = match device {
             0 if immutable != 0 => self.flags & CL_MEM_READ_ONLY,
@@ -260,22 +310,33 @@ impl Buffer {
             given => given,
         };
         let host = if host == 0 { parent_host } else { host };
-        let host_pointer = match self.host.is_null() {
+        Ok(device | host | immutable | self.flags & HOST_POINTER)
+    }
+
+    /// A memory object whose bytes are `size` of this one's, from `origin` on.
+    pub(crate) fn part(
+        self: &Arc<Self>,
+        flags: u64,
+        origin: usize,
+        size: usize,
+        properties: Vec<u64>,
+    ) -> Arc<Buffer> {
+        let host = match self.host.is_null() {
             true => HostPtr::null(),
             false => self.host.offset(origin),
         };
-        Ok(Arc::new(Buffer {
+        Arc::new(Buffer {
             context: Arc::clone(&self.context),
-            flags: device | host | immutable | self.flags & HOST_POINTER,
+            flags,
             size,
             memory: Memory::Parent(Arc::clone(self), origin),
-            host: host_pointer,
+            host,
             uses_svm: self.uses_svm,
-            properties: Vec::new(),
+            properties,
             map_count: AtomicU32::new(0),
             mappings: Mutex::default(),
             destructors: DestructorCallbacks::default(),
-        }))
+        })
     }
 
     /// `CL_MEM_CONTEXT`
@@ -374,11 +435,12 @@ impl Buffer {
 
     /// Whether both are regions of the same memory object.
     pub(crate) fn shares_memory_with(&self, other: &Buffer) -> bool {
-        let root = |buffer: &Buffer| match buffer.parent() {
-            Some(parent) => Arc::as_ptr(parent),
-            None => std::ptr::from_ref(buffer),
-        };
-        root(self) == root(other)
+        std::ptr::eq(self.root(), other.root())
+    }
+
+    /// The memory object that this is a part of, and no other is one of.
+    fn root(&self) -> &Buffer {
+        self.parent().map_or(self, |parent| parent.root())
     }
 
     /// Checks that `offset..offset + size` lies inside. Errors: `CL_INVALID_VALUE`.
@@ -413,24 +475,23 @@ impl Buffer {
         }
     }
 
-    /// Records a mapping and counts it. The arguments have been checked.
+    /// Records the mapping of an area to an address and counts it. The arguments have been checked.
     ///
     /// Errors: `CL_INVALID_OPERATION` when regions mapped for writing would overlap.
-    pub(crate) fn map(&self, offset: usize, size: usize, flags: u64) -> CLResult<()> {
+    pub(crate) fn map(&self, area: Area, address: usize, flags: u64) -> CLResult<()> {
         let writes = |flags: u64| flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0;
         let mut mappings = self.mappings.lock();
         // CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for
         // writing ("Mapping Buffer Objects").
-        let clash = mappings.iter().any(|mapped| {
-            let overlap = offset < mapped.offset + mapped.size && mapped.offset < offset + size;
-            overlap && writes(mapped.flags) && writes(flags)
-        });
+        let clash = mappings
+            .iter()
+            .any(|mapped| mapped.area.overlaps(&area) && writes(mapped.flags) && writes(flags));
         if clash {
             return Err(ClError::INVALID_OPERATION);
         }
         mappings.push(Mapping {
-            offset,
-            size,
+            area,
+            address,
             flags,
         });
         self.map_count.fetch_add(1, AcqRel);
@@ -442,12 +503,11 @@ impl Buffer {
     /// Errors: `CL_INVALID_VALUE` when there is none.
     pub(crate) fn take_mapping(&self, address: usize) -> CLResult<()> {
         let mut mappings = self.mappings.lock();
-        let base = self.pointer().addr();
         // CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer for
         // memobj ("Unmapping Mapped Memory Objects").
         let index = mappings
             .iter()
-            .rposition(|mapping| base.wrapping_add(mapping.offset) == address)
+            .rposition(|mapping| mapping.address == address)
             .ok_or(ClError::INVALID_VALUE)?;
         mappings.swap_remove(index);
         Ok(())

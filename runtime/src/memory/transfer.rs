@@ -22,18 +22,86 @@ pub(crate) enum Transfer {
         source: HostPtr,
         size: usize,
     },
-    /// The layouts' offsets are relative to the pointers.
+    /// The layouts' offsets are relative to the pointers. Made by [`Transfer::rect`].
     Rect {
         destination: (HostPtr, RectLayout),
         source: (HostPtr, RectLayout),
         region: [usize; 3],
     },
-    /// `pattern` is 1 to 128 bytes, a power of two, and divides `size`.
+    /// `pattern` is 1 to 128 bytes and divides `size`.
     Fill {
         destination: HostPtr,
         size: usize,
         pattern: SmallVec<[u8; 16]>,
     },
+    /// `pattern` divides the length of a row. Made by [`Transfer::fill_rect`].
+    FillRect {
+        destination: (HostPtr, RectLayout),
+        region: [usize; 3],
+        pattern: SmallVec<[u8; 16]>,
+    },
+}
+
+/// Joins rows that lie end to end on all sides, and then slices that do.
+fn join_rows(mut region: [usize; 3], sides: &mut [&mut RectLayout]) -> [usize; 3] {
+    if sides.iter().all(|side| side.row_pitch == region[0]) {
+        region = [region[0] * region[1], 1, region[2]];
+    }
+    if region[1] == 1 {
+        // A slice is a row now, so slices are what the rows are.
+        region = [region[0], region[2], 1];
+        for side in sides.iter_mut() {
+            side.row_pitch = side.slice_pitch;
+        }
+        if sides.iter().all(|side| side.row_pitch == region[0]) {
+            region = [region[0] * region[1], 1, 1];
+        }
+    }
+    region
+}
+
+impl Transfer {
+    /// Copies a rectangular region, in as few rows as it can be cut into.
+    pub(crate) fn rect(
+        mut destination: (HostPtr, RectLayout),
+        mut source: (HostPtr, RectLayout),
+        region: [usize; 3],
+    ) -> Transfer {
+        let region = join_rows(region, &mut [&mut destination.1, &mut source.1]);
+        match region {
+            [size, 1, 1] => Transfer::Copy {
+                destination: destination.0.offset(destination.1.offset),
+                source: source.0.offset(source.1.offset),
+                size,
+            },
+            _ => Transfer::Rect {
+                destination,
+                source,
+                region,
+            },
+        }
+    }
+
+    /// Fills a rectangular region with a pattern that divides the length of a row.
+    pub(crate) fn fill_rect(
+        mut destination: (HostPtr, RectLayout),
+        region: [usize; 3],
+        pattern: SmallVec<[u8; 16]>,
+    ) -> Transfer {
+        let region = join_rows(region, &mut [&mut destination.1]);
+        match region {
+            [size, 1, 1] => Transfer::Fill {
+                destination: destination.0.offset(destination.1.offset),
+                size,
+                pattern,
+            },
+            _ => Transfer::FillRect {
+                destination,
+                region,
+                pattern,
+            },
+        }
+    }
 }
 
 /// Whether two ranges of equal length share a byte.
@@ -46,7 +114,7 @@ impl Transfer {
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Transfer::Copy { size, .. } | Transfer::Fill { size, .. } => *size,
-            Transfer::Rect { region, .. } => {
+            Transfer::Rect { region, .. } | Transfer::FillRect { region, .. } => {
                 region.iter().fold(1, |all, &one| all.saturating_mul(one))
             }
         }
@@ -69,10 +137,11 @@ impl Transfer {
                     ..WorkShape::SINGLE
                 };
             }
-            Transfer::Copy { size, .. } | Transfer::Fill { size, .. } => {
-                (size.div_ceil(BLOCK).max(1), 1)
+            Transfer::Copy { size, .. } => (size.div_ceil(BLOCK).max(1), 1),
+            Transfer::Fill { size, pattern, .. } => (size.div_ceil(fill_block(pattern)).max(1), 1),
+            Transfer::Rect { region, .. } | Transfer::FillRect { region, .. } => {
+                (region[1] * region[2], (BLOCK / region[0]).max(1))
             }
-            Transfer::Rect { region, .. } => (region[1] * region[2], (BLOCK / region[0]).max(1)),
         };
         WorkShape {
             units: units as u64,
@@ -107,14 +176,23 @@ impl Transfer {
                 region,
             } => {
                 for row in begin..end {
-                    let (y, z) = (row % region[1], row / region[1]);
-                    let at = |(pointer, layout): &(HostPtr, RectLayout)| {
-                        let offset = layout.offset + z * layout.slice_pitch + y * layout.row_pitch;
-                        pointer.offset(offset).as_ptr()
-                    };
+                    let (to, from) = (
+                        row_at(destination, region, row),
+                        row_at(source, region, row),
+                    );
                     // SAFETY: the row lies inside both regions, which were checked against the
                     // memory they are in.
-                    unsafe { std::ptr::copy(at(source), at(destination), region[0]) };
+                    unsafe { std::ptr::copy(from, to, region[0]) };
+                }
+            }
+            Transfer::FillRect {
+                destination,
+                region,
+                pattern,
+            } => {
+                for row in begin..end {
+                    // SAFETY: the row lies inside the region, as above.
+                    unsafe { fill(row_at(destination, region, row), region[0], pattern) };
                 }
             }
             Transfer::Fill {
@@ -122,14 +200,27 @@ impl Transfer {
                 size,
                 pattern,
             } => {
-                // Blocks are multiples of the pattern, so that each starts with its first byte.
-                let from = begin * BLOCK;
-                let to = (end * BLOCK).min(*size);
+                let block = fill_block(pattern);
+                let from = begin * block;
+                let to = (end * block).min(*size);
                 // SAFETY: `size` bytes are valid at the address, as above.
                 unsafe { fill(destination.offset(from).as_ptr(), to - from, pattern) };
             }
         }
     }
+}
+
+/// The first byte of a row of a region.
+fn row_at(side: &(HostPtr, RectLayout), region: &[usize; 3], row: usize) -> *mut u8 {
+    let (pointer, layout) = side;
+    let (y, z) = (row % region[1], row / region[1]);
+    let offset = layout.offset + z * layout.slice_pitch + y * layout.row_pitch;
+    pointer.offset(offset).as_ptr()
+}
+
+/// Bytes in a unit of a fill: a multiple of the pattern, so that each starts with its first byte.
+fn fill_block(pattern: &[u8]) -> usize {
+    BLOCK / pattern.len() * pattern.len()
 }
 
 /// Repeats `pattern` over `size` bytes.
@@ -146,13 +237,15 @@ unsafe fn fill(destination: *mut u8, size: usize, pattern: &[u8]) {
     if size == 0 {
         return;
     }
+    let most = (16 << 10) / pattern.len() * pattern.len();
     // SAFETY: the pattern divides the size, so it fits; then what is there is doubled, up to a
-    // piece that stays in the nearest cache, always inside `size` bytes and never overlapping.
+    // piece that stays in the nearest cache, always inside `size` bytes and never overlapping. A
+    // piece is a multiple of the pattern.
     unsafe {
         std::ptr::copy_nonoverlapping(pattern.as_ptr(), destination, pattern.len());
         let mut done = pattern.len();
         while done < size {
-            let piece = done.min(16 << 10).min(size - done);
+            let piece = done.min(most).min(size - done);
             std::ptr::copy_nonoverlapping(destination, destination.add(done), piece);
             done += piece;
         }
@@ -202,11 +295,47 @@ mod tests {
         assert!(bytes[10..110].iter().copied().eq(0..100));
     }
 
+    /// Every gap between rows and slices, and none: what is joined moves the same bytes.
+    #[test]
+    fn rectangles_with_every_gap() {
+        let region = [6, 3, 2];
+        for (row_gap, slice_gap) in [(0, 0), (0, 12), (3, 0), (3, 5)] {
+            let row_pitch = region[0] + row_gap;
+            let layout = RectLayout {
+                offset: 7,
+                row_pitch,
+                slice_pitch: row_pitch * region[1] + slice_gap,
+                end: 0,
+            };
+            let tight = RectLayout {
+                offset: 0,
+                row_pitch: region[0],
+                slice_pitch: region[0] * region[1],
+                end: 0,
+            };
+            let mut source: Vec<u8> = (0..region.iter().product::<usize>() as u8).collect();
+            let (mut copied, mut filled) = (vec![0xff; 99], vec![0xff; 99]);
+            let (to, from) = (pointer(&mut copied), pointer(&mut source));
+            run(&Transfer::rect((to, layout), (from, tight), region));
+            let pattern = SmallVec::from_slice(&[1, 2, 3]);
+            let to = (pointer(&mut filled), layout);
+            run(&Transfer::fill_rect(to, region, pattern));
+            let (mut expected, mut pattern) = (vec![0xff; 99], vec![0xff; 99]);
+            for (n, &byte) in source.iter().enumerate() {
+                let (x, y, z) = (n % 6, n / 6 % 3, n / 18);
+                let at = 7 + z * layout.slice_pitch + y * row_pitch + x;
+                (expected[at], pattern[at]) = (byte, x as u8 % 3 + 1);
+            }
+            assert_eq!(copied, expected, "gaps {row_gap} {slice_gap}");
+            assert_eq!(filled, pattern, "gaps {row_gap} {slice_gap}");
+        }
+    }
+
     #[test]
     fn fills_with_every_pattern_size() {
-        for power in 0..8 {
-            let pattern: SmallVec<[u8; 16]> = (0..1 << power).map(|i| i as u8 + 1).collect();
-            let size = BLOCK * 2 + 128 * 3;
+        for length in [1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128] {
+            let pattern: SmallVec<[u8; 16]> = (0..length).map(|i| i as u8 + 1).collect();
+            let size = length * (BLOCK * 2 / length + 3);
             let mut bytes = vec![0; size + 1];
             run(&Transfer::Fill {
                 destination: pointer(&mut bytes),

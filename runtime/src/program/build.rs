@@ -8,12 +8,12 @@ use opencl_sys::*;
 use serde_json::json;
 
 use super::specialised::specialised;
-use super::translate::translate;
+use super::translate::{Translated, translate};
 use super::{BuildCallback, BuildInfo, Object, Origin, Program, State};
 use crate::error::{CLResult, ClError};
 use crate::executable::Executable;
 use crate::features;
-use crate::frontend::{self, Failure, Options, options};
+use crate::frontend::{self, Options, options};
 use crate::trace;
 
 /// How far a build goes.
@@ -57,7 +57,7 @@ impl Program {
     /// are returned, the rest is in [`Program::build_info`] when the callback is called.
     ///
     /// Errors: `CL_INVALID_OPERATION` (kernels attached, or a build going on),
-    /// `CL_INVALID_BUILD_OPTIONS`, `CL_COMPILER_NOT_AVAILABLE`, `CL_BUILD_PROGRAM_FAILURE`.
+    /// `CL_INVALID_BUILD_OPTIONS`, `CL_BUILD_PROGRAM_FAILURE`.
     pub fn build(self: &Arc<Self>, options: &str, callback: Option<BuildCallback>) -> CLResult<()> {
         self.start(Stage::Build, options, Vec::new(), callback)
     }
@@ -202,7 +202,15 @@ impl Program {
             return Ok((product, log));
         }
         match translate(&self.context, &object) {
-            Ok(executable) => {
+            Ok(translated) => {
+                let Translated {
+                    executable,
+                    warnings,
+                } = translated;
+                let warnings = match options.no_warnings {
+                    true => String::new(),
+                    false => warnings,
+                };
                 let remarks = if options.remarks {
                     executable.remarks()
                 } else {
@@ -213,7 +221,7 @@ impl Program {
                     executable: Some(executable),
                     binary_type: CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
                 };
-                Ok((product, log + &remarks))
+                Ok((product, log + &warnings + &remarks))
             }
             Err(why) => Err(BuildError {
                 code: stage.failure(),
@@ -266,30 +274,27 @@ fn compile_source(
         "compile",
         || frontend::compile_for(source, headers, options, &device),
         |output| {
-            let args = json!({ "source bytes": source.len(), "ok": output.error.is_none() });
-            ("OpenCL C to SPIR-V".to_owned(), args)
+            let args = json!({ "source bytes": source.len(), "ok": output.spirv.is_some() });
+            ("source to SPIR-V".to_owned(), args)
         },
     );
-    match (output.spirv, output.error) {
-        (Some(words), None) => {
+    match output.spirv {
+        Some(words) => {
             let object = Object {
                 modules: vec![Arc::new(words)],
                 compiler: options.compiler.clone(),
                 options: text.to_owned(),
                 // The program must be compiled for OpenCL C 2.0 or newer and without
                 // -cl-uniform-work-group-size ("Executing Kernels").
-                allows_non_uniform: options.cl_std.number() >= 200
+                allows_non_uniform: options.language.number() >= 200
                     && !options.uniform_work_group_size,
                 has_arg_info: options.kernel_arg_info,
                 tells_errors: options.debug_info,
             };
             Ok((object, output.log))
         }
-        (_, error) => Err(BuildError {
-            code: match error {
-                Some(Failure::CompilerNotFound) => ClError::COMPILER_NOT_AVAILABLE,
-                _ => stage.failure(),
-            },
+        None => Err(BuildError {
+            code: stage.failure(),
             log: output.log,
         }),
     }

@@ -6,7 +6,7 @@ use brolga_compiler::BuildOptions;
 use opencl_sys::*;
 
 use super::build::{BuildError, Product, in_background};
-use super::translate::translate;
+use super::translate::{Translated, translate};
 use super::{LinkCallback, Object, Origin, Program, State};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
@@ -35,16 +35,29 @@ impl Program {
         let program = Program::create(context, Origin::Linked, state);
         let linked = Arc::clone(&program);
         let work = move || {
-            let product = if options.create_library {
-                Ok((None, CL_PROGRAM_BINARY_TYPE_LIBRARY))
-            } else {
-                translate(&linked.context, &object)
-                    .map(|code| (Some(code), CL_PROGRAM_BINARY_TYPE_EXECUTABLE))
+            let translated = match options.create_library {
+                true => Ok(None),
+                false => translate(&linked.context, &object).map(Some),
             };
-            linked.conclude(match product {
-                Ok((executable, binary_type)) => {
-                    let remarks = executable.as_ref().filter(|_| options.remarks);
-                    let log = remarks.map_or_else(String::new, |code| code.remarks());
+            linked.conclude(match translated {
+                Ok(translated) => {
+                    let (executable, mut log) = match translated {
+                        Some(Translated {
+                            executable,
+                            warnings,
+                        }) => (Some(executable), warnings),
+                        None => (None, String::new()),
+                    };
+                    if options.no_warnings {
+                        log.clear();
+                    }
+                    if let Some(executable) = executable.as_ref().filter(|_| options.remarks) {
+                        log += &executable.remarks();
+                    }
+                    let binary_type = match executable {
+                        Some(_) => CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
+                        None => CL_PROGRAM_BINARY_TYPE_LIBRARY,
+                    };
                     let product = Product {
                         object,
                         executable,

@@ -3,10 +3,12 @@
 //!
 //! A program goes through two stages. *Compiling* (`build.rs`) yields SPIR-V modules: an object, in
 //! the words of the specification. *Linking* (`link.rs`) gives modules to the compiler, which
-//! checks them and yields an [`Executable`] (`translate.rs`). `clBuildProgram` is both. `spirv.rs`
+//! checks them and yields an [`Executable`] (`translate.rs`), with one more that has the built-in
+//! functions that they import (`imports.rs`). `clBuildProgram` is both. `spirv.rs`
 //! knows what little of SPIR-V the runtime has to.
 
 mod build;
+mod imports;
 mod link;
 mod specialised;
 mod translate;

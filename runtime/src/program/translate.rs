@@ -5,22 +5,28 @@ use std::sync::Arc;
 use brolga_compiler::SpecConstants;
 use serde_json::json;
 
-use super::Object;
 use super::zeroed::with_zeroed_variables;
+use super::{Object, imports};
 use crate::context::Context;
 use crate::executable::Executable;
 use crate::trace;
 
+/// What an object became.
+pub(super) struct Translated {
+    pub executable: Arc<Executable>,
+    /// What was wrong with the modules and could be taken all the same: lines for the log.
+    pub warnings: String,
+}
+
 /// Has the compiler check and translate an object. The error is a log.
-pub(super) fn translate(
-    context: &Arc<Context>,
-    object: &Object,
-) -> Result<Arc<Executable>, String> {
-    let zeroed: Vec<Arc<Vec<u32>>> = match context.initializes_private_memory() {
+pub(super) fn translate(context: &Arc<Context>, object: &Object) -> Result<Translated, String> {
+    let mut all: Vec<Arc<Vec<u32>>> = match context.initializes_private_memory() {
         false => object.modules.clone(),
         true => object.modules.iter().map(with_zeroed_variables).collect(),
     };
-    let modules: Vec<&[u32]> = zeroed.iter().map(|words| words.as_slice()).collect();
+    let missing = imports::missing(&all);
+    all.extend(imports::library(&missing));
+    let modules: Vec<&[u32]> = all.iter().map(|words| words.as_slice()).collect();
     let translated = trace::span(
         "compile",
         || {
@@ -34,6 +40,8 @@ pub(super) fn translate(
     );
     match translated {
         Ok(program) => {
+            let warnings = program.warnings().iter();
+            let warnings = warnings.map(|warning| format!("{warning}\n")).collect();
             let mut executable = Executable::new(
                 Box::new(program),
                 object.allows_non_uniform,
@@ -41,8 +49,15 @@ pub(super) fn translate(
             );
             executable.tells_errors = object.tells_errors;
             executable.initialize(context)?;
-            Ok(Arc::new(executable))
+            Ok(Translated {
+                executable: Arc::new(executable),
+                warnings,
+            })
         }
-        Err(diagnostic) => Err(format!("{diagnostic}\n")),
+        Err(diagnostic) => {
+            let error = format!("{diagnostic}\n");
+            let notes = imports::explain(&error, &missing);
+            Err(error + &notes)
+        }
     }
 }

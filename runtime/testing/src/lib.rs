@@ -1,7 +1,9 @@
-//! What the tests and the benchmark of the runtime share: native functions as kernels, and a
-//! context to run them in.
+//! What the tests and the benchmark of the runtime share: native functions as kernels, a context to
+//! run them in, and modules from text.
 
 use std::collections::HashSet;
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread::ThreadId;
@@ -42,6 +44,22 @@ pub fn words(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Vec<u32> {
         .enqueue_read(buffer, true, 0, buffer.size(), host, &[])
         .unwrap();
     words
+}
+
+/// The module that `spirv-as` makes of a text.
+pub fn assemble(text: &str) -> Vec<u8> {
+    let mut child = Command::new("spirv-as")
+        .args(["-o", "-", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this test needs spirv-as (package spirv-tools)");
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(text.as_bytes()).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    output.stdout
 }
 
 /// The address of a slice that outlives the command it is for.
@@ -230,4 +248,13 @@ unsafe extern "C" fn float_state(launch: *const Launch, _: *mut u8, _: u64, _: u
         let _ = &mut control;
         out.write(control);
     }
+}
+
+/// A program built from source; a test that it is not built for fails with the log.
+pub fn built(context: &Arc<Context>, source: &str, options: &str) -> Arc<Program> {
+    let program = Program::from_source(context, source.to_owned()).expect("a source");
+    if let Err(error) = program.build(options, None) {
+        panic!("{error}: {}", program.build_info().log);
+    }
+    program
 }

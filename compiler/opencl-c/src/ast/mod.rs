@@ -29,6 +29,15 @@ ids! {
     RecordId,
     EnumId,
     BlockId,
+    NumberId,
+    StringId,
+}
+
+/// Expressions one behind the other in [`Ast::lists`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExprList {
+    start: u32,
+    len: u32,
 }
 
 /// A translation unit.
@@ -44,6 +53,10 @@ pub struct Ast {
     pub records: Vec<RecordSpec>,
     pub enums: Vec<EnumSpec>,
     pub blocks: Vec<BlockLiteral>,
+    pub numbers: Vec<Number>,
+    pub strings: Vec<Box<[u8]>>,
+    /// Arguments of calls and elements of literals.
+    pub lists: Vec<ExprId>,
 }
 
 /// What stands outside functions.
@@ -320,6 +333,8 @@ pub enum Designator {
     Range(ExprId, ExprId),
 }
 
+/// There is one for nearly each token: it is kept small, with numbers and lists in arenas of their
+/// own.
 #[derive(Debug)]
 pub struct Expr {
     pub kind: ExprKind,
@@ -328,14 +343,16 @@ pub struct Expr {
     pub loc: Loc,
 }
 
+const _: () = assert!(size_of::<Expr>() <= 32);
+
 #[derive(Debug)]
 pub enum ExprKind {
     Name(Symbol),
-    Number(Number),
+    Number(NumberId),
     /// A character constant's value (`int`).
     Char(i32),
     /// Adjacent string literals joined, without the final zero.
-    Str(Box<[u8]>),
+    Str(StringId),
     /// `__func__` and kin.
     FunctionName,
     Paren(ExprId),
@@ -343,16 +360,17 @@ pub enum ExprKind {
     Binary(BinaryOp, ExprId, ExprId),
     /// `=` or, with an operator, `op=`.
     Assign(Option<BinaryOp>, ExprId, ExprId),
-    /// The middle is missing in GNU's `a ?: b`.
-    Conditional(ExprId, Option<ExprId>, ExprId),
+    Conditional(ExprId, ExprId, ExprId),
+    /// GNU's `a ?: b`.
+    BinaryConditional(ExprId, ExprId),
     Comma(ExprId, ExprId),
     Cast(TypeNameId, ExprId),
     /// `(T)(a, b, ...)` with at least two elements: a vector literal, or a cast of a comma
     /// expression.
-    CastList(TypeNameId, Vec<ExprId>),
+    CastList(TypeNameId, ExprList),
     /// `(T){...}`: a compound literal, or a vector's value.
     Compound(TypeNameId, InitId),
-    Call(ExprId, Vec<ExprId>),
+    Call(ExprId, ExprList),
     Index(ExprId, ExprId),
     Member {
         base: ExprId,
@@ -368,12 +386,8 @@ pub enum ExprKind {
     VecStepType(TypeNameId),
     /// `({ ... })`
     Statement(StmtId),
-    Generic {
-        selector: ExprId,
-        /// `None` is `default`.
-        cases: Vec<(Option<TypeNameId>, ExprId)>,
-    },
-    Offsetof(TypeNameId, Vec<Designator>),
+    Generic(Box<GenericSelection>),
+    Offsetof(Box<Offsetof>),
     /// `__builtin_astype(e, T)`
     AsType(ExprId, TypeNameId),
     ConvertVector(ExprId, TypeNameId),
@@ -382,6 +396,21 @@ pub enum ExprKind {
     BlockLiteral(BlockId),
     /// What could not be parsed; an error was told.
     Error,
+}
+
+/// `_Generic(selector, type: value, ...)`
+#[derive(Debug)]
+pub struct GenericSelection {
+    pub selector: ExprId,
+    /// `None` is `default`.
+    pub cases: Vec<(Option<TypeNameId>, ExprId)>,
+}
+
+/// `offsetof(type, path)`
+#[derive(Debug)]
+pub struct Offsetof {
+    pub ty: TypeNameId,
+    pub path: Vec<Designator>,
 }
 
 /// `^ (params) {...}` or `^ {...}`.
@@ -536,8 +565,36 @@ pub struct LoopHints {
     pub unroll_count: Option<ExprId>,
 }
 
+impl Ast {
+    /// A tree of about so many tokens. Growing by copies would cost more than anything that is done
+    /// to an expression; memory that is not touched costs nothing.
+    pub fn for_tokens(tokens: usize) -> Ast {
+        Ast {
+            exprs: Vec::with_capacity(tokens * 2 / 3),
+            stmts: Vec::with_capacity(tokens / 16),
+            lists: Vec::with_capacity(tokens / 16),
+            ..Ast::default()
+        }
+    }
+
+    pub fn add_list(&mut self, list: &[ExprId]) -> ExprList {
+        let start = self.lists.len() as u32;
+        self.lists.extend_from_slice(list);
+        let len = list.len() as u32;
+        ExprList { start, len }
+    }
+}
+
+impl std::ops::Index<ExprList> for Ast {
+    type Output = [ExprId];
+
+    fn index(&self, list: ExprList) -> &[ExprId] {
+        &self.lists[list.start as usize..][..list.len as usize]
+    }
+}
+
 macro_rules! arenas {
-    ($($id:ident, $field:ident, $node:ident, $add:ident;)*) => {
+    ($($id:ident, $field:ident, $node:ty, $add:ident;)*) => {
         $(impl std::ops::Index<$id> for Ast {
             type Output = $node;
 
@@ -566,4 +623,6 @@ arenas! {
     RecordId, records, RecordSpec, add_record;
     EnumId, enums, EnumSpec, add_enum;
     BlockId, blocks, BlockLiteral, add_block;
+    NumberId, numbers, Number, add_number;
+    StringId, strings, Box<[u8]>, add_string;
 }

@@ -294,9 +294,9 @@ impl Printer<'_> {
     fn expr_kind(&self, kind: &ExprKind) -> String {
         match kind {
             ExprKind::Name(name) => self.name(*name).to_owned(),
-            ExprKind::Number(number) => self.number(number),
+            ExprKind::Number(number) => self.number(&self.ast[*number]),
             ExprKind::Char(value) => format!("'{value}'"),
-            ExprKind::Str(bytes) => format!("{:?}", String::from_utf8_lossy(bytes)),
+            ExprKind::Str(bytes) => format!("{:?}", String::from_utf8_lossy(&self.ast[*bytes])),
             ExprKind::FunctionName => "__func__".to_owned(),
             ExprKind::Paren(inner) => self.expr(*inner),
             ExprKind::Unary(op, operand) => format!("({op:?} {})", self.expr(*operand)),
@@ -308,9 +308,11 @@ impl Printer<'_> {
                 format!("({op}= {} {})", self.expr(*left), self.expr(*right))
             }
             ExprKind::Conditional(condition, then, otherwise) => {
-                let then = then.map(|then| self.expr(then)).unwrap_or_default();
-                let condition = self.expr(*condition);
+                let (condition, then) = (self.expr(*condition), self.expr(*then));
                 format!("(? {condition} {then} {})", self.expr(*otherwise))
+            }
+            ExprKind::BinaryConditional(condition, otherwise) => {
+                format!("(? {}  {})", self.expr(*condition), self.expr(*otherwise))
             }
             ExprKind::Comma(left, right) => {
                 format!("(, {} {})", self.expr(*left), self.expr(*right))
@@ -319,13 +321,17 @@ impl Printer<'_> {
                 format!("(cast {} {})", self.type_name(*ty), self.expr(*operand))
             }
             ExprKind::CastList(ty, elements) => {
-                format!("(list {} {})", self.type_name(*ty), self.exprs(elements))
+                format!(
+                    "(list {} {})",
+                    self.type_name(*ty),
+                    self.exprs(&self.ast[*elements])
+                )
             }
             ExprKind::Compound(ty, init) => {
                 format!("(compound {} {})", self.type_name(*ty), self.init(*init))
             }
             ExprKind::Call(callee, args) => {
-                format!("{}({})", self.expr(*callee), self.exprs(args))
+                format!("{}({})", self.expr(*callee), self.exprs(&self.ast[*args]))
             }
             ExprKind::Index(base, index) => {
                 format!("{}[{}]", self.expr(*base), self.expr(*index))
@@ -343,18 +349,27 @@ impl Printer<'_> {
             ExprKind::VecStepExpr(operand) => format!("(vec_step {})", self.expr(*operand)),
             ExprKind::VecStepType(ty) => format!("(vec_step type {})", self.type_name(*ty)),
             ExprKind::Statement(_) => "({...})".to_owned(),
-            ExprKind::Generic { selector, cases } => {
-                let cases: Vec<String> = cases
+            ExprKind::Generic(selection) => {
+                let cases: Vec<String> = selection
+                    .cases
                     .iter()
                     .map(|(ty, value)| {
                         let ty = ty.map_or("default".to_owned(), |ty| self.type_name(ty));
                         format!("{ty}: {}", self.expr(*value))
                     })
                     .collect();
-                format!("(generic {} {})", self.expr(*selector), cases.join(", "))
+                format!(
+                    "(generic {} {})",
+                    self.expr(selection.selector),
+                    cases.join(", ")
+                )
             }
-            ExprKind::Offsetof(ty, path) => {
-                format!("(offsetof {} {})", self.type_name(*ty), self.path(path))
+            ExprKind::Offsetof(of) => {
+                format!(
+                    "(offsetof {} {})",
+                    self.type_name(of.ty),
+                    self.path(&of.path)
+                )
             }
             ExprKind::AsType(value, ty) => {
                 format!("(astype {} {})", self.expr(*value), self.type_name(*ty))

@@ -35,7 +35,7 @@ pub struct Environment<'a> {
 }
 
 /// An argument of a call, as overload resolution sees it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument {
     /// Arrays and functions have become pointers; `enum`s are as declared.
     pub ty: TypeId,

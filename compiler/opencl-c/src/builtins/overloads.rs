@@ -1,10 +1,10 @@
-//! Every overload of the table as a source that calls it, for tests of later stages.
+//! Every overload of the table, as types and as a source that calls it, for tests of later stages.
 
 use super::lowering::{Image, Lowering};
 use super::signature::{self, Base, Instance, Kin, Spaces, Word};
 use super::table::{GROUPS, Row};
 use crate::ast::Access;
-use crate::types::{ImageDim, Scalar, Space, TypeId, Types};
+use crate::types::{ImageDim, QualType, Scalar, Space, Type, TypeId, TypeQuals, Types};
 
 /// Kernels that call the overloads of one row.
 pub(crate) struct Source {
@@ -38,6 +38,70 @@ pub(crate) fn sources() -> Vec<Source> {
         sources.push(source);
     }
     sources
+}
+
+/// An overload of the table.
+pub(crate) struct Overload {
+    pub name: &'static str,
+    pub lowering: Lowering,
+    pub params: Vec<TypeId>,
+}
+
+/// Every overload whose parameters' types say which it is: none of blocks or pipes, and none that
+/// takes any number of arguments.
+pub(crate) fn every(types: &mut Types) -> Vec<Overload> {
+    let mut all = Vec::new();
+    for row in GROUPS
+        .iter()
+        .copied()
+        .flatten()
+        .flat_map(|group| group.rows)
+    {
+        let words: Vec<Word> = signature::parse(row.signature).collect();
+        for (instance, space) in overloads(row, &words) {
+            let params = words[1..].iter();
+            let params = params.map(|&word| param(word, instance, space, types));
+            if let Some(params) = params.collect() {
+                let (name, lowering) = (row.name, row.lowering);
+                all.push(Overload {
+                    name,
+                    lowering,
+                    params,
+                });
+            }
+        }
+    }
+    all
+}
+
+fn param(
+    word: Word,
+    instance: Instance,
+    space: Option<Space>,
+    types: &mut Types,
+) -> Option<TypeId> {
+    let mut ty = signature::plain_type(word.base, instance, types)?;
+    let Some(pointer) = word.pointer else {
+        return Some(ty);
+    };
+    if word.atomic {
+        ty = types.intern(Type::Atomic(ty));
+    }
+    let quals = TypeQuals {
+        is_const: pointer.is_const,
+        is_volatile: pointer.is_volatile,
+        is_restrict: false,
+    };
+    let space = pointer_space(pointer.spaces, space);
+    Some(types.pointer(QualType { ty, quals }, space))
+}
+
+/// Where a pointer points in an overload whose first one points to `space`.
+fn pointer_space(spaces: Spaces, space: Option<Space>) -> Space {
+    match space {
+        Some(space) if spaces.has(space) => space,
+        _ => spaces.each().next().expect("a pointer has a space"),
+    }
 }
 
 /// The instances of a row, in each address space that its first pointer may have.
@@ -167,10 +231,7 @@ impl Kernel {
     }
 
     fn pointer(&mut self, at: usize, word: Word, spaces: Spaces) -> String {
-        let space = match self.space {
-            Some(space) if spaces.has(space) => space,
-            _ => spaces.each().next().expect("a pointer has a space"),
-        };
+        let space = pointer_space(spaces, self.space);
         let pointee = match word.base {
             Base::Void => "void".to_owned(),
             Base::AnyPointee => "int".to_owned(),

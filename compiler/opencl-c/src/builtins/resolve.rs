@@ -476,23 +476,31 @@ fn rank_space(pointer: Pointer, space: Space, limits: Limits) -> Option<Rank> {
     becomes_generic.then_some(Rank::Space)
 }
 
-/// The candidate that is better than all others; otherwise those that tie.
+/// The candidate that is better than all others; otherwise those that tie. Whatever other arguments
+/// are, none is as good to which a pointer to another type is passed.
 fn best(candidates: &[Candidate], args: usize) -> Result<&Candidate, Vec<&Candidate>> {
     let used = args.min(MAX_PARAMS);
     let better = |one: &Candidate, other: &Candidate| {
         let (a, b) = (&one.ranks[..used], &other.ranks[..used]);
         a.iter().zip(b).all(|(a, b)| a <= b) && a != b
     };
-    let Some(mut winner) = candidates.first() else {
+    let differs = |candidate: &&Candidate| candidate.ranks[..used].contains(&Rank::Incompatible);
+    let all_differ = candidates.iter().all(|candidate| differs(&candidate));
+    let candidates: Vec<&Candidate> = candidates
+        .iter()
+        .filter(|candidate| all_differ || !differs(candidate))
+        .collect();
+    let Some(&(mut winner)) = candidates.first() else {
         return Err(Vec::new());
     };
-    for candidate in candidates {
+    for &candidate in &candidates {
         if better(candidate, winner) {
             winner = candidate;
         }
     }
     let tied: Vec<&Candidate> = candidates
         .iter()
+        .copied()
         .filter(|other| !std::ptr::eq(*other, winner) && !better(winner, other))
         .collect();
     if tied.is_empty() {

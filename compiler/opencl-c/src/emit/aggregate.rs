@@ -58,11 +58,12 @@ impl FunctionEmitter<'_, '_> {
             ExprKind::Constant(constant) if self.size_of(ty) <= MAX_STORED => {
                 let value = self.module.constant(constant, ty);
                 self.line(function[id].loc);
-                let mut operands = vec![address.0, value.0];
-                if let Some(access) = access {
-                    memory_operands(access, &mut operands);
+                match access.map(memory_operands) {
+                    Some([mask, align]) => {
+                        self.push(op::STORE, &[address.0, value.0, mask, align]);
+                    }
+                    None => self.push(op::STORE, &[address.0, value.0]),
                 }
-                self.push(op::STORE, &operands);
             }
             ExprKind::MakeRecord(fields) => {
                 let fields: Vec<(ExprId, Id)> = fields

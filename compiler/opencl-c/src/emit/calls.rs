@@ -3,6 +3,10 @@
 use crate::hir::{Constant, ExprKind, Function, FunctionId};
 
 pub(super) struct Calls {
+    /// The walk that came to each function last: walks are told apart by number, so that a short
+    /// one costs no more in a long program.
+    reached_in: Vec<u32>,
+    walks: u32,
     /// Functions that each function calls, or names as a block.
     callees: Vec<Vec<FunctionId>>,
     pub is_called: Vec<bool>,
@@ -37,20 +41,26 @@ impl Calls {
             }
             callees.push(named);
         }
-        Calls { callees, is_called }
+        Calls {
+            reached_in: vec![0; functions.len()],
+            walks: 0,
+            callees,
+            is_called,
+        }
     }
 
     /// A function and all that it leads to.
-    pub fn reached_from(&self, root: FunctionId) -> Vec<FunctionId> {
+    pub fn reached_from(&mut self, root: FunctionId) -> Vec<FunctionId> {
         self.reached([root].into())
     }
 
-    fn reached(&self, roots: Vec<FunctionId>) -> Vec<FunctionId> {
-        let mut is_reached = vec![false; self.callees.len()];
+    fn reached(&mut self, roots: Vec<FunctionId>) -> Vec<FunctionId> {
+        self.walks += 1;
         let mut reached = Vec::new();
         let mut work = roots;
         while let Some(function) = work.pop() {
-            if std::mem::replace(&mut is_reached[function.0 as usize], true) {
+            let last = &mut self.reached_in[function.0 as usize];
+            if std::mem::replace(last, self.walks) == self.walks {
                 continue;
             }
             reached.push(function);
@@ -61,7 +71,7 @@ impl Calls {
 
     /// Which functions the module has: those that it defines and those that they call; of a whole
     /// program only what its kernels reach.
-    pub fn wanted(&self, functions: &[Function], whole_program: bool) -> Vec<bool> {
+    pub fn wanted(&mut self, functions: &[Function], whole_program: bool) -> Vec<bool> {
         let is_root = |function: &Function| {
             function.body.is_some() && (!whole_program || function.kernel.is_some())
         };

@@ -102,6 +102,8 @@ impl ModuleEmitter<'_> {
             Constant::Union { field, value } => self.union(*field, value, ty),
             Constant::Address { global, offset } => self.address(*global, *offset, ty),
             Constant::Sampler(bits) => {
+                // What environments have of one they have of the other.
+                self.capability(capability::IMAGE_BASIC);
                 self.capability(capability::LITERAL_SAMPLER);
                 let ty = self.type_id(ty);
                 // Addressing, whether coordinates are normalized, filter; the numbers of OpenCL C's

@@ -4,15 +4,22 @@ use super::function::FunctionEmitter;
 use super::words::Id;
 use crate::hir::{Conversion, ExprId};
 use crate::spirv::{op, std};
-use crate::token::RoundingMode;
+use crate::token::{Loc, RoundingMode};
 use crate::types::{Scalar, Space, Type, TypeId, Types};
 
 impl FunctionEmitter<'_, '_> {
-    pub(super) fn convert(&mut self, conversion: Conversion, operand: ExprId, ty: TypeId) -> Id {
+    pub(super) fn convert(
+        &mut self,
+        conversion: Conversion,
+        operand: ExprId,
+        ty: TypeId,
+        loc: Loc,
+    ) -> Id {
         let from = self.function[operand].ty;
         let value = self.expr(operand);
         match conversion {
             Conversion::Arithmetic { rounding, saturate } => {
+                let rounding = rounding.or(self.rounding_to(ty, loc));
                 self.convert_arithmetic(value, from, ty, rounding, saturate)
             }
             Conversion::FromTruth => self.truth_as(value, ty),
@@ -31,6 +38,14 @@ impl FunctionEmitter<'_, '_> {
             // A null event or queue; constants of samplers are constants.
             Conversion::Opaque => self.module.null(ty),
         }
+    }
+
+    /// How a conversion to this type rounds that does not say, if a pragma does. OpenCL C
+    /// Specification, "Select Floating-Point Rounding Mode": "Conversions from floating-point to
+    /// integer type always use rtz mode".
+    pub(super) fn rounding_to(&self, ty: TypeId, loc: Loc) -> Option<RoundingMode> {
+        let rounding = self.module.roundings.at(loc)?;
+        self.scalar(ty).is_float().then_some(rounding)
     }
 
     /// The same bits, unless SPIR-V has one type for both.
@@ -147,10 +162,7 @@ impl FunctionEmitter<'_, '_> {
         let (value, from) = match self.module.types.as_arithmetic(from) {
             Some(_) => (value, from),
             None if matches!(self.module.types.get(from), Type::Truth(_)) => return value,
-            None => {
-                let address = self.value(op::CONVERT_PTR_TO_U, Types::ULONG, &[value.0]);
-                (address, Types::ULONG)
-            }
+            None => (self.address_bits(value, from), Types::ULONG),
         };
         let zero = self.module.null(from);
         let opcode = if self.scalar(from).is_float() {
@@ -164,6 +176,9 @@ impl FunctionEmitter<'_, '_> {
     /// `as_type`. OpenCL C Specification, "Reinterpreting Types Using as_type() and as_typen()": a
     /// vector of three components is one of four whose last is undefined.
     pub(super) fn bits(&mut self, value: Id, from: TypeId, to: TypeId) -> Id {
+        if self.is_handle(from) || self.is_handle(to) {
+            return self.through_memory(value, from, to);
+        }
         let (source_lanes, target_lanes) = (self.lanes(from), self.lanes(to));
         if source_lanes == target_lanes {
             return self.bitcast(value, from, to);
@@ -191,6 +206,32 @@ impl FunctionEmitter<'_, '_> {
             return self.value(op::VECTOR_SHUFFLE, to, &[wide.0, wide.0, 0, 1, 2]);
         }
         self.bitcast(value, from, to)
+    }
+
+    /// The bits of a pointer or a handle.
+    pub(super) fn address_bits(&mut self, value: Id, ty: TypeId) -> Id {
+        if self.is_handle(ty) {
+            self.through_memory(value, ty, Types::ULONG)
+        } else {
+            self.value(op::CONVERT_PTR_TO_U, Types::ULONG, &[value.0])
+        }
+    }
+
+    /// Whether values are of an opaque type of SPIR-V that has the size of an address.
+    fn is_handle(&self, ty: TypeId) -> bool {
+        matches!(
+            self.module.types.get(ty),
+            Type::Event | Type::ClkEvent | Type::Queue | Type::ReserveId
+        )
+    }
+
+    /// The bits of a value as another type where no instruction of SPIR-V converts them.
+    fn through_memory(&mut self, value: Id, from: TypeId, to: TypeId) -> Id {
+        let variable = self.scratch_variable(from);
+        self.push(op::STORE, &[variable.0, value.0]);
+        let pointer = self.module.pointer_to(to, Space::Private);
+        let cast = self.value_of(op::BITCAST, pointer, &[variable.0]);
+        self.value(op::LOAD, to, &[cast.0])
     }
 
     /// Between address spaces: SPIR-V casts to and from generic keep what is pointed to.

@@ -1,11 +1,10 @@
 //! Expressions to instructions.
 
 use super::function::{FunctionEmitter, LocalPlace};
+use super::speculate::{MAX_CHOICE, MAX_CONDITION};
 use super::types::Member;
 use super::words::Id;
-use crate::hir::{
-    Access, BinaryOp, Comparison, Constant, ExprId, ExprKind, FunctionId, LocalId, UnaryOp,
-};
+use crate::hir::{Access, BinaryOp, Comparison, ExprId, ExprKind, FunctionId, LocalId, UnaryOp};
 use crate::spirv::{memory, op};
 use crate::types::{Scalar, Space, Type, TypeId, Types};
 
@@ -187,6 +186,16 @@ impl<'a> FunctionEmitter<'_, 'a> {
                 let operand = self.expr(*operand);
                 self.value(op::LOGICAL_NOT, ty, &[operand.0])
             }
+            &ExprKind::And(left, right) | &ExprKind::Or(left, right)
+                if self.is_speculatable(right, MAX_CONDITION) =>
+            {
+                let opcode = match expr.kind {
+                    ExprKind::And(..) => op::LOGICAL_AND,
+                    _ => op::LOGICAL_OR,
+                };
+                let (left, right) = (self.expr(left), self.expr(right));
+                self.value(opcode, ty, &[left.0, right.0])
+            }
             ExprKind::And(..) | ExprKind::Or(..) => self.short_circuit(id),
             ExprKind::Conditional(condition, then, otherwise) => {
                 return self.conditional(*condition, *then, *otherwise, ty);
@@ -196,7 +205,9 @@ impl<'a> FunctionEmitter<'_, 'a> {
                 let (then, otherwise) = (self.expr(*then), self.expr(*otherwise));
                 self.value(op::SELECT, ty, &[condition.0, then.0, otherwise.0])
             }
-            ExprKind::Convert(conversion, operand) => self.convert(*conversion, *operand, ty),
+            ExprKind::Convert(conversion, operand) => {
+                self.convert(*conversion, *operand, ty, expr.loc)
+            }
             ExprKind::Call(callee, args) => return self.call(*callee, None, args, id, None),
             ExprKind::Builtin(call, args) => {
                 let args: Vec<(Id, TypeId)> = args
@@ -205,7 +216,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
                     .collect();
                 self.reopen();
                 self.line(expr.loc);
-                return super::builtins::emit(self, call, &args, ty);
+                return super::builtins::emit(self, call, &args, ty, expr.loc);
             }
             ExprKind::Block {
                 function,
@@ -227,16 +238,21 @@ impl<'a> FunctionEmitter<'_, 'a> {
     /// An instruction of OpenCL.std.
     pub(super) fn std(&mut self, instruction: u16, ty: TypeId, operands: &[Id]) -> Id {
         let set = self.module.opencl_std();
-        let mut all = vec![set.0, instruction.into()];
-        all.extend(operands.iter().map(|operand| operand.0));
-        self.value(op::EXT_INST, ty, &all)
+        let ty = self.module.type_id(ty);
+        let operands = operands.iter().map(|operand| operand.0);
+        let all = [set.0, instruction.into()].into_iter().chain(operands);
+        self.value_from(op::EXT_INST, ty, all)
     }
 
     /// The same scalar in every lane; the scalar itself of a type of one lane.
     pub(super) fn splat(&mut self, scalar: Id, ty: TypeId) -> Id {
         match self.lanes(ty) {
             1 => scalar,
-            lanes => self.value(op::COMPOSITE_CONSTRUCT, ty, &vec![scalar.0; lanes.into()]),
+            lanes => {
+                let ty = self.module.type_id(ty);
+                let operands = std::iter::repeat_n(scalar.0, lanes.into());
+                self.value_from(op::COMPOSITE_CONSTRUCT, ty, operands)
+            }
         }
     }
 
@@ -256,9 +272,8 @@ impl<'a> FunctionEmitter<'_, 'a> {
         }
         let address = self.expr(pointer);
         self.line(self.function[pointer].loc);
-        let mut operands = vec![address.0];
-        memory_operands(access, &mut operands);
-        self.value(op::LOAD, ty, &operands)
+        let [mask, align] = memory_operands(access);
+        self.value(op::LOAD, ty, &[address.0, mask, align])
     }
 
     fn store(&mut self, pointer: ExprId, value: ExprId, access: Access) {
@@ -275,9 +290,8 @@ impl<'a> FunctionEmitter<'_, 'a> {
         }
         let value = self.expr(value);
         self.line(self.function[pointer].loc);
-        let mut operands = vec![address.0, value.0];
-        memory_operands(access, &mut operands);
-        self.push(op::STORE, &operands);
+        let [mask, align] = memory_operands(access);
+        self.push(op::STORE, &[address.0, value.0, mask, align]);
     }
 
     /// The initialiser of a variable that does not change. In a loop it is another value in each
@@ -383,9 +397,10 @@ impl<'a> FunctionEmitter<'_, 'a> {
             };
             return self.value(op::COMPOSITE_EXTRACT, ty, &[vector.0, lane.into()]);
         }
-        let mut operands = vec![first.0, second.0];
-        operands.extend(lanes.iter().map(|lane| lane.map_or(u32::MAX, u32::from)));
-        self.value(op::VECTOR_SHUFFLE, ty, &operands)
+        let ty = self.module.type_id(ty);
+        let lanes = lanes.iter().map(|lane| lane.map_or(u32::MAX, u32::from));
+        let operands = [first.0, second.0].into_iter().chain(lanes);
+        self.value_from(op::VECTOR_SHUFFLE, ty, operands)
     }
 
     /// The component type of an arithmetic type.
@@ -442,8 +457,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
         let result = self.value(opcode, ty, &[left.0, right.0]);
         let arithmetic = matches!(binary, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
         if float {
-            self.module
-                .decorate_float(result, self.function.rounding(id));
+            self.module.decorate_float(result, self.function[id].loc);
         } else if signed && arithmetic && scalar.bits() >= 32 {
             // C99 6.5: overflow of signed arithmetic is undefined.
             self.module.decorate_no_signed_wrap(result);
@@ -462,8 +476,8 @@ impl<'a> FunctionEmitter<'_, 'a> {
         let is_truth = matches!(self.module.types.get(operand), Type::Truth(_));
         if scalar.is_none() && !is_truth {
             // Pointers, and types that are handles.
-            left = self.value(op::CONVERT_PTR_TO_U, Types::ULONG, &[left.0]);
-            right = self.value(op::CONVERT_PTR_TO_U, Types::ULONG, &[right.0]);
+            left = self.address_bits(left, operand);
+            right = self.address_bits(right, operand);
         }
         let opcode = match comparison {
             Comparison::Eq if is_truth => op::LOGICAL_EQUAL,
@@ -512,7 +526,9 @@ impl<'a> FunctionEmitter<'_, 'a> {
         otherwise: ExprId,
         ty: TypeId,
     ) -> Option<Id> {
-        if self.is_free(then) && self.is_free(otherwise) && ty != Types::VOID {
+        let selectable = self.module.types.as_arithmetic(ty).is_some();
+        let mut sides = [then, otherwise].into_iter();
+        if selectable && sides.all(|side| self.is_speculatable(side, MAX_CHOICE)) {
             let condition = self.expr(condition);
             let (then, otherwise) = (self.expr(then), self.expr(otherwise));
             return Some(self.value(op::SELECT, ty, &[condition.0, then.0, otherwise.0]));
@@ -538,23 +554,6 @@ impl<'a> FunctionEmitter<'_, 'a> {
             }
             _ => None,
         }
-    }
-
-    /// Whether a value is there without any instruction, and so may be had whether it is wanted or
-    /// not.
-    fn is_free(&self, id: ExprId) -> bool {
-        let expr = &self.function[id];
-        let selectable = self.module.types.as_arithmetic(expr.ty).is_some();
-        selectable
-            && match &expr.kind {
-                ExprKind::Constant(Constant::Int(_) | Constant::Float(_) | Constant::Zero)
-                | ExprKind::Temp(_) => true,
-                ExprKind::Load { pointer, access } => {
-                    matches!(self.function[*pointer].kind, ExprKind::Local(_))
-                        && !access.is_volatile
-                }
-                _ => false,
-            }
     }
 
     /// A call; what it yields, if it is no record, which goes to `place`.
@@ -615,7 +614,7 @@ impl<'a> FunctionEmitter<'_, 'a> {
 }
 
 /// `OpLoad`'s and `OpStore`'s operands for how memory is accessed.
-pub(super) fn memory_operands(access: Access, operands: &mut Vec<u32>) {
+pub(super) fn memory_operands(access: Access) -> [u32; 2] {
     let mut mask = memory::ALIGNED;
     if access.is_volatile {
         mask |= memory::VOLATILE;
@@ -623,5 +622,5 @@ pub(super) fn memory_operands(access: Access, operands: &mut Vec<u32>) {
     if access.nontemporal {
         mask |= memory::NONTEMPORAL;
     }
-    operands.extend([mask, access.align as u32]);
+    [mask, access.align as u32]
 }

@@ -48,7 +48,9 @@ pub(super) struct FunctionEmitter<'m, 'a> {
     targets: Vec<Target>,
     /// The block that is being written, if control reaches this place.
     pub(super) block: Option<Id>,
+    /// The line that `OpLine` gives what is written next, and the one that it is of.
     line: Option<Line>,
+    wanted_line: Option<Line>,
     /// Where blocks begin in `body`, all but the entry.
     starts: Vec<(Id, usize)>,
     /// The block, by number, and where control goes from it.
@@ -58,35 +60,39 @@ pub(super) struct FunctionEmitter<'m, 'a> {
 }
 
 impl<'m, 'a> FunctionEmitter<'m, 'a> {
-    /// Writes the function under an identifier that calls may know already.
+    /// Writes the function, under an identifier that calls may know already, behind the words of a
+    /// section.
     pub(super) fn emit(
         module: &'m mut ModuleEmitter<'a>,
         function: &'a Function,
         id: Id,
-    ) -> Vec<u32> {
+        words: &mut Vec<u32>,
+    ) {
         let mut labels = Vec::new();
         for _ in 0..function.labels {
             labels.push(module.words.id());
         }
+        let body = std::mem::take(&mut module.spare);
         let mut emitter = FunctionEmitter {
             module,
             function,
             variables: Vec::new(),
-            body: Vec::new(),
+            body,
             locals: vec![LocalPlace::None; function.locals.len()],
             temps: vec![None; function.temps as usize],
             labels,
             targets: Vec::new(),
             block: None,
             line: None,
+            wanted_line: None,
             starts: Vec::new(),
             jumps: Vec::new(),
             returned: None,
         };
-        let mut words = emitter.head(id);
+        emitter.head(id, words);
         if let Some(body) = &function.body {
             let entry = emitter.module.words.id();
-            push(&mut words, op::LABEL, &[entry.0]);
+            push(words, op::LABEL, &[entry.0]);
             emitter.block = Some(entry);
             emitter.parameters_in_memory();
             emitter.statements(body);
@@ -96,16 +102,15 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             if function.labels > 0 {
                 sort_blocks(&mut emitter.body, &emitter.starts, entry, &emitter.jumps);
             }
-            words.append(&mut emitter.variables);
+            words.extend_from_slice(&emitter.variables);
             words.append(&mut emitter.body);
         }
-        push(&mut words, op::FUNCTION_END, &[]);
-        words
+        push(words, op::FUNCTION_END, &[]);
+        emitter.module.spare = emitter.body;
     }
 
     /// `OpFunction` and its parameters.
-    fn head(&mut self, id: Id) -> Vec<u32> {
-        let mut words = Vec::new();
+    fn head(&mut self, id: Id, words: &mut Vec<u32>) {
         let function = self.function;
         let ty = self.module.type_of_function(function);
         let control = self.module.function_control(function);
@@ -116,11 +121,11 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             function.result
         };
         let result = self.module.type_id(result);
-        push(&mut words, op::FUNCTION, &[result.0, id.0, control, ty.0]);
+        push(words, op::FUNCTION, &[result.0, id.0, control, ty.0]);
         if returns_record {
             let ty = self.module.pointer_to(function.result, Space::Private);
             let id = self.module.words.id();
-            push(&mut words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
+            push(words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
             self.module
                 .decorate(id, decoration::FUNC_PARAM_ATTR, &[decoration::SRET]);
             self.returned = Some(id);
@@ -131,7 +136,7 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
         {
             let id = self.module.words.id();
             let ty = self.module.parameter_type(local.ty);
-            push(&mut words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
+            push(words, op::FUNCTION_PARAMETER, &[ty.0, id.0]);
             self.module.decorate_parameter(id, local);
             self.locals[index] = if self.module.in_memory(local.ty) {
                 LocalPlace::Memory(id)
@@ -139,7 +144,6 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
                 LocalPlace::Value(id)
             };
         }
-        words
     }
 
     /// Parameters that change are variables.
@@ -202,6 +206,9 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
 
     /// Adds an instruction without a result.
     pub(super) fn push(&mut self, opcode: u16, operands: &[u32]) {
+        if opcode != op::LABEL {
+            self.write_line();
+        }
         push(&mut self.body, opcode, operands);
     }
 
@@ -213,11 +220,28 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
 
     /// Adds an instruction with a result.
     pub(super) fn value_of(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
+        self.write_line();
         let id = self.module.words.id();
         self.body
             .push((operands.len() as u32 + 3) << 16 | u32::from(opcode));
         self.body.extend([ty.0, id.0]);
         self.body.extend_from_slice(operands);
+        id
+    }
+
+    /// As [`Self::value_of`], with operands that are in no slice.
+    pub(super) fn value_from(
+        &mut self,
+        opcode: u16,
+        ty: Id,
+        operands: impl Iterator<Item = u32>,
+    ) -> Id {
+        self.write_line();
+        let id = self.module.words.id();
+        let at = self.body.len();
+        self.body.extend([0, ty.0, id.0]);
+        self.body.extend(operands);
+        self.body[at] = ((self.body.len() - at) as u32) << 16 | u32::from(opcode);
         id
     }
 
@@ -258,15 +282,22 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
         }
     }
 
-    /// Source lines, if they are wanted.
+    /// What is written next comes from there, if source lines are wanted.
     pub(super) fn line(&mut self, loc: Loc) {
-        let Some(line) = self.module.line_of(loc) else {
+        if let Some(line) = self.module.line_of(loc) {
+            self.wanted_line = Some(line);
+        }
+    }
+
+    /// Says the line of the next instruction where that changes: `OpLine` holds to the next one or
+    /// the end of the block.
+    fn write_line(&mut self) {
+        if self.line == self.wanted_line {
             return;
-        };
-        if self.line != Some(line) && self.block.is_some() {
-            self.line = Some(line);
-            let (file, row, column) = line;
-            self.push(op::LINE, &[file.0, row, column]);
+        }
+        self.line = self.wanted_line;
+        if let Some((file, row, column)) = self.line {
+            push(&mut self.body, op::LINE, &[file.0, row, column]);
         }
     }
 
@@ -518,13 +549,13 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
     pub(super) fn condition(&mut self, id: ExprId, yes: Id, no: Id) {
         stacker::maybe_grow(128 << 10, 1 << 20, || match self.function[id].kind {
             ExprKind::Negate(inner) => self.condition(inner, no, yes),
-            ExprKind::And(left, right) => {
+            ExprKind::And(left, right) if !self.is_one_condition(left, right) => {
                 let both = self.module.words.id();
                 self.condition(left, both, no);
                 self.begin(both);
                 self.condition(right, yes, no);
             }
-            ExprKind::Or(left, right) => {
+            ExprKind::Or(left, right) if !self.is_one_condition(left, right) => {
                 let other = self.module.words.id();
                 self.condition(left, yes, other);
                 self.begin(other);

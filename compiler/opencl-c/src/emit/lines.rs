@@ -1,6 +1,8 @@
 //! Where expressions are in the source.
 
-use crate::source::{Place, SourceMap};
+use std::sync::Arc;
+
+use crate::source::{FileId, Place, SourceMap};
 use crate::token::{Loc, TokenStream};
 
 /// The source, for those who want to know lines.
@@ -10,7 +12,12 @@ pub struct Lines<'a> {
     pub map: &'a SourceMap,
 }
 
-impl Lines<'_> {
+impl<'a> Lines<'a> {
+    /// What the source itself is called.
+    pub(super) fn main_file(&self) -> Option<&'a Arc<str>> {
+        (!self.map.is_empty()).then(|| &self.map.file(FileId(0)).name)
+    }
+
     /// The place of a token; of one that a macro made, where the outermost macro is named.
     pub(super) fn place(&self, loc: Loc) -> Option<Place> {
         let token = self.tokens.tokens.get(loc.0 as usize)?;
@@ -21,5 +28,66 @@ impl Lines<'_> {
             (pos, expansion) = (made.invoked, made.parent);
         }
         self.map.place(pos)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::spirv::op;
+    use crate::{Device, Input, Options, compile};
+
+    /// `-g`: for each instruction with this opcode, the line and column that it comes from.
+    fn lines(source: &str, opcode: u16) -> Vec<(u32, u32)> {
+        let input = Input {
+            name: "k.cl",
+            source,
+            headers: &[],
+        };
+        let options = Options {
+            debug_info: true,
+            whole_program: true,
+            ..Options::default()
+        };
+        let compiled = compile(&input, &options, &Device::full());
+        let words = compiled.words.expect(&compiled.log);
+        let (mut rest, mut line, mut lines) = (&words[5..], None, Vec::new());
+        while let Some(&head) = rest.first() {
+            let (inst, behind) = rest.split_at((head >> 16) as usize);
+            rest = behind;
+            match head as u16 {
+                op::LABEL => line = None,
+                op::LINE => line = Some((inst[2], inst[3])),
+                found if found == opcode => lines.push(line.expect("has a line")),
+                _ => {}
+            }
+        }
+        lines
+    }
+
+    #[test]
+    fn instructions_have_the_lines_of_their_operators() {
+        let source = "kernel void k(global float *p, int n) {\n  float x = p[1] *\n    p[2];\n  \
+                      p[0] = x\n    / n;\n}";
+        assert_eq!(lines(source, op::F_MUL), [(2, 18)]);
+        assert_eq!(lines(source, op::F_DIV), [(5, 5)]);
+        assert_eq!(lines(source, op::STORE), [(4, 3)]);
+        assert_eq!(lines(source, op::LOAD), [(2, 14), (3, 6)]);
+    }
+
+    #[test]
+    fn blocks_know_lines_of_their_own() {
+        let source = "kernel void k(global int *p, int n) {\n  for (int i = 0; i < n; i++)\n    \
+                      if (p[i] > 3)\n      p[i] *= 5;\n}";
+        assert_eq!(lines(source, op::I_MUL), [(4, 12)]);
+        assert!(lines(source, op::BRANCH_CONDITIONAL).contains(&(3, 11)));
+    }
+
+    #[test]
+    fn expansions_are_where_the_macro_is_named() {
+        let source = "#define SQ(x) ((x) * (x))\n#define TWICE(x) SQ(x)\nkernel void k(global \
+                      float *p) {\n  p[0] = TWICE(p[1]);\n}";
+        assert_eq!(lines(source, op::F_MUL), [(4, 10)]);
+        let source = "#line 100\nkernel void k(global float *p) {\n  p[0] *= 2;\n}";
+        assert_eq!(lines(source, op::F_MUL), [(101, 8)]);
     }
 }

@@ -1,10 +1,12 @@
 //! SPIR-V: a typed tree in, a module's words out.
 //!
 //! - `words.rs`: sections and instructions
-//! - `module.rs`: what functions share; `types.rs`, `constants.rs`; `kernel.rs`, entry points
+//! - `module.rs`: what functions share; `types.rs`, `constants.rs`, `interned.rs` (each once);
+//!   `kernel.rs`, entry points
 //! - `function.rs`: a function, its variables and statements; `order.rs`, the order of its blocks;
 //!   `calls.rs`, which functions there are
-//! - `expr.rs`: expressions; `convert.rs`, conversions; `aggregate.rs`, records and arrays
+//! - `expr.rs`: expressions; `speculate.rs`, which of them need no blocks; `convert.rs`,
+//!   conversions; `aggregate.rs`, records and arrays
 //! - `builtins/`: what calls of built-in functions become
 //! - `lines.rs`: lines of the source
 //!
@@ -26,10 +28,12 @@ mod constants;
 mod convert;
 mod expr;
 mod function;
+mod interned;
 mod kernel;
 mod lines;
 mod module;
 mod order;
+mod speculate;
 mod types;
 mod words;
 
@@ -38,7 +42,6 @@ pub use lines::Lines;
 use crate::diag::Diagnostics;
 use crate::hir;
 use crate::options::{Device, Options};
-use crate::spirv::op;
 use crate::symbol::Interner;
 use module::ModuleEmitter;
 
@@ -50,18 +53,17 @@ pub fn emit(
     (options, device): (&Options, &Device),
     diags: &mut Diagnostics,
 ) -> Vec<u32> {
-    let hir = (&module.functions[..], &module.globals[..]);
+    let hir = (
+        &module.functions[..],
+        &module.globals[..],
+        &module.roundings,
+    );
     let has_half = device.has("cl_khr_fp16");
     let mut emitter = ModuleEmitter::new(module.types, hir, options, interner, lines, has_half);
     emitter.module(module.no_contraction);
     for (loc, message) in std::mem::take(&mut emitter.errors) {
         diags.error(loc, message);
     }
-    // OpenCL C, and its version as 100000 times the major number and 1000 times the minor one.
-    let number = options.std.number();
-    let version = number / 100 * 100_000 + number / 10 % 10 * 1000;
-    let mut source = Vec::new();
-    words::push(&mut source, op::SOURCE, &[3, version]);
-    emitter.words.strings.extend(source);
+    emitter.source();
     emitter.words.finish()
 }

@@ -5,13 +5,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Lines;
 use super::calls::Calls;
 use super::function::FunctionEmitter;
+use super::interned::{Instruction, Interned};
 use super::types::Structure;
 use super::words::{Id, Words, push, push_string};
 use crate::hir::{Function, FunctionId, Global, GlobalId, Inline, Linkage, Local};
 use crate::options::Options;
 use crate::spirv::{capability, decoration, op, storage};
 use crate::symbol::Interner;
-use crate::token::{Loc, RoundingMode};
+use crate::token::{Loc, RoundingMode, Roundings};
 use crate::types::{RecordId, Space, TypeId, Types};
 
 /// A line of the source: the file's string, line and column.
@@ -25,6 +26,8 @@ pub(super) struct ModuleEmitter<'a> {
     lines: Option<Lines<'a>>,
     pub hir_functions: &'a [Function],
     pub hir_globals: &'a [Global],
+    /// How operations on floating-point numbers round, where the source says.
+    pub roundings: &'a Roundings,
     /// The language has arithmetic of `half`.
     pub has_half: bool,
     /// By [`TypeId`].
@@ -34,11 +37,8 @@ pub(super) struct ModuleEmitter<'a> {
     pub forward_pointers: FxHashMap<(TypeId, Space), Id>,
     /// Those of `forward_pointers` that are not declared yet.
     pub undeclared_pointers: Vec<(TypeId, Space)>,
-    /// Types and constants by opcode, type and operands.
-    interned: FxHashMap<Box<[u32]>, Id>,
-    key: Vec<u32>,
-    /// The bits of scalar constants.
-    constant_bits: FxHashMap<Id, u64>,
+    /// Types and constants.
+    interned: Interned,
     pub constants_in_memory: FxHashMap<Id, Id>,
     pub function_ids: Vec<Id>,
     pub global_ids: Vec<Option<Id>>,
@@ -48,6 +48,8 @@ pub(super) struct ModuleEmitter<'a> {
     pub used_variables: FxHashSet<Id>,
     /// Those that initialisers refer to.
     pub used_by_variables: FxHashMap<Id, Vec<Id>>,
+    /// An empty list of words, whose memory functions use one after the other.
+    pub spare: Vec<u32>,
     builtin_variables: FxHashMap<u32, Id>,
     opencl_std: Option<Id>,
     files: FxHashMap<std::sync::Arc<str>, Id>,
@@ -58,7 +60,7 @@ pub(super) struct ModuleEmitter<'a> {
 impl<'a> ModuleEmitter<'a> {
     pub fn new(
         types: Types,
-        (hir_functions, hir_globals): (&'a [Function], &'a [Global]),
+        (hir_functions, hir_globals, roundings): (&'a [Function], &'a [Global], &'a Roundings),
         options: &'a Options,
         interner: &'a Interner,
         lines: Option<Lines<'a>>,
@@ -74,21 +76,21 @@ impl<'a> ModuleEmitter<'a> {
             lines,
             hir_functions,
             hir_globals,
+            roundings,
             has_half,
             type_ids: Vec::new(),
             structures: FxHashMap::default(),
             records_begun: FxHashSet::default(),
             forward_pointers: FxHashMap::default(),
             undeclared_pointers: Vec::new(),
-            interned: FxHashMap::default(),
-            key: Vec::new(),
-            constant_bits: FxHashMap::default(),
+            interned: Interned::default(),
             constants_in_memory: FxHashMap::default(),
             function_ids,
             global_ids: vec![None; hir_globals.len()],
             globals_begun: FxHashSet::default(),
             used_variables: FxHashSet::default(),
             used_by_variables: FxHashMap::default(),
+            spare: Vec::new(),
             builtin_variables: FxHashMap::default(),
             opencl_std: None,
             files: FxHashMap::default(),
@@ -98,36 +100,25 @@ impl<'a> ModuleEmitter<'a> {
 
     /// A type or constant, which is the same if its words are.
     pub fn interned(&mut self, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Id {
-        self.key.clear();
-        self.key.push(opcode.into());
-        self.key.extend(ty.map(|ty| ty.0));
-        self.key.extend_from_slice(operands);
-        if let Some(&id) = self.interned.get(self.key.as_slice()) {
-            return id;
-        }
-        let id = self.words.id();
-        self.interned.insert(self.key.as_slice().into(), id);
-        let globals = &mut self.words.globals;
-        let words = operands.len() as u32 + 2 + u32::from(ty.is_some());
-        globals.push(words << 16 | u32::from(opcode));
-        globals.extend(ty.map(|ty| ty.0));
-        globals.push(id.0);
-        globals.extend_from_slice(operands);
-        match (opcode, operands) {
-            (op::CONSTANT_NULL, _) => self.constant_bits.insert(id, 0),
-            (op::CONSTANT, &[low]) => self.constant_bits.insert(id, low.into()),
-            (op::CONSTANT, &[low, high]) => {
-                let bits = u64::from(high) << 32 | u64::from(low);
-                self.constant_bits.insert(id, bits)
-            }
-            _ => None,
+        let instruction = Instruction {
+            opcode,
+            ty,
+            operands,
         };
-        id
+        match self.interned.find(&self.words.globals, instruction) {
+            Ok(id) => id,
+            Err(place) => {
+                let id = self.words.id();
+                let globals = &mut self.words.globals;
+                self.interned.add(globals, instruction, id, place);
+                id
+            }
+        }
     }
 
     /// The value of an integer that is a constant, extended by zeros.
     pub fn int_value(&self, id: Id) -> Option<u64> {
-        self.constant_bits.get(&id).copied()
+        self.interned.bits(&self.words.globals, id)
     }
 
     pub fn capability(&mut self, capability: u32) {
@@ -150,22 +141,16 @@ impl<'a> ModuleEmitter<'a> {
     }
 
     pub fn decorate_rounding(&mut self, id: Id, mode: RoundingMode) {
-        let mode = match mode {
-            RoundingMode::ToEven => 0,
-            RoundingMode::ToZero => 1,
-            RoundingMode::ToPositive => 2,
-            RoundingMode::ToNegative => 3,
-        };
-        self.decorate(id, decoration::FP_ROUNDING_MODE, &[mode]);
+        self.decorate(id, decoration::FP_ROUNDING_MODE, &[mode.number()]);
     }
 
     pub fn decorate_no_signed_wrap(&mut self, id: Id) {
         self.decorate(id, decoration::NO_SIGNED_WRAP, &[]);
     }
 
-    /// What options and pragmas allow and ask of arithmetic.
-    pub fn decorate_float(&mut self, id: Id, rounding: Option<RoundingMode>) {
-        if let Some(mode) = rounding {
+    /// What options and pragmas allow and ask of arithmetic at a place of the source.
+    pub fn decorate_float(&mut self, id: Id, loc: Loc) {
+        if let Some(mode) = self.roundings.at(loc) {
             self.decorate_rounding(id, mode);
         }
         let options = self.options;
@@ -249,22 +234,31 @@ impl<'a> ModuleEmitter<'a> {
     /// The line of the source, if lines are wanted.
     pub fn line_of(&mut self, loc: Loc) -> Option<Line> {
         let place = self.lines.as_ref()?.place(loc)?;
-        let file = match self.files.get(&place.file) {
-            Some(&id) => id,
-            None => {
-                let id = self.words.id();
-                push_string(
-                    &mut self.words.strings,
-                    op::STRING,
-                    &[id.0],
-                    &place.file,
-                    &[],
-                );
-                self.files.insert(place.file, id);
-                id
-            }
-        };
-        Some((file, place.line, place.column))
+        Some((self.file(&place.file), place.line, place.column))
+    }
+
+    /// The string that names a file.
+    fn file(&mut self, name: &std::sync::Arc<str>) -> Id {
+        if let Some(&id) = self.files.get(name) {
+            return id;
+        }
+        let id = self.words.id();
+        push_string(&mut self.words.strings, op::STRING, &[id.0], name, &[]);
+        self.files.insert(name.clone(), id);
+        id
+    }
+
+    /// The language and its version, as 100000 times the major number and 1000 times the minor one,
+    /// and with source lines the main file.
+    pub fn source(&mut self) {
+        const OPENCL_C: u32 = 3;
+        let number = self.options.std.number();
+        let version = number / 100 * 100_000 + number / 10 % 10 * 1000;
+        let name = self.lines.and_then(|lines| lines.main_file());
+        let file = name.map(|name| self.file(name).0);
+        let operands = [OPENCL_C, version].into_iter().chain(file);
+        let operands: Vec<u32> = operands.collect();
+        push(&mut self.words.strings, op::SOURCE, &operands);
     }
 
     /// A text that is of no instruction's, but read by those who know its form.
@@ -276,13 +270,15 @@ impl<'a> ModuleEmitter<'a> {
     /// Writes a function. Returns the variables that it refers to.
     fn function(&mut self, function: &'a Function, id: Id) -> Vec<Id> {
         self.used_variables.clear();
-        let words = FunctionEmitter::emit(self, function, id);
-        let section = if function.body.is_some() {
-            &mut self.words.definitions
-        } else {
-            &mut self.words.declarations
-        };
-        section.extend(words);
+        let mut section = std::mem::take(match function.body {
+            Some(_) => &mut self.words.definitions,
+            None => &mut self.words.declarations,
+        });
+        FunctionEmitter::emit(self, function, id, &mut section);
+        match function.body {
+            Some(_) => self.words.definitions = section,
+            None => self.words.declarations = section,
+        }
         let name = self.interner.text(function.name);
         push_string(&mut self.words.names, op::NAME, &[id.0], name, &[]);
         self.used_variables.drain().collect()
@@ -305,7 +301,7 @@ impl<'a> ModuleEmitter<'a> {
                 self.global(GlobalId(index as u32));
             }
         }
-        let calls = Calls::new(functions);
+        let mut calls = Calls::new(functions);
         let wanted = calls.wanted(functions, whole_program);
         let mut variables = vec![Vec::new(); functions.len()];
         for (index, function) in functions.iter().enumerate() {

@@ -46,7 +46,19 @@ impl Words {
 
     /// The module.
     pub fn finish(self) -> Vec<u32> {
-        let mut words = vec![MAGIC, VERSION, GENERATOR, self.ids + 1, 0];
+        let sections = [
+            self.entry_points,
+            self.execution_modes,
+            self.strings,
+            self.names,
+            self.decorations,
+            self.globals,
+            self.declarations,
+            self.definitions,
+        ];
+        let length: usize = sections.iter().map(Vec::len).sum();
+        let mut words = Vec::with_capacity(length + 256);
+        words.extend([MAGIC, VERSION, GENERATOR, self.ids + 1, 0]);
         for &capability in &self.capabilities {
             push(&mut words, op::CAPABILITY, &[capability]);
         }
@@ -56,16 +68,7 @@ impl Words {
         words.extend(self.imports);
         // Physical64, OpenCL.
         push(&mut words, op::MEMORY_MODEL, &[2, 2]);
-        for section in [
-            self.entry_points,
-            self.execution_modes,
-            self.strings,
-            self.names,
-            self.decorations,
-            self.globals,
-            self.declarations,
-            self.definitions,
-        ] {
+        for section in sections {
             words.extend(section);
         }
         words

@@ -13,7 +13,7 @@ pub mod print;
 
 use crate::builtins;
 use crate::symbol::Symbol;
-use crate::token::{Loc, RoundingMode, Unroll};
+use crate::token::{Loc, RoundingMode, Roundings, Unroll};
 use crate::types::{Space, TypeId, Types};
 
 macro_rules! ids {
@@ -46,6 +46,8 @@ pub struct Module {
     /// Some scope has contraction of expressions off; then it is off in the module (it is a
     /// permission).
     pub no_contraction: bool,
+    /// How operations on floating-point numbers round, where the source says.
+    pub roundings: Roundings,
 }
 
 /// A variable with static storage: of program scope, `static`, `constant` or `local` in a function,
@@ -115,9 +117,6 @@ pub struct Function {
     pub params: u32,
     pub locals: Vec<Local>,
     pub exprs: Vec<Expr>,
-    /// `SELECT_ROUNDING_MODE`: the mode in force from an expression on, in order; see
-    /// [`Function::rounding`].
-    pub roundings: Vec<(ExprId, Option<RoundingMode>)>,
     pub temps: u32,
     pub labels: u32,
     pub body: Option<Vec<Stmt>>,
@@ -434,16 +433,31 @@ pub enum Conversion {
 }
 
 impl Function {
+    /// A function of this module without parameters, which is not defined yet.
+    pub fn new(name: Symbol, result: TypeId) -> Function {
+        Function {
+            name,
+            result,
+            params: 0,
+            locals: Vec::new(),
+            exprs: Vec::new(),
+            temps: 0,
+            labels: 0,
+            body: None,
+            linkage: Linkage::Internal,
+            inline: Inline::Default,
+            is_pure: false,
+            is_const: false,
+            kernel: None,
+            block: None,
+            loc: Loc::default(),
+        }
+    }
+
     pub fn add(&mut self, kind: ExprKind, ty: TypeId, loc: Loc) -> ExprId {
         let id = ExprId(self.exprs.len() as u32);
         self.exprs.push(Expr { kind, ty, loc });
         id
-    }
-
-    /// How an operation on floating-point numbers rounds, if the source says.
-    pub fn rounding(&self, id: ExprId) -> Option<RoundingMode> {
-        let after = self.roundings.partition_point(|&(first, _)| first <= id);
-        self.roundings[..after].last()?.1
     }
 }
 

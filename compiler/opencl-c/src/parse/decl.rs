@@ -1,7 +1,7 @@
 //! Declarations: the translation unit, declarators, initialisers.
 
 use super::Parser;
-use super::names::Name;
+use super::names::Meaning;
 use super::specs::is_keyword;
 use crate::ast::{
     ArraySize, Chunk, DeclId, Declaration, Declarator, Designator, Init, InitId, InitItem,
@@ -123,7 +123,7 @@ impl Parser<'_> {
         self.names.open();
         for param in declarator.function().into_iter().flatten() {
             if let Some((name, _)) = param.declarator.name {
-                self.names.declare(name, Name::Object);
+                self.names.declare(name, Meaning::Value);
             }
         }
         let decl = self.ast.add_decl(Declaration {
@@ -136,33 +136,42 @@ impl Parser<'_> {
         self.ast.items.push(Item::Function { decl, body });
     }
 
-    /// Notes whether the declared name is a type.
+    /// Notes whether the declared name is a type, and of vectors.
     pub(super) fn declare(&mut self, specs: SpecId, declarator: &Declarator) {
-        if let Some((name, _)) = declarator.name {
-            let is_typedef = self.ast[specs]
-                .storage
-                .iter()
-                .any(|(storage, _)| *storage == Storage::Typedef);
-            let meaning = match is_typedef {
-                true if self.declares_vector(specs, declarator) => Name::Vector,
-                true => Name::Type,
-                false => Name::Object,
-            };
-            self.names.declare(name, meaning);
-        }
+        let Some((name, _)) = declarator.name else {
+            return;
+        };
+        let storage = &self.ast[specs].storage;
+        let is_typedef = storage.iter().any(|(s, _)| *s == Storage::Typedef);
+        let meaning = if !is_typedef {
+            Meaning::Value
+        } else if self.is_vector(specs, declarator) {
+            Meaning::Vector
+        } else {
+            Meaning::Type
+        };
+        self.names.declare(name, meaning);
     }
 
-    /// Whether the declared type is a vector, by a vector's name or an attribute.
-    fn declares_vector(&self, specs: SpecId, declarator: &Declarator) -> bool {
+    /// Whether what is declared or named is of a vector type.
+    pub(super) fn is_vector(&self, specs: SpecId, declarator: &Declarator) -> bool {
         let specs = &self.ast[specs];
-        let mut attributes = specs.attributes.iter().chain(&declarator.attributes);
-        let by_name = matches!(specs.ty, TypeSpec::Named(name, _) if self.names.is_vector(name));
-        declarator.chunks.is_empty()
-            && (by_name
-                || attributes.any(|attribute| {
-                    let name = self.interner.text(attribute.name);
-                    matches!(name, "ext_vector_type" | "vector_size")
-                }))
+        let by_attribute = || {
+            let mut attributes = specs.attributes.iter().chain(&declarator.attributes);
+            attributes.any(|attribute| {
+                attribute.name == sym::EXT_VECTOR_TYPE
+                    || self.interner.text(attribute.name) == "vector_size"
+            })
+        };
+        let by_name = match specs.ty {
+            TypeSpec::Named(name, _) => self.names.is_vector(name),
+            TypeSpec::TypeofType(inner) => {
+                let inner = &self.ast[inner];
+                self.is_vector(inner.specs, &inner.declarator)
+            }
+            _ => false,
+        };
+        declarator.chunks.is_empty() && (by_name || by_attribute())
     }
 
     /// Takes what may follow a declarator: attributes and an initialiser.

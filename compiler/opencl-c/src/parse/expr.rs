@@ -1,10 +1,10 @@
 //! Expressions.
 
 use super::Parser;
-use super::names::Name;
+use super::names::Meaning;
 use crate::ast::{
-    BinaryOp, BlockLiteral, Chunk, Declarator, Designator, ExprId, ExprKind, TypeName, TypeNameId,
-    UnaryOp,
+    BinaryOp, BlockLiteral, Chunk, Declarator, Designator, ExprId, ExprKind, GenericSelection,
+    Offsetof, TypeName, TypeNameId, UnaryOp,
 };
 use crate::symbol::sym;
 use crate::token::{Loc, TokenKind};
@@ -103,7 +103,11 @@ impl Parser<'_> {
             pending.push((value, then, first, loc));
         }
         for (condition, then, first, loc) in pending.into_iter().rev() {
-            value = self.expr(ExprKind::Conditional(condition, then, value), first, loc);
+            let kind = match then {
+                Some(then) => ExprKind::Conditional(condition, then, value),
+                None => ExprKind::BinaryConditional(condition, value),
+            };
+            value = self.expr(kind, first, loc);
         }
         value
     }
@@ -180,20 +184,16 @@ impl Parser<'_> {
                 let paren = self.expr(ExprKind::Paren(*only), open, open);
                 ExprKind::Cast(ty, paren)
             }
-            _ => ExprKind::CastList(ty, elements),
+            _ => ExprKind::CastList(ty, self.ast.add_list(&elements)),
         };
         let value = self.expr(value, first, first);
         self.postfix_expr(value, first)
     }
 
-    /// Whether the type is written as a vector, whose literal with one element may be followed by a
-    /// swizzle: `(float4)(0).x`.
+    /// Whether a literal of one element may follow, and behind that a swizzle: `(float4)(0).x`.
     fn names_vector(&self, ty: TypeNameId) -> bool {
         let name = &self.ast[ty];
-        let crate::ast::TypeSpec::Named(symbol, _) = self.ast[name.specs].ty else {
-            return false;
-        };
-        name.declarator.chunks.is_empty() && self.names.is_vector(symbol)
+        self.is_vector(name.specs, &name.declarator)
     }
 
     fn unary_expr(&mut self) -> ExprId {
@@ -274,7 +274,7 @@ impl Parser<'_> {
             let kind = match self.kind() {
                 TokenKind::LParen => {
                     let args = self.nested(|parser| parser.arguments());
-                    ExprKind::Call(value, args)
+                    ExprKind::Call(value, self.ast.add_list(&args))
                 }
                 TokenKind::LBracket => {
                     let open = self.bump();
@@ -334,7 +334,10 @@ impl Parser<'_> {
                 let number = self.number();
                 self.bump();
                 match number {
-                    Some(number) => self.expr(ExprKind::Number(number), first, first),
+                    Some(number) => {
+                        let number = self.ast.add_number(number);
+                        self.expr(ExprKind::Number(number), first, first)
+                    }
                     None => self.error_expr(),
                 }
             }
@@ -345,7 +348,8 @@ impl Parser<'_> {
             }
             TokenKind::Str => {
                 let bytes = self.strings();
-                self.expr(ExprKind::Str(bytes), first, first)
+                let text = self.ast.add_string(bytes);
+                self.expr(ExprKind::Str(text), first, first)
             }
             TokenKind::LParen if self.is_statement_expr() => {
                 let open = self.bump();
@@ -429,7 +433,8 @@ impl Parser<'_> {
             cases.push((ty, value));
         }
         self.expect_close(TokenKind::RParen, ")", open);
-        let value = self.expr(ExprKind::Generic { selector, cases }, first, first);
+        let selection = Box::new(GenericSelection { selector, cases });
+        let value = self.expr(ExprKind::Generic(selection), first, first);
         self.postfix_expr(value, first)
     }
 
@@ -459,7 +464,8 @@ impl Parser<'_> {
             }
         }
         self.expect_close(TokenKind::RParen, ")", open);
-        self.expr(ExprKind::Offsetof(ty, path), first, first)
+        let of = Box::new(Offsetof { ty, path });
+        self.expr(ExprKind::Offsetof(of), first, first)
     }
 
     /// `name(expression, type)`
@@ -527,7 +533,7 @@ impl Parser<'_> {
                 .filter_map(|param| param.declarator.name)
                 .collect();
             for (name, _) in params {
-                self.names.declare(name, Name::Object);
+                self.names.declare(name, Meaning::Value);
             }
         }
         let body = self.block();

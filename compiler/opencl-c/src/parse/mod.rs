@@ -43,7 +43,7 @@ pub fn parse(
         tokens: &tokens.tokens,
         pragmas: &tokens.pragmas,
         at: 0,
-        ast: Ast::default(),
+        ast: Ast::for_tokens(tokens.tokens.len()),
         names: names::Names::new(interner, options.std),
         std: options.std,
         interner,

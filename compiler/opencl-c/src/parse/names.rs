@@ -8,19 +8,21 @@ use rustc_hash::FxHashMap;
 use crate::options::Std;
 use crate::symbol::{Interner, Symbol};
 
-/// What a declared name is.
+/// What the grammar asks of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Name {
-    Object,
-    Type,
-    /// A type that is a vector: its literals may be followed by a swizzle.
+pub(super) enum Meaning {
+    /// A variable, a function or an enumerator.
+    Value,
+    /// A type of vectors, of which literals can be written.
     Vector,
+    /// Any other type.
+    Type,
 }
 
 #[derive(Debug)]
 pub(super) struct Names {
-    /// What the name is, innermost declaration last.
-    meanings: FxHashMap<Symbol, Vec<Name>>,
+    /// What the name means, innermost declaration last.
+    meanings: FxHashMap<Symbol, Vec<Meaning>>,
     /// What was declared in each open scope.
     scopes: Vec<Vec<Symbol>>,
 }
@@ -99,29 +101,31 @@ impl Names {
         };
         for scalar in SCALARS {
             for lanes in [2, 3, 4, 8, 16] {
-                names.declare(interner.intern(&format!("{scalar}{lanes}")), Name::Vector);
+                let name = interner.intern(&format!("{scalar}{lanes}"));
+                names.declare(name, Meaning::Vector);
             }
         }
         let newer = if std >= Std::C20 { SINCE_2_0 } else { &[] };
         for name in OTHERS.iter().chain(newer) {
-            names.declare(interner.intern(name), Name::Type);
+            names.declare(interner.intern(name), Meaning::Type);
         }
         names
     }
 
+    fn meaning(&self, name: Symbol) -> Meaning {
+        let innermost = self.meanings.get(&name).and_then(|all| all.last());
+        innermost.copied().unwrap_or(Meaning::Value)
+    }
+
     pub(super) fn is_type(&self, name: Symbol) -> bool {
-        matches!(self.meaning(name), Some(Name::Type | Name::Vector))
+        self.meaning(name) != Meaning::Value
     }
 
     pub(super) fn is_vector(&self, name: Symbol) -> bool {
-        self.meaning(name) == Some(Name::Vector)
+        self.meaning(name) == Meaning::Vector
     }
 
-    fn meaning(&self, name: Symbol) -> Option<Name> {
-        self.meanings.get(&name)?.last().copied()
-    }
-
-    pub(super) fn declare(&mut self, name: Symbol, meaning: Name) {
+    pub(super) fn declare(&mut self, name: Symbol, meaning: Meaning) {
         self.meanings.entry(name).or_default().push(meaning);
         self.scopes
             .last_mut()

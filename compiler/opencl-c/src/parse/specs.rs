@@ -1,7 +1,7 @@
 //! Declaration specifiers, qualifiers, and what types they name.
 
 use super::Parser;
-use super::names::Name;
+use super::names::Meaning;
 use crate::ast::{
     Access, AlignAs, Arithmetic, DeclSpecs, EnumSpec, Enumerator, Field, Member, Quals, RecordSpec,
     Space, SpecId, Storage, TypeSpec,
@@ -434,7 +434,7 @@ impl Parser<'_> {
             };
             let _ = self.attributes();
             let value = self.eat(TokenKind::Eq).map(|_| self.conditional_expr());
-            self.names.declare(name, Name::Object);
+            self.names.declare(name, Meaning::Value);
             all.push(Enumerator { name, loc, value });
             if self.eat(TokenKind::Comma).is_some() {
                 continue;

@@ -74,8 +74,7 @@ impl Preprocessor<'_> {
                 self.number(tok, self.counter - 1)
             }
             Dynamic::RoundingMode => {
-                let mode = self.rounding.last().map(|(_, mode)| *mode);
-                let symbol = self.interner.intern(match mode {
+                let symbol = self.interner.intern(match self.rounding.mode() {
                     None | Some(RoundingMode::ToEven) => "rte",
                     Some(RoundingMode::ToZero) => "rtz",
                     Some(RoundingMode::ToPositive) => "rtp",

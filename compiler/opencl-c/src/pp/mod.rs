@@ -6,7 +6,8 @@
 //!
 //! - `mod.rs`: the stack, and which token comes next
 //! - `directive.rs`: directives and conditional groups; `condition.rs`: the value of `#if`
-//! - `define.rs`: definitions of macros; `include.rs`: files; `pragma.rs`
+//! - `define.rs`: definitions of macros; `include.rs`: files
+//! - `pragma.rs`; `rounding.rs`: what `SELECT_ROUNDING_MODE` is for
 //! - `expand.rs`: macros, their arguments, `#` and `##`; `dynamic.rs`: `__LINE__` and kin
 //! - `predefined.rs`: the macros that are there from the start
 //! - `known.rs`: what `__has_attribute` and kin answer
@@ -25,6 +26,7 @@ mod known;
 mod pragma;
 mod predefined;
 pub mod print;
+mod rounding;
 #[cfg(test)]
 mod tests;
 
@@ -40,8 +42,9 @@ use crate::lex::{Fault, Lexer, Raw};
 use crate::options::{Define, Device, Options};
 use crate::source::{FileId, Pos, SourceMap};
 use crate::symbol::{Interner, Symbol, sym};
-use crate::token::{Expansion, ExpansionId, Pragma, RoundingMode};
+use crate::token::{Expansion, ExpansionId, Loc, Pragma};
 use crate::token::{Token, TokenKind, TokenStream};
+use rounding::RoundingScopes;
 
 /// Files include each other no deeper.
 const MAX_DEPTH: usize = 200;
@@ -114,10 +117,14 @@ fn run(mut pp: Preprocessor<'_>) -> Preprocessed {
     let mut tokens = Vec::with_capacity(pp.input.source.len() / 4 + 16);
     loop {
         let token = pp.next().token;
+        let next = Loc(tokens.len() as u32);
+        if pp.selects_rounding(token, next) && pp.keep == Pragmas::Known {
+            continue;
+        }
         tokens.push(token);
         match token.kind {
-            TokenKind::LBrace => pp.braces += 1,
-            TokenKind::RBrace => pp.close_brace(),
+            TokenKind::LBrace => pp.rounding.open_brace(),
+            TokenKind::RBrace => pp.rounding.close_brace(Loc(next.0 + 1)),
             TokenKind::Eof => break,
             _ => {}
         }
@@ -130,6 +137,7 @@ fn run(mut pp: Preprocessor<'_>) -> Preprocessed {
             tokens,
             expansions: pp.expansions,
             pragmas: pp.pragmas,
+            roundings: pp.rounding.roundings,
             pragma_texts: pp.pragma_texts,
         },
         map: pp.map,
@@ -277,9 +285,7 @@ struct Preprocessor<'a> {
     pack_stack: Vec<Option<u32>>,
     /// `#pragma push_macro`.
     pushed_macros: FxHashMap<Symbol, Vec<u32>>,
-    braces: usize,
-    /// `#pragma OPENCL SELECT_ROUNDING_MODE`, with how many braces were open.
-    rounding: Vec<(usize, RoundingMode)>,
+    rounding: RoundingScopes,
     /// What expansions have cost.
     made: usize,
     /// Tokens in lists on the stack and in arguments.
@@ -333,8 +339,7 @@ impl<'a> Preprocessor<'a> {
             pack: None,
             pack_stack: Vec::new(),
             pushed_macros: FxHashMap::default(),
-            braces: 0,
-            rounding: Vec::new(),
+            rounding: RoundingScopes::default(),
             made: 0,
             live: 0,
             stopped: false,
@@ -662,16 +667,17 @@ impl<'a> Preprocessor<'a> {
         });
     }
 
-    /// Ends what a pragma said of a block.
-    fn close_brace(&mut self) {
-        self.braces = self.braces.saturating_sub(1);
-        while self
-            .rounding
-            .last()
-            .is_some_and(|(at, _)| *at > self.braces)
-        {
-            self.rounding.pop();
+    /// Whether a token is a pragma that puts a rounding mode in force, which it then does for the
+    /// tokens from `next` on.
+    fn selects_rounding(&mut self, token: Token, next: Loc) -> bool {
+        if token.kind != TokenKind::Pragma {
+            return false;
         }
+        let Pragma::RoundingMode(mode) = self.pragmas[token.symbol.0 as usize] else {
+            return false;
+        };
+        self.rounding.select(mode, next);
+        true
     }
 
     /// How a token is written.

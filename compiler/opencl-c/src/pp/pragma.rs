@@ -151,7 +151,11 @@ impl Preprocessor<'_> {
             ["clang", "fp", "contract", "(", how, ")"] => {
                 Some(Pragma::FpContract(Some(*how != "off")))
             }
-            ["OPENCL", "SELECT_ROUNDING_MODE", mode] => self.rounding_pragma(mode, at),
+            ["OPENCL", "SELECT_ROUNDING_MODE", mode]
+                if self.device.has("cl_khr_select_fprounding_mode") =>
+            {
+                self.rounding_pragma(mode, tokens[2].token)
+            }
             ["unroll" | "nounroll", ..]
             | ["GCC", "unroll", ..]
             | ["clang", "loop", "unroll" | "unroll_count", ..] => self.unroll_pragma(&words, at),
@@ -261,19 +265,13 @@ impl Preprocessor<'_> {
             "rtp" => RoundingMode::ToPositive,
             "rtn" => RoundingMode::ToNegative,
             _ => {
-                self.diags
-                    .error(at, "expected 'rte', 'rtz', 'rtp' or 'rtn' in pragma");
+                let message = format!(
+                    "'{mode}' is not a rounding mode; expected 'rte', 'rtz', 'rtp' or 'rtn'"
+                );
+                self.diags.error(at, message);
                 return None;
             }
         };
-        if self
-            .rounding
-            .last()
-            .is_some_and(|(at, _)| *at == self.braces)
-        {
-            self.rounding.pop();
-        }
-        self.rounding.push((self.braces, mode));
         Some(Pragma::RoundingMode(mode))
     }
 

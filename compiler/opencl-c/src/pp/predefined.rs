@@ -140,7 +140,7 @@ const TABLE: &[(&str, When, Value)] = &[
     (
         "CLK_NULL_RESERVE_ID",
         C20,
-        Object("__builtin_astype((void *)__SIZE_MAX__, reserve_id_t)"),
+        Object("__builtin_astype(__SIZE_MAX__, reserve_id_t)"),
     ),
     ("CLK_OUT_OF_RESOURCES", C20, Object("-5")),
     ("CLK_PROFILING_COMMAND_EXEC_TIME", C20, Object("0x1")),
@@ -161,6 +161,9 @@ const TABLE: &[(&str, When, Value)] = &[
     ("CLK_UNORM_10X6_EXT", Always, Object("0x10E1")),
     ("CLK_UNORM_12X4_EXT", Always, Object("0x10E9")),
     ("CLK_UNORM_14X2_EXT", Always, Object("0x10EA")),
+    ("CLK_UNORM_INT10X6_EXT", Always, Object("0x10E1")),
+    ("CLK_UNORM_INT12X4_EXT", Always, Object("0x10E9")),
+    ("CLK_UNORM_INT14X2_EXT", Always, Object("0x10EA")),
     ("CLK_UNORM_INT16", Always, Object("0x10D3")),
     ("CLK_UNORM_INT24", Always, Object("0x10DF")),
     ("CLK_UNORM_INT8", Always, Object("0x10D2")),

@@ -151,7 +151,6 @@ impl Sema<'_> {
         self.module.functions.push(place);
         self.outer.push(std::mem::replace(&mut self.body, new));
         self.in_function = true;
-        self.note_rounding();
         self.scopes.push();
         let pointer = self.types.pointer(Types::CHAR.into(), Space::Generic);
         self.new_local(Symbol::default(), pointer.into(), 8, loc);
@@ -164,7 +163,6 @@ impl Sema<'_> {
         let outer = self.outer.pop().expect("something is around a block");
         let mut body = std::mem::replace(&mut self.body, outer);
         self.in_function = self.body.id.is_some();
-        self.note_rounding();
         let block = body.block.take().expect("the body of a block");
         self.module.functions[id.0 as usize] = body.function;
         self.lay_out_block(block.record, &block.captures);

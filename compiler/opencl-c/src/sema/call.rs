@@ -1,15 +1,20 @@
 //! Calls: of functions, of overloads, of built-in functions.
 
+use std::rc::Rc;
+
 use super::convert::Goal;
 use super::expr::did_you_mean;
 use super::scope::Meaning;
 use super::{Operand, Place, Sema};
 use crate::ast;
-use crate::builtins::{self, Argument, Environment, Unresolved};
+use crate::builtins::{self, Argument, Environment, Resolved, Unresolved};
 use crate::hir::{ExprId, ExprKind};
 use crate::symbol::Symbol;
 use crate::token::{Loc, Span};
 use crate::types::{Type, TypeId, Types};
+
+/// Calls of one built-in function with other types of arguments that are remembered.
+const MAX_KNOWN: usize = 32;
 
 impl Sema<'_> {
     pub(super) fn call(
@@ -277,11 +282,7 @@ impl Sema<'_> {
             })
             .collect();
         let wrong = operands.iter().any(|operand| self.is_error(operand.ty.ty));
-        let environment = Environment {
-            std: self.options.std,
-            device: self.device,
-        };
-        match builtins::resolve(&text, &args, &mut self.types, &environment) {
+        match self.resolve(name, &text, args) {
             Err(Unresolved::Unknown) => {
                 let declared = self.scopes.names().map(|name| self.text(name));
                 let candidates: Vec<String> = builtins::names()
@@ -341,6 +342,29 @@ impl Sema<'_> {
                 self.value(id, span)
             }
         }
+    }
+
+    /// Which built-in function a call means; what was found once is not looked for again.
+    fn resolve(
+        &mut self,
+        name: Symbol,
+        text: &str,
+        args: Vec<Argument>,
+    ) -> Result<Rc<Resolved>, Unresolved> {
+        let known = self.resolved.entry(name).or_default();
+        if let Some((_, resolved)) = known.iter().find(|(for_args, _)| *for_args == args) {
+            return Ok(resolved.clone());
+        }
+        let environment = Environment {
+            std: self.options.std,
+            device: self.device,
+        };
+        let resolved = builtins::resolve(text, &args, &mut self.types, &environment)?;
+        let resolved = Rc::new(resolved);
+        if known.len() < MAX_KNOWN {
+            known.push((args, resolved.clone()));
+        }
+        Ok(resolved)
     }
 
     fn no_match(&mut self, message: String, candidates: Vec<String>, at: Span) {

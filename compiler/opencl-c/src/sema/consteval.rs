@@ -4,10 +4,17 @@
 //! does the rest: addresses, vectors, conditionals.
 
 use super::Sema;
+use crate::float::Nearest;
 use crate::hir::{BinaryOp, Comparison, Constant, Conversion, ExprId, ExprKind, UnaryOp};
+use crate::token::{Loc, RoundingMode};
 use crate::types::{Scalar, Type, TypeId};
 
 impl Sema<'_> {
+    /// How operations on floating-point numbers round at a place of the source.
+    pub(super) fn rounding(&self, loc: Loc) -> RoundingMode {
+        self.roundings.at(loc).unwrap_or(RoundingMode::ToEven)
+    }
+
     /// An integer (or Boolean, or enumerator), extended to 64 bits.
     pub(super) fn eval_integer(&self, id: ExprId) -> Option<u64> {
         match self.eval(id)? {
@@ -55,7 +62,7 @@ impl Sema<'_> {
             }
             // A `constant` variable's value is known.
             ExprKind::Load { pointer, .. } => self.eval_load(*pointer),
-            ExprKind::Convert(conversion, inner) => self.eval_convert(*conversion, *inner, ty),
+            ExprKind::Convert(conversion, inner) => self.eval_convert(*conversion, *inner, id),
             ExprKind::Unary(op, inner) => {
                 let (scalar, lanes) = self.types.as_arithmetic(ty)?;
                 let value = self.eval(*inner)?;
@@ -64,7 +71,8 @@ impl Sema<'_> {
             ExprKind::Binary(op, a, b) => {
                 let (scalar, lanes) = self.types.as_arithmetic(ty)?;
                 let (a, b) = (self.eval(*a)?, self.eval(*b)?);
-                zip(&a, &b, lanes, |x, y| binary(*op, x, y, scalar))
+                let rounding = self.rounding(self.body.function[id].loc);
+                zip(&a, &b, lanes, |x, y| binary(*op, x, y, scalar, rounding))
             }
             ExprKind::Compare(op, a, b) => {
                 let (a_ty, x, y) = (self.type_of(*a), self.eval(*a)?, self.eval(*b)?);
@@ -143,8 +151,8 @@ impl Sema<'_> {
         global.init.clone()
     }
 
-    fn eval_convert(&self, conversion: Conversion, inner: ExprId, to: TypeId) -> Option<Constant> {
-        let from = self.type_of(inner);
+    fn eval_convert(&self, conversion: Conversion, inner: ExprId, id: ExprId) -> Option<Constant> {
+        let (from, to) = (self.type_of(inner), self.type_of(id));
         let value = self.eval(inner)?;
         match conversion {
             Conversion::Arithmetic {
@@ -153,7 +161,10 @@ impl Sema<'_> {
             } => {
                 let (source, lanes) = self.types.as_arithmetic(from)?;
                 let (target, _) = self.types.as_arithmetic(to)?;
-                map(&value, lanes, |lane| convert(lane, source, target))
+                let rounding = self.rounding(self.body.function[id].loc);
+                map(&value, lanes, |lane| {
+                    convert(lane, source, target, rounding)
+                })
             }
             Conversion::FromTruth => {
                 let (scalar, lanes) = self.types.as_arithmetic(to)?;
@@ -170,7 +181,9 @@ impl Sema<'_> {
                 Constant::Pointer(bits) => Some(Constant::Int((*bits != 0).into())),
                 _ => {
                     let (scalar, lanes) = self.types.as_arithmetic(from)?;
-                    map(&value, lanes, |lane| convert(lane, scalar, Scalar::Bool))
+                    map(&value, lanes, |lane| {
+                        convert(lane, scalar, Scalar::Bool, RoundingMode::ToEven)
+                    })
                 }
             },
             Conversion::Pointer | Conversion::Space => Some(value),
@@ -288,24 +301,20 @@ fn float(value: &Constant, scalar: Scalar) -> Option<f64> {
     })
 }
 
-/// Rounded to nearest even once. (A sum, product or quotient of two `float`s computed in `double`
-/// rounds as if once.)
-fn of_float(value: f64, scalar: Scalar) -> Constant {
-    Constant::Float(match scalar {
-        Scalar::Half => crate::float::half_from_f64(value).into(),
-        Scalar::Float => u64::from((value as f32).to_bits()),
-        _ => value.to_bits(),
-    })
-}
-
-pub(super) fn convert(value: &Constant, from: Scalar, to: Scalar) -> Option<Constant> {
+pub(super) fn convert(
+    value: &Constant,
+    from: Scalar,
+    to: Scalar,
+    rounding: RoundingMode,
+) -> Option<Constant> {
     if from == to {
         return Some(value.clone());
     }
     if from.is_float() {
         let number = float(value, from)?;
         if to.is_float() {
-            return Some(of_float(number, to));
+            let exact = Nearest::exactly(number);
+            return Some(Constant::Float(exact.round(to, rounding)));
         }
         if to == Scalar::Bool {
             return Some(Constant::Int((number != 0.0).into()));
@@ -334,16 +343,14 @@ pub(super) fn convert(value: &Constant, from: Scalar, to: Scalar) -> Option<Cons
     if !to.is_float() {
         return Some(Constant::Int(wrap(bits, to)));
     }
-    let float_bits = match (to, from.is_signed()) {
-        (Scalar::Double, true) => (bits as i64 as f64).to_bits(),
-        (Scalar::Double, false) => (bits as f64).to_bits(),
-        (Scalar::Float, true) => u64::from((bits as i64 as f32).to_bits()),
-        (Scalar::Float, false) => u64::from((bits as f32).to_bits()),
-        // Beyond 65536 all is infinite, so rounding to `double` first changes nothing.
-        (_, true) => crate::float::half_from_f64(bits as i64 as f64).into(),
-        (_, false) => crate::float::half_from_f64(bits as f64).into(),
+    let number = if from.is_signed() {
+        i128::from(bits as i64)
+    } else {
+        i128::from(bits)
     };
-    Some(Constant::Float(float_bits))
+    Some(Constant::Float(
+        Nearest::of_integer(number).round(to, rounding),
+    ))
 }
 
 pub(super) fn unary(op: UnaryOp, value: &Constant, scalar: Scalar) -> Option<Constant> {
@@ -361,17 +368,23 @@ pub(super) fn unary(op: UnaryOp, value: &Constant, scalar: Scalar) -> Option<Con
     Some(Constant::Int(wrap(result, scalar)))
 }
 
-pub(super) fn binary(op: BinaryOp, a: &Constant, b: &Constant, scalar: Scalar) -> Option<Constant> {
+pub(super) fn binary(
+    op: BinaryOp,
+    a: &Constant,
+    b: &Constant,
+    scalar: Scalar,
+    rounding: RoundingMode,
+) -> Option<Constant> {
     if scalar.is_float() {
         let (x, y) = (float(a, scalar)?, float(b, scalar)?);
         let result = match op {
-            BinaryOp::Add => x + y,
-            BinaryOp::Sub => x - y,
-            BinaryOp::Mul => x * y,
-            BinaryOp::Div => x / y,
+            BinaryOp::Add => Nearest::sum(x, y),
+            BinaryOp::Sub => Nearest::sum(x, -y),
+            BinaryOp::Mul => Nearest::product(x, y),
+            BinaryOp::Div => Nearest::quotient(x, y),
             _ => return None,
         };
-        return Some(of_float(result, scalar));
+        return Some(Constant::Float(result.round(scalar, rounding)));
     }
     let (x, y) = (integer(a)?, integer(b)?);
     let amount = (y & u64::from(scalar.bits() - 1)) as u32;

@@ -170,7 +170,8 @@ impl Sema<'_> {
         }
         let loc = self.body.function[id].loc;
         if let ExprKind::Constant(constant) = self.kind_of(id)
-            && let Some(folded) = super::consteval::convert(constant, from, scalar)
+            && let Some(folded) =
+                super::consteval::convert(constant, from, scalar, self.rounding(loc))
         {
             return self.add(ExprKind::Constant(folded), ty, loc);
         }
@@ -181,6 +182,22 @@ impl Sema<'_> {
             return self.add(ExprKind::Convert(Conversion::FromTruth, truth), ty, loc);
         }
         self.add(ExprKind::Convert(NEAREST, id), ty, loc)
+    }
+
+    /// A scalar that is cast or assigned to a vector. OpenCL C 3.0, "Explicit Casts": "When casting a
+    /// bool to a vector integer data type, the vector components will be set to -1 (i.e. all bits
+    /// set) if the bool value is true". clang takes this to be so of floating-point vectors, too.
+    fn widened(&mut self, id: ExprId, from: Scalar, to: Scalar, lanes: u8) -> ExprId {
+        if from != Scalar::Bool {
+            return self.splat(id, to, lanes);
+        }
+        let loc = self.body.function[id].loc;
+        let whole = if to.is_integer() { to } else { Scalar::Int };
+        let ty = self.types.scalar(whole);
+        let truth = self.truth(id, loc);
+        let one = self.truth_as(truth, ty, loc);
+        let minus = self.add(ExprKind::Unary(crate::hir::UnaryOp::Negate, one), ty, loc);
+        self.splat(minus, to, lanes)
     }
 
     pub(super) fn splat(&mut self, id: ExprId, scalar: Scalar, lanes: u8) -> ExprId {
@@ -293,7 +310,7 @@ impl Sema<'_> {
             }
             if lanes == 1 {
                 self.warn_constant(value, span, source, target, to);
-                return self.splat(value, target, wanted);
+                return self.widened(value, source, target, wanted);
             }
         }
         if let Some(converted) = self.assign_pointer(value, span, to, goal) {
@@ -535,7 +552,7 @@ impl Sema<'_> {
         value
     }
 
-    fn opaque_constant(&self, value: ExprId, to: TypeId) -> bool {
+    pub(super) fn opaque_constant(&self, value: ExprId, to: TypeId) -> bool {
         let is_int = matches!(self.arithmetic_of(value), Some((s, 1)) if s.is_integer());
         match self.types.get(to) {
             Type::Sampler => is_int,
@@ -641,20 +658,9 @@ impl Sema<'_> {
                 let converted = self.arithmetic_as(value, target);
                 return self.retype(converted, to, loc);
             }
-            // "(float4)(1.0f)": of true, each lane is -1.
+            // "(float4)(1.0f)"
             (Some((source, 1)), Some((target, lanes))) => {
-                if source == Scalar::Bool && target.is_integer() {
-                    let truth = self.truth(value, loc);
-                    let all = self.types.scalar(target);
-                    let value = self.truth_as(truth, all, loc);
-                    let minus = self.add(
-                        ExprKind::Unary(crate::hir::UnaryOp::Negate, value),
-                        all,
-                        loc,
-                    );
-                    return self.splat(minus, target, lanes);
-                }
-                return self.splat(value, target, lanes);
+                return self.widened(value, source, target, lanes);
             }
             (Some(_), Some(_)) => {
                 let (from, to_name) = (self.quote(from), self.quote(to));

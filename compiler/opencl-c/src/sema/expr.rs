@@ -27,11 +27,11 @@ impl Sema<'_> {
         let (span, loc) = (expr.span, expr.loc);
         let value = match &expr.kind {
             ast::ExprKind::Name(name) => return self.name(*name, span),
-            ast::ExprKind::Number(number) => self.number(*number, span),
+            ast::ExprKind::Number(number) => self.number(ast[*number], span),
             ast::ExprKind::Char(value) => {
                 self.int_constant(i64::from(*value) as u64, Types::INT, loc)
             }
-            ast::ExprKind::Str(text) => return self.string(text, span),
+            ast::ExprKind::Str(text) => return self.string(&ast[*text], span),
             ast::ExprKind::FunctionName => {
                 let name = self.text(self.body.function.name);
                 return self.string(name.as_bytes(), span);
@@ -50,7 +50,10 @@ impl Sema<'_> {
                 return self.compound_assign(*op, *left, *right, span, loc);
             }
             ast::ExprKind::Conditional(condition, then, otherwise) => {
-                return self.conditional(*condition, *then, *otherwise, span, loc);
+                return self.conditional(*condition, Some(*then), *otherwise, span, loc);
+            }
+            ast::ExprKind::BinaryConditional(condition, otherwise) => {
+                return self.conditional(*condition, None, *otherwise, span, loc);
             }
             ast::ExprKind::Comma(left, right) => {
                 let left = self.expr(*left);
@@ -61,9 +64,11 @@ impl Sema<'_> {
                 self.add(ExprKind::Sequence(vec![left, right]), ty, loc)
             }
             ast::ExprKind::Cast(to, inner) => return self.cast_expr(*to, *inner, span),
-            ast::ExprKind::CastList(to, elements) => self.cast_list(*to, elements, span),
+            ast::ExprKind::CastList(to, elements) => self.cast_list(*to, &ast[*elements], span),
             ast::ExprKind::Compound(to, init) => return self.compound_literal(*to, *init, span),
-            ast::ExprKind::Call(callee, args) => return self.call(*callee, args, span, loc),
+            ast::ExprKind::Call(callee, args) => {
+                return self.call(*callee, &ast[*args], span, loc);
+            }
             ast::ExprKind::Index(base, index) => return self.subscript(*base, *index, span),
             ast::ExprKind::Member {
                 base,
@@ -93,10 +98,10 @@ impl Sema<'_> {
                 self.vec_step(ty, span)
             }
             ast::ExprKind::Statement(body) => return self.statement_expr(*body, span),
-            ast::ExprKind::Generic { selector, cases } => {
-                return self.generic(*selector, cases, span);
+            ast::ExprKind::Generic(selection) => {
+                return self.generic(selection.selector, &selection.cases, span);
             }
-            ast::ExprKind::Offsetof(name, designators) => self.offset_of(*name, designators, span),
+            ast::ExprKind::Offsetof(of) => self.offset_of(of.ty, &of.path, span),
             ast::ExprKind::AsType(inner, to) => {
                 let operand = self.expr(*inner);
                 let to = self.type_name(*to).0;

@@ -5,12 +5,12 @@ use rustc_hash::FxHashMap;
 use super::Sema;
 use super::attributes::Subject;
 use super::block::BlockBody;
-use super::mangle::mangle;
 use super::scope::Meaning;
 use crate::ast::{self, Chunk, DeclId, Storage};
 use crate::hir::{self, FunctionId, Inline, LabelId, Linkage, LocalId};
+use crate::mangle::mangle;
 use crate::symbol::Symbol;
-use crate::token::Loc;
+use crate::token::{Loc, Span};
 use crate::types::{FunctionType, QualType, Type, TypeId, Types};
 
 /// A declared function.
@@ -75,24 +75,7 @@ pub(super) struct Switch {
 impl Body {
     pub fn new(name: Symbol, result: QualType) -> Body {
         Body {
-            function: hir::Function {
-                name,
-                result: result.ty,
-                params: 0,
-                locals: Vec::new(),
-                exprs: Vec::new(),
-                roundings: Vec::new(),
-                temps: 0,
-                labels: 0,
-                body: None,
-                linkage: Linkage::Internal,
-                inline: Inline::Default,
-                is_pure: false,
-                is_const: false,
-                kernel: None,
-                block: None,
-                loc: Loc::default(),
-            },
+            function: hir::Function::new(name, result.ty),
             id: None,
             types: Vec::new(),
             result,
@@ -358,6 +341,10 @@ impl Sema<'_> {
         let mut new = Body::new(self.module.functions[id.0 as usize].name, result);
         new.id = Some(id);
         new.is_kernel = is_kernel;
+        // Programs have about so many expressions for a token.
+        let Span { first, last } = ast[body].span;
+        let tokens = (last.0 - first.0) as usize;
+        new.function.exprs.reserve(tokens * 3 / 4);
         let stub = &self.module.functions[id.0 as usize];
         new.function.inline = stub.inline;
         new.function.is_pure = stub.is_pure;
@@ -366,8 +353,6 @@ impl Sema<'_> {
         new.function.linkage = linkage;
         let outer = std::mem::replace(&mut self.body, new);
         self.in_function = true;
-        let rounding = self.rounding;
-        self.note_rounding();
         self.scopes.push();
         self.params(declarator);
         if is_kernel {
@@ -384,7 +369,6 @@ impl Sema<'_> {
             );
         }
         self.body.function.body = Some(statements);
-        self.rounding = rounding;
         self.in_function = false;
         let done = std::mem::replace(&mut self.body, outer);
         self.module.functions[id.0 as usize] = done.function;

@@ -840,7 +840,7 @@ pub(super) fn string_of(ast: &ast::Ast, mut expr: ast::ExprId) -> Option<&[u8]> 
     loop {
         match &ast[expr].kind {
             ast::ExprKind::Paren(inner) => expr = *inner,
-            ast::ExprKind::Str(text) => return Some(text),
+            ast::ExprKind::Str(text) => return Some(&ast[*text]),
             _ => return None,
         }
     }

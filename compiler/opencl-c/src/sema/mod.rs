@@ -13,7 +13,7 @@
 //! - `stmt.rs`: statements
 //! - `block.rs`: blocks
 //! - `consteval.rs`: the value of constant expressions
-//! - `names.rs`, `mangle.rs`: types as diagnostics and linked names write them
+//! - `names.rs`: types as diagnostics write them
 //!
 //! What is wrong has the type `Error` from there on, with which everything is in order, so that
 //! each mistake is told once. Trees may be deep: each recursion goes through `stacker`.
@@ -34,7 +34,6 @@ mod init;
 mod init_length;
 mod intrinsics;
 mod kernel;
-mod mangle;
 mod member;
 mod names;
 mod ops;
@@ -47,14 +46,17 @@ mod stmt;
 #[cfg(test)]
 mod tests;
 
+use std::rc::Rc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{self, Ast};
+use crate::builtins::{Argument, Resolved};
 use crate::diag::Diagnostics;
 use crate::hir::{self, ExprId, ExprKind, GlobalId};
 use crate::options::{Device, Options, Std};
 use crate::symbol::{Interner, Symbol};
-use crate::token::{Loc, Pragma, RoundingMode, Span, TokenStream};
+use crate::token::{Loc, Pragma, Roundings, Span, TokenStream};
 use crate::types::{QualType, RecordId, Space, Type, TypeId, Types};
 use function::{Body, Prototype};
 use scope::Scopes;
@@ -63,7 +65,7 @@ use specs::Base;
 /// Checks a translation unit and says what it means.
 pub fn analyze(
     ast: &Ast,
-    _tokens: &TokenStream,
+    tokens: &TokenStream,
     interner: &mut Interner,
     options: &Options,
     device: &Device,
@@ -81,6 +83,7 @@ pub fn analyze(
         scopes: Scopes::default(),
         groups: Vec::new(),
         prototypes: Vec::new(),
+        resolved: FxHashMap::default(),
         calls: Vec::new(),
         bases: FxHashMap::default(),
         param_types: FxHashMap::default(),
@@ -95,7 +98,7 @@ pub fn analyze(
         address_sized_typedefs: FxHashSet::default(),
         address_sized_records: FxHashSet::default(),
         is_static_initialiser: false,
-        rounding: None,
+        roundings: &tokens.roundings,
         has_fp64: device.has("cl_khr_fp64") || device.has("__opencl_c_fp64"),
         half_enabled: false,
         has_generic: false,
@@ -109,8 +112,12 @@ pub fn analyze(
     sema.finish_tentative();
     sema.refuse_recursion();
     sema.module.types = sema.types;
+    sema.module.roundings = tokens.roundings.clone();
     sema.module
 }
+
+/// Overloads of one name that calls with these arguments mean.
+type Resolutions = Vec<(Vec<Argument>, Rc<Resolved>)>;
 
 struct Sema<'a> {
     ast: &'a Ast,
@@ -126,6 +133,8 @@ struct Sema<'a> {
     /// Functions of one name, by index in `prototypes`.
     groups: Vec<Vec<u32>>,
     prototypes: Vec<Prototype>,
+    /// Calls of built-in functions that were looked up, by name: programs have few different ones.
+    resolved: FxHashMap<Symbol, Resolutions>,
     /// Caller, callee and where, to find recursion.
     calls: Vec<(hir::FunctionId, hir::FunctionId, Loc)>,
     /// What each list of specifiers means: it is looked at once.
@@ -153,8 +162,7 @@ struct Sema<'a> {
     address_sized_records: FxHashSet<RecordId>,
     /// In the initialiser of an object of static storage: what it makes lives as long.
     is_static_initialiser: bool,
-    /// `SELECT_ROUNDING_MODE` in force.
-    rounding: Option<RoundingMode>,
+    roundings: &'a Roundings,
     has_fp64: bool,
     /// The program may use `half`.
     half_enabled: bool,
@@ -179,10 +187,6 @@ impl Sema<'_> {
     fn pragma(&mut self, pragma: &Pragma) {
         match pragma {
             Pragma::FpContract(Some(false)) => self.module.no_contraction = true,
-            Pragma::RoundingMode(mode) => {
-                self.rounding = Some(*mode);
-                self.note_rounding();
-            }
             Pragma::Extension { name, enable } => match self.interner.text(*name) {
                 "all" => self.disable_extensions(),
                 "cl_khr_fp16" => self.half_enabled = *enable,
@@ -201,15 +205,6 @@ impl Sema<'_> {
         self.half_enabled = false;
     }
 
-    /// Expressions made from here on have the rounding mode in force.
-    fn note_rounding(&mut self) {
-        let function = &mut self.body.function;
-        let first = ExprId(function.exprs.len() as u32);
-        if function.rounding(first) != self.rounding {
-            function.roundings.push((first, self.rounding));
-        }
-    }
-
     fn static_assert(&mut self, assert: &ast::StaticAssert) {
         let span = self.ast[assert.condition].span;
         let Some(value) = self.integer_constant(assert.condition) else {
@@ -223,7 +218,8 @@ impl Sema<'_> {
         };
         if value == 0 {
             let message = match assert.message.map(|message| &self.ast[message].kind) {
-                Some(ast::ExprKind::Str(text)) => {
+                Some(&ast::ExprKind::Str(text)) => {
+                    let text = &self.ast[text];
                     format!("static assertion failed: {}", String::from_utf8_lossy(text))
                 }
                 _ => "static assertion failed".to_owned(),

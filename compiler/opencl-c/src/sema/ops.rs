@@ -468,8 +468,7 @@ impl Sema<'_> {
             self.kind_of(a),
             self.kind_of(b),
             self.types.as_arithmetic(ty),
-        ) && (scalar.is_integer() || self.rounding.is_none())
-            && let Some(folded) = super::consteval::binary(op, x, y, scalar)
+        ) && let Some(folded) = super::consteval::binary(op, x, y, scalar, self.rounding(loc))
         {
             return self.add(ExprKind::Constant(folded), ty, loc);
         }
@@ -751,13 +750,13 @@ impl Sema<'_> {
                 Type::Queue | Type::ClkEvent | Type::Event
             )
         };
-        let equality = matches!(comparison, Comparison::Eq | Comparison::Ne);
         let (mut a, mut b) = (a, b);
-        if opaque(self, a) && self.is_null_constant(b) {
+        if opaque(self, a) && self.opaque_constant(b, self.type_of(a)) {
             b = self.null(self.type_of(a), loc);
-        } else if opaque(self, b) && self.is_null_constant(a) {
+        } else if opaque(self, b) && self.opaque_constant(a, self.type_of(b)) {
             a = self.null(self.type_of(b), loc);
         }
+        let equality = matches!(comparison, Comparison::Eq | Comparison::Ne);
         if opaque(self, a) && self.type_of(a) == self.type_of(b) && equality {
             let truth = self.add(ExprKind::Compare(comparison, a, b), Types::TRUTH, loc);
             return self.truth_value(truth, Types::INT, loc);
@@ -906,7 +905,16 @@ impl Sema<'_> {
         if scalar.is_float() {
             return self.float_condition(self.type_of(condition), span);
         }
-        let Some((a, b, of, n)) = self.balance(a, b, spans, loc) else {
+        let balanced = match (self.arithmetic_of(a), self.arithmetic_of(b)) {
+            // Of two scalars that of lower rank becomes the other's type; neither is promoted.
+            (Some((x, 1)), Some((y, 1))) if x.is_integer() && y.is_integer() => {
+                let rank = |scalar: Scalar| (scalar.bits(), !scalar.is_signed());
+                let of = if rank(x) < rank(y) { y } else { x };
+                Some((self.arithmetic_as(a, of), self.arithmetic_as(b, of), of, 1))
+            }
+            _ => self.balance(a, b, spans, loc),
+        };
+        let Some((a, b, of, n)) = balanced else {
             return self.error_value(loc);
         };
         let (a, b) = if n == 1 {

@@ -30,17 +30,9 @@ impl Sema<'_> {
     fn sub(&mut self, id: StmtId) -> Vec<Stmt> {
         let mut all = Vec::new();
         self.scopes.push();
-        let rounding = self.rounding;
         self.stmt(id, &mut all);
-        self.restore(rounding);
         self.scopes.pop();
         all
-    }
-
-    /// A pragma ends with its block.
-    fn restore(&mut self, rounding: Option<crate::token::RoundingMode>) {
-        self.rounding = rounding;
-        self.note_rounding();
     }
 
     fn new_label(&mut self) -> LabelId {
@@ -78,12 +70,10 @@ impl Sema<'_> {
             ast::StmtKind::StaticAssert(assert) => return self.static_assert(assert),
             ast::StmtKind::Block(all) => {
                 self.scopes.push();
-                let rounding = self.rounding;
                 let mut inner = Vec::new();
                 for &one in all {
                     self.stmt(one, &mut inner);
                 }
-                self.restore(rounding);
                 self.scopes.pop();
                 StmtKind::Block(inner)
             }

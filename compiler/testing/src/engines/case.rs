@@ -29,7 +29,20 @@ pub struct Image {
     /// Bytes from one row to the next, and from one plane or layer to the next.
     pub pitches: (u64, u64),
     pub format: Format,
+    /// How many levels there are; with more than one, all lie end to end.
+    pub levels: u32,
     pub texels: Vec<u8>,
+}
+
+impl Image {
+    /// What describes each level if the texels are at an address.
+    pub fn descriptors(&self, texels: u64) -> Vec<Descriptor> {
+        let first = Descriptor::new(texels, self.extent, self.pitches, self.format);
+        match self.levels {
+            1 => vec![first],
+            levels => first.levels(levels),
+        }
+    }
 }
 
 impl Arg {
@@ -43,11 +56,11 @@ impl Arg {
     }
 
     /// What describes an image whose texels are at an address.
-    pub fn descriptor(&self, texels: u64) -> Option<[u8; Descriptor::SIZE]> {
+    pub fn descriptors(&self, texels: u64) -> Option<Vec<u8>> {
         match self {
             Arg::Image(image) => {
-                let (extent, format) = (image.extent, image.format);
-                Some(Descriptor::new(texels, extent, image.pitches, format).to_bytes())
+                let levels = image.descriptors(texels).into_iter();
+                Some(levels.flat_map(|level| level.to_bytes()).collect())
             }
             _ => None,
         }

@@ -148,10 +148,10 @@ fn interpret(
         let segment = memory.add(&format!("argument {i}"), contents.to_vec(), 128);
         segments.push(segment);
         let mut address = memory.base(segment);
-        if let Some(descriptor) = arg.descriptor(address) {
+        if let Some(descriptors) = arg.descriptors(address) {
             let name = format!("descriptor of argument {i}");
-            let descriptor = memory.add(&name, descriptor.to_vec(), 8);
-            address = memory.base(descriptor);
+            let descriptors = memory.add(&name, descriptors, 8);
+            address = memory.base(descriptors);
         }
         addresses.push(address);
     }

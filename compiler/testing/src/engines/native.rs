@@ -6,7 +6,6 @@ use std::ffi::{CStr, c_char, c_void};
 
 use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
 use brolga_compiler::device::{self, Sequence};
-use brolga_compiler::image::Descriptor;
 use brolga_compiler::ir::Scalar;
 use brolga_compiler::{LaunchKey, NdRange, Program};
 
@@ -196,7 +195,7 @@ impl Session<'_> {
 /// If the kernel is refused, or a store went outside its buffer.
 pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
     let mut buffers: Vec<Host> = Vec::new();
-    let mut descriptors: Vec<(Host, [u8; Descriptor::SIZE])> = Vec::new();
+    let mut descriptors: Vec<(Host, Vec<u8>)> = Vec::new();
     let mut addresses: Vec<u64> = Vec::new();
     for arg in &case.args {
         let Some(contents) = arg.contents() else {
@@ -205,7 +204,7 @@ pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
         let mut buffer = Host::new(contents);
         let mut address = buffer.address() as u64;
         buffers.push(buffer);
-        if let Some(bytes) = arg.descriptor(address) {
+        if let Some(bytes) = arg.descriptors(address) {
             let mut descriptor = Host::new(&bytes);
             address = descriptor.address() as u64;
             descriptors.push((descriptor, bytes));
@@ -230,7 +229,7 @@ pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
     }
     let mut printf = session.printf;
     for (descriptor, before) in &descriptors {
-        if descriptor.bytes()? != before {
+        if descriptor.bytes()? != *before {
             return Err("a store to a descriptor".into());
         }
     }

@@ -13,6 +13,8 @@ pub struct Test {
     pub checks: Vec<Check>,
     /// Part of the message with which the module must be refused.
     pub error: Option<String>,
+    /// What the warnings must have in them, one after the other.
+    pub warnings: Vec<String>,
     /// The engines to run in; all when empty.
     pub engines: Vec<String>,
 }
@@ -115,6 +117,10 @@ pub fn parse(text: &str) -> Result<Test, String> {
         match word {
             "error" => {
                 test.error = Some(rest.into());
+                continue;
+            }
+            "warning" => {
+                test.warnings.push(rest.into());
                 continue;
             }
             "engines" => {

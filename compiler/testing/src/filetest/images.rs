@@ -1,7 +1,7 @@
 //! Images and samplers as arguments: `2d 4x2 rgba unorm_int8 i8 [..]`, `normalized repeat linear`.
 
 use brolga_compiler::image::{
-    Addressing, ChannelOrder, DataType, Extent, Format, ImageDim, Sampler,
+    Addressing, ChannelOrder, DataType, Extent, Format, ImageDim, LevelsOfDetail, Sampler,
 };
 
 use super::data;
@@ -16,7 +16,7 @@ fn named<T: Copy + std::fmt::Debug>(all: &[T], word: &str) -> Result<T, String> 
 }
 
 /// A dimensionality, sizes, a channel order, a channel data type, pitches if rows or planes do not
-/// lie end to end, and the contents.
+/// lie end to end, the number of levels if there are several, and the contents.
 pub fn image(text: &str) -> Result<Image, String> {
     let mut words = text.split_whitespace().peekable();
     let mut word = |what: &str| words.next().ok_or_else(|| format!("expected {what}"));
@@ -61,33 +61,52 @@ pub fn image(text: &str) -> Result<Image, String> {
             .and_then(|word| word.parse().ok())
             .unwrap_or(row * u64::from(extent.height));
     }
-    let rest: Vec<&str> = words.collect();
-    let texels = data::bytes(&rest.join(" "))?;
-    let planes = u64::from(extent.depth) * u64::from(extent.layers);
-    if texels.len() as u64 != slice * planes {
-        return Err(format!(
-            "the image has {} bytes, not {}",
-            slice * planes,
-            texels.len()
-        ));
+    let mut levels = 1;
+    if words.next_if(|&word| word == "levels").is_some() {
+        let number = words.next().and_then(|word| word.parse().ok());
+        levels = number.ok_or("expected a number of levels")?;
     }
-    Ok(Image {
+    let rest: Vec<&str> = words.collect();
+    let image = Image {
         extent,
         pitches: (row, slice),
         format,
-        texels,
-    })
+        levels,
+        texels: data::bytes(&rest.join(" "))?,
+    };
+    let bytes = image.descriptors(0).into_iter().map(|level| {
+        let planes = u64::from(level.depth) * u64::from(level.layers);
+        level.slice_pitch * planes
+    });
+    let bytes: u64 = bytes.sum();
+    if image.texels.len() as u64 != bytes {
+        return Err(format!(
+            "the image has {bytes} bytes, not {}",
+            image.texels.len()
+        ));
+    }
+    Ok(image)
 }
 
-/// Whether coordinates are normalized, an addressing mode and a filter.
+/// Whether coordinates are normalized, an addressing mode, a filter, whether levels are filtered, and
+/// bounds of the level of detail.
 pub fn sampler(text: &str) -> Result<u32, String> {
+    let mut detail = LevelsOfDetail::DEFAULT;
     let mut sampler = Sampler {
         normalized: false,
         addressing: Addressing::None,
         linear: false,
     };
-    for word in text.split_whitespace() {
+    let mut words = text.split_whitespace();
+    while let Some(word) = words.next() {
+        let mut bound = || -> Result<f32, String> {
+            let level = words.next().and_then(|word| word.parse().ok());
+            level.ok_or_else(|| "expected a level of detail".to_owned())
+        };
         match word {
+            "levels_linear" => detail.linear = true,
+            "lod_min" => detail.least = bound()?,
+            "lod_max" => detail.most = bound()?,
             "normalized" => sampler.normalized = true,
             "nearest" => sampler.linear = false,
             "linear" => sampler.linear = true,
@@ -99,5 +118,5 @@ pub fn sampler(text: &str) -> Result<u32, String> {
             _ => return Err(format!("unknown word {word:?} in a sampler")),
         }
     }
-    Ok(sampler.bits())
+    Ok(sampler.bits() | detail.bits())
 }

@@ -55,6 +55,7 @@ fn judge(test: &Test, module: Result<Module, String>) -> Result<(), String> {
         }
         (Err(why), None) => return Err(why),
     };
+    check_warnings(&module, &test.warnings)?;
     for check in &test.checks {
         check_print(&module, check)?;
     }
@@ -151,6 +152,16 @@ fn run_in(module: &Module, test: &Test, run: &Run, engine: Engine) -> Result<(),
         ));
     }
     Ok(())
+}
+
+/// Each warning must be expected, in this order, and each expectation be met.
+fn check_warnings(module: &Module, expected: &[String]) -> Result<(), String> {
+    let got = &module.warnings;
+    let is_met = |(got, expected): (&String, &String)| got.contains(expected.as_str());
+    match got.len() == expected.len() && got.iter().zip(expected).all(is_met) {
+        true => Ok(()),
+        false => Err(format!("expected warnings {expected:#?}, got {got:#?}")),
+    }
 }
 
 /// Each line of the check must occur in the print, in order.

@@ -76,8 +76,15 @@ impl Generator {
             5 => self.read_own(),
             6 => self.write_own(),
             _ => {
-                let field =
-                    self.pick(&["width", "height", "depth", "layers", "order", "data_type"]);
+                let field = self.pick(&[
+                    "width",
+                    "height",
+                    "depth",
+                    "layers",
+                    "order",
+                    "data_type",
+                    "levels",
+                ]);
                 let image = self.pick(&[ANY, ROWS]);
                 let id = self.fresh();
                 self.line(&format!("v{id}: i32 = image_query.{field} v{image}"));

@@ -6,7 +6,7 @@ use super::{Args, operands, scope};
 use crate::emit::function::FunctionEmitter;
 use crate::emit::words::Id;
 use crate::spirv::{op, scope::WORKGROUP};
-use crate::token::RoundingMode;
+use crate::token::{Loc, RoundingMode};
 use crate::types::{TypeId, Types};
 
 /// Loads by an instruction of OpenCL.std: offset, pointer, and for vectors the number of lanes.
@@ -23,21 +23,22 @@ pub(super) fn load(
     e.value(op::EXT_INST, ty, &all)
 }
 
-/// Stores likewise: data, offset, pointer, and perhaps how to round.
-pub(super) fn store(
+/// Stores of `half`s likewise: data, offset, pointer, and perhaps how to round.
+pub(super) fn store_half(
     e: &mut FunctionEmitter<'_, '_>,
-    instruction: u16,
-    rounding: Option<RoundingMode>,
+    mut instruction: u16,
+    mut rounding: Option<RoundingMode>,
     args: Args<'_>,
+    loc: Loc,
 ) -> Option<Id> {
+    if rounding.is_none() {
+        rounding = e.module.roundings.at(loc);
+        // The instruction that says how to round is the next of the set.
+        instruction += u16::from(rounding.is_some());
+    }
     let mut all = vec![e.module.opencl_std().0, instruction.into()];
     all.extend(operands(args));
-    all.extend(rounding.map(|mode| match mode {
-        RoundingMode::ToEven => 0,
-        RoundingMode::ToZero => 1,
-        RoundingMode::ToPositive => 2,
-        RoundingMode::ToNegative => 3,
-    }));
+    all.extend(rounding.map(RoundingMode::number));
     e.value(op::EXT_INST, Types::VOID, &all);
     None
 }

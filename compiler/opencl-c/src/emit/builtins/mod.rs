@@ -27,6 +27,7 @@ use super::function::FunctionEmitter;
 use super::words::Id;
 use crate::builtins::{Call, Lowering};
 use crate::spirv::{op, std};
+use crate::token::Loc;
 use crate::types::{TypeId, Types};
 
 /// Arguments of a call: values and their types.
@@ -38,6 +39,7 @@ pub(super) fn emit(
     call: &Call,
     args: Args<'_>,
     ty: TypeId,
+    loc: Loc,
 ) -> Option<Id> {
     let value = match call.lowering {
         Lowering::Std(instruction) => return math::std(e, instruction, args, ty),
@@ -53,18 +55,19 @@ pub(super) fn emit(
         Lowering::Dot => math::dot(e, args, ty),
         Lowering::Convert { rounding, saturate } => {
             let (value, from) = args[0];
+            let rounding = rounding.or(e.rounding_to(ty, loc));
             e.convert_arithmetic(value, from, ty, rounding, saturate)
         }
         Lowering::Reinterpret => e.bits(args[0].0, args[0].1, ty),
         Lowering::VectorLoad(lanes) => memory::load(e, std::vloadn, Some(lanes), args, ty),
-        Lowering::VectorStore => return memory::store(e, std::vstoren, None, args),
+        Lowering::VectorStore => return plain_std(e, std::vstoren, args, ty),
         Lowering::HalfLoad(instruction, lanes) => {
             // `vload_half` is the one of scalars, which says no number of them.
             let lanes = (instruction != std::vload_half).then_some(lanes);
             memory::load(e, instruction, lanes, args, ty)
         }
         Lowering::HalfStore(instruction, rounding) => {
-            return memory::store(e, instruction, rounding, args);
+            return memory::store_half(e, instruction, rounding, args, loc);
         }
         Lowering::WorkItem { builtin, default } => {
             work_item::place(e, builtin, default, args[0].0, ty)

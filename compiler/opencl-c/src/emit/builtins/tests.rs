@@ -7,8 +7,7 @@ use brolga_compiler::{BuildOptions, KernelRole, SpecConstants};
 
 use crate::builtins::Lowering;
 use crate::builtins::overloads::{Source, sources};
-use crate::builtins::tests::everything;
-use crate::{Input, Options, Std, compile};
+use crate::{Device, Input, Options, Std, compile};
 
 fn module(source: &str) -> Vec<u32> {
     let input = Input {
@@ -21,7 +20,7 @@ fn module(source: &str) -> Vec<u32> {
         whole_program: true,
         ..Options::default()
     };
-    let compiled = compile(&input, &options, &everything());
+    let compiled = compile(&input, &options, &Device::full());
     let words = compiled.words;
     words.unwrap_or_else(|| panic!("{}\n{source}", compiled.log))
 }

@@ -1,0 +1,198 @@
+//! Random OpenCL C programs in every engine, compared with what gcc makes of them, and mutated
+//! sources into the front end.
+//!
+//! ```sh
+//! cargo run -p brolga-opencl-c-testing --example fuzz -- programs --seed 0 --count 1000
+//! cargo run -p brolga-opencl-c-testing --example fuzz -- print 17
+//! ```
+//!
+//! `programs-clang` judges what clang 15 makes of the programs instead, which must be the same.
+//!
+//! Each number is one program, always the same. A program that computes something else than as C is
+//! shrunk and written to `fuzz-failures/`, in both languages and with the choices it is made of.
+//!
+//! - `findings.rs`: what is done with what is found.
+//! - What programs there are and what is asked of them is in `../../src`, child processes are in
+//!   `brolga-compiler-testing`.
+
+mod findings;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use brolga_compiler_testing::children;
+use brolga_compiler_testing::engines::Engine;
+use brolga_opencl_c::Std;
+use brolga_opencl_c_testing::choices::Choices;
+use brolga_opencl_c_testing::oracle::Contents;
+use brolga_opencl_c_testing::programs::{Program, program};
+use brolga_opencl_c_testing::{judge, oracle};
+
+const USAGE: &str = "usage: fuzz programs|programs-clang [--seed S] [--count N] [--jobs J]
+       fuzz print SEED [c]
+       fuzz choices FILE [print|c]
+       fuzz shrink SEED";
+
+/// Programs that go to gcc together.
+const BATCH: u64 = 24;
+
+fn option(args: &[String], name: &str, default: u64) -> u64 {
+    let at = args.iter().position(|arg| arg == name);
+    at.and_then(|at| args.get(at + 1)?.parse().ok())
+        .unwrap_or(default)
+}
+
+/// The interpreter always, the others in turn.
+fn engines(seed: u64) -> [Engine; 2] {
+    let others = &Engine::ALL[1..];
+    [Engine::ALL[0], others[seed as usize % others.len()]]
+}
+
+/// What a program must compute, or why that is not known.
+type Expected = Result<Contents, String>;
+
+/// Judges programs in batches and reports what is wrong.
+fn programs(seed: u64, count: u64, judge: fn(&[u64], &[Program], Vec<Expected>)) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for first in (seed..seed + count).step_by(BATCH as usize) {
+        children::announce(first);
+        let seeds: Vec<u64> = (first..(first + BATCH).min(seed + count)).collect();
+        let make = |&seed: &u64| program(&mut Choices::random(seed), &format!("p{seed}_"));
+        let programs: Vec<Program> = seeds.iter().map(make).collect();
+        let expected: Vec<Expected> = match oracle::run(&programs, folder.path()) {
+            Ok(expected) => expected.into_iter().map(Ok).collect(),
+            // One of them is at fault.
+            Err(_) => {
+                let one = |program: &Program| {
+                    let mut one = oracle::run(std::slice::from_ref(program), folder.path())?;
+                    one.pop().ok_or_else(|| "nothing".to_owned())
+                };
+                programs.iter().map(one).collect()
+            }
+        };
+        judge(&seeds, &programs, expected);
+    }
+}
+
+fn judge_ours(seeds: &[u64], programs: &[Program], expected: Vec<Expected>) {
+    for ((&seed, program), expected) in seeds.iter().zip(programs).zip(expected) {
+        children::announce(seed);
+        let judged = expected
+            .map_err(|why| format!("no oracle: {why}"))
+            .and_then(|expected| judge::judge(program, &expected, &engines(seed)));
+        tell(seed, judged);
+    }
+}
+
+/// clang is started once for all programs of a version.
+fn judge_clangs(seeds: &[u64], programs: &[Program], expected: Vec<Expected>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let all: Vec<_> = seeds.iter().zip(programs).zip(expected).collect();
+    for std in [Std::C12, Std::C20, Std::C30, Std::C31] {
+        let these = || all.iter().filter(|((_, program), _)| program.std == std);
+        let compile = |programs: &[&Program]| {
+            let words = oracle::clang::compile(programs, folder.path())?;
+            judge::translated(&words)
+        };
+        let programs: Vec<&Program> = these().map(|((_, program), _)| *program).collect();
+        let together = compile(&programs).ok();
+        for ((seed, program), expected) in these() {
+            let judged = expected
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|expected| {
+                    let alone = match &together {
+                        Some(_) => None,
+                        None => Some(compile(&[program])?),
+                    };
+                    let module = together.as_ref().or(alone.as_ref()).ok_or("no module")?;
+                    judge::judge_module(program, module, expected, &Engine::ALL[..1])
+                });
+            tell(**seed, judged);
+        }
+    }
+}
+
+fn tell(seed: u64, judged: Result<(), String>) {
+    match judged {
+        Ok(()) => children::accepted(),
+        Err(why) => children::report(seed, &why),
+    }
+}
+
+/// Judges one program in all engines.
+fn judged(program: &Program) -> Result<(), String> {
+    judge::compiled(program)?;
+    let folder = tempfile::tempdir().map_err(|why| why.to_string())?;
+    let mut all = oracle::run(std::slice::from_ref(program), folder.path())
+        .map_err(|why| format!("no oracle: {why}"))?;
+    let expected = all.pop().ok_or("no oracle: nothing")?;
+    judge::judge(program, &expected, Engine::ALL)
+}
+
+fn listed(file: &str) -> Program {
+    let text = std::fs::read_to_string(file).expect("a readable file");
+    let list = text
+        .split_whitespace()
+        .filter_map(|number| number.parse().ok());
+    program(&mut Choices::of_list(list.collect()), "")
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let seed = option(&args, "--seed", 0);
+    let count = option(&args, "--count", 1000);
+    let jobs = option(&args, "--jobs", 2) as usize;
+    match words.as_slice() {
+        ["programs" | "programs-clang", ..] => {
+            let found = children::run(words[0], seed, count, jobs);
+            findings::tell(&found)
+        }
+        ["child-programs", ..] => {
+            std::panic::set_hook(Box::new(|_| {}));
+            programs(seed, count, judge_ours);
+            ExitCode::SUCCESS
+        }
+        ["child-programs-clang", ..] => {
+            std::panic::set_hook(Box::new(|_| {}));
+            programs(seed, count, judge_clangs);
+            ExitCode::SUCCESS
+        }
+        ["print", seed, rest @ ..] => {
+            let seed = seed.parse().expect("a number");
+            show(&program(&mut Choices::random(seed), ""), rest);
+            ExitCode::SUCCESS
+        }
+        ["choices", file] => match judged(&listed(file)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                println!("{why}");
+                findings::DIFFERS.into()
+            }
+        },
+        ["choices", file, rest @ ..] => {
+            show(&listed(file), rest);
+            ExitCode::SUCCESS
+        }
+        ["shrink", seed] => {
+            let seed = seed.parse().expect("a number");
+            match findings::keep(seed, Path::new("fuzz-failures")) {
+                Ok(path) => println!("see {}", path.display()),
+                Err(why) => println!("not written: {why}"),
+            }
+            ExitCode::SUCCESS
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn show(program: &Program, rest: &[&str]) {
+    match rest {
+        ["c", ..] => print!("{}", oracle::file(std::slice::from_ref(program))),
+        _ => print!("// -cl-std={:?}\n{}", program.std, program.text.cl),
+    }
+}

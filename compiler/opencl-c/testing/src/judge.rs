@@ -1,0 +1,155 @@
+//! Whether a program computes in every engine what it computes as C.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use brolga_compiler::ir::{Module, verify};
+use brolga_compiler::{BuildOptions, NdRange, SpecConstants, spirv};
+use brolga_compiler_testing::engines::{Arg, Case, Engine};
+use brolga_compiler_testing::judge::panic_message;
+use brolga_opencl_c::{Device, Input, Options, compile};
+
+use crate::oracle::{Contents, is_told};
+use crate::programs::{Argument, ITEMS, Program, pattern};
+
+/// Instructions that an interpreter may run.
+const BUDGET: u64 = 20_000_000;
+
+/// A device with everything that the programs use.
+pub fn device() -> Device {
+    let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
+    Device {
+        version: 310,
+        extensions: names(&["cl_khr_fp16", "cl_khr_fp64"]),
+        features: names(&[
+            "__opencl_c_fp64",
+            "__opencl_c_generic_address_space",
+            "__opencl_c_program_scope_global_variables",
+            "__opencl_c_work_group_collective_functions",
+            "__opencl_c_int64",
+        ]),
+    }
+}
+
+/// The SPIR-V that the front end makes of a program.
+///
+/// # Errors
+/// What it says of the program, or of itself if it panics.
+pub fn compiled(program: &Program) -> Result<Vec<u32>, String> {
+    let input = Input {
+        name: "program.cl",
+        source: &program.text.cl,
+        headers: &[],
+    };
+    let options = Options {
+        std: program.std,
+        ..Options::default()
+    };
+    let compiled = catch_unwind(AssertUnwindSafe(|| compile(&input, &options, &device())));
+    match compiled {
+        Ok(compiled) => compiled.words.ok_or_else(|| {
+            let is_error = |line: &&str| line.contains("error: ");
+            let errors: Vec<&str> = compiled.log.lines().filter(is_error).collect();
+            format!("refused: {}", errors.join(" | "))
+        }),
+        Err(panic) => Err(format!("panicked: {}", panic_message(&*panic))),
+    }
+}
+
+/// The module of the compiler.
+///
+/// # Errors
+/// Why it refuses the SPIR-V.
+pub fn translated(words: &[u32]) -> Result<Module, String> {
+    let module = spirv::translate(&[words], &SpecConstants::new(), &BuildOptions::default())
+        .map_err(|why| format!("not translated: {why}"))?;
+    verify::verify_module(&module)?;
+    Ok(module)
+}
+
+/// What the program leaves in its buffers in one engine.
+///
+/// # Errors
+/// Why it does not run.
+pub fn outcome(program: &Program, module: &Module, engine: Engine) -> Result<Contents, String> {
+    let name = format!("{}k", program.prefix);
+    let kernel = module
+        .kernels
+        .iter()
+        .position(|kernel| kernel.info.name == name);
+    let kernel = kernel.ok_or("there is no kernel")?;
+    let args: Vec<Arg> = program
+        .args
+        .iter()
+        .map(|arg| match arg {
+            Argument::Out(size) | Argument::Scratch(size) => Arg::Buffer(vec![0; *size]),
+            Argument::Counter => Arg::Buffer(vec![0; 4]),
+            Argument::Input(size) => Arg::Buffer(pattern(*size)),
+            Argument::Value { size, .. } => Arg::Value(pattern(*size)),
+        })
+        .collect();
+    let range = NdRange {
+        work_dim: 1,
+        global_offset: [0; 3],
+        global_size: [2 * ITEMS as u64, 1, 1],
+        local_size: [ITEMS as u64, 1, 1],
+    };
+    let case = Case::new(module, kernel, range, args);
+    let run = catch_unwind(AssertUnwindSafe(|| engine.run(&case, BUDGET)));
+    let buffers = match run {
+        Ok(outcome) => outcome?.buffers,
+        Err(panic) => return Err(format!("panicked: {}", panic_message(&*panic))),
+    };
+    let is_buffer = |arg: &&Argument| !matches!(arg, Argument::Value { .. });
+    let told = program.args.iter().filter(is_buffer).zip(buffers);
+    Ok(told
+        .filter(|(arg, _)| is_told(arg))
+        .map(|(_, bytes)| bytes)
+        .collect())
+}
+
+/// Compares a program with what it must compute, in these engines.
+///
+/// # Errors
+/// What is different.
+pub fn judge(program: &Program, expected: &Contents, engines: &[Engine]) -> Result<(), String> {
+    judge_module(
+        program,
+        &translated(&compiled(program)?)?,
+        expected,
+        engines,
+    )
+}
+
+/// The same of a module in which the program is.
+///
+/// # Errors
+/// What is different.
+pub fn judge_module(
+    program: &Program,
+    module: &Module,
+    expected: &Contents,
+    engines: &[Engine],
+) -> Result<(), String> {
+    for &engine in engines {
+        let name = engine.name();
+        let got = outcome(program, module, engine).map_err(|why| format!("{name}: {why}"))?;
+        if let Some(why) = difference(expected, &got) {
+            return Err(format!("{name}: {why}"));
+        }
+    }
+    Ok(())
+}
+
+fn difference(expected: &Contents, got: &Contents) -> Option<String> {
+    let pairs = expected.iter().zip(got).enumerate();
+    let (buffer, (a, b)) = pairs.into_iter().find(|(_, (a, b))| a != b)?;
+    let at = a.iter().zip(b).position(|(a, b)| a != b);
+    let at = at.unwrap_or(a.len().min(b.len()));
+    // The first buffer has as many words for each work-item.
+    let (word, words) = (at / 8, (a.len() / 8 / (2 * ITEMS)).max(1));
+    Some(format!(
+        "buffer {buffer} differs from byte {at} on: work-item {}, word {}",
+        word / words,
+        word % words
+    ))
+}

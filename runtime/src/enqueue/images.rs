@@ -1,0 +1,391 @@
+//! Reading, writing, copying, filling and mapping images: as `buffers.rs` and `mapping.rs`, with
+//! regions of texels.
+
+use std::sync::Arc;
+
+use brolga_compiler::image::{ChannelOrder, Component};
+use opencl_sys::*;
+use smallvec::SmallVec;
+
+use super::buffers::{check_buffer, check_pointer};
+use super::mapping::{check_map_access, check_map_flags};
+use crate::command::{Command, Resource, RetainedResources, Work};
+use crate::context::Context;
+use crate::error::{CLResult, ClError};
+use crate::event::Event;
+use crate::memory::buffer::Buffer;
+use crate::memory::host::HostPtr;
+use crate::memory::image::Image;
+use crate::memory::transfer::Transfer;
+use crate::queue::{Queue, settle};
+
+/// Where in an image a command begins: x, y, z, and what is left for the level ("Specifying Mipmap
+/// Levels to Image Operations").
+pub type ImageOrigin = [usize; 4];
+
+/// Texels of the host's, and how they lie there. Pitches are bytes, 0 meaning tight.
+#[derive(Clone, Copy, Debug)]
+pub struct HostTexels {
+    pub pointer: HostPtr,
+    pub row_pitch: usize,
+    pub slice_pitch: usize,
+}
+
+/// Checks that an image belongs to the context of a command. Errors: `CL_INVALID_CONTEXT`.
+fn check_image(context: &Arc<Context>, image: &Image) -> CLResult<()> {
+    check_buffer(context, image.memory())
+}
+
+fn transfer(
+    command_type: cl_command_type,
+    transfer: Transfer,
+    retained: RetainedResources,
+) -> Command {
+    Command {
+        command_type,
+        work: Work::Transfer(transfer),
+        retained,
+    }
+}
+
+/// Checks that an image is not one that the memory of `buffer` is seen as.
+///
+/// Errors: `CL_INVALID_MEM_OBJECT`.
+fn check_apart(image: &Image, buffer: &Arc<Buffer>) -> CLResult<()> {
+    // CL_INVALID_MEM_OBJECT if src_image is a 1D image buffer object created from dst_buffer, or
+    // dst_image from src_buffer ("Copying Between Image and Buffer Objects").
+    let is_buffer = image.image_type() as u32 == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    let parent = image.memory().parent();
+    match is_buffer && parent.is_some_and(|parent| Arc::ptr_eq(parent, buffer)) {
+        true => Err(ClError::INVALID_MEM_OBJECT),
+        false => Ok(()),
+    }
+}
+
+/// The commands that a command-buffer takes as well. Errors: as [`Queue::enqueue_copy_image`] and
+/// the others.
+impl Command {
+    pub(crate) fn copy_image(
+        context: &Arc<Context>,
+        source: &Arc<Image>,
+        destination: &Arc<Image>,
+        source_origin: ImageOrigin,
+        destination_origin: ImageOrigin,
+        region: [usize; 3],
+    ) -> CLResult<Command> {
+        check_image(context, source)?;
+        check_image(context, destination)?;
+        // CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format.
+        if source.format() != destination.format() {
+            return Err(ClError::IMAGE_FORMAT_MISMATCH);
+        }
+        let from = source.region(source_origin, region)?;
+        let to = destination.region(destination_origin, region)?;
+        // CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source
+        // and destination regions overlap.
+        if Arc::ptr_eq(source, destination) && from.area.overlaps(&to.area) {
+            return Err(ClError::MEM_COPY_OVERLAP);
+        }
+        // CL_INVALID_OPERATION if dst_image was created with CL_MEM_IMMUTABLE_EXT.
+        destination.memory().check_mutable()?;
+        let rect = Transfer::rect(
+            (destination.memory().pointer(), to.layout),
+            (source.memory().pointer(), from.layout),
+            from.bytes,
+        );
+        let retained = RetainedResources::from_iter([
+            Arc::clone(source) as Resource,
+            Arc::clone(destination) as Resource,
+        ]);
+        Ok(transfer(CL_COMMAND_COPY_IMAGE, rect, retained))
+    }
+
+    pub(crate) fn copy_image_to_buffer(
+        context: &Arc<Context>,
+        source: &Arc<Image>,
+        destination: &Arc<Buffer>,
+        origin: ImageOrigin,
+        region: [usize; 3],
+        offset: usize,
+    ) -> CLResult<Command> {
+        check_image(context, source)?;
+        check_buffer(context, destination)?;
+        check_apart(source, destination)?;
+        let from = source.region(origin, region)?;
+        // CL_INVALID_VALUE if the region specified by dst_offset and the computed dst_cb is out of
+        // bounds of dst_buffer.
+        let to = from.tight(offset)?;
+        destination.check_range(0, to.end)?;
+        // CL_INVALID_OPERATION if dst_buffer was created with CL_MEM_IMMUTABLE_EXT.
+        destination.check_mutable()?;
+        let rect = Transfer::rect(
+            (destination.pointer(), to),
+            (source.memory().pointer(), from.layout),
+            from.bytes,
+        );
+        Ok(transfer(
+            CL_COMMAND_COPY_IMAGE_TO_BUFFER,
+            rect,
+            both(source, destination),
+        ))
+    }
+
+    pub(crate) fn copy_buffer_to_image(
+        context: &Arc<Context>,
+        source: &Arc<Buffer>,
+        destination: &Arc<Image>,
+        offset: usize,
+        origin: ImageOrigin,
+        region: [usize; 3],
+    ) -> CLResult<Command> {
+        check_buffer(context, source)?;
+        check_image(context, destination)?;
+        check_apart(destination, source)?;
+        let to = destination.region(origin, region)?;
+        // CL_INVALID_VALUE if the region specified by src_offset and the computed src_cb is out of
+        // bounds of src_buffer.
+        let from = to.tight(offset)?;
+        source.check_range(0, from.end)?;
+        // CL_INVALID_OPERATION if dst_image was created with CL_MEM_IMMUTABLE_EXT.
+        destination.memory().check_mutable()?;
+        let rect = Transfer::rect(
+            (destination.memory().pointer(), to.layout),
+            (source.pointer(), from),
+            to.bytes,
+        );
+        Ok(transfer(
+            CL_COMMAND_COPY_BUFFER_TO_IMAGE,
+            rect,
+            both(destination, source),
+        ))
+    }
+
+    pub(crate) fn fill_image(
+        context: &Arc<Context>,
+        image: &Arc<Image>,
+        color: [u32; 4],
+        origin: ImageOrigin,
+        region: [usize; 3],
+    ) -> CLResult<Command> {
+        check_image(context, image)?;
+        let to = image.region(origin, region)?;
+        // CL_INVALID_OPERATION if image was created with CL_MEM_IMMUTABLE_EXT.
+        image.memory().check_mutable()?;
+        // The fill color is floating-point if the image channel data type is not an unnormalized
+        // integer type, else four components with the sign of that type, and will be converted to
+        // the appropriate image channel format and order ("Filling Image Objects").
+        let format = image.format();
+        let component = match format.data_type.is_float() {
+            true => Component::F32,
+            false => Component::Int,
+        };
+        let texel = &format.encode(color, component)[..format.texel_size()];
+        let fill = Transfer::fill_rect(
+            (image.memory().pointer(), to.layout),
+            to.bytes,
+            SmallVec::from_slice(texel),
+        );
+        Ok(transfer(CL_COMMAND_FILL_IMAGE, fill, one(image)))
+    }
+}
+
+/// What a command on an image keeps alive.
+fn one(image: &Arc<Image>) -> RetainedResources {
+    RetainedResources::from_iter([Arc::clone(image) as Resource])
+}
+
+/// What a command on an image and a buffer keeps alive.
+fn both(image: &Arc<Image>, buffer: &Arc<Buffer>) -> RetainedResources {
+    RetainedResources::from_iter([
+        Arc::clone(image) as Resource,
+        Arc::clone(buffer) as Resource,
+    ])
+}
+
+impl Image {
+    /// Checks that it may be mapped so.
+    ///
+    /// Errors: `CL_INVALID_VALUE` (flags), `CL_INVALID_OPERATION` (host access flags).
+    pub fn check_map(&self, flags: u64) -> CLResult<()> {
+        check_map_flags(flags)?;
+        check_map_access(self.memory(), flags)
+    }
+
+    /// How many components a fill color has.
+    pub fn fill_components(&self) -> usize {
+        match self.format().order {
+            // The fill color is a single floating-point value if the channel order is CL_DEPTH.
+            ChannelOrder::Depth => 1,
+            _ => 4,
+        }
+    }
+}
+
+impl Queue {
+    /// `clEnqueueReadImage`. `host` must be valid for the region with its pitches until the command
+    /// completes.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, pitches, null),
+    /// `CL_INVALID_MIP_LEVEL`, `CL_INVALID_OPERATION` (host access flags).
+    pub fn enqueue_read_image(
+        self: &Arc<Self>,
+        image: &Arc<Image>,
+        blocking: bool,
+        origin: ImageOrigin,
+        region: [usize; 3],
+        host: HostTexels,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        check_image(self.context(), image)?;
+        check_pointer(host.pointer)?;
+        let region = image.region(origin, region)?;
+        let outside = image.host_layout(&region, host.row_pitch, host.slice_pitch)?;
+        // CL_INVALID_OPERATION if clEnqueueReadImage is called on image which has been created with
+        // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
+        image.memory().check_host_read()?;
+        let rect = Transfer::rect(
+            (host.pointer, outside),
+            (image.memory().pointer(), region.layout),
+            region.bytes,
+        );
+        let command = transfer(CL_COMMAND_READ_IMAGE, rect, one(image));
+        settle(self.submit(command, wait)?, blocking)
+    }
+
+    /// `clEnqueueWriteImage`. `host` as in [`Queue::enqueue_read_image`].
+    ///
+    /// Errors: as [`Queue::enqueue_read_image`]; `CL_INVALID_OPERATION` also for immutable images.
+    pub fn enqueue_write_image(
+        self: &Arc<Self>,
+        image: &Arc<Image>,
+        blocking: bool,
+        origin: ImageOrigin,
+        region: [usize; 3],
+        host: HostTexels,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        check_image(self.context(), image)?;
+        check_pointer(host.pointer)?;
+        let region = image.region(origin, region)?;
+        let outside = image.host_layout(&region, host.row_pitch, host.slice_pitch)?;
+        // CL_INVALID_OPERATION if clEnqueueWriteImage is called on image which has been created
+        // with CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_NO_ACCESS or CL_MEM_IMMUTABLE_EXT.
+        image.memory().check_host_write()?;
+        let rect = Transfer::rect(
+            (image.memory().pointer(), region.layout),
+            (host.pointer, outside),
+            region.bytes,
+        );
+        let command = transfer(CL_COMMAND_WRITE_IMAGE, rect, one(image));
+        settle(self.submit(command, wait)?, blocking)
+    }
+
+    /// `clEnqueueCopyImage`.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_IMAGE_FORMAT_MISMATCH`, `CL_INVALID_VALUE` (out of
+    /// bounds), `CL_INVALID_MIP_LEVEL`, `CL_MEM_COPY_OVERLAP`, `CL_INVALID_OPERATION` (immutable).
+    pub fn enqueue_copy_image(
+        self: &Arc<Self>,
+        source: &Arc<Image>,
+        destination: &Arc<Image>,
+        source_origin: ImageOrigin,
+        destination_origin: ImageOrigin,
+        region: [usize; 3],
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        let command = Command::copy_image(
+            self.context(),
+            source,
+            destination,
+            source_origin,
+            destination_origin,
+            region,
+        )?;
+        self.submit(command, wait)
+    }
+
+    /// `clEnqueueCopyImageToBuffer`: rows one after the other, from `offset` on.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_MEM_OBJECT`, `CL_INVALID_VALUE` (out of bounds),
+    /// `CL_INVALID_MIP_LEVEL`, `CL_INVALID_OPERATION` (immutable).
+    pub fn enqueue_copy_image_to_buffer(
+        self: &Arc<Self>,
+        source: &Arc<Image>,
+        destination: &Arc<Buffer>,
+        origin: ImageOrigin,
+        region: [usize; 3],
+        offset: usize,
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        let context = self.context();
+        let command =
+            Command::copy_image_to_buffer(context, source, destination, origin, region, offset)?;
+        self.submit(command, wait)
+    }
+
+    /// `clEnqueueCopyBufferToImage`. Errors: as [`Queue::enqueue_copy_image_to_buffer`].
+    pub fn enqueue_copy_buffer_to_image(
+        self: &Arc<Self>,
+        source: &Arc<Buffer>,
+        destination: &Arc<Image>,
+        offset: usize,
+        origin: ImageOrigin,
+        region: [usize; 3],
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        let context = self.context();
+        let command =
+            Command::copy_buffer_to_image(context, source, destination, offset, origin, region)?;
+        self.submit(command, wait)
+    }
+
+    /// `clEnqueueFillImage`: `color` are the bits of its components, as many as
+    /// [`Image::fill_components`] says.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds), `CL_INVALID_MIP_LEVEL`,
+    /// `CL_INVALID_OPERATION` (immutable).
+    pub fn enqueue_fill_image(
+        self: &Arc<Self>,
+        image: &Arc<Image>,
+        color: [u32; 4],
+        origin: ImageOrigin,
+        region: [usize; 3],
+        wait: &[Arc<Event>],
+    ) -> CLResult<Arc<Event>> {
+        let command = Command::fill_image(self.context(), image, color, origin, region)?;
+        self.submit(command, wait)
+    }
+
+    /// `clEnqueueMapImage`: returns the event, the address, which points into the image itself, and
+    /// the row and slice pitch of the region.
+    ///
+    /// Errors: `CL_INVALID_CONTEXT`, `CL_INVALID_VALUE` (out of bounds, flags),
+    /// `CL_INVALID_MIP_LEVEL`, `CL_INVALID_OPERATION` (host access flags, or regions mapped for
+    /// writing would overlap).
+    pub fn enqueue_map_image(
+        self: &Arc<Self>,
+        image: &Arc<Image>,
+        blocking: bool,
+        flags: u64,
+        origin: ImageOrigin,
+        region: [usize; 3],
+        wait: &[Arc<Event>],
+    ) -> CLResult<(Arc<Event>, *mut u8, [usize; 2])> {
+        check_image(self.context(), image)?;
+        self.check_wait_list(wait)?;
+        image.check_map(flags)?;
+        let region = image.region(origin, region)?;
+        let memory = image.memory();
+        let address = memory.pointer().offset(region.layout.offset);
+        memory.map(region.area, address.addr(), flags)?;
+        let event = self.mapped(
+            CL_COMMAND_MAP_IMAGE,
+            memory,
+            address,
+            one(image),
+            wait,
+            blocking,
+        )?;
+        Ok((event, address.as_ptr(), image.mapped_pitches(&region)))
+    }
+}
