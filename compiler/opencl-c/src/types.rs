@@ -9,13 +9,13 @@ use crate::ast::Access;
 use crate::symbol::Symbol;
 use crate::token::Loc;
 
-/// An interned, unqualified type.
 /// No array or structure has more bytes.
 pub const MAX_SIZE: u64 = 1 << 40;
 
 /// Arrays and structures nest no deeper, so that what walks a value of a type may recur.
 pub const MAX_DEPTH: u32 = 256;
 
+/// An interned, unqualified type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(pub u32);
 
@@ -47,6 +47,23 @@ pub struct TypeQuals {
     pub is_const: bool,
     pub is_volatile: bool,
     pub is_restrict: bool,
+    /// What `aligned` of a `typedef` says. Types that differ in it alone are compatible.
+    pub align: Option<Alignment>,
+}
+
+/// An alignment in bytes, a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Alignment(u8);
+
+impl Alignment {
+    pub fn of(bytes: u64) -> Alignment {
+        debug_assert!(bytes.is_power_of_two());
+        Alignment(bytes.trailing_zeros() as u8)
+    }
+
+    pub fn bytes(self) -> u64 {
+        1 << self.0
+    }
 }
 
 impl From<TypeId> for QualType {
@@ -365,7 +382,7 @@ impl Types {
                 (bytes, bytes)
             }
             Type::Array { element, len } => {
-                let (size, align) = self.layout(element.ty)?;
+                let (size, align) = self.layout_of(*element)?;
                 (size.checked_mul((*len)?)?, align)
             }
             Type::Record(id) => {
@@ -390,9 +407,13 @@ impl Types {
             Type::Void | Type::Truth(_) | Type::Function(_) => return None,
         })
     }
-}
 
-impl Types {
+    /// [`Types::layout`], with the alignment that a `typedef` gives.
+    pub fn layout_of(&self, ty: QualType) -> Option<(u64, u64)> {
+        let (size, natural) = self.layout(ty.ty)?;
+        Some((size, ty.quals.align.map_or(natural, Alignment::bytes)))
+    }
+
     /// How deeply arrays and structures nest in a type.
     pub fn depth(&self, mut id: TypeId) -> u32 {
         let mut depth = 0;

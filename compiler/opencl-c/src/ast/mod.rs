@@ -95,8 +95,8 @@ pub struct Declaration {
 #[derive(Debug)]
 pub struct DeclSpecs {
     pub storage: Vec<(Storage, Loc)>,
-    pub inline: bool,
-    pub noreturn: bool,
+    pub inline: Option<Loc>,
+    pub noreturn: Option<Loc>,
     /// `kernel`
     pub kernel: Option<Loc>,
     pub quals: Quals,
@@ -131,6 +131,8 @@ pub struct Quals {
     /// A second address space: an error for sema to tell.
     pub second_space: Option<(Space, Loc)>,
     pub access: Option<(Access, Loc)>,
+    /// Another access qualifier: an error for sema to tell.
+    pub second_access: Option<(Access, Loc)>,
 }
 
 /// An address space as the source names it.

@@ -143,7 +143,7 @@ impl Printer<'_> {
         if specs.kernel.is_some() {
             parts.push("kernel".to_owned());
         }
-        if specs.inline {
+        if specs.inline.is_some() {
             parts.push("inline".to_owned());
         }
         for (storage, _) in &specs.storage {

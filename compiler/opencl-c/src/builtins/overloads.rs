@@ -27,7 +27,7 @@ pub(crate) fn sources() -> Vec<Source> {
             name: row.name,
             need,
             lowering: row.lowering,
-            text: String::new(),
+            text: "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n".to_owned(),
             kernels: 0,
         };
         for (instance, space) in overloads(row, &words) {

@@ -576,6 +576,7 @@ fn param_type(
         is_const: pointer.is_const,
         is_volatile: pointer.is_volatile,
         is_restrict: false,
+        ..TypeQuals::default()
     };
     types.pointer(QualType { ty: pointee, quals }, space)
 }

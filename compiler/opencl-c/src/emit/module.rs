@@ -291,7 +291,13 @@ impl<'a> ModuleEmitter<'a> {
         let (functions, globals) = (self.hir_functions, self.hir_globals);
         let whole_program = self.options.whole_program;
         for (index, global) in globals.iter().enumerate() {
-            if global.linkage != Linkage::Internal || !whole_program {
+            // What is imported is wanted where it is used.
+            let is_wanted = match global.linkage {
+                Linkage::Export | Linkage::LinkOnce => true,
+                Linkage::Internal => !whole_program,
+                Linkage::Import => false,
+            };
+            if is_wanted {
                 self.global(GlobalId(index as u32));
             }
         }

@@ -408,7 +408,8 @@ impl Lexer {
                 self.spliced = true;
                 at = after;
             } else if let Some(after) = self.named_character(at) {
-                self.spliced |= self.peek(at).1 != at + 1;
+                let behind = &self.text[at + 1..after];
+                self.spliced |= behind.iter().any(|byte| matches!(byte, b'\\' | b'?'));
                 at = after;
             } else {
                 break;

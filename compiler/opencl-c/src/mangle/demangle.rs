@@ -140,6 +140,7 @@ impl<'a> Demangler<'a, '_> {
             is_restrict: self.eat("r"),
             is_volatile: self.eat("V"),
             is_const: self.eat("K"),
+            ..TypeQuals::default()
         };
         // A substitution may be of the type with its qualifiers, or of the type alone.
         if self.rest == whole && self.eat("S") {

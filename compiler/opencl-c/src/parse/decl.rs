@@ -96,7 +96,11 @@ impl Parser<'_> {
         let specs = self.specifiers();
         let mut decls = Vec::new();
         while !self.is(TokenKind::Semi) {
-            let declarator = self.declarator();
+            let mut declarator = self.declarator();
+            if declarator.function().is_some() {
+                let more = self.attributes();
+                declarator.attributes.extend(more);
+            }
             if self.is(TokenKind::LBrace) && declarator.function().is_some() {
                 self.function(specs, declarator);
                 return;
@@ -154,7 +158,10 @@ impl Parser<'_> {
         let specs = &self.ast[specs];
         let by_attribute = || {
             let mut attributes = specs.attributes.iter().chain(&declarator.attributes);
-            attributes.any(|attribute| attribute.name == sym::EXT_VECTOR_TYPE)
+            attributes.any(|attribute| {
+                attribute.name == sym::EXT_VECTOR_TYPE
+                    || self.interner.text(attribute.name) == "vector_size"
+            })
         };
         let by_name = match specs.ty {
             TypeSpec::Named(name, _) => self.names.is_vector(name),

@@ -84,6 +84,17 @@ pub(super) fn character(text: &str) -> Result<i32, String> {
     }
 }
 
+/// The text of a string literal, what is no character replaced.
+pub(super) fn string_text(text: &str) -> String {
+    let body = text.find('"').map_or(text, |start| &text[start + 1..]);
+    let mut bytes = Vec::new();
+    // What is wrong with an escape sequence is of no importance here.
+    let _ = unescape(body.strip_suffix('"').unwrap_or(body), |unit| {
+        push_unit(&mut bytes, unit);
+    });
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 fn push_unit(bytes: &mut Vec<u8>, unit: Unit) {
     match unit {
         Unit::Byte(byte) => bytes.push(byte as u8),

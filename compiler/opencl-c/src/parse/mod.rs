@@ -26,6 +26,7 @@ use crate::diag::Diagnostics;
 use crate::options::{Options, Std};
 use crate::symbol::{Interner, Symbol, sym};
 use crate::token::{Loc, Pragma, Span, Token, TokenKind, TokenStream};
+pub(crate) use names::is_language_type;
 
 /// Brackets and blocks nest no deeper: clang's default (`-fbracket-depth`), which sources are
 /// written for.
@@ -261,6 +262,11 @@ pub fn integer_constant(text: &str) -> Result<(u64, bool), String> {
             Err("floating point literal in preprocessor expression".to_owned())
         }
     }
+}
+
+/// The text of a string literal with its quotes, escapes resolved.
+pub fn string_text(text: &str) -> String {
+    literal::string_text(text)
 }
 
 /// The value of a character constant with its quotes.

@@ -85,6 +85,14 @@ const SINCE_2_0: &[&str] = &[
     "named_barrier_t",
 ];
 
+/// Whether a name is a type of the language itself.
+pub(crate) fn is_language_type(name: &str, std: Std) -> bool {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    OTHERS.contains(&name)
+        || (std >= Std::C20 && SINCE_2_0.contains(&name))
+        || (SCALARS.contains(&stem) && matches!(&name[stem.len()..], "2" | "3" | "4" | "8" | "16"))
+}
+
 impl Names {
     pub(super) fn new(interner: &mut Interner, std: Std) -> Names {
         let mut names = Names {

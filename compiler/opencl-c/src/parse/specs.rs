@@ -141,7 +141,12 @@ impl Parser<'_> {
                         _ => quals.space = Some((space, loc)),
                     }
                 } else if let Some(access) = access(word) {
-                    quals.access = Some((access, loc));
+                    match quals.access {
+                        Some((first, _)) if first != access => {
+                            quals.second_access = Some((access, loc));
+                        }
+                        _ => quals.access = Some((access, loc)),
+                    }
                 } else {
                     return false;
                 }
@@ -156,8 +161,8 @@ impl Parser<'_> {
         let first = self.loc();
         let mut specs = DeclSpecs {
             storage: Vec::new(),
-            inline: false,
-            noreturn: false,
+            inline: None,
+            noreturn: None,
             kernel: None,
             quals: Quals::default(),
             ty: TypeSpec::Missing,
@@ -173,12 +178,10 @@ impl Parser<'_> {
                     specs.storage.push((storage, loc));
                 }
                 Some(Word::Inline) => {
-                    specs.inline = true;
-                    self.bump();
+                    specs.inline = Some(self.bump());
                 }
                 Some(Word::Noreturn) => {
-                    specs.noreturn = true;
-                    self.bump();
+                    specs.noreturn = Some(self.bump());
                 }
                 Some(Word::Kernel) => specs.kernel = Some(self.bump()),
                 Some(Word::Extension) => drop(self.bump()),
@@ -347,7 +350,8 @@ impl Parser<'_> {
                 members.push(Member::StaticAssert(assert));
                 continue;
             }
-            if !self.at_declaration() {
+            let is_attribute = matches!(self.word(), sym::ATTRIBUTE | sym::ATTRIBUTE_GNU);
+            if !is_attribute && !self.at_declaration() {
                 self.error_expected("a member's type");
                 self.skip_to(&[TokenKind::Semi]);
                 if self.eat(TokenKind::Semi).is_none() && !self.is(TokenKind::RBrace) {
@@ -419,14 +423,27 @@ impl Parser<'_> {
 
     fn enumerators(&mut self) -> Vec<Enumerator> {
         let mut all = Vec::new();
-        while let Some((name, loc)) = self.tag() {
+        while !matches!(self.kind(), TokenKind::RBrace | TokenKind::Eof) {
+            let Some((name, loc)) = self.tag() else {
+                self.error_expected("identifier");
+                self.skip_to(&[TokenKind::Comma, TokenKind::RBrace, TokenKind::Semi]);
+                if self.eat(TokenKind::Comma).is_none() {
+                    break;
+                }
+                continue;
+            };
             let _ = self.attributes();
             let value = self.eat(TokenKind::Eq).map(|_| self.conditional_expr());
             self.names.declare(name, Meaning::Value);
             all.push(Enumerator { name, loc, value });
-            if self.eat(TokenKind::Comma).is_none() {
+            if self.eat(TokenKind::Comma).is_some() {
+                continue;
+            }
+            if self.word() == sym::EMPTY {
                 break;
             }
+            let loc = self.loc();
+            self.diags.error(loc, "missing ',' between enumerators");
         }
         all
     }

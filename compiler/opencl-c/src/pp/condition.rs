@@ -43,7 +43,7 @@ impl Preprocessor<'_> {
             error: None,
             nesting: 0,
         };
-        let value = evaluator.conditional(true);
+        let value = evaluator.comma(true);
         let rest = tokens.get(evaluator.at).map(|tok| tok.token);
         if let Some((token, message)) = evaluator.error {
             self.diags.error(token.unwrap_or(word), message);
@@ -148,6 +148,16 @@ impl Evaluator<'_, '_, '_> {
         Value::of(false)
     }
 
+    /// Expressions separated by commas: the last counts.
+    fn comma(&mut self, used: bool) -> Value {
+        let mut value = self.conditional(used);
+        while self.kind() == TokenKind::Comma {
+            self.at += 1;
+            value = self.conditional(used);
+        }
+        value
+    }
+
     /// `used`: whether the value counts, so that a division by zero is an error.
     fn conditional(&mut self, used: bool) -> Value {
         self.nesting += 1;
@@ -161,7 +171,7 @@ impl Evaluator<'_, '_, '_> {
         }
         self.at += 1;
         let holds = condition.bits != 0;
-        let then = self.conditional(used && holds);
+        let then = self.comma(used && holds);
         if self.kind() != TokenKind::Colon {
             return self.fail("expected ':' in preprocessor expression");
         }
@@ -220,7 +230,7 @@ impl Evaluator<'_, '_, '_> {
             }
             TokenKind::Bang => Value::of(self.unary(used).bits == 0),
             TokenKind::LParen => {
-                let value = self.conditional(used);
+                let value = self.comma(used);
                 if self.kind() != TokenKind::RParen {
                     return self.fail("expected ')' in preprocessor expression");
                 }

@@ -3,6 +3,7 @@
 use super::expand::Outcome;
 use super::{Pragmas, Preprocessor, Tok};
 use crate::lex::Lexer;
+use crate::parse::string_text;
 use crate::symbol::{Symbol, sym};
 use crate::token::{ExpansionId, Pragma, RoundingMode, Token, TokenKind, Unroll};
 
@@ -21,15 +22,19 @@ impl Preprocessor<'_> {
     fn pragma_token(&mut self, tokens: &[Tok], at: Token) -> Option<Tok> {
         let words = self.words(&tokens[..tokens.len().min(2)]);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        // Numbers and options of these may be macros.
+        // Numbers, options and texts of these may be macros.
         let expands = matches!(
             words[..],
-            ["unroll" | "pack", ..] | ["GCC", "unroll"] | ["clang", "loop"]
+            ["unroll" | "pack" | "message", ..]
+                | ["GCC", "unroll" | "error" | "warning"]
+                | ["clang", "loop"]
         );
         let expanded;
         let tokens = if expands {
-            let mut list = vec![tokens[0]];
-            list.append(&mut self.expand_all(&tokens[1..]));
+            // `GCC error` is no macro, whatever is called so.
+            let kept = if words[0] == "GCC" { 2 } else { 1 };
+            let mut list = tokens[..kept].to_vec();
+            list.append(&mut self.expand_all(&tokens[kept..]));
             expanded = list;
             &expanded
         } else {
@@ -159,20 +164,17 @@ impl Preprocessor<'_> {
                 self.macro_pragma(operation, name);
                 None
             }
-            ["message", rest @ ..] => {
-                let text = rest.concat();
-                let text = text.trim_matches(['(', ')', '"']).to_owned();
-                self.diags.warning("#pragma-messages", at, text);
+            ["message", rest @ ..] | ["GCC", "warning", rest @ ..] => {
+                match message(rest) {
+                    Some(text) => drop(self.diags.warning("#pragma-messages", at, text)),
+                    None => self.ignored(at, "pragma message requires parenthesized string"),
+                }
                 None
             }
-            ["GCC", "error", text] => {
-                let text = text.trim_matches('"').to_owned();
+            ["GCC", "error", rest @ ..] => {
+                let text = message(rest);
+                let text = text.unwrap_or("pragma error requires parenthesized string".to_owned());
                 self.diags.error(at, text);
-                None
-            }
-            ["GCC", "warning", text] => {
-                let text = text.trim_matches('"').to_owned();
-                self.diags.warning("#pragma-messages", at, text);
                 None
             }
             [
@@ -331,4 +333,16 @@ impl Preprocessor<'_> {
         self.pack = align;
         Some(Pragma::Pack(align))
     }
+}
+
+/// The string literals of a pragma, with or without parentheses around all of them.
+fn message(words: &[&str]) -> Option<String> {
+    let strings = match words {
+        ["(", strings @ .., ")"] => strings,
+        strings => strings,
+    };
+    if strings.is_empty() || !strings.iter().all(|word| word.ends_with('"')) {
+        return None;
+    }
+    Some(strings.iter().copied().map(string_text).collect())
 }

@@ -34,6 +34,12 @@ impl Sema<'_> {
                         }
                         _ => "read-only variable is not assignable".to_owned(),
                     }
+                } else if self.is_disabled_half(operand.ty.ty) {
+                    format!(
+                        "assigning directly to pointer to type {} requires cl_khr_fp16. Use \
+                         vector data store builtin functions instead",
+                        self.quote(operand.ty)
+                    )
                 } else if matches!(self.types.get(operand.ty.ty), Type::Array { .. }) {
                     format!("array type {} is not assignable", self.quote(operand.ty))
                 } else if let Place::Lanes { lanes, .. } = operand.place
@@ -58,7 +64,10 @@ impl Sema<'_> {
     ) -> Operand {
         let target = self.expr(left);
         let source = self.expr(right);
-        if matches!(self.types.get(target.ty.ty), Type::Block(_)) {
+        if matches!(
+            self.types.get(target.ty.ty),
+            Type::Block(_) | Type::Image { .. } | Type::Pipe { .. } | Type::Sampler
+        ) {
             return self.invalid_operands(target.ty, source.ty, span);
         }
         if self.is_atomic(target) || self.is_atomic(source) {

@@ -207,7 +207,7 @@ impl Sema<'_> {
         let (mut end, mut align) = (0u64, 1u64);
         let mut fields = Vec::new();
         for capture in captures {
-            let (size, natural) = self.types.layout(capture.ty.ty).unwrap_or((0, 1));
+            let (size, natural) = self.types.layout_of(capture.ty).unwrap_or((0, 1));
             let offset = end.next_multiple_of(natural);
             align = align.max(natural);
             end = offset.saturating_add(size);
@@ -297,7 +297,7 @@ impl Sema<'_> {
         );
         let pointer = self.types.pointer(ty.ty.into(), Space::Generic);
         let address = self.add(ExprKind::FieldAddr(literal, index as u32), pointer, loc);
-        let align = self.types.layout(ty.ty).map_or(1, |(_, align)| align);
+        let align = self.types.layout_of(ty).map_or(1, |(_, align)| align);
         Operand {
             place: Place::Object(address, align),
             ty,

@@ -151,9 +151,23 @@ impl Sema<'_> {
         }
         let mut cost = 0;
         for (&param, operand) in ty.params.iter().zip(operands) {
-            cost += self.distance(operand.ty.ty, param)?;
+            let is_null = match operand.place {
+                Place::Value(id) => self.is_null_constant(id),
+                _ => false,
+            };
+            cost += match self.distance(operand.ty.ty, param) {
+                None if is_null && self.takes_null(param) => 100,
+                distance => distance?,
+            };
         }
         Some(cost)
+    }
+
+    fn takes_null(&self, ty: TypeId) -> bool {
+        matches!(
+            self.types.get(ty),
+            Type::Pointer { .. } | Type::Event | Type::ClkEvent | Type::Queue | Type::ReserveId
+        )
     }
 
     fn distance(&self, from: TypeId, to: TypeId) -> Option<u32> {

@@ -139,15 +139,13 @@ impl Sema<'_> {
 
     /// What is at the address of an immutable variable.
     fn eval_load(&self, pointer: ExprId) -> Option<Constant> {
-        let global = match self.kind_of(pointer) {
-            ExprKind::Global(global) => &self.module.globals[global.0 as usize],
-            _ => return None,
+        let &ExprKind::Global(id) = self.kind_of(pointer) else {
+            return None;
         };
-        let is_scalar = matches!(
-            self.types.get(global.ty),
-            Type::Scalar(_) | Type::Vector(..) | Type::Enum(_) | Type::Sampler
-        );
-        if !global.is_const || !is_scalar {
+        let global = &self.module.globals[id.0 as usize];
+        // GNU: a compound literal in an initialiser is its value.
+        let is_literal = self.is_static_initialiser && self.literals.contains(&id);
+        if !global.is_const && !is_literal {
             return None;
         }
         global.init.clone()

@@ -37,6 +37,17 @@ impl Sema<'_> {
                 Type::Array { element, .. } => self.decay(address, element, loc),
                 Type::Atomic(inner) => self.atomic_load(address, inner, loc),
                 _ if self.is_error(operand.ty.ty) => self.error_value(loc),
+                _ if self.is_disabled_half(operand.ty.ty) => {
+                    let name = self.quote(operand.ty);
+                    self.diags.error(
+                        operand.span,
+                        format!(
+                            "loading directly from pointer to type {name} requires cl_khr_fp16. \
+                             Use vector data load builtin functions instead"
+                        ),
+                    );
+                    self.error_value(loc)
+                }
                 _ => self.load(address, operand.ty, align, loc),
             },
             Place::Lanes {
@@ -56,6 +67,15 @@ impl Sema<'_> {
                 self.add(ExprKind::Shuffle(whole, None, picked), operand.ty.ty, loc)
             }
         }
+    }
+
+    /// Without the extension, `half` is a type that pointers point to and nothing else. OpenCL C
+    /// Specification, "The `half` Data Type".
+    pub(super) fn is_disabled_half(&self, mut ty: TypeId) -> bool {
+        while let Type::Array { element, .. } = self.types.get(ty) {
+            ty = element.ty;
+        }
+        ty == Types::HALF && !self.half_enabled
     }
 
     pub(super) fn error_value(&mut self, loc: Loc) -> ExprId {
@@ -249,8 +269,12 @@ impl Sema<'_> {
                 matches!(self.arithmetic_of(id), Some((s, 1)) if s.is_integer())
             }
             ExprKind::Constant(Constant::Zero | Constant::Pointer(0)) => {
-                matches!(self.types.get(self.type_of(id)), Type::Pointer { pointee, .. }
- if pointee.ty == Types::VOID)
+                // That of a named address space is a pointer like any other.
+                matches!(
+                    self.types.get(self.type_of(id)),
+                    Type::Pointer { pointee, space: Space::Generic | Space::Private }
+                        if pointee.ty == Types::VOID
+                )
             }
             _ => false,
         }
@@ -384,6 +408,14 @@ impl Sema<'_> {
                         .error(span, format!("{text} changes address space of pointer"));
                     return Some(self.add(ExprKind::Undefined, to, loc));
                 }
+                if self.nested_spaces_differ(source.ty, target.ty) {
+                    let text = self.goal_text(from, to, goal);
+                    self.diags.error(
+                        span,
+                        format!("{text} changes address space of nested pointer"),
+                    );
+                    return Some(self.add(ExprKind::Undefined, to, loc));
+                }
                 let is_void = source.ty == Types::VOID || target.ty == Types::VOID;
                 if !is_void && !self.compatible_pointees(source.ty, target.ty) {
                     let text = self.goal_text(from, to, goal);
@@ -429,6 +461,27 @@ impl Sema<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether two pointees are pointers, on to pointers, that differ in an address space.
+    fn nested_spaces_differ(&self, mut a: TypeId, mut b: TypeId) -> bool {
+        while let (
+            &Type::Pointer {
+                pointee: p,
+                space: s,
+            },
+            &Type::Pointer {
+                pointee: q,
+                space: t,
+            },
+        ) = (self.types.get(a), self.types.get(b))
+        {
+            if s != t {
+                return true;
+            }
+            (a, b) = (p.ty, q.ty);
+        }
+        false
     }
 
     /// The same but for qualifiers and the sign of `char`s, which clang lets pass with a warning of
@@ -512,6 +565,14 @@ impl Sema<'_> {
 
     fn opaque(&mut self, value: ExprId, to: TypeId, loc: Loc) -> ExprId {
         if to == Types::SAMPLER {
+            if matches!(self.arithmetic_of(value), Some((scalar, _)) if scalar.bits() > 32) {
+                let from = self.quote(self.type_of(value));
+                self.diags.error(
+                    loc,
+                    format!("sampler_t initialization requires 32-bit integer, not {from}"),
+                );
+                return self.add(ExprKind::Undefined, to, loc);
+            }
             return match self.eval_integer(value) {
                 Some(bits) => {
                     let constant = ExprKind::Constant(Constant::Sampler(bits as u32));
@@ -585,6 +646,12 @@ impl Sema<'_> {
         }
         if self.is_error(from) || self.is_error(to) {
             return self.add(ExprKind::Undefined, to, loc);
+        }
+        if self.is_disabled_half(to) {
+            let name = self.quote(to);
+            self.diags
+                .error(span, format!("casting to type {name} is not allowed"));
+            return self.error_value(loc);
         }
         match (self.types.as_arithmetic(from), self.types.as_arithmetic(to)) {
             (Some((_, 1)), Some((target, 1))) => {

@@ -1,14 +1,17 @@
 //! Declarations of variables and `typedef`s, in and outside functions.
 
 use super::Sema;
+use super::attributes::Subject;
 use super::convert::Goal;
+use super::kernel::is_address_sized_name;
 use super::scope::Meaning;
 use crate::ast::{self, DeclId, SpecId, Storage, TypeSpec};
-use crate::hir::{ExprKind, Global, Linkage, Stmt, StmtKind};
+use crate::hir::{ExprKind, Stmt, StmtKind};
 use crate::options::Std;
-use crate::symbol::{Symbol, sym};
+use crate::parse::is_language_type;
+use crate::symbol::Symbol;
 use crate::token::Loc;
-use crate::types::{QualType, Scalar, Space, Type, TypeId, Types};
+use crate::types::{FunctionType, QualType, Space, Type, Types};
 
 impl Sema<'_> {
     /// Declarations that share specifiers. In a function, `into` gets what is to be done when they
@@ -21,6 +24,7 @@ impl Sema<'_> {
     ) {
         let ast = self.ast;
         let base = self.base(specs);
+        self.check_storage(specs);
         if decls.is_empty() {
             let spec = &ast[specs];
             if !matches!(spec.ty, TypeSpec::Record(_) | TypeSpec::Enum(_)) {
@@ -45,12 +49,22 @@ impl Sema<'_> {
                     .any(|&(storage, _)| storage == wanted)
             };
             if is(Storage::Typedef) {
-                ty.ty = self.ext_vector_type(ty.ty, &declaration.declarator.attributes);
-                ty.ty = self.ext_vector_type(ty.ty, &ast[specs].attributes);
+                let aligned = (&ast[specs].attributes, &declaration.declarator.attributes);
+                let ty = self.aligned_type(ty, aligned.0, aligned.1);
                 self.declare_typedef(name, ty, space, loc);
+                let is_plain = declaration.declarator.chunks.is_empty();
+                if is_address_sized_name(self.interner.text(name))
+                    || is_plain && self.is_address_sized(specs)
+                {
+                    self.address_sized_typedefs.insert(loc);
+                }
                 continue;
             }
             if let Type::Function(function) = self.types.get(ty.ty).clone() {
+                if function.variadic {
+                    self.check_printf_prototype(name, &function, loc);
+                    continue;
+                }
                 self.declare_function(specs, &declaration.declarator, function);
                 continue;
             }
@@ -78,32 +92,20 @@ impl Sema<'_> {
         }
     }
 
-    /// What clang's `ext_vector_type(N)` makes of the element's type.
-    fn ext_vector_type(&mut self, element: TypeId, attributes: &[ast::Attribute]) -> TypeId {
-        let is_it = |attribute: &&ast::Attribute| attribute.name == sym::EXT_VECTOR_TYPE;
-        let Some(attribute) = attributes.iter().find(is_it) else {
-            return element;
+    /// `printf` may be declared as what it is, which then is the built-in function all the same.
+    fn check_printf_prototype(&mut self, name: Symbol, function: &FunctionType, loc: Loc) {
+        if self.interner.text(name) != "printf" {
+            return;
+        }
+        let takes_format = match function.params.as_slice() {
+            &[format] => matches!(
+                self.types.get(format),
+                Type::Pointer { pointee, space: Space::Constant } if pointee.ty == Types::CHAR
+            ),
+            _ => false,
         };
-        let lanes = match attribute.args.as_slice() {
-            &[ast::AttributeArg::Expr(lanes)] => self.integer_constant(lanes),
-            _ => None,
-        };
-        match (self.types.get(element), lanes) {
-            (&Type::Scalar(scalar), Some(lanes @ (2 | 3 | 4 | 8 | 16))) => {
-                self.types.vector(scalar, lanes as u8)
-            }
-            (Type::Error, _) => Types::ERROR,
-            (Type::Scalar(_), _) => {
-                let message = "vectors have 2, 3, 4, 8 or 16 components";
-                self.diags.error(attribute.span, message);
-                Types::ERROR
-            }
-            _ => {
-                let element = self.quote(element);
-                let message = format!("invalid vector element type {element}");
-                self.diags.error(attribute.span, message);
-                Types::ERROR
-            }
+        if function.result.ty != Types::INT || !takes_format {
+            self.diags.error(loc, "conflicting types for 'printf'");
         }
     }
 
@@ -124,6 +126,8 @@ impl Sema<'_> {
                     .error(loc, message)
                     .note(before.loc, "previous definition is here");
             }
+        } else if self.scopes.depth() == 0 {
+            self.check_language_type(name, ty, loc);
         }
         match *self.types.get(ty.ty) {
             Type::Record(id) => {
@@ -137,6 +141,24 @@ impl Sema<'_> {
             _ => {}
         }
         self.scopes.declare(name, Meaning::Typedef(ty, space), loc);
+    }
+
+    /// The language's own types are declared outside of everything: another of the name is a
+    /// redefinition.
+    fn check_language_type(&mut self, name: Symbol, ty: QualType, loc: Loc) {
+        let text = self.text(name);
+        if !is_language_type(&text, self.options.std) || self.is_error(ty.ty) {
+            return;
+        }
+        if let Some(own) = self.builtin_type(&text, None)
+            && own != ty.ty
+        {
+            let (new, old) = (self.quote(ty), self.quote(own));
+            self.diags.error(
+                loc,
+                format!("typedef redefinition with different types ({new} vs {old})"),
+            );
+        }
     }
 
     fn variable(
@@ -153,8 +175,10 @@ impl Sema<'_> {
         let is = |wanted| specs.storage.iter().any(|&(storage, _)| storage == wanted);
         let is_extern = is(Storage::Extern);
         let in_function = into.is_some();
-        let text = self.text(name);
-        let ty = self.check_variable(ty, &text, loc);
+        self.check_no_function(declaration.specs);
+        self.check_attributes(&specs.attributes, Subject::Variable);
+        self.check_attributes(&declaration.declarator.attributes, Subject::Variable);
+        let ty = self.check_variable(ty, is_extern, loc);
         if let Type::Block(_) = self.types.get(ty.ty) {
             self.check_block_variable(is_extern, declaration.init.is_some(), loc);
         }
@@ -169,7 +193,7 @@ impl Sema<'_> {
             }
             Some(space) => space,
             None if !in_function || is(Storage::Static) || is_extern => {
-                if ty.ty == Types::SAMPLER {
+                if ty.ty == Types::SAMPLER && ty.quals.is_const {
                     Space::Constant
                 } else {
                     Space::Global
@@ -188,11 +212,21 @@ impl Sema<'_> {
             .aligned(&declaration.declarator.attributes)
             .max(self.aligned(&specs.attributes))
             .max(self.alignas(specs));
+        if in_function && is(Storage::Static) && self.options.std < Std::C20 {
+            self.diags
+                .error(loc, "variables in function scope cannot be declared static");
+        }
         if in_function && space == Space::Private {
-            if is(Storage::Static) || is_extern {
+            if is(Storage::Static) {
                 self.diags.error(
                     loc,
                     "static local variable must reside in global or constant address space",
+                );
+            }
+            if is_extern {
+                self.diags.error(
+                    loc,
+                    "extern variable must reside in global or constant address space",
                 );
             }
             let into = into.expect("in a function");
@@ -224,18 +258,17 @@ impl Sema<'_> {
         align
     }
 
-    fn check_variable(&mut self, ty: QualType, name: &str, loc: Loc) -> QualType {
+    fn check_variable(&mut self, ty: QualType, is_extern: bool, loc: Loc) -> QualType {
         let quoted = self.quote(ty);
         let message = match self.types.get(ty.ty) {
             Type::Void => format!("variable has incomplete type {quoted}"),
-            Type::Record(_) if self.types.layout(ty.ty).is_none() => {
+            Type::Record(_) if self.types.layout(ty.ty).is_none() && !is_extern => {
                 format!("variable has incomplete type {quoted}")
             }
-            Type::Scalar(Scalar::Half) | Type::Vector(Scalar::Half, _) if !self.has_fp16 => {
-                "declaring variable of type 'half' is not allowed".to_owned()
+            _ if self.is_disabled_half(ty.ty) => {
+                format!("declaring variable of type {quoted} is not allowed")
             }
             Type::Image { .. } | Type::Pipe { .. } => {
-                let _ = name;
                 format!("type {quoted} can only be used as a function parameter in OpenCL")
             }
             _ => return ty,
@@ -264,7 +297,7 @@ impl Sema<'_> {
             );
             ty = Types::ERROR.into();
         }
-        let natural = self.types.layout(ty.ty).map_or(1, |(_, align)| align);
+        let natural = self.types.layout_of(ty).map_or(1, |(_, align)| align);
         let align = natural.max(align.unwrap_or(1));
         let id = self.new_local(name, ty, align, loc);
         self.check_redefinition(name, loc);
@@ -281,7 +314,7 @@ impl Sema<'_> {
         self.initialise(address, ty, align, init, into);
     }
 
-    fn check_redefinition(&mut self, name: Symbol, loc: Loc) {
+    pub(super) fn check_redefinition(&mut self, name: Symbol, loc: Loc) {
         if let Some(before) = self.scopes.lookup_here(name)
             && !matches!(before.meaning, Meaning::Error)
         {
@@ -292,156 +325,26 @@ impl Sema<'_> {
         }
     }
 
-    /// A variable of static storage, in any address space but private.
-    fn static_variable(
-        &mut self,
-        declaration: &ast::Declaration,
-        (name, loc): (Symbol, Loc),
-        mut ty: QualType,
-        (space, align): (Space, Option<u64>),
-        (is_extern, is_static): (bool, bool),
-        in_function: bool,
-    ) {
-        self.check_space(
-            ty,
-            space,
-            in_function,
-            is_extern,
-            declaration.init.is_some(),
-            loc,
-        );
-        if let Some(init) = declaration.init {
-            ty.ty = self.complete_array(ty.ty, init);
-        }
-        let natural = match *self.types.get(ty.ty) {
-            Type::Array { element, len: None } => {
-                if !is_extern {
-                    self.diags.error(
-                        loc,
-                        "definition of variable with array type needs an explicit size or an \
-                         initializer",
-                    );
-                }
-                self.types.layout(element.ty).map_or(1, |(_, align)| align)
-            }
-            _ => self.types.layout(ty.ty).map_or(1, |(_, align)| align),
-        };
-        let linkage = if is_extern && declaration.init.is_none() {
-            Linkage::Import
-        } else if is_static || in_function || space == Space::Local {
-            Linkage::Internal
-        } else {
-            Linkage::Export
-        };
-        let previous = match self.scopes.lookup_here(name).map(|entry| entry.meaning) {
-            Some(Meaning::Global(id)) if !in_function => Some(id),
-            _ => None,
-        };
-        if previous.is_none() {
-            self.check_redefinition(name, loc);
-        }
-        let global = Global {
-            name,
-            ty: ty.ty,
-            space,
-            is_const: ty.quals.is_const || space == Space::Constant,
-            is_volatile: ty.quals.is_volatile,
-            align: natural.max(align.unwrap_or(1)),
-            init: None,
-            linkage,
-            loc,
-        };
-        let id = match previous {
-            Some(id) => {
-                self.merge_global(id, global, declaration.init.is_some());
-                id
-            }
-            None => self.add_global(global, ty),
-        };
-        self.scopes.declare(name, Meaning::Global(id), loc);
-        if let Some(init) = declaration.init {
-            if space == Space::Local {
-                self.diags
-                    .error(loc, "'__local' variable cannot have an initializer");
-                return;
-            }
-            let value = self.constant_initialiser(ty.ty, init);
-            self.module.globals[id.0 as usize].init = value;
-        }
-    }
-
-    /// A variable declared again: the definition counts.
-    fn merge_global(&mut self, id: crate::hir::GlobalId, new: Global, has_init: bool) {
-        let old = &mut self.module.globals[id.0 as usize];
-        if old.space != new.space || !compatible_arrays(&self.types, old.ty, new.ty) {
-            let (text, before, at) = (self.interner.text(new.name).to_owned(), old.loc, new.loc);
-            self.diags
-                .error(
-                    at,
-                    format!("redefinition of '{text}' with a different type"),
-                )
-                .note(before, "previous definition is here");
-            return;
-        }
-        if has_init && old.init.is_some() {
-            let (text, before, at) = (self.interner.text(new.name).to_owned(), old.loc, new.loc);
-            self.diags
-                .error(at, format!("redefinition of '{text}'"))
-                .note(before, "previous definition is here");
-            return;
-        }
-        if new.linkage != Linkage::Import {
-            let init = old.init.take();
-            self.global_types[id.0 as usize].ty = new.ty;
-            *old = Global { init, ..new };
-        }
-    }
-
-    fn check_space(
-        &mut self,
-        ty: QualType,
-        space: Space,
-        in_function: bool,
-        is_extern: bool,
-        has_init: bool,
-        loc: Loc,
-    ) {
-        if self.is_error(ty.ty) {
-            return;
-        }
-        let message = match space {
-            Space::Constant if !has_init && !is_extern => {
-                "variable in constant address space must be initialized"
-            }
-            Space::Local if !in_function => {
-                "program scope variable must reside in global or constant address space"
-            }
-            Space::Private => {
-                "program scope variable must reside in global or constant address space"
-            }
-            Space::Local if !self.body.is_kernel => {
-                "non-kernel function variable cannot be declared in local address space"
-            }
-            Space::Local if self.scopes.depth() > self.body.base + 2 => {
-                "variables in the local address space can only be declared in the outermost \
-                 scope of a kernel function"
-            }
-            Space::Global if !self.has_program_scope() => {
-                if in_function {
-                    "static local variable must reside in constant address space"
-                } else {
-                    "program scope variable must reside in constant address space"
-                }
-            }
-            _ => return,
-        };
-        self.diags.error(loc, message);
-    }
-
-    fn has_program_scope(&self) -> bool {
-        match self.options.std {
-            Std::C20 => true,
-            std => std >= Std::C30 && self.device.has("__opencl_c_program_scope_global_variables"),
+    /// OpenCL C Specification, "Storage-Class Specifiers".
+    pub(super) fn check_storage(&mut self, specs: SpecId) {
+        let ast = self.ast;
+        let version = self.options.std.number();
+        for &(storage, loc) in &ast[specs].storage {
+            let name = match storage {
+                Storage::Auto => "auto",
+                Storage::Register => "register",
+                Storage::Extern if self.options.std < Std::C12 => "extern",
+                Storage::Static if self.options.std < Std::C12 => "static",
+                _ => continue,
+            };
+            self.diags.error(
+                loc,
+                format!(
+                    "OpenCL C version {}.{} does not support the '{name}' storage class specifier",
+                    version / 100,
+                    version / 10 % 10
+                ),
+            );
         }
     }
 
@@ -483,18 +386,5 @@ impl Sema<'_> {
             return;
         }
         self.initialise_aggregate(address, ty, align, init, into);
-    }
-}
-
-fn compatible_arrays(
-    types: &crate::types::Types,
-    a: crate::types::TypeId,
-    b: crate::types::TypeId,
-) -> bool {
-    match (types.get(a), types.get(b)) {
-        (Type::Array { element: x, len: m }, Type::Array { element: y, len: n }) => {
-            x.ty == y.ty && (m == n || m.is_none() || n.is_none())
-        }
-        _ => a == b,
     }
 }

@@ -85,21 +85,18 @@ impl Sema<'_> {
                 let ty = self.type_name(*name).0;
                 self.size_of(ty, false, span)
             }
-            ast::ExprKind::AlignofExpr(inner) => {
-                let ty = self.unevaluated(*inner).ty;
-                self.size_of(ty, true, span)
-            }
+            ast::ExprKind::AlignofExpr(inner) => self.alignment_of(*inner, span),
             ast::ExprKind::AlignofType(name) => {
                 let ty = self.type_name(*name).0;
                 self.size_of(ty, true, span)
             }
             ast::ExprKind::VecStepExpr(inner) => {
                 let ty = self.unevaluated(*inner).ty;
-                self.vec_step(ty, loc)
+                self.vec_step(ty, span)
             }
             ast::ExprKind::VecStepType(name) => {
                 let ty = self.type_name(*name).0;
-                self.vec_step(ty, loc)
+                self.vec_step(ty, span)
             }
             ast::ExprKind::Statement(body) => return self.statement_expr(*body, span),
             ast::ExprKind::Generic(selection) => {
@@ -131,7 +128,8 @@ impl Sema<'_> {
             }
             ast::ExprKind::TypesCompatible(a, b) => {
                 let (a, b) = (self.type_name(*a).0, self.type_name(*b).0);
-                self.int_constant((a.ty == b.ty).into(), Types::INT, loc)
+                let same = self.compatible_pointees(a.ty, b.ty);
+                self.int_constant(same.into(), Types::INT, loc)
             }
             ast::ExprKind::ChooseExpr(condition, then, otherwise) => {
                 return match self.integer_constant(*condition) {
@@ -256,7 +254,7 @@ impl Sema<'_> {
                 let (bits, ty) = match suffix {
                     FloatSuffix::F => (u64::from(single.to_bits()), Types::FLOAT),
                     FloatSuffix::H => {
-                        if !self.has_fp16 {
+                        if !self.half_enabled {
                             self.diags
                                 .error(span, "half precision constant requires cl_khr_fp16");
                         }
@@ -336,7 +334,11 @@ impl Sema<'_> {
     pub(super) fn effects_of(&mut self, operand: Operand) -> ExprId {
         match operand.place {
             Place::Value(id) => id,
-            Place::Object(address, _) if !operand.ty.quals.is_volatile => address,
+            Place::Object(address, _)
+                if !operand.ty.quals.is_volatile && !self.is_disabled_half(operand.ty.ty) =>
+            {
+                address
+            }
             _ if self.is_error(operand.ty.ty) => self.error_value(operand.span.first),
             _ => self.rvalue(operand),
         }
@@ -458,33 +460,64 @@ impl Sema<'_> {
         if self.is_error(ty.ty) {
             return self.error_value(span.first);
         }
-        match (ty.ty, self.types.layout(ty.ty)) {
+        match (ty.ty, self.types.layout_of(ty)) {
             (_, Some((size, alignment))) => {
                 let value = if align { alignment } else { size };
                 self.int_constant(value, Types::ULONG, span.first)
             }
-            // GNU: one byte.
-            (Types::VOID, None) => self.int_constant(1, Types::ULONG, span.first),
             _ => {
                 let name = self.quote(ty);
                 let word = if align { "alignof" } else { "sizeof" };
-                self.diags.error(
-                    span,
-                    format!("invalid application of '{word}' to an incomplete type {name}"),
-                );
+                let what = match self.types.get(ty.ty) {
+                    Type::Void => "a void type".to_owned(),
+                    Type::Function(_) => "a function type".to_owned(),
+                    _ => format!("an incomplete type {name}"),
+                };
+                self.diags
+                    .error(span, format!("invalid application of '{word}' to {what}"));
                 self.error_value(span.first)
             }
         }
     }
 
-    fn vec_step(&mut self, ty: QualType, loc: Loc) -> ExprId {
-        // "For 3-component vectors, vec_step returns 4."
-        let lanes = match self.types.as_arithmetic(ty.ty) {
-            Some((_, 3)) => 4,
-            Some((_, lanes)) => lanes.into(),
-            None => 1,
+    /// GNU: of a variable as it is declared, of other objects as of their types, where these are
+    /// not packed.
+    fn alignment_of(&mut self, inner: ast::ExprId, span: Span) -> ExprId {
+        let operand = self.unevaluated(inner);
+        let Place::Object(address, align) = operand.place else {
+            return self.size_of(operand.ty, true, span);
         };
-        self.int_constant(lanes, Types::INT, loc)
+        let mut of = operand.ty;
+        if let Type::Array { element, len: None } = *self.types.get(of.ty) {
+            of = element;
+        }
+        let natural = match self.types.layout_of(of) {
+            Some((_, natural)) => natural,
+            None => return self.size_of(of, true, span),
+        };
+        let value = match self.kind_of(address) {
+            ExprKind::Local(_) | ExprKind::Global(_) => align,
+            _ => align.min(natural),
+        };
+        self.int_constant(value, Types::ULONG, span.first)
+    }
+
+    fn vec_step(&mut self, ty: QualType, span: Span) -> ExprId {
+        // "For 3-component vectors, vec_step returns 4."
+        let lanes = match (self.types.as_arithmetic(ty.ty), self.types.get(ty.ty)) {
+            (Some((_, 3)), _) => 4,
+            (Some((_, lanes)), _) => lanes.into(),
+            (None, Type::Void | Type::Error) => 1,
+            _ => {
+                let name = self.quote(ty);
+                self.diags.error(
+                    span,
+                    format!("'vec_step' requires built-in scalar or vector type, {name} invalid"),
+                );
+                1
+            }
+        };
+        self.int_constant(lanes, Types::INT, span.first)
     }
 
     fn generic(
@@ -496,18 +529,38 @@ impl Sema<'_> {
         let operand = self.unevaluated(selector);
         let value = self.rvalue(operand);
         let ty = self.type_of(value);
-        let mut default = None;
-        for (name, expr) in cases {
-            match name {
-                None => default = Some(*expr),
-                Some(name) => {
-                    if self.type_name(*name).0.ty == ty {
-                        return self.expr(*expr);
-                    }
+        let (mut chosen, mut default) = (None, None);
+        let mut seen: Vec<TypeId> = Vec::new();
+        for &(name, expr) in cases {
+            let Some(name) = name else {
+                if default.replace(expr).is_some() {
+                    self.diags
+                        .error(self.ast[expr].span, "duplicate default generic association");
                 }
+                continue;
+            };
+            let of = self.type_name(name).0.ty;
+            if seen.contains(&of) && !self.is_error(of) {
+                let quoted = self.quote(of);
+                self.diags.error(
+                    self.ast[name].span,
+                    format!(
+                        "type {quoted} in generic association compatible with previously specified \
+                         type {quoted}"
+                    ),
+                );
+            }
+            seen.push(of);
+            if of == ty {
+                chosen.get_or_insert(expr);
             }
         }
-        match default {
+        let chosen = chosen.or(default);
+        // The others are only looked at.
+        for &(_, expr) in cases.iter().filter(|&&(_, expr)| Some(expr) != chosen) {
+            self.unevaluated(expr);
+        }
+        match chosen {
             Some(expr) => self.expr(expr),
             None => {
                 let name = self.quote(ty);

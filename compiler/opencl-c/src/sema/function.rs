@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Sema;
+use super::attributes::Subject;
 use super::block::BlockBody;
 use super::scope::Meaning;
 use crate::ast::{self, Chunk, DeclId, Storage};
@@ -106,6 +107,12 @@ impl Sema<'_> {
             sema.has_attribute(&specs.attributes, wanted)
                 || sema.has_attribute(&declarator.attributes, wanted)
         };
+        let subject = match specs.kernel {
+            Some(_) => Subject::Kernel,
+            None => Subject::Function(loc),
+        };
+        self.check_attributes(&specs.attributes, subject);
+        self.check_attributes(&declarator.attributes, subject);
         let storage = |wanted| specs.storage.iter().any(|&(storage, _)| storage == wanted);
         let inline = if has(self, "always_inline") {
             Inline::Always
@@ -131,10 +138,10 @@ impl Sema<'_> {
             ty,
             overloadable: has(self, "overloadable"),
             is_static: storage(Storage::Static),
-            is_inline: specs.inline && !storage(Storage::Extern),
+            is_inline: specs.inline.is_some() && !storage(Storage::Extern),
             is_kernel: specs.kernel.is_some(),
             defined: false,
-            noreturn: specs.noreturn || has(self, "noreturn"),
+            noreturn: specs.noreturn.is_some() || has(self, "noreturn"),
             inline,
             is_pure: has(self, "pure"),
             is_const: has(self, "const"),
@@ -293,6 +300,7 @@ impl Sema<'_> {
         let declaration = &ast[decl];
         let declarator = &declaration.declarator;
         let base = self.base(declaration.specs);
+        self.check_storage(declaration.specs);
         let (ty, _) = self.declarator(base, declarator);
         let Type::Function(ty) = self.types.get(ty.ty).clone() else {
             return;
@@ -379,7 +387,7 @@ impl Sema<'_> {
                 .declarator
                 .name
                 .unwrap_or((Symbol::default(), param.declarator.span.first));
-            let align = match self.types.layout(ty.ty) {
+            let align = match self.types.layout_of(ty) {
                 Some((_, align)) => align,
                 None => {
                     let name = self.quote(ty);

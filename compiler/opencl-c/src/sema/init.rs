@@ -35,7 +35,7 @@ const MAX_ELEMENTS: u64 = 1 << 22;
 /// Ranges of more elements than this are refused.
 const MAX_RANGE: u64 = 1 << 20;
 
-impl<'a> Sema<'a> {
+impl Sema<'_> {
     /// Looks at the expressions of an initialiser whose object is wrong.
     pub(super) fn visit_initialiser(&mut self, init: InitId) {
         let ast = self.ast;
@@ -51,98 +51,6 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// The type with the length that the initialiser gives it.
-    pub(super) fn complete_array(&mut self, ty: TypeId, init: InitId) -> TypeId {
-        let Type::Array { element, len: None } = *self.types.get(ty) else {
-            return ty;
-        };
-        let ast = self.ast;
-        let len = match &ast[init].kind {
-            InitKind::Expr(expr) => match string_of(ast, *expr) {
-                Some(text) => text.len() as u64 + 1,
-                None => return ty,
-            },
-            InitKind::List(items) => match items.as_slice() {
-                [only] if self.is_char(element.ty) && self.item_string(only).is_some() => self
-                    .item_string(only)
-                    .map_or(0, |text| text.len() as u64 + 1),
-                _ => self.count_elements(element.ty, items),
-            },
-        };
-        self.types.intern(Type::Array {
-            element,
-            len: Some(len),
-        })
-    }
-
-    fn item_string(&self, item: &InitItem) -> Option<&'a [u8]> {
-        match self.ast[item.init].kind {
-            InitKind::Expr(expr) if item.designators.is_empty() => string_of(self.ast, expr),
-            _ => None,
-        }
-    }
-
-    fn is_char(&self, ty: TypeId) -> bool {
-        matches!(ty, Types::CHAR | Types::UCHAR)
-    }
-
-    fn count_elements(&mut self, element: TypeId, items: &[InitItem]) -> u64 {
-        let ast = self.ast;
-        let leaves = self.leaves(element).max(1);
-        let (mut at, mut most, mut partial) = (0u64, 0u64, 0u64);
-        for item in items {
-            if let Some(designator) = item.designators.first() {
-                partial = 0;
-                let index = match *designator {
-                    Designator::Index(index) => self.integer_constant(index),
-                    Designator::Range(_, last) => self.integer_constant(last),
-                    Designator::Field(..) => None,
-                };
-                at = index.unwrap_or(0).min(MAX_ELEMENTS);
-            }
-            let whole = match ast[item.init].kind {
-                _ if leaves == 1 || !item.designators.is_empty() => true,
-                InitKind::List(_) => true,
-                InitKind::Expr(expr) => {
-                    string_of(ast, expr).is_some() || self.unevaluated(expr).ty.ty == element
-                }
-            };
-            if whole {
-                at += 1 + u64::from(partial > 0);
-                partial = 0;
-            } else {
-                partial += 1;
-                if partial == leaves {
-                    at += 1;
-                    partial = 0;
-                }
-            }
-            most = most.max(at + u64::from(partial > 0));
-        }
-        most
-    }
-
-    /// How many scalars make up an object.
-    fn leaves(&self, ty: TypeId) -> u64 {
-        match self.types.get(ty) {
-            Type::Vector(_, lanes) => u64::from(*lanes),
-            Type::Array { element, len } => {
-                self.leaves(element.ty).saturating_mul(len.unwrap_or(0))
-            }
-            Type::Record(record) => {
-                let record = &self.types.records[record.0 as usize];
-                let fields = record.fields.iter().flatten();
-                let each = fields.map(|field| self.leaves(field.ty.ty));
-                if record.is_union {
-                    each.take(1).sum()
-                } else {
-                    each.sum()
-                }
-            }
-            _ => 1,
-        }
-    }
-
     /// The value of an initialiser of static storage; `None` for one of zeros and for what is
     /// wrong.
     pub(super) fn constant_initialiser(&mut self, ty: TypeId, init: InitId) -> Option<Constant> {
@@ -150,8 +58,11 @@ impl<'a> Sema<'a> {
             self.visit_initialiser(init);
             return None;
         }
-        let node = self.node(ty, init)?;
-        self.constant_of(ty, &node, self.ast[init].span)
+        let outer = std::mem::replace(&mut self.is_static_initialiser, true);
+        let node = self.node(ty, init);
+        let constant = node.and_then(|node| self.constant_of(ty, &node, self.ast[init].span));
+        self.is_static_initialiser = outer;
+        constant
     }
 
     fn constant_of(&mut self, ty: TypeId, node: &Node, span: Span) -> Option<Constant> {
@@ -162,7 +73,13 @@ impl<'a> Sema<'a> {
                 {
                     return None;
                 }
-                let constant = self.eval(*value);
+                // Where `local` memory is differs from work-group to work-group.
+                let constant = self.eval(*value).filter(|constant| match constant {
+                    Constant::Address { global, .. } => {
+                        self.module.globals[global.0 as usize].space != Space::Local
+                    }
+                    _ => true,
+                });
                 if constant.is_none() {
                     let loc = self.body.function[*value].loc;
                     self.diags
@@ -292,7 +209,7 @@ impl<'a> Sema<'a> {
 
     /// A whole constant at once: a value if it is small, otherwise a copy from `constant` memory.
     fn store_constant(&mut self, to: Operand, constant: Constant, loc: Loc, into: &mut Vec<Stmt>) {
-        let (size, align) = self.types.layout(to.ty.ty).unwrap_or((0, 1));
+        let (size, align) = self.types.layout_of(to.ty).unwrap_or((0, 1));
         let Place::Object(address, known) = to.place else {
             return;
         };
@@ -424,11 +341,18 @@ impl<'a> Sema<'a> {
                 Some(Node::Value(self.assignable(operand, ty, Goal::Init)))
             }
             InitKind::List(items) => match *self.types.get(ty) {
-                Type::Array { element, len } if items.len() == 1 && self.is_char(element.ty) => {
-                    match self.item_string(&items[0]) {
-                        Some(text) => Some(self.string_node(text, element.ty, len, span)),
-                        None => self.list(ty, items, span),
+                Type::Array { element, len } if !items.is_empty() && self.is_char(element.ty) => {
+                    let Some(text) = self.item_string(&items[0]) else {
+                        return self.list(ty, items, span);
+                    };
+                    if let Some(excess) = items.get(1) {
+                        self.diags.warning(
+                            "excess-initializers",
+                            ast[excess.init].span,
+                            "excess elements in char array initializer",
+                        );
                     }
+                    Some(self.string_node(text, element.ty, len, span))
                 }
                 Type::Array { .. } | Type::Record(_) => self.list(ty, items, span),
                 Type::Vector(scalar, lanes) => {
@@ -514,7 +438,7 @@ impl<'a> Sema<'a> {
     }
 
     /// How many parts an aggregate has that an initialiser fills in order.
-    fn part_count(&self, ty: TypeId) -> u64 {
+    pub(super) fn part_count(&self, ty: TypeId) -> u64 {
         match self.types.get(ty) {
             Type::Array { len, .. } => len.unwrap_or(0),
             Type::Record(record) => {
@@ -526,7 +450,7 @@ impl<'a> Sema<'a> {
         }
     }
 
-    fn part_type(&self, ty: TypeId, at: u64) -> Option<TypeId> {
+    pub(super) fn part_type(&self, ty: TypeId, at: u64) -> Option<TypeId> {
         match self.types.get(ty) {
             Type::Array { element, .. } => Some(element.ty),
             Type::Record(record) => {
@@ -722,6 +646,13 @@ impl<'a> Sema<'a> {
                 .error(span, "expression is not an integer constant expression");
             return None;
         };
+        if (value as i64) < 0 {
+            self.diags.error(
+                span,
+                format!("array designator value '{}' is negative", value as i64),
+            );
+            return None;
+        }
         if len.is_some_and(|len| value >= len) {
             self.diags.error(
                 span,
@@ -847,21 +778,26 @@ impl<'a> Sema<'a> {
                 .error(span, format!("variable has incomplete type {name}"));
             return self.error(span);
         }
-        let align = self.types.layout(ty.ty).map_or(1, |(_, align)| align);
+        let align = self.types.layout_of(ty).map_or(1, |(_, align)| align);
         if !matches!(self.types.get(ty.ty), Type::Array { .. } | Type::Record(_)) {
             return match self.node(ty.ty, init) {
                 Some(Node::Value(value)) => self.value(value, span),
                 _ => self.error(span),
             };
         }
-        if !self.in_function || space == Some(Space::Constant) {
+        if !self.in_function || self.is_static_initialiser || space == Some(Space::Constant) {
             let value = self.constant_initialiser(ty.ty, init);
             let name = self.interner.intern(".compoundliteral");
+            let own_space = match self.has_program_scope() && !ty.quals.is_const {
+                true => Space::Global,
+                false => Space::Constant,
+            };
+            let space = space.unwrap_or(own_space);
             let global = Global {
                 name,
                 ty: ty.ty,
-                space: space.unwrap_or(Space::Constant),
-                is_const: ty.quals.is_const,
+                space,
+                is_const: ty.quals.is_const || space == Space::Constant,
                 is_volatile: false,
                 align,
                 init: value,
@@ -869,6 +805,7 @@ impl<'a> Sema<'a> {
                 loc: span.first,
             };
             let id = self.add_global(global, ty);
+            self.literals.insert(id);
             return self.global_operand(id, span);
         }
         let local = self.new_local(crate::symbol::Symbol::default(), ty, align, span.first);
@@ -899,7 +836,7 @@ fn is_zero(constant: &Constant) -> bool {
 }
 
 /// The bytes of a string literal, in any number of parentheses.
-fn string_of(ast: &ast::Ast, mut expr: ast::ExprId) -> Option<&[u8]> {
+pub(super) fn string_of(ast: &ast::Ast, mut expr: ast::ExprId) -> Option<&[u8]> {
     loop {
         match &ast[expr].kind {
             ast::ExprKind::Paren(inner) => expr = *inner,

@@ -3,7 +3,8 @@
 use super::Sema;
 use crate::ast::{self, Attribute, AttributeArg, Chunk, Param, TypeSpec};
 use crate::hir::{Kernel, KernelArg};
-use crate::types::{FunctionType, QualType, Space, Type, TypeId, Types};
+use crate::options::Std;
+use crate::types::{FunctionType, QualType, Scalar, Space, Type, TypeId, Types};
 
 impl Sema<'_> {
     pub(super) fn kernel(
@@ -16,6 +17,15 @@ impl Sema<'_> {
         if ty.result.ty != Types::VOID {
             self.diags
                 .error(declarator.span, "kernel must have void return type");
+        }
+        let (name, loc) = declarator.name.unwrap_or_default();
+        if self.interner.text(name) == "main" {
+            self.diags.error(loc, "kernel cannot be called 'main'");
+        }
+        let storage = &ast[declaration.specs].storage;
+        if storage.iter().any(|&(one, _)| one == ast::Storage::Static) {
+            self.diags
+                .error(loc, "kernel functions cannot be declared static");
         }
         let mut kernel = Kernel::default();
         let specs = &ast[declaration.specs];
@@ -68,18 +78,53 @@ impl Sema<'_> {
         Some(sizes)
     }
 
+    fn hinted_type(&mut self, attribute: &Attribute) -> Option<TypeId> {
+        let name = match attribute.args.as_slice() {
+            [AttributeArg::Type(name)] => *name,
+            [AttributeArg::Expr(expr)] => {
+                let operand = self.unevaluated(*expr);
+                if !self.is_error(operand.ty.ty) {
+                    self.diags
+                        .error(attribute.span, "'vec_type_hint' attribute requires a type");
+                }
+                return None;
+            }
+            _ => {
+                self.diags.error(
+                    attribute.span,
+                    "'vec_type_hint' attribute takes one argument",
+                );
+                return None;
+            }
+        };
+        let ty = self.type_name(name).0.ty;
+        if matches!(self.types.as_arithmetic(ty), None | Some((Scalar::Bool, _)))
+            && !self.is_error(ty)
+        {
+            self.diags.error(
+                attribute.span,
+                "a non-vector or non-vectorizable scalar type is an invalid argument to attribute \
+                 'vec_type_hint'",
+            );
+            return None;
+        }
+        Some(ty)
+    }
+
     fn kernel_attribute(&mut self, attribute: &Attribute, kernel: &mut Kernel) {
         match self.text(attribute.name).as_str() {
             "reqd_work_group_size" => kernel.reqd_work_group_size = self.sizes(attribute),
             "work_group_size_hint" => kernel.work_group_size_hint = self.sizes(attribute),
-            "vec_type_hint" => {
-                if let Some(&AttributeArg::Type(name)) = attribute.args.first() {
-                    kernel.vec_type_hint = Some(self.type_name(name).0.ty);
-                }
-            }
+            "vec_type_hint" => kernel.vec_type_hint = self.hinted_type(attribute),
             "intel_reqd_sub_group_size" => {
                 if let Some(&AttributeArg::Expr(expr)) = attribute.args.first() {
                     let value = self.integer_constant(expr);
+                    if value == Some(0) {
+                        self.diags.error(
+                            attribute.span,
+                            "'intel_reqd_sub_group_size' attribute must be greater than 0",
+                        );
+                    }
                     kernel.reqd_sub_group_size = value.and_then(|value| value.try_into().ok());
                 }
             }
@@ -90,7 +135,7 @@ impl Sema<'_> {
 
     /// OpenCL C Specification, "Restrictions": what kernels' arguments cannot be.
     fn check_argument(&mut self, ty: QualType, param: &Param) {
-        let span = param.declarator.span;
+        let at = param.declarator.loc();
         let quoted = self.quote(ty);
         let message = match *self.types.get(ty.ty) {
             Type::Pointer {
@@ -99,50 +144,64 @@ impl Sema<'_> {
             } => "pointer arguments to kernel functions must reside in '__global', '__constant' \
                  or '__local' address space"
                 .to_owned(),
-            Type::Scalar(crate::types::Scalar::Bool)
+            // "Arguments to kernel functions in a program cannot be declared as a pointer to a
+            // pointer(s)", before OpenCL C 2.0.
+            Type::Pointer { pointee, .. }
+                if self.options.std < Std::C20
+                    && matches!(self.types.get(pointee.ty), Type::Pointer { .. }) =>
+            {
+                "kernel parameter cannot be declared as a pointer to a pointer".to_owned()
+            }
+            Type::Scalar(Scalar::Bool)
             | Type::Event
             | Type::Block(_)
             | Type::ReserveId
             | Type::Array { .. } => {
                 format!("{quoted} cannot be used as the type of a kernel parameter")
             }
-            Type::Scalar(crate::types::Scalar::Half) if !self.has_fp16 => {
-                format!("{quoted} cannot be used as the type of a kernel parameter")
-            }
             // Their sizes on the host may be others.
-            Type::Scalar(_) if self.is_address_sized(param) => {
+            Type::Scalar(_) if self.is_address_sized(param.specs) => {
                 format!("{quoted} cannot be used as the type of a kernel parameter")
             }
-            Type::Record(_) if self.has_pointer(ty.ty) => {
-                format!("struct kernel parameters may not contain pointers ({quoted})")
-            }
+            Type::Record(_) => match self.unfit_member(ty.ty) {
+                Some(true) => {
+                    format!("struct kernel parameters may not contain pointers ({quoted})")
+                }
+                Some(false) => {
+                    format!("{quoted} cannot be used as the type of a kernel parameter")
+                }
+                None => return,
+            },
             _ => return,
         };
-        self.diags.error(span, message);
+        self.diags.error(at, message);
     }
 
     /// `size_t` and its kin, by the name that stands there.
-    fn is_address_sized(&self, param: &Param) -> bool {
-        let TypeSpec::Named(name, _) = self.ast[param.specs].ty else {
+    pub(super) fn is_address_sized(&self, specs: ast::SpecId) -> bool {
+        let TypeSpec::Named(name, _) = self.ast[specs].ty else {
             return false;
         };
-        self.scopes.lookup(name).is_none()
-            && matches!(
-                self.interner.text(name),
-                "size_t" | "ptrdiff_t" | "intptr_t" | "uintptr_t"
-            )
+        match self.scopes.lookup(name) {
+            Some(entry) => self.address_sized_typedefs.contains(&entry.loc),
+            None => is_address_sized_name(self.interner.text(name)),
+        }
     }
 
-    fn has_pointer(&self, ty: TypeId) -> bool {
+    /// Whether a type holds what the host cannot make: a pointer or an image (`Some(true)`), or a
+    /// `bool` or a `size_t`, whose sizes there may be others.
+    fn unfit_member(&self, ty: TypeId) -> Option<bool> {
         match self.types.get(ty) {
-            Type::Pointer { .. } => true,
-            Type::Array { element, .. } => self.has_pointer(element.ty),
+            Type::Pointer { .. } | Type::Image { .. } => Some(true),
+            Type::Scalar(Scalar::Bool) => Some(false),
+            Type::Array { element, .. } => self.unfit_member(element.ty),
+            Type::Record(record) if self.address_sized_records.contains(record) => Some(false),
             Type::Record(record) => self.types.records[record.0 as usize]
                 .fields
                 .iter()
                 .flatten()
-                .any(|field| self.has_pointer(field.ty.ty)),
-            _ => false,
+                .find_map(|field| self.unfit_member(field.ty.ty)),
+            _ => None,
         }
     }
 
@@ -199,4 +258,9 @@ impl Sema<'_> {
     fn plain_name(&self, ty: TypeId) -> String {
         self.types.name(ty.into(), self.interner)
     }
+}
+
+/// Whether a type's name says that its size is an address's, which the host's may not be.
+pub(super) fn is_address_sized_name(name: &str) -> bool {
+    matches!(name, "size_t" | "ptrdiff_t" | "intptr_t" | "uintptr_t")
 }

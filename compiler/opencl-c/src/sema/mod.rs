@@ -2,11 +2,11 @@
 //! the way.
 //!
 //! - `scope.rs`: what names mean
-//! - `specs.rs`, `records.rs`: specifiers and declarators to types, layout of structures,
-//!   enumerations
-//! - `declare.rs`, `function.rs`, `kernel.rs`: variables, functions, rules and information of
-//!   kernels
-//! - `init.rs`: initialisers
+//! - `specs.rs`, `declarator.rs`, `attributes.rs`, `records.rs`: specifiers, declarators and
+//!   attributes to types, layout of structures, enumerations
+//! - `declare.rs`, `statics.rs`, `function.rs`, `kernel.rs`: variables, those of static storage,
+//!   functions, rules and information of kernels
+//! - `init.rs`, `init_length.rs`: initialisers, and the lengths that they give arrays
 //! - `expr.rs`, `ops.rs`, `assign.rs`, `member.rs`, `call.rs`, `intrinsics.rs`, `printf.rs`:
 //!   expressions
 //! - `convert.rs`: implicit and explicit conversions
@@ -21,14 +21,17 @@
 //! Open [`analyze`] first, then `expr.rs`.
 
 mod assign;
+mod attributes;
 mod block;
 mod call;
 mod consteval;
 mod convert;
+mod declarator;
 mod declare;
 mod expr;
 mod function;
 mod init;
+mod init_length;
 mod intrinsics;
 mod kernel;
 mod member;
@@ -38,22 +41,23 @@ mod printf;
 mod records;
 mod scope;
 mod specs;
+mod statics;
 mod stmt;
 #[cfg(test)]
 mod tests;
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{self, Ast};
 use crate::builtins::{Argument, Resolved};
 use crate::diag::Diagnostics;
-use crate::hir::{self, ExprId, ExprKind};
+use crate::hir::{self, ExprId, ExprKind, GlobalId};
 use crate::options::{Device, Options, Std};
 use crate::symbol::{Interner, Symbol};
 use crate::token::{Loc, Pragma, Roundings, Span, TokenStream};
-use crate::types::{QualType, Space, Type, TypeId, Types};
+use crate::types::{QualType, RecordId, Space, Type, TypeId, Types};
 use function::{Body, Prototype};
 use scope::Scopes;
 use specs::Base;
@@ -88,18 +92,24 @@ pub fn analyze(
         body: Body::new(Symbol::default(), Types::VOID.into()),
         outer: Vec::new(),
         in_function: false,
+        open_records: Vec::new(),
+        file_variables: FxHashMap::default(),
+        literals: FxHashSet::default(),
+        address_sized_typedefs: FxHashSet::default(),
+        address_sized_records: FxHashSet::default(),
+        is_static_initialiser: false,
         roundings: &tokens.roundings,
-        has_fp64: false,
-        has_fp16: false,
+        has_fp64: device.has("cl_khr_fp64") || device.has("__opencl_c_fp64"),
+        half_enabled: false,
         has_generic: false,
     };
-    sema.has_fp64 = device.has("cl_khr_fp64") || device.has("__opencl_c_fp64");
-    sema.has_fp16 = device.has("cl_khr_fp16");
+    sema.disable_extensions();
     sema.has_generic = match options.std {
         Std::C20 => true,
         std => std >= Std::C30 && device.has("__opencl_c_generic_address_space"),
     };
     sema.translation_unit();
+    sema.finish_tentative();
     sema.refuse_recursion();
     sema.module.types = sema.types;
     sema.module.roundings = tokens.roundings.clone();
@@ -140,9 +150,22 @@ struct Sema<'a> {
     /// Functions that wait for the end of a block in them, outermost first.
     outer: Vec<Body>,
     in_function: bool,
+    /// Structures whose members are being looked at.
+    open_records: Vec<RecordId>,
+    /// Variables with linkage by name, from whatever scope they are declared.
+    file_variables: FxHashMap<Symbol, GlobalId>,
+    /// Compound literals of static storage.
+    literals: FxHashSet<GlobalId>,
+    /// Where typedefs of `size_t` and its kin are declared, and structures that have members of
+    /// them: no kernel takes these as arguments.
+    address_sized_typedefs: FxHashSet<Loc>,
+    address_sized_records: FxHashSet<RecordId>,
+    /// In the initialiser of an object of static storage: what it makes lives as long.
+    is_static_initialiser: bool,
     roundings: &'a Roundings,
     has_fp64: bool,
-    has_fp16: bool,
+    /// The program may use `half`.
+    half_enabled: bool,
     has_generic: bool,
 }
 
@@ -162,9 +185,24 @@ impl Sema<'_> {
     }
 
     fn pragma(&mut self, pragma: &Pragma) {
-        if let Pragma::FpContract(Some(false)) = pragma {
-            self.module.no_contraction = true;
+        match pragma {
+            Pragma::FpContract(Some(false)) => self.module.no_contraction = true,
+            Pragma::Extension { name, enable } => match self.interner.text(*name) {
+                "all" => self.disable_extensions(),
+                "cl_khr_fp16" => self.half_enabled = *enable,
+                _ => {}
+            },
+            _ => {}
         }
+    }
+
+    /// "The initial state of the compiler is as if the directive `#pragma OPENCL EXTENSION all :
+    /// disable` was issued." Where an extension was enabled or not makes a difference for `half`
+    /// alone, as in clang: sources use what other extensions declare, and `double` in OpenCL C 1.0
+    /// and 1.1, without asking. OpenCL C Specification, "Preprocessor Directives for Optional
+    /// Extensions".
+    fn disable_extensions(&mut self) {
+        self.half_enabled = false;
     }
 
     fn static_assert(&mut self, assert: &ast::StaticAssert) {

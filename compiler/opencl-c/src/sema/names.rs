@@ -159,7 +159,7 @@ impl ImageDim {
 
 fn join(left: String, right: String) -> String {
     let word = |c: char| c.is_alphanumeric() || c == '_';
-    if left.ends_with(word) && right.starts_with(word) {
+    if left.ends_with(word) && right.starts_with(|c| word(c) || c == '*') {
         format!("{left} {right}")
     } else {
         left + &right

@@ -4,8 +4,9 @@ use super::convert::common;
 use super::{Operand, Place, Sema};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::hir::{self, Comparison, Constant, ExprId, ExprKind};
+use crate::options::Std;
 use crate::token::{Loc, Span};
-use crate::types::{QualType, Scalar, Type, TypeId, Types};
+use crate::types::{QualType, Scalar, Type, TypeId, TypeQuals, Types};
 
 impl Sema<'_> {
     pub(super) fn value(&self, id: ExprId, span: Span) -> Operand {
@@ -59,7 +60,7 @@ impl Sema<'_> {
                 let value = self.promote(value);
                 Some(self.fold_unary(hir::UnaryOp::BitNot, value, loc))
             }
-            (UnaryOp::Not, Some((scalar, lanes))) => {
+            (UnaryOp::Not, Some((scalar, lanes))) if !self.is_early_float(value) => {
                 let truth = self.truth(value, loc);
                 let ty = self.type_of(truth);
                 let not = self.negate(truth, ty, loc);
@@ -128,7 +129,7 @@ impl Sema<'_> {
         let value = self.rvalue(operand);
         match *self.types.get(self.type_of(value)) {
             Type::Pointer { pointee, .. } => {
-                let align = self.types.layout(pointee.ty).map_or(1, |(_, align)| align);
+                let align = self.types.layout_of(pointee).map_or(1, |(_, align)| align);
                 Operand {
                     place: Place::Object(value, align),
                     ty: pointee,
@@ -154,7 +155,12 @@ impl Sema<'_> {
             return self.error(span);
         }
         match operand.place {
-            Place::Object(..) if matches!(self.types.get(operand.ty.ty), Type::Block(_)) => {
+            Place::Object(..)
+                if matches!(
+                    self.types.get(operand.ty.ty),
+                    Type::Block(_) | Type::Image { .. } | Type::Pipe { .. } | Type::Sampler
+                ) =>
+            {
                 self.invalid_unary(operand.ty, span)
             }
             Place::Object(address, _) if self.is_capture(address) => {
@@ -257,6 +263,9 @@ impl Sema<'_> {
         if self.is_error(self.type_of(a)) || self.is_error(self.type_of(b)) {
             return self.error(span);
         }
+        if self.is_early_float(a) || self.is_early_float(b) {
+            return self.invalid_values(a, b, span);
+        }
         let lanes = |sema: &Self, id| sema.arithmetic_of(id).map_or(1, |(_, lanes)| lanes);
         if lanes(self, a) > 1 || lanes(self, b) > 1 {
             let Some((a, b, scalar, lanes)) = self.balance(a, b, (left.span, right.span), loc)
@@ -299,6 +308,13 @@ impl Sema<'_> {
         };
         let id = self.truth_value(truth, Types::INT, loc);
         self.value(id, span)
+    }
+
+    /// OpenCL C 1.0 and 1.1 have logical operators on integers only. OpenCL 1.1 Specification,
+    /// "Operators".
+    fn is_early_float(&self, value: ExprId) -> bool {
+        self.options.std < Std::C12
+            && matches!(self.arithmetic_of(value), Some((scalar, _)) if scalar.is_float())
     }
 
     fn invalid_values(&mut self, a: ExprId, b: ExprId, span: Span) -> Operand {
@@ -472,15 +488,21 @@ impl Sema<'_> {
             let operand = self.invalid_values(a, b, span);
             return self.rvalue(operand);
         };
-        if x.is_float() || y.is_float() || (m > 1 && n > 1 && m != n) {
+        if x.is_float() || y.is_float() {
             let operand = self.invalid_values(a, b, span);
             return self.rvalue(operand);
         }
-        if m == 1 && n > 1 {
-            self.diags.error(
-                span,
-                "requested shift is a vector of type but the first operand is not a vector",
-            );
+        if n > 1 && m != n {
+            let (a, b) = (self.quote(self.type_of(a)), self.quote(self.type_of(b)));
+            let message = if m == 1 {
+                format!(
+                    "requested shift is a vector of type {b} but the first operand is not a \
+                     vector ({a})"
+                )
+            } else {
+                format!("vector operands do not have the same number of elements ({a} and {b})")
+            };
+            self.diags.error(span, message);
             return self.error_value(loc);
         }
         let a = self.promote(a);
@@ -647,21 +669,14 @@ impl Sema<'_> {
                         format!("comparison of distinct pointer types ({x} and {y})"),
                     );
                 }
-                // `void *` is the composite of it and any other; otherwise the qualifiers of both
-                // count.
-                let pointee = if p.ty == Types::VOID {
-                    p
-                } else if q.ty == Types::VOID {
-                    q
-                } else {
-                    crate::types::QualType {
-                        ty: p.ty,
-                        quals: crate::types::TypeQuals {
-                            is_const: p.quals.is_const || q.quals.is_const,
-                            is_volatile: p.quals.is_volatile || q.quals.is_volatile,
-                            is_restrict: false,
-                        },
-                    }
+                // `void *` is the composite of it and any other; the qualifiers of both count.
+                let pointee = QualType {
+                    ty: if q.ty == Types::VOID { q.ty } else { p.ty },
+                    quals: TypeQuals {
+                        is_const: p.quals.is_const || q.quals.is_const,
+                        is_volatile: p.quals.is_volatile || q.quals.is_volatile,
+                        ..TypeQuals::default()
+                    },
                 };
                 let space = self.space_of(self.type_of(a));
                 let ty = self.types.pointer(pointee, space);
@@ -732,7 +747,7 @@ impl Sema<'_> {
         let opaque = |sema: &Self, id| {
             matches!(
                 sema.types.get(sema.type_of(id)),
-                Type::ReserveId | Type::Queue | Type::ClkEvent | Type::Event
+                Type::Queue | Type::ClkEvent | Type::Event
             )
         };
         let (mut a, mut b) = (a, b);
@@ -769,6 +784,10 @@ impl Sema<'_> {
         let mut bind = None;
         let then_operand = match then {
             Some(then) => self.expr(then),
+            // A constant needs no name.
+            None if matches!(self.kind_of(value), ExprKind::Constant(_)) => {
+                self.value(value, operand.span)
+            }
             None => {
                 let (store, temp) = self.bind(value, loc);
                 bind = Some(store);
@@ -783,15 +802,9 @@ impl Sema<'_> {
             Some((scalar, lanes)) if lanes > 1 => {
                 self.vector_conditional(value, scalar, lanes, a, b, spans, span, loc)
             }
-            // OpenCL C 3.0, "Ternary Selection Operator": the first operand "can be a scalar or
-            // vector result except float".
+            // "The first expression can be a scalar or vector integer type."
             Some((scalar, _)) if scalar.is_float() => {
-                let name = self.quote(self.type_of(value));
-                self.diags.error(
-                    operand.span,
-                    format!("used type {name} where floating point type is not allowed"),
-                );
-                self.error_value(loc)
+                self.float_condition(self.type_of(value), operand.span)
             }
             _ => {
                 let truth = self.truth_of(value, operand.span);
@@ -855,6 +868,15 @@ impl Sema<'_> {
         self.add(ExprKind::Conditional(truth, a, b), ty, loc)
     }
 
+    fn float_condition(&mut self, ty: TypeId, span: Span) -> ExprId {
+        let name = self.quote(ty);
+        self.diags.error(
+            span,
+            format!("used type {name} where floating point type is not allowed"),
+        );
+        self.error_value(span.first)
+    }
+
     pub(super) fn discard(&mut self, id: ExprId, loc: Loc) -> ExprId {
         if self.type_of(id) == Types::VOID {
             return id;
@@ -881,10 +903,7 @@ impl Sema<'_> {
             return self.error_value(loc);
         }
         if scalar.is_float() {
-            let name = self.quote(self.type_of(condition));
-            self.diags
-                .error(span, format!("used type {name} where integer is required"));
-            return self.error_value(loc);
+            return self.float_condition(self.type_of(condition), span);
         }
         let balanced = match (self.arithmetic_of(a), self.arithmetic_of(b)) {
             // Of two scalars that of lower rank becomes the other's type; neither is promoted.

@@ -9,6 +9,8 @@ struct Conversion {
     /// `*` width and precision take an `int` each.
     stars: usize,
     lanes: u8,
+    /// The bits that a length modifier says: `hh`, `h`, `hl` (of vectors), `l`.
+    bits: Option<u32>,
     letter: u8,
 }
 
@@ -68,21 +70,23 @@ impl Sema<'_> {
     }
 
     fn check_conversion(&mut self, conversion: &Conversion, arg: &Operand) {
+        if self.is_error(arg.ty.ty) {
+            return;
+        }
         let ty = self.types.get(arg.ty.ty);
         let arithmetic = self.types.as_arithmetic(arg.ty.ty);
-        let (wanted, fits) = match conversion.letter {
+        let is_pointer = matches!(ty, Type::Pointer { .. });
+        let (fits, wanted) = match conversion.letter {
             b'd' | b'i' | b'u' | b'o' | b'x' | b'X' | b'c' => (
-                "int",
-                matches!(arithmetic, Some((scalar, lanes))
-                    if scalar.is_integer() && lanes == conversion.lanes),
+                arithmetic.is_some_and(|(scalar, lanes)| conversion.takes_integer(scalar, lanes)),
+                conversion.integer(),
             ),
             b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => (
-                "double",
-                matches!(arithmetic, Some((Scalar::Half | Scalar::Float | Scalar::Double, lanes))
-                    if lanes == conversion.lanes),
+                arithmetic.is_some_and(|(scalar, lanes)| conversion.takes_float(scalar, lanes)),
+                conversion.float(),
             ),
-            b's' => ("__constant char *", matches!(ty, Type::Pointer { .. })),
-            b'p' => ("void *", matches!(ty, Type::Pointer { .. })),
+            b's' => (is_pointer, "__constant char *".to_owned()),
+            b'p' => (is_pointer, "void *".to_owned()),
             letter => {
                 let message = format!("invalid conversion specifier '{}'", char::from(letter));
                 self.diags
@@ -90,15 +94,49 @@ impl Sema<'_> {
                 return;
             }
         };
-        if !fits && !self.is_error(arg.ty.ty) {
-            let lanes = match conversion.lanes {
-                1 => String::new(),
-                lanes => lanes.to_string(),
-            };
+        if !fits {
             let have = self.quote(arg.ty);
             let message =
-                format!("format specifies type '{wanted}{lanes}' but the argument has type {have}");
+                format!("format specifies type '{wanted}' but the argument has type {have}");
             self.diags.warning("format", arg.span, message);
+        }
+    }
+}
+
+impl Conversion {
+    /// Scalars come promoted; of vectors each component has its width.
+    fn takes_integer(&self, scalar: Scalar, lanes: u8) -> bool {
+        let width = match (self.lanes, self.bits) {
+            (1, Some(64)) => scalar.bits() == 64,
+            (1, _) => scalar.bits() <= 32,
+            (_, bits) => scalar.bits() == bits.unwrap_or(32),
+        };
+        scalar.is_integer() && lanes == self.lanes && width
+    }
+
+    fn takes_float(&self, scalar: Scalar, lanes: u8) -> bool {
+        let width = self.lanes == 1 || self.bits.is_none_or(|bits| scalar.bits() == bits);
+        scalar.is_float() && lanes == self.lanes && width
+    }
+
+    fn integer(&self) -> String {
+        let signed = matches!(self.letter, b'd' | b'i' | b'c');
+        let scalar = Scalar::integer(self.bits.unwrap_or(32), signed);
+        self.type_name(scalar)
+    }
+
+    fn float(&self) -> String {
+        self.type_name(match self.bits {
+            Some(16) if self.lanes > 1 => Scalar::Half,
+            Some(32) if self.lanes > 1 => Scalar::Float,
+            _ => Scalar::Double,
+        })
+    }
+
+    fn type_name(&self, scalar: Scalar) -> String {
+        match self.lanes {
+            1 => scalar.name().to_owned(),
+            lanes => format!("{}{lanes}", scalar.name()),
         }
     }
 }
@@ -114,11 +152,20 @@ fn conversions(text: &[u8]) -> Vec<Conversion> {
         let mut conversion = Conversion {
             stars: 0,
             lanes: 1,
+            bits: None,
             letter: 0,
         };
         while let Some(byte) = bytes.next() {
             match byte {
-                b'-' | b'+' | b' ' | b'#' | b'0'..=b'9' | b'.' | b'h' | b'l' => {}
+                b'-' | b'+' | b' ' | b'#' | b'0'..=b'9' | b'.' => {}
+                b'h' => {
+                    conversion.bits = Some(match bytes.next_if(|next| b"hl".contains(next)) {
+                        Some(b'h') => 8,
+                        Some(_) => 32,
+                        None => 16,
+                    });
+                }
+                b'l' => conversion.bits = Some(64),
                 b'*' => conversion.stars += 1,
                 b'v' => {
                     conversion.lanes = 0;

@@ -4,16 +4,13 @@ use rustc_hash::FxHashMap;
 
 use super::Sema;
 use super::scope::Meaning;
-use crate::ast::{self, Attribute, AttributeArg, Member};
+use crate::ast::{self, Member};
 use crate::symbol::Symbol;
 use crate::token::Loc;
 use crate::types::{
     Enum, EnumId, Field, MAX_DEPTH, MAX_SIZE, QualType, Record, RecordId, Scalar, Type, TypeId,
     Types,
 };
-
-/// The largest alignment that `aligned` may ask for, as in clang.
-const MAX_ALIGN: u64 = 1 << 32;
 
 impl Sema<'_> {
     /// The type that `struct`, `union` with a tag, members or both names.
@@ -60,7 +57,16 @@ impl Sema<'_> {
                     .note(before, "previous definition is here");
                 return ty;
             }
+            if self.open_records.contains(&record) {
+                let tag = before.tag.unwrap_or_default();
+                let tag = self.text(tag);
+                self.diags
+                    .error(loc, format!("nested redefinition of '{tag}'"));
+                return Types::ERROR;
+            }
+            self.open_records.push(record);
             self.define_record(record, spec, members);
+            self.open_records.pop();
         }
         ty
     }
@@ -138,6 +144,10 @@ impl Sema<'_> {
                         let asked = self.aligned(&field.declarator.attributes).or(of_specs);
                         let packed =
                             packed || self.has_attribute(&field.declarator.attributes, "packed");
+                        let is_pointer = matches!(self.types.get(ty.ty), Type::Pointer { .. });
+                        if !is_pointer && self.is_address_sized(*specs) {
+                            self.address_sized_records.insert(id);
+                        }
                         let offset = layout.place(&self.types, ty, packed, spec.pack, asked);
                         fields.push(Field {
                             name: Some(name),
@@ -237,45 +247,6 @@ impl Sema<'_> {
             return Types::ERROR.into();
         }
         ty
-    }
-
-    pub(super) fn has_attribute(&self, attributes: &[Attribute], name: &str) -> bool {
-        attributes
-            .iter()
-            .any(|attribute| self.interner.text(attribute.name) == name)
-    }
-
-    /// What `aligned` asks for.
-    pub(super) fn aligned(&mut self, attributes: &[Attribute]) -> Option<u64> {
-        let mut align = None;
-        for attribute in attributes {
-            if self.interner.text(attribute.name) != "aligned" {
-                continue;
-            }
-            let value = match attribute.args.first() {
-                None => Some(16),
-                Some(&AttributeArg::Expr(expr)) => self.integer_constant(expr),
-                Some(&AttributeArg::Type(name)) => {
-                    let ty = self.type_name(name).0.ty;
-                    self.types.layout(ty).map(|(_, align)| align)
-                }
-            };
-            match value {
-                Some(value) if value.is_power_of_two() && value > MAX_ALIGN => {
-                    let message =
-                        format!("requested alignment must be {MAX_ALIGN} bytes or smaller");
-                    self.diags.error(attribute.span, message);
-                }
-                Some(value) if value.is_power_of_two() => {
-                    align = align.max(Some(value));
-                }
-                _ => {
-                    self.diags
-                        .error(attribute.span, "requested alignment is not a power of 2");
-                }
-            }
-        }
-        align
     }
 
     /// `enum`, with its enumerators declared.
@@ -404,9 +375,9 @@ impl Layout {
     ) -> u64 {
         let (size, natural) = match *types.get(ty.ty) {
             Type::Array { element, len: None } => {
-                (0, types.layout(element.ty).map_or(1, |(_, align)| align))
+                (0, types.layout_of(element).map_or(1, |(_, align)| align))
             }
-            _ => types.layout(ty.ty).unwrap_or((0, 1)),
+            _ => types.layout_of(ty).unwrap_or((0, 1)),
         };
         let mut align = if packed { 1 } else { natural };
         if let Some(asked) = asked {

@@ -2,17 +2,11 @@
 
 use super::Sema;
 use super::scope::Meaning;
-use crate::ast::{
-    self, Access, Arithmetic, ArraySize, Chunk, Declarator, Param, Quals, SpecId, TypeNameId,
-    TypeSpec,
-};
+use crate::ast::{self, Access, Arithmetic, SpecId, TypeSpec};
 use crate::options::Std;
 use crate::symbol::Symbol;
 use crate::token::Loc;
-use crate::types::{
-    FunctionType, ImageDim, MAX_DEPTH, MAX_SIZE, OpaqueType, QualType, Scalar, Space, Type, TypeId,
-    TypeQuals, Types,
-};
+use crate::types::{ImageDim, OpaqueType, QualType, Scalar, Space, Type, TypeId, Types};
 
 /// What specifiers mean; a declarator makes more of it.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +44,9 @@ impl Sema<'_> {
         let specs = &ast[id];
         let loc = specs.span.first;
         let access = specs.quals.access.map(|(access, _)| access);
+        if let Some((_, loc)) = specs.quals.second_access {
+            self.diags.error(loc, "multiple access qualifiers");
+        }
         let mut space = None;
         let mut ty = match specs.ty {
             TypeSpec::Missing => {
@@ -97,14 +94,27 @@ impl Sema<'_> {
         ty.quals.is_const |= specs.quals.is_const.is_some();
         ty.quals.is_volatile |= specs.quals.is_volatile.is_some();
         ty.quals.is_restrict |= specs.quals.is_restrict.is_some();
+        if let Some(loc) = specs.quals.is_restrict
+            && !matches!(self.types.get(ty.ty), Type::Pointer { .. } | Type::Error)
+        {
+            let name = self.quote(ty.ty);
+            self.diags.error(
+                loc,
+                format!("restrict requires a pointer or reference ({name} is invalid)"),
+            );
+        }
+        if let Some((access, loc)) = specs.quals.access {
+            ty.ty = self.check_access(ty, access, loc);
+        }
         if let Some((given, loc)) = specs.quals.space {
-            self.check_generic(given, loc);
+            self.check_generic(given.into(), loc);
             if space.is_some_and(|space| space != given.into()) {
                 self.diags
                     .error(loc, "multiple address spaces specified for type");
             }
             space = Some(given.into());
         }
+        let (ty, space) = self.attributed((ty, space), &specs.attributes);
         if let Some((second, loc)) = specs.quals.second_space
             && space != Some(second.into())
         {
@@ -118,8 +128,41 @@ impl Sema<'_> {
         }
     }
 
-    fn check_generic(&mut self, space: ast::Space, loc: Loc) {
-        if space == ast::Space::Generic && !self.has_generic {
+    /// OpenCL C Specification, "Access Qualifiers".
+    fn check_access(&mut self, ty: QualType, access: Access, loc: Loc) -> TypeId {
+        let message = match *self.types.get(ty.ty) {
+            Type::Error => return ty.ty,
+            Type::Pipe { .. } if access == Access::ReadWrite => format!(
+                "access qualifier 'read_write' cannot be used for {}",
+                self.quote(ty)
+            ),
+            Type::Pipe { .. } => return ty.ty,
+            Type::Image { .. } if access == Access::ReadWrite && !self.has_read_write_images() => {
+                format!(
+                    "access qualifier 'read_write' cannot be used for {} prior to OpenCL C version \
+                     2.0 or in version 3.0 and without __opencl_c_read_write_images feature",
+                    self.quote(ty)
+                )
+            }
+            Type::Image { access: given, .. } if given != access => {
+                "multiple access qualifiers".to_owned()
+            }
+            Type::Image { .. } => return ty.ty,
+            _ => "access qualifier can only be used for pipe and image type".to_owned(),
+        };
+        self.diags.error(loc, message);
+        Types::ERROR
+    }
+
+    fn has_read_write_images(&self) -> bool {
+        match self.options.std {
+            Std::C20 => true,
+            std => std >= Std::C30 && self.device.has("__opencl_c_read_write_images"),
+        }
+    }
+
+    pub(super) fn check_generic(&mut self, space: Space, loc: Loc) {
+        if space == Space::Generic && !self.has_generic {
             self.diags.error(
                 loc,
                 "OpenCL C version does not support the '__generic' type qualifier",
@@ -184,10 +227,13 @@ impl Sema<'_> {
 
     fn double(&mut self, loc: Loc) -> TypeId {
         if !self.has_fp64 {
-            self.diags.error(
-                loc,
-                "use of type 'double' requires cl_khr_fp64 and __opencl_c_fp64 support",
-            );
+            let what = if self.options.std >= Std::C30 {
+                "cl_khr_fp64 and __opencl_c_fp64"
+            } else {
+                "cl_khr_fp64"
+            };
+            let message = format!("use of type 'double' requires {what} support");
+            self.diags.error(loc, message);
         }
         Types::DOUBLE
     }
@@ -199,16 +245,7 @@ impl Sema<'_> {
         loc: Loc,
     ) -> (QualType, Option<Space>) {
         match self.scopes.lookup(name).map(|entry| entry.meaning) {
-            Some(Meaning::Typedef(ty, space)) => {
-                // `typedef image2d_t my_image; write_only my_image` says the access later.
-                let kind = self.types.get(ty.ty).clone();
-                return match (kind, access) {
-                    (Type::Image { dim, .. }, Some(access)) => {
-                        (self.types.intern(Type::Image { dim, access }).into(), space)
-                    }
-                    _ => (ty, space),
-                };
-            }
+            Some(Meaning::Typedef(ty, space)) => return (ty, space),
             Some(Meaning::Error) => return (Types::ERROR.into(), None),
             _ => {}
         }
@@ -266,278 +303,6 @@ impl Sema<'_> {
             "named_barrier_t" => self.types.intern(Type::Opaque(OpaqueType::NamedBarrier)),
             _ => return None,
         })
-    }
-
-    /// A type without a name, and the address space it asks for.
-    pub(super) fn type_name(&mut self, id: TypeNameId) -> (QualType, Option<Space>) {
-        let ast = self.ast;
-        let name = &ast[id];
-        let base = self.base(name.specs);
-        self.declarator(base, &name.declarator)
-    }
-
-    /// The type that a declarator makes of the specifiers' type.
-    pub(super) fn declarator(
-        &mut self,
-        base: Base,
-        declarator: &Declarator,
-    ) -> (QualType, Option<Space>) {
-        let (mut ty, mut space) = (base.ty, base.space);
-        for chunk in declarator.chunks.iter().rev() {
-            if self.is_error(ty.ty) {
-                // The rest may still declare names; the type is of no interest.
-                continue;
-            }
-            match chunk {
-                Chunk::Pointer { quals, loc, .. } => {
-                    if matches!(self.types.get(ty.ty), Type::Function(_)) {
-                        self.diags
-                            .error(*loc, "pointers to functions are not allowed");
-                    }
-                    if matches!(
-                        self.types.get(ty.ty),
-                        Type::Image { .. } | Type::Sampler | Type::Pipe { .. } | Type::Block(_)
-                    ) {
-                        let name = self.quote(ty);
-                        self.diags
-                            .error(*loc, format!("pointer to type {name} is invalid in OpenCL"));
-                    }
-                    let to = space.unwrap_or_else(|| self.default_pointee_space());
-                    ty = QualType {
-                        ty: self.types.pointer(ty, to),
-                        quals: type_quals(quals),
-                    };
-                    space = self.quals_space(quals);
-                }
-                Chunk::Block { quals, .. } => {
-                    ty = QualType {
-                        ty: self.types.intern(Type::Block(ty.ty)),
-                        quals: type_quals(quals),
-                    };
-                    ty.quals.is_const = true;
-                    space = self.quals_space(quals);
-                }
-                Chunk::Array { size, loc, .. } => {
-                    ty = self.array(ty, *size, *loc, declarator);
-                }
-                Chunk::Function {
-                    params,
-                    variadic,
-                    unspecified,
-                    loc,
-                } => {
-                    let result = ty;
-                    ty = self
-                        .function_type(result, params, *variadic, *unspecified, *loc)
-                        .into();
-                    space = None;
-                }
-            }
-        }
-        (ty, space)
-    }
-
-    fn quals_space(&mut self, quals: &Quals) -> Option<Space> {
-        let (space, loc) = quals.space?;
-        self.check_generic(space, loc);
-        Some(space.into())
-    }
-
-    fn array(
-        &mut self,
-        element: QualType,
-        size: ArraySize,
-        loc: Loc,
-        declarator: &Declarator,
-    ) -> QualType {
-        if self.types.layout(element.ty).is_none() {
-            let name = self.quote(element);
-            let message = match self.types.get(element.ty) {
-                Type::Function(_) => format!("array of functions of type {name} is invalid"),
-                _ => format!("array has incomplete element type {name}"),
-            };
-            self.diags.error(loc, message);
-            return Types::ERROR.into();
-        }
-        let loc = declarator.name.map_or(loc, |(_, loc)| loc);
-        if matches!(self.types.get(element.ty), Type::Block(_)) {
-            let name = self.quote(element);
-            self.diags
-                .error(loc, format!("array of {name} type is invalid in OpenCL"));
-            return Types::ERROR.into();
-        }
-        if self.types.depth(element.ty) >= MAX_DEPTH {
-            self.diags.error(loc, "arrays nest too deeply");
-            return Types::ERROR.into();
-        }
-        let len = match size {
-            ArraySize::Unspecified | ArraySize::Star => None,
-            ArraySize::Expr(expr) => {
-                let span = self.ast[expr].span;
-                let operand = self.expr(expr);
-                let value = self.rvalue(operand);
-                let ty = self.type_of(value);
-                if self.is_error(ty) {
-                    return Types::ERROR.into();
-                }
-                if !matches!(self.types.as_arithmetic(ty), Some((scalar, 1)) if scalar.is_integer())
-                {
-                    let name = self.quote(ty);
-                    self.diags
-                        .error(span, format!("size of array has non-integer type {name}"));
-                    return Types::ERROR.into();
-                }
-                let Some(len) = self.eval_integer(value) else {
-                    self.diags
-                        .error(span, "variable length arrays are not supported in OpenCL");
-                    return Types::ERROR.into();
-                };
-                let signed = matches!(self.types.as_arithmetic(ty), Some((s, _)) if s.is_signed());
-                if signed && (len as i64) < 0 {
-                    let name = declarator.name.map_or(String::new(), |(name, _)| {
-                        format!("'{}' declared as an ", self.interner.text(name))
-                    });
-                    self.diags
-                        .error(span, format!("{name}array with a negative size"));
-                    return Types::ERROR.into();
-                }
-                let bytes = self.types.layout(element.ty).map_or(0, |(size, _)| size);
-                if bytes.checked_mul(len).is_none_or(|total| total > MAX_SIZE) {
-                    self.diags.error(span, "array is too large");
-                    return Types::ERROR.into();
-                }
-                Some(len)
-            }
-        };
-        self.types.intern(Type::Array { element, len }).into()
-    }
-
-    fn function_type(
-        &mut self,
-        result: QualType,
-        params: &[Param],
-        variadic: bool,
-        unspecified: bool,
-        loc: Loc,
-    ) -> TypeId {
-        match self.types.get(result.ty) {
-            Type::Array { .. } => {
-                let name = self.quote(result);
-                self.diags
-                    .error(loc, format!("function cannot return array type {name}"));
-                return Types::ERROR;
-            }
-            Type::Function(_) => {
-                let name = self.quote(result);
-                self.diags
-                    .error(loc, format!("function cannot return function type {name}"));
-                return Types::ERROR;
-            }
-            Type::Block(_) => {
-                let name = self.quote(result);
-                self.diags.error(
-                    loc,
-                    format!("declaring function return value of type {name} is not allowed"),
-                );
-                return Types::ERROR;
-            }
-            Type::Scalar(Scalar::Half) if !self.has_fp16 => {
-                self.diags.error(
-                    loc,
-                    "declaring function return value of type 'half' is not allowed; did you \
-                     forget * ?",
-                );
-            }
-            _ => {}
-        }
-        let mut types: Vec<TypeId> = Vec::with_capacity(params.len());
-        for param in params {
-            types.push(self.param_type(param).ty);
-        }
-        // `(void)`
-        if types == [Types::VOID] && params[0].declarator.name.is_none() {
-            types.clear();
-        }
-        if variadic {
-            self.diags.error(
-                loc,
-                "invalid prototype, variadic arguments are not allowed in OpenCL",
-            );
-        }
-        self.types.intern(Type::Function(FunctionType {
-            result: result.ty.into(),
-            params: types,
-            variadic,
-            unspecified: unspecified && self.options.std < Std::C20,
-        }))
-    }
-
-    /// A parameter's type: arrays become pointers. It is looked at for the function's type and
-    /// again for the variable, so that what is wrong with it would be told twice.
-    pub(super) fn param_type(&mut self, param: &Param) -> QualType {
-        if let Some(ty) = self.param_types.get(&param.specs) {
-            return *ty;
-        }
-        let ty = self.new_param_type(param);
-        self.param_types.insert(param.specs, ty);
-        ty
-    }
-
-    fn new_param_type(&mut self, param: &Param) -> QualType {
-        let base = self.base(param.specs);
-        let (ty, space) = self.declarator(base, &param.declarator);
-        let span = param.declarator.span;
-        let loc = param.declarator.name.map_or(span.first, |(_, loc)| loc);
-        match *self.types.get(ty.ty) {
-            Type::Array { element, .. } => {
-                let space = space.unwrap_or_else(|| self.default_pointee_space());
-                let quals = match param.declarator.chunks.first() {
-                    Some(Chunk::Array { quals, .. }) => type_quals(quals),
-                    _ => TypeQuals::default(),
-                };
-                QualType {
-                    ty: self.types.pointer(element, space),
-                    quals,
-                }
-            }
-            Type::Function(_) => {
-                self.diags
-                    .error(loc, "pointers to functions are not allowed");
-                Types::ERROR.into()
-            }
-            // "A block cannot be a return value or a parameter of a function."
-            Type::Block(_) => {
-                let name = self.quote(ty);
-                self.diags.error(
-                    loc,
-                    format!("declaring function parameter of type {name} is not allowed"),
-                );
-                Types::ERROR.into()
-            }
-            Type::Scalar(Scalar::Half) if !self.has_fp16 => {
-                self.diags.error(
-                    loc,
-                    "declaring function parameter of type 'half' is not allowed; did you forget \
-                     * ?",
-                );
-                ty
-            }
-            _ => {
-                if space.is_some_and(|space| space != Space::Private) {
-                    self.diags
-                        .error(loc, "parameter may not be qualified with an address space");
-                }
-                ty
-            }
-        }
-    }
-}
-
-fn type_quals(quals: &Quals) -> TypeQuals {
-    TypeQuals {
-        is_const: quals.is_const.is_some(),
-        is_volatile: quals.is_volatile.is_some(),
-        is_restrict: quals.is_restrict.is_some(),
     }
 }
 

@@ -14,13 +14,11 @@ impl Sema<'_> {
     pub(super) fn function_body(&mut self, body: StmtId) -> Vec<Stmt> {
         let ast = self.ast;
         let mut into = Vec::new();
-        self.scopes.push();
         if let ast::StmtKind::Block(all) = &ast[body].kind {
             for &one in all {
                 self.stmt(one, &mut into);
             }
         }
-        self.scopes.pop();
         into
     }
 
@@ -47,6 +45,18 @@ impl Sema<'_> {
         let ast = self.ast;
         let stmt = &ast[id];
         let loc = stmt.span.first;
+        // "A selection statement is a block", and so is an iteration statement: what types in the
+        // condition declare ends with it. C99, "Selection statements".
+        let is_block = matches!(
+            stmt.kind,
+            ast::StmtKind::If { .. }
+                | ast::StmtKind::While { .. }
+                | ast::StmtKind::DoWhile { .. }
+                | ast::StmtKind::Switch { .. }
+        );
+        if is_block {
+            self.scopes.push();
+        }
         let kind = match &stmt.kind {
             ast::StmtKind::Empty => return,
             ast::StmtKind::Expr(expr) => {
@@ -150,6 +160,9 @@ impl Sema<'_> {
             }
             ast::StmtKind::Pragma(pragma) => return self.pragma(pragma),
         };
+        if is_block {
+            self.scopes.pop();
+        }
         into.push(Stmt { kind, loc });
     }
 

@@ -79,9 +79,12 @@ const OF_ANY: &[(&str, &str, usize)] = &[
 /// The row of [`OF_NUMBERS`] that a name means, and the type it says.
 fn of_numbers(stem: &str) -> Option<(&'static str, usize, Scalar)> {
     let find = |name: &str| OF_NUMBERS.iter().find(|(known, _)| *known == name);
-    let (row, scalar) = match find(stem) {
-        Some(row) => (row, Scalar::Double),
-        None => (find(stem.strip_suffix('f')?)?, Scalar::Float),
+    let (row, scalar) = if let Some(row) = find(stem) {
+        (row, Scalar::Double)
+    } else if let Some(stem) = stem.strip_suffix("f16") {
+        (find(stem)?, Scalar::Half)
+    } else {
+        (find(stem.strip_suffix('f')?)?, Scalar::Float)
     };
     Some((row.0, row.1, scalar))
 }
@@ -101,7 +104,10 @@ impl Sema<'_> {
                 return None;
             }
             // Without `double` all there is are `float`s.
-            let scalar = if self.has_fp64 { scalar } else { Scalar::Float };
+            let scalar = match scalar {
+                Scalar::Double if !self.has_fp64 => Scalar::Float,
+                scalar => scalar,
+            };
             let values: Vec<ExprId> = args
                 .iter()
                 .map(|&arg| self.argument_as(arg, scalar))
@@ -143,7 +149,7 @@ impl Sema<'_> {
         }
     }
 
-    fn call_with(&mut self, plain: &str, values: &[ExprId], span: Span) -> ExprId {
+    pub(super) fn call_with(&mut self, plain: &str, values: &[ExprId], span: Span) -> ExprId {
         let plain = self.interner.intern(plain);
         let operands = values.iter().map(|&id| self.value(id, span)).collect();
         let result = self.call_plain_operands(plain, operands, span);

@@ -57,7 +57,7 @@ impl Sema<'_> {
             return None;
         }
         self.note_escape(value);
-        let align = self.types.layout(pointee.ty).map_or(1, |(_, align)| align);
+        let align = self.types.layout_of(pointee).map_or(1, |(_, align)| align);
         let (bind, value) = self.bind(value, operand.span.first);
         before.push(bind);
         Some((value, align))

@@ -1,6 +1,7 @@
-//! `__builtin_...` functions of GNU C that programs use, by what OpenCL C has.
+//! `__builtin_...` functions of GNU C, and clang's of OpenCL's, that programs use, by what OpenCL C
+//! has.
 //!
-//! - `mod.rs`: hints, questions, vectors
+//! - `mod.rs`: hints, questions, vectors, atomics
 //! - `bits.rs`: counting and reversing bits
 //! - `math.rs`: functions of floating-point numbers
 //! - `memory.rs`: copying and filling bytes
@@ -29,6 +30,17 @@ impl Sema<'_> {
         args: &[ast::ExprId],
         span: Span,
     ) -> Option<Operand> {
+        if let Some(operation) = name.strip_prefix("__opencl_atomic_") {
+            let plain = match operation {
+                "init" => "atomic_init".to_owned(),
+                _ => format!("atomic_{operation}_explicit"),
+            };
+            if !crate::builtins::is_builtin(&plain) {
+                return None;
+            }
+            let plain = self.interner.intern(&plain);
+            return Some(self.call_plain(plain, args, span));
+        }
         let stem = name.strip_prefix("__builtin_")?;
         let loc = span.first;
         let value = match (stem, args) {
@@ -85,6 +97,27 @@ impl Sema<'_> {
             ("nontemporal_load", [pointer]) => self.nontemporal(*pointer, None, loc)?,
             ("nontemporal_store", [value, pointer]) => {
                 self.nontemporal(*pointer, Some(*value), loc)?
+            }
+            ("load_half" | "load_halff", [pointer]) => {
+                let operand = self.expr(*pointer);
+                let pointer = self.rvalue(operand);
+                let zero = self.int_constant(0, Types::ULONG, loc);
+                let value = self.call_with("vload_half", &[zero, pointer], span);
+                match stem {
+                    "load_half" if self.has_fp64 => self.arithmetic_as(value, Scalar::Double),
+                    _ => value,
+                }
+            }
+            ("store_half" | "store_halff", [value, pointer]) => {
+                let scalar = match stem {
+                    "store_half" if self.has_fp64 => Scalar::Double,
+                    _ => Scalar::Float,
+                };
+                let value = self.argument_as(*value, scalar);
+                let operand = self.expr(*pointer);
+                let pointer = self.rvalue(operand);
+                let zero = self.int_constant(0, Types::ULONG, loc);
+                self.call_with("vstore_half", &[value, zero, pointer], span)
             }
             ("shufflevector", [a, b, lanes @ ..]) => self.shuffle_vector(*a, *b, lanes, span),
             ("printf", [_, ..]) => {

@@ -6,7 +6,7 @@ typedef int (^block_t)(int);
 void parameter(block_t b);
 // ERROR: 6:24: declaring function parameter of type 'int (__generic ^const)(int)' is not allowed
 block_t result(void);
-// ERROR: 8:15: declaring function return value of type 'int (__generic ^const)(int)' is not allowed
+// ERROR: 8:9: declaring function return value of type 'int (__generic ^const)(int)' is not allowed
 struct member { block_t b; };
 // ERROR: 10:25: the 'int (__generic ^const)(int)' type cannot be used to declare a structure or union field
 extern block_t elsewhere = ^(int i) { return i; };
