@@ -90,7 +90,7 @@ fn param(
     let quals = TypeQuals {
         is_const: pointer.is_const,
         is_volatile: pointer.is_volatile,
-        is_restrict: false,
+        ..TypeQuals::default()
     };
     let space = pointer_space(pointer.spaces, space);
     Some(types.pointer(QualType { ty, quals }, space))
