@@ -9,19 +9,23 @@
 //! tail. Private memory goes to the caller's entry block; work-group variables merge with the
 //! caller's by name, since they are one variable of the kernel no matter which function names it.
 //!
+//! What is called has its private variables promoted and dead code removed before it is copied: once,
+//! not again in each copy, and so that the size is that of what is left.
+//!
 //! Cost: linear in the code copied, which `BUDGET` bounds.
 
 use std::collections::HashMap;
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 
+use super::{dce, promote};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{
     Block, BlockCall, Builder, Cloner, FuncId, Function, Inst, LocalId, Module, Op, Terminator,
     ValueDef,
 };
 
-/// The most instructions a function may have once its calls are inlined.
+/// The most instructions and blocks a function may have once its calls are inlined.
 const BUDGET: usize = 500_000;
 
 /// The function `root` with every call inlined.
@@ -47,7 +51,11 @@ pub fn inline_all(module: &Module, root: FuncId) -> Result<Function, Diagnostic>
                 stack.push((callee, next));
             }
             None => {
-                let func = inline_calls(&module.functions[id], &done)?;
+                let mut func = inline_calls(&module.functions[id], &done)?;
+                if id != root {
+                    promote::run(&mut func);
+                    dce::run(&mut func);
+                }
                 done.insert(id, func);
                 active[id] = false;
                 stack.pop();
@@ -82,6 +90,7 @@ fn callees(module: &Module, id: FuncId) -> Result<Vec<FuncId>, Diagnostic> {
 /// A copy of `func` with its calls replaced by copies of `done`'s functions.
 fn inline_calls(func: &Function, done: &HashMap<FuncId, Function>) -> Result<Function, Diagnostic> {
     let mut caller = func.clone();
+    let mut size = size_of(func);
     let mut allocas = Vec::new();
     let mut layout = Vec::new();
     for block in std::mem::take(&mut caller.layout) {
@@ -95,7 +104,8 @@ fn inline_calls(func: &Function, done: &HashMap<FuncId, Function>) -> Result<Fun
                 continue;
             };
             let callee = &done[&callee];
-            if caller.insts.len() + callee.insts.len() > BUDGET {
+            size += size_of(callee);
+            if size > BUDGET {
                 return Err(Diagnostic::new(format!(
                     "function {:?} is larger than {BUDGET} instructions with its calls inlined",
                     func.name
@@ -116,6 +126,13 @@ fn inline_calls(func: &Function, done: &HashMap<FuncId, Function>) -> Result<Fun
     let entry = caller.entry();
     caller.blocks[entry].insts.splice(0..0, allocas);
     Ok(caller)
+}
+
+fn size_of(func: &Function) -> usize {
+    let blocks = func.layout.iter();
+    blocks
+        .map(|&block| 1 + func.blocks[block].insts.len())
+        .sum()
 }
 
 /// Ends `block` with a jump into a copy of `callee`; returns the block that control comes back to.
@@ -221,7 +238,7 @@ mod tests {
         let func = inline(
             "func \"abs\" (i32) -> (i32) {\n  local l0 \"tile\" size 8 align 4\nblock0(v0: i32):\n\
              v1: i32 = const 0\nv2: i1 = icmp.slt v0, v1\nv4: ptr = alloca.4.align4\n\
-             v5: ptr = local_addr l0\n\
+             v5: ptr = local_addr l0\nstore.local.align4 v5, v4\n\
              cond_br v2, block1, block2\nblock1:\nv3: i32 = ineg v0\nret v3\nblock2:\nret v0\n}\n\
              func \"twice\" (i32) -> (i32) {\nblock0(v0: i32):\nv1: i32 = call @0, v0\n\
              v2: i32 = call @0, v1\nret v2\n}\n\
