@@ -26,7 +26,7 @@ use crate::ir::{
 };
 
 /// The most instructions and blocks a function may have once its calls are inlined.
-const BUDGET: usize = 500_000;
+const BUDGET: usize = 2_000_000;
 
 /// The function `root` with every call inlined.
 pub fn inline_all(module: &Module, root: FuncId) -> Result<Function, Diagnostic> {
