@@ -9,8 +9,8 @@
 //! tail. Private memory goes to the caller's entry block; work-group variables merge with the
 //! caller's by name, since they are one variable of the kernel no matter which function names it.
 //!
-//! What is called has its private variables promoted and dead code removed before it is copied: once,
-//! not again in each copy, and so that the size is that of what is left.
+//! What is called has its private variables promoted and dead code removed before it is copied:
+//! once, not again in each copy, and so that the size is that of what is left.
 //!
 //! Cost: linear in the code copied, which `BUDGET` bounds.
 
