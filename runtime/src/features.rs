@@ -377,6 +377,15 @@ mod tests {
         assert!(platform_extensions().all(|e| device.contains(&e.name)));
     }
 
+    /// So that modules compiled by `brolga-clc` may use all that the driver takes.
+    #[test]
+    fn the_compilers_full_device_has_every_feature() {
+        let full = brolga_opencl_c::Device::full();
+        for feature in for_compiler().features {
+            assert!(full.has(&feature), "{feature}");
+        }
+    }
+
     #[test]
     fn il_version_string_lists_every_version_newest_first() {
         let text = il_version_string();

@@ -45,19 +45,19 @@ pub(super) fn check_buffer(context: &Arc<Context>, buffer: &Buffer) -> CLResult<
     }
 }
 
-/// Which way bytes go between a buffer and the host.
+/// Which way bytes go between a memory object and the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
+pub(super) enum Direction {
     Read,
     Write,
 }
 
 impl Direction {
     /// Errors: `CL_INVALID_OPERATION`.
-    fn check_access(self, buffer: &Buffer) -> CLResult<()> {
+    pub(super) fn check_access(self, buffer: &Buffer) -> CLResult<()> {
         match self {
             // CL_INVALID_OPERATION if clEnqueueReadBuffer is called on buffer which has been
-            // created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
+            // created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS; so with images.
             Direction::Read => buffer.check_host_read(),
             // CL_INVALID_OPERATION if clEnqueueWriteBuffer is called on buffer which has been
             // created with CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_NO_ACCESS or CL_MEM_IMMUTABLE_EXT.
@@ -66,7 +66,7 @@ impl Direction {
     }
 
     /// The destination, then the source.
-    fn ends<T>(self, host: T, buffer: T) -> (T, T) {
+    pub(super) fn ends<T>(self, host: T, buffer: T) -> (T, T) {
         match self {
             Direction::Read => (host, buffer),
             Direction::Write => (buffer, host),

@@ -7,7 +7,7 @@ use brolga_compiler::image::{ChannelOrder, Component};
 use opencl_sys::*;
 use smallvec::SmallVec;
 
-use super::buffers::{check_buffer, check_pointer};
+use super::buffers::{Direction, check_buffer, check_pointer};
 use super::mapping::{check_map_access, check_map_flags};
 use crate::command::{Command, Resource, RetainedResources, Work};
 use crate::context::Context;
@@ -236,18 +236,7 @@ impl Queue {
         host: HostTexels,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
-        check_image(self.context(), image)?;
-        check_pointer(host.pointer)?;
-        let region = image.region(origin, region)?;
-        let outside = image.host_layout(&region, host.row_pitch, host.slice_pitch)?;
-        // CL_INVALID_OPERATION if clEnqueueReadImage is called on image which has been created with
-        // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
-        image.memory().check_host_read()?;
-        let rect = Transfer::rect(
-            (host.pointer, outside),
-            (image.memory().pointer(), region.layout),
-            region.bytes,
-        );
+        let rect = self.host_rect_of_image(Direction::Read, image, origin, region, host)?;
         let command = transfer(CL_COMMAND_READ_IMAGE, rect, one(image));
         settle(self.submit(command, wait)?, blocking)
     }
@@ -264,20 +253,28 @@ impl Queue {
         host: HostTexels,
         wait: &[Arc<Event>],
     ) -> CLResult<Arc<Event>> {
+        let rect = self.host_rect_of_image(Direction::Write, image, origin, region, host)?;
+        let command = transfer(CL_COMMAND_WRITE_IMAGE, rect, one(image));
+        settle(self.submit(command, wait)?, blocking)
+    }
+
+    /// The work of a read or write.
+    fn host_rect_of_image(
+        &self,
+        direction: Direction,
+        image: &Image,
+        origin: ImageOrigin,
+        region: [usize; 3],
+        host: HostTexels,
+    ) -> CLResult<Transfer> {
         check_image(self.context(), image)?;
         check_pointer(host.pointer)?;
         let region = image.region(origin, region)?;
         let outside = image.host_layout(&region, host.row_pitch, host.slice_pitch)?;
-        // CL_INVALID_OPERATION if clEnqueueWriteImage is called on image which has been created
-        // with CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_NO_ACCESS or CL_MEM_IMMUTABLE_EXT.
-        image.memory().check_host_write()?;
-        let rect = Transfer::rect(
-            (image.memory().pointer(), region.layout),
-            (host.pointer, outside),
-            region.bytes,
-        );
-        let command = transfer(CL_COMMAND_WRITE_IMAGE, rect, one(image));
-        settle(self.submit(command, wait)?, blocking)
+        direction.check_access(image.memory())?;
+        let inside = (image.memory().pointer(), region.layout);
+        let (destination, source) = direction.ends((host.pointer, outside), inside);
+        Ok(Transfer::rect(destination, source, region.bytes))
     }
 
     /// `clEnqueueCopyImage`.

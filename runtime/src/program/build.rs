@@ -8,7 +8,7 @@ use opencl_sys::*;
 use serde_json::json;
 
 use super::specialised::specialised;
-use super::translate::{Translated, translate};
+use super::translate::translate;
 use super::{BuildCallback, BuildInfo, Object, Origin, Program, State};
 use crate::error::{CLResult, ClError};
 use crate::executable::Executable;
@@ -203,25 +203,13 @@ impl Program {
         }
         match translate(&self.context, &object) {
             Ok(translated) => {
-                let Translated {
-                    executable,
-                    warnings,
-                } = translated;
-                let warnings = match options.no_warnings {
-                    true => String::new(),
-                    false => warnings,
-                };
-                let remarks = if options.remarks {
-                    executable.remarks()
-                } else {
-                    String::new()
-                };
+                let log = log + &translated.log(options);
                 let product = Product {
                     object,
-                    executable: Some(executable),
+                    executable: Some(translated.executable),
                     binary_type: CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
                 };
-                Ok((product, log + &warnings + &remarks))
+                Ok((product, log))
             }
             Err(why) => Err(BuildError {
                 code: stage.failure(),

@@ -6,7 +6,7 @@ use brolga_compiler::BuildOptions;
 use opencl_sys::*;
 
 use super::build::{BuildError, Product, in_background};
-use super::translate::{Translated, translate};
+use super::translate::translate;
 use super::{LinkCallback, Object, Origin, Program, State};
 use crate::context::Context;
 use crate::error::{CLResult, ClError};
@@ -41,28 +41,17 @@ impl Program {
             };
             linked.conclude(match translated {
                 Ok(translated) => {
-                    let (executable, mut log) = match translated {
-                        Some(Translated {
-                            executable,
-                            warnings,
-                        }) => (Some(executable), warnings),
-                        None => (None, String::new()),
-                    };
-                    if options.no_warnings {
-                        log.clear();
-                    }
-                    if let Some(executable) = executable.as_ref().filter(|_| options.remarks) {
-                        log += &executable.remarks();
-                    }
-                    let binary_type = match executable {
+                    let log = translated.as_ref().map(|it| it.log(&options));
+                    let binary_type = match translated {
                         Some(_) => CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
                         None => CL_PROGRAM_BINARY_TYPE_LIBRARY,
                     };
                     let product = Product {
                         object,
-                        executable,
+                        executable: translated.map(|it| it.executable),
                         binary_type,
                     };
+                    let log = log.unwrap_or_default();
                     Ok((product, log))
                 }
                 Err(log) => Err(BuildError {

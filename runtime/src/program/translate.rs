@@ -9,13 +9,28 @@ use super::zeroed::with_zeroed_variables;
 use super::{Object, imports};
 use crate::context::Context;
 use crate::executable::Executable;
+use crate::frontend::Options;
 use crate::trace;
 
 /// What an object became.
 pub(super) struct Translated {
     pub executable: Arc<Executable>,
     /// What was wrong with the modules and could be taken all the same: lines for the log.
-    pub warnings: String,
+    warnings: String,
+}
+
+impl Translated {
+    /// What the build log says of it, as far as options ask.
+    pub fn log(&self, options: &Options) -> String {
+        let mut log = String::new();
+        if !options.no_warnings {
+            log += &self.warnings;
+        }
+        if options.remarks {
+            log += &self.executable.remarks();
+        }
+        log
+    }
 }
 
 /// Has the compiler check and translate an object. The error is a log.

@@ -575,7 +575,6 @@ fn param_type(
     let quals = TypeQuals {
         is_const: pointer.is_const,
         is_volatile: pointer.is_volatile,
-        is_restrict: false,
         ..TypeQuals::default()
     };
     types.pointer(QualType { ty: pointee, quals }, space)

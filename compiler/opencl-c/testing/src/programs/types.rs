@@ -1,4 +1,7 @@
 //! The types of random programs.
+//!
+//! Written from C99 and not taken from the compiler: a generator that shared its mistakes would not
+//! find them.
 
 use std::fmt;
 
