@@ -27,6 +27,7 @@ use serde_json::{Value, json};
 use brolga_icd_testing::drivers::{self, Candidate, Driver};
 use brolga_icd_testing::host::Result;
 use report::Section;
+use suite::Source;
 
 const USAGE: &str = "\
 Usage: bench [options]
@@ -231,21 +232,22 @@ fn kernels(arguments: &Arguments, candidates: &mut [Candidate]) -> Section {
 
 /// From nothing to every kernel launched once, each time in a new process.
 fn builds(arguments: &Arguments, candidates: &mut [Candidate]) -> Section {
-    let mut ways = vec![("source", None)];
+    let mut ways: Vec<_> = Source::ALL.map(|source| (source, "source", None)).into();
     let il = compile_to_il();
     match &il {
-        Ok((_, path)) => ways.push(("IL", Some(path.as_path()))),
+        Ok((_, path)) => ways.push((Source::Kernels, "IL", Some(path.as_path()))),
         Err(error) => eprintln!("builds from IL are left out: {error}"),
     }
     let mut rows = Vec::new();
-    for (way, path) in ways {
+    for (source, way, path) in ways {
+        let way = format!("{} from {way}", source.name());
         let names = [
-            format!("build, {way}"),
-            format!("first launches, {way}"),
+            format!("build {way}"),
+            format!("launch {way}"),
             format!("both, {way}"),
         ];
-        eprintln!("measuring builds from {way}");
-        let request = json!({ "do": "build", "il": path });
+        eprintln!("measuring builds: {way}");
+        let request = json!({ "do": "build", "source": source.name(), "il": path });
         for _ in 0..arguments.rounds {
             for candidate in &mut *candidates {
                 if path.is_some() && candidate.info["il"] != json!(true) {
@@ -308,14 +310,14 @@ fn overheads(arguments: &Arguments, candidates: &mut [Candidate]) -> [Section; 2
     sections
 }
 
-/// The suite as SPIR-V 1.2, which every driver that takes IL understands, in a folder that lives as
+/// The kernels as SPIR-V 1.2, which every driver that takes IL understands, in a folder that lives as
 /// long as it is needed.
 fn compile_to_il() -> Result<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let source = folder.path().join("suite.cl");
     let bitcode = folder.path().join("suite.bc");
     let il = folder.path().join("suite.spv");
-    std::fs::write(&source, suite::SOURCE).map_err(|e| e.to_string())?;
+    std::fs::write(&source, Source::Kernels.text()).map_err(|e| e.to_string())?;
     // The translator does not know all that the optimizer makes of a program.
     for level in ["-O2", "-O1", "-O0"] {
         let clang = [
