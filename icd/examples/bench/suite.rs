@@ -151,6 +151,18 @@ impl Prepared {
             check,
         }
     }
+
+    /// Runs it once, with another local size than its own if one is given.
+    pub fn run(&self, session: &Session, local: &[usize]) -> Result<()> {
+        for launch in &self.launches {
+            let local = match local {
+                [] => &launch.local,
+                given => given,
+            };
+            session.launch(&launch.kernel, &launch.global, local)?;
+        }
+        session.finish()
+    }
 }
 
 /// Compares floating-point results with a relative tolerance.

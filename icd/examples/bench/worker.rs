@@ -10,8 +10,8 @@ use brolga_icd_testing::host::{Program, Result, Session};
 use opencl_sys::{CL_RGBA, CL_UNORM_INT8};
 use serde_json::{Value, json};
 
-use crate::local_sizes;
 use crate::suite::{BENCHMARKS, Benchmark, Prepared, Scale, Source};
+use crate::{builds, local_sizes};
 
 /// Serves until the input ends.
 pub fn serve() -> Result<()> {
@@ -46,12 +46,8 @@ impl Worker {
                 "driver": self.session.driver_version()?,
                 "il": self.session.takes_il(),
             })),
-            Some("build") => {
-                let name = request["source"].as_str().unwrap_or_default();
-                let source = Source::ALL.into_iter().find(|source| source.name() == name);
-                let source = source.ok_or_else(|| format!("no program {name}"))?;
-                self.build(source, request["il"].as_str())
-            }
+            Some("build") => builds::suite(&self.session, request),
+            Some("program") => builds::file(&self.session, request),
             Some("measure") => {
                 let name = request["kernel"].as_str().unwrap_or_default();
                 let budget = Duration::from_secs_f64(request["seconds"].as_f64().unwrap_or(0.1));
@@ -64,46 +60,12 @@ impl Worker {
         }
     }
 
-    /// Builds a program and launches each of its kernels for the first time, on tiny problems.
-    fn build(&mut self, source: Source, il: Option<&str>) -> Result<Value> {
-        let words = il
-            .map(|path| std::fs::read(path).map_err(|e| format!("{path}: {e}")))
-            .transpose()?;
-        let start = Instant::now();
-        let program = match &words {
-            Some(words) => self.session.build_il(words, &[])?,
-            None => self.session.build_source(source.text(), "")?,
-        };
-        let build = start.elapsed();
-        let mut launches = Duration::ZERO;
-        for benchmark in BENCHMARKS.iter().filter(|b| b.source == source) {
-            let prepared = (benchmark.prepare)(&self.session, &program, Scale::Tiny)?;
-            let start = Instant::now();
-            self.run(&prepared, &[])?;
-            launches += start.elapsed();
-            (prepared.check)(&self.session)?;
-        }
-        Ok(json!({ "build": build.as_secs_f64(), "first_launches": launches.as_secs_f64() }))
-    }
-
     fn program(&mut self, source: Source) -> Result<&Program> {
         if !self.programs.contains_key(&source) {
             let program = self.session.build_source(source.text(), "")?;
             self.programs.insert(source, program);
         }
         Ok(&self.programs[&source])
-    }
-
-    /// Runs a benchmark once, with another local size than its own if there is one.
-    fn run(&self, prepared: &Prepared, local: &[usize]) -> Result<()> {
-        for launch in &prepared.launches {
-            let local = match local {
-                [] => &launch.local,
-                given => given,
-            };
-            self.session.launch(&launch.kernel, &launch.global, local)?;
-        }
-        self.session.finish()
     }
 
     /// The global size of a benchmark that leaves the local size open; null for others.
@@ -125,7 +87,7 @@ impl Worker {
             self.prepared.clear();
             let program = &self.programs[&benchmark.source];
             let prepared = (benchmark.prepare)(&self.session, program, Scale::Full)?;
-            self.run(&prepared, &[])?;
+            prepared.run(&self.session, &[])?;
             (prepared.check)(&self.session)?;
             self.prepared.insert(benchmark.name, prepared);
         }
@@ -143,7 +105,7 @@ impl Worker {
                 reset(&self.session)?;
             }
             let run = Instant::now();
-            self.run(prepared, local)?;
+            prepared.run(&self.session, local)?;
             times.push(run.elapsed().as_secs_f64());
         }
         (prepared.check)(&self.session)?;

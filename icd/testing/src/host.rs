@@ -70,6 +70,10 @@ functions! {
     clGetProgramBuildInfo: clGetProgramBuildInfo_t,
     clReleaseProgram: clReleaseProgram_t,
     clCreateKernel: clCreateKernel_t,
+    clCreateKernelsInProgram: clCreateKernelsInProgram_t,
+    clGetKernelInfo: clGetKernelInfo_t,
+    clGetKernelArgInfo: clGetKernelArgInfo_t,
+    clGetKernelWorkGroupInfo: clGetKernelWorkGroupInfo_t,
     clSetKernelArg: clSetKernelArg_t,
     clReleaseKernel: clReleaseKernel_t,
     clEnqueueNDRangeKernel: clEnqueueNDRangeKernel_t,
@@ -104,6 +108,7 @@ macro_rules! create {
 }
 
 mod images;
+mod kernels;
 
 pub use images::{Image, Sampler};
 
