@@ -72,12 +72,6 @@ fn integer(builtin: Builtin, args: &[(Scalar, u64)], result: Scalar) -> Option<u
             let sum = u128::from(bits(0)?) * u128::from(bits(1)?) + u128::from(bits(2)?);
             sum.min(u128::from(scalar.mask())) as i128
         }
-        // Operands beyond 24 bits are implementation-defined: here the low bits of the whole
-        // product.
-        Builtin::SMul24 | Builtin::UMul24 => signed(0)?.wrapping_mul(signed(1)?),
-        Builtin::SMad24 | Builtin::UMad24 => {
-            signed(0)?.wrapping_mul(signed(1)?).wrapping_add(signed(2)?)
-        }
         Builtin::UUpsample | Builtin::SUpsample => (unsigned(0)? << scalar.bits()) | unsigned(1)?,
         Builtin::SClamp => signed(0)?.max(signed(1)?).min(signed(2)?),
         Builtin::UClamp => unsigned(0)?.max(unsigned(1)?).min(unsigned(2)?),

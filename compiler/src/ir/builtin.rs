@@ -125,7 +125,6 @@ builtins! {
     SAbsDiff = "s_abs_diff" / 1, UAbsDiff = "u_abs_diff" / 1,
     SHadd = "s_hadd" / 1, UHadd = "u_hadd" / 1, SRhadd = "s_rhadd" / 1, URhadd = "u_rhadd" / 1,
     SMadSat = "s_mad_sat" / 1, UMadSat = "u_mad_sat" / 1,
-    SMul24 = "s_mul24" / 1, UMul24 = "u_mul24" / 1, SMad24 = "s_mad24" / 1, UMad24 = "u_mad24" / 1,
     /// `hi, lo -> twice as wide`.
     UUpsample = "u_upsample" / 1, SUpsample = "s_upsample" / 1,
     /// Integer `clamp`.

@@ -181,12 +181,6 @@ fn integer(e: &mut Emitter<'_>, builtin: Builtin, a: &[Value]) -> Value {
             e.binary(BinOp::ISub, either, half)
         }
         Builtin::SMadSat | Builtin::UMadSat => mad_sat(e, builtin == Builtin::SMadSat, a),
-        // Operands beyond 24 bits give implementation-defined results.
-        Builtin::SMul24 | Builtin::UMul24 => e.binary(BinOp::IMul, a[0], a[1]),
-        Builtin::SMad24 | Builtin::UMad24 => {
-            let product = e.binary(BinOp::IMul, a[0], a[1]);
-            e.binary(BinOp::IAdd, product, a[2])
-        }
         Builtin::SUpsample | Builtin::UUpsample => {
             let bits = ty.scalar.bits();
             let wide = Scalar::int(bits * 2).expect("upsample of at most 32 bits");

@@ -68,15 +68,8 @@ fn plain(op: Std) -> Option<(Signature, Plain)> {
         | Std::s_hadd
         | Std::u_hadd
         | Std::s_rhadd
-        | Std::u_rhadd
-        | Std::s_mul24
-        | Std::u_mul24 => (Int(2), builtin),
-        Std::s_clamp
-        | Std::u_clamp
-        | Std::s_mad_sat
-        | Std::u_mad_sat
-        | Std::s_mad24
-        | Std::u_mad24 => (Int(3), builtin),
+        | Std::u_rhadd => (Int(2), builtin),
+        Std::s_clamp | Std::u_clamp | Std::s_mad_sat | Std::u_mad_sat => (Int(3), builtin),
         Std::ldexp | Std::pown | Std::rootn => (FloatInt, builtin),
         Std::atan2
         | Std::atan2pi
@@ -230,6 +223,24 @@ impl FunctionTranslator<'_, '_> {
                 let product = f.binary(high, values[0], values[1]);
                 f.binary(BinOp::IAdd, product, values[2])
             }
+            Std::s_mul24 | Std::u_mul24 => {
+                let (values, _) = self.shaped(inst, args, Signature::Int(2))?;
+                self.product_of_24_bits(op == Std::s_mul24, values[0], values[1])
+            }
+            Std::s_mad24 | Std::u_mad24 => {
+                let (values, ty) = self.shaped(inst, args, Signature::Int(3))?;
+                let signed = op == Std::s_mad24;
+                let product = self.product_of_24_bits(signed, values[0], values[1]);
+                // The sum is one of `int`, whose overflow is undefined, or of `uint`.
+                let sum = IrOp::Binary(
+                    BinOp::IAdd,
+                    Wrap {
+                        nsw: signed,
+                        ..Wrap::default()
+                    },
+                );
+                self.body.b().val(sum, &[product, values[2]], ty)
+            }
             Std::s_upsample | Std::u_upsample => {
                 let (values, ty) = self.shaped(inst, args, Signature::Int(2))?;
                 let wide = Scalar::int(ty.scalar.bits() * 2)
@@ -248,6 +259,23 @@ impl FunctionTranslator<'_, '_> {
             _ => return self.vector_memory(op, inst, args),
         };
         self.define(inst, value)
+    }
+
+    /// The low 32 bits of a product of operands that fit in 24 bits; of others the result is
+    /// implementation-defined. Times a small constant, as in indices, it cannot overflow.
+    fn product_of_24_bits(&mut self, signed: bool, x: Value, y: Value) -> Value {
+        let small = [x, y].iter().any(|&value| {
+            let constant = self.body.func.as_const(value);
+            constant.is_some_and(|c| c <= 1 << (Scalar::I32.bits() - 24))
+        });
+        let wrap = Wrap {
+            nsw: small && signed,
+            nuw: small && !signed,
+            ..Wrap::default()
+        };
+        let ty = self.body.ty(x);
+        let product = IrOp::Binary(BinOp::IMul, wrap);
+        self.body.b().val(product, &[x, y], ty)
     }
 
     /// An instruction that is one operation of the IR.
