@@ -18,10 +18,9 @@ pub(super) fn cost(func: &Function, data: &InstData) -> Option<u32> {
         Op::Unary(_) if !is_float() => Some(1),
         Op::Binary(BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem, _) => None,
         Op::Binary(..) if !is_float() => Some(1),
-        Op::Convert(
-            ConvertOp::SExt | ConvertOp::ZExt | ConvertOp::Trunc | ConvertOp::Bitcast,
-            _,
-        ) => Some(1),
+        // The low part of a register: the address of `tile[y][x]`, with local ids as `int`s, is cheap.
+        Op::Convert(ConvertOp::Trunc, _) => Some(0),
+        Op::Convert(ConvertOp::SExt | ConvertOp::ZExt | ConvertOp::Bitcast, _) => Some(1),
         _ => None,
     }
 }
