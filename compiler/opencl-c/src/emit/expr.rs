@@ -280,7 +280,12 @@ impl<'a> FunctionEmitter<'_, 'a> {
         if let ExprKind::Local(local) = self.function[pointer].kind
             && self.is_value(local)
         {
+            let before = self.module.words.newest();
             let value = self.expr(value);
+            if self.module.has_debug_info() {
+                let local = &self.function.locals[local.0 as usize];
+                self.module.name_value(value, before, local);
+            }
             return self.initialise(local, value);
         }
         let address = self.expr(pointer);

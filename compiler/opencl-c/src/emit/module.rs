@@ -172,12 +172,25 @@ impl<'a> ModuleEmitter<'a> {
     }
 
     pub fn decorate_local(&mut self, id: Id, local: &Local) {
-        if self.options.debug_info {
+        if self.has_debug_info() {
             self.name_local(id, local);
         }
         let natural = self.types.layout(local.ty).map_or(1, |(_, align)| align);
         if local.align > natural {
             self.decorate(id, decoration::ALIGNMENT, &[local.align as u32]);
+        }
+    }
+
+    /// Has source lines and names.
+    pub fn has_debug_info(&self) -> bool {
+        self.options.debug_info
+    }
+
+    /// Names the value of a variable that needs no memory, if it was made after `before`, for this
+    /// variable alone.
+    pub fn name_value(&mut self, id: Id, before: Id, local: &Local) {
+        if id.0 > before.0 && !self.interned.has(id) {
+            self.name_local(id, local);
         }
     }
 
