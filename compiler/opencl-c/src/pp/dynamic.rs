@@ -74,7 +74,7 @@ impl Preprocessor<'_> {
                 self.number(tok, self.counter - 1)
             }
             Dynamic::RoundingMode => {
-                let symbol = self.interner.intern(match self.rounding.mode() {
+                let symbol = self.interner.intern(match self.roundings.current() {
                     None | Some(RoundingMode::ToEven) => "rte",
                     Some(RoundingMode::ToZero) => "rtz",
                     Some(RoundingMode::ToPositive) => "rtp",

@@ -56,7 +56,7 @@ use crate::diag::Diagnostics;
 use crate::hir::{self, ExprId, ExprKind, GlobalId};
 use crate::options::{Device, Options, Std};
 use crate::symbol::{Interner, Symbol};
-use crate::token::{Loc, Pragma, Roundings, Span, TokenStream};
+use crate::token::{InForce, Loc, Pragma, RoundingMode, Span, TokenStream};
 use crate::types::{QualType, RecordId, Space, Type, TypeId, Types};
 use function::{Body, Prototype};
 use scope::Scopes;
@@ -113,6 +113,7 @@ pub fn analyze(
     sema.refuse_recursion();
     sema.module.types = sema.types;
     sema.module.roundings = tokens.roundings.clone();
+    sema.module.contractions = tokens.contractions.clone();
     sema.module
 }
 
@@ -162,7 +163,7 @@ struct Sema<'a> {
     address_sized_records: FxHashSet<RecordId>,
     /// In the initialiser of an object of static storage: what it makes lives as long.
     is_static_initialiser: bool,
-    roundings: &'a Roundings,
+    roundings: &'a InForce<RoundingMode>,
     has_fp64: bool,
     /// The program may use `half`.
     half_enabled: bool,
@@ -185,13 +186,12 @@ impl Sema<'_> {
     }
 
     fn pragma(&mut self, pragma: &Pragma) {
-        match pragma {
-            Pragma::FpContract(Some(false)) => self.module.no_contraction = true,
-            Pragma::Extension { name, enable } => match self.interner.text(*name) {
-                "all" => self.disable_extensions(),
-                "cl_khr_fp16" => self.half_enabled = *enable,
-                _ => {}
-            },
+        let Pragma::Extension { name, enable } = pragma else {
+            return;
+        };
+        match self.interner.text(*name) {
+            "all" => self.disable_extensions(),
+            "cl_khr_fp16" => self.half_enabled = *enable,
             _ => {}
         }
     }
