@@ -7,8 +7,8 @@
 //! - `declare.rs`, `statics.rs`, `function.rs`, `kernel.rs`: variables, those of static storage,
 //!   functions, rules and information of kernels
 //! - `init.rs`, `init_length.rs`: initialisers, and the lengths that they give arrays
-//! - `expr.rs`, `ops.rs`, `assign.rs`, `member.rs`, `call.rs`, `intrinsics.rs`, `printf.rs`:
-//!   expressions
+//! - `expr.rs`: expressions; `unary.rs`, `binary.rs`, `pointers.rs`, `conditional.rs`, `assign.rs`,
+//!   their operators; `member.rs`, `call.rs`, `intrinsics.rs`, `printf.rs`, the other kinds
 //! - `convert.rs`: implicit and explicit conversions
 //! - `stmt.rs`: statements
 //! - `block.rs`: blocks
@@ -22,8 +22,10 @@
 
 mod assign;
 mod attributes;
+mod binary;
 mod block;
 mod call;
+mod conditional;
 mod consteval;
 mod convert;
 mod declarator;
@@ -36,7 +38,7 @@ mod intrinsics;
 mod kernel;
 mod member;
 mod names;
-mod ops;
+mod pointers;
 mod printf;
 mod records;
 mod scope;
@@ -45,6 +47,7 @@ mod statics;
 mod stmt;
 #[cfg(test)]
 mod tests;
+mod unary;
 
 use std::rc::Rc;
 
@@ -296,6 +299,15 @@ enum Place {
     },
     /// A function, which is called and nothing else.
     Function,
+}
+
+/// Where a binary operator (or the `?` between two values) and its operands are: diagnostics have
+/// the caret at the operator.
+#[derive(Clone, Copy, Debug)]
+struct Operator {
+    loc: Loc,
+    left: Span,
+    right: Span,
 }
 
 /// Components in the order a swizzle names them.
