@@ -1,7 +1,8 @@
 //! `__builtin_...` functions of GNU C, and clang's of OpenCL's, that programs use, by what OpenCL C
 //! has.
 //!
-//! - `mod.rs`: hints, questions, vectors, atomics
+//! - `mod.rs`: hints, questions, vectors, OpenCL's atomics
+//! - `atomics.rs`: GNU's atomics
 //! - `bits.rs`: counting and reversing bits
 //! - `math.rs`: functions of floating-point numbers
 //! - `memory.rs`: copying and filling bytes
@@ -9,6 +10,7 @@
 //! Those that are syntax of their own (`__builtin_offsetof`, `__builtin_astype`, ...) are the
 //! parser's.
 
+mod atomics;
 mod bits;
 mod math;
 mod memory;
@@ -40,6 +42,10 @@ impl Sema<'_> {
             }
             let plain = self.interner.intern(&plain);
             return Some(self.call_plain(plain, args, span));
+        }
+        if name.starts_with("__atomic_") || name.starts_with("__sync_") {
+            let value = self.gnu_atomic(name, args, span)?;
+            return Some(self.value(value, span));
         }
         let stem = name.strip_prefix("__builtin_")?;
         let loc = span.first;
