@@ -2,6 +2,7 @@
 //! has.
 //!
 //! - `mod.rs`: hints, questions, vectors, OpenCL's atomics
+//! - `arithmetic.rs`: overflow, reductions of vectors, alignment
 //! - `atomics.rs`: GNU's atomics
 //! - `bits.rs`: counting and reversing bits
 //! - `math.rs`: functions of floating-point numbers
@@ -10,6 +11,7 @@
 //! Those that are syntax of their own (`__builtin_offsetof`, `__builtin_astype`, ...) are the
 //! parser's.
 
+mod arithmetic;
 mod atomics;
 mod bits;
 mod math;
@@ -133,6 +135,7 @@ impl Sema<'_> {
             _ => self
                 .bit_intrinsic(stem, args, loc)
                 .or_else(|| self.memory_intrinsic(stem, args, span))
+                .or_else(|| self.arithmetic_intrinsic(stem, args, span))
                 .or_else(|| self.math_intrinsic(stem, args, span))?,
         };
         Some(self.value(value, span))
