@@ -60,7 +60,7 @@ pub fn resolve(
     let args: Vec<Arg> = args.iter().map(|&arg| Arg::of(arg, types)).collect();
     let limits = Limits::of(env);
     for (group, row) in rows {
-        if let Some(what) = env.missing(group.need) {
+        if let Some(what) = env.missing(group.need).or_else(|| env.missing(row.need())) {
             missing.get_or_insert(what);
             continue;
         }
@@ -394,6 +394,8 @@ fn rank_pointer(
         return Some(if loses { Rank::Lossy } else { in_space });
     }
     match (pointee, wanted) {
+        // A packet has the type that the pipe has.
+        _ if word.base == Base::Element => None,
         (_, Pointee::Void) => Some(if loses { Rank::Lossy } else { Rank::Conversion }),
         (Pointee::Void, _) => Some(Rank::Lossy),
         // Atomic types are not what a pointer to something else may point to.
