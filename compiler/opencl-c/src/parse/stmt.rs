@@ -62,8 +62,11 @@ impl Parser<'_> {
 
     fn declaration_stmt(&mut self) -> StmtId {
         let first = self.loc();
-        let (specs, decls) = self.local_declarations();
-        self.stmt(StmtKind::Decl { specs, decls }, first)
+        let kind = match self.local_declarations() {
+            Some((specs, decls)) => StmtKind::Decl { specs, decls },
+            None => StmtKind::Empty,
+        };
+        self.stmt(kind, first)
     }
 
     fn expression_stmt(&mut self) -> StmtId {
