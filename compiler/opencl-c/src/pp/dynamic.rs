@@ -197,7 +197,7 @@ impl Preprocessor<'_> {
         let yes = match question {
             Question::Attribute => known::ATTRIBUTES.binary_search(&plain).is_ok(),
             Question::CAttribute => false,
-            Question::Builtin => known::BUILTINS.binary_search(&text).is_ok(),
+            Question::Builtin => known::is_intrinsic(text),
             Question::Feature => known::FEATURES.binary_search(&plain).is_ok(),
             Question::Extension => {
                 let lists = [known::FEATURES, known::EXTENSIONS];

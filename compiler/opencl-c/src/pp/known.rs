@@ -43,6 +43,11 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "work_group_size_hint",
 ];
 
+/// Whether GNU C or clang has a built-in function of this name that OpenCL C's programs may call.
+pub(crate) fn is_intrinsic(name: &str) -> bool {
+    BUILTINS.binary_search(&name).is_ok()
+}
+
 pub(super) const BUILTINS: &[&str] = &[
     "__atomic_add_fetch",
     "__atomic_always_lock_free",

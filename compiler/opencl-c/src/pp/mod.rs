@@ -44,6 +44,7 @@ use crate::source::{FileId, Pos, SourceMap};
 use crate::symbol::{Interner, Symbol, sym};
 use crate::token::{Expansion, ExpansionId, Loc, Pragma, RoundingMode};
 use crate::token::{Token, TokenKind, TokenStream};
+pub(crate) use known::is_intrinsic;
 use scopes::Scopes;
 
 /// Files include each other no deeper.
