@@ -351,7 +351,11 @@ impl Sema<'_> {
         all.push(bind);
         let arithmetic = self.arithmetic_of(old);
         let is_pointer = matches!(self.types.get(self.type_of(old)), Type::Pointer { .. });
-        if arithmetic.is_none() && !is_pointer {
+        // OpenCL C Specification, "Operators", has them of integers only; as in C they are of
+        // floating-point scalars too.
+        let is_float_vector =
+            matches!(arithmetic, Some((scalar, lanes)) if scalar.is_float() && lanes > 1);
+        if (arithmetic.is_none() && !is_pointer) || is_float_vector {
             let name = self.quote(target.ty);
             let word = match op {
                 UnaryOp::PreInc | UnaryOp::PostInc => "increment",

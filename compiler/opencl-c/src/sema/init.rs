@@ -360,13 +360,18 @@ impl Sema<'_> {
                         items,
                         operand: None,
                     };
-                    let node = self.vector_elements(scalar, lanes, &mut cursor, span)?;
-                    if !cursor.items.is_empty() {
-                        self.diags.warning(
-                            "excess-initializers",
-                            span,
-                            "excess elements in vector initializer",
+                    let (node, given) =
+                        self.vector_elements(scalar, lanes, &mut cursor, span)?;
+                    if let Some(excess) = cursor.items.first() {
+                        let at = ast[excess.init].span;
+                        self.diags
+                            .error(at, "excess elements in vector initializer");
+                    } else if given > 0 && given < lanes {
+                        let message = format!(
+                            "too few elements in vector initialization (expected {lanes} \
+                             elements, have {given})"
                         );
+                        self.diags.error(span, message);
                     }
                     Some(node)
                 }
@@ -693,7 +698,8 @@ impl Sema<'_> {
             && matches!(self.types.as_arithmetic(operand.ty.ty), Some((_, n)) if n < lanes)
         {
             cursor.operand = Some(operand);
-            return self.vector_elements(scalar, lanes, cursor, span);
+            let made = self.vector_elements(scalar, lanes, cursor, span);
+            return made.map(|(node, _)| node);
         }
         if is_aggregate && operand.ty.ty != ty && !self.is_error(operand.ty.ty) {
             cursor.operand = Some(operand);
@@ -712,14 +718,15 @@ impl Sema<'_> {
         Some(Node::Value(self.assignable(operand, ty, Goal::Init)))
     }
 
-    /// A vector of scalars and shorter vectors; what is missing is zero.
+    /// A vector of scalars and shorter vectors, and how many components are given; the others are
+    /// zero.
     fn vector_elements(
         &mut self,
         scalar: crate::types::Scalar,
         lanes: u8,
         cursor: &mut Cursor<'_>,
         span: Span,
-    ) -> Option<Node> {
+    ) -> Option<(Node, u8)> {
         let ast = self.ast;
         let mut operands: Vec<Operand> = Vec::new();
         let mut total = 0u8;
@@ -750,13 +757,15 @@ impl Sema<'_> {
             total += count;
             operands.push(operand);
         }
+        let given = total;
         while total < lanes {
             let ty = self.types.scalar(scalar);
             let zero = self.add(ExprKind::Constant(Constant::Zero), ty, span.first);
             operands.push(self.value(zero, span));
             total += 1;
         }
-        Some(Node::Value(self.vector_of(&operands, scalar, lanes, span)))
+        let value = self.vector_of(&operands, scalar, lanes, span);
+        Some((Node::Value(value), given))
     }
 
     /// `(T){...}`: an object without a name.
