@@ -66,11 +66,7 @@ impl Sema<'_> {
             self.types.get(target.ty.ty),
             Type::Block(_) | Type::Image { .. } | Type::Pipe { .. } | Type::Sampler
         ) {
-            let at = Operator {
-                loc,
-                left: target.span,
-                right: source.span,
-            };
+            let at = Operator::between(target, source, loc);
             let wrong = self.invalid_operands(target.ty, source.ty, at);
             return self.value(wrong, span);
         }
@@ -268,11 +264,7 @@ impl Sema<'_> {
     ) -> Operand {
         let target = self.expr(left);
         let source = self.expr(right);
-        let at = Operator {
-            loc,
-            left: target.span,
-            right: source.span,
-        };
+        let at = Operator::between(target, source, loc);
         if self.is_atomic(target) || self.is_atomic(source) {
             let wrong = self.invalid_operands(target.ty, source.ty, at);
             return self.value(wrong, span);
@@ -371,11 +363,7 @@ impl Sema<'_> {
             Some((scalar, _)) if scalar.is_float() => self.arithmetic_as(one, scalar),
             Some((Scalar::Bool, _)) | Some(_) | None => one,
         };
-        let at = Operator {
-            loc,
-            left: target.span,
-            right: target.span,
-        };
+        let at = Operator::between(target, target, loc);
         let binary = match op {
             UnaryOp::PreInc | UnaryOp::PostInc => BinaryOp::Add,
             _ => BinaryOp::Sub,

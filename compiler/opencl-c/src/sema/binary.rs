@@ -31,11 +31,7 @@ impl Sema<'_> {
         for (node, op, right) in spine.into_iter().rev() {
             let right = self.expr(right);
             let (span, loc) = (ast[node].span, ast[node].loc);
-            let at = Operator {
-                loc,
-                left: left.span,
-                right: right.span,
-            };
+            let at = Operator::between(left, right, loc);
             // "OpenCL C does not support operators with atomic types."
             if self.is_atomic(left) || self.is_atomic(right) {
                 let wrong = self.invalid_operands(left.ty, right.ty, at);
@@ -59,11 +55,7 @@ impl Sema<'_> {
         loc: Loc,
     ) -> Operand {
         let (left, right) = (self.expr(left), self.expr(right));
-        let at = Operator {
-            loc,
-            left: left.span,
-            right: right.span,
-        };
+        let at = Operator::between(left, right, loc);
         if self.is_atomic(left) || self.is_atomic(right) {
             let wrong = self.invalid_operands(left.ty, right.ty, at);
             return self.value(wrong, span);

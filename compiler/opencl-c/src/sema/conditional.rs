@@ -34,11 +34,7 @@ impl Sema<'_> {
         };
         let otherwise = self.expr(otherwise);
         let (a, b) = (self.rvalue(then_operand), self.rvalue(otherwise));
-        let at = Operator {
-            loc,
-            left: then_operand.span,
-            right: otherwise.span,
-        };
+        let at = Operator::between(then_operand, otherwise, loc);
         let mut result = match self.arithmetic_of(value) {
             Some((_, lanes)) if lanes > 1 => {
                 self.vector_conditional(value, operand.span, (a, b), at)

@@ -6,9 +6,9 @@
 //!   attributes to types, layout of structures, enumerations
 //! - `declare.rs`, `statics.rs`, `function.rs`, `kernel.rs`: variables, those of static storage,
 //!   functions, rules and information of kernels
-//! - `init.rs`, `init_length.rs`: initialisers, and the lengths that they give arrays
+//! - `init/`: initialisers
 //! - `expr.rs`: expressions; `unary.rs`, `binary.rs`, `pointers.rs`, `conditional.rs`, `assign.rs`,
-//!   their operators; `member.rs`, `call.rs`, `intrinsics.rs`, `printf.rs`, the other kinds
+//!   their operators; `member.rs`, `call.rs`, `intrinsics/`, `printf.rs`, the other kinds
 //! - `convert.rs`: implicit and explicit conversions
 //! - `stmt.rs`: statements
 //! - `block.rs`: blocks
@@ -33,7 +33,6 @@ mod declare;
 mod expr;
 mod function;
 mod init;
-mod init_length;
 mod intrinsics;
 mod kernel;
 mod member;
@@ -308,6 +307,13 @@ struct Operator {
     loc: Loc,
     left: Span,
     right: Span,
+}
+
+impl Operator {
+    fn between(left: Operand, right: Operand, loc: Loc) -> Operator {
+        let (left, right) = (left.span, right.span);
+        Operator { loc, left, right }
+    }
 }
 
 /// Components in the order a swizzle names them.
