@@ -11,10 +11,21 @@ use crate::types::{QualType, Scalar, Space, Type, TypeId, Types};
 /// Where a value goes, for the words of a diagnostic.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Goal {
-    Assign,
+    /// By an operator.
+    Assign(Loc),
     Init,
     Pass,
     Return,
+}
+
+impl Goal {
+    /// Where a diagnostic about the value of `span` has its caret.
+    fn caret(self, span: Span) -> Loc {
+        match self {
+            Goal::Assign(operator) => operator,
+            Goal::Init | Goal::Pass | Goal::Return => span.first,
+        }
+    }
 }
 
 const NEAREST: Conversion = Conversion::Arithmetic {
@@ -325,8 +336,11 @@ impl Sema<'_> {
         }
         if self.block_type(from).is_some() && self.block_type(to).is_some() {
             let text = self.goal_text(from, to, goal);
-            self.diags
-                .error(span, format!("incompatible block pointer types {text}"));
+            self.misfit(
+                format!("incompatible block pointer types {text}"),
+                span,
+                goal,
+            );
         } else {
             self.incompatible(from, to, span, goal);
         }
@@ -350,7 +364,7 @@ impl Sema<'_> {
     fn incompatible(&mut self, from: TypeId, to: TypeId, span: Span, goal: Goal) {
         let (from, to) = (self.quote(from), self.quote(to));
         let message = match goal {
-            Goal::Assign => format!("assigning to {to} from incompatible type {from}"),
+            Goal::Assign(_) => format!("assigning to {to} from incompatible type {from}"),
             Goal::Init => {
                 format!("initializing {to} with an expression of incompatible type {from}")
             }
@@ -359,13 +373,18 @@ impl Sema<'_> {
                 format!("returning {from} from a function with incompatible result type {to}")
             }
         };
-        self.diags.error(span, message);
+        self.misfit(message, span, goal);
+    }
+
+    /// An error about the value of `span`.
+    fn misfit(&mut self, message: impl Into<String>, span: Span, goal: Goal) {
+        self.diags.error(goal.caret(span), message).range(span);
     }
 
     fn goal_text(&self, from: TypeId, to: TypeId, goal: Goal) -> String {
         let (from, to) = (self.quote(from), self.quote(to));
         match goal {
-            Goal::Assign => format!("assigning to {to} from {from}"),
+            Goal::Assign(_) => format!("assigning to {to} from {from}"),
             Goal::Init => format!("initializing {to} with an expression of type {from}"),
             Goal::Pass => format!("passing {from} to parameter of type {to}"),
             Goal::Return => {
@@ -399,40 +418,44 @@ impl Sema<'_> {
                         return Some(self.null(to, loc));
                     }
                     let text = match goal {
-                        Goal::Assign => {
+                        Goal::Assign(_) => {
                             format!("assigning {} to {}", self.quote(from), self.quote(to))
                         }
                         _ => self.goal_text(from, to, goal),
                     };
-                    self.diags
-                        .error(span, format!("{text} changes address space of pointer"));
+                    self.misfit(
+                        format!("{text} changes address space of pointer"),
+                        span,
+                        goal,
+                    );
                     return Some(self.add(ExprKind::Undefined, to, loc));
                 }
                 if self.nested_spaces_differ(source.ty, target.ty) {
                     let text = self.goal_text(from, to, goal);
-                    self.diags.error(
-                        span,
+                    self.misfit(
                         format!("{text} changes address space of nested pointer"),
+                        span,
+                        goal,
                     );
                     return Some(self.add(ExprKind::Undefined, to, loc));
                 }
                 let is_void = source.ty == Types::VOID || target.ty == Types::VOID;
                 if !is_void && !self.compatible_pointees(source.ty, target.ty) {
                     let text = self.goal_text(from, to, goal);
-                    self.diags.warning(
-                        "incompatible-pointer-types",
-                        span,
-                        format!("incompatible pointer types {text}"),
-                    );
+                    let message = format!("incompatible pointer types {text}");
+                    let group = "incompatible-pointer-types";
+                    self.diags
+                        .warning(group, goal.caret(span), message)
+                        .range(span);
                 } else if (source.quals.is_const && !target.quals.is_const)
                     || (source.quals.is_volatile && !target.quals.is_volatile)
                 {
                     let text = self.goal_text(from, to, goal);
-                    self.diags.warning(
-                        "incompatible-pointer-types-discards-qualifiers",
-                        span,
-                        format!("{text} discards qualifiers"),
-                    );
+                    let message = format!("{text} discards qualifiers");
+                    let group = "incompatible-pointer-types-discards-qualifiers";
+                    self.diags
+                        .warning(group, goal.caret(span), message)
+                        .range(span);
                 }
                 Some(self.pointer_cast(value, to, loc))
             }
@@ -441,9 +464,10 @@ impl Sema<'_> {
                     return Some(self.null(to, loc));
                 }
                 let text = self.goal_text(from, to, goal);
-                self.diags.error(
-                    span,
+                self.misfit(
                     format!("incompatible integer to pointer conversion {text}"),
+                    span,
+                    goal,
                 );
                 Some(self.add(ExprKind::Undefined, to, loc))
             }
@@ -453,9 +477,10 @@ impl Sema<'_> {
             }
             (Type::Pointer { .. }, Type::Scalar(scalar)) if scalar.is_integer() => {
                 let text = self.goal_text(from, to, goal);
-                self.diags.error(
-                    span,
+                self.misfit(
                     format!("incompatible pointer to integer conversion {text}"),
+                    span,
+                    goal,
                 );
                 Some(self.add(ExprKind::Undefined, to, loc))
             }

@@ -192,6 +192,8 @@ impl Sema<'_> {
     /// `bool` or a `size_t`, whose sizes there may be others.
     fn unfit_member(&self, ty: TypeId) -> Option<bool> {
         match self.types.get(ty) {
+            // Devices that share memory with the host take its pointers anywhere.
+            Type::Pointer { .. } if self.options.std >= Std::C20 => None,
             Type::Pointer { .. } | Type::Image { .. } => Some(true),
             Type::Scalar(Scalar::Bool) => Some(false),
             Type::Array { element, .. } => self.unfit_member(element.ty),

@@ -6,9 +6,9 @@
 //!   attributes to types, layout of structures, enumerations
 //! - `declare.rs`, `statics.rs`, `function.rs`, `kernel.rs`: variables, those of static storage,
 //!   functions, rules and information of kernels
-//! - `init.rs`, `init_length.rs`: initialisers, and the lengths that they give arrays
-//! - `expr.rs`, `ops.rs`, `assign.rs`, `member.rs`, `call.rs`, `intrinsics.rs`, `printf.rs`:
-//!   expressions
+//! - `init/`: initialisers
+//! - `expr.rs`: expressions; `unary.rs`, `binary.rs`, `pointers.rs`, `conditional.rs`, `assign.rs`,
+//!   their operators; `member.rs`, `call.rs`, `intrinsics/`, `printf.rs`, the other kinds
 //! - `convert.rs`: implicit and explicit conversions
 //! - `stmt.rs`: statements
 //! - `block.rs`: blocks
@@ -22,8 +22,10 @@
 
 mod assign;
 mod attributes;
+mod binary;
 mod block;
 mod call;
+mod conditional;
 mod consteval;
 mod convert;
 mod declarator;
@@ -31,12 +33,11 @@ mod declare;
 mod expr;
 mod function;
 mod init;
-mod init_length;
 mod intrinsics;
 mod kernel;
 mod member;
 mod names;
-mod ops;
+mod pointers;
 mod printf;
 mod records;
 mod scope;
@@ -45,6 +46,7 @@ mod statics;
 mod stmt;
 #[cfg(test)]
 mod tests;
+mod unary;
 
 use std::rc::Rc;
 
@@ -56,7 +58,7 @@ use crate::diag::Diagnostics;
 use crate::hir::{self, ExprId, ExprKind, GlobalId};
 use crate::options::{Device, Options, Std};
 use crate::symbol::{Interner, Symbol};
-use crate::token::{Loc, Pragma, Roundings, Span, TokenStream};
+use crate::token::{InForce, Loc, Pragma, RoundingMode, Span, TokenStream};
 use crate::types::{QualType, RecordId, Space, Type, TypeId, Types};
 use function::{Body, Prototype};
 use scope::Scopes;
@@ -113,6 +115,7 @@ pub fn analyze(
     sema.refuse_recursion();
     sema.module.types = sema.types;
     sema.module.roundings = tokens.roundings.clone();
+    sema.module.contractions = tokens.contractions.clone();
     sema.module
 }
 
@@ -162,7 +165,7 @@ struct Sema<'a> {
     address_sized_records: FxHashSet<RecordId>,
     /// In the initialiser of an object of static storage: what it makes lives as long.
     is_static_initialiser: bool,
-    roundings: &'a Roundings,
+    roundings: &'a InForce<RoundingMode>,
     has_fp64: bool,
     /// The program may use `half`.
     half_enabled: bool,
@@ -185,13 +188,12 @@ impl Sema<'_> {
     }
 
     fn pragma(&mut self, pragma: &Pragma) {
-        match pragma {
-            Pragma::FpContract(Some(false)) => self.module.no_contraction = true,
-            Pragma::Extension { name, enable } => match self.interner.text(*name) {
-                "all" => self.disable_extensions(),
-                "cl_khr_fp16" => self.half_enabled = *enable,
-                _ => {}
-            },
+        let Pragma::Extension { name, enable } = pragma else {
+            return;
+        };
+        match self.interner.text(*name) {
+            "all" => self.disable_extensions(),
+            "cl_khr_fp16" => self.half_enabled = *enable,
             _ => {}
         }
     }
@@ -296,6 +298,22 @@ enum Place {
     },
     /// A function, which is called and nothing else.
     Function,
+}
+
+/// Where a binary operator (or the `?` between two values) and its operands are: diagnostics have
+/// the caret at the operator.
+#[derive(Clone, Copy, Debug)]
+struct Operator {
+    loc: Loc,
+    left: Span,
+    right: Span,
+}
+
+impl Operator {
+    fn between(left: Operand, right: Operand, loc: Loc) -> Operator {
+        let (left, right) = (left.span, right.span);
+        Operator { loc, left, right }
+    }
 }
 
 /// Components in the order a swizzle names them.

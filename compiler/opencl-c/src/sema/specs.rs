@@ -269,7 +269,7 @@ impl Sema<'_> {
     pub(super) fn builtin_type(&mut self, name: &str, access: Option<Access>) -> Option<TypeId> {
         let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
         let stem = &name[..name.len() - digits.len()];
-        if let Some(scalar) = scalar_named(stem) {
+        if let Some(scalar) = Scalar::named(stem) {
             return match digits {
                 "" => Some(self.types.scalar(scalar)),
                 _ => {
@@ -304,22 +304,4 @@ impl Sema<'_> {
             _ => return None,
         })
     }
-}
-
-fn scalar_named(name: &str) -> Option<Scalar> {
-    Some(match name {
-        "bool" => Scalar::Bool,
-        "char" => Scalar::Char,
-        "uchar" => Scalar::UChar,
-        "short" => Scalar::Short,
-        "ushort" => Scalar::UShort,
-        "int" => Scalar::Int,
-        "uint" => Scalar::UInt,
-        "long" => Scalar::Long,
-        "ulong" => Scalar::ULong,
-        "half" => Scalar::Half,
-        "float" => Scalar::Float,
-        "double" => Scalar::Double,
-        _ => return None,
-    })
 }

@@ -20,7 +20,7 @@ kernel void variables(global int *out, int a) {
   block_t later;
 // ERROR: 20:11: invalid block variable declaration - must be initialized
   one = other;
-// ERROR: 22:3: invalid operands to binary expression ('int (__generic ^const)(int)' and 'int (__generic ^const)(int)')
+// ERROR: 22:7: invalid operands to binary expression ('int (__generic ^const)(int)' and 'int (__generic ^const)(int)')
   block_t list[] = {one, other};
 // ERROR: 24:11: array of 'int (__generic ^const)(int)' type is invalid in OpenCL
   block_t *pointer;
@@ -30,7 +30,7 @@ kernel void variables(global int *out, int a) {
   void (^inner)(void) = ^{ out[0] = one(1); };
 // ERROR: 30:37: cannot refer to a block inside block
   void (^captures)(void) = ^{ a = 1; };
-// ERROR: 32:31: variable is not assignable (missing __block type specifier)
+// ERROR: 32:33: variable is not assignable (missing __block type specifier)
   void (^escapes)(void) = ^{ int *p = &a; };
 // ERROR: 34:39: taking address of a capture is not allowed
   out[0] = one();
