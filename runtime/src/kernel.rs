@@ -290,8 +290,8 @@ impl Kernel {
     /// Sets an on-device queue.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
-    /// `CL_INVALID_CONTEXT` for a queue of another context; `CL_INVALID_DEVICE_QUEUE` for one of the
-    /// host.
+    /// `CL_INVALID_CONTEXT` for a queue of another context; `CL_INVALID_DEVICE_QUEUE` for one of
+    /// the host.
     pub fn set_arg_queue(&self, index: u32, queue: &Arc<Queue>) -> CLResult<()> {
         let arg = self.arg(index)?;
         if arg.kind != ArgKind::DeviceQueue {
