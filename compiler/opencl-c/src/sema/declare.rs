@@ -368,7 +368,7 @@ impl Sema<'_> {
             && !is_aggregate
         {
             let operand = self.expr(expr);
-            let value = self.assignable(operand, ty.ty, Goal::Init);
+            let value = self.assignable(operand, ty.ty, Goal::Init(self.alias_of(address)));
             if let ExprKind::Local(local) = *self.kind_of(address) {
                 self.note_block(local, value);
             }

@@ -137,7 +137,7 @@ impl Sema<'_> {
             Type::Error => self.error(span),
             Type::Block(_) => self.invalid_unary(self.type_of(value).into(), span),
             _ => {
-                let name = self.quote(self.type_of(value));
+                let name = self.quote_value(value);
                 self.diags.error(
                     span,
                     format!("indirection requires pointer operand ({name} invalid)"),
