@@ -7,6 +7,7 @@
 //! ```text
 //! suite.rs, suite/   the benchmarks: kernels, inputs, checks
 //! worker.rs          measures; runs in a process that has one driver loaded
+//! builds.rs          from nothing to every kernel of a program launched once
 //! local_sizes.rs     the local size that the driver chooses beside given ones
 //! report.rs          ratios and JSON
 //! ```
@@ -14,6 +15,7 @@
 //! Other programs run on the machine meanwhile, so each measurement goes round the drivers several
 //! times and the best time counts.
 
+mod builds;
 mod local_sizes;
 mod report;
 mod suite;
@@ -27,6 +29,7 @@ use serde_json::{Value, json};
 use brolga_icd_testing::drivers::{self, Candidate, Driver};
 use brolga_icd_testing::host::Result;
 use report::Section;
+use suite::Source;
 
 const USAGE: &str = "\
 Usage: bench [options]
@@ -37,7 +40,10 @@ Usage: bench [options]
   --seconds S      per benchmark, driver and round (default 0.25)
   --kernels        only the kernels' times, no builds, latencies and transfers
   --width          compare Brolga with itself at BROLGA_WIDTH=1 instead of with other drivers
-  --frontend       compare Brolga with itself at BROLGA_FRONTEND=clang instead of with other drivers
+  --frontend       compare Brolga with itself at BROLGA_FRONTEND=clang, too
+  --builds         only the times from nothing to first launches
+  --program FILE   build this OpenCL C, too, and launch its kernels; may be repeated
+  --options TEXT   the build options of the programs that are named after it
   --local-sizes    compare the local size that Brolga chooses when none is given with given ones, instead
   --json FILE      write the results there (default bench.json beside the program)
 ";
@@ -50,6 +56,8 @@ struct Arguments {
     kernels_only: bool,
     width: bool,
     frontend: bool,
+    builds_only: bool,
+    programs: Vec<builds::File>,
     local_sizes: bool,
     json: Option<PathBuf>,
 }
@@ -82,9 +90,12 @@ fn parse(arguments: Vec<String>) -> Result<Arguments> {
         kernels_only: false,
         width: false,
         frontend: false,
+        builds_only: false,
+        programs: Vec::new(),
         local_sizes: false,
         json: None,
     };
+    let mut options = String::new();
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         let mut value = || {
@@ -105,6 +116,12 @@ fn parse(arguments: Vec<String>) -> Result<Arguments> {
             "--kernels" => parsed.kernels_only = true,
             "--width" => parsed.width = true,
             "--frontend" => parsed.frontend = true,
+            "--builds" => parsed.builds_only = true,
+            "--options" => options = value()?,
+            "--program" => parsed.programs.push(builds::File {
+                path: value()?,
+                options: options.clone(),
+            }),
             "--local-sizes" => parsed.local_sizes = true,
             "--json" => parsed.json = Some(PathBuf::from(value()?)),
             _ => return Err(format!("unknown option {argument}\n{USAGE}")),
@@ -127,9 +144,14 @@ fn run(arguments: &Arguments) -> Result<()> {
             candidate.info["driver"].as_str().unwrap_or_default(),
         );
     }
-    let mut sections = vec![kernels(arguments, &mut candidates)];
-    if !arguments.kernels_only && !arguments.width {
-        sections.push(builds(arguments, &mut candidates));
+    let mut sections = Vec::new();
+    if !arguments.builds_only {
+        sections.push(kernels(arguments, &mut candidates));
+    }
+    if arguments.builds_only || !arguments.kernels_only && !arguments.width {
+        sections.push(builds::measure(arguments, &mut candidates));
+    }
+    if !arguments.builds_only && !arguments.kernels_only && !arguments.width {
         sections.extend(overheads(arguments, &mut candidates));
     }
     report::print(&sections, &candidates);
@@ -152,23 +174,16 @@ fn run(arguments: &Arguments) -> Result<()> {
 /// The drivers to compare, the one to compare with first.
 fn candidates(arguments: &Arguments) -> Result<Vec<Candidate>> {
     let mut found = drivers::find(&arguments.drivers)?;
-    let with_itself = match (arguments.width, arguments.frontend) {
-        (true, _) => Some(("chosen width", "W = 1", ["BROLGA_WIDTH", "1"])),
-        (_, true) => Some(("own front end", "clang", ["BROLGA_FRONTEND", "clang"])),
-        _ => None,
-    };
-    if let Some((usual, other, [name, value])) = with_itself {
-        let brolga = found.into_iter().next().ok_or("no driver found")?;
+    let brolga = found.first().cloned().ok_or("no driver found")?;
+    if arguments.width {
         let usual = Driver {
-            label: usual.to_owned(),
+            label: "chosen width".to_owned(),
             ..brolga.clone()
         };
-        let other = Driver {
-            label: other.to_owned(),
-            environment: vec![(name.to_owned(), value.to_owned())],
-            ..brolga
-        };
-        return [usual, other].iter().map(Candidate::start).collect();
+        return [usual, with(&brolga, "W = 1", "BROLGA_WIDTH", "1")]
+            .iter()
+            .map(Candidate::start)
+            .collect();
     }
     found.dedup_by(|a, b| a.library == b.library);
     let mut candidates = Vec::new();
@@ -181,10 +196,23 @@ fn candidates(arguments: &Arguments) -> Result<Vec<Candidate>> {
             Err(error) => eprintln!("{}: left out: {error}", driver.library.display()),
         }
     }
+    if arguments.frontend {
+        let clang = with(&brolga, "with clang", "BROLGA_FRONTEND", "clang");
+        candidates.push(Candidate::start(&clang)?);
+    }
     if candidates.is_empty() {
         return Err("no OpenCL CPU driver can be used".to_owned());
     }
     Ok(candidates)
+}
+
+/// The same driver with a variable set.
+fn with(driver: &Driver, label: &str, name: &str, value: &str) -> Driver {
+    Driver {
+        label: label.to_owned(),
+        environment: vec![(name.to_owned(), value.to_owned())],
+        ..driver.clone()
+    }
 }
 
 /// A short name for a column.
@@ -229,47 +257,6 @@ fn kernels(arguments: &Arguments, candidates: &mut [Candidate]) -> Section {
     }
 }
 
-/// From nothing to every kernel launched once, each time in a new process.
-fn builds(arguments: &Arguments, candidates: &mut [Candidate]) -> Section {
-    let mut ways = vec![("source", None)];
-    let il = compile_to_il();
-    match &il {
-        Ok((_, path)) => ways.push(("IL", Some(path.as_path()))),
-        Err(error) => eprintln!("builds from IL are left out: {error}"),
-    }
-    let mut rows = Vec::new();
-    for (way, path) in ways {
-        let names = [
-            format!("build, {way}"),
-            format!("first launches, {way}"),
-            format!("both, {way}"),
-        ];
-        eprintln!("measuring builds from {way}");
-        let request = json!({ "do": "build", "il": path });
-        for _ in 0..arguments.rounds {
-            for candidate in &mut *candidates {
-                if path.is_some() && candidate.info["il"] != json!(true) {
-                    continue;
-                }
-                let Some(answer) = candidate.measure_fresh(&names[2], &request) else {
-                    continue;
-                };
-                let parts = [answer["build"].as_f64(), answer["first_launches"].as_f64()]
-                    .map(Option::unwrap_or_default);
-                for (name, time) in names.iter().zip([parts[0], parts[1], parts[0] + parts[1]]) {
-                    candidate.record(name, &json!({ "best": time, "median": time }));
-                }
-            }
-        }
-        rows.extend(names);
-    }
-    Section {
-        title: "program",
-        averaged: false,
-        rows,
-    }
-}
-
 fn overheads(arguments: &Arguments, candidates: &mut [Candidate]) -> [Section; 2] {
     let mut sections = [
         Section {
@@ -308,14 +295,14 @@ fn overheads(arguments: &Arguments, candidates: &mut [Candidate]) -> [Section; 2
     sections
 }
 
-/// The suite as SPIR-V 1.2, which every driver that takes IL understands, in a folder that lives as
-/// long as it is needed.
+/// The kernels as SPIR-V 1.2, which every driver that takes IL understands, in a folder that lives
+/// as long as it is needed.
 fn compile_to_il() -> Result<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let source = folder.path().join("suite.cl");
     let bitcode = folder.path().join("suite.bc");
     let il = folder.path().join("suite.spv");
-    std::fs::write(&source, suite::SOURCE).map_err(|e| e.to_string())?;
+    std::fs::write(&source, Source::Kernels.text()).map_err(|e| e.to_string())?;
     // The translator does not know all that the optimizer makes of a program.
     for level in ["-O2", "-O1", "-O0"] {
         let clang = [

@@ -1,7 +1,7 @@
 //! The fixed set of benchmarks: how each is set up, and how its result is checked.
 //!
 //! A benchmark's host side is in one of the files below, next to the computation that checks it.
-//! Every kernel is in `kernels.cl`.
+//! Kernels are in `kernels.cl`, and those that read or write images in `images.cl`.
 
 #[path = "suite/arithmetic.rs"]
 mod arithmetic;
@@ -9,15 +9,41 @@ mod arithmetic;
 mod bytes;
 #[path = "suite/cooperating.rs"]
 mod cooperating;
+#[path = "suite/images.rs"]
+mod images;
 #[path = "suite/linear.rs"]
 mod linear;
+#[path = "suite/sampling.rs"]
+mod sampling;
 #[path = "suite/streaming.rs"]
 mod streaming;
 
 use brolga_icd_testing::host::{Kernel, Program, Result, Session};
 
-/// The program that all benchmarks are in.
-pub const SOURCE: &str = include_str!("kernels.cl");
+/// A program that benchmarks are in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    Kernels,
+    Images,
+}
+
+impl Source {
+    pub const ALL: [Source; 2] = [Source::Kernels, Source::Images];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Source::Kernels => "kernels",
+            Source::Images => "images",
+        }
+    }
+
+    pub fn text(self) -> &'static str {
+        match self {
+            Source::Kernels => include_str!("kernels.cl"),
+            Source::Images => include_str!("images.cl"),
+        }
+    }
+}
 
 /// How large a problem to set up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,88 +84,59 @@ pub type Action = Box<dyn Fn(&Session) -> Result<()>>;
 
 pub struct Benchmark {
     pub name: &'static str,
-    pub prepare: fn(&Session, &Program, Scale) -> Result<Prepared>,
+    pub source: Source,
+    pub prepare: Prepare,
 }
 
 /// In the order of the report.
 pub const BENCHMARKS: &[Benchmark] = &[
-    Benchmark {
-        name: "copy",
-        prepare: streaming::copy,
-    },
-    Benchmark {
-        name: "triad",
-        prepare: streaming::triad,
-    },
-    Benchmark {
-        name: "saxpy",
-        prepare: streaming::saxpy,
-    },
-    Benchmark {
-        name: "matmul_naive",
-        prepare: linear::matmul_naive,
-    },
-    Benchmark {
-        name: "matmul_tiled",
-        prepare: linear::matmul_tiled,
-    },
-    Benchmark {
-        name: "spmv",
-        prepare: linear::spmv,
-    },
-    Benchmark {
-        name: "transpose",
-        prepare: linear::transpose,
-    },
-    Benchmark {
-        name: "stencil",
-        prepare: linear::stencil,
-    },
-    Benchmark {
-        name: "nbody",
-        prepare: arithmetic::nbody,
-    },
-    Benchmark {
-        name: "mandelbrot",
-        prepare: arithmetic::mandelbrot,
-    },
-    Benchmark {
-        name: "black_scholes",
-        prepare: arithmetic::black_scholes,
-    },
-    Benchmark {
-        name: "transcendental",
-        prepare: arithmetic::transcendental,
-    },
-    Benchmark {
-        name: "reduce",
-        prepare: cooperating::reduce,
-    },
-    Benchmark {
-        name: "scan",
-        prepare: cooperating::scan,
-    },
-    Benchmark {
-        name: "histogram",
-        prepare: cooperating::histogram,
-    },
-    Benchmark {
-        name: "bitonic",
-        prepare: cooperating::bitonic,
-    },
-    Benchmark {
-        name: "hash",
-        prepare: bytes::hash,
-    },
-    Benchmark {
-        name: "sharpen",
-        prepare: bytes::sharpen,
-    },
-    Benchmark {
-        name: "luma",
-        prepare: bytes::luma,
-    },
+    Benchmark::new("copy", streaming::copy),
+    Benchmark::new("triad", streaming::triad),
+    Benchmark::new("saxpy", streaming::saxpy),
+    Benchmark::new("matmul_naive", linear::matmul_naive),
+    Benchmark::new("matmul_tiled", linear::matmul_tiled),
+    Benchmark::new("spmv", linear::spmv),
+    Benchmark::new("transpose", linear::transpose),
+    Benchmark::new("stencil", linear::stencil),
+    Benchmark::new("nbody", arithmetic::nbody),
+    Benchmark::new("mandelbrot", arithmetic::mandelbrot),
+    Benchmark::new("black_scholes", arithmetic::black_scholes),
+    Benchmark::new("transcendental", arithmetic::transcendental),
+    Benchmark::new("reduce", cooperating::reduce),
+    Benchmark::new("scan", cooperating::scan),
+    Benchmark::new("histogram", cooperating::histogram),
+    Benchmark::new("bitonic", cooperating::bitonic),
+    Benchmark::new("hash", bytes::hash),
+    Benchmark::new("sharpen", bytes::sharpen),
+    Benchmark::new("luma", bytes::luma),
+    Benchmark::of_images("image_blur", images::blur),
+    Benchmark::of_images("image_resize", images::resize),
+    Benchmark::of_images("image_rotate", images::rotate),
+    Benchmark::of_images("image_convert", images::convert),
+    Benchmark::of_images("image_slice", images::slice),
+    Benchmark::of_images("image_convolve", images::convolve),
+    Benchmark::of_images("image_histogram", images::histogram),
 ];
+
+type Prepare = fn(&Session, &Program, Scale) -> Result<Prepared>;
+
+impl Benchmark {
+    const fn new(name: &'static str, prepare: Prepare) -> Self {
+        Benchmark {
+            name,
+            source: Source::Kernels,
+            prepare,
+        }
+    }
+
+    const fn of_images(name: &'static str, prepare: Prepare) -> Self {
+        Benchmark {
+            name,
+            source: Source::Images,
+            prepare,
+        }
+    }
+}
 
 impl Prepared {
     /// One launch, nothing to restore.
@@ -153,6 +150,18 @@ impl Prepared {
             reset: None,
             check,
         }
+    }
+
+    /// Runs it once, with another local size than its own if one is given.
+    pub fn run(&self, session: &Session, local: &[usize]) -> Result<()> {
+        for launch in &self.launches {
+            let local = match local {
+                [] => &launch.local,
+                given => given,
+            };
+            session.launch(&launch.kernel, &launch.global, local)?;
+        }
+        session.finish()
     }
 }
 

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use brolga_icd_testing::drivers;
 use brolga_icd_testing::host::{Program, Result, Session};
+use opencl_sys::{CL_RGBA, CL_UNORM_INT8};
 use serde_json::{Value, json};
 
-use crate::local_sizes;
-use crate::suite::{BENCHMARKS, Benchmark, Prepared, SOURCE, Scale};
+use crate::suite::{BENCHMARKS, Benchmark, Prepared, Scale, Source};
+use crate::{builds, local_sizes};
 
 /// Serves until the input ends.
 pub fn serve() -> Result<()> {
@@ -21,7 +22,7 @@ pub fn serve() -> Result<()> {
 struct Worker {
     session: Session,
     platform: String,
-    program: Option<Program>,
+    programs: BTreeMap<Source, Program>,
     /// The benchmark that was measured last, as the next round will ask for others.
     prepared: BTreeMap<&'static str, Prepared>,
 }
@@ -32,7 +33,7 @@ impl Worker {
         Ok(Worker {
             session,
             platform: platform.name()?,
-            program: None,
+            programs: BTreeMap::new(),
             prepared: BTreeMap::new(),
         })
     }
@@ -45,7 +46,8 @@ impl Worker {
                 "driver": self.session.driver_version()?,
                 "il": self.session.takes_il(),
             })),
-            Some("build") => self.build(request["il"].as_str()),
+            Some("build") => builds::suite(&self.session, request),
+            Some("program") => builds::file(&self.session, request),
             Some("measure") => {
                 let name = request["kernel"].as_str().unwrap_or_default();
                 let budget = Duration::from_secs_f64(request["seconds"].as_f64().unwrap_or(0.1));
@@ -58,45 +60,12 @@ impl Worker {
         }
     }
 
-    /// Builds the program and launches every kernel for the first time, on tiny problems.
-    fn build(&mut self, il: Option<&str>) -> Result<Value> {
-        let words = il
-            .map(|path| std::fs::read(path).map_err(|e| format!("{path}: {e}")))
-            .transpose()?;
-        let start = Instant::now();
-        let program = match &words {
-            Some(words) => self.session.build_il(words, &[])?,
-            None => self.session.build_source(SOURCE, "")?,
-        };
-        let build = start.elapsed();
-        let mut launches = Duration::ZERO;
-        for benchmark in BENCHMARKS {
-            let prepared = (benchmark.prepare)(&self.session, &program, Scale::Tiny)?;
-            let start = Instant::now();
-            self.run(&prepared, &[])?;
-            launches += start.elapsed();
-            (prepared.check)(&self.session)?;
+    fn program(&mut self, source: Source) -> Result<&Program> {
+        if !self.programs.contains_key(&source) {
+            let program = self.session.build_source(source.text(), "")?;
+            self.programs.insert(source, program);
         }
-        Ok(json!({ "build": build.as_secs_f64(), "first_launches": launches.as_secs_f64() }))
-    }
-
-    fn program(&mut self) -> Result<&Program> {
-        if self.program.is_none() {
-            self.program = Some(self.session.build_source(SOURCE, "")?);
-        }
-        self.program.as_ref().ok_or_else(|| "no program".to_owned())
-    }
-
-    /// Runs a benchmark once, with another local size than its own if there is one.
-    fn run(&self, prepared: &Prepared, local: &[usize]) -> Result<()> {
-        for launch in &prepared.launches {
-            let local = match local {
-                [] => &launch.local,
-                given => given,
-            };
-            self.session.launch(&launch.kernel, &launch.global, local)?;
-        }
-        self.session.finish()
+        Ok(&self.programs[&source])
     }
 
     /// The global size of a benchmark that leaves the local size open; null for others.
@@ -112,14 +81,13 @@ impl Worker {
             .iter()
             .find(|b| b.name == name)
             .ok_or_else(|| format!("no benchmark {name}"))?;
-        self.program()?;
-        if !self.prepared.contains_key(name)
-            && let Some(program) = &self.program
-        {
+        self.program(benchmark.source)?;
+        if !self.prepared.contains_key(name) {
             // One at a time, so that memory is not the sum of all.
             self.prepared.clear();
+            let program = &self.programs[&benchmark.source];
             let prepared = (benchmark.prepare)(&self.session, program, Scale::Full)?;
-            self.run(&prepared, &[])?;
+            prepared.run(&self.session, &[])?;
             (prepared.check)(&self.session)?;
             self.prepared.insert(benchmark.name, prepared);
         }
@@ -137,7 +105,7 @@ impl Worker {
                 reset(&self.session)?;
             }
             let run = Instant::now();
-            self.run(prepared, local)?;
+            prepared.run(&self.session, local)?;
             times.push(run.elapsed().as_secs_f64());
         }
         (prepared.check)(&self.session)?;
@@ -148,7 +116,7 @@ impl Worker {
     /// and from the event that it waits for to the end of the wait for its own.
     fn latency(&mut self) -> Result<Value> {
         const COUNT: usize = 500;
-        let kernel = self.program()?.kernel("empty")?;
+        let kernel = self.program(Source::Kernels)?.kernel("empty")?;
         let mut times = Vec::new();
         for _ in 0..COUNT {
             let start = Instant::now();
@@ -176,34 +144,38 @@ impl Worker {
         }))
     }
 
-    /// Writes, reads, copies, and maps with unmaps, each waited for: of much, for the bandwidth,
-    /// and of little, for the overhead.
+    /// Writes, reads, copies, fills, and maps with unmaps, each waited for: of much, for the
+    /// bandwidth, and of little, for the overhead. The same with images of as many bytes.
     fn transfer(&mut self) -> Result<Value> {
+        let session = &self.session;
         let mut answer = serde_json::Map::new();
-        for (label, bytes, repeat) in [("32 MiB", 32 << 20, 8), ("4 KiB", 4096, 500)] {
-            let mut host = vec![1_u8; bytes];
-            let buffer = self.session.buffer_from(&host)?;
-            let other = self.session.buffer_from(&host)?;
-            let (mut writes, mut reads) = (Vec::new(), Vec::new());
-            let (mut copies, mut maps) = (Vec::new(), Vec::new());
-            for _ in 0..repeat {
-                let start = Instant::now();
-                self.session.write(&buffer, &host)?;
-                writes.push(start.elapsed().as_secs_f64());
-                let start = Instant::now();
-                self.session.read_into(&buffer, &mut host)?;
-                reads.push(start.elapsed().as_secs_f64());
-                let start = Instant::now();
-                self.session.copy(&buffer, &other)?;
-                copies.push(start.elapsed().as_secs_f64());
-                let start = Instant::now();
-                self.session.map_and_unmap(&buffer)?;
-                maps.push(start.elapsed().as_secs_f64());
-            }
-            answer.insert(format!("write {label}"), summary(&mut writes));
-            answer.insert(format!("read {label}"), summary(&mut reads));
-            answer.insert(format!("copy {label}"), summary(&mut copies));
-            answer.insert(format!("map, unmap {label}"), summary(&mut maps));
+        for (label, width, height, repeat) in [("32 MiB", 4096, 2048, 8), ("4 KiB", 32, 32, 500)] {
+            let mut host = vec![1_u32; width * height];
+            let [buffer, other] = [session.buffer_from(&host)?, session.buffer_from(&host)?];
+            let [image, target] = [(), ()]
+                .map(|()| session.image_from((CL_RGBA, CL_UNORM_INT8), [width, height, 1], &host));
+            let (image, target) = (image?, target?);
+            let mut time = |name: &str, action: &mut dyn FnMut() -> Result<()>| {
+                let mut times = Vec::new();
+                for _ in 0..repeat {
+                    let start = Instant::now();
+                    action()?;
+                    times.push(start.elapsed().as_secs_f64());
+                }
+                answer.insert(format!("{name} {label}"), summary(&mut times));
+                Ok::<_, String>(())
+            };
+            time("write", &mut || session.write(&buffer, &host))?;
+            time("write image", &mut || session.write_image(&image, &host))?;
+            time("read", &mut || session.read_into(&buffer, &mut host))?;
+            time("read image", &mut || {
+                session.read_image_into(&image, &mut host)
+            })?;
+            time("copy", &mut || session.copy(&buffer, &other))?;
+            time("copy image", &mut || session.copy_image(&image, &target))?;
+            time("fill", &mut || session.fill(&buffer, 2))?;
+            time("fill image", &mut || session.fill_image(&image, [0.2; 4]))?;
+            time("map, unmap", &mut || session.map_and_unmap(&buffer))?;
         }
         Ok(Value::Object(answer))
     }

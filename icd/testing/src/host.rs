@@ -50,9 +50,17 @@ functions! {
     clReleaseCommandQueue: clReleaseCommandQueue_t,
     clCreateBuffer: clCreateBuffer_t,
     clReleaseMemObject: clReleaseMemObject_t,
+    clCreateImage: clCreateImage_t,
+    clCreateSampler: clCreateSampler_t,
+    clReleaseSampler: clReleaseSampler_t,
     clEnqueueReadBuffer: clEnqueueReadBuffer_t,
     clEnqueueWriteBuffer: clEnqueueWriteBuffer_t,
     clEnqueueCopyBuffer: clEnqueueCopyBuffer_t,
+    clEnqueueFillBuffer: clEnqueueFillBuffer_t,
+    clEnqueueReadImage: clEnqueueReadImage_t,
+    clEnqueueWriteImage: clEnqueueWriteImage_t,
+    clEnqueueCopyImage: clEnqueueCopyImage_t,
+    clEnqueueFillImage: clEnqueueFillImage_t,
     clEnqueueMapBuffer: clEnqueueMapBuffer_t,
     clEnqueueUnmapMemObject: clEnqueueUnmapMemObject_t,
     clCreateProgramWithSource: clCreateProgramWithSource_t,
@@ -62,6 +70,10 @@ functions! {
     clGetProgramBuildInfo: clGetProgramBuildInfo_t,
     clReleaseProgram: clReleaseProgram_t,
     clCreateKernel: clCreateKernel_t,
+    clCreateKernelsInProgram: clCreateKernelsInProgram_t,
+    clGetKernelInfo: clGetKernelInfo_t,
+    clGetKernelArgInfo: clGetKernelArgInfo_t,
+    clGetKernelWorkGroupInfo: clGetKernelWorkGroupInfo_t,
     clSetKernelArg: clSetKernelArg_t,
     clReleaseKernel: clReleaseKernel_t,
     clEnqueueNDRangeKernel: clEnqueueNDRangeKernel_t,
@@ -94,6 +106,11 @@ macro_rules! create {
         if status == CL_SUCCESS { Ok(object) } else { Err(format!("{} failed: {status}", stringify!($name))) }
     }};
 }
+
+mod images;
+mod kernels;
+
+pub use images::{Image, Sampler};
 
 /// An opened OpenCL library. Never closed: drivers have threads.
 pub struct Cl {
@@ -407,6 +424,26 @@ impl Session {
         self.finish()
     }
 
+    /// Fills all of a buffer with one value, and waits.
+    pub fn fill<T: Copy>(&self, buffer: &Buffer<T>, value: T) -> Result<()> {
+        let pattern: *const T = &value;
+        call!(
+            self.cl,
+            clEnqueueFillBuffer(
+                self.queue,
+                buffer.id,
+                pattern.cast(),
+                size_of::<T>(),
+                0,
+                buffer.length * size_of::<T>(),
+                0,
+                ptr::null(),
+                ptr::null_mut()
+            )
+        )?;
+        self.finish()
+    }
+
     /// Maps all of a buffer for reading and writing, unmaps it, and waits.
     pub fn map_and_unmap<T>(&self, buffer: &Buffer<T>) -> Result<()> {
         let size = buffer.length * size_of::<T>();
@@ -537,6 +574,16 @@ impl Kernel {
     pub fn buffer<T>(self, buffer: &Buffer<T>) -> Result<Self> {
         let pointer: *const cl_mem = &buffer.id;
         self.argument(size_of::<cl_mem>(), pointer.cast())
+    }
+
+    pub fn image<T>(self, image: &Image<T>) -> Result<Self> {
+        let pointer: *const cl_mem = &image.id;
+        self.argument(size_of::<cl_mem>(), pointer.cast())
+    }
+
+    pub fn sampler(self, sampler: &Sampler) -> Result<Self> {
+        let pointer: *const cl_sampler = &sampler.id;
+        self.argument(size_of::<cl_sampler>(), pointer.cast())
     }
 
     pub fn value<T: Copy>(self, value: T) -> Result<Self> {
