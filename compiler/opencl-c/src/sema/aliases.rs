@@ -89,12 +89,7 @@ impl Sema<'_> {
         if alias.is_none() || named == self.types.name(ty, self.interner) {
             return self.quote(ty);
         }
-        let known = match *self.types.get(ty.ty) {
-            Type::Vector(scalar, lanes) => {
-                format!("vector of {lanes} '{}' values", scalar.name())
-            }
-            _ => format!("aka '{}'", self.types.name_as(ty, how(None, true))),
-        };
-        format!("'{named}' ({known})")
+        let known = self.types.name_as(ty, how(None, true));
+        format!("'{named}' (aka '{known}')")
     }
 }

@@ -14,7 +14,8 @@ use crate::types::{QualType, Scalar, Space, Type, TypeId, Types};
 pub(super) enum Goal {
     /// By an operator, to something declared by a name for its type.
     Assign(Loc, Option<Alias>),
-    Init(Option<Alias>),
+    /// A variable, by its name, if it is one.
+    Init(Option<Loc>, Option<Alias>),
     Pass,
     Return,
 }
@@ -22,7 +23,7 @@ pub(super) enum Goal {
 impl Goal {
     fn alias(self) -> Option<Alias> {
         match self {
-            Goal::Assign(_, alias) | Goal::Init(alias) => alias,
+            Goal::Assign(_, alias) | Goal::Init(_, alias) => alias,
             Goal::Pass | Goal::Return => None,
         }
     }
@@ -30,8 +31,8 @@ impl Goal {
     /// Where a diagnostic about the value of `span` has its caret.
     fn caret(self, span: Span) -> Loc {
         match self {
-            Goal::Assign(operator, _) => operator,
-            Goal::Init(_) | Goal::Pass | Goal::Return => span.first,
+            Goal::Assign(at, _) | Goal::Init(Some(at), _) => at,
+            Goal::Init(None, _) | Goal::Pass | Goal::Return => span.first,
         }
     }
 }
@@ -376,7 +377,7 @@ impl Sema<'_> {
         );
         let message = match goal {
             Goal::Assign(..) => format!("assigning to {to} from incompatible type {from}"),
-            Goal::Init(_) => {
+            Goal::Init(..) => {
                 format!("initializing {to} with an expression of incompatible type {from}")
             }
             Goal::Pass => format!("passing {from} to parameter of incompatible type {to}"),
@@ -399,7 +400,7 @@ impl Sema<'_> {
         );
         match goal {
             Goal::Assign(..) => format!("assigning to {to} from {from}"),
-            Goal::Init(_) => format!("initializing {to} with an expression of type {from}"),
+            Goal::Init(..) => format!("initializing {to} with an expression of type {from}"),
             Goal::Pass => format!("passing {from} to parameter of type {to}"),
             Goal::Return => {
                 format!("returning {from} from a function with result type {to}")

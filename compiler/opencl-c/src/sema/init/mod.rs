@@ -82,7 +82,11 @@ impl Sema<'_> {
                     return None;
                 }
                 let operand = self.expr(*expr);
-                Some(Node::Value(self.assignable(operand, ty, Goal::Init(None))))
+                Some(Node::Value(self.assignable(
+                    operand,
+                    ty,
+                    Goal::Init(None, None),
+                )))
             }
             InitKind::List(items) => match *self.types.get(ty) {
                 Type::Array { element, len } if !items.is_empty() && self.is_char(element.ty) => {
@@ -229,7 +233,11 @@ impl Sema<'_> {
             return Some(Node::Parts(parts));
         }
         cursor.items = &cursor.items[1..];
-        Some(Node::Value(self.assignable(operand, ty, Goal::Init(None))))
+        Some(Node::Value(self.assignable(
+            operand,
+            ty,
+            Goal::Init(None, None),
+        )))
     }
 
     /// A vector of scalars and shorter vectors, and how many components are given; the others are

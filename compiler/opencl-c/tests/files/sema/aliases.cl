@@ -1,14 +1,14 @@
 // RUN: check -cl-std=CL1.2
 // Types are told by the names that the source has for them, with what they are.
-// ERROR: 22:12: incompatible integer to pointer conversion initializing '__global number *' (aka '__global unsigned int *') with an expression of type 'size_t' (aka 'unsigned long')
-// ERROR: 23:5: incompatible pointer to integer conversion assigning to 'size_t' (aka 'unsigned long') from '__global number *' (aka '__global unsigned int *')
-// ERROR: 24:7: invalid operands to binary expression ('pair' (aka 'struct pair') and 'int')
-// ERROR: 25:9: invalid operands to binary expression ('number' (aka 'unsigned int') and 'pair' (aka 'struct pair'))
-// ERROR: 26:7: implicit conversions between vector types ('color' (vector of 4 'float' values) and 'int4' (vector of 4 'int' values)) are not permitted
-// ERROR: 27:12: invalid operands to binary expression ('number' (aka 'unsigned int') and 'pair' (aka 'struct pair'))
-// ERROR: 28:5: assigning to 'row' (aka '__private int *') from incompatible type 'unnamed'
-// ERROR: 29:5: assigning to 'int' from incompatible type 'pair' (aka 'struct pair')
-
+// ERROR: 23:18: incompatible integer to pointer conversion initializing '__global number *' (aka '__global unsigned int *') with an expression of type 'size_t' (aka 'unsigned long')
+// ERROR: 24:9: incompatible pointer to integer conversion assigning to 'size_t' (aka 'unsigned long') from '__global number *' (aka '__global unsigned int *')
+// ERROR: 25:5: invalid operands to binary expression ('pair' (aka 'struct pair') and 'int')
+// ERROR: 26:7: invalid operands to binary expression ('number' (aka 'unsigned int') and 'pair' (aka 'struct pair'))
+// ERROR: 27:5: implicit conversions between vector types ('color' (aka 'float4') and 'int4' (vector of 4 'int' values)) are not permitted
+// ERROR: 28:10: invalid operands to binary expression ('number' (aka 'unsigned int') and 'pair' (aka 'struct pair'))
+// ERROR: 29:5: assigning to 'row' (aka '__private int *') from incompatible type 'unnamed'
+// ERROR: 30:7: assigning to 'int' from incompatible type 'pair' (aka 'struct pair')
+// ERROR: 33:25: 'size_t' (aka 'unsigned long') cannot be used as the type of a kernel parameter
 typedef uint number;
 typedef struct pair { number n; int i; } pair;
 typedef struct { int a; } unnamed;
@@ -16,7 +16,7 @@ typedef float4 color;
 typedef int *row;
 number next(void) { return 1; }
 
-kernel void k(global number *list, pair p, size_t count, color c) {
+void f(global number *list, pair p, size_t count, color c) {
   row r;
   unnamed u;
   int4 v;
@@ -29,3 +29,5 @@ kernel void k(global number *list, pair p, size_t count, color c) {
   r = u;
   v.x = p;
 }
+
+kernel void size(size_t s) {}
