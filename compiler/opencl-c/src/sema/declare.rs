@@ -373,6 +373,7 @@ impl Sema<'_> {
             let value = self.assignable(operand, ty.ty, goal);
             if let ExprKind::Local(local) = *self.kind_of(address) {
                 self.note_block(local, value);
+                self.note_constant(local, ty, value);
             }
             let to = Operand {
                 place: Place::Object(address, align),

@@ -103,6 +103,7 @@ pub fn analyze(
         address_sized_typedefs: FxHashSet::default(),
         address_sized_records: FxHashSet::default(),
         is_static_initialiser: false,
+        wants_address: false,
         roundings: &tokens.roundings,
         has_fp64: device.has("cl_khr_fp64") || device.has("__opencl_c_fp64"),
         half_enabled: false,
@@ -170,6 +171,8 @@ struct Sema<'a> {
     address_sized_records: FxHashSet<RecordId>,
     /// In the initialiser of an object of static storage: what it makes lives as long.
     is_static_initialiser: bool,
+    /// The operand of `&`, a compound literal, is being looked at.
+    wants_address: bool,
     roundings: &'a InForce<RoundingMode>,
     has_fp64: bool,
     /// The program may use `half`.
