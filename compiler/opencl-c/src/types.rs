@@ -122,6 +122,17 @@ impl Scalar {
         }
     }
 
+    /// The type in C's words.
+    pub fn c_name(self) -> &'static str {
+        match self {
+            Scalar::UChar => "unsigned char",
+            Scalar::UShort => "unsigned short",
+            Scalar::UInt => "unsigned int",
+            Scalar::ULong => "unsigned long",
+            other => other.name(),
+        }
+    }
+
     pub fn is_float(self) -> bool {
         matches!(self, Scalar::Half | Scalar::Float | Scalar::Double)
     }

@@ -81,7 +81,7 @@ impl Sema<'_> {
             return self.error(span);
         }
         let ty = target.ty.ty;
-        let value = self.assignable(source, ty, Goal::Assign(loc));
+        let value = self.assignable(source, ty, Goal::Assign(loc, self.alias_of_operand(target)));
         if let Type::Record(_) = self.types.get(ty) {
             return self.assign_record(target, value, span, loc);
         }
@@ -311,7 +311,12 @@ impl Sema<'_> {
                 let value = self.arithmetic_as(result, scalar);
                 self.retype(value, target.ty.ty, loc)
             }
-            _ => self.assign_value(result, span, target.ty.ty, Goal::Assign(loc)),
+            _ => self.assign_value(
+                result,
+                span,
+                target.ty.ty,
+                Goal::Assign(loc, self.alias_of_operand(target)),
+            ),
         };
         let (bind, temp) = self.bind(value, loc);
         let store = self.store(target, temp, loc);

@@ -141,13 +141,13 @@ impl Sema<'_> {
     }
 
     pub(super) fn invalid_values(&mut self, a: ExprId, b: ExprId, at: Operator) -> ExprId {
-        self.invalid_operands(self.type_of(a).into(), self.type_of(b).into(), at)
+        let (a, b) = (self.quote_value(a), self.quote_value(b));
+        self.wrong_operands(at, invalid(&a, &b))
     }
 
     pub(super) fn invalid_operands(&mut self, a: QualType, b: QualType, at: Operator) -> ExprId {
         let (a, b) = (self.quote(a), self.quote(b));
-        let message = format!("invalid operands to binary expression ({a} and {b})");
-        self.wrong_operands(at, message)
+        self.wrong_operands(at, invalid(&a, &b))
     }
 
     /// Both operands of one arithmetic type, with that type; `None` (told) if there is none.
@@ -172,7 +172,7 @@ impl Sema<'_> {
         }
         if m > 1 && n > 1 {
             if (x, m) != (y, n) {
-                let (a, b) = (self.quote(self.type_of(a)), self.quote(self.type_of(b)));
+                let (a, b) = (self.quote_value(a), self.quote_value(b));
                 let message = format!(
                     "implicit conversions between vector types ({a} and {b}) are not permitted"
                 );
@@ -184,10 +184,7 @@ impl Sema<'_> {
         let (vector, of_vector, of_scalar, lanes) = if m > 1 { (a, x, y, m) } else { (b, y, x, n) };
         let scalar = if m > 1 { b } else { a };
         if outranks(of_scalar, of_vector) {
-            let (v, s) = (
-                self.quote(self.type_of(vector)),
-                self.quote(self.type_of(scalar)),
-            );
+            let (v, s) = (self.quote_value(vector), self.quote_value(scalar));
             let message = format!(
                 "scalar operand type has greater rank than the type of the vector element. \
                  ({v} and {s})"
@@ -284,7 +281,7 @@ impl Sema<'_> {
             return self.invalid_values(a, b, at);
         }
         if n > 1 && m != n {
-            let (a, b) = (self.quote(self.type_of(a)), self.quote(self.type_of(b)));
+            let (a, b) = (self.quote_value(a), self.quote_value(b));
             let message = if m == 1 {
                 format!(
                     "requested shift is a vector of type {b} but the first operand is not a \
@@ -366,6 +363,10 @@ impl Sema<'_> {
             None => self.error_value(at.loc),
         }
     }
+}
+
+fn invalid(a: &str, b: &str) -> String {
+    format!("invalid operands to binary expression ({a} and {b})")
 }
 
 /// Whether widening the scalar to the vector's elements would lose what it is.

@@ -116,6 +116,7 @@ impl Sema<'_> {
                 ty: Types::VOID.into(),
                 space: None,
                 is_auto: false,
+                alias: None,
             }
         } else {
             self.base(name.specs)

@@ -149,10 +149,7 @@ impl Sema<'_> {
             (a, b)
         };
         if (n != 1 && n != lanes) || of.bits() != scalar.bits() {
-            let (c, v) = (
-                self.quote(self.type_of(condition)),
-                self.quote(self.type_of(a)),
-            );
+            let (c, v) = (self.quote_value(condition), self.quote_value(a));
             let message = if n != 1 && n != lanes {
                 format!(
                     "vector condition type {c} and result type {v} do not have the same number \

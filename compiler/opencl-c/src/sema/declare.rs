@@ -368,9 +368,12 @@ impl Sema<'_> {
             && !is_aggregate
         {
             let operand = self.expr(expr);
-            let value = self.assignable(operand, ty.ty, Goal::Init);
+            let at = self.body.function[address].loc;
+            let goal = Goal::Init(Some(at), self.alias_of(address));
+            let value = self.assignable(operand, ty.ty, goal);
             if let ExprKind::Local(local) = *self.kind_of(address) {
                 self.note_block(local, value);
+                self.note_constant(local, ty, value);
             }
             let to = Operand {
                 place: Place::Object(address, align),

@@ -136,7 +136,7 @@ impl Sema<'_> {
     /// OpenCL C Specification, "Restrictions": what kernels' arguments cannot be.
     fn check_argument(&mut self, ty: QualType, param: &Param) {
         let at = param.declarator.loc();
-        let quoted = self.quote(ty);
+        let quoted = self.quote_as(ty, self.alias_at(at));
         let message = match *self.types.get(ty.ty) {
             Type::Pointer {
                 space: Space::Private | Space::Generic,

@@ -25,7 +25,7 @@ impl Sema<'_> {
         if arrow {
             let value = self.rvalue(operand);
             if !matches!(self.types.get(self.type_of(value)), Type::Pointer { .. }) {
-                let ty = self.quote(self.type_of(value));
+                let ty = self.quote_value(value);
                 let message = match self.types.get(self.type_of(value)) {
                     Type::Error => return self.error(span),
                     Type::Record(_) => {

@@ -13,13 +13,14 @@
 //! - `stmt.rs`: statements
 //! - `block.rs`: blocks
 //! - `consteval.rs`: the value of constant expressions
-//! - `names.rs`: types as diagnostics write them
+//! - `names.rs`, `aliases.rs`: types as diagnostics write them
 //!
 //! What is wrong has the type `Error` from there on, with which everything is in order, so that
 //! each mistake is told once. Trees may be deep: each recursion goes through `stacker`.
 //!
 //! Open [`analyze`] first, then `expr.rs`.
 
+mod aliases;
 mod assign;
 mod attributes;
 mod binary;
@@ -60,6 +61,7 @@ use crate::options::{Device, Options, Std};
 use crate::symbol::{Interner, Symbol};
 use crate::token::{InForce, Loc, Pragma, RoundingMode, Span, TokenStream};
 use crate::types::{QualType, RecordId, Space, Type, TypeId, Types};
+use aliases::Alias;
 use function::{Body, Prototype};
 use scope::Scopes;
 use specs::Base;
@@ -88,6 +90,7 @@ pub fn analyze(
         resolved: FxHashMap::default(),
         calls: Vec::new(),
         bases: FxHashMap::default(),
+        aliases: FxHashMap::default(),
         param_types: FxHashMap::default(),
         function_groups: FxHashMap::default(),
         unevaluated: 0,
@@ -100,6 +103,7 @@ pub fn analyze(
         address_sized_typedefs: FxHashSet::default(),
         address_sized_records: FxHashSet::default(),
         is_static_initialiser: false,
+        wants_address: false,
         roundings: &tokens.roundings,
         has_fp64: device.has("cl_khr_fp64") || device.has("__opencl_c_fp64"),
         half_enabled: false,
@@ -142,6 +146,8 @@ struct Sema<'a> {
     calls: Vec<(hir::FunctionId, hir::FunctionId, Loc)>,
     /// What each list of specifiers means: it is looked at once.
     bases: FxHashMap<ast::SpecId, Base>,
+    /// By which names of types things are declared, by where these have their own.
+    aliases: FxHashMap<Loc, Alias>,
     /// The types of parameters; each has specifiers of its own.
     param_types: FxHashMap<ast::SpecId, QualType>,
     /// The group of a function's name, declared in whatever scope: it is one function.
@@ -165,6 +171,8 @@ struct Sema<'a> {
     address_sized_records: FxHashSet<RecordId>,
     /// In the initialiser of an object of static storage: what it makes lives as long.
     is_static_initialiser: bool,
+    /// The operand of `&`, a compound literal, is being looked at.
+    wants_address: bool,
     roundings: &'a InForce<RoundingMode>,
     has_fp64: bool,
     /// The program may use `half`.

@@ -80,7 +80,7 @@ impl Sema<'_> {
         } else if converts(t, s) {
             (s, b, false)
         } else {
-            let (x, y) = (self.quote(self.type_of(a)), self.quote(self.type_of(b)));
+            let (x, y) = (self.quote_value(a), self.quote_value(b));
             let message = format!(
                 "operation with operands of types ({x} and {y}) which are pointers to \
                  non-overlapping address spaces"

@@ -146,6 +146,7 @@ impl Sema<'_> {
                 }
             }
         }
+        self.check_flexible(&fields);
         if let Some(align) = self.aligned(&spec.attributes) {
             layout.align = layout.align.max(align);
         }
@@ -234,6 +235,26 @@ impl Sema<'_> {
             return Types::ERROR.into();
         }
         ty
+    }
+
+    /// C99, "Structure and union specifiers": only the last member has an unknown length.
+    fn check_flexible(&mut self, fields: &[Field]) {
+        let Some((_, others)) = fields.split_last() else {
+            return;
+        };
+        for field in others {
+            if let (Type::Array { len: None, .. }, Some(name)) =
+                (self.types.get(field.ty.ty), field.name)
+            {
+                let (name, ty) = (self.text(name), self.quote(field.ty));
+                self.diags.error(
+                    field.loc,
+                    format!(
+                        "flexible array member '{name}' with type {ty} is not at the end of struct"
+                    ),
+                );
+            }
+        }
     }
 
     /// `enum`, with its enumerators declared.

@@ -15,6 +15,8 @@ pub(super) struct Base {
     pub space: Option<Space>,
     /// `__auto_type`: the initialiser's.
     pub is_auto: bool,
+    /// The `typedef` that it is by.
+    pub alias: Option<Symbol>,
 }
 
 impl From<ast::Space> for Space {
@@ -125,6 +127,19 @@ impl Sema<'_> {
             ty,
             space,
             is_auto: matches!(specs.ty, TypeSpec::Auto),
+            alias: match specs.ty {
+                TypeSpec::Named(name, _) if self.is_typedef(name) => Some(name),
+                _ => None,
+            },
+        }
+    }
+
+    /// Whether a type's name is no word of the language itself, for the types that it has.
+    fn is_typedef(&self, name: Symbol) -> bool {
+        let meaning = self.scopes.lookup(name).map(|entry| entry.meaning);
+        match meaning {
+            Some(meaning) => matches!(meaning, Meaning::Typedef(..)),
+            None => super::kernel::is_address_sized_name(self.interner.text(name)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Unary operators. OpenCL C Specification, "Operators".
 
+use super::init::is_compound_literal;
 use super::{Operand, Place, Sema};
 use crate::ast::{self, UnaryOp};
 use crate::hir::{self, Constant, ExprId, ExprKind};
@@ -137,7 +138,7 @@ impl Sema<'_> {
             Type::Error => self.error(span),
             Type::Block(_) => self.invalid_unary(self.type_of(value).into(), span),
             _ => {
-                let name = self.quote(self.type_of(value));
+                let name = self.quote_value(value);
                 self.diags.error(
                     span,
                     format!("indirection requires pointer operand ({name} invalid)"),
@@ -148,7 +149,10 @@ impl Sema<'_> {
     }
 
     fn address_of(&mut self, inner: ast::ExprId, span: Span) -> Operand {
+        let before = self.wants_address;
+        self.wants_address = is_compound_literal(self.ast, inner);
         let operand = self.expr(inner);
+        self.wants_address = before;
         if self.is_error(operand.ty.ty) {
             return self.error(span);
         }

@@ -70,8 +70,9 @@ impl Sema<'_> {
                     let operand = self.expr(*expr);
                     if let Place::Object(address, align) = operand.place
                         && operand.ty.ty == ty
+                        && is_compound_literal(ast, *expr)
                     {
-                        // A compound literal: its value.
+                        // Its value.
                         let value = self.load(address, ty.into(), align, span.first);
                         return Some(Node::Value(value));
                     }
@@ -82,7 +83,11 @@ impl Sema<'_> {
                     return None;
                 }
                 let operand = self.expr(*expr);
-                Some(Node::Value(self.assignable(operand, ty, Goal::Init)))
+                Some(Node::Value(self.assignable(
+                    operand,
+                    ty,
+                    Goal::Init(None, None),
+                )))
             }
             InitKind::List(items) => match *self.types.get(ty) {
                 Type::Array { element, len } if !items.is_empty() && self.is_char(element.ty) => {
@@ -229,7 +234,11 @@ impl Sema<'_> {
             return Some(Node::Parts(parts));
         }
         cursor.items = &cursor.items[1..];
-        Some(Node::Value(self.assignable(operand, ty, Goal::Init)))
+        Some(Node::Value(self.assignable(
+            operand,
+            ty,
+            Goal::Init(None, None),
+        )))
     }
 
     /// A vector of scalars and shorter vectors, and how many components are given; the others are
@@ -282,13 +291,14 @@ impl Sema<'_> {
         Some((Node::Value(value), given))
     }
 
-    /// `(T){...}`: an object without a name.
+    /// `(T){...}`: an object without a name; only a value if that is all that is wanted of it.
     pub(super) fn compound_literal(
         &mut self,
         name: ast::TypeNameId,
         init: InitId,
         span: Span,
     ) -> Operand {
+        let wants_address = std::mem::take(&mut self.wants_address);
         let (mut ty, space) = self.type_name(name);
         ty.ty = self.complete_array(ty.ty, init);
         if self.is_error(ty.ty) {
@@ -302,7 +312,8 @@ impl Sema<'_> {
             return self.error(span);
         }
         let align = self.types.layout_of(ty).map_or(1, |(_, align)| align);
-        if !matches!(self.types.get(ty.ty), Type::Array { .. } | Type::Record(_)) {
+        let is_aggregate = matches!(self.types.get(ty.ty), Type::Array { .. } | Type::Record(_));
+        if !is_aggregate && !wants_address {
             return match self.node(ty.ty, init) {
                 Some(Node::Value(value)) => self.value(value, span),
                 _ => self.error(span),
@@ -348,6 +359,14 @@ impl Sema<'_> {
             span,
         }
     }
+}
+
+/// Whether an expression is a compound literal, in any number of parentheses.
+pub(super) fn is_compound_literal(ast: &ast::Ast, mut expr: ast::ExprId) -> bool {
+    while let ast::ExprKind::Paren(inner) = ast[expr].kind {
+        expr = inner;
+    }
+    matches!(ast[expr].kind, ast::ExprKind::Compound(..))
 }
 
 /// The bytes of a string literal, in any number of parentheses.

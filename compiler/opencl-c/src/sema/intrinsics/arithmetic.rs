@@ -57,7 +57,7 @@ impl Sema<'_> {
         });
         let Some(target) = target else {
             if !self.is_error(self.type_of(pointer)) {
-                let name = self.quote(self.type_of(pointer));
+                let name = self.quote_value(pointer);
                 self.diags.error(
                     operand.span,
                     format!(
@@ -71,7 +71,7 @@ impl Sema<'_> {
         for (value, arg) in values.into_iter().zip(operands) {
             let is_integer = matches!(self.arithmetic_of(value), Some((s, 1)) if s.is_integer());
             if !is_integer {
-                let (name, at) = (self.quote(self.type_of(value)), self.ast[arg].span);
+                let (name, at) = (self.quote_value(value), self.ast[arg].span);
                 self.diags.error(
                     at,
                     format!(

@@ -36,7 +36,7 @@ kernel void variables(global int *out, int a) {
   out[0] = one();
 // ERROR: 36:12: too few arguments to block call, expected 1, have 0
   block_t wrong = ^(float x) { return 1; };
-// ERROR: 38:19: incompatible block pointer types initializing 'int (__generic ^)(int)' with an expression of type 'int (__generic ^)(float)'
+// ERROR: 38:11: incompatible block pointer types initializing 'block_t' (aka 'int (__generic ^)(int)') with an expression of type 'int (__generic ^)(float)'
   out[0] = ^(int i) { if (i) return 1; return 1.0f; }(1);
 // ERROR: 40:40: return type 'float' must match previous return type 'int' when block literal has unspecified explicit return type
 }
