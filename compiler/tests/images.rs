@@ -1,11 +1,12 @@
 //! Reads and writes of images of each format, with each sampler: expanded in the interpreter and in
 //! generated code at several widths, all give what the general routine gives, bit for bit.
 
-use brolga_compiler::NdRange;
 use brolga_compiler::image::{
-    Addressing, ChannelOrder, Component, DataType, Extent, Format, ImageDim, Sampler,
+    Addressing, Bindings, ChannelOrder, Component, DataType, Descriptor, Extent, Format, ImageDim,
+    Sampler,
 };
 use brolga_compiler::ir::{Module, parse};
+use brolga_compiler::{BuildOptions, LaunchKey, NdRange, Program};
 use brolga_compiler_testing::engines::case::Outcome;
 use brolga_compiler_testing::engines::{Arg, Case, Engine, Image};
 use half::f16;
@@ -314,5 +315,68 @@ fn writes_are_those_of_the_routine() {
             _ => Component::Int,
         };
         compare(&writing(dim, component), &args, width, (0, written), &what);
+    }
+}
+
+/// A kernel that copies a texel, read at its ids or at a coordinate `x` that it loads.
+fn copying(x: &str) -> String {
+    format!(
+        "kernel \"k\" @0 (value 0, value 8, value 16)\n\
+         func \"k\" (ptr, ptr, ptr) -> () {{\nblock0(from: ptr, to: ptr, at: ptr):\n\
+         i: i64 = dim_query.global_id.0\nj: i64 = dim_query.global_id.1\n\
+         id: i32 = convert.trunc i\nrow: i32 = convert.trunc j\nsampler: i32 = const 0x12\n\
+         four: i64 = const 4\noffset: i64 = imul i, four\nplace: ptr = ptr_add at, offset\n\
+         loaded: i32 = load.global.align4 place\n\
+         r: f32, g: f32, b: f32, a: f32 = image_read.constant.2d.f32 from, sampler, {x}, row\n\
+         image_write.global.2d.f32 to, id, row, r, g, b, a\nret\n}}\n"
+    )
+}
+
+/// What is said of code for images of a format, or of ones of which nothing is known.
+fn remarks(text: &str, format: Option<Format>) -> String {
+    let module = parse::module(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let program = Program::from_module(module, &BuildOptions::default()).expect("a program");
+    let range = NdRange {
+        work_dim: 2,
+        global_offset: [0; 3],
+        global_size: [64, 64, 1],
+        local_size: [64, 1, 1],
+    };
+    let mut bindings = Bindings::NONE;
+    if let Some(format) = format {
+        let extent = Extent {
+            width: 64,
+            height: 64,
+            depth: 1,
+            layers: 1,
+        };
+        let row = 64 * format.texel_size() as u64;
+        let image = Descriptor::new(0x1000, extent, (row, 64 * row), format);
+        bindings.bind_image(0, &image);
+        bindings.bind_image(1, &image);
+    }
+    let key = LaunchKey {
+        bindings,
+        ..LaunchKey::new(&range, 8)
+    };
+    let code = program.compile(0, &key).expect("code");
+    code.remarks().join("\n")
+}
+
+/// Texels at neighbouring ids are loaded and stored as vectors, others lane by lane.
+#[test]
+fn neighbours_are_accessed_together() {
+    for data_type in [DataType::UnormInt8, DataType::HalfFloat, DataType::Float] {
+        let format = Format::new(ChannelOrder::Rgba, data_type);
+        let by_id = remarks(&copying("id"), format);
+        assert!(!by_id.contains("is gathered"), "{data_type:?}: {by_id}");
+        assert!(!by_id.contains("is scattered"), "{data_type:?}: {by_id}");
+        let anywhere = remarks(&copying("loaded"), format);
+        assert!(
+            anywhere.contains("load is gathered"),
+            "{data_type:?}: {anywhere}"
+        );
+        let unknown = remarks(&copying("loaded"), None);
+        assert!(!unknown.contains("is gathered"), "a call a lane: {unknown}");
     }
 }
