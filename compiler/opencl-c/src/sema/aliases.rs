@@ -1,5 +1,5 @@
-//! The names that `typedef` gives types. Types do not know them; diagnostics show them where a value
-//! comes from something that was declared by one: `'size_t' (aka 'unsigned long')`.
+//! The names that `typedef` gives types. Types do not know them; diagnostics show them where a
+//! value comes from something that was declared by one: `'size_t' (aka 'unsigned long')`.
 
 use super::names::How;
 use super::specs::Base;
