@@ -13,6 +13,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use brolga_compiler::image::Bindings;
 use brolga_compiler::times::Stopwatch;
 use brolga_compiler::{NdRange, Program};
 
@@ -132,8 +133,9 @@ fn one(path: &Path) -> ExitCode {
     println!("translate\t{}", watch.lap().as_secs_f64() * 1e3);
     for (index, info) in program.kernels().iter().enumerate() {
         println!("begin\t{}", info.name);
-        let codes =
-            ranges().map(|range| program.compile(index, &program.launch_key(index, &range)));
+        let codes = ranges().map(|range| {
+            program.compile(index, &program.launch_key(index, &range, Bindings::NONE))
+        });
         match codes {
             [Ok(usual), Ok(general)] => {
                 let ms = |time: Duration| time.as_secs_f64() * 1e3;

@@ -1,6 +1,6 @@
-//! Writes what each stage made to files, for people: `BROLGA_DUMP=spirv,ir,wg,vec,clif,asm`, in
-//! `BROLGA_DUMP_DIR` (default `brolga-dump`). `BROLGA_REMARKS=1` says on standard error how each
-//! kernel is run.
+//! Writes what each stage made to files, for people:
+//! `BROLGA_DUMP=spirv,ir,images,wg,vec,clif,asm`, in `BROLGA_DUMP_DIR` (default `brolga-dump`).
+//! `BROLGA_REMARKS=1` says on standard error how each kernel is run.
 
 use std::path::PathBuf;
 

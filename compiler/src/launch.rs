@@ -3,6 +3,8 @@
 //! Analyses and transformations look at a [`LaunchKey`] only: it holds what changes the code, and
 //! no sizes, so that few variants of a kernel are ever compiled.
 
+use crate::image::Bindings;
+
 /// The index space of one launch; unused dimensions have size 1 and offset 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NdRange {
@@ -37,10 +39,13 @@ pub struct LaunchKey {
     pub small_ids: bool,
     /// Every work-group has the enqueued local size.
     pub uniform_groups: bool,
+    /// The formats of images and what samplers do, as far as the kernel reads and writes.
+    pub bindings: Bindings,
 }
 
 impl LaunchKey {
-    /// What may be taken for granted of a launch, for code of `width` work-items a vector.
+    /// What may be taken for granted of a launch, for code of `width` work-items a vector, whatever
+    /// its images and samplers are.
     pub fn new(range: &NdRange, width: u8) -> LaunchKey {
         let whole = |size: u64| size.is_multiple_of(u64::from(width));
         let last_x = range.global_size[0] % range.local_size[0];
@@ -56,6 +61,7 @@ impl LaunchKey {
             }),
             uniform_groups: (0..3)
                 .all(|d| range.global_size[d].is_multiple_of(range.local_size[d])),
+            bindings: Bindings::NONE,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A checked program and its kernels, compiled on demand per launch shape.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -7,11 +8,13 @@ use std::time::Duration;
 use crate::abi::{KernelFn, SCRATCH_ALIGN};
 use crate::diagnostic::{Diagnostic, Remark};
 use crate::dump::Dump;
+use crate::image::{Bindings, Descriptor};
 use crate::ir::{FuncId, Function, KernelRole, Module, Op, ParamSource};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
 use crate::kernel_info::{AddressSpace, KernelInfo};
 use crate::launch::{LaunchKey, NdRange, SUB_GROUP_SIZES};
+use crate::lower::images::Object;
 use crate::options::{BuildOptions, SpecConstantInfo, SpecConstants};
 use crate::times::{Stopwatch, Times};
 use crate::{codegen, lower, spirv, transform, workgroup};
@@ -26,6 +29,8 @@ pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>, Diagnostic
 struct Prepared {
     function: Function,
     params: Vec<ParamSource>,
+    /// The images and samplers of which a launch key may know something.
+    objects: Vec<Object>,
     /// Work-items per vector.
     width: u8,
     /// Whether its results may depend on the local size.
@@ -192,6 +197,7 @@ impl Program {
         remarks.extend(found.iter().map(|r| self.remark_text(r)));
         Ok(Prepared {
             depends_on_groups: workgroup::depends_on_groups(&function, &params),
+            objects: lower::images::objects(&function, &params),
             function,
             params,
             width,
@@ -235,14 +241,45 @@ impl Program {
         self.prepared(kernel).is_ok_and(|p| p.depends_on_groups)
     }
 
+    /// What code for `kernel` can be specialised for of the images and samplers among its
+    /// arguments: `args` is the argument block, and `descriptor` what lies at the address of an
+    /// image.
+    pub fn bindings(
+        &self,
+        kernel: usize,
+        args: &[u8],
+        mut descriptor: impl FnMut(u64) -> Option<Descriptor>,
+    ) -> Bindings {
+        let mut bindings = Bindings::NONE;
+        let Ok(prepared) = self.prepared(kernel) else {
+            return bindings;
+        };
+        for (n, object) in prepared.objects.iter().enumerate() {
+            let argument = args.get(object.offset as usize..).unwrap_or_default();
+            if object.is_sampler {
+                if let Some(&bits) = argument.first_chunk() {
+                    bindings.bind_sampler(n, u32::from_le_bytes(bits));
+                }
+            } else if let Some(&address) = argument.first_chunk()
+                && let Some(image) = descriptor(u64::from_le_bytes(address))
+            {
+                bindings.bind_image(n, &image);
+            }
+        }
+        bindings
+    }
+
     /// The key of a launch of `kernel`.
-    pub fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey {
+    pub fn launch_key(&self, kernel: usize, range: &NdRange, bindings: Bindings) -> LaunchKey {
         let width = match self.prepared(kernel) {
             Ok(prepared) if prepared.fixed_width => prepared.width,
             Ok(prepared) => workgroup::launch_width(prepared.width, range.local_size[0]),
             Err(_) => 1,
         };
-        LaunchKey::new(range, width)
+        LaunchKey {
+            bindings,
+            ..LaunchKey::new(range, width)
+        }
     }
 
     /// Compiles `kernel` for one launch key. Takes about a millisecond; holds no lock. The caller
@@ -251,7 +288,13 @@ impl Program {
         let prepared = self.prepared(kernel)?;
         let name = &self.kernels[kernel].name;
         let mut watch = Stopwatch::start();
-        let mut code = workgroup::build(&prepared.function, &prepared.params, key)?;
+        let mut function = Cow::Borrowed(&prepared.function);
+        if key.bindings != Bindings::NONE {
+            lower::images::expand(function.to_mut(), &prepared.objects, key);
+            transform::cleanup_kernel(function.to_mut());
+            self.dump.write("images", name, || function.to_string());
+        }
+        let mut code = workgroup::build(&function, &prepared.params, key)?;
         let vectorize = watch.lap();
         self.dump.write("wg", name, || code.split.to_string());
         lower::collectives::expand(&mut code.function);

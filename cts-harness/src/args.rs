@@ -19,12 +19,13 @@ cts-harness report RESULTS.json --out DIR [--expectations FILE] [--record]
   --cts DIR              the CTS build: the folder that holds test_conformance, or that folder
   --driver FILE          the driver: its shared library, or an .icd file that names it
   --loader FILE          the ICD loader (libOpenCL.so.1) to use in place of the build's own
-  --suites A,B           these suites only; default: all that the build has, without images
-                         (`all` for every suite, a trailing * for all with a prefix)
+  --suites A,B           these suites only; default: all that the build has, without those of
+                         the largest images (`all` for every suite, a trailing * for all with
+                         a prefix)
   --filter TEXT          only sub-tests whose suite/name contains TEXT; may be repeated
   --failed-in FILE       only sub-tests that neither passed nor skipped in that results.json
   --jobs N               sub-tests at a time; default: the number of processors
-  --timeout SECONDS      for one sub-test; default 120
+  --timeout SECONDS      for one sub-test; default 120; ten times as long for one of images
   --wimpy                the CTS's fast mode; leaves out a sub-test that has a quick_ twin
   --env NAME=VALUE       set for every sub-test; may be repeated
   --spirv-binaries DIR   where spirv_new finds its modules; default: its own spirv_bin

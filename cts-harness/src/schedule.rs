@@ -40,6 +40,7 @@ pub struct Setting<'a> {
     pub spirv_binaries: Option<PathBuf>,
     /// Compiles sources to SPIR-V before the driver sees them.
     pub offline: Option<PathBuf>,
+    /// For one sub-test, unless its suite has more patience.
     pub timeout: Duration,
     pub wimpy: bool,
 }
@@ -144,7 +145,7 @@ fn run_one(job: &Job, setting: &Setting) -> Result<(TestResult, Option<String>),
         .current_dir(&cwd)
         .env("CL_CONFORMANCE_RESULTS_FILENAME", &results);
     let limits = Limits {
-        time: setting.timeout,
+        time: setting.timeout * job.suite.patience,
         output_bytes: OUTPUT_LIMIT,
     };
     let (ending, time) = process::run(&mut command, &log, limits).map_err(|e| {

@@ -39,7 +39,9 @@ pub struct Suite {
     /// Takes its first argument for its own name (its `parseArgs` drops `argv[0]`), so the
     /// sub-test's name has to be given twice.
     pub name_twice: bool,
-    /// Run when no suites are chosen. Images are not: they take hours.
+    /// How many time limits one of its sub-tests may take.
+    pub patience: u32,
+    /// Run when no suites are chosen.
     pub default: bool,
 }
 
@@ -59,6 +61,7 @@ const fn plain(name: &'static str, path: &'static str) -> Suite {
         modules: Modules::None,
         alone: false,
         name_twice: false,
+        patience: 1,
         default: true,
     }
 }
@@ -70,11 +73,30 @@ const fn alone(suite: Suite) -> Suite {
     }
 }
 
+/// A sub-test of images is of every format, and wimpy mode does not change that.
 const fn image(name: &'static str, path: &'static str, args: &'static [&'static str]) -> Suite {
     Suite {
         args,
-        default: false,
+        patience: 10,
         ..plain(name, path)
+    }
+}
+
+/// As a suite of the default list, with pitches. Kernels see no difference, so that it can be left
+/// to those who have hours.
+const fn pitched(name: &'static str, path: &'static str, args: &'static [&'static str]) -> Suite {
+    Suite {
+        default: false,
+        ..image(name, path, args)
+    }
+}
+
+/// Images as large as the device allows: hours, too.
+const fn largest(name: &'static str, path: &'static str, args: &'static [&'static str]) -> Suite {
+    Suite {
+        patience: 60,
+        default: false,
+        ..alone(image(name, path, args))
     }
 }
 
@@ -186,27 +208,27 @@ pub const SUITES: &[Suite] = &[
         &[],
     ),
     image("images_kernel_nearest", READ_WRITE, &["CL_FILTER_NEAREST"]),
-    image(
+    pitched(
         "images_kernel_nearest_pitch",
         READ_WRITE,
         &["use_pitches", "CL_FILTER_NEAREST"],
     ),
-    alone(image(
+    largest(
         "images_kernel_nearest_max",
         READ_WRITE,
         &["max_images", "CL_FILTER_NEAREST"],
-    )),
+    ),
     image("images_kernel_linear", READ_WRITE, &["CL_FILTER_LINEAR"]),
-    image(
+    pitched(
         "images_kernel_linear_pitch",
         READ_WRITE,
         &["use_pitches", "CL_FILTER_LINEAR"],
     ),
-    alone(image(
+    largest(
         "images_kernel_linear_max",
         READ_WRITE,
         &["max_images", "CL_FILTER_LINEAR"],
-    )),
+    ),
     image(
         "images_kernel_mipmaps",
         READ_WRITE,
@@ -214,22 +236,18 @@ pub const SUITES: &[Suite] = &[
     ),
     image("images_copy", COPY, &[]),
     image("images_copy_small", COPY, &["small_images"]),
-    alone(image("images_copy_max", COPY, &["max_images"])),
+    largest("images_copy_max", COPY, &["max_images"]),
     image("images_copy_mipmaps", COPY, &["test_mipmaps"]),
     image("images_host", HOST, &[]),
     image("images_host_pitch", HOST, &["use_pitches"]),
-    alone(image("images_host_max", HOST, &["max_images"])),
+    largest("images_host_max", HOST, &["max_images"]),
     image("images_host_mipmaps", HOST, &["test_mipmaps"]),
     image("images_fill", FILL, &[]),
     image("images_fill_pitch", FILL, &["use_pitches"]),
-    alone(image("images_fill_max", FILL, &["max_images"])),
+    largest("images_fill_max", FILL, &["max_images"]),
     image("images_samplerless", SAMPLERLESS, &[]),
     image("images_samplerless_pitch", SAMPLERLESS, &["use_pitches"]),
-    alone(image(
-        "images_samplerless_max",
-        SAMPLERLESS,
-        &["max_images"],
-    )),
+    largest("images_samplerless_max", SAMPLERLESS, &["max_images"]),
 ];
 
 /// The suites of a build that were asked for, in the table's order. Names that were asked for one
@@ -309,7 +327,16 @@ mod tests {
                 .map(|s| s.name)
                 .collect())
         };
-        assert_eq!(chosen(&[]).unwrap(), ["basic", "half"]);
+        assert_eq!(
+            chosen(&[]).unwrap(),
+            [
+                "basic",
+                "half",
+                "images_copy",
+                "images_copy_small",
+                "images_copy_mipmaps"
+            ]
+        );
         assert_eq!(chosen(&["half"]).unwrap(), ["half"]);
         assert_eq!(
             chosen(&["images_c*"]).unwrap(),
@@ -320,7 +347,7 @@ mod tests {
                 "images_copy_mipmaps"
             ]
         );
-        assert!(chosen(&["all"]).unwrap().contains(&"images_copy"));
+        assert!(chosen(&["all"]).unwrap().contains(&"images_copy_max"));
         assert!(
             chosen(&["api"])
                 .unwrap_err()

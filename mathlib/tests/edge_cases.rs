@@ -145,6 +145,11 @@ fn common_functions() {
     both(Func::Fclamp, &[NAN, 0.0, 1.0], 0.0);
     both(Func::FminCommon, &[2.0, 1.0], 1.0);
     both(Func::FmaxCommon, &[INF, 1.0], INF);
+    // "Common Functions": "Returns y if y < x, otherwise it returns x".
+    for zero in [0.0, -0.0] {
+        both(Func::FminCommon, &[zero, -zero], zero);
+        both(Func::FmaxCommon, &[zero, -zero], zero);
+    }
     both(Func::Degrees, &[0.0], 0.0);
     both(Func::Exp10, &[-INF], 0.0);
     both(Func::Pow, &[-0.0, -INF], INF);

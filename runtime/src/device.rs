@@ -68,16 +68,16 @@ impl ImageLimits {
     }
 }
 
-/// Sizes that addresses and single-precision coordinates have room for, rounded to what is usual;
-/// how much memory there is decides before.
+/// Those that drivers for CPUs have. Nothing here depends on them; tests of the largest images, and
+/// of random ones, take as long as they are large.
 const IMAGE_LIMITS: ImageLimits = ImageLimits {
     width_2d: 16384,
     height_2d: 16384,
-    width_3d: 16384,
-    height_3d: 16384,
-    depth_3d: 16384,
+    width_3d: 2048,
+    height_3d: 2048,
+    depth_3d: 2048,
     buffer: 1 << 27,
-    array: 16384,
+    array: 2048,
 };
 
 /// How a device is divided.

@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 use brolga_compiler::abi::SCRATCH_ALIGN;
+use brolga_compiler::image::{Bindings, Descriptor};
 use brolga_compiler::ir::FuncId;
 use brolga_compiler::{
     CompiledKernel, Diagnostic, HostVariable, KernelFn, KernelInfo, KernelRole, LaunchKey, NdRange,
@@ -59,8 +60,8 @@ pub trait KernelSource: Send + Sync {
     /// Whether `kernel` may do something else in groups of another size.
     fn depends_on_groups(&self, kernel: usize) -> bool;
 
-    /// What code for a launch over `range` depends on.
-    fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey;
+    /// What code for a launch over `range` depends on, given the argument block.
+    fn launch_key(&self, kernel: usize, range: &NdRange, args: &[u8]) -> LaunchKey;
 
     /// Makes code.
     fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<Code, Diagnostic>;
@@ -95,8 +96,14 @@ impl KernelSource for Program {
         Program::depends_on_groups(self, kernel)
     }
 
-    fn launch_key(&self, kernel: usize, range: &NdRange) -> LaunchKey {
-        Program::launch_key(self, kernel, range)
+    fn launch_key(&self, kernel: usize, range: &NdRange, args: &[u8]) -> LaunchKey {
+        let descriptor = |address: u64| {
+            // SAFETY: arguments that are images are null or the addresses of descriptors that live
+            // as long as the launch.
+            unsafe { (address as *const Descriptor).as_ref().copied() }
+        };
+        let bindings = self.bindings(kernel, args, descriptor);
+        Program::launch_key(self, kernel, range, bindings)
     }
 
     fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<Code, Diagnostic> {
@@ -137,7 +144,7 @@ impl KernelSource for NativeKernels {
         true
     }
 
-    fn launch_key(&self, _kernel: usize, _range: &NdRange) -> LaunchKey {
+    fn launch_key(&self, _kernel: usize, _range: &NdRange, _args: &[u8]) -> LaunchKey {
         // One function is good for every launch.
         LaunchKey {
             width: 1,
@@ -146,6 +153,7 @@ impl KernelSource for NativeKernels {
             zero_offset: false,
             small_ids: false,
             uniform_groups: false,
+            bindings: Bindings::NONE,
         }
     }
 
@@ -325,7 +333,7 @@ impl Executable {
             local_size: [1; 3],
         };
         let code = self
-            .code(kernel, &range)
+            .code(kernel, &range, &[])
             .map_err(|error| format!("{error}\n"))?;
         let local_mem_size = self.kernels()[kernel].local_mem_size;
         Ok(LaunchWork::new(
@@ -387,7 +395,7 @@ impl Executable {
             let mut line = |remark: &dyn fmt::Display| {
                 let _ = writeln!(text, "kernel `{}`: {remark}", kernel.name);
             };
-            match self.code(index, &range) {
+            match self.code(index, &range, &[]) {
                 Ok(code) => code.remarks().iter().for_each(|remark| line(remark)),
                 Err(error) => line(&error),
             }
@@ -395,10 +403,15 @@ impl Executable {
         text
     }
 
-    /// The code for a launch, compiled now if this is the first with its key. A failure is kept
-    /// too.
-    pub(crate) fn code(&self, kernel: usize, range: &NdRange) -> Result<Arc<Code>, Diagnostic> {
-        let key = self.source.launch_key(kernel, range);
+    /// The code for a launch with an argument block (an empty one if nothing is known of it),
+    /// compiled now if this is the first with its key. A failure is kept too.
+    pub(crate) fn code(
+        &self,
+        kernel: usize,
+        range: &NdRange,
+        args: &[u8],
+    ) -> Result<Arc<Code>, Diagnostic> {
+        let key = self.source.launch_key(kernel, range, args);
         let cell = Arc::clone(self.code[kernel].lock().entry(key).or_default());
         cell.get_or_init(|| {
             let compile = || self.source.compile(kernel, &key).map(Arc::new);

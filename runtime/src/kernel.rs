@@ -30,6 +30,8 @@ pub struct Kernel {
     program: Arc<Program>,
     executable: Arc<Executable>,
     index: usize,
+    /// Whether its arguments are more images or samplers than the device takes.
+    exceeds_device: bool,
     args: Mutex<Args>,
 }
 
@@ -114,10 +116,12 @@ impl Kernel {
         args: Args,
     ) -> Arc<Kernel> {
         program.kernels_attached().fetch_add(1, AcqRel);
+        let device = program.context().device();
         Arc::new(Kernel {
             program: Arc::clone(program),
             executable: Arc::clone(executable),
             index,
+            exceeds_device: exceeds_device(&executable.kernels()[index].args, device),
             args: Mutex::new(args),
         })
     }
@@ -165,6 +169,16 @@ impl Kernel {
         Ok(self.arg(index)?.kind)
     }
 
+    /// Checks that an object that an argument is set to belongs to the kernel's context.
+    fn check_context(&self, of: &Arc<Context>) -> CLResult<()> {
+        // CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to
+        // by arg_value are not the same.
+        match Arc::ptr_eq(of, self.context()) {
+            true => Ok(()),
+            false => Err(ClError::INVALID_CONTEXT),
+        }
+    }
+
     fn set(&self, index: u32, arg: &ArgInfo, bytes: &[u8], bound: Bound) {
         let mut args = self.args.lock();
         args.write(arg.offset, bytes);
@@ -192,14 +206,12 @@ impl Kernel {
     /// Sets a pointer to global or constant memory to a buffer or to null.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
-    /// `CL_INVALID_MEM_OBJECT` for a buffer of another context.
+    /// `CL_INVALID_CONTEXT` for a buffer of another context.
     pub fn set_arg_buffer(&self, index: u32, buffer: Option<&Arc<Buffer>>) -> CLResult<()> {
         let arg = self.arg(index)?;
         check_global_pointer(arg)?;
-        // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified
-        // arg_value is not a valid memory object.
-        if buffer.is_some_and(|buffer| !Arc::ptr_eq(buffer.context(), self.context())) {
-            return Err(ClError::INVALID_MEM_OBJECT);
+        if let Some(buffer) = buffer {
+            self.check_context(buffer.context())?;
         }
         let (address, bound) = match buffer {
             Some(buffer) => (
@@ -215,18 +227,14 @@ impl Kernel {
     /// Sets a pipe.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
-    /// `CL_INVALID_MEM_OBJECT` for a pipe of another context.
+    /// `CL_INVALID_CONTEXT` for a pipe of another context.
     pub fn set_arg_pipe(&self, index: u32, pipe: &Pipe) -> CLResult<()> {
         let arg = self.arg(index)?;
         if arg.kind != ArgKind::Pipe {
             return Err(ClError::INVALID_ARG_VALUE);
         }
         let memory = pipe.memory();
-        // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified
-        // arg_value is not a valid memory object.
-        if !Arc::ptr_eq(memory.context(), self.context()) {
-            return Err(ClError::INVALID_MEM_OBJECT);
-        }
+        self.check_context(memory.context())?;
         let address = memory.as_ptr() as u64;
         let bound = Bound::Object(Arc::downgrade(memory) as _);
         self.set(index, arg, &address.to_le_bytes(), bound);
@@ -235,19 +243,17 @@ impl Kernel {
 
     /// Sets an image.
     ///
-    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else,
-    /// images of another type, or for other accesses than the image is; `CL_INVALID_MEM_OBJECT` for
-    /// an image of another context.
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_MEM_OBJECT` when the argument is something else,
+    /// or images of another type; `CL_INVALID_ARG_VALUE` if it is for other accesses than the image
+    /// is; `CL_INVALID_CONTEXT` for an image of another context.
     pub fn set_arg_image(&self, index: u32, image: &Arc<Image>) -> CLResult<()> {
         let arg = self.arg(index)?;
+        // CL_INVALID_MEM_OBJECT if arg_value points to a valid memory object, but the memory object
+        // is not valid for the kernel argument specified by arg_index.
         if arg.kind != ArgKind::Image(image.as_arg()) {
-            return Err(ClError::INVALID_ARG_VALUE);
-        }
-        // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified
-        // arg_value is not a valid memory object.
-        if !Arc::ptr_eq(image.context(), self.context()) {
             return Err(ClError::INVALID_MEM_OBJECT);
         }
+        self.check_context(image.context())?;
         // CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier
         // and arg_value points to an image object created with the memory flag CL_MEM_WRITE_ONLY;
         // the write_only qualifier, CL_MEM_READ_ONLY or CL_MEM_IMMUTABLE_EXT. What is never to
@@ -269,17 +275,13 @@ impl Kernel {
     /// Sets a sampler.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
-    /// `CL_INVALID_SAMPLER` for a sampler of another context.
+    /// `CL_INVALID_CONTEXT` for a sampler of another context.
     pub fn set_arg_sampler(&self, index: u32, sampler: &Sampler) -> CLResult<()> {
         let arg = self.arg(index)?;
         if arg.kind != ArgKind::Sampler {
             return Err(ClError::INVALID_ARG_VALUE);
         }
-        // CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified
-        // arg_value is not a valid sampler object.
-        if !Arc::ptr_eq(sampler.context(), self.context()) {
-            return Err(ClError::INVALID_SAMPLER);
-        }
+        self.check_context(sampler.context())?;
         let number = u64::from(sampler.bits());
         self.set(index, arg, &number.to_le_bytes(), Bound::Value);
         Ok(())
@@ -288,16 +290,17 @@ impl Kernel {
     /// Sets an on-device queue.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
-    /// `CL_INVALID_DEVICE_QUEUE` for a queue of another context, or of the host.
+    /// `CL_INVALID_CONTEXT` for a queue of another context; `CL_INVALID_DEVICE_QUEUE` for one of
+    /// the host.
     pub fn set_arg_queue(&self, index: u32, queue: &Arc<Queue>) -> CLResult<()> {
         let arg = self.arg(index)?;
         if arg.kind != ArgKind::DeviceQueue {
             return Err(ClError::INVALID_ARG_VALUE);
         }
+        self.check_context(queue.context())?;
         // CL_INVALID_DEVICE_QUEUE for an argument declared to be of type queue_t when the specified
         // arg_value is not a valid device queue object.
-        let own = Arc::ptr_eq(queue.context(), self.context());
-        let handle = queue.on_device().filter(|_| own).map(|it| it.handle);
+        let handle = queue.on_device().map(|it| it.handle);
         let handle = handle.ok_or(ClError::INVALID_DEVICE_QUEUE)?;
         self.set(index, arg, &handle.to_le_bytes(), Bound::Value);
         Ok(())
@@ -444,9 +447,9 @@ impl Kernel {
         }
         // CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL
         // implementation on the device: the work-group memory that the kernel and its arguments
-        // want.
+        // want, or places for images and samplers.
         let local_mem_size = self.local_mem_of(&args);
-        if local_mem_size > self.context().device().local_mem_size {
+        if self.exceeds_device || local_mem_size > self.context().device().local_mem_size {
             return Err(ClError::OUT_OF_RESOURCES);
         }
         let mut next = self.info().local_mem_size.next_multiple_of(SCRATCH_ALIGN);
@@ -458,7 +461,7 @@ impl Kernel {
         }
         let code = self
             .executable
-            .code(self.index, &range)
+            .code(self.index, &range, &ArgBlock::bytes(&args.block))
             .map_err(|diagnostic| {
                 self.context().report(&diagnostic.to_string());
                 eprintln!("brolga: kernel {}: {diagnostic}", self.info().name);
@@ -472,6 +475,27 @@ impl Kernel {
         let work = LaunchWork::new(context, code, args.block, range, local_mem_size, spawner);
         Ok(Some((work, retained)))
     }
+}
+
+/// Whether there are more images or samplers among a kernel's arguments than a device takes: "The
+/// total number of read-only images specified as arguments to a kernel cannot exceed
+/// CL_DEVICE_MAX_READ_IMAGE_ARGS", and so on ("Executing Kernels"). Samplers in the source are
+/// constants, which take nothing.
+fn exceeds_device(args: &[ArgInfo], device: &Device) -> bool {
+    let (mut read, mut written, mut both, mut samplers) = (0, 0, 0, 0);
+    for arg in args {
+        match (arg.kind, arg.access) {
+            (ArgKind::Image(_), AccessQualifier::None | AccessQualifier::ReadOnly) => read += 1,
+            (ArgKind::Image(_), AccessQualifier::WriteOnly) => written += 1,
+            (ArgKind::Image(_), AccessQualifier::ReadWrite) => both += 1,
+            (ArgKind::Sampler, _) => samplers += 1,
+            _ => {}
+        }
+    }
+    read > device.max_read_image_args
+        || written > device.max_write_image_args
+        || both > device.max_read_write_image_args
+        || samplers > device.max_samplers
 }
 
 /// The argument is a pointer that memory objects and SVM pointers may be given for.

@@ -38,6 +38,11 @@ impl ArgBlock {
             })
             .collect()
     }
+
+    /// The bytes of a whole argument block.
+    pub(crate) fn bytes(blocks: &[ArgBlock]) -> Vec<u8> {
+        blocks.iter().flat_map(|block| block.0).collect()
+    }
 }
 
 /// What a launch does.

@@ -194,7 +194,7 @@ fn arguments_are_checked() {
     let foreign = buffer(&other, &[0]);
     assert_eq!(
         kernel.set_arg_buffer(0, Some(&foreign)),
-        Err(ClError::INVALID_MEM_OBJECT)
+        Err(ClError::INVALID_CONTEXT)
     );
     kernel.set_arg_buffer(0, Some(&data)).unwrap();
     kernel.set_arg_value(1, &[1, 0, 0, 0]).unwrap();

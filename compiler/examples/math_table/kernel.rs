@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
+use brolga_compiler::image::Bindings;
 use brolga_compiler::{BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, ir};
 use brolga_mathlib::{Func, Signature};
 
@@ -47,7 +48,7 @@ impl Kernel {
             .unwrap_or_else(|e| panic!("{e}\n{text}"));
         let key = LaunchKey {
             width,
-            ..program.launch_key(0, &range())
+            ..program.launch_key(0, &range(), Bindings::NONE)
         };
         let code = program
             .compile(0, &key)

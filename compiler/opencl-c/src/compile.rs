@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use crate::diag::Diagnostics;
 use crate::options::{Device, Options};
-use crate::{emit, parse, pp, sema};
+use crate::pp::Preprocessed;
+use crate::{emit, hir, parse, pp, sema};
 
 /// What is compiled.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +21,7 @@ pub struct Input<'a> {
 #[derive(Debug)]
 pub struct Checked {
     /// The typed tree; `None` after an error.
-    pub module: Option<crate::hir::Module>,
+    pub module: Option<hir::Module>,
     /// Diagnostics as text; empty when there is nothing to say.
     pub log: String,
     /// Files on disk that the result depends on.
@@ -33,19 +34,24 @@ fn diagnostics(options: &Options) -> Diagnostics {
         .with_groups(&options.warnings)
 }
 
+/// The stages up to the typed tree, which means something if there was no error.
+fn analyze(
+    input: &Input<'_>,
+    options: &Options,
+    device: &Device,
+    diags: &mut Diagnostics,
+) -> (Preprocessed, hir::Module) {
+    let mut unit = pp::preprocess(input, options, device, diags);
+    let (tokens, interner) = (&unit.tokens, &mut unit.interner);
+    let ast = parse::parse(tokens, interner, options, diags);
+    let module = sema::analyze(&ast, tokens, interner, options, device, diags);
+    (unit, module)
+}
+
 /// Reads and checks a source.
 pub fn check(input: &Input<'_>, options: &Options, device: &Device) -> Checked {
     let mut diags = diagnostics(options);
-    let mut unit = pp::preprocess(input, options, device, &mut diags);
-    let ast = parse::parse(&unit.tokens, &mut unit.interner, options, &mut diags);
-    let module = sema::analyze(
-        &ast,
-        &unit.tokens,
-        &mut unit.interner,
-        options,
-        device,
-        &mut diags,
-    );
+    let (unit, module) = analyze(input, options, device, &mut diags);
     let log = diags.render(&unit.tokens, &unit.map, &unit.interner);
     Checked {
         module: (!diags.has_errors()).then_some(module),
@@ -69,17 +75,7 @@ pub struct Compiled {
 /// Compiles a source to SPIR-V.
 pub fn compile(input: &Input<'_>, options: &Options, device: &Device) -> Compiled {
     let mut diags = diagnostics(options);
-    let mut unit = pp::preprocess(input, options, device, &mut diags);
-    let ast = parse::parse(&unit.tokens, &mut unit.interner, options, &mut diags);
-    let module = sema::analyze(
-        &ast,
-        &unit.tokens,
-        &mut unit.interner,
-        options,
-        device,
-        &mut diags,
-    );
-    drop(ast);
+    let (unit, module) = analyze(input, options, device, &mut diags);
     let mut words = None;
     if !diags.has_errors() {
         let lines = options.debug_info.then_some(emit::Lines {

@@ -489,6 +489,7 @@ pub mod capability {
     pub const FLOAT16: u32 = 9;
     pub const FLOAT16_BUFFER: u32 = 8;
     pub const FLOAT64: u32 = 10;
+    pub const FLOAT_CONTROLS2: u32 = 6029;
     pub const GENERIC_POINTER: u32 = 38;
     pub const GROUPS: u32 = 18;
     pub const GROUP_NON_UNIFORM: u32 = 61;
@@ -585,6 +586,18 @@ pub mod decoration {
     pub const NO_SIGNED_WRAP: u32 = 4469;
     pub const SATURATED_CONVERSION: u32 = 28;
     pub const SRET: u32 = 3;
+}
+
+/// Bits of `FPFastMathMode`.
+pub mod fast_math {
+    pub const ALLOW_CONTRACT: u32 = 0x10000;
+    pub const ALLOW_REASSOC: u32 = 0x20000;
+    pub const ALLOW_RECIP: u32 = 8;
+    pub const ALLOW_TRANSFORM: u32 = 0x40000;
+    pub const FAST: u32 = 0x10;
+    pub const NOT_INF: u32 = 2;
+    pub const NOT_NAN: u32 = 1;
+    pub const NO_SIGNED_ZERO: u32 = 4;
 }
 
 /// Modes of entry points.

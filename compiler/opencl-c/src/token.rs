@@ -77,40 +77,58 @@ pub struct TokenStream {
     /// Entry 0 stands for no expansion.
     pub expansions: Vec<Expansion>,
     pub pragmas: Vec<Pragma>,
-    pub roundings: Roundings,
+    /// The mode that `SELECT_ROUNDING_MODE` has put in force.
+    pub roundings: InForce<RoundingMode>,
+    /// Whether `FP_CONTRACT` lets expressions be contracted; they may be where it says nothing.
+    pub contractions: InForce<bool>,
     /// What each pragma says behind `#pragma`.
     pub pragma_texts: Vec<Symbol>,
 }
 
-/// The mode that `SELECT_ROUNDING_MODE` has put in force, by place: of tokens rather than
-/// statements, as the pragma may stand between any two.
-#[derive(Clone, Debug, Default)]
-pub struct Roundings {
-    /// The mode from a token on, in order of tokens.
-    changes: Vec<(Loc, Option<RoundingMode>)>,
+/// What pragmas of one kind have put in force, by place: of tokens rather than statements, as they
+/// may stand between any two.
+#[derive(Clone, Debug)]
+pub struct InForce<T> {
+    /// The setting from a token on, in order of tokens.
+    changes: Vec<(Loc, Option<T>)>,
 }
 
-impl Roundings {
-    pub fn change(&mut self, from: Loc, mode: Option<RoundingMode>) {
-        self.changes.push((from, mode));
+impl<T> Default for InForce<T> {
+    fn default() -> InForce<T> {
+        InForce {
+            changes: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy> InForce<T> {
+    pub fn change(&mut self, from: Loc, setting: Option<T>) {
+        self.changes.push((from, setting));
     }
 
-    /// The mode at a token; `None` where no pragma says any.
-    pub fn at(&self, loc: Loc) -> Option<RoundingMode> {
+    /// The setting at a token; `None` where no pragma says any.
+    pub fn at(&self, loc: Loc) -> Option<T> {
         let begun = self.changes.partition_point(|&(from, _)| from <= loc);
         self.changes[..begun].last()?.1
+    }
+
+    /// Whether no pragma of the kind is anywhere.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
     }
 }
 
 /// A `#pragma` (or `_Pragma`) that means something to later stages, with where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pragma {
-    /// `#pragma OPENCL FP_CONTRACT`, `#pragma STDC FP_CONTRACT`: `None` is DEFAULT.
-    FpContract(Option<bool>),
+    /// `#pragma OPENCL FP_CONTRACT`, `#pragma STDC FP_CONTRACT`: whether expressions may be
+    /// contracted. The parser looks at no more than whether it may stand where it does: what it
+    /// means is in [`TokenStream::contractions`].
+    FpContract(bool),
     /// `#pragma OPENCL EXTENSION name : behaviour`, checked against what the device has.
     Extension { name: Symbol, enable: bool },
     /// `#pragma OPENCL SELECT_ROUNDING_MODE rte|rtz|rtp|rtn`. The parser does not see it: what it
-    /// means is in [`Roundings`].
+    /// means is in [`TokenStream::roundings`].
     RoundingMode(RoundingMode),
     /// `#pragma unroll`, `#pragma unroll N`, `#pragma nounroll`, `#pragma clang loop unroll(..)`,
     /// `#pragma GCC unroll N`.

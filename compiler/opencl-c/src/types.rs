@@ -94,12 +94,42 @@ pub enum Scalar {
 }
 
 impl Scalar {
+    /// A type by its name in OpenCL C.
+    pub fn named(name: &str) -> Option<Scalar> {
+        Some(match name {
+            "bool" => Scalar::Bool,
+            "char" => Scalar::Char,
+            "uchar" => Scalar::UChar,
+            "short" => Scalar::Short,
+            "ushort" => Scalar::UShort,
+            "int" => Scalar::Int,
+            "uint" => Scalar::UInt,
+            "long" => Scalar::Long,
+            "ulong" => Scalar::ULong,
+            "half" => Scalar::Half,
+            "float" => Scalar::Float,
+            "double" => Scalar::Double,
+            _ => return None,
+        })
+    }
+
     pub fn bits(self) -> u32 {
         match self {
             Scalar::Bool | Scalar::Char | Scalar::UChar => 8,
             Scalar::Short | Scalar::UShort | Scalar::Half => 16,
             Scalar::Int | Scalar::UInt | Scalar::Float => 32,
             Scalar::Long | Scalar::ULong | Scalar::Double => 64,
+        }
+    }
+
+    /// The type in C's words.
+    pub fn c_name(self) -> &'static str {
+        match self {
+            Scalar::UChar => "unsigned char",
+            Scalar::UShort => "unsigned short",
+            Scalar::UInt => "unsigned int",
+            Scalar::ULong => "unsigned long",
+            other => other.name(),
         }
     }
 
@@ -337,6 +367,23 @@ impl Types {
 
     pub fn scalar(&self, scalar: Scalar) -> TypeId {
         self.map[&Type::Scalar(scalar)]
+    }
+
+    /// A structure or union whose members are not known yet.
+    pub fn new_record(&mut self, tag: Option<Symbol>, is_union: bool, loc: Loc) -> TypeId {
+        let id = RecordId(self.records.len() as u32);
+        self.records.push(Record {
+            tag,
+            typedef_name: None,
+            is_union,
+            loc,
+            fields: None,
+            size: 0,
+            align: 1,
+            packed: false,
+            depth: 1,
+        });
+        self.intern(Type::Record(id))
     }
 
     /// A vector, or the scalar itself for one lane.

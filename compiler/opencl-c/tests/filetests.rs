@@ -6,8 +6,8 @@
 //!   the typed tree, `// RUN: check` looks for errors only, `// RUN: execute` compiles, and runs
 //!   kernels in all engines of the compiler's file tests: `// run:`, `// arg:`, `// expect:` are
 //!   some of the directives that `../../tests/README.md` describes. After the word may come
-//!   `-cl-std=...`, `-DNAME=VALUE`, `-UNAME`, `-Werror`, `-Wno-NAME`, `-cl-...` and
-//!   `-ext=NAME,NAME` for what the device has.
+//!   `-cl-std=...`, `-DNAME=VALUE`, `-UNAME`, `-c` (something is to be linked
+//!   to it), `-Werror`, `-Wno-NAME`, `-cl-...` and `-ext=NAME,NAME` for what the device has.
 //! - `// HEADER: name text` is a header in memory; `\n` in the text ends a line.
 //! - `// OUT: text` is a line of the output. These are all lines that are not empty, in order,
 //!   without the white space around them.
@@ -42,7 +42,10 @@ struct Test {
 fn parse(source: &str) -> Test {
     let mut test = Test {
         action: Action::Check,
-        options: Options::default(),
+        options: Options {
+            whole_program: true,
+            ..Options::default()
+        },
         device: Device {
             version: 310,
             ..Device::default()
@@ -99,6 +102,8 @@ fn option(test: &mut Test, word: &str) {
         options.defines.push(Define::Undefine(name.to_owned()));
     } else if let Some(std) = word.strip_prefix("-cl-std=") {
         options.std = Std::parse(std).expect("a version of OpenCL C");
+    } else if word == "-c" {
+        options.whole_program = false;
     } else if word == "-Werror" {
         options.warnings_are_errors = true;
     } else if let Some(warning) = word.strip_prefix("-W") {

@@ -204,6 +204,10 @@ impl Ranges {
                 lo: 1 - k,
                 hi: k - 1,
             },
+            // At most either, as unsigned numbers.
+            (BinOp::UMin, _) if a.lo >= 0 && b.lo >= 0 => Range::below(a.hi.min(b.hi) as u64),
+            (BinOp::UMin, _) if a.lo >= 0 => Range::below(a.hi as u64),
+            (BinOp::UMin, _) if b.lo >= 0 => Range::below(b.hi as u64),
             (BinOp::SMin, _) => Range {
                 lo: a.lo.min(b.lo),
                 hi: a.hi.min(b.hi),

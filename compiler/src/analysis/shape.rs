@@ -481,10 +481,14 @@ impl Shapes {
             return Shape::new(stride, guards, bits);
         }
         // Only then do the first and last lane tell about all.
-        if exact.of(func, self, data.args[varying], signed) != Exact::Always || guards.is_some() {
+        if exact.of(func, self, data.args[varying], signed) != Exact::Always {
             return Shape::Varying;
         }
-        Shape::new(stride, Some(Guards::one(result)), bits)
+        let own = Guards::one(result);
+        match guards.map_or(Some(own), |guards| guards.merge(own)) {
+            Some(guards) => Shape::new(stride, Some(guards), bits),
+            None => Shape::Varying,
+        }
     }
 
     /// The shape of a quotient or remainder of a number that is affine by one that is uniform:

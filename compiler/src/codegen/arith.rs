@@ -6,7 +6,7 @@ use smallvec::smallvec;
 use super::host;
 use super::parts::{Parts, Repr};
 use super::values::Gen;
-use crate::ir::{Arith, BinOp, FloatCC, IntCC, Op, Rounding, Scalar, UnOp, Value};
+use crate::ir::{Arith, BinOp, FloatCC, IntCC, Op, Rounding, Scalar, UnOp, Value, eval};
 
 fn int_cc(cc: IntCC) -> condcodes::IntCC {
     match cc {
@@ -106,6 +106,9 @@ impl Gen<'_> {
                     })
                     .collect();
                 Repr::Vector(self.vector_of(ty, &lanes))
+            }
+            BinOp::FMin | BinOp::FMax if self.is_number(b) => {
+                self.lanewise(&[a, b], |g, v| g.min_max_of_numbers(op, v[0], v[1]))
             }
             _ if ty.lanes > 1 => self.lanewise(&[a, b], |g, v| g.vector_binary(op, v[0], v[1])),
             BinOp::IMul if self.power_of_two(b).is_some() => {
@@ -290,21 +293,37 @@ impl Gen<'_> {
         }
     }
 
+    /// Whether a value is a constant and no NaN.
+    fn is_number(&self, value: Value) -> bool {
+        let scalar = self.func.ty(value).scalar;
+        let bits = self.func.as_const(value);
+        bits.is_some_and(|bits| !eval::to_f64(scalar, bits).is_nan())
+    }
+
     /// `isnan(b) ? a : (a < b ? a : b)`, or with `>`.
     fn min_max(&mut self, op: BinOp, a: clif::Value, b: clif::Value) -> clif::Value {
+        let ty = self.b.func.dfg.value_type(a);
+        let chosen = self.min_max_of_numbers(op, a, b);
+        let nan = self.b.ins().fcmp(condcodes::FloatCC::Unordered, b, b);
+        if ty.is_vector() {
+            self.blend(nan, a, chosen)
+        } else {
+            self.b.ins().select(nan, a, chosen)
+        }
+    }
+
+    /// `a < b ? a : b`, or with `>`.
+    fn min_max_of_numbers(&mut self, op: BinOp, a: clif::Value, b: clif::Value) -> clif::Value {
         let ty = self.b.func.dfg.value_type(a);
         // With the operands of the comparison in this order, x86 does comparison and choice in one
         // `min`/`max`.
         let (x, y) = if op == BinOp::FMin { (a, b) } else { (b, a) };
         let less = self.b.ins().fcmp(condcodes::FloatCC::LessThan, x, y);
-        let nan = self.b.ins().fcmp(condcodes::FloatCC::Unordered, b, b);
         if ty.is_vector() {
             let less = self.cast(less, ty);
-            let chosen = self.b.ins().bitselect(less, a, b);
-            self.blend(nan, a, chosen)
+            self.b.ins().bitselect(less, a, b)
         } else {
-            let chosen = self.b.ins().select(less, a, b);
-            self.b.ins().select(nan, a, chosen)
+            self.b.ins().select(less, a, b)
         }
     }
 

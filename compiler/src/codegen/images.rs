@@ -236,9 +236,10 @@ impl Gen<'_> {
                 let nothing = self.b.ins().iconst(types::I64, nothing);
                 let image = self.b.ins().select(none, nothing, image);
                 let flags = clif::MemFlagsData::trusted();
+                let answer = lane_type(ty.scalar);
                 self.b
                     .ins()
-                    .load(types::I32, flags, image, field.offset() as i32)
+                    .load(answer, flags, image, field.offset() as i32)
             })
             .collect();
         self.build(ty, &lanes)

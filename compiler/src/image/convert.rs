@@ -1,58 +1,57 @@
-//! Numbers of channels: "Conversion Rules". Where a range of results is allowed, it is the
-//! preferred one.
+//! Numbers of channels: "Conversion Rules".
 
-use std::sync::OnceLock;
+use brolga_mathlib::{Float, Int};
 
-use brolga_mathlib::pow::powr;
+use super::machine::Machine;
 
-/// A normalized unsigned integer whose greatest value is `most`.
-pub(super) fn from_unorm(bits: u32, most: u32) -> f32 {
-    bits as f32 / most as f32
+/// A normalized signed integer that is not scaled yet; there are two for -1.
+pub(super) fn from_snorm<M: Machine>(m: &mut M, value: M::Int, most: u32) -> M::Float {
+    let value = m.signed_to_float(value);
+    let least = value.lit(-f64::from(most));
+    m.fmax(value, least)
 }
 
-/// A normalized signed integer whose greatest value is `most`; there are two for -1.
-pub(super) fn from_snorm(value: i32, most: i32) -> f32 {
-    (value as f32 / most as f32).max(-1.0)
-}
+/// The sum of a number of at most 22 bits and this has it, rounded to the nearest integer (the even
+/// one of two), as its lowest bits.
+const INTEGERS: f64 = 1.5 * (1u64 << 23) as f64;
 
 /// The nearest normalized unsigned integer, the even one of two; a NaN is 0.
-pub(super) fn to_unorm(value: f32, most: u32) -> u32 {
-    ((value * most as f32).round_ties_even() as u32).min(most)
+pub(super) fn to_unorm<M: Machine>(m: &mut M, value: M::Float, most: u32) -> M::Int {
+    let value = value * value.lit(most.into());
+    let value = m.fmax(value, value.lit(0.0));
+    let value = m.fmin(value, value.lit(most.into()));
+    let bits = (value + value.lit(INTEGERS)).to_bits();
+    let kept = bits.lit(most.into());
+    bits & kept
 }
 
-/// The nearest normalized signed integer, not yet saturated; a NaN stays one.
-pub(super) fn to_snorm(value: f32, most: i32) -> f32 {
-    (value * most as f32).round_ties_even()
+/// The nearest normalized signed integer, saturated, of as many bits as `2 * most + 1` has; a NaN
+/// is 0.
+pub(super) fn to_snorm<M: Machine>(m: &mut M, value: M::Float, most: u32) -> M::Int {
+    let value = value * value.lit(most.into());
+    let value = M::Float::select(value.is_nan(), value.lit(0.0), value);
+    let value = m.fmax(value, value.lit(-f64::from(most) - 1.0));
+    let value = m.fmin(value, value.lit(most.into()));
+    let bits = (value + value.lit(INTEGERS)).to_bits();
+    let kept = bits.lit(u64::from(2 * most + 1));
+    bits & kept
 }
 
 /// "Conversion Rules for sRGBA and sBGRA Images": to a linear color.
-pub(super) fn from_srgb(bits: u8) -> f32 {
-    static ALL: OnceLock<[f32; 256]> = OnceLock::new();
-    let all = ALL.get_or_init(|| {
-        std::array::from_fn(|bits| {
-            let c = f64::from(from_unorm(bits as u32, u8::MAX.into()));
-            let linear = if c <= 0.04045 {
-                c / 12.92
-            } else {
-                powr((c + 0.055) / 1.055, 2.4)
-            };
-            linear as f32
-        })
-    });
-    all[usize::from(bits)]
+pub(super) fn from_srgb<M: Machine>(m: &mut M, c: M::Float) -> M::Float {
+    let dark = c * c.lit(1.0 / 12.92);
+    let curved = c.fma(c.lit(1.0 / 1.055), c.lit(0.055 / 1.055));
+    let curved = m.powr(curved, 2.4);
+    M::Float::select(c.le(c.lit(0.04045)), dark, curved)
 }
 
 /// "Conversion Rules for sRGBA and sBGRA Images": from a linear color. A NaN is 0.
-pub(super) fn to_srgb(value: f32) -> u8 {
-    let c = f64::from(value);
-    let curved = if c >= 1.0 {
-        1.0
-    } else if c >= 0.0031308 {
-        1.055 * powr(c, 1.0 / 2.4) - 0.055
-    } else if c > 0.0 {
-        12.92 * c
-    } else {
-        0.0
-    };
-    (curved * 255.0 + 0.5).floor() as u8
+pub(super) fn to_srgb<M: Machine>(m: &mut M, value: M::Float) -> M::Int {
+    let c = m.fmax(value, value.lit(0.0));
+    let c = m.fmin(c, value.lit(1.0));
+    let dark = c * c.lit(12.92);
+    let curved = m.powr(c, 1.0 / 2.4);
+    let curved = curved.fma(c.lit(1.055), c.lit(-0.055));
+    let curved = M::Float::select(c.lt(c.lit(0.0031308)), dark, curved);
+    to_unorm(m, curved, u8::MAX.into())
 }

@@ -24,7 +24,7 @@ pub struct Descriptor {
     pub row_pitch: u64,
     /// Bytes from one plane to the next, and from one layer of an array to the next.
     pub slice_pitch: u64,
-    /// In texels, as the next two.
+    /// In texels, as the next two; less than 2^31.
     pub width: u32,
     pub height: u32,
     pub depth: u32,
@@ -50,7 +50,7 @@ pub struct Extent {
 }
 
 named! {
-    /// What a kernel can ask of an image.
+    /// What a kernel can ask of an image, and what code that reads and writes its texels asks.
     pub enum Field {
         Width = "width",
         Height = "height",
@@ -59,11 +59,23 @@ named! {
         Order = "order",
         DataType = "data_type",
         Levels = "levels",
+        Data = "data",
+        /// The low half, which is all there is if the image is smaller than 2 GiB.
+        RowPitch = "row_pitch",
+        SlicePitch = "slice_pitch",
     }
 }
 
 impl Field {
-    /// Where the answer is in a [`Descriptor`], in bytes. It takes four.
+    /// Bytes of the answer: 4, or 8 for an address.
+    pub fn size(self) -> usize {
+        match self {
+            Field::Data => 8,
+            _ => 4,
+        }
+    }
+
+    /// Where the answer is in a [`Descriptor`], in bytes.
     pub fn offset(self) -> usize {
         match self {
             Field::Width => offset_of!(Descriptor, width),
@@ -73,6 +85,9 @@ impl Field {
             Field::Order => offset_of!(Descriptor, order),
             Field::DataType => offset_of!(Descriptor, data_type),
             Field::Levels => offset_of!(Descriptor, levels),
+            Field::Data => offset_of!(Descriptor, data),
+            Field::RowPitch => offset_of!(Descriptor, row_pitch),
+            Field::SlicePitch => offset_of!(Descriptor, slice_pitch),
         }
     }
 }
@@ -202,33 +217,44 @@ impl Descriptor {
         )
     }
 
-    /// How many texels there are along each of a picture's coordinates, then how many layers.
-    pub(super) fn sizes(&self, dim: ImageDim) -> [u32; 3] {
-        match dim {
-            ImageDim::Dim1 => [self.width, 1, 1],
-            ImageDim::Dim1Array => [self.width, self.layers, 1],
-            ImageDim::Dim2 => [self.width, self.height, 1],
-            ImageDim::Dim2Array => [self.width, self.height, self.layers],
-            ImageDim::Dim3 => [self.width, self.height, self.depth],
-        }
+    /// What a kernel that asks is told.
+    pub fn field(&self, field: Field) -> u64 {
+        let (bytes, at) = (self.to_bytes(), field.offset());
+        let answer = bytes[at..at + field.size()].iter().rev();
+        answer.fold(0, |bits, &byte| bits << 8 | u64::from(byte))
     }
 
-    /// The address of the texel at coordinates in as many dimensions, if there is one.
-    pub(super) fn address(&self, dim: ImageDim, at: [i64; 3]) -> Option<u64> {
-        let sizes = self.sizes(dim);
-        let inside = at
-            .iter()
-            .zip(sizes)
-            .all(|(&at, size)| (0..i64::from(size)).contains(&at));
+    /// The address of a texel that there is.
+    pub(super) fn address(&self, dim: ImageDim, at: [u32; 3]) -> u64 {
         let pitches = match dim {
             ImageDim::Dim1Array => [u64::from(self.texel_size), self.slice_pitch, 0],
             _ => [u64::from(self.texel_size), self.row_pitch, self.slice_pitch],
         };
-        inside.then(|| {
-            let bytes = at.iter().zip(pitches);
-            bytes.fold(self.data, |sum, (&at, pitch)| {
-                sum.wrapping_add((at as u64).wrapping_mul(pitch))
-            })
+        let bytes = at.iter().zip(pitches);
+        bytes.fold(self.data, |sum, (&at, pitch)| {
+            sum.wrapping_add(u64::from(at).wrapping_mul(pitch))
         })
+    }
+
+    /// Whether there are texels, all less than 2^31 bytes from the first, so that 32 bits are
+    /// enough to compute where each is.
+    pub(super) fn is_small(&self) -> bool {
+        let steps = [
+            (self.width, u64::from(self.texel_size)),
+            (self.height, self.row_pitch),
+            (self.depth, self.slice_pitch),
+            (self.layers, self.slice_pitch),
+        ];
+        let mut end = u64::from(self.texel_size);
+        for (size, pitch) in steps {
+            let Some(last) = size.checked_sub(1) else {
+                return false;
+            };
+            // Pitches along which there is nothing are not looked at.
+            if last != 0 {
+                end = end.saturating_add(u64::from(last).saturating_mul(pitch));
+            }
+        }
+        end < 1 << 31
     }
 }

@@ -4,11 +4,6 @@
 //! A texel is channels one after the other, each of the channel data type's size, or fields of bits
 //! of one number. The channel order says which component each channel is.
 
-use half::f16;
-
-use super::Component;
-use super::convert;
-
 /// Declares an enum of the API's numbers.
 macro_rules! numbers {
     ($(#[$meta:meta])* $vis:vis enum $Enum:ident { $($(#[$vmeta:meta])* $Variant:ident = $number:literal,)* }) => {
@@ -85,11 +80,11 @@ numbers! {
 
 /// A channel that is there and is nothing (`x`): it is not read, and what is written is the alpha
 /// of the color, as where there is one.
-const IGNORED: usize = 4;
+pub(super) const IGNORED: usize = 4;
 
 impl ChannelOrder {
     /// The component of each channel: R, G, B, A are 0 to 3.
-    fn channels(self) -> &'static [usize] {
+    pub(super) fn channels(self) -> &'static [usize] {
         use ChannelOrder::*;
         match self {
             R | Intensity | Luminance | Depth => &[0],
@@ -107,7 +102,7 @@ impl ChannelOrder {
         }
     }
 
-    fn is_srgb(self) -> bool {
+    pub(super) fn is_srgb(self) -> bool {
         use ChannelOrder::*;
         matches!(self, Srgb | Srgbx | Srgba | Sbgra)
     }
@@ -123,7 +118,7 @@ impl DataType {
     }
 
     /// Bytes of a channel; of the whole texel if it is packed.
-    fn bytes(self) -> usize {
+    pub(super) fn bytes(self) -> usize {
         use DataType::*;
         match self {
             SnormInt8 | UnormInt8 | SignedInt8 | UnsignedInt8 => 1,
@@ -136,7 +131,7 @@ impl DataType {
     }
 
     /// Bits below the number in a channel: what the second number of `10x6` says.
-    fn padding(self) -> u32 {
+    pub(super) fn padding(self) -> u32 {
         use DataType::*;
         match self {
             UnormInt10x6 | UnsignedInt10x6 => 6,
@@ -152,7 +147,7 @@ impl DataType {
     }
 
     /// Where the channels of a packed texel are.
-    fn fields(self) -> Option<&'static [Bits]> {
+    pub(super) fn fields(self) -> Option<&'static [Bits]> {
         Some(match self {
             DataType::UnormShort565 => &[(11, 5), (5, 6), (0, 5)],
             DataType::UnormShort555 => &[(10, 5), (5, 5), (0, 5)],
@@ -164,7 +159,7 @@ impl DataType {
     }
 
     /// The least and greatest integer of those that are not normalized.
-    fn int_range(self) -> Option<(i64, i64)> {
+    pub(super) fn int_range(self) -> Option<(i64, i64)> {
         Some(match self {
             DataType::SignedInt8 => (i8::MIN.into(), i8::MAX.into()),
             DataType::SignedInt16 => (i16::MIN.into(), i16::MAX.into()),
@@ -177,29 +172,6 @@ impl DataType {
             | DataType::UnsignedInt14x2 => (0, self.most().into()),
             _ => return None,
         })
-    }
-
-    /// The floating-point number that a channel's bits are; those of a packed texel have other
-    /// ranges.
-    fn decode(self, bits: u32) -> f32 {
-        match self {
-            DataType::SnormInt8 => convert::from_snorm((bits as i8).into(), i8::MAX.into()),
-            DataType::SnormInt16 => convert::from_snorm((bits as i16).into(), i16::MAX.into()),
-            DataType::HalfFloat => f16::from_bits(bits as u16).to_f32(),
-            DataType::Float => f32::from_bits(bits),
-            _ => convert::from_unorm(bits, self.most()),
-        }
-    }
-
-    fn encode(self, value: f32) -> u32 {
-        match self {
-            // Converting to an integer type saturates, and a NaN is 0.
-            DataType::SnormInt8 => convert::to_snorm(value, i8::MAX.into()) as i8 as u32,
-            DataType::SnormInt16 => convert::to_snorm(value, i16::MAX.into()) as i16 as u32,
-            DataType::HalfFloat => f16::from_f32(value).to_bits().into(),
-            DataType::Float => value.to_bits(),
-            _ => convert::to_unorm(value, self.most()),
-        }
     }
 }
 
@@ -234,7 +206,8 @@ impl Format {
         }
     }
 
-    /// "Determining the Border Color or Value" (OpenCL C Specification).
+    /// "Determining the Border Color or Value" (OpenCL C Specification). It differs from a texel of
+    /// zeros where a channel order without an alpha channel has a transparent border.
     pub(super) fn border(self) -> [f32; 4] {
         use ChannelOrder::*;
         match self.order {
@@ -244,136 +217,13 @@ impl Format {
         }
     }
 
-    /// The number in each channel and the component it is. `bytes` is a texel.
-    fn channels(self, bytes: &[u8; 16]) -> impl Iterator<Item = (usize, u32)> {
-        let size = self.data_type.bytes();
-        let word = move |at: usize| {
-            let channel = bytes[at..at + size].iter().rev();
-            channel.fold(0, |bits, &byte| bits << 8 | u32::from(byte))
-        };
-        let fields = self.data_type.fields();
-        let count = fields.map_or(4, <[_]>::len);
-        let channels = self.order.channels().iter().take(count).enumerate();
-        channels.map(move |(n, &component)| match fields {
-            Some(fields) => {
-                let (low, length) = fields[n];
-                (component, word(0) >> low & ((1 << length) - 1))
-            }
-            None => (component, word(n * size) >> self.data_type.padding()),
-        })
-    }
-
     /// Components from those that have a channel: "Mapping Image Data to Vector Components".
-    fn spread<N: Copy>(self, mut color: [N; 4]) -> [N; 4] {
+    pub(super) fn spread<N: Copy>(self, mut color: [N; 4]) -> [N; 4] {
         match self.order {
             ChannelOrder::Intensity => color = [color[0]; 4],
             ChannelOrder::Luminance => (color[1], color[2]) = (color[0], color[0]),
             _ => {}
         }
         color
-    }
-
-    /// The components of a texel.
-    pub(super) fn decode_float(self, bytes: &[u8; 16]) -> [f32; 4] {
-        let mut color = [0.0, 0.0, 0.0, 1.0];
-        for (n, (component, bits)) in self.channels(bytes).enumerate() {
-            if component == IGNORED {
-                continue;
-            }
-            color[component] = match self.data_type.fields() {
-                Some(fields) => convert::from_unorm(bits, (1 << fields[n].1) - 1),
-                None if self.order.is_srgb() && component < 3 => convert::from_srgb(bits as u8),
-                None => self.data_type.decode(bits),
-            };
-        }
-        self.spread(color)
-    }
-
-    /// The components of a texel of integers, extended to 32 bits.
-    pub(super) fn decode_int(self, bytes: &[u8; 16], component: Component) -> [u32; 4] {
-        let unused = 32 - 8 * self.data_type.bytes();
-        let signed = self.is_signed(component);
-        let mut color = [0, 0, 0, 1];
-        for (component, bits) in self.channels(bytes) {
-            if component != IGNORED {
-                color[component] = if signed {
-                    ((bits << unused) as i32 >> unused) as u32
-                } else {
-                    bits
-                };
-            }
-        }
-        self.spread(color)
-    }
-
-    /// Whether a kernel's integers are signed.
-    fn is_signed(self, component: Component) -> bool {
-        match component {
-            Component::Signed => true,
-            Component::Unsigned => false,
-            _ => self
-                .data_type
-                .int_range()
-                .is_some_and(|(least, _)| least < 0),
-        }
-    }
-
-    /// A texel of these components, whose bits they are; `component` is of the format's kind.
-    pub fn encode(self, color: [u32; 4], component: Component) -> [u8; 16] {
-        match component {
-            Component::F32 => self.encode_float(color.map(f32::from_bits)),
-            Component::F16 => {
-                self.encode_float(color.map(|bits| f16::from_bits(bits as u16).to_f32()))
-            }
-            Component::Int | Component::Signed | Component::Unsigned => {
-                self.encode_int(color, component)
-            }
-        }
-    }
-
-    /// A texel of these components.
-    pub(super) fn encode_float(self, color: [f32; 4]) -> [u8; 16] {
-        if let Some(fields) = self.data_type.fields() {
-            let channels = self.order.channels().iter().zip(fields);
-            let word = channels.fold(0, |word, (&component, &(low, length))| {
-                word | convert::to_unorm(color[component], (1 << length) - 1) << low
-            });
-            return self.texel([word].into_iter());
-        }
-        let srgb = |component| self.order.is_srgb() && component < 3;
-        self.texel(self.order.channels().iter().map(|&component| {
-            let value = color[component.min(3)];
-            match srgb(component) {
-                true => convert::to_srgb(value).into(),
-                false => self.data_type.encode(value),
-            }
-        }))
-    }
-
-    /// A texel of these components, which are 32-bit integers; "The conversions must be correctly
-    /// saturated".
-    pub(super) fn encode_int(self, color: [u32; 4], component: Component) -> [u8; 16] {
-        let signed = self.is_signed(component);
-        let (least, most) = self.data_type.int_range().unwrap_or_default();
-        self.texel(self.order.channels().iter().map(|&component| {
-            let bits = color[component.min(3)];
-            let value = if signed {
-                i64::from(bits as i32)
-            } else {
-                i64::from(bits)
-            };
-            value.max(least).min(most) as u32
-        }))
-    }
-
-    /// Numbers as channels of the data type's size, end to end.
-    fn texel(self, numbers: impl Iterator<Item = u32>) -> [u8; 16] {
-        let size = self.data_type.bytes();
-        let mut bytes = [0; 16];
-        for (to, number) in bytes.chunks_mut(size).zip(numbers) {
-            let word = number << self.data_type.padding();
-            to.copy_from_slice(&word.to_le_bytes()[..size]);
-        }
-        bytes
     }
 }

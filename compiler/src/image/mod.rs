@@ -2,33 +2,39 @@
 //!
 //! ```text
 //! a Descriptor, a Sampler, coordinates -> address.rs   which texels, and how much of each
-//!                                      -> format.rs    bytes of a texel to its components and back; convert.rs has the numbers
+//!                                      -> texel.rs     words of a texel to its components and back; convert.rs has the numbers
 //!                                      -> access.rs    the two together: `read` and `write`
 //! ```
 //!
 //! `descriptor.rs` is what whoever runs a kernel fills in; open it first. `sampler.rs` is the
-//! number that a sampler is.
+//! number that a sampler is, `format.rs` the table of formats, `bindings.rs` what is known of a
+//! launch's images and samplers when code is made for it.
 //!
-//! All of it is plain Rust without memory of its own: texels are fetched through [`Texels`]. The
-//! interpreter calls it with its own memory, generated code through `codegen/images.rs`, one lane
-//! at a time; both do the same operations in the same order and so get the same bits. Code for
-//! frequent formats and samplers can be put in front of that call, if it keeps to the order of
-//! operations in here.
+//! The formulas are written once, over what can be computed and accessed (`machine.rs`): for
+//! numbers of Rust (`host.rs`), with texels fetched through [`Texels`], and for code that is being
+//! made (`crate::lower::images`). The interpreter calls the first with its own memory, and so does
+//! generated code where it does not know format and sampler (`codegen/images.rs`), one lane at a
+//! time. All do the same operations in the same order and so get the same bits.
 //!
 //! Sections cited are of "Image Addressing and Filtering" in the OpenCL SPIR-V Environment
 //! Specification.
 
-mod access;
-mod address;
+pub(crate) mod access;
+pub(crate) mod address;
+mod bindings;
 mod convert;
 mod descriptor;
 mod format;
+mod host;
+pub(crate) mod machine;
 mod sampler;
+mod texel;
 
 #[cfg(test)]
 mod tests;
 
 pub use access::{At, read, write};
+pub use bindings::{Binding, Bindings, MOST_BINDINGS};
 pub use descriptor::{Descriptor, Extent, Field};
 pub use format::{ChannelOrder, DataType, Format};
 pub use sampler::{Addressing, LevelsOfDetail, Sampler};
@@ -66,6 +72,28 @@ impl ImageDim {
 
     pub fn is_array(self) -> bool {
         matches!(self, ImageDim::Dim1Array | ImageDim::Dim2Array)
+    }
+
+    /// What says how many texels there are along each coordinate.
+    pub(crate) fn sizes(self) -> &'static [Field] {
+        match self {
+            ImageDim::Dim1 => &[Field::Width],
+            ImageDim::Dim1Array => &[Field::Width, Field::Layers],
+            ImageDim::Dim2 => &[Field::Width, Field::Height],
+            ImageDim::Dim2Array => &[Field::Width, Field::Height, Field::Layers],
+            ImageDim::Dim3 => &[Field::Width, Field::Height, Field::Depth],
+        }
+    }
+
+    /// What says how many bytes lie between texels that are neighbours along each coordinate but
+    /// the first.
+    pub(crate) fn pitches(self) -> &'static [Field] {
+        match self {
+            ImageDim::Dim1 => &[],
+            ImageDim::Dim1Array => &[Field::SlicePitch],
+            ImageDim::Dim2 => &[Field::RowPitch],
+            ImageDim::Dim2Array | ImageDim::Dim3 => &[Field::RowPitch, Field::SlicePitch],
+        }
     }
 }
 

@@ -50,10 +50,7 @@ impl Interpreter<'_> {
         let data = &frame.func.insts[inst];
         let mut lanes = Lanes::new();
         for &address in frame.get(data.args[0]) {
-            let bytes = self.descriptor(address)?.to_bytes();
-            let at = field.offset();
-            let word = bytes[at..at + 4].iter().rev();
-            lanes.push(word.fold(0, |bits, &byte| bits << 8 | u64::from(byte)));
+            lanes.push(self.descriptor(address)?.field(field));
         }
         frame.set(data.results[0], &lanes);
         Ok(())

@@ -536,7 +536,7 @@ pub enum Op {
     /// `image, coordinate..., component... [, mask]`: what [`crate::image::write`] does.
     /// Coordinates are i32; there is one component or four.
     ImageWrite(Image),
-    /// `image -> i32`: a field of the image's descriptor.
+    /// `image -> i32`: a field of the image's descriptor; `image -> ptr` for its texels.
     ImageQuery(Field),
     /// Orders memory without meeting other work-items.
     Fence(Fence),

@@ -24,9 +24,15 @@ impl Emitter<'_> {
     }
 
     pub fn emit(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
-        let inst = self.func.make_inst(op, args, &[ty], self.loc);
-        self.out.push(inst);
+        let inst = self.emit_all(op, args, &[ty]);
         self.func.insts[inst].results[0]
+    }
+
+    /// An instruction with any number of results.
+    pub fn emit_all(&mut self, op: Op, args: &[Value], types: &[Type]) -> Inst {
+        let inst = self.func.make_inst(op, args, types, self.loc);
+        self.out.push(inst);
+        inst
     }
 
     pub fn iconst(&mut self, ty: Type, bits: u64) -> Value {

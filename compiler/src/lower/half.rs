@@ -150,9 +150,14 @@ impl Halves {
 /// Moves exponent and significand to their places and scales by the difference of the biases, which
 /// also normalises subnormals; infinities and NaN get the largest exponent.
 fn to_single(e: &mut Emitter<'_>, x: Value) -> Value {
-    let bits = e.bitcast(x, Scalar::I16);
-    let bits = e.convert(ConvertOp::SExt, bits, Scalar::I32);
-    let moved = e.binary_imm(BinOp::Shl, bits, 13);
+    let moved = match high_half(e, x) {
+        Some(word) => e.binary_imm(BinOp::AShr, word, 3),
+        None => {
+            let bits = e.bitcast(x, Scalar::I16);
+            let bits = e.convert(ConvertOp::SExt, bits, Scalar::I32);
+            e.binary_imm(BinOp::Shl, bits, 13)
+        }
+    };
     let moved = e.binary_imm(BinOp::And, moved, 0x8fff_e000);
     let unscaled = e.bitcast(moved, Scalar::F32);
     let scale = e.fconst(e.ty(unscaled), 2f64.powi(112));
@@ -164,6 +169,24 @@ fn to_single(e: &mut Emitter<'_>, x: Value) -> Value {
     let largest = e.binary_imm(BinOp::Or, bits, 0x7f80_0000);
     let result = e.select(special, largest, bits);
     e.bitcast(result, Scalar::F32)
+}
+
+/// A word whose upper half is a half, if it was taken from a word: so that it need not be packed
+/// with its neighbours and unpacked.
+fn high_half(e: &mut Emitter<'_>, x: Value) -> Option<Value> {
+    let def = |e: &Emitter<'_>, value| e.func.def_inst(value).map(|i| e.func.insts[i].clone());
+    let cast = def(e, x).filter(|data| matches!(data.op, Op::Convert(ConvertOp::Bitcast, _)))?;
+    let low = def(e, cast.args[0]);
+    let low = low.filter(|data| matches!(data.op, Op::Convert(ConvertOp::Trunc, _)))?;
+    let word = low.args[0];
+    if e.ty(word).scalar != Scalar::I32 {
+        return None;
+    }
+    let moved = def(e, word).filter(|data| matches!(data.op, Op::Binary(BinOp::LShr, _)));
+    match moved {
+        Some(moved) if e.func.as_const(moved.args[1]) == Some(16) => Some(moved.args[0]),
+        _ => Some(e.binary_imm(BinOp::Shl, word, 16)),
+    }
 }
 
 /// Rounds a single to the nearest that a half holds, in single precision.

@@ -82,6 +82,12 @@ impl<'s> Emitted<'s> {
 #[derive(Clone, Copy)]
 pub struct MaskValue<'s>(Emitted<'s>);
 
+impl MaskValue<'_> {
+    pub fn value(self) -> Value {
+        self.0.value
+    }
+}
+
 /// An integer per lane.
 #[derive(Clone, Copy)]
 pub struct IntValue<'s>(Emitted<'s>);

@@ -1,6 +1,8 @@
 //! From what OpenCL says to what the machine has.
 //!
-//! Four passes, all over functions at any lane count: [`collectives::expand`] turns what work-items
+//! [`images::expand`] comes before a kernel is split and vectorized: it turns reads and writes of
+//! images into arithmetic and accesses to memory. The others are four passes, all over functions at
+//! any lane count: [`collectives::expand`] turns what work-items
 //! do together into operations on lanes, [`builtins::expand`] built-in functions into arithmetic
 //! (clean-up passes then share and hoist it), [`legalize::run`] turns arithmetic that the machine
 //! lacks into arithmetic that it has, and [`narrow::run`], last before `codegen`, does in 16 bits
@@ -8,14 +10,16 @@
 //!
 //! - `emit.rs`: how a pass replays a block. Open it first.
 //! - `math.rs`: `brolga-mathlib`'s number traits for values being built.
+//! - `images/`: the expansion of images.
 //! - `collectives.rs`, `builtins.rs`, `division.rs`, `legalize.rs`, `half.rs`, `rounding.rs`: the
-//!   expansions.
+//!   other expansions.
 
 pub mod builtins;
 pub mod collectives;
 mod division;
 mod emit;
 mod half;
+pub mod images;
 pub mod legalize;
 mod math;
 pub mod narrow;

@@ -32,6 +32,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::memory::Spaces;
 use crate::analysis::{Across, Cfg, Shape, Shapes};
+use crate::image::Bindings;
 use crate::ir::{BinOp, Block, Function, Inst, Mem, Op, Scalar, Type, UnOp, Value};
 use crate::launch::LaunchKey;
 
@@ -60,6 +61,7 @@ pub fn run(func: &mut Function) -> bool {
         zero_offset: true,
         small_ids: true,
         uniform_groups: true,
+        bindings: Bindings::NONE,
     };
     let shapes = Shapes::new(func, &cfg, &key, Across::Chunk(LANES));
     let mut edits = Edits::default();

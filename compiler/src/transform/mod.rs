@@ -19,6 +19,7 @@
 //! | [`dce`] | what nothing needs |
 //! | [`expansion`] | built-ins that are not lane-wise |
 //! | [`scalarize`] | one lane for each value |
+//! | [`constant_loads`] | loads of what a module's constants hold |
 //! | [`fast_math`] | what the build options allow arithmetic |
 //! | [`spaces`] | generic accesses to the address space they are known to be in, questions about it answered |
 //! | [`unroll`] | short loops as straight lines |
@@ -35,6 +36,7 @@
 
 pub mod block_params;
 pub mod canonical;
+pub mod constant_loads;
 pub mod contract;
 mod cursor;
 pub mod dce;
@@ -105,6 +107,9 @@ pub fn prepare_kernel(
     let params = scalarize::run(&mut func, &kernel.params);
     check(&func, Stage::Scalarized, "scalarize");
     promote_all(&mut func, Stage::Scalarized);
+    if constant_loads::run(&mut func, module) {
+        check(&func, Stage::Scalarized, "constant_loads");
+    }
     fast_math::run(&mut func, options);
     check(&func, Stage::Scalarized, "fast_math");
     if spaces::run(&mut func, module, &kernel.info, &params) {
@@ -182,6 +187,11 @@ pub fn for_one_work_item(func: &mut Function) {
 /// inlining, vectorized code included.
 pub fn cleanup(func: &mut Function) {
     cleanup_at(func, Stage::Vectorized);
+}
+
+/// The same, in a kernel with one lane a value.
+pub fn cleanup_kernel(func: &mut Function) {
+    cleanup_at(func, Stage::Scalarized);
 }
 
 fn cleanup_at(func: &mut Function, stage: Stage) {

@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn numbers_and_failures_are_there() {
         let text = markdown(&run(), None, &Expectations::default());
-        assert!(text.contains("3 sub-tests, 1 pass, 1 skip, 1 fail, in 3s (2 at a time, 60 s each at most, wimpy mode)."), "{text}");
+        assert!(text.contains("3 sub-tests, 1 pass, 1 skip, 1 fail, in 3s (2 at a time, time limit 60 s, wimpy mode)."), "{text}");
         assert!(
             text.contains("| basic | 3 | 1 | 1 | 1 | 0 | 0 | 6s |"),
             "{text}"

@@ -65,7 +65,7 @@ pub fn totals(run: &Run) -> String {
 
 /// How the run was made, in words.
 fn circumstances(run: &Run) -> String {
-    let mut text = format!("{} at a time, {} s each at most", run.jobs, run.timeout);
+    let mut text = format!("{} at a time, time limit {} s", run.jobs, run.timeout);
     if run.wimpy {
         text += ", wimpy mode";
     }

@@ -295,8 +295,8 @@ fn overheads(arguments: &Arguments, candidates: &mut [Candidate]) -> [Section; 2
     sections
 }
 
-/// The kernels as SPIR-V 1.2, which every driver that takes IL understands, in a folder that lives as
-/// long as it is needed.
+/// The kernels as SPIR-V 1.2, which every driver that takes IL understands, in a folder that lives
+/// as long as it is needed.
 fn compile_to_il() -> Result<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let source = folder.path().join("suite.cl");

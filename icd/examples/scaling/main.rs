@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use brolga_compiler::image::Bindings;
 use brolga_compiler::times::Stopwatch;
 use brolga_compiler::{NdRange, Program, Times};
 use serde_json::json;
@@ -214,7 +215,7 @@ fn compile(words: &[u32]) -> std::result::Result<Stages, String> {
         kernels: Times::default(),
     };
     for kernel in 0..program.kernels().len() {
-        let key = program.launch_key(kernel, &range);
+        let key = program.launch_key(kernel, &range, Bindings::NONE);
         let code = program.compile(kernel, &key).map_err(|e| e.to_string())?;
         let (sum, times) = (&mut stages.kernels, code.times());
         sum.prepare += times.prepare;

@@ -195,23 +195,12 @@ pub fn get_supported_formats(
 ) -> CLResult<()> {
     Context::from_raw(context)?;
     // > CL_INVALID_VALUE if flags is not valid.
-    const KNOWN: cl_mem_flags = CL_MEM_READ_WRITE
-        | CL_MEM_WRITE_ONLY
-        | CL_MEM_READ_ONLY
-        | CL_MEM_USE_HOST_PTR
-        | CL_MEM_ALLOC_HOST_PTR
-        | CL_MEM_COPY_HOST_PTR
-        | CL_MEM_HOST_WRITE_ONLY
-        | CL_MEM_HOST_READ_ONLY
-        | CL_MEM_HOST_NO_ACCESS
-        | CL_MEM_KERNEL_READ_AND_WRITE
-        | CL_MEM_IMMUTABLE_EXT;
-    require(flags & !KNOWN == 0, ClError::INVALID_VALUE)?;
+    formats::check_query_flags(flags)?;
     // > if image_type is not valid
     let image_type = ImageType::from_number(image_type).ok_or(ClError::INVALID_VALUE)?;
     // > if num_entries is zero and image_formats is not NULL
     require(num_entries != 0 || to.is_null(), ClError::INVALID_VALUE)?;
-    let all: Vec<cl_image_format> = formats::supported(flags, image_type)
+    let all: Vec<cl_image_format> = formats::supported(image_type)
         .map(|format| cl_image_format {
             image_channel_order: format.order as cl_channel_order,
             image_channel_data_type: format.data_type as cl_channel_type,

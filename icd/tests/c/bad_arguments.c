@@ -527,6 +527,8 @@ static void images_samplers_pipes(void) {
            clGetSupportedImageFormats(NULL, 0, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &n));
     STATUS(CL_INVALID_VALUE,
            clGetSupportedImageFormats(context, BAD_FLAGS, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &n));
+    STATUS(CL_INVALID_VALUE, clGetSupportedImageFormats(context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
+                                                        CL_MEM_OBJECT_IMAGE2D, 0, NULL, &n));
     STATUS(CL_INVALID_VALUE, clGetSupportedImageFormats(context, 0, CL_MEM_OBJECT_BUFFER, 0, NULL, &n));
     STATUS(CL_INVALID_VALUE,
            clGetSupportedImageFormats(context, 0, CL_MEM_OBJECT_IMAGE2D, 0, &format, &n));

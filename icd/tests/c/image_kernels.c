@@ -451,8 +451,8 @@ static void arguments(void) {
     STATUS(CL_INVALID_KERNEL_ARGS, clEnqueueNDRangeKernel(queue, copy, 3, NULL, size, NULL, 0, NULL, NULL));
     STATUS(CL_INVALID_ARG_VALUE, clSetKernelArg(copy, 0, sizeof(cl_mem), &write));
     STATUS(CL_INVALID_ARG_VALUE, clSetKernelArg(copy, 1, sizeof(cl_mem), &read));
-    STATUS(CL_INVALID_ARG_VALUE, clSetKernelArg(copy, 0, sizeof(cl_mem), &three));
-    STATUS(CL_INVALID_ARG_VALUE, clSetKernelArg(copy, 0, sizeof(cl_mem), &deep));
+    STATUS(CL_INVALID_MEM_OBJECT, clSetKernelArg(copy, 0, sizeof(cl_mem), &three));
+    STATUS(CL_INVALID_MEM_OBJECT, clSetKernelArg(copy, 0, sizeof(cl_mem), &deep));
     STATUS(CL_INVALID_MEM_OBJECT, clSetKernelArg(copy, 0, sizeof(cl_mem), &buffer));
     STATUS(CL_INVALID_MEM_OBJECT, clSetKernelArg(copy, 0, sizeof(cl_mem), &null));
     STATUS(CL_INVALID_MEM_OBJECT, clSetKernelArg(copy, 0, sizeof(cl_mem), NULL));
@@ -462,6 +462,14 @@ static void arguments(void) {
     STATUS(CL_INVALID_SAMPLER, clSetKernelArg(sample, 1, sizeof(cl_sampler), NULL));
     STATUS(CL_INVALID_ARG_SIZE, clSetKernelArg(sample, 1, 4, &sampler));
     STATUS(CL_INVALID_MEM_OBJECT, clSetKernelArg(sample, 2, sizeof(cl_mem), &read));
+    cl_context elsewhere = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
+    cl_mem theirs = clCreateImage(elsewhere, 0, &format, &desc, NULL, &err);
+    cl_sampler their_sampler = clCreateSampler(elsewhere, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &err);
+    STATUS(CL_INVALID_CONTEXT, clSetKernelArg(copy, 0, sizeof(cl_mem), &theirs));
+    STATUS(CL_INVALID_CONTEXT, clSetKernelArg(sample, 1, sizeof(cl_sampler), &their_sampler));
+    STATUS(CL_SUCCESS, clReleaseMemObject(theirs));
+    STATUS(CL_SUCCESS, clReleaseSampler(their_sampler));
+    STATUS(CL_SUCCESS, clReleaseContext(elsewhere));
     /* A kernel does not keep its images, a command does. */
     STATUS(CL_SUCCESS, clSetKernelArg(copy, 0, sizeof(cl_mem), &read));
     STATUS(CL_SUCCESS, clSetKernelArg(copy, 1, sizeof(cl_mem), &write));
@@ -490,6 +498,47 @@ static void arguments(void) {
     STATUS(CL_SUCCESS, clReleaseKernel(sample));
 }
 
+/* A kernel with as many arguments of a kind as the device takes runs, one with another does not. */
+static void limit(cl_device_info name, const char *declaration, cl_mem image, cl_sampler sampler) {
+    cl_uint most = 0;
+    cl_int err;
+    STATUS(CL_SUCCESS, clGetDeviceInfo(device, name, sizeof(most), &most, NULL));
+    for (cl_uint count = most; count <= most + 1; count++) {
+        char *text = malloc(100 + 100 * count), *end = text + sprintf(text, "kernel void many(global int *out");
+        for (cl_uint n = 0; n < count; n++) end += sprintf(end, ", %s a%u", declaration, n);
+        sprintf(end, ") { *out = 1; }");
+        cl_program with = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &err);
+        STATUS(CL_SUCCESS, clBuildProgram(with, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+        cl_kernel kernel = clCreateKernel(with, "many", &err);
+        STATUS(CL_SUCCESS, err);
+        cl_mem out = clCreateBuffer(context, 0, 4, NULL, &err);
+        STATUS(CL_SUCCESS, clSetKernelArg(kernel, 0, sizeof(out), &out));
+        for (cl_uint n = 1; n <= count; n++)
+            STATUS(CL_SUCCESS, clSetKernelArg(kernel, n, sizeof(cl_mem), image ? (void *)&image : (void *)&sampler));
+        STATUS(count == most ? CL_SUCCESS : CL_OUT_OF_RESOURCES,
+               clEnqueueNDRangeKernel(queue, kernel, 1, NULL, (size_t[1]){1}, NULL, 0, NULL, NULL));
+        STATUS(CL_SUCCESS, clFinish(queue));
+        STATUS(CL_SUCCESS, clReleaseMemObject(out));
+        STATUS(CL_SUCCESS, clReleaseKernel(kernel));
+        STATUS(CL_SUCCESS, clReleaseProgram(with));
+        free(text);
+    }
+}
+
+static void limits(void) {
+    cl_int err;
+    cl_image_format format = {CL_RGBA, CL_FLOAT};
+    cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4};
+    cl_mem image = clCreateImage(context, 0, &format, &desc, NULL, &err);
+    cl_sampler sampler = clCreateSampler(context, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &err);
+    limit(CL_DEVICE_MAX_READ_IMAGE_ARGS, "read_only image2d_t", image, NULL);
+    limit(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, "write_only image2d_t", image, NULL);
+    limit(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, "read_write image2d_t", image, NULL);
+    limit(CL_DEVICE_MAX_SAMPLERS, "sampler_t", NULL, sampler);
+    STATUS(CL_SUCCESS, clReleaseMemObject(image));
+    STATUS(CL_SUCCESS, clReleaseSampler(sampler));
+}
+
 int main(void) {
     setup();
     build();
@@ -500,6 +549,7 @@ int main(void) {
     mipmaps();
     far_away();
     arguments();
+    limits();
     STATUS(CL_SUCCESS, clReleaseProgram(program));
     return finish();
 }

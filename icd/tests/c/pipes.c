@@ -505,7 +505,7 @@ static void arguments(void) {
     STATUS(CL_INVALID_MEM_OBJECT, clSetKernelArg(k, 0, sizeof p, &b));
     STATUS(CL_INVALID_MEM_OBJECT, clSetKernelArg(k, 0, sizeof p, &none));
     STATUS(CL_INVALID_MEM_OBJECT, clSetKernelArg(k, 0, sizeof p, NULL));
-    STATUS(CL_INVALID_MEM_OBJECT, clSetKernelArg(k, 0, sizeof p, &foreign));
+    STATUS(CL_INVALID_CONTEXT, clSetKernelArg(k, 0, sizeof p, &foreign));
     STATUS(CL_INVALID_MEM_OBJECT, clSetKernelArg(k, 1, sizeof p, &p));
     STATUS(CL_INVALID_ARG_VALUE, clSetKernelArgSVMPointer(k, 0, b));
     STATUS(CL_SUCCESS, clSetKernelArg(k, 0, sizeof p, &p));

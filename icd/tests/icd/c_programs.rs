@@ -64,6 +64,12 @@ fn image_errors() {
     support::c_program("image_errors.c");
 }
 
+/// Nothing outside an image is touched, whatever the coordinates are.
+#[test]
+fn image_guard() {
+    support::c_program("image_guard.c");
+}
+
 /// Kernels read and write images of every type through samplers of every kind.
 #[test]
 fn image_kernels() {

@@ -10,6 +10,8 @@ use crate::memory::rect::RectLayout;
 const BLOCK: usize = 256 << 10;
 /// Bytes that are worth another thread.
 const BYTES_PER_THREAD: usize = 512 << 10;
+/// Bytes that stay in the nearest cache while they are copied over and over.
+const PIECE: usize = 16 << 10;
 /// Bytes moved in a nanosecond, about: for the guess of how long a transfer takes.
 const BYTES_PER_NANOSECOND: usize = 8;
 
@@ -190,9 +192,20 @@ impl Transfer {
                 region,
                 pattern,
             } => {
+                let first = row_at(destination, region, begin);
                 for row in begin..end {
-                    // SAFETY: the row lies inside the region, as above.
-                    unsafe { fill(row_at(destination, region, row), region[0], pattern) };
+                    let to = row_at(destination, region, row);
+                    // Copying is less work than repeating the pattern, as long as the row that is
+                    // copied stays in the nearest cache.
+                    let is_copy = row != begin && region[0] <= PIECE && pattern.len() > 1;
+                    // SAFETY: both rows lie inside the region, as above, and rows of a region do
+                    // not overlap.
+                    unsafe {
+                        match is_copy {
+                            true => std::ptr::copy_nonoverlapping(first, to, region[0]),
+                            false => fill(to, region[0], pattern),
+                        }
+                    }
                 }
             }
             Transfer::Fill {
@@ -237,7 +250,7 @@ unsafe fn fill(destination: *mut u8, size: usize, pattern: &[u8]) {
     if size == 0 {
         return;
     }
-    let most = (16 << 10) / pattern.len() * pattern.len();
+    let most = PIECE / pattern.len() * pattern.len();
     // SAFETY: the pattern divides the size, so it fits; then what is there is doubled, up to a
     // piece that stays in the nearest cache, always inside `size` bytes and never overlapping. A
     // piece is a multiple of the pattern.
@@ -261,11 +274,19 @@ mod tests {
         unsafe { HostPtr::new(bytes.as_mut_ptr()) }
     }
 
-    fn run(transfer: &Transfer) {
+    /// Runs a transfer unit by unit, or all units at once.
+    fn run_in(transfer: &Transfer, at_once: bool) {
         let units = transfer.shape().units;
+        if at_once {
+            return transfer.run(0, units);
+        }
         for unit in (0..units).rev() {
             transfer.run(unit, unit + 1);
         }
+    }
+
+    fn run(transfer: &Transfer) {
+        run_in(transfer, false);
     }
 
     #[test]
@@ -299,7 +320,10 @@ mod tests {
     #[test]
     fn rectangles_with_every_gap() {
         let region = [6, 3, 2];
-        for (row_gap, slice_gap) in [(0, 0), (0, 12), (3, 0), (3, 5)] {
+        let gaps = [(0, 0), (0, 12), (3, 0), (3, 5)];
+        for ((row_gap, slice_gap), at_once) in
+            gaps.into_iter().flat_map(|it| [(it, false), (it, true)])
+        {
             let row_pitch = region[0] + row_gap;
             let layout = RectLayout {
                 offset: 7,
@@ -316,10 +340,13 @@ mod tests {
             let mut source: Vec<u8> = (0..region.iter().product::<usize>() as u8).collect();
             let (mut copied, mut filled) = (vec![0xff; 99], vec![0xff; 99]);
             let (to, from) = (pointer(&mut copied), pointer(&mut source));
-            run(&Transfer::rect((to, layout), (from, tight), region));
+            run_in(
+                &Transfer::rect((to, layout), (from, tight), region),
+                at_once,
+            );
             let pattern = SmallVec::from_slice(&[1, 2, 3]);
             let to = (pointer(&mut filled), layout);
-            run(&Transfer::fill_rect(to, region, pattern));
+            run_in(&Transfer::fill_rect(to, region, pattern), at_once);
             let (mut expected, mut pattern) = (vec![0xff; 99], vec![0xff; 99]);
             for (n, &byte) in source.iter().enumerate() {
                 let (x, y, z) = (n % 6, n / 6 % 3, n / 18);

@@ -177,12 +177,14 @@ impl<'a> Caller<'a> {
         let work = match &range {
             None => Work::Nothing,
             Some(range) => {
-                let code = executable.code(block, range).map_err(|diagnostic| {
-                    let message = format!("kernel `{}`: {diagnostic}", limits.info.name);
-                    eprintln!("brolga: {message}");
-                    self.spawner.tree.context.report(&message);
-                    OUT_OF_RESOURCES
-                })?;
+                let code = executable
+                    .code(block, range, &bytes)
+                    .map_err(|diagnostic| {
+                        let message = format!("kernel `{}`: {diagnostic}", limits.info.name);
+                        eprintln!("brolga: {message}");
+                        self.spawner.tree.context.report(&message);
+                        OUT_OF_RESOURCES
+                    })?;
                 let spawner = limits.info.enqueues.then(|| self.spawner.clone());
                 let args = ArgBlock::of(&bytes);
                 let context = &self.spawner.tree.context;

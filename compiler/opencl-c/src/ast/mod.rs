@@ -574,6 +574,9 @@ impl Ast {
         Ast {
             exprs: Vec::with_capacity(tokens * 2 / 3),
             stmts: Vec::with_capacity(tokens / 16),
+            decls: Vec::with_capacity(tokens / 12),
+            specs: Vec::with_capacity(tokens / 10),
+            numbers: Vec::with_capacity(tokens / 10),
             lists: Vec::with_capacity(tokens / 16),
             ..Ast::default()
         }

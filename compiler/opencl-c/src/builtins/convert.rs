@@ -1,7 +1,6 @@
 //! The families `convert_...` and `as_...`, whose names say everything.
 
 use super::lowering::Lowering;
-use super::signature::scalar_named;
 use crate::token::RoundingMode;
 use crate::types::Scalar;
 
@@ -61,6 +60,6 @@ fn vector_named(name: &str) -> Option<(Scalar, u8)> {
         "ptrdiff_t" | "intptr_t" => "long",
         stem => stem,
     };
-    let scalar = scalar_named(stem).filter(|&scalar| scalar != Scalar::Bool)?;
+    let scalar = Scalar::named(stem).filter(|&scalar| scalar != Scalar::Bool)?;
     Some((scalar, lanes))
 }

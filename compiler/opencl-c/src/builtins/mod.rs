@@ -5,10 +5,11 @@
 //! [`Lowering`] says what the call becomes.
 //!
 //! Open `table/mod.rs` first, then `signature.rs` (the language of types that rows are written in),
-//! `need.rs` (what brings a row), `convert.rs` (the families that are known by pattern) and
-//! `resolve.rs` (overload resolution).
+//! `need.rs` (what brings a row), `convert.rs` (the families that are known by pattern), `index.rs`
+//! (rows by name) and `resolve.rs` (overload resolution).
 
 mod convert;
+mod index;
 mod lowering;
 mod need;
 #[cfg(test)]
@@ -19,10 +20,11 @@ mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use index::names;
 pub use lowering::{
     Atomic, AtomicOp, Barrier, Enqueue, Generation, Group, Image, Lowering, Pipe, Signs,
 };
-pub use resolve::{is_builtin, names, resolve};
+pub use resolve::{is_builtin, resolve};
 
 use crate::hir;
 use crate::types::TypeId;

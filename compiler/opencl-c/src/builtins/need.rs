@@ -58,7 +58,10 @@ impl Environment<'_> {
     /// OpenCL C Specification, "Features": optional from 3.0 on, required by 2.0 for those that it
     /// has.
     fn has_feature(&self, feature: &str) -> bool {
-        const REQUIRED: [&str; 5] = [
+        const REQUIRED: [&str; 8] = [
+            "__opencl_c_atomic_order_acq_rel",
+            "__opencl_c_atomic_order_seq_cst",
+            "__opencl_c_atomic_scope_device",
             "__opencl_c_device_enqueue",
             "__opencl_c_generic_address_space",
             "__opencl_c_pipes",

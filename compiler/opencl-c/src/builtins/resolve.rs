@@ -4,15 +4,11 @@
 //! converts better. Vectors match exactly; scalars convert as in C++, and to vectors of any type as
 //! a last resort.
 
-use std::sync::OnceLock;
-
-use rustc_hash::FxHashMap;
-
 use super::convert::{self, Pattern};
 use super::lowering::Lowering;
 use super::signature::{self, Base, Instance, Pointer, Word};
-use super::table::{GROUPS, Group, Row};
-use super::{Argument, Environment, Resolved, Unresolved};
+use super::table::Row;
+use super::{Argument, Environment, Resolved, Unresolved, index};
 use crate::types::{QualType, Scalar, Space, Type, TypeId, TypeQuals, Types};
 
 /// How far an argument is from a parameter.
@@ -40,66 +36,9 @@ struct Candidate {
     ranks: [Rank; MAX_PARAMS],
 }
 
-/// Rows by name, built once. The rows of a name are a list in one arena: allocations would cost
-/// most of the time of building.
-struct Index {
-    /// The first and the last entry of a name.
-    ends: FxHashMap<&'static str, (u32, u32)>,
-    entries: Vec<Entry>,
-}
-
-struct Entry {
-    group: &'static Group,
-    row: &'static Row,
-    /// The next entry of the same name; 0 for the last.
-    next: u32,
-}
-
-impl Index {
-    /// The rows of a name, in the table's order.
-    fn rows(&self, name: &str) -> Option<impl Iterator<Item = (&'static Group, &'static Row)>> {
-        let &(first, _) = self.ends.get(name)?;
-        let first = Some(&self.entries[first as usize]);
-        let follow = |entry: &&Entry| {
-            let next = entry.next as usize;
-            (next != 0).then(|| &self.entries[next])
-        };
-        Some(std::iter::successors(first, follow).map(|entry| (entry.group, entry.row)))
-    }
-}
-
-fn index() -> &'static Index {
-    static INDEX: OnceLock<Index> = OnceLock::new();
-    INDEX.get_or_init(|| {
-        let groups = || GROUPS.iter().copied().flatten();
-        let count = groups().map(|group| group.rows.len()).sum();
-        let mut ends = FxHashMap::default();
-        ends.reserve(count);
-        let mut entries: Vec<Entry> = Vec::with_capacity(count);
-        for group in groups() {
-            for row in group.rows {
-                let at = entries.len() as u32;
-                let (_, last) = ends.entry(row.name).or_insert((at, at));
-                if *last != at {
-                    entries[*last as usize].next = at;
-                    *last = at;
-                }
-                let next = 0;
-                entries.push(Entry { group, row, next });
-            }
-        }
-        Index { ends, entries }
-    })
-}
-
 /// Whether a name is a built-in function's in some version of the language.
 pub fn is_builtin(name: &str) -> bool {
-    index().ends.contains_key(name) || convert::parse(name).is_some()
-}
-
-/// Names of all functions that are rows of the table, for spelling suggestions.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    index().ends.keys().copied()
+    index::rows(name).is_some() || convert::parse(name).is_some()
 }
 
 /// Looks the function up that a call means. Arguments are values, arrays and functions decayed.
@@ -109,7 +48,7 @@ pub fn resolve(
     types: &mut Types,
     env: &Environment<'_>,
 ) -> Result<Resolved, Unresolved> {
-    let Some(rows) = index().rows(name) else {
+    let Some(rows) = index::rows(name) else {
         return match convert::parse(name) {
             Some(pattern) => resolve_pattern(name, pattern, args, types, env),
             None => Err(Unresolved::Unknown),
@@ -121,7 +60,7 @@ pub fn resolve(
     let args: Vec<Arg> = args.iter().map(|&arg| Arg::of(arg, types)).collect();
     let limits = Limits::of(env);
     for (group, row) in rows {
-        if let Some(what) = env.missing(group.need) {
+        if let Some(what) = env.missing(group.need).or_else(|| env.missing(row.need())) {
             missing.get_or_insert(what);
             continue;
         }
@@ -136,8 +75,9 @@ pub fn resolve(
     match best(&candidates, args.len()) {
         Ok(candidate) => Ok(instantiate(candidate, &args, types, limits)),
         Err(tied) if tied.is_empty() => {
-            let rows = index().rows(name).into_iter().flatten();
-            let usable = rows.filter(|(group, _)| env.missing(group.need).is_none());
+            let rows = index::rows(name).into_iter().flatten();
+            let lacks = |need| env.missing(need).is_some();
+            let usable = rows.filter(|(group, row)| !lacks(group.need) && !lacks(row.need()));
             Err(Unresolved::NoMatch(
                 usable.map(|(_, row)| describe(row)).collect(),
             ))
@@ -454,6 +394,8 @@ fn rank_pointer(
         return Some(if loses { Rank::Lossy } else { in_space });
     }
     match (pointee, wanted) {
+        // A packet has the type that the pipe has.
+        _ if word.base == Base::Element => None,
         (_, Pointee::Void) => Some(if loses { Rank::Lossy } else { Rank::Conversion }),
         (Pointee::Void, _) => Some(Rank::Lossy),
         // Atomic types are not what a pointer to something else may point to.

@@ -237,26 +237,7 @@ fn arithmetic(text: &str) -> Option<Base> {
         "" => 1,
         digits => digits.parse().ok()?,
     };
-    Some(Base::Fixed(scalar_named(stem)?, lanes))
-}
-
-/// A scalar type by its name in OpenCL C.
-pub(super) fn scalar_named(name: &str) -> Option<Scalar> {
-    Some(match name {
-        "bool" => Scalar::Bool,
-        "char" => Scalar::Char,
-        "uchar" => Scalar::UChar,
-        "short" => Scalar::Short,
-        "ushort" => Scalar::UShort,
-        "int" => Scalar::Int,
-        "uint" => Scalar::UInt,
-        "long" => Scalar::Long,
-        "ulong" => Scalar::ULong,
-        "half" => Scalar::Half,
-        "float" => Scalar::Float,
-        "double" => Scalar::Double,
-        _ => return None,
-    })
+    Some(Base::Fixed(Scalar::named(stem)?, lanes))
 }
 
 fn image(text: &str) -> Option<Base> {

@@ -280,7 +280,12 @@ impl<'a> FunctionEmitter<'_, 'a> {
         if let ExprKind::Local(local) = self.function[pointer].kind
             && self.is_value(local)
         {
+            let before = self.module.words.newest();
             let value = self.expr(value);
+            if self.module.has_debug_info() {
+                let local = &self.function.locals[local.0 as usize];
+                self.module.name_value(value, before, local);
+            }
             return self.initialise(local, value);
         }
         let address = self.expr(pointer);
@@ -453,11 +458,21 @@ impl<'a> FunctionEmitter<'_, 'a> {
             BinaryOp::Or => op::BITWISE_OR,
             BinaryOp::Xor => op::BITWISE_XOR,
         };
-        self.line(self.function[id].loc);
+        let loc = self.function[id].loc;
+        self.line(loc);
+        let is_difference = opcode == op::F_SUB;
+        if (opcode == op::F_ADD || is_difference)
+            && let Some(sum) = self.contracted(is_difference, (left, right), ty, loc)
+        {
+            return sum;
+        }
         let result = self.value(opcode, ty, &[left.0, right.0]);
+        if opcode == op::F_MUL {
+            self.note_product(result, [left, right], ty, loc);
+        }
         let arithmetic = matches!(binary, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
         if float {
-            self.module.decorate_float(result, self.function[id].loc);
+            self.module.decorate_float(result, loc);
         } else if signed && arithmetic && scalar.bits() >= 32 {
             // C99 6.5: overflow of signed arithmetic is undefined.
             self.module.decorate_no_signed_wrap(result);

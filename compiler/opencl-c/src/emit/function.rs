@@ -55,6 +55,8 @@ pub(super) struct FunctionEmitter<'m, 'a> {
     starts: Vec<(Id, usize)>,
     /// The block, by number, and where control goes from it.
     jumps: Vec<(usize, Id)>,
+    /// Products of the statement being written that sums may contract, with their factors.
+    pub(super) products: Vec<(Id, [Id; 2])>,
     /// Where a record that is returned goes.
     pub(super) returned: Option<Id>,
 }
@@ -87,6 +89,7 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
             wanted_line: None,
             starts: Vec::new(),
             jumps: Vec::new(),
+            products: Vec::new(),
             returned: None,
         };
         emitter.head(id, words);
@@ -321,6 +324,7 @@ impl<'m, 'a> FunctionEmitter<'m, 'a> {
         }
         self.reopen();
         self.line(statement.loc);
+        self.products.clear();
         match &statement.kind {
             StmtKind::Expr(value) => self.effects(*value),
             StmtKind::Declare(local) => {

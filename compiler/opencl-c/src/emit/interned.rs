@@ -93,6 +93,13 @@ impl Interned {
         }
     }
 
+    /// Whether an identifier is a type's or constant's.
+    pub fn has(&self, id: Id) -> bool {
+        self.places
+            .get(id.0 as usize)
+            .is_some_and(|&begin| begin != 0)
+    }
+
     /// Adds an instruction to the section; `place` is where the table wants it.
     pub fn add(&mut self, section: &mut Vec<u32>, new: Instruction<'_>, id: Id, place: usize) {
         let begin = section.len() as u32 + 1;

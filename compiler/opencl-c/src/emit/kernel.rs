@@ -57,7 +57,7 @@ impl ModuleEmitter<'_> {
         kernel: &Kernel,
         entry: Id,
         interface: &[u32],
-        no_contraction: bool,
+        is_strict: bool,
     ) {
         let name = self.interner.text(function.name);
         let operands = [EXECUTION_MODEL, entry.0];
@@ -78,7 +78,7 @@ impl ModuleEmitter<'_> {
             self.capability(capability::SUBGROUP_DISPATCH);
             self.execution_mode(entry, execution_mode::SUBGROUP_SIZE, &[size]);
         }
-        if no_contraction {
+        if is_strict {
             self.execution_mode(entry, execution_mode::CONTRACTION_OFF, &[]);
         }
         if let Some(hint) = kernel.vec_type_hint {

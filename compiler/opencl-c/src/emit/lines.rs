@@ -33,11 +33,13 @@ impl<'a> Lines<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use crate::spirv::op;
     use crate::{Device, Input, Options, compile};
 
-    /// `-g`: for each instruction with this opcode, the line and column that it comes from.
-    fn lines(source: &str, opcode: u16) -> Vec<(u32, u32)> {
+    /// The module of a source, with `-g`.
+    fn words(source: &str) -> Vec<u32> {
         let input = Input {
             name: "k.cl",
             source,
@@ -49,7 +51,12 @@ mod tests {
             ..Options::default()
         };
         let compiled = compile(&input, &options, &Device::full());
-        let words = compiled.words.expect(&compiled.log);
+        compiled.words.expect(&compiled.log)
+    }
+
+    /// For each instruction with this opcode, the line and column that it comes from.
+    fn lines(source: &str, opcode: u16) -> Vec<(u32, u32)> {
+        let words = words(source);
         let (mut rest, mut line, mut lines) = (&words[5..], None, Vec::new());
         while let Some(&head) = rest.first() {
             let (inst, behind) = rest.split_at((head >> 16) as usize);
@@ -89,5 +96,35 @@ mod tests {
         assert_eq!(lines(source, op::F_MUL), [(4, 10)]);
         let source = "#line 100\nkernel void k(global float *p) {\n  p[0] *= 2;\n}";
         assert_eq!(lines(source, op::F_MUL), [(101, 8)]);
+    }
+
+    /// The names of the results of instructions with this opcode.
+    fn names(source: &str, opcode: u16) -> Vec<String> {
+        let words = words(source);
+        let (mut rest, mut known, mut names) = (&words[5..], HashMap::new(), Vec::new());
+        while let Some(&head) = rest.first() {
+            let (inst, behind) = rest.split_at((head >> 16) as usize);
+            rest = behind;
+            if head as u16 == op::NAME {
+                let bytes: Vec<u8> = inst[2..]
+                    .iter()
+                    .flat_map(|word| word.to_le_bytes())
+                    .collect();
+                let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+                known.insert(inst[1], String::from_utf8_lossy(text).into_owned());
+            } else if head as u16 == opcode {
+                names.extend(known.get(&inst[2]).cloned());
+            }
+        }
+        names
+    }
+
+    #[test]
+    fn values_of_variables_without_memory_have_their_names() {
+        let source = "kernel void k(global int *p) {\n  int a = p[0] * 3, b = a, c = 7;\n  int d = \
+                      p[1] * c;\n  d += 1;\n  p[2] = a + b + d;\n}";
+        assert_eq!(names(source, op::I_MUL), ["a"]);
+        assert_eq!(names(source, op::VARIABLE), ["d"]);
+        assert_eq!(names(source, op::CONSTANT), [""; 0]);
     }
 }

@@ -5,8 +5,8 @@
 //!   `kernel.rs`, entry points
 //! - `function.rs`: a function, its variables and statements; `order.rs`, the order of its blocks;
 //!   `calls.rs`, which functions there are
-//! - `expr.rs`: expressions; `speculate.rs`, which of them need no blocks; `convert.rs`,
-//!   conversions; `aggregate.rs`, records and arrays
+//! - `expr.rs`: expressions; `speculate.rs`, which of them need no blocks; `contraction.rs`, which
+//!   of them may be rounded once; `convert.rs`, conversions; `aggregate.rs`, records and arrays
 //! - `builtins/`: what calls of built-in functions become
 //! - `lines.rs`: lines of the source
 //!
@@ -25,6 +25,7 @@ mod aggregate;
 mod builtins;
 mod calls;
 mod constants;
+mod contraction;
 mod convert;
 mod expr;
 mod function;
@@ -57,10 +58,11 @@ pub fn emit(
         &module.functions[..],
         &module.globals[..],
         &module.roundings,
+        &module.contractions,
     );
     let has_half = device.has("cl_khr_fp16");
     let mut emitter = ModuleEmitter::new(module.types, hir, options, interner, lines, has_half);
-    emitter.module(module.no_contraction);
+    emitter.module();
     for (loc, message) in std::mem::take(&mut emitter.errors) {
         diags.error(loc, message);
     }

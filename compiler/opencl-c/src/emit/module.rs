@@ -4,6 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lines;
 use super::calls::Calls;
+use super::contraction::Contractions;
 use super::function::FunctionEmitter;
 use super::interned::{Instruction, Interned};
 use super::types::Structure;
@@ -12,8 +13,17 @@ use crate::hir::{Function, FunctionId, Global, GlobalId, Inline, Linkage, Local}
 use crate::options::Options;
 use crate::spirv::{capability, decoration, op, storage};
 use crate::symbol::Interner;
-use crate::token::{Loc, RoundingMode, Roundings};
+use crate::token::{InForce, Loc, RoundingMode};
 use crate::types::{RecordId, Space, TypeId, Types};
+
+/// What a typed tree has besides types: functions, variables, and what pragmas have put in force,
+/// of roundings and contractions.
+type Hir<'a> = (
+    &'a [Function],
+    &'a [Global],
+    &'a InForce<RoundingMode>,
+    &'a InForce<bool>,
+);
 
 /// A line of the source: the file's string, line and column.
 pub(super) type Line = (Id, u32, u32);
@@ -27,7 +37,8 @@ pub(super) struct ModuleEmitter<'a> {
     pub hir_functions: &'a [Function],
     pub hir_globals: &'a [Global],
     /// How operations on floating-point numbers round, where the source says.
-    pub roundings: &'a Roundings,
+    pub roundings: &'a InForce<RoundingMode>,
+    pub contractions: Contractions<'a>,
     /// The language has arithmetic of `half`.
     pub has_half: bool,
     /// By [`TypeId`].
@@ -60,7 +71,7 @@ pub(super) struct ModuleEmitter<'a> {
 impl<'a> ModuleEmitter<'a> {
     pub fn new(
         types: Types,
-        (hir_functions, hir_globals, roundings): (&'a [Function], &'a [Global], &'a Roundings),
+        (hir_functions, hir_globals, roundings, contractions): Hir<'a>,
         options: &'a Options,
         interner: &'a Interner,
         lines: Option<Lines<'a>>,
@@ -77,6 +88,7 @@ impl<'a> ModuleEmitter<'a> {
             hir_functions,
             hir_globals,
             roundings,
+            contractions: Contractions::new(contractions, options.whole_program),
             has_half,
             type_ids: Vec::new(),
             structures: FxHashMap::default(),
@@ -153,12 +165,13 @@ impl<'a> ModuleEmitter<'a> {
         if let Some(mode) = self.roundings.at(loc) {
             self.decorate_rounding(id, mode);
         }
-        let options = self.options;
-        if options.fast_relaxed_math {
-            self.decorate(id, decoration::FP_FAST_MATH_MODE, &[0x10]);
-        } else if options.finite_math_only {
-            self.decorate(id, decoration::FP_FAST_MATH_MODE, &[0x3]);
+        if let Some(flags) = self.fast_math_flags(loc) {
+            self.decorate_fast_math(id, flags);
         }
+    }
+
+    pub fn decorate_fast_math(&mut self, id: Id, flags: u32) {
+        self.decorate(id, decoration::FP_FAST_MATH_MODE, &[flags]);
     }
 
     pub fn decorate_parameter(&mut self, id: Id, local: &Local) {
@@ -172,12 +185,25 @@ impl<'a> ModuleEmitter<'a> {
     }
 
     pub fn decorate_local(&mut self, id: Id, local: &Local) {
-        if self.options.debug_info {
+        if self.has_debug_info() {
             self.name_local(id, local);
         }
         let natural = self.types.layout(local.ty).map_or(1, |(_, align)| align);
         if local.align > natural {
             self.decorate(id, decoration::ALIGNMENT, &[local.align as u32]);
+        }
+    }
+
+    /// Has source lines and names.
+    pub fn has_debug_info(&self) -> bool {
+        self.options.debug_info
+    }
+
+    /// Names the value of a variable that needs no memory, if it was made after `before`, for this
+    /// variable alone.
+    pub fn name_value(&mut self, id: Id, before: Id, local: &Local) {
+        if id.0 > before.0 && !self.interned.has(id) {
+            self.name_local(id, local);
         }
     }
 
@@ -267,8 +293,9 @@ impl<'a> ModuleEmitter<'a> {
         push_string(&mut self.words.strings, op::STRING, &[id.0], text, &[]);
     }
 
-    /// Writes a function. Returns the variables that it refers to.
-    fn function(&mut self, function: &'a Function, id: Id) -> Vec<Id> {
+    /// Writes a function. Returns the variables that it refers to, and whether it has operations
+    /// that are strict for the sake of the whole entry point.
+    fn function(&mut self, function: &'a Function, id: Id) -> (Vec<Id>, bool) {
         self.used_variables.clear();
         let mut section = std::mem::take(match function.body {
             Some(_) => &mut self.words.definitions,
@@ -281,11 +308,12 @@ impl<'a> ModuleEmitter<'a> {
         }
         let name = self.interner.text(function.name);
         push_string(&mut self.words.names, op::NAME, &[id.0], name, &[]);
-        self.used_variables.drain().collect()
+        let is_strict = self.contractions.take_strict();
+        (self.used_variables.drain().collect(), is_strict)
     }
 
     /// Writes everything.
-    pub fn module(&mut self, no_contraction: bool) {
+    pub fn module(&mut self) {
         self.capability(capability::KERNEL);
         self.capability(capability::ADDRESSES);
         let (functions, globals) = (self.hir_functions, self.hir_globals);
@@ -304,12 +332,13 @@ impl<'a> ModuleEmitter<'a> {
         let mut calls = Calls::new(functions);
         let wanted = calls.wanted(functions, whole_program);
         let mut variables = vec![Vec::new(); functions.len()];
+        let mut is_strict = vec![false; functions.len()];
         for (index, function) in functions.iter().enumerate() {
             if !wanted[index] {
                 continue;
             }
             let id = self.function_ids[index];
-            variables[index] = self.function(function, id);
+            (variables[index], is_strict[index]) = self.function(function, id);
             let is_closed = whole_program && function.body.is_some();
             if !is_closed {
                 self.link(id, self.interner.text(function.name), function.linkage);
@@ -330,9 +359,10 @@ impl<'a> ModuleEmitter<'a> {
                 entry = self.entry_function(function, entry);
             }
             let reached = calls.reached_from(FunctionId(index as u32));
+            let is_strict = reached.iter().any(|f| is_strict[f.0 as usize]);
             let variables = reached.iter().flat_map(|f| variables[f.0 as usize].iter());
             let interface = self.interface(variables.copied());
-            self.kernel(function, kernel, entry, &interface, no_contraction);
+            self.kernel(function, kernel, entry, &interface, is_strict);
         }
     }
 }

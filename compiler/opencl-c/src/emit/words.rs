@@ -44,6 +44,11 @@ impl Words {
         Id(self.ids)
     }
 
+    /// The newest result.
+    pub fn newest(&self) -> Id {
+        Id(self.ids)
+    }
+
     /// The module.
     pub fn finish(self) -> Vec<u32> {
         let sections = [

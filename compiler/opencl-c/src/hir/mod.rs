@@ -13,7 +13,7 @@ pub mod print;
 
 use crate::builtins;
 use crate::symbol::Symbol;
-use crate::token::{Loc, RoundingMode, Roundings, Unroll};
+use crate::token::{InForce, Loc, RoundingMode, Unroll};
 use crate::types::{Space, TypeId, Types};
 
 macro_rules! ids {
@@ -43,11 +43,10 @@ pub struct Module {
     /// Functions that are defined, or declared and used.
     pub functions: Vec<Function>,
     pub globals: Vec<Global>,
-    /// Some scope has contraction of expressions off; then it is off in the module (it is a
-    /// permission).
-    pub no_contraction: bool,
     /// How operations on floating-point numbers round, where the source says.
-    pub roundings: Roundings,
+    pub roundings: InForce<RoundingMode>,
+    /// Whether expressions may be contracted; they may be where the source does not say.
+    pub contractions: InForce<bool>,
 }
 
 /// A variable with static storage: of program scope, `static`, `constant` or `local` in a function,

@@ -101,6 +101,9 @@ impl Parser<'_> {
                 let more = self.attributes();
                 declarator.attributes.extend(more);
             }
+            if self.lacks_name(&declarator) {
+                return;
+            }
             if self.is(TokenKind::LBrace) && declarator.function().is_some() {
                 self.function(specs, declarator);
                 return;
@@ -188,18 +191,22 @@ impl Parser<'_> {
         })
     }
 
-    /// Declarations in a block: specifiers and declarators up to the semicolon.
-    pub(super) fn local_declarations(&mut self) -> (SpecId, Vec<DeclId>) {
+    /// Declarations in a block: specifiers and declarators up to the semicolon. `None`, which was
+    /// told, for what declares nothing.
+    pub(super) fn local_declarations(&mut self) -> Option<(SpecId, Vec<DeclId>)> {
         let specs = self.specifiers();
         let mut decls = Vec::new();
         while !self.is(TokenKind::Semi) {
             let declarator = self.declarator();
+            if self.lacks_name(&declarator) {
+                return None;
+            }
             if self.is(TokenKind::LBrace) && declarator.function().is_some() {
                 let loc = self.loc();
                 self.diags
                     .error(loc, "function definition is not allowed here");
                 let _ = self.block();
-                return (specs, decls);
+                return Some((specs, decls));
             }
             let decl = self.initialised(specs, declarator);
             decls.push(decl);
@@ -208,7 +215,26 @@ impl Parser<'_> {
             }
         }
         self.expect_semi("at end of declaration");
-        (specs, decls)
+        Some((specs, decls))
+    }
+
+    /// Tells of a declarator without a name, and skips what comes of it.
+    fn lacks_name(&mut self, declarator: &Declarator) -> bool {
+        if declarator.name.is_some() {
+            return false;
+        }
+        let loc = match declarator.chunks.first() {
+            Some(Chunk::Function { loc, .. } | Chunk::Array { loc, .. }) => *loc,
+            _ => self.loc(),
+        };
+        self.diags.error(loc, "expected identifier or '('");
+        self.skip_to(&[TokenKind::Semi, TokenKind::LBrace]);
+        if self.is(TokenKind::LBrace) {
+            let _ = self.block();
+        } else {
+            self.eat(TokenKind::Semi);
+        }
+        true
     }
 
     pub(super) fn static_assert(&mut self) -> StaticAssert {

@@ -28,6 +28,9 @@ impl Parser<'_> {
 
     fn block_items(&mut self) -> Vec<StmtId> {
         let mut all = Vec::new();
+        while let Some(pragma) = self.contraction_pragma() {
+            all.push(pragma);
+        }
         while !matches!(self.kind(), TokenKind::RBrace | TokenKind::Eof) {
             let before = self.at;
             let item = self.statement();
@@ -59,8 +62,11 @@ impl Parser<'_> {
 
     fn declaration_stmt(&mut self) -> StmtId {
         let first = self.loc();
-        let (specs, decls) = self.local_declarations();
-        self.stmt(StmtKind::Decl { specs, decls }, first)
+        let kind = match self.local_declarations() {
+            Some((specs, decls)) => StmtKind::Decl { specs, decls },
+            None => StmtKind::Empty,
+        };
+        self.stmt(kind, first)
     }
 
     fn expression_stmt(&mut self) -> StmtId {
@@ -370,8 +376,31 @@ impl Parser<'_> {
         hints
     }
 
+    /// Takes `FP_CONTRACT`.
+    fn contraction_pragma(&mut self) -> Option<StmtId> {
+        let is_pragma = self.is(TokenKind::Pragma);
+        let next = is_pragma.then(|| &self.pragmas[self.token().symbol.0 as usize]);
+        if !matches!(next, Some(Pragma::FpContract(_))) {
+            return None;
+        }
+        let first = self.loc();
+        let pragma = self.pragma();
+        Some(self.stmt(StmtKind::Pragma(pragma), first))
+    }
+
     fn pragma_stmt(&mut self) -> StmtId {
         let first = self.loc();
+        // OpenCL C Specification, "Preprocessor Directives and Macros": "either outside external
+        // declarations or preceding all explicit declarations and statements inside a compound
+        // statement".
+        if let Some(pragma) = self.contraction_pragma() {
+            self.diags.error(
+                first,
+                "'#pragma fp_contract' can only appear at file scope or at the start of a \
+                 compound statement",
+            );
+            return pragma;
+        }
         let pragma = self.pragma();
         let Pragma::Unroll(unroll) = pragma else {
             return self.stmt(StmtKind::Pragma(pragma), first);

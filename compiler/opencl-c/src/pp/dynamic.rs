@@ -74,7 +74,7 @@ impl Preprocessor<'_> {
                 self.number(tok, self.counter - 1)
             }
             Dynamic::RoundingMode => {
-                let symbol = self.interner.intern(match self.rounding.mode() {
+                let symbol = self.interner.intern(match self.roundings.current() {
                     None | Some(RoundingMode::ToEven) => "rte",
                     Some(RoundingMode::ToZero) => "rtz",
                     Some(RoundingMode::ToPositive) => "rtp",
@@ -197,7 +197,7 @@ impl Preprocessor<'_> {
         let yes = match question {
             Question::Attribute => known::ATTRIBUTES.binary_search(&plain).is_ok(),
             Question::CAttribute => false,
-            Question::Builtin => known::BUILTINS.binary_search(&text).is_ok(),
+            Question::Builtin => known::is_intrinsic(text),
             Question::Feature => known::FEATURES.binary_search(&plain).is_ok(),
             Question::Extension => {
                 let lists = [known::FEATURES, known::EXTENSIONS];

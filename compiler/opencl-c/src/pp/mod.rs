@@ -26,7 +26,7 @@ mod known;
 mod pragma;
 mod predefined;
 pub mod print;
-mod rounding;
+mod scopes;
 #[cfg(test)]
 mod tests;
 
@@ -42,9 +42,10 @@ use crate::lex::{Fault, Lexer, Raw};
 use crate::options::{Define, Device, Options};
 use crate::source::{FileId, Pos, SourceMap};
 use crate::symbol::{Interner, Symbol, sym};
-use crate::token::{Expansion, ExpansionId, Loc, Pragma};
+use crate::token::{Expansion, ExpansionId, Loc, Pragma, RoundingMode};
 use crate::token::{Token, TokenKind, TokenStream};
-use rounding::RoundingScopes;
+pub(crate) use known::is_intrinsic;
+use scopes::Scopes;
 
 /// Files include each other no deeper.
 const MAX_DEPTH: usize = 200;
@@ -114,17 +115,24 @@ pub fn preprocess_all(
 
 fn run(mut pp: Preprocessor<'_>) -> Preprocessed {
     pp.enter_sources();
-    let mut tokens = Vec::with_capacity(pp.input.source.len() / 4 + 16);
+    // Few sources have a token for every other character; memory that is not touched costs nothing.
+    let mut tokens = Vec::with_capacity(pp.input.source.len() / 2 + 16);
     loop {
         let token = pp.next().token;
         let next = Loc(tokens.len() as u32);
-        if pp.selects_rounding(token, next) && pp.keep == Pragmas::Known {
+        if pp.puts_in_force(token, next) && pp.keep == Pragmas::Known {
             continue;
         }
         tokens.push(token);
         match token.kind {
-            TokenKind::LBrace => pp.rounding.open_brace(),
-            TokenKind::RBrace => pp.rounding.close_brace(Loc(next.0 + 1)),
+            TokenKind::LBrace => {
+                pp.roundings.open_brace();
+                pp.contractions.open_brace();
+            }
+            TokenKind::RBrace => {
+                pp.roundings.close_brace(Loc(next.0 + 1));
+                pp.contractions.close_brace(Loc(next.0 + 1));
+            }
             TokenKind::Eof => break,
             _ => {}
         }
@@ -137,7 +145,8 @@ fn run(mut pp: Preprocessor<'_>) -> Preprocessed {
             tokens,
             expansions: pp.expansions,
             pragmas: pp.pragmas,
-            roundings: pp.rounding.roundings,
+            roundings: pp.roundings.in_force,
+            contractions: pp.contractions.in_force,
             pragma_texts: pp.pragma_texts,
         },
         map: pp.map,
@@ -285,7 +294,8 @@ struct Preprocessor<'a> {
     pack_stack: Vec<Option<u32>>,
     /// `#pragma push_macro`.
     pushed_macros: FxHashMap<Symbol, Vec<u32>>,
-    rounding: RoundingScopes,
+    roundings: Scopes<RoundingMode>,
+    contractions: Scopes<bool>,
     /// What expansions have cost.
     made: usize,
     /// Tokens in lists on the stack and in arguments.
@@ -339,7 +349,8 @@ impl<'a> Preprocessor<'a> {
             pack: None,
             pack_stack: Vec::new(),
             pushed_macros: FxHashMap::default(),
-            rounding: RoundingScopes::default(),
+            roundings: Scopes::default(),
+            contractions: Scopes::default(),
             made: 0,
             live: 0,
             stopped: false,
@@ -667,17 +678,23 @@ impl<'a> Preprocessor<'a> {
         });
     }
 
-    /// Whether a token is a pragma that puts a rounding mode in force, which it then does for the
-    /// tokens from `next` on.
-    fn selects_rounding(&mut self, token: Token, next: Loc) -> bool {
+    /// If a token is a pragma that puts something in force for the tokens from `next` on, does so.
+    /// Returns whether the pragma may stand between any two tokens.
+    fn puts_in_force(&mut self, token: Token, next: Loc) -> bool {
         if token.kind != TokenKind::Pragma {
             return false;
         }
-        let Pragma::RoundingMode(mode) = self.pragmas[token.symbol.0 as usize] else {
-            return false;
-        };
-        self.rounding.select(mode, next);
-        true
+        match self.pragmas[token.symbol.0 as usize] {
+            Pragma::RoundingMode(mode) => {
+                self.roundings.select(mode, next);
+                true
+            }
+            Pragma::FpContract(setting) => {
+                self.contractions.select(setting, next);
+                false
+            }
+            _ => false,
+        }
     }
 
     /// How a token is written.

@@ -138,9 +138,9 @@ impl Preprocessor<'_> {
             ["OPENCL", "EXTENSION", rest @ ..] => self.extension_pragma(rest, at),
             ["OPENCL" | "STDC", "FP_CONTRACT", setting] => {
                 let setting = match *setting {
-                    "ON" => Some(true),
-                    "OFF" => Some(false),
-                    "DEFAULT" => None,
+                    // "Preprocessor Directives and Macros": the default is ON.
+                    "ON" | "DEFAULT" => true,
+                    "OFF" => false,
                     _ => {
                         self.ignored(at, "expected 'ON' or 'OFF' or 'DEFAULT' in pragma");
                         return None;
@@ -148,9 +148,7 @@ impl Preprocessor<'_> {
                 };
                 Some(Pragma::FpContract(setting))
             }
-            ["clang", "fp", "contract", "(", how, ")"] => {
-                Some(Pragma::FpContract(Some(*how != "off")))
-            }
+            ["clang", "fp", "contract", "(", how, ")"] => Some(Pragma::FpContract(*how != "off")),
             ["OPENCL", "SELECT_ROUNDING_MODE", mode]
                 if self.device.has("cl_khr_select_fprounding_mode") =>
             {

@@ -1,7 +1,7 @@
 //! Assignment, compound assignment, increment and decrement.
 
 use super::convert::Goal;
-use super::{Operand, Place, Sema};
+use super::{Operand, Operator, Place, Sema};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::hir::{ExprId, ExprKind};
 use crate::token::{Loc, Span};
@@ -9,16 +9,14 @@ use crate::types::{QualType, Scalar, Space, Type, Types};
 
 impl Sema<'_> {
     /// Says what is wrong with an operand that is to be written.
-    fn check_modifiable(&mut self, operand: Operand, span: Span) -> bool {
+    fn check_modifiable(&mut self, operand: Operand, loc: Loc) -> bool {
         let message = match operand.place {
             _ if self.is_error(operand.ty.ty) => return false,
             Place::Value(_) | Place::Function => "expression is not assignable".to_owned(),
             Place::Object(address, _) | Place::Lanes { address, .. } => {
                 if self.is_capture(address) {
-                    self.diags.error(
-                        span,
-                        "variable is not assignable (missing __block type specifier)",
-                    );
+                    let message = "variable is not assignable (missing __block type specifier)";
+                    self.diags.error(loc, message).range(operand.span);
                     return false;
                 }
                 let in_constant = self.space_of(self.type_of(address)) == Space::Constant;
@@ -51,7 +49,7 @@ impl Sema<'_> {
                 }
             }
         };
-        self.diags.error(span, message);
+        self.diags.error(loc, message).range(operand.span);
         false
     }
 
@@ -68,7 +66,9 @@ impl Sema<'_> {
             self.types.get(target.ty.ty),
             Type::Block(_) | Type::Image { .. } | Type::Pipe { .. } | Type::Sampler
         ) {
-            return self.invalid_operands(target.ty, source.ty, span);
+            let at = Operator::between(target, source, loc);
+            let wrong = self.invalid_operands(target.ty, source.ty, at);
+            return self.value(wrong, span);
         }
         if self.is_atomic(target) || self.is_atomic(source) {
             self.diags.error(
@@ -77,11 +77,11 @@ impl Sema<'_> {
             );
             return self.error(span);
         }
-        if !self.check_modifiable(target, span) {
+        if !self.check_modifiable(target, loc) {
             return self.error(span);
         }
         let ty = target.ty.ty;
-        let value = self.assignable(source, ty, Goal::Assign);
+        let value = self.assignable(source, ty, Goal::Assign(loc, self.alias_of_operand(target)));
         if let Type::Record(_) = self.types.get(ty) {
             return self.assign_record(target, value, span, loc);
         }
@@ -264,11 +264,13 @@ impl Sema<'_> {
     ) -> Operand {
         let target = self.expr(left);
         let source = self.expr(right);
+        let at = Operator::between(target, source, loc);
         if self.is_atomic(target) || self.is_atomic(source) {
-            return self.invalid_operands(target.ty, source.ty, span);
+            let wrong = self.invalid_operands(target.ty, source.ty, at);
+            return self.value(wrong, span);
         }
         let right = self.rvalue(source);
-        if !self.check_modifiable(target, span) {
+        if !self.check_modifiable(target, loc) {
             return self.error(span);
         }
         let mut all = Vec::new();
@@ -283,7 +285,7 @@ impl Sema<'_> {
             }
         };
         let old = self.rvalue(target);
-        let result = self.binary(op, old, right, (target.span, source.span), loc);
+        let result = self.binary(op, old, right, at);
         self.finish_update(target, result, all, None, span, loc)
     }
 
@@ -309,7 +311,12 @@ impl Sema<'_> {
                 let value = self.arithmetic_as(result, scalar);
                 self.retype(value, target.ty.ty, loc)
             }
-            _ => self.assign_value(result, span, target.ty.ty, Goal::Assign),
+            _ => self.assign_value(
+                result,
+                span,
+                target.ty.ty,
+                Goal::Assign(loc, self.alias_of_operand(target)),
+            ),
         };
         let (bind, temp) = self.bind(value, loc);
         let store = self.store(target, temp, loc);
@@ -331,7 +338,7 @@ impl Sema<'_> {
         if self.is_atomic(target) {
             return self.invalid_unary(target.ty, span);
         }
-        if !self.check_modifiable(target, span) {
+        if !self.check_modifiable(target, loc) {
             return self.error(span);
         }
         let mut all = Vec::new();
@@ -341,7 +348,11 @@ impl Sema<'_> {
         all.push(bind);
         let arithmetic = self.arithmetic_of(old);
         let is_pointer = matches!(self.types.get(self.type_of(old)), Type::Pointer { .. });
-        if arithmetic.is_none() && !is_pointer {
+        // OpenCL C Specification, "Operators", has them of integers only; as in C they are of
+        // floating-point scalars too.
+        let is_float_vector =
+            matches!(arithmetic, Some((scalar, lanes)) if scalar.is_float() && lanes > 1);
+        if (arithmetic.is_none() && !is_pointer) || is_float_vector {
             let name = self.quote(target.ty);
             let word = match op {
                 UnaryOp::PreInc | UnaryOp::PostInc => "increment",
@@ -357,11 +368,12 @@ impl Sema<'_> {
             Some((scalar, _)) if scalar.is_float() => self.arithmetic_as(one, scalar),
             Some((Scalar::Bool, _)) | Some(_) | None => one,
         };
+        let at = Operator::between(target, target, loc);
         let binary = match op {
             UnaryOp::PreInc | UnaryOp::PostInc => BinaryOp::Add,
             _ => BinaryOp::Sub,
         };
-        let result = self.binary(binary, old, one, (span, span), loc);
+        let result = self.binary(binary, old, one, at);
         let post = matches!(op, UnaryOp::PostInc | UnaryOp::PostDec).then_some(old);
         self.finish_update(target, result, all, post, span, loc)
     }

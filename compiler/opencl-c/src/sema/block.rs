@@ -17,9 +17,7 @@ use crate::hir::{Constant, ExprId, ExprKind, FunctionId, LocalId};
 use crate::options::Std;
 use crate::symbol::Symbol;
 use crate::token::{Loc, Span};
-use crate::types::{
-    Field, FunctionType, QualType, Record, RecordId, Scalar, Space, Type, TypeId, Types,
-};
+use crate::types::{Field, FunctionType, QualType, Scalar, Space, Type, TypeId, Types};
 
 /// What the body of a block has besides a function's.
 #[derive(Debug)]
@@ -118,6 +116,7 @@ impl Sema<'_> {
                 ty: Types::VOID.into(),
                 space: None,
                 is_auto: false,
+                alias: None,
             }
         } else {
             self.base(name.specs)
@@ -184,20 +183,8 @@ impl Sema<'_> {
     }
 
     fn new_block_record(&mut self, loc: Loc) -> TypeId {
-        let id = RecordId(self.types.records.len() as u32);
         let tag = self.interner.intern("__block_literal");
-        self.types.records.push(Record {
-            tag: Some(tag),
-            typedef_name: None,
-            is_union: false,
-            loc,
-            fields: None,
-            size: 0,
-            align: 1,
-            packed: false,
-            depth: 1,
-        });
-        self.types.intern(Type::Record(id))
+        self.types.new_record(Some(tag), false, loc)
     }
 
     fn lay_out_block(&mut self, record: TypeId, captures: &[Capture]) {

@@ -283,6 +283,11 @@ impl Sema<'_> {
             .collect();
         let wrong = operands.iter().any(|operand| self.is_error(operand.ty.ty));
         match self.resolve(name, &text, args) {
+            Err(Unresolved::Unknown) if crate::pp::is_intrinsic(&text) => {
+                let message = format!("wrong number of arguments to function '{text}'");
+                self.diags.error(name_span, message);
+                self.error(span)
+            }
             Err(Unresolved::Unknown) => {
                 let declared = self.scopes.names().map(|name| self.text(name));
                 let candidates: Vec<String> = builtins::names()

@@ -5,9 +5,9 @@
 
 use super::Sema;
 use crate::float::Nearest;
-use crate::hir::{BinaryOp, Comparison, Constant, Conversion, ExprId, ExprKind, UnaryOp};
+use crate::hir::{BinaryOp, Comparison, Constant, Conversion, ExprId, ExprKind, LocalId, UnaryOp};
 use crate::token::{Loc, RoundingMode};
-use crate::types::{Scalar, Type, TypeId};
+use crate::types::{QualType, Scalar, Type, TypeId};
 
 impl Sema<'_> {
     /// How operations on floating-point numbers round at a place of the source.
@@ -130,6 +130,19 @@ impl Sema<'_> {
         }
     }
 
+    /// As GNU C has it, a `const` integer whose initialiser is known is as good as that.
+    pub(super) fn note_constant(&mut self, local: LocalId, ty: QualType, value: ExprId) {
+        let is_integer =
+            matches!(self.types.as_arithmetic(ty.ty), Some((scalar, 1)) if scalar.is_integer());
+        if is_integer
+            && ty.quals.is_const
+            && !ty.quals.is_volatile
+            && let Some(constant) = self.eval(value)
+        {
+            self.body.constants.insert(local, constant);
+        }
+    }
+
     fn pointee_of(&self, pointer: TypeId) -> Option<TypeId> {
         match self.types.get(pointer) {
             Type::Pointer { pointee, .. } => Some(pointee.ty),
@@ -139,8 +152,10 @@ impl Sema<'_> {
 
     /// What is at the address of an immutable variable.
     fn eval_load(&self, pointer: ExprId) -> Option<Constant> {
-        let &ExprKind::Global(id) = self.kind_of(pointer) else {
-            return None;
+        let id = match *self.kind_of(pointer) {
+            ExprKind::Global(id) => id,
+            ExprKind::Local(id) => return self.body.constants.get(&id).cloned(),
+            _ => return None,
         };
         let global = &self.module.globals[id.0 as usize];
         // GNU: a compound literal in an initialiser is its value.

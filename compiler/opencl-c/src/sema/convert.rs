@@ -2,6 +2,7 @@
 //!
 //! OpenCL C Specification, "Conversions and Type Casting"; C99, "Conversions".
 
+use super::aliases::Alias;
 use super::{Operand, Place, Sema};
 use crate::builtins::{Atomic, AtomicOp, Call, Generation, Lowering};
 use crate::hir::{Access, Constant, Conversion, ExprId, ExprKind};
@@ -11,10 +12,29 @@ use crate::types::{QualType, Scalar, Space, Type, TypeId, Types};
 /// Where a value goes, for the words of a diagnostic.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Goal {
-    Assign,
-    Init,
+    /// By an operator, to something declared by a name for its type.
+    Assign(Loc, Option<Alias>),
+    /// A variable, by its name, if it is one.
+    Init(Option<Loc>, Option<Alias>),
     Pass,
     Return,
+}
+
+impl Goal {
+    fn alias(self) -> Option<Alias> {
+        match self {
+            Goal::Assign(_, alias) | Goal::Init(_, alias) => alias,
+            Goal::Pass | Goal::Return => None,
+        }
+    }
+
+    /// Where a diagnostic about the value of `span` has its caret.
+    fn caret(self, span: Span) -> Loc {
+        match self {
+            Goal::Assign(at, _) | Goal::Init(Some(at), _) => at,
+            Goal::Init(None, _) | Goal::Pass | Goal::Return => span.first,
+        }
+    }
 }
 
 const NEAREST: Conversion = Conversion::Arithmetic {
@@ -324,11 +344,14 @@ impl Sema<'_> {
             return self.retype(inner, to, loc);
         }
         if self.block_type(from).is_some() && self.block_type(to).is_some() {
-            let text = self.goal_text(from, to, goal);
-            self.diags
-                .error(span, format!("incompatible block pointer types {text}"));
+            let text = self.goal_text(value, to, goal);
+            self.misfit(
+                format!("incompatible block pointer types {text}"),
+                span,
+                goal,
+            );
         } else {
-            self.incompatible(from, to, span, goal);
+            self.incompatible(value, to, span, goal);
         }
         self.add(ExprKind::Undefined, to, loc)
     }
@@ -347,11 +370,14 @@ impl Sema<'_> {
         }
     }
 
-    fn incompatible(&mut self, from: TypeId, to: TypeId, span: Span, goal: Goal) {
-        let (from, to) = (self.quote(from), self.quote(to));
+    fn incompatible(&mut self, value: ExprId, to: TypeId, span: Span, goal: Goal) {
+        let (from, to) = (
+            self.quote_value(value),
+            self.quote_as(to.into(), goal.alias()),
+        );
         let message = match goal {
-            Goal::Assign => format!("assigning to {to} from incompatible type {from}"),
-            Goal::Init => {
+            Goal::Assign(..) => format!("assigning to {to} from incompatible type {from}"),
+            Goal::Init(..) => {
                 format!("initializing {to} with an expression of incompatible type {from}")
             }
             Goal::Pass => format!("passing {from} to parameter of incompatible type {to}"),
@@ -359,14 +385,22 @@ impl Sema<'_> {
                 format!("returning {from} from a function with incompatible result type {to}")
             }
         };
-        self.diags.error(span, message);
+        self.misfit(message, span, goal);
     }
 
-    fn goal_text(&self, from: TypeId, to: TypeId, goal: Goal) -> String {
-        let (from, to) = (self.quote(from), self.quote(to));
+    /// An error about the value of `span`.
+    fn misfit(&mut self, message: impl Into<String>, span: Span, goal: Goal) {
+        self.diags.error(goal.caret(span), message).range(span);
+    }
+
+    fn goal_text(&self, value: ExprId, to: TypeId, goal: Goal) -> String {
+        let (from, to) = (
+            self.quote_value(value),
+            self.quote_as(to.into(), goal.alias()),
+        );
         match goal {
-            Goal::Assign => format!("assigning to {to} from {from}"),
-            Goal::Init => format!("initializing {to} with an expression of type {from}"),
+            Goal::Assign(..) => format!("assigning to {to} from {from}"),
+            Goal::Init(..) => format!("initializing {to} with an expression of type {from}"),
             Goal::Pass => format!("passing {from} to parameter of type {to}"),
             Goal::Return => {
                 format!("returning {from} from a function with result type {to}")
@@ -399,40 +433,45 @@ impl Sema<'_> {
                         return Some(self.null(to, loc));
                     }
                     let text = match goal {
-                        Goal::Assign => {
-                            format!("assigning {} to {}", self.quote(from), self.quote(to))
+                        Goal::Assign(_, alias) => {
+                            let to = self.quote_as(to.into(), alias);
+                            format!("assigning {} to {to}", self.quote_value(value))
                         }
-                        _ => self.goal_text(from, to, goal),
+                        _ => self.goal_text(value, to, goal),
                     };
-                    self.diags
-                        .error(span, format!("{text} changes address space of pointer"));
+                    self.misfit(
+                        format!("{text} changes address space of pointer"),
+                        span,
+                        goal,
+                    );
                     return Some(self.add(ExprKind::Undefined, to, loc));
                 }
                 if self.nested_spaces_differ(source.ty, target.ty) {
-                    let text = self.goal_text(from, to, goal);
-                    self.diags.error(
-                        span,
+                    let text = self.goal_text(value, to, goal);
+                    self.misfit(
                         format!("{text} changes address space of nested pointer"),
+                        span,
+                        goal,
                     );
                     return Some(self.add(ExprKind::Undefined, to, loc));
                 }
                 let is_void = source.ty == Types::VOID || target.ty == Types::VOID;
                 if !is_void && !self.compatible_pointees(source.ty, target.ty) {
-                    let text = self.goal_text(from, to, goal);
-                    self.diags.warning(
-                        "incompatible-pointer-types",
-                        span,
-                        format!("incompatible pointer types {text}"),
-                    );
+                    let text = self.goal_text(value, to, goal);
+                    let message = format!("incompatible pointer types {text}");
+                    let group = "incompatible-pointer-types";
+                    self.diags
+                        .warning(group, goal.caret(span), message)
+                        .range(span);
                 } else if (source.quals.is_const && !target.quals.is_const)
                     || (source.quals.is_volatile && !target.quals.is_volatile)
                 {
-                    let text = self.goal_text(from, to, goal);
-                    self.diags.warning(
-                        "incompatible-pointer-types-discards-qualifiers",
-                        span,
-                        format!("{text} discards qualifiers"),
-                    );
+                    let text = self.goal_text(value, to, goal);
+                    let message = format!("{text} discards qualifiers");
+                    let group = "incompatible-pointer-types-discards-qualifiers";
+                    self.diags
+                        .warning(group, goal.caret(span), message)
+                        .range(span);
                 }
                 Some(self.pointer_cast(value, to, loc))
             }
@@ -440,10 +479,11 @@ impl Sema<'_> {
                 if self.is_null_constant(value) {
                     return Some(self.null(to, loc));
                 }
-                let text = self.goal_text(from, to, goal);
-                self.diags.error(
-                    span,
+                let text = self.goal_text(value, to, goal);
+                self.misfit(
                     format!("incompatible integer to pointer conversion {text}"),
+                    span,
+                    goal,
                 );
                 Some(self.add(ExprKind::Undefined, to, loc))
             }
@@ -452,10 +492,11 @@ impl Sema<'_> {
                 Some(self.truth_as(truth, to, loc))
             }
             (Type::Pointer { .. }, Type::Scalar(scalar)) if scalar.is_integer() => {
-                let text = self.goal_text(from, to, goal);
-                self.diags.error(
-                    span,
+                let text = self.goal_text(value, to, goal);
+                self.misfit(
                     format!("incompatible pointer to integer conversion {text}"),
+                    span,
+                    goal,
                 );
                 Some(self.add(ExprKind::Undefined, to, loc))
             }
@@ -566,7 +607,7 @@ impl Sema<'_> {
     fn opaque(&mut self, value: ExprId, to: TypeId, loc: Loc) -> ExprId {
         if to == Types::SAMPLER {
             if matches!(self.arithmetic_of(value), Some((scalar, _)) if scalar.bits() > 32) {
-                let from = self.quote(self.type_of(value));
+                let from = self.quote_value(value);
                 self.diags.error(
                     loc,
                     format!("sampler_t initialization requires 32-bit integer, not {from}"),
@@ -620,7 +661,7 @@ impl Sema<'_> {
         let narrower = target.bits() < source.bits();
         let same_bits = before >= -(1 << (target.bits() - 1)) && before < 1 << target.bits();
         if before != after && narrower && !(same_bits && !target.is_signed() && before < 0) {
-            let (from, to) = (self.quote(self.type_of(value)), self.quote(to));
+            let (from, to) = (self.quote_value(value), self.quote(to));
             self.diags.warning(
                 "constant-conversion",
                 span,

@@ -25,6 +25,7 @@ impl Sema<'_> {
         base: Base,
         declarator: &Declarator,
     ) -> (QualType, Option<Space>) {
+        self.note_alias(base, declarator);
         let (mut ty, mut space) = (base.ty, base.space);
         for chunk in declarator.chunks.iter().rev() {
             if self.is_error(ty.ty) {

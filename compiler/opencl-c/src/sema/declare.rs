@@ -1,10 +1,10 @@
 //! Declarations of variables and `typedef`s, in and outside functions.
 
-use super::Sema;
 use super::attributes::Subject;
 use super::convert::Goal;
 use super::kernel::is_address_sized_name;
 use super::scope::Meaning;
+use super::{Operand, Place, Sema};
 use crate::ast::{self, DeclId, SpecId, Storage, TypeSpec};
 use crate::hir::{ExprKind, Stmt, StmtKind};
 use crate::options::Std;
@@ -368,22 +368,19 @@ impl Sema<'_> {
             && !is_aggregate
         {
             let operand = self.expr(expr);
-            let value = self.assignable(operand, ty.ty, Goal::Init);
+            let at = self.body.function[address].loc;
+            let goal = Goal::Init(Some(at), self.alias_of(address));
+            let value = self.assignable(operand, ty.ty, goal);
             if let ExprKind::Local(local) = *self.kind_of(address) {
                 self.note_block(local, value);
+                self.note_constant(local, ty, value);
             }
-            let access = self.access(ty, align);
-            let kind = ExprKind::Store {
-                pointer: address,
-                value,
-                access,
+            let to = Operand {
+                place: Place::Object(address, align),
+                ty,
+                span: operand.span,
             };
-            let store = self.add(kind, Types::VOID, loc);
-            into.push(Stmt {
-                kind: StmtKind::Expr(store),
-                loc,
-            });
-            return;
+            return self.push_store(to, value, loc, into);
         }
         self.initialise_aggregate(address, ty, align, init, into);
     }

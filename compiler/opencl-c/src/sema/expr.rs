@@ -402,7 +402,7 @@ impl Sema<'_> {
                 }
                 Some((from, n)) => {
                     if from != scalar {
-                        let (from, to) = (self.quote(self.type_of(value)), self.quote(ty));
+                        let (from, to) = (self.quote_value(value), self.quote(ty));
                         self.diags.error(
                             operand.span,
                             format!(
@@ -417,7 +417,7 @@ impl Sema<'_> {
                 None if self.is_error(self.type_of(value)) => return self.error_value(loc),
                 None => {
                     let (from, to) = (
-                        self.quote(self.type_of(value)),
+                        self.quote_value(value),
                         self.quote(self.types.scalar(scalar)),
                     );
                     self.diags.error(

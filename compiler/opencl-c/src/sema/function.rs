@@ -56,6 +56,8 @@ pub(super) struct Body {
     pub blocks: u32,
     /// The functions that variables of block type stand for.
     pub known_blocks: FxHashMap<LocalId, FunctionId>,
+    /// The values of `const` integers, where they are known.
+    pub constants: FxHashMap<LocalId, hir::Constant>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +90,7 @@ impl Body {
             block: None,
             blocks: 0,
             known_blocks: FxHashMap::default(),
+            constants: FxHashMap::default(),
         }
     }
 }

@@ -136,7 +136,7 @@ impl Sema<'_> {
     /// OpenCL C Specification, "Restrictions": what kernels' arguments cannot be.
     fn check_argument(&mut self, ty: QualType, param: &Param) {
         let at = param.declarator.loc();
-        let quoted = self.quote(ty);
+        let quoted = self.quote_as(ty, self.alias_at(at));
         let message = match *self.types.get(ty.ty) {
             Type::Pointer {
                 space: Space::Private | Space::Generic,
@@ -192,6 +192,8 @@ impl Sema<'_> {
     /// `bool` or a `size_t`, whose sizes there may be others.
     fn unfit_member(&self, ty: TypeId) -> Option<bool> {
         match self.types.get(ty) {
+            // Devices that share memory with the host take its pointers anywhere.
+            Type::Pointer { .. } if self.options.std >= Std::C20 => None,
             Type::Pointer { .. } | Type::Image { .. } => Some(true),
             Type::Scalar(Scalar::Bool) => Some(false),
             Type::Array { element, .. } => self.unfit_member(element.ty),

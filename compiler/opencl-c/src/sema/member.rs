@@ -2,7 +2,7 @@
 //! Components".
 
 use super::expr::did_you_mean;
-use super::{Lanes, Operand, Place, Sema};
+use super::{Lanes, Operand, Operator, Place, Sema};
 use crate::ast::{self, Designator};
 use crate::hir::{ExprId, ExprKind};
 use crate::symbol::Symbol;
@@ -25,7 +25,7 @@ impl Sema<'_> {
         if arrow {
             let value = self.rvalue(operand);
             if !matches!(self.types.get(self.type_of(value)), Type::Pointer { .. }) {
-                let ty = self.quote(self.type_of(value));
+                let ty = self.quote_value(value);
                 let message = match self.types.get(self.type_of(value)) {
                     Type::Error => return self.error(span),
                     Type::Record(_) => {
@@ -298,7 +298,12 @@ impl Sema<'_> {
     }
 
     fn binary_add(&mut self, pointer: ExprId, index: ExprId, span: Span) -> ExprId {
-        self.binary(ast::BinaryOp::Add, pointer, index, (span, span), span.first)
+        let at = Operator {
+            loc: span.first,
+            left: span,
+            right: span,
+        };
+        self.binary(ast::BinaryOp::Add, pointer, index, at)
     }
 
     /// An element of an array that is an object.

@@ -6,24 +6,27 @@
 //!   attributes to types, layout of structures, enumerations
 //! - `declare.rs`, `statics.rs`, `function.rs`, `kernel.rs`: variables, those of static storage,
 //!   functions, rules and information of kernels
-//! - `init.rs`, `init_length.rs`: initialisers, and the lengths that they give arrays
-//! - `expr.rs`, `ops.rs`, `assign.rs`, `member.rs`, `call.rs`, `intrinsics.rs`, `printf.rs`:
-//!   expressions
+//! - `init/`: initialisers
+//! - `expr.rs`: expressions; `unary.rs`, `binary.rs`, `pointers.rs`, `conditional.rs`, `assign.rs`,
+//!   their operators; `member.rs`, `call.rs`, `intrinsics/`, `printf.rs`, the other kinds
 //! - `convert.rs`: implicit and explicit conversions
 //! - `stmt.rs`: statements
 //! - `block.rs`: blocks
 //! - `consteval.rs`: the value of constant expressions
-//! - `names.rs`: types as diagnostics write them
+//! - `names.rs`, `aliases.rs`: types as diagnostics write them
 //!
 //! What is wrong has the type `Error` from there on, with which everything is in order, so that
 //! each mistake is told once. Trees may be deep: each recursion goes through `stacker`.
 //!
 //! Open [`analyze`] first, then `expr.rs`.
 
+mod aliases;
 mod assign;
 mod attributes;
+mod binary;
 mod block;
 mod call;
+mod conditional;
 mod consteval;
 mod convert;
 mod declarator;
@@ -31,12 +34,11 @@ mod declare;
 mod expr;
 mod function;
 mod init;
-mod init_length;
 mod intrinsics;
 mod kernel;
 mod member;
 mod names;
-mod ops;
+mod pointers;
 mod printf;
 mod records;
 mod scope;
@@ -45,6 +47,7 @@ mod statics;
 mod stmt;
 #[cfg(test)]
 mod tests;
+mod unary;
 
 use std::rc::Rc;
 
@@ -56,8 +59,9 @@ use crate::diag::Diagnostics;
 use crate::hir::{self, ExprId, ExprKind, GlobalId};
 use crate::options::{Device, Options, Std};
 use crate::symbol::{Interner, Symbol};
-use crate::token::{Loc, Pragma, Roundings, Span, TokenStream};
+use crate::token::{InForce, Loc, Pragma, RoundingMode, Span, TokenStream};
 use crate::types::{QualType, RecordId, Space, Type, TypeId, Types};
+use aliases::Alias;
 use function::{Body, Prototype};
 use scope::Scopes;
 use specs::Base;
@@ -86,6 +90,7 @@ pub fn analyze(
         resolved: FxHashMap::default(),
         calls: Vec::new(),
         bases: FxHashMap::default(),
+        aliases: FxHashMap::default(),
         param_types: FxHashMap::default(),
         function_groups: FxHashMap::default(),
         unevaluated: 0,
@@ -98,6 +103,7 @@ pub fn analyze(
         address_sized_typedefs: FxHashSet::default(),
         address_sized_records: FxHashSet::default(),
         is_static_initialiser: false,
+        wants_address: false,
         roundings: &tokens.roundings,
         has_fp64: device.has("cl_khr_fp64") || device.has("__opencl_c_fp64"),
         half_enabled: false,
@@ -113,6 +119,7 @@ pub fn analyze(
     sema.refuse_recursion();
     sema.module.types = sema.types;
     sema.module.roundings = tokens.roundings.clone();
+    sema.module.contractions = tokens.contractions.clone();
     sema.module
 }
 
@@ -139,6 +146,8 @@ struct Sema<'a> {
     calls: Vec<(hir::FunctionId, hir::FunctionId, Loc)>,
     /// What each list of specifiers means: it is looked at once.
     bases: FxHashMap<ast::SpecId, Base>,
+    /// By which names of types things are declared, by where these have their own.
+    aliases: FxHashMap<Loc, Alias>,
     /// The types of parameters; each has specifiers of its own.
     param_types: FxHashMap<ast::SpecId, QualType>,
     /// The group of a function's name, declared in whatever scope: it is one function.
@@ -162,7 +171,9 @@ struct Sema<'a> {
     address_sized_records: FxHashSet<RecordId>,
     /// In the initialiser of an object of static storage: what it makes lives as long.
     is_static_initialiser: bool,
-    roundings: &'a Roundings,
+    /// The operand of `&`, a compound literal, is being looked at.
+    wants_address: bool,
+    roundings: &'a InForce<RoundingMode>,
     has_fp64: bool,
     /// The program may use `half`.
     half_enabled: bool,
@@ -185,13 +196,12 @@ impl Sema<'_> {
     }
 
     fn pragma(&mut self, pragma: &Pragma) {
-        match pragma {
-            Pragma::FpContract(Some(false)) => self.module.no_contraction = true,
-            Pragma::Extension { name, enable } => match self.interner.text(*name) {
-                "all" => self.disable_extensions(),
-                "cl_khr_fp16" => self.half_enabled = *enable,
-                _ => {}
-            },
+        let Pragma::Extension { name, enable } = pragma else {
+            return;
+        };
+        match self.interner.text(*name) {
+            "all" => self.disable_extensions(),
+            "cl_khr_fp16" => self.half_enabled = *enable,
             _ => {}
         }
     }
@@ -296,6 +306,22 @@ enum Place {
     },
     /// A function, which is called and nothing else.
     Function,
+}
+
+/// Where a binary operator (or the `?` between two values) and its operands are: diagnostics have
+/// the caret at the operator.
+#[derive(Clone, Copy, Debug)]
+struct Operator {
+    loc: Loc,
+    left: Span,
+    right: Span,
+}
+
+impl Operator {
+    fn between(left: Operand, right: Operand, loc: Loc) -> Operator {
+        let (left, right) = (left.span, right.span);
+        Operator { loc, left, right }
+    }
 }
 
 /// Components in the order a swizzle names them.

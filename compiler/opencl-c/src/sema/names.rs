@@ -1,24 +1,47 @@
 //! Types as diagnostics write them.
 
+use super::aliases::Alias;
 use crate::ast::Access;
 use crate::symbol::{Interner, Symbol};
 use crate::types::{ImageDim, QualType, Space, Type, TypeId, TypeQuals, Types};
 
+/// The words for a type.
+#[derive(Clone, Copy)]
+pub(super) struct How<'a> {
+    pub interner: &'a Interner,
+    /// What the source calls a type that the type is made of.
+    pub alias: Option<Alias>,
+    /// C's words for scalars: `unsigned long`.
+    pub in_c: bool,
+}
+
+impl How<'_> {
+    fn plain(interner: &Interner) -> How<'_> {
+        How {
+            interner,
+            alias: None,
+            in_c: false,
+        }
+    }
+}
+
 impl Types {
     /// The type as clang writes it: `const __global int *`.
     pub fn name(&self, ty: QualType, interner: &Interner) -> String {
-        self.declare(ty, None, String::new(), interner)
+        self.name_as(ty, How::plain(interner))
+    }
+
+    /// The type in other words.
+    pub(super) fn name_as(&self, ty: QualType, how: How<'_>) -> String {
+        self.declare(ty, None, String::new(), how)
     }
 
     /// The type around a declarator `inner`, of an object in `space`.
-    fn declare(
-        &self,
-        ty: QualType,
-        space: Option<Space>,
-        inner: String,
-        interner: &Interner,
-    ) -> String {
+    fn declare(&self, ty: QualType, space: Option<Space>, inner: String, how: How<'_>) -> String {
         stacker::maybe_grow(64 << 10, 1 << 20, || match self.get(ty.ty) {
+            _ if how.alias.is_some_and(|alias| alias.ty == ty.ty) => {
+                self.declare_base(ty, space, inner, how)
+            }
             Type::Pointer { pointee, space: to } => {
                 let mut text = String::from("*");
                 if let Some(space) = space {
@@ -31,60 +54,67 @@ impl Types {
                     Type::Array { .. } | Type::Function(_) => format!("({inner})"),
                     _ => inner,
                 };
-                self.declare(*pointee, Some(*to), wrapped, interner)
+                self.declare(*pointee, Some(*to), wrapped, how)
             }
             Type::Array { element, len } => {
                 let len = len.map_or(String::new(), |len| len.to_string());
-                self.declare(*element, space, format!("{inner}[{len}]"), interner)
+                self.declare(*element, space, format!("{inner}[{len}]"), how)
             }
             Type::Function(function) => {
                 let params: Vec<String> = function
                     .params
                     .iter()
-                    .map(|&param| self.name(param.into(), interner))
+                    .map(|&param| self.name_as(param.into(), how))
                     .collect();
                 let params = if params.is_empty() && !function.unspecified {
                     "void".to_owned()
                 } else {
                     params.join(", ")
                 };
-                self.declare(
-                    function.result,
-                    None,
-                    format!("{inner}({params})"),
-                    interner,
-                )
+                self.declare(function.result, None, format!("{inner}({params})"), how)
             }
             Type::Block(function) => {
                 let quals = if ty.quals.is_const { "const" } else { "" };
                 let inner = join(format!("(__generic ^{quals}"), inner) + ")";
-                self.declare((*function).into(), None, inner, interner)
+                self.declare((*function).into(), None, inner, how)
             }
-            _ => {
-                let mut text = qualifiers(ty.quals);
-                if let Some(space) = space {
-                    text.push_str(space_name(space));
-                }
-                text.push_str(&self.base_name(ty.ty, interner));
-                if inner.is_empty() {
-                    text
-                } else {
-                    format!("{text} {inner}")
-                }
-            }
+            _ => self.declare_base(ty, space, inner, how),
         })
     }
 
+    fn declare_base(
+        &self,
+        ty: QualType,
+        space: Option<Space>,
+        inner: String,
+        how: How<'_>,
+    ) -> String {
+        let mut text = qualifiers(ty.quals);
+        if let Some(space) = space {
+            text.push_str(space_name(space));
+        }
+        match how.alias {
+            Some(alias) if alias.ty == ty.ty => text.push_str(how.interner.text(alias.name)),
+            _ => text.push_str(&self.base_name(ty.ty, how)),
+        }
+        if inner.is_empty() {
+            text
+        } else {
+            format!("{text} {inner}")
+        }
+    }
+
     /// A type that is no pointer, array or function.
-    fn base_name(&self, ty: TypeId, interner: &Interner) -> String {
+    fn base_name(&self, ty: TypeId, how: How<'_>) -> String {
         let tagged = |kind: &str, tag: Option<Symbol>, alias: Option<Symbol>| match (tag, alias) {
-            (Some(tag), _) => format!("{kind} {}", interner.text(tag)),
-            (None, Some(alias)) => interner.text(alias).to_owned(),
+            (Some(tag), _) => format!("{kind} {}", how.interner.text(tag)),
+            (None, Some(alias)) => how.interner.text(alias).to_owned(),
             (None, None) => format!("{kind} (unnamed)"),
         };
         match self.get(ty) {
             Type::Void => "void".into(),
             Type::Truth(_) => "bool".into(),
+            Type::Scalar(scalar) if how.in_c => scalar.c_name().into(),
             Type::Scalar(scalar) => scalar.name().into(),
             Type::Vector(scalar, lanes) => format!("{}{lanes}", scalar.name()),
             Type::Record(id) => {
@@ -100,7 +130,7 @@ impl Types {
                 format!("{} {}", access_name(*access), dim.name())
             }
             Type::Pipe { element, access } => {
-                let element = self.name((*element).into(), interner);
+                let element = self.name_as((*element).into(), how);
                 format!("{} pipe {element}", access_name(*access))
             }
             Type::Sampler => "sampler_t".into(),
@@ -109,7 +139,7 @@ impl Types {
             Type::Queue => "queue_t".into(),
             Type::NdRange => "ndrange_t".into(),
             Type::ReserveId => "reserve_id_t".into(),
-            Type::Atomic(inner) => format!("_Atomic({})", self.name((*inner).into(), interner)),
+            Type::Atomic(inner) => format!("_Atomic({})", self.name_as((*inner).into(), how)),
             Type::Opaque(_) => "named_barrier_t".into(),
             Type::Error => "<error type>".into(),
             Type::Pointer { .. } | Type::Array { .. } | Type::Function(_) | Type::Block(_) => {

@@ -8,8 +8,7 @@ use crate::ast::{self, Member};
 use crate::symbol::Symbol;
 use crate::token::Loc;
 use crate::types::{
-    Enum, EnumId, Field, MAX_DEPTH, MAX_SIZE, QualType, Record, RecordId, Scalar, Type, TypeId,
-    Types,
+    Enum, EnumId, Field, MAX_DEPTH, MAX_SIZE, QualType, RecordId, Scalar, Type, TypeId, Types,
 };
 
 impl Sema<'_> {
@@ -72,19 +71,7 @@ impl Sema<'_> {
     }
 
     fn new_record(&mut self, tag: Option<Symbol>, is_union: bool, loc: Loc) -> TypeId {
-        let id = RecordId(self.types.records.len() as u32);
-        self.types.records.push(Record {
-            tag,
-            typedef_name: None,
-            is_union,
-            loc,
-            fields: None,
-            size: 0,
-            align: 1,
-            packed: false,
-            depth: 1,
-        });
-        let ty = self.types.intern(Type::Record(id));
+        let ty = self.types.new_record(tag, is_union, loc);
         if let Some(tag) = tag {
             self.scopes.declare_tag(tag, ty);
         }
@@ -159,6 +146,7 @@ impl Sema<'_> {
                 }
             }
         }
+        self.check_flexible(&fields);
         if let Some(align) = self.aligned(&spec.attributes) {
             layout.align = layout.align.max(align);
         }
@@ -247,6 +235,26 @@ impl Sema<'_> {
             return Types::ERROR.into();
         }
         ty
+    }
+
+    /// C99, "Structure and union specifiers": only the last member has an unknown length.
+    fn check_flexible(&mut self, fields: &[Field]) {
+        let Some((_, others)) = fields.split_last() else {
+            return;
+        };
+        for field in others {
+            if let (Type::Array { len: None, .. }, Some(name)) =
+                (self.types.get(field.ty.ty), field.name)
+            {
+                let (name, ty) = (self.text(name), self.quote(field.ty));
+                self.diags.error(
+                    field.loc,
+                    format!(
+                        "flexible array member '{name}' with type {ty} is not at the end of struct"
+                    ),
+                );
+            }
+        }
     }
 
     /// `enum`, with its enumerators declared.

@@ -15,6 +15,8 @@ pub(super) struct Base {
     pub space: Option<Space>,
     /// `__auto_type`: the initialiser's.
     pub is_auto: bool,
+    /// The `typedef` that it is by.
+    pub alias: Option<Symbol>,
 }
 
 impl From<ast::Space> for Space {
@@ -125,6 +127,19 @@ impl Sema<'_> {
             ty,
             space,
             is_auto: matches!(specs.ty, TypeSpec::Auto),
+            alias: match specs.ty {
+                TypeSpec::Named(name, _) if self.is_typedef(name) => Some(name),
+                _ => None,
+            },
+        }
+    }
+
+    /// Whether a type's name is no word of the language itself, for the types that it has.
+    fn is_typedef(&self, name: Symbol) -> bool {
+        let meaning = self.scopes.lookup(name).map(|entry| entry.meaning);
+        match meaning {
+            Some(meaning) => matches!(meaning, Meaning::Typedef(..)),
+            None => super::kernel::is_address_sized_name(self.interner.text(name)),
         }
     }
 
@@ -269,7 +284,7 @@ impl Sema<'_> {
     pub(super) fn builtin_type(&mut self, name: &str, access: Option<Access>) -> Option<TypeId> {
         let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
         let stem = &name[..name.len() - digits.len()];
-        if let Some(scalar) = scalar_named(stem) {
+        if let Some(scalar) = Scalar::named(stem) {
             return match digits {
                 "" => Some(self.types.scalar(scalar)),
                 _ => {
@@ -304,22 +319,4 @@ impl Sema<'_> {
             _ => return None,
         })
     }
-}
-
-fn scalar_named(name: &str) -> Option<Scalar> {
-    Some(match name {
-        "bool" => Scalar::Bool,
-        "char" => Scalar::Char,
-        "uchar" => Scalar::UChar,
-        "short" => Scalar::Short,
-        "ushort" => Scalar::UShort,
-        "int" => Scalar::Int,
-        "uint" => Scalar::UInt,
-        "long" => Scalar::Long,
-        "ulong" => Scalar::ULong,
-        "half" => Scalar::Half,
-        "float" => Scalar::Float,
-        "double" => Scalar::Double,
-        _ => return None,
-    })
 }

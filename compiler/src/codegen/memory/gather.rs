@@ -5,9 +5,13 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Parts, Repr, lane_type, part_count, part_type};
 use super::super::values::Gen;
+use super::indexed::Indexed;
 use super::{LaneLayout, flags};
 use crate::analysis::{PROBED_INSTRUCTIONS, is_computed_from_ids};
-use crate::ir::{Mem, Scalar, Type, Value};
+use crate::ir::{BinOp, ConvertOp, Mem, Op, Scalar, Type, Value};
+
+/// Instructions between a rounded coordinate and what its row is multiplied by.
+const MOST_CLAMPS: usize = 6;
 
 /// What inactive lanes of a gather read: large enough for the widest access (16 elements of 8
 /// bytes).
@@ -96,7 +100,43 @@ impl Gen<'_> {
     /// Whether neighbouring lanes may well have neighbouring addresses.
     pub(super) fn is_computed(&self, address: Value) -> bool {
         let uniform = |v: Value| self.func.ty(v).lanes == 1;
-        is_computed_from_ids(self.func, address, PROBED_INSTRUCTIONS, uniform)
+        let indexed = self.indexed(address);
+        !indexed.is_some_and(|indexed| self.has_rounded_row(indexed.index()))
+            && is_computed_from_ids(self.func, address, PROBED_INSTRUCTIONS, uniform)
+    }
+
+    /// Whether an index is a sum with a multiple of a floating-point number that was rounded, and
+    /// is not the same in all lanes: the rows that a rotated picture is read from. Next to each
+    /// other are lanes of one row only.
+    fn has_rounded_row(&self, index: Value) -> bool {
+        let data = |value: Value| self.func.def_inst(value).map(|i| &self.func.insts[i]);
+        let Some(sum) = data(index).filter(|d| matches!(d.op, Op::Binary(BinOp::IAdd, _))) else {
+            return false;
+        };
+        let is_rounded = |&term: &Value| {
+            let mut at = match data(term) {
+                Some(product) if matches!(product.op, Op::Binary(BinOp::IMul, _)) => {
+                    product.args[0]
+                }
+                _ => return false,
+            };
+            // Past the clamps, of which there are few.
+            for _ in 0..MOST_CLAMPS {
+                let Some(def) = data(at) else {
+                    return false;
+                };
+                match def.op {
+                    Op::Convert(ConvertOp::FToS, _) => return self.func.ty(at).lanes > 1,
+                    Op::Binary(
+                        BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::IAdd | BinOp::ISub,
+                        _,
+                    ) => at = def.args[0],
+                    _ => return false,
+                }
+            }
+            false
+        };
+        sum.args.iter().any(is_rounded)
     }
 
     /// The first lane's address, and whether every lane is active and lane l's is `l * stride`
@@ -107,13 +147,88 @@ impl Gen<'_> {
         mask: Option<Value>,
         stride: i64,
     ) -> (clif::Value, clif::Value) {
-        let key = (address, mask, stride);
-        if let Some(&known) = self.known.consecutive.get(key) {
-            return known;
+        // Rows of a picture have the same indexes: asked about once.
+        let indexed = self.indexed(address);
+        let indexed = indexed.and_then(|i| Some((i.step(self.func, stride)?, i)));
+        let Some((step, indexed)) = indexed else {
+            let key = (address, mask, stride);
+            if let Some(&known) = self.known.consecutive.get(key) {
+                return known;
+            }
+            let found = self.ask_consecutive(address, mask, stride);
+            self.known.consecutive.insert(key, found);
+            return found;
+        };
+        let key = (indexed.index(), mask, step);
+        let (first, consecutive) = match self.known.consecutive.get(key) {
+            Some(&known) => known,
+            None => {
+                let found = self.ask_consecutive_indexes(&indexed, mask, step);
+                self.known.consecutive.insert(key, found);
+                found
+            }
+        };
+        (self.address_at(&indexed, first), consecutive)
+    }
+
+    /// The first lane's index, and whether every lane is active and lane l's is `l * step` more
+    /// without a wrap.
+    fn ask_consecutive_indexes(
+        &mut self,
+        indexed: &Indexed,
+        mask: Option<Value>,
+        step: i64,
+    ) -> (clif::Value, clif::Value) {
+        let lanes = self.func.ty(indexed.index()).lanes;
+        let parts = self.parts(indexed.index());
+        let base = self.b.ins().extractlane(parts[0], 0);
+        let first = self.b.ins().splat(types::I32X4, base);
+        let offsets: Vec<u64> = (0..i64::from(lanes))
+            .map(|l| u64::from(l.wrapping_mul(step) as u32))
+            .collect();
+        let offsets = self.constant_lanes(Type::new(Scalar::I32, lanes), &offsets);
+        let mut same: Option<clif::Value> = None;
+        for (&part, &offset) in parts.iter().zip(&offsets) {
+            let start = self.b.ins().isub(part, offset);
+            let equal = self.b.ins().icmp(IntCC::Equal, start, first);
+            same = Some(match same {
+                None => equal,
+                Some(others) => self.b.ins().band(others, equal),
+            });
         }
-        let found = self.ask_consecutive(address, mask, stride);
-        self.known.consecutive.insert(key, found);
-        found
+        let same = same.expect("at least one part");
+        let bits = self.b.ins().vhigh_bits(types::I32, same);
+        let consecutive = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 0xf);
+        // From the first lane's index to the last one's there is no end of the type's numbers.
+        let reach = step.unsigned_abs() as i64 * i64::from(lanes - 1);
+        let stays = match (indexed.is_signed(), step >= 0) {
+            (true, true) => (IntCC::SignedLessThanOrEqual, i64::from(i32::MAX) - reach),
+            (true, false) => (IntCC::SignedGreaterThanOrEqual, i64::from(i32::MIN) + reach),
+            (false, true) => (IntCC::UnsignedLessThanOrEqual, i64::from(u32::MAX) - reach),
+            (false, false) => (IntCC::UnsignedGreaterThanOrEqual, reach),
+        };
+        let bound = self.b.ins().iconst(types::I32, stays.1 & 0xffff_ffff);
+        let stays = self.b.ins().icmp(stays.0, base, bound);
+        let consecutive = self.b.ins().band(consecutive, stays);
+        (base, self.and_all_active(consecutive, mask, lanes))
+    }
+
+    /// A condition, and whether every lane is active.
+    fn and_all_active(
+        &mut self,
+        condition: clif::Value,
+        mask: Option<Value>,
+        lanes: u8,
+    ) -> clif::Value {
+        let Some(mask) = mask else {
+            return condition;
+        };
+        let active = self.mask_bits(mask);
+        let all = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::Equal, active, (1i64 << lanes) - 1);
+        self.b.ins().band(condition, all)
     }
 
     pub(super) fn ask_consecutive(
@@ -142,15 +257,7 @@ impl Gen<'_> {
         let same = same.expect("at least one part");
         let bits = self.b.ins().vhigh_bits(types::I32, same);
         let consecutive = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 3);
-        let Some(mask) = mask else {
-            return (base, consecutive);
-        };
-        let active = self.mask_bits(mask);
-        let all = self
-            .b
-            .ins()
-            .icmp_imm_u(IntCC::Equal, active, (1i64 << lanes) - 1);
-        (base, self.b.ins().band(consecutive, all))
+        (base, self.and_all_active(consecutive, mask, lanes))
     }
 
     /// Where lanes that are not active load from.

@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
 use super::super::parts::lane_type;
 use super::super::values::Gen;
-use crate::ir::{BinOp, ConvertOp, Op, Scalar, Value};
+use crate::ir::{BinOp, ConvertOp, Function, Op, Scalar, Value};
 
 /// An address in every lane: `object + extend(index) * scale`.
 pub(super) struct Indexed {
@@ -15,6 +15,26 @@ pub(super) struct Indexed {
     index: Value,
     signed: bool,
     scale: i64,
+}
+
+impl Indexed {
+    pub fn index(&self) -> Value {
+        self.index
+    }
+
+    pub fn is_signed(&self) -> bool {
+        self.signed
+    }
+
+    /// How far apart the indexes of neighbouring lanes are whose addresses are `stride` bytes
+    /// apart, if that is a number and indexes fill vectors of 32-bit lanes.
+    pub fn step(&self, func: &Function, stride: i64) -> Option<i64> {
+        let ty = func.ty(self.index);
+        let is_word = ty.scalar == Scalar::I32 && ty.lanes >= 4;
+        let step = stride.checked_div(self.scale)?;
+        let is_exact = step.checked_mul(self.scale)? == stride;
+        (is_word && is_exact && step.unsigned_abs() < 1 << 16).then_some(step)
+    }
 }
 
 impl Gen<'_> {
@@ -79,6 +99,11 @@ impl Gen<'_> {
         };
         *word = Some(now);
         let low = self.b.ins().ireduce(lane_type(ty.scalar), now);
+        self.address_at(indexed, low)
+    }
+
+    /// The address that belongs to an index.
+    pub(super) fn address_at(&mut self, indexed: &Indexed, low: clif::Value) -> clif::Value {
         let index = if indexed.signed {
             self.b.ins().sextend(types::I64, low)
         } else {

@@ -1,7 +1,7 @@
 //! Reads and writes of images, and questions about them.
 
 use super::{Operands, Verifier, is};
-use crate::image::Component;
+use crate::image::{Component, Field};
 use crate::ir::{Image, Op, Scalar, Stage, Type};
 use crate::kernel_info::AddressSpace;
 
@@ -52,13 +52,17 @@ impl Verifier<'_> {
                 )?;
                 self.check_mask(image.masked, mask, lanes)
             }
-            Op::ImageQuery(_) => {
+            Op::ImageQuery(field) => {
                 o.counts(1, 1)?;
+                let answer = match field {
+                    Field::Data => Scalar::Ptr,
+                    _ => Scalar::I32,
+                };
                 is(
                     args[0].scalar == Scalar::Ptr
-                        && results[0] == args[0].with_scalar(Scalar::I32)
+                        && results[0] == args[0].with_scalar(answer)
                         && (args[0].is_scalar() || self.stage == Stage::Vectorized),
-                    "a field of an image is an i32",
+                    "a field of an image is an i32, the address of its texels a ptr",
                 )
             }
             _ => unreachable!("no operation on images"),

@@ -5,6 +5,7 @@
 mod kernels;
 mod random;
 
+use crate::image::Bindings;
 use crate::interp::{Interpreter, Launch, Memory, Options, SegmentId};
 use crate::ir::eval::Lanes;
 use crate::ir::verify::verify;
@@ -34,6 +35,7 @@ fn key(range: &NdRange, width: u8, exact: bool) -> LaunchKey {
             && (0..3).all(|d| range.global_offset[d] + range.global_size[d] <= SMALL_IDS),
         uniform_groups: exact
             && (0..3).all(|d| range.global_size[d].is_multiple_of(range.local_size[d])),
+        bindings: Bindings::NONE,
     }
 }
 

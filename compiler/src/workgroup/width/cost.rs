@@ -45,7 +45,7 @@ impl Cost {
                 let probed = is_computed_from_ids(kernel, data.args[0], PROBED_INSTRUCTIONS, given);
                 self.gathering += weight * if probed { PROBED } else { GATHER };
             }
-            // Calls, lane by lane.
+            // Calls, lane by lane, or gathers and much arithmetic where the format is known.
             Op::ImageRead(_) | Op::ImageWrite(_) => self.takes_lanes_apart = true,
             Op::AtomicRmw(..) | Op::AtomicCmpXchg(_) => {
                 self.takes_lanes_apart = true;

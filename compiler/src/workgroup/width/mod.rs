@@ -13,6 +13,7 @@ use super::extension_idioms::rewrite_extension_idioms;
 use super::subgroups::uses_sub_groups;
 use crate::analysis::{Across, Cfg, LoopData, Shapes};
 use crate::diagnostic::Remark;
+use crate::image::Bindings;
 use crate::ir::{Function, Inst, SourceLoc};
 use crate::launch::LaunchKey;
 use cost::Cost;
@@ -72,6 +73,7 @@ fn by_cost(kernel: &Function, cfg: &Cfg) -> (u8, &'static str) {
         zero_offset: true,
         small_ids: true,
         uniform_groups: true,
+        bindings: Bindings::NONE,
     };
     let shapes = Shapes::guessing(kernel, cfg, &key, Across::Chunk(8));
     let context = Context {

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use brolga_compiler::image::{Descriptor, Extent, Format};
+use brolga_compiler::image::{Bindings, Descriptor, Extent, Format};
 use brolga_compiler::interp::PrintfCall;
 use brolga_compiler::ir::{Module, ParamSource, Scalar};
 use brolga_compiler::{BuildOptions, NdRange, Program};
@@ -120,6 +120,24 @@ impl<'a> Case<'a> {
             .get_or_init(make)
             .as_ref()
             .map_err(Clone::clone)
+    }
+
+    /// What a launch knows of its images and samplers.
+    ///
+    /// # Errors
+    /// If the module is refused.
+    pub fn bindings(&self, block: &Block, addresses: &[u64]) -> Result<Bindings, String> {
+        let objects = self.args.iter().filter(|arg| arg.contents().is_some());
+        let objects = objects.zip(addresses);
+        let descriptor = |address: u64| {
+            let mut all = objects.clone();
+            match all.find(|(_, at)| **at == address)?.0 {
+                Arg::Image(image) => image.descriptors(0).first().copied(),
+                _ => None,
+            }
+        };
+        let program = self.program()?;
+        Ok(program.bindings(self.kernel, &block.bytes, descriptor))
     }
 
     /// The argument block, given the address of each buffer or image's descriptor.

@@ -1,5 +1,6 @@
 //! The ways to run a case.
 
+use brolga_compiler::image::Bindings;
 use brolga_compiler::interp::{Interpreter, Launch, Memory, Options};
 use brolga_compiler::ir::verify::verify;
 use brolga_compiler::ir::{Function, Module, ParamSource, Stage};
@@ -15,7 +16,8 @@ pub enum Engine {
     Translated,
     /// The same, refusing also data races, uninitialised reads and divergent barriers.
     Checked,
-    /// The interpreter on what `transform` makes of the kernel.
+    /// The interpreter on what `transform` makes of the kernel, with reads and writes of images
+    /// expanded.
     Prepared,
     /// Generated code, so many work-items a vector.
     Generated(u8),
@@ -74,7 +76,7 @@ impl Engine {
                 };
                 let kernel = &case.module.kernels[case.kernel];
                 let func = &case.module.functions[kernel.func];
-                interpret(case, func, &kernel.params, options)
+                interpret(case, func, &kernel.params, options, false)
             }
             Engine::Prepared => {
                 let (func, params) = prepare(case.module, case.kernel)?;
@@ -82,12 +84,15 @@ impl Engine {
                     budget,
                     checked: false,
                 };
-                interpret(case, &func, &params, options)
+                interpret(case, &func, &params, options, true)
             }
             Engine::Generated(width) => native::run(case, width),
         }
     }
 }
+
+/// Work-items per vector of the code that reads and writes of images are expanded for.
+const EXPANDED_FOR: u8 = 8;
 
 /// The launch for which stages print.
 const CHECKED: NdRange = NdRange {
@@ -117,7 +122,7 @@ pub fn print(module: &Module, stage: &str) -> Result<String, String> {
         "remarks" => {
             let program = Program::from_module(module.clone(), &BuildOptions::default());
             let program = program.map_err(|e| e.to_string())?;
-            let key = program.launch_key(0, &CHECKED);
+            let key = program.launch_key(0, &CHECKED, Bindings::NONE);
             let code = program.compile(0, &key).map_err(|e| e.to_string())?;
             Ok(code.remarks().join("\n"))
         }
@@ -137,6 +142,7 @@ fn interpret(
     func: &Function,
     params: &[ParamSource],
     options: Options,
+    expand_images: bool,
 ) -> Result<Outcome, String> {
     let mut memory = Memory::new();
     let mut segments = Vec::new();
@@ -156,6 +162,18 @@ fn interpret(
         addresses.push(address);
     }
     let block = case.block(&addresses)?;
+    let mut func = func.clone();
+    if expand_images {
+        let key = LaunchKey {
+            bindings: case.bindings(&block, &addresses)?,
+            ..LaunchKey::new(&case.range, EXPANDED_FOR)
+        };
+        let objects = lower::images::objects(&func, params);
+        if lower::images::expand(&mut func, &objects, &key) {
+            transform::cleanup_kernel(&mut func);
+            verify(&func, Stage::Scalarized, Some(case.module))?;
+        }
+    }
     let mut interp = Interpreter::new(case.module, memory, options);
     let launch = Launch {
         range: case.range,
@@ -164,7 +182,7 @@ fn interpret(
         sub_group_size: u64::from(case.sub_group_size.unwrap_or(1)),
     };
     interp
-        .run_function(func, params, &launch)
+        .run_function(&func, params, &launch)
         .map_err(|e| e.to_string())?;
     let buffers = segments.iter().map(|&s| interp.memory.bytes(s).to_vec());
     let mut printf: Vec<String> = interp.printf.iter().map(printf_text).collect();

@@ -6,6 +6,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
 use brolga_compiler::device::{self, Sequence};
+use brolga_compiler::image::Bindings;
 use brolga_compiler::ir::Scalar;
 use brolga_compiler::{LaunchKey, NdRange, Program};
 
@@ -145,8 +146,12 @@ impl Session<'_> {
         range: &NdRange,
         args: &[u8],
         local_mem_size: u64,
+        bindings: Bindings,
     ) -> Result<(), String> {
-        let key = LaunchKey::new(range, self.width);
+        let key = LaunchKey {
+            bindings,
+            ..LaunchKey::new(range, self.width)
+        };
         let compiled = self
             .program
             .compile(kernel, &key)
@@ -219,13 +224,21 @@ pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
         printf: Vec::new(),
         enqueued: Sequence::new(u64::from(case.sub_group_size.unwrap_or(1))),
     };
-    session.launch(case.kernel, &case.range, &block.bytes, block.local_mem_size)?;
+    let bindings = case.bindings(&block, &addresses)?;
+    session.launch(
+        case.kernel,
+        &case.range,
+        &block.bytes,
+        block.local_mem_size,
+        bindings,
+    )?;
     while let Some(command) = session.enqueued.next(&mut Process)? {
         let kernel = program.block(command.block).ok_or("no block")?;
         let fixed = program.kernels()[kernel].local_mem_size;
         let (args, local_mem_size) = device::arguments(&command.literal, &command.locals, fixed)
             .ok_or("too much work-group memory")?;
-        session.launch(kernel, &command.range, &args, local_mem_size)?;
+        let bindings = Bindings::NONE;
+        session.launch(kernel, &command.range, &args, local_mem_size, bindings)?;
     }
     let mut printf = session.printf;
     for (descriptor, before) in &descriptors {

@@ -12,7 +12,11 @@ const ANY: usize = 9;
 const ROWS: usize = 10;
 
 /// Formats as file tests name them, with the bytes of a texel.
-const FLOATS: [(&str, u32); 8] = [
+const FLOATS: [(&str, u32); 12] = [
+    ("rgba unorm_int16", 8),
+    ("rgba half_float", 8),
+    ("rgba float", 16),
+    ("depth unorm_int16", 2),
     ("rgba unorm_int8", 4),
     ("bgra snorm_int8", 4),
     ("ra unorm_int16", 4),
@@ -22,7 +26,8 @@ const FLOATS: [(&str, u32); 8] = [
     ("luminance float", 4),
     ("srgba unorm_int8", 4),
 ];
-const INTEGERS: [(&str, u32); 3] = [
+const INTEGERS: [(&str, u32); 4] = [
+    ("rgba unsigned_int8", 4),
     ("abgr signed_int8", 4),
     ("r unsigned_int16", 2),
     ("rg signed_int32", 8),

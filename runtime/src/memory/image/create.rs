@@ -134,7 +134,7 @@ impl Image {
         };
         // CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support
         // image_format.
-        if !formats::is_supported(format, image_type, inherited) {
+        if !formats::is_supported(format, image_type) {
             return Err(ClError::IMAGE_FORMAT_NOT_SUPPORTED);
         }
         let size = layout.size().unwrap_or(usize::MAX);
@@ -353,8 +353,7 @@ pub fn requirements(
     desc: Option<&ImageDesc>,
 ) -> CLResult<Requirements> {
     // CL_INVALID_VALUE if values specified in flags are not valid.
-    let usage = CL_MEM_KERNEL_READ_AND_WRITE | CL_MEM_IMMUTABLE_EXT;
-    check_flags(flags & !usage, false)?;
+    formats::check_query_flags(flags)?;
     let format = format.map(|(order, data_type)| format_of(order, data_type));
     let format = format.transpose()?;
     let limits = &context.device().image_limits;

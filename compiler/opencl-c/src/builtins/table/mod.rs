@@ -3,7 +3,7 @@
 //! A row is a name, the generic type it goes over, its signature (`signature.rs`) and its lowering.
 //! Functions of the `convert_` and `as_` families are known by pattern (`convert.rs`).
 
-use super::lowering::Lowering;
+use super::lowering::{Atomic, Generation, Lowering};
 use crate::types::Scalar;
 
 mod atomic;
@@ -51,6 +51,23 @@ pub(super) struct Row {
     pub over: Over,
     pub signature: &'static str,
     pub lowering: Lowering,
+}
+
+impl Row {
+    /// What a row needs besides what brings its group. OpenCL C Specification, "Atomic Functions":
+    /// an order or a scope that is left out is the strongest, or the device.
+    pub(super) fn need(&self) -> &'static str {
+        match self.lowering {
+            Lowering::Atomic(Atomic { generation, .. }) => match generation {
+                Generation::Consistent => {
+                    "__opencl_c_atomic_order_seq_cst&__opencl_c_atomic_scope_device"
+                }
+                Generation::Order => "__opencl_c_atomic_scope_device",
+                Generation::Relaxed | Generation::OrderAndScope => "",
+            },
+            _ => "",
+        }
+    }
 }
 
 /// Which generic types a row goes over: every component of a set in every number of lanes of a set.

@@ -235,13 +235,19 @@ impl Sema<'_> {
     }
 
     /// The same address as a pointer to another type, in the same space.
-    fn retarget(&mut self, pointer: ExprId, to: TypeId, loc: Loc) -> ExprId {
+    pub(super) fn retarget(&mut self, pointer: ExprId, to: TypeId, loc: Loc) -> ExprId {
         let space = self.space_of(self.type_of(pointer));
         let ty = self.types.pointer(to.into(), space);
         self.pointer_cast(pointer, ty, loc)
     }
 
-    fn plain_store(&mut self, pointer: ExprId, value: ExprId, align: u64, loc: Loc) -> ExprId {
+    pub(super) fn plain_store(
+        &mut self,
+        pointer: ExprId,
+        value: ExprId,
+        align: u64,
+        loc: Loc,
+    ) -> ExprId {
         let access = Access {
             is_volatile: false,
             nontemporal: false,

@@ -1,7 +1,9 @@
 //! `__builtin_...` functions of GNU C, and clang's of OpenCL's, that programs use, by what OpenCL C
 //! has.
 //!
-//! - `mod.rs`: hints, questions, vectors, atomics
+//! - `mod.rs`: hints, questions, vectors, OpenCL's atomics
+//! - `arithmetic.rs`: overflow, reductions of vectors, alignment
+//! - `atomics.rs`: GNU's atomics
 //! - `bits.rs`: counting and reversing bits
 //! - `math.rs`: functions of floating-point numbers
 //! - `memory.rs`: copying and filling bytes
@@ -9,6 +11,8 @@
 //! Those that are syntax of their own (`__builtin_offsetof`, `__builtin_astype`, ...) are the
 //! parser's.
 
+mod arithmetic;
+mod atomics;
 mod bits;
 mod math;
 mod memory;
@@ -40,6 +44,10 @@ impl Sema<'_> {
             }
             let plain = self.interner.intern(&plain);
             return Some(self.call_plain(plain, args, span));
+        }
+        if name.starts_with("__atomic_") || name.starts_with("__sync_") {
+            let value = self.gnu_atomic(name, args, span)?;
+            return Some(self.value(value, span));
         }
         let stem = name.strip_prefix("__builtin_")?;
         let loc = span.first;
@@ -127,6 +135,7 @@ impl Sema<'_> {
             _ => self
                 .bit_intrinsic(stem, args, loc)
                 .or_else(|| self.memory_intrinsic(stem, args, span))
+                .or_else(|| self.arithmetic_intrinsic(stem, args, span))
                 .or_else(|| self.math_intrinsic(stem, args, span))?,
         };
         Some(self.value(value, span))

@@ -133,7 +133,10 @@ impl Gen<'_> {
             }
             Type::Array(of, len) => {
                 let (index, from) = self.index(*len);
-                part.text = self.indexed(&place.text, &index);
+                part.text = match place.addressable {
+                    true => self.indexed(&place.text, &index),
+                    false => Text::of("{}[{}]", &[&place.text, &index]),
+                };
                 part.ty = (**of).clone();
                 part.len = from.map_or(1, |from| len - from);
             }

@@ -529,15 +529,17 @@ impl Gen<'_> {
             true => "=",
             false => self.choices.one(&["=", "+=", "^=", "*="]),
         };
-        let name = self.temporary();
+        // The place is looked up once, before any of it is stored.
+        let (name, to, unaligned) = (self.temporary(), self.temporary(), self.temporary());
         let lanes = swizzle.lanes.iter().enumerate();
-        let stores =
-            lanes.map(|(from, to)| format!(" {}[{to}] {sign} {name}[{from}];", place.text.c));
+        let stores = lanes.map(|(from, lane)| format!(" (*{to})[{lane}] {sign} {name}[{from}];"));
         Some(Text::new(
             format!("{}.{} {sign} {};", place.text.cl, swizzle.name, value.cl),
             format!(
-                "{{ {ty} {name} = {};{} }}",
+                "{{ {ty} {name} = {}; typedef {of} {unaligned} __attribute__((aligned(1))); \
+                 {unaligned} *{to} = (void *)&{};{} }}",
                 value.c,
+                place.text.c,
                 stores.collect::<String>()
             ),
         ))

@@ -22,7 +22,7 @@ kernel void k(image2d_t i, sampler_t s) {
   image2d_t list[2];
 // ERROR: 22:13: array of '__read_only image2d_t' type is invalid in OpenCL
   i = i;
-// ERROR: 24:3: invalid operands to binary expression ('__read_only image2d_t' and '__read_only image2d_t')
+// ERROR: 24:5: invalid operands to binary expression ('__read_only image2d_t' and '__read_only image2d_t')
   &s;
 // ERROR: 26:3: invalid argument type 'sampler_t' to unary expression
 }

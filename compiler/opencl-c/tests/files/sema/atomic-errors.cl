@@ -17,11 +17,11 @@ kernel void k(global atomic_int *a, global int *out) {
   out[0] = *a;
 // ERROR: 17:3: atomic variable can be assigned to a variable only in global address space
   *a += 1;
-// ERROR: 19:3: invalid operands to binary expression ('_Atomic(int)' and 'int')
+// ERROR: 19:6: invalid operands to binary expression ('_Atomic(int)' and 'int')
   ++*a;
 // ERROR: 21:3: invalid argument type '_Atomic(int)' to unary expression
   out[0] = *a + 1;
-// ERROR: 23:12: invalid operands to binary expression ('_Atomic(int)' and 'int')
+// ERROR: 23:15: invalid operands to binary expression ('_Atomic(int)' and 'int')
   out[0] = -*a;
 // ERROR: 25:12: invalid argument type '_Atomic(int)' to unary expression
   atomic_store(a, 1);

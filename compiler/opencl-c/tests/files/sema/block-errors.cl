@@ -20,7 +20,7 @@ kernel void variables(global int *out, int a) {
   block_t later;
 // ERROR: 20:11: invalid block variable declaration - must be initialized
   one = other;
-// ERROR: 22:3: invalid operands to binary expression ('int (__generic ^const)(int)' and 'int (__generic ^const)(int)')
+// ERROR: 22:7: invalid operands to binary expression ('int (__generic ^const)(int)' and 'int (__generic ^const)(int)')
   block_t list[] = {one, other};
 // ERROR: 24:11: array of 'int (__generic ^const)(int)' type is invalid in OpenCL
   block_t *pointer;
@@ -30,13 +30,13 @@ kernel void variables(global int *out, int a) {
   void (^inner)(void) = ^{ out[0] = one(1); };
 // ERROR: 30:37: cannot refer to a block inside block
   void (^captures)(void) = ^{ a = 1; };
-// ERROR: 32:31: variable is not assignable (missing __block type specifier)
+// ERROR: 32:33: variable is not assignable (missing __block type specifier)
   void (^escapes)(void) = ^{ int *p = &a; };
 // ERROR: 34:39: taking address of a capture is not allowed
   out[0] = one();
 // ERROR: 36:12: too few arguments to block call, expected 1, have 0
   block_t wrong = ^(float x) { return 1; };
-// ERROR: 38:19: incompatible block pointer types initializing 'int (__generic ^)(int)' with an expression of type 'int (__generic ^)(float)'
+// ERROR: 38:11: incompatible block pointer types initializing 'block_t' (aka 'int (__generic ^)(int)') with an expression of type 'int (__generic ^)(float)'
   out[0] = ^(int i) { if (i) return 1; return 1.0f; }(1);
 // ERROR: 40:40: return type 'float' must match previous return type 'int' when block literal has unspecified explicit return type
 }

@@ -13,9 +13,9 @@ void f(global half *p) {
   f = *p;
 // ERROR: 13:7: loading directly from pointer to type 'half' requires cl_khr_fp16. Use vector data load builtin functions instead
   *p = 1;
-// ERROR: 15:3: assigning directly to pointer to type 'half' requires cl_khr_fp16. Use vector data store builtin functions instead
+// ERROR: 15:6: assigning directly to pointer to type 'half' requires cl_khr_fp16. Use vector data store builtin functions instead
   p[1] = p[2];
-// ERROR: 17:3: assigning directly to pointer to type 'half' requires cl_khr_fp16. Use vector data store builtin functions instead
+// ERROR: 17:8: assigning directly to pointer to type 'half' requires cl_khr_fp16. Use vector data store builtin functions instead
   f = 1.0h;
 // ERROR: 19:7: half precision constant requires cl_khr_fp16
   f = (half)f;

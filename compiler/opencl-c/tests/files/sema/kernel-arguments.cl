@@ -14,7 +14,7 @@ kernel void d(struct plain s, constant int *c, local float *l) {}
 kernel void e(bool b) {}
 // ERROR: 14:20: 'bool' cannot be used as the type of a kernel parameter
 kernel void f(size_t s) {}
-// ERROR: 16:22: 'ulong' cannot be used as the type of a kernel parameter
+// ERROR: 16:22: 'size_t' (aka 'unsigned long') cannot be used as the type of a kernel parameter
 kernel void g(private int *p) {}
 // ERROR: 18:28: pointer arguments to kernel functions must reside in '__global', '__constant' or '__local' address space
 kernel void h(event_t e) {}
@@ -40,6 +40,6 @@ typedef size_t index;
 struct with_index { int i; index at; };
 struct outer { struct with_index inner; };
 kernel void i(index at, struct with_index s, struct outer t, global size_t *list) {}
-// ERROR: 42:21: 'ulong' cannot be used as the type of a kernel parameter
+// ERROR: 42:21: 'index' (aka 'unsigned long') cannot be used as the type of a kernel parameter
 // ERROR: 42:43: 'struct with_index' cannot be used as the type of a kernel parameter
 // ERROR: 42:59: 'struct outer' cannot be used as the type of a kernel parameter

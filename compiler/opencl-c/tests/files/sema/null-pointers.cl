@@ -5,11 +5,11 @@ void f(global int **gg, local int **ll, global int *g, constant int *c, local in
   g = 0;
   g = (void *)0;
   g = (local void *)0;
-// ERROR: 7:7: assigning '__local void *' to '__global int *' changes address space of pointer
+// ERROR: 7:5: assigning '__local void *' to '__global int *' changes address space of pointer
   c = (global void *)0;
-// ERROR: 9:7: assigning '__global void *' to '__constant int *' changes address space of pointer
+// ERROR: 9:5: assigning '__global void *' to '__constant int *' changes address space of pointer
   gg = ll;
-// ERROR: 11:8: assigning to '__global int *__private *' from '__local int *__private *' changes address space of nested pointer
+// ERROR: 11:6: assigning to '__global int *__private *' from '__local int *__private *' changes address space of nested pointer
   gg = (global int **)ll;
   g = g == (void *)0 ? 0 : g;
 }

@@ -3,19 +3,19 @@
 
 void f(float x, int i, int4 v, int2 w, char c, float4 y) {
   i = x && 1;
-// ERROR: 5:7: invalid operands to binary expression ('float' and 'int')
+// ERROR: 5:9: invalid operands to binary expression ('float' and 'int')
   i = !x;
 // ERROR: 7:7: invalid argument type 'float' to unary expression
   v = !y;
 // ERROR: 9:7: invalid argument type 'float4' (vector of 4 'float' values) to unary expression
   i = x ? 1 : 2;
-// ERROR: 11:7: used type 'float' where floating point type is not allowed
+// ERROR: 11:9: used type 'float' where floating point type is not allowed
   v = y ? v : v;
-// ERROR: 13:7: used type 'float4' (vector of 4 'float' values) where floating point type is not allowed
+// ERROR: 13:9: used type 'float4' (vector of 4 'float' values) where floating point type is not allowed
   v = v << w;
-// ERROR: 15:7: vector operands do not have the same number of elements ('int4' (vector of 4 'int' values) and 'int2' (vector of 2 'int' values))
+// ERROR: 15:9: vector operands do not have the same number of elements ('int4' (vector of 4 'int' values) and 'int2' (vector of 2 'int' values))
   v = c << v;
-// ERROR: 17:7: requested shift is a vector of type 'int4' (vector of 4 'int' values) but the first operand is not a vector ('char')
+// ERROR: 17:9: requested shift is a vector of type 'int4' (vector of 4 'int' values) but the first operand is not a vector ('char')
   v = v << i;
   i = sizeof(void);
 // ERROR: 20:7: invalid application of 'sizeof' to a void type

@@ -1,9 +1,9 @@
 //! The length of an array that its initialiser gives: items are counted as they would fill elements
-//! (`init.rs`), without being looked at more than needed for their types.
+//! (`designators.rs`), without being looked at more than needed for their types.
 
-use super::Sema;
-use super::init::string_of;
+use super::string_of;
 use crate::ast::{Designator, InitId, InitItem, InitKind};
+use crate::sema::Sema;
 use crate::types::{MAX_SIZE, Type, TypeId, Types};
 
 /// A place inside of an aggregate: the aggregate and the number of the part.
@@ -11,7 +11,7 @@ type Step = (TypeId, u64);
 
 impl<'a> Sema<'a> {
     /// The type with the length that the initialiser gives it.
-    pub(super) fn complete_array(&mut self, ty: TypeId, init: InitId) -> TypeId {
+    pub(in crate::sema) fn complete_array(&mut self, ty: TypeId, init: InitId) -> TypeId {
         let Type::Array { element, len: None } = *self.types.get(ty) else {
             return ty;
         };
