@@ -18,7 +18,7 @@ pub(super) fn cost(func: &Function, data: &InstData) -> Option<u32> {
         Op::Unary(_) if !is_float() => Some(1),
         Op::Binary(BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem, _) => None,
         Op::Binary(..) if !is_float() => Some(1),
-        // The low part of a register: the address of `tile[y][x]`, with local ids as `int`s, is cheap.
+        // The low part of a register: `tile[y][x]` is cheap to address with local ids as `int`s.
         Op::Convert(ConvertOp::Trunc, _) => Some(0),
         Op::Convert(ConvertOp::SExt | ConvertOp::ZExt | ConvertOp::Bitcast, _) => Some(1),
         _ => None,
