@@ -2,9 +2,9 @@
 //! sources into the front end.
 //!
 //! ```sh
-//! cargo run -p brolga-opencl-c-testing --example fuzz -- programs --seed 0 --count 1000
-//! cargo run -p brolga-opencl-c-testing --example fuzz -- print 17
-//! cargo run -p brolga-opencl-c-testing --example fuzz -- mutate --seed 0 --count 10000
+//! cargo run -p brolga-opencl-c-testing --example fuzz_opencl_c -- programs --seed 0 --count 1000
+//! cargo run -p brolga-opencl-c-testing --example fuzz_opencl_c -- print 17
+//! cargo run -p brolga-opencl-c-testing --example fuzz_opencl_c -- mutate --seed 0 --count 10000
 //! ```
 //!
 //! `programs-clang` judges what clang 15 makes of the programs instead, which must be the same.
@@ -30,11 +30,12 @@ use brolga_opencl_c_testing::oracle::Contents;
 use brolga_opencl_c_testing::programs::{Program, program};
 use brolga_opencl_c_testing::{judge, oracle};
 
-const USAGE: &str = "usage: fuzz programs|programs-clang|mutate [--seed S] [--count N] [--jobs J]
-       fuzz print SEED [c]
-       fuzz print-mutated SEED
-       fuzz choices programs|programs-clang FILE
-       fuzz shrink programs|programs-clang SEED";
+const USAGE: &str =
+    "usage: fuzz_opencl_c programs|programs-clang|mutate [--seed S] [--count N] [--jobs J]
+       fuzz_opencl_c print SEED [c]
+       fuzz_opencl_c print-mutated SEED
+       fuzz_opencl_c choices programs|programs-clang FILE
+       fuzz_opencl_c shrink programs|programs-clang SEED";
 
 /// Programs that go to gcc together.
 const BATCH: u64 = 48;
