@@ -289,8 +289,9 @@ impl Program {
         let name = &self.kernels[kernel].name;
         let mut watch = Stopwatch::start();
         let mut function = Cow::Borrowed(&prepared.function);
-        if key.bindings != Bindings::NONE {
-            lower::images::expand(function.to_mut(), &prepared.objects, key);
+        if key.bindings != Bindings::NONE
+            && lower::images::expand(function.to_mut(), &prepared.objects, key)
+        {
             transform::cleanup_kernel(function.to_mut());
             self.dump.write("images", name, || function.to_string());
         }

@@ -461,7 +461,7 @@ impl Kernel {
         }
         let code = self
             .executable
-            .code(self.index, &range, &ArgBlock::bytes(&args.block))
+            .code(self.index, &range, ArgBlock::bytes(&args.block))
             .map_err(|diagnostic| {
                 self.context().report(&diagnostic.to_string());
                 eprintln!("brolga: kernel {}: {diagnostic}", self.info().name);

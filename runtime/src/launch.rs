@@ -40,8 +40,10 @@ impl ArgBlock {
     }
 
     /// The bytes of a whole argument block.
-    pub(crate) fn bytes(blocks: &[ArgBlock]) -> Vec<u8> {
-        blocks.iter().flat_map(|block| block.0).collect()
+    pub(crate) fn bytes(blocks: &[ArgBlock]) -> &[u8] {
+        // SAFETY: blocks are as large as they are aligned, so bytes are all that a slice of them
+        // has.
+        unsafe { std::slice::from_raw_parts(blocks.as_ptr().cast(), size_of_val(blocks)) }
     }
 }
 

@@ -153,17 +153,8 @@ static void with_the_host(void) {
 }
 
 int main(void) {
-    cl_int err;
     setup();
-    program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
-    STATUS(CL_SUCCESS, err);
-    err = clBuildProgram(program, 1, &device, "-cl-std=CL3.0", NULL, NULL);
-    if (err != CL_SUCCESS) {
-        char log[4096] = "";
-        clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
-        fprintf(stderr, "%s\n", log);
-    }
-    STATUS(CL_SUCCESS, err);
+    program = build(source, "-cl-std=CL3.0");
     sums();
     tickets();
     last();

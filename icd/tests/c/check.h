@@ -62,6 +62,22 @@ static void setup(void) {
     }
 }
 
+/* A program that must build; without it there is nothing to test. */
+static inline cl_program build(const char *text, const char *options) {
+    cl_int err;
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    err = clBuildProgram(program, 1, &device, options, NULL, NULL);
+    STATUS(CL_SUCCESS, err);
+    if (err != CL_SUCCESS) {
+        static char log[1 << 16];
+        clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+        printf("%s\n", log);
+        exit(1);
+    }
+    return program;
+}
+
 static int finish(void) {
     printf("%d checks, %d failures\n", checks, failures);
     return failures == 0 ? 0 : 1;

@@ -88,21 +88,6 @@ static const char *source =
 static cl_program program;
 static cl_mem out;
 
-static cl_program build(const char *options) {
-    cl_int err;
-    cl_program p = clCreateProgramWithSource(context, 1, &source, NULL, &err);
-    STATUS(CL_SUCCESS, err);
-    err = clBuildProgram(p, 1, &device, options, NULL, NULL);
-    STATUS(CL_SUCCESS, err);
-    if (err != CL_SUCCESS) {
-        static char log[1 << 16];
-        clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
-        printf("%s\n", log);
-        exit(1);
-    }
-    return p;
-}
-
 static cl_command_queue on_device(cl_command_queue_properties more, cl_uint size) {
     cl_int err;
     cl_queue_properties list[] = {
@@ -213,7 +198,7 @@ int main(void) {
     char options[64];
     int results[2 + 2 * ITEMS];
     snprintf(options, sizeof options, "-cl-std=CL3.0 -DITEMS=%d", ITEMS);
-    program = build(options);
+    program = build(source, options);
     out = clCreateBuffer(context, 0, sizeof results, NULL, &err);
     STATUS(CL_SUCCESS, err);
     queues();
@@ -282,7 +267,7 @@ int main(void) {
 
     STATUS(CL_SUCCESS, clReleaseProgram(program));
     strcat(options, " -g");
-    program = build(options);
+    program = build(source, options);
     errors(other, 1);
 
     clReleaseProgram(program);

@@ -87,20 +87,6 @@ static unsigned number(void) {
     return bits >> 8;
 }
 
-static void build(void) {
-    cl_int err;
-    program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
-    STATUS(CL_SUCCESS, err);
-    err = clBuildProgram(program, 0, NULL, "-cl-std=CL3.0", NULL, NULL);
-    STATUS(CL_SUCCESS, err);
-    if (err != CL_SUCCESS) {
-        static char log[10000];
-        clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
-        printf("%s\n", log);
-        exit(1);
-    }
-}
-
 /* A kernel for a type, a kind of numbers, and what it does with the image. */
 static cl_kernel kernel_for(const char *type, char kind, const char *what) {
     char name[32];
@@ -253,7 +239,7 @@ static void coordinates(void) {
 
 int main(void) {
     setup();
-    build();
+    program = build(source, "-cl-std=CL3.0");
     coordinates();
     for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++)
         for (size_t f = 0; f < sizeof(formats) / sizeof(formats[0]); f++)

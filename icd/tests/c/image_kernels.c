@@ -78,20 +78,6 @@ static cl_kernel kernel_named(const char *name) {
     return kernel;
 }
 
-static void build(void) {
-    cl_int err;
-    program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
-    STATUS(CL_SUCCESS, err);
-    err = clBuildProgram(program, 0, NULL, "-cl-std=CL3.0 -cl-kernel-arg-info", NULL, NULL);
-    STATUS(CL_SUCCESS, err);
-    if (err != CL_SUCCESS) {
-        static char log[10000];
-        clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
-        printf("%s\n", log);
-        exit(1);
-    }
-}
-
 static void run(cl_kernel kernel, const size_t size[3]) {
     STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, kernel, 3, NULL, size, NULL, 0, NULL, NULL));
     STATUS(CL_SUCCESS, clFinish(queue));
@@ -541,7 +527,7 @@ static void limits(void) {
 
 int main(void) {
     setup();
-    build();
+    program = build(source, "-cl-std=CL3.0 -cl-kernel-arg-info");
     copies();
     queries();
     samplers();

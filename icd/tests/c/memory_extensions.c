@@ -17,11 +17,9 @@ static const char *source =
 
 static cl_kernel follow, before, others, copy;
 
-static void build(void) {
+static void create_kernels(void) {
     cl_int err;
-    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
-    STATUS(CL_SUCCESS, err);
-    STATUS(CL_SUCCESS, clBuildProgram(program, 1, &device, NULL, NULL, NULL));
+    cl_program program = build(source, NULL);
     follow = clCreateKernel(program, "follow", &err);
     STATUS(CL_SUCCESS, err);
     before = clCreateKernel(program, "before", &err);
@@ -236,7 +234,7 @@ int main(void) {
         clGetExtensionFunctionAddressForPlatform(platform, "clSetKernelArgDevicePointerEXT");
     TRUE(set_device_pointer != NULL);
     if (failures == 0) {
-        build();
+        create_kernels();
         device_addresses();
         immutable_objects();
         migration();

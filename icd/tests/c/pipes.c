@@ -130,21 +130,6 @@ typedef struct { char tag; cl_int id; cl_double value; cl_uchar tail[3]; } packe
 static cl_program program;
 static cl_command_queue unordered;
 
-static cl_program build(const char *text, const char *options) {
-    cl_int err;
-    cl_program p = clCreateProgramWithSource(context, 1, &text, NULL, &err);
-    STATUS(CL_SUCCESS, err);
-    err = clBuildProgram(p, 1, &device, options, NULL, NULL);
-    STATUS(CL_SUCCESS, err);
-    if (err != CL_SUCCESS) {
-        static char log[1 << 16];
-        clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
-        printf("%s\n", log);
-        exit(1);
-    }
-    return p;
-}
-
 static cl_mem pipe_of(cl_uint packet_size, cl_uint packets) {
     cl_int err;
     cl_mem p = clCreatePipe(context, 0, packet_size, packets, NULL, &err);

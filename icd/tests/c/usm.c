@@ -54,11 +54,9 @@ static void find_functions(void) {
     FIND(set_bytes, clEnqueueMemsetINTEL);
 }
 
-static void build(void) {
+static void create_kernels(void) {
     cl_int err;
-    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
-    STATUS(CL_SUCCESS, err);
-    STATUS(CL_SUCCESS, clBuildProgram(program, 1, &device, "-cl-std=CL3.0", NULL, NULL));
+    cl_program program = build(source, "-cl-std=CL3.0");
     add = clCreateKernel(program, "add", &err);
     STATUS(CL_SUCCESS, err);
     walk = clCreateKernel(program, "walk", &err);
@@ -397,7 +395,7 @@ int main(void) {
     setup();
     find_functions();
     if (failures == 0) {
-        build();
+        create_kernels();
         queries();
         allocations();
         bad_allocations();

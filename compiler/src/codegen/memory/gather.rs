@@ -180,25 +180,7 @@ impl Gen<'_> {
         step: i64,
     ) -> (clif::Value, clif::Value) {
         let lanes = self.func.ty(indexed.index()).lanes;
-        let parts = self.parts(indexed.index());
-        let base = self.b.ins().extractlane(parts[0], 0);
-        let first = self.b.ins().splat(types::I32X4, base);
-        let offsets: Vec<u64> = (0..i64::from(lanes))
-            .map(|l| u64::from(l.wrapping_mul(step) as u32))
-            .collect();
-        let offsets = self.constant_lanes(Type::new(Scalar::I32, lanes), &offsets);
-        let mut same: Option<clif::Value> = None;
-        for (&part, &offset) in parts.iter().zip(&offsets) {
-            let start = self.b.ins().isub(part, offset);
-            let equal = self.b.ins().icmp(IntCC::Equal, start, first);
-            same = Some(match same {
-                None => equal,
-                Some(others) => self.b.ins().band(others, equal),
-            });
-        }
-        let same = same.expect("at least one part");
-        let bits = self.b.ins().vhigh_bits(types::I32, same);
-        let consecutive = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 0xf);
+        let (base, consecutive) = self.ask_arithmetic(indexed.index(), Scalar::I32, step);
         // From the first lane's index to the last one's there is no end of the type's numbers.
         let reach = step.unsigned_abs() as i64 * i64::from(lanes - 1);
         let stays = match (indexed.is_signed(), step >= 0) {
@@ -231,20 +213,24 @@ impl Gen<'_> {
         self.b.ins().band(condition, all)
     }
 
-    pub(super) fn ask_consecutive(
+    /// The first lane of a value in vectors of a type, and whether lane l is `l * step` more,
+    /// wrapping.
+    fn ask_arithmetic(
         &mut self,
-        address: Value,
-        mask: Option<Value>,
-        stride: i64,
+        value: Value,
+        scalar: Scalar,
+        step: i64,
     ) -> (clif::Value, clif::Value) {
-        let lanes = self.func.ty(address).lanes;
-        let parts = self.parts(address);
+        let ty = Type::new(scalar, self.func.ty(value).lanes);
+        let part_ty = part_type(scalar);
+        let parts = self.parts(value);
         let base = self.b.ins().extractlane(parts[0], 0);
-        let first = self.b.ins().splat(types::I64X2, base);
-        let offsets: Vec<u64> = (0..i64::from(lanes))
-            .map(|l| l.wrapping_mul(stride) as u64)
+        let first = self.b.ins().splat(part_ty, base);
+        let unused = 64 - scalar.bits();
+        let offsets: Vec<u64> = (0..i64::from(ty.lanes))
+            .map(|l| (l.wrapping_mul(step) as u64) << unused >> unused)
             .collect();
-        let offsets = self.constant_lanes(Type::new(Scalar::I64, lanes), &offsets);
+        let offsets = self.constant_lanes(ty, &offsets);
         let mut same: Option<clif::Value> = None;
         for (&part, &offset) in parts.iter().zip(&offsets) {
             let start = self.b.ins().isub(part, offset);
@@ -256,7 +242,18 @@ impl Gen<'_> {
         }
         let same = same.expect("at least one part");
         let bits = self.b.ins().vhigh_bits(types::I32, same);
-        let consecutive = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 3);
+        let all = (1 << part_ty.lane_count()) - 1;
+        (base, self.b.ins().icmp_imm_u(IntCC::Equal, bits, all))
+    }
+
+    pub(super) fn ask_consecutive(
+        &mut self,
+        address: Value,
+        mask: Option<Value>,
+        stride: i64,
+    ) -> (clif::Value, clif::Value) {
+        let lanes = self.func.ty(address).lanes;
+        let (base, consecutive) = self.ask_arithmetic(address, Scalar::I64, stride);
         (base, self.and_all_active(consecutive, mask, lanes))
     }
 
