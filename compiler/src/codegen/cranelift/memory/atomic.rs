@@ -7,11 +7,11 @@
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
-use super::super::host;
 use super::super::lanes::LaneOperand;
 use super::super::parts::{Repr, lane_type};
 use super::super::values::Gen;
 use super::flags;
+use crate::codegen::host;
 use crate::ir::{Atomic, AtomicOp, BinOp, Fence, Inst, Order, Scalar, Scope, Type};
 use crate::kernel_info::AddressSpace;
 

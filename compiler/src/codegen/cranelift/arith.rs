@@ -3,9 +3,9 @@
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes, types};
 use smallvec::smallvec;
 
-use super::host;
 use super::parts::{Parts, Repr};
 use super::values::Gen;
+use crate::codegen::host;
 use crate::ir::{Arith, BinOp, FloatCC, IntCC, Op, Rounding, Scalar, UnOp, Value, eval};
 
 fn int_cc(cc: IntCC) -> condcodes::IntCC {

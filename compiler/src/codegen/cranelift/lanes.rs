@@ -321,7 +321,7 @@ impl Gen<'_> {
         // lane.
         let types: Vec<u8> = args
             .iter()
-            .flat_map(|&a| [super::host::printf_code(self.func.ty(a).scalar), 1])
+            .flat_map(|&a| [crate::codegen::host::printf_code(self.func.ty(a).scalar), 1])
             .collect();
         let types_slot = self.stack_slot(types.len() as u32);
         for (i, pair) in types.chunks(2).enumerate() {

@@ -130,7 +130,7 @@ impl Gen<'_> {
                 ))
             }
             Op::Clock => {
-                let clock = super::host::clock as *const () as usize;
+                let clock = crate::codegen::host::clock as *const () as usize;
                 let now = self.call(clock, &[], Some(types::I64));
                 Repr::Scalar(now.expect("a clock has a result"))
             }
