@@ -9,7 +9,7 @@
 //!   -> workgroup/  parallel regions between barriers, wrapped in work-item loops
 //!   -> vectorize/  W work-items per vector
 //!   -> lower/      built-ins expanded from `brolga-mathlib`, widths legalised
-//!   -> codegen/    Cranelift
+//!   -> codegen/    machine code, by way of Cranelift
 //!   -> jit/        executable memory, symbols
 //! ```
 //!

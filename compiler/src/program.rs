@@ -304,21 +304,16 @@ impl Program {
         self.dump.write("vec", name, || code.function.to_string());
         lower::legalize::run(&mut code.function);
         lower::narrow::run(&mut code.function, key);
-        let clif = codegen::translate(&code.function, self.globals.addresses())?;
-        self.dump
-            .write("clif", name, || clif.function.display().to_string());
         let lower = watch.lap();
-        let listing = self.dump.wants("asm");
-        let machine = Code::compile(name, clif, &self.module.locations, listing)?;
+        let dump = self.dump.of(name);
+        let machine = codegen::compile(&code.function, self.globals.addresses(), &dump)?;
+        let machine = Code::place(name, machine, &self.module.locations)?;
         let times = Times {
             prepare: prepared.time,
             vectorize,
             lower,
             machine: watch.lap(),
         };
-        self.dump.write("asm", name, || {
-            machine.listing().unwrap_or_default().to_owned()
-        });
         let remarks: Vec<String> = prepared
             .remarks
             .iter()
