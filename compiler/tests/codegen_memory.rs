@@ -112,8 +112,14 @@ impl Case {
             }
         }
         b.ret(&[]);
-        lower::legalize::run(&mut func);
-        let code = codegen::compile(&func, &PrimaryMap::new(), &Dump::default().of("test"));
+        let target = codegen::target();
+        lower::legalize::run(&mut func, &target);
+        let code = codegen::compile(
+            &func,
+            &PrimaryMap::new(),
+            &target,
+            &Dump::default().of("test"),
+        );
         code.and_then(|code| Code::place("test", code, &[]))
             .unwrap_or_else(|e| panic!("{self:?}: {e}"))
     }

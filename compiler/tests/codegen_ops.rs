@@ -162,8 +162,14 @@ fn compile_expression(
     b.store(mem(result), output, value);
     b.ret(&[]);
     lower::builtins::expand(&mut func);
-    lower::legalize::run(&mut func);
-    let code = codegen::compile(&func, &PrimaryMap::new(), &Dump::default().of("test"));
+    let target = codegen::target();
+    lower::legalize::run(&mut func, &target);
+    let code = codegen::compile(
+        &func,
+        &PrimaryMap::new(),
+        &target,
+        &Dump::default().of("test"),
+    );
     code.and_then(|code| Code::place("test", code, &[]))
         .unwrap_or_else(|e| panic!("{func}: {e}"))
 }

@@ -10,6 +10,8 @@
 mod cranelift;
 mod host;
 
+use std::sync::OnceLock;
+
 use cranelift_entity::PrimaryMap;
 use cranelift_module::ModuleReloc;
 
@@ -18,6 +20,7 @@ pub use cranelift::host_isa;
 use crate::diagnostic::Diagnostic;
 use crate::dump::KernelDump;
 use crate::ir::{Function, GlobalId, SourceLoc};
+use crate::target::{Isa, Target};
 
 /// What a back end makes of a function.
 pub struct MachineCode {
@@ -37,18 +40,39 @@ pub struct MachineCode {
     pub listing: Option<String>,
 }
 
+/// The most that back ends generate code for.
+const MOST: Isa = Isa::Sse42;
+
+/// The target of this process: what the machine and the back ends have, or what `BROLGA_ISA` asks
+/// for.
+pub fn target() -> Target {
+    static TARGET: OnceLock<Target> = OnceLock::new();
+    *TARGET.get_or_init(|| Target::select(MOST))
+}
+
 /// Which back end compiles a function.
 enum Backend {
     Cranelift,
 }
 
-/// Compiles a function. `globals` are the addresses of the module-scope objects.
+impl Backend {
+    /// The one for functions that have been legalised for a target.
+    fn of(target: &Target) -> Backend {
+        match target.isa {
+            Isa::Sse42 | Isa::Avx2 | Isa::Avx512 => Backend::Cranelift,
+        }
+    }
+}
+
+/// Compiles a function that has been legalised for `target`. `globals` are the addresses of the
+/// module-scope objects.
 pub fn compile(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
+    target: &Target,
     dump: &KernelDump<'_>,
 ) -> Result<MachineCode, Diagnostic> {
-    let code = match Backend::Cranelift {
+    let code = match Backend::of(target) {
         Backend::Cranelift => cranelift::compile(func, globals, dump)?,
     };
     dump.write("asm", || code.listing.clone().unwrap_or_default());
