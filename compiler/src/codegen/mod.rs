@@ -5,10 +5,12 @@
 //! lack. Out goes [`MachineCode`], which [`crate::jit`] places.
 //!
 //! - `cranelift/`: by way of Cranelift, whose vectors are 128 bits wide; for every CPU.
+//! - `x64/`: by instructions of our own choosing, for AVX2 and AVX-512.
 //! - `host.rs`: the functions of this process that generated code calls.
 
 mod cranelift;
 mod host;
+mod x64;
 
 use std::sync::OnceLock;
 
