@@ -9,7 +9,7 @@ use crate::abi::{KernelFn, SCRATCH_ALIGN};
 use crate::diagnostic::{Diagnostic, Remark};
 use crate::dump::Dump;
 use crate::image::{Bindings, Descriptor};
-use crate::ir::{FuncId, Function, KernelRole, Module, Op, ParamSource};
+use crate::ir::{FuncId, Function, KernelRole, Module, Op, ParamSource, SourceLoc};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
 use crate::kernel_info::{AddressSpace, KernelInfo};
@@ -309,12 +309,18 @@ impl Program {
         lower::narrow::run(&mut code.function, key);
         let lower = watch.lap();
         let dump = self.dump.of(name);
-        let machine = codegen::compile(
-            &code.function,
-            self.globals.addresses(),
-            &self.target,
-            &dump,
-        )?;
+        let globals = self.globals.addresses();
+        let machine = match codegen::compile(&code.function, globals, &self.target, &dump) {
+            Err(missing) if self.target != Target::cranelift() => {
+                code.remarks.push(Remark::new(
+                    SourceLoc::default(),
+                    format!("compiled for vectors of 128 bits: {missing}"),
+                ));
+                lower::legalize::run(&mut code.function, &Target::cranelift());
+                codegen::compile(&code.function, globals, &Target::cranelift(), &dump)?
+            }
+            made => made?,
+        };
         let machine = Code::place(name, machine, &self.module.locations)?;
         let times = Times {
             prepare: prepared.time,

@@ -43,7 +43,7 @@ pub struct MachineCode {
 }
 
 /// The most that back ends generate code for.
-const MOST: Isa = Isa::Sse42;
+const MOST: Isa = Isa::Avx512;
 
 /// The target of this process: what the machine and the back ends have, or what `BROLGA_ISA` asks
 /// for.
@@ -55,13 +55,15 @@ pub fn target() -> Target {
 /// Which back end compiles a function.
 enum Backend {
     Cranelift,
+    X64,
 }
 
 impl Backend {
     /// The one for functions that have been legalised for a target.
     fn of(target: &Target) -> Backend {
         match target.isa {
-            Isa::Sse42 | Isa::Avx2 | Isa::Avx512 => Backend::Cranelift,
+            Isa::Sse42 | Isa::Avx2 => Backend::Cranelift,
+            Isa::Avx512 => Backend::X64,
         }
     }
 }
@@ -76,6 +78,7 @@ pub fn compile(
 ) -> Result<MachineCode, Diagnostic> {
     let code = match Backend::of(target) {
         Backend::Cranelift => cranelift::compile(func, globals, dump)?,
+        Backend::X64 => x64::compile(func, globals, dump)?,
     };
     dump.write("asm", || code.listing.clone().unwrap_or_default());
     Ok(code)

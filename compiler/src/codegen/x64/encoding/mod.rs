@@ -56,6 +56,15 @@ impl Size {
             Size::V512 => 64,
         }
     }
+
+    /// The vector length of so many bytes.
+    pub const fn of_bytes(bytes: u32) -> Size {
+        match bytes {
+            ..=16 => Size::V128,
+            17..=32 => Size::V256,
+            _ => Size::V512,
+        }
+    }
 }
 
 /// One instruction with physical registers, by their hardware numbers: 0 to 15 general with
