@@ -307,6 +307,9 @@ impl Program {
         self.dump.write("vec", name, || code.function.to_string());
         lower::legalize::run(&mut code.function, &self.target);
         lower::narrow::run(&mut code.function, key);
+        lower::lanes::run(&mut code.function, &self.target);
+        self.dump
+            .write("lowered", name, || code.function.to_string());
         let lower = watch.lap();
         let dump = self.dump.of(name);
         let globals = self.globals.addresses();

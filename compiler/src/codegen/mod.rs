@@ -1,12 +1,32 @@
 //! Vector IR to machine code: one function in, its code out.
 //!
-//! In comes a function at [`crate::ir::Stage::Vectorized`] that [`crate::lower`] has legalised: no
-//! OpenCL built-ins, no half-precision arithmetic, no integer operation that the target's vectors
-//! lack. Out goes [`MachineCode`], which [`crate::jit`] places.
+//! In comes a function at [`crate::ir::Stage::Lowered`], out goes [`MachineCode`], which
+//! [`crate::jit`] places.
 //!
 //! - `cranelift/`: by way of Cranelift, whose vectors are 128 bits wide; for every CPU.
 //! - `x64/`: by instructions of our own choosing, for AVX2 and AVX-512.
-//! - `host.rs`: the functions of this process that generated code calls.
+//! - `host/`: the functions of this process that generated code calls.
+//!
+//! # What back ends receive
+//!
+//! Values have one lane or W lanes. [`crate::lower::legalize`] has the table of arithmetic that is
+//! left for a target; the rest is what [`crate::lower::lanes`] leaves, and all there is:
+//!
+//! | operations | of |
+//! | --- | --- |
+//! | `Const`, `Splat`, `Build`, `Extract`, `Insert`, `ExtractDyn`, `Shuffle`, `Permute`, `LaneIds` | one or W lanes |
+//! | `Unary`, `Binary`, `Fma`, `ICmp`, `FCmp`, `Select`, `Convert` | one or W lanes; integer division one, no `FRem` |
+//! | `Rounded` | only where [`Target::static_rounding`] |
+//! | `AnyTrue`, `AllTrue`, `MaskBits` | W lanes |
+//! | `GlobalAddr`, `Alloca` (in the entry block), `PtrAdd` | |
+//! | `Load`, `Store` | one lane without a mask; W lanes with or without: from one address and a stride, or an address for each lane |
+//! | `AtomicRmw` | one lane, no mask, an integer, memory of several threads: exchange, sum, difference; bitwise operations whose result is not used |
+//! | `AtomicCmpXchg`, `AtomicLoad`, `AtomicStore` | the same |
+//! | `Fence` | of memory of several threads, not relaxed |
+//! | `HostCall`, `CallPointer` | calls by the host's C ABI; operands and results of one lane and 32 or 64 bits, at most six integers and pointers, at most four floats |
+//! | `Br`, `CondBr`, `Switch`, `Ret`, `Unreachable` | |
+//!
+//! A load that is volatile is to stay although nothing uses what it gives. `Unreachable` returns.
 
 mod cranelift;
 mod host;

@@ -99,6 +99,13 @@ impl Body<'_> {
         for &arg in &call.args {
             match self.g.values[arg].clone() {
                 Repr::Scalar(v) => args.push(v.into()),
+                // Not worth a load.
+                Repr::Constant(0) => {
+                    let ty = self.g.func.ty(arg);
+                    let zero = self.g.zero(part_type(ty.scalar));
+                    let count = part_count(ty.lanes, ty.scalar.bits());
+                    args.extend((0..count).map(|_| clif::BlockArg::from(zero)));
+                }
                 Repr::Vector(_) | Repr::Constant(_) => {
                     let parts = self.g.parts(arg);
                     args.extend(parts.iter().map(|&p| clif::BlockArg::from(p)));

@@ -17,20 +17,16 @@
 //! - `known.rs`: what has been computed already, within a block.
 //! - `arith.rs`, `convert.rs`: lane-wise operations.
 //! - `memory/`: loads, stores, atomics, by shape.
-//! - `lanes.rs`: what is done lane by lane: loops over the set bits of a mask, calls.
+//! - `lanes.rs`: lanes that are seen to one by one, and calls.
 //! - `shuffle.rs`: lanes that move.
-//! - `device.rs`: device-side enqueue.
-//! - `images.rs`: texels, by calls of `crate::image`.
 
 mod allocator;
 mod arith;
 mod build;
 mod convert;
-mod device;
 mod dispatch;
 mod frame;
 mod function;
-mod images;
 mod known;
 mod lanes;
 mod machine;
