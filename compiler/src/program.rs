@@ -16,6 +16,7 @@ use crate::kernel_info::{AddressSpace, KernelInfo};
 use crate::launch::{LaunchKey, NdRange, SUB_GROUP_SIZES};
 use crate::lower::images::Object;
 use crate::options::{BuildOptions, SpecConstantInfo, SpecConstants};
+use crate::target::Target;
 use crate::times::{Stopwatch, Times};
 use crate::{codegen, lower, spirv, transform, workgroup};
 
@@ -60,6 +61,7 @@ pub struct Program {
     module: Module,
     kernels: Vec<KernelInfo>,
     options: BuildOptions,
+    target: Target,
     globals: Arc<Globals>,
     /// The kernel of each block.
     blocks: HashMap<FuncId, usize>,
@@ -113,6 +115,7 @@ impl Program {
             module,
             kernels,
             options: options.clone(),
+            target: codegen::target(),
             dump,
         })
     }
@@ -302,23 +305,23 @@ impl Program {
         lower::builtins::expand(&mut code.function);
         transform::cleanup(&mut code.function);
         self.dump.write("vec", name, || code.function.to_string());
-        lower::legalize::run(&mut code.function);
+        lower::legalize::run(&mut code.function, &self.target);
         lower::narrow::run(&mut code.function, key);
-        let clif = codegen::translate(&code.function, self.globals.addresses())?;
-        self.dump
-            .write("clif", name, || clif.function.display().to_string());
         let lower = watch.lap();
-        let listing = self.dump.wants("asm");
-        let machine = Code::compile(name, clif, &self.module.locations, listing)?;
+        let dump = self.dump.of(name);
+        let machine = codegen::compile(
+            &code.function,
+            self.globals.addresses(),
+            &self.target,
+            &dump,
+        )?;
+        let machine = Code::place(name, machine, &self.module.locations)?;
         let times = Times {
             prepare: prepared.time,
             vectorize,
             lower,
             machine: watch.lap(),
         };
-        self.dump.write("asm", name, || {
-            machine.listing().unwrap_or_default().to_owned()
-        });
         let remarks: Vec<String> = prepared
             .remarks
             .iter()

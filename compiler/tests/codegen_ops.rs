@@ -4,6 +4,7 @@
 //! result; operands are edge cases and random bits. Results must agree bit for bit, but for what a
 //! NaN holds.
 
+use brolga_compiler::dump::Dump;
 use brolga_compiler::ir::{
     Arith, BinOp, Builder, ConvertOp, FloatCC, Function, IntCC, Mem, Op, Rounding, Scalar, Type,
     UnOp, Value, Wrap, eval,
@@ -161,10 +162,16 @@ fn compile_expression(
     b.store(mem(result), output, value);
     b.ret(&[]);
     lower::builtins::expand(&mut func);
-    lower::legalize::run(&mut func);
-    let clif =
-        codegen::translate(&func, &PrimaryMap::new()).unwrap_or_else(|e| panic!("{func}: {e}"));
-    Code::compile("test", clif, &[], false).unwrap_or_else(|e| panic!("{func}: {e}"))
+    let target = codegen::target();
+    lower::legalize::run(&mut func, &target);
+    let code = codegen::compile(
+        &func,
+        &PrimaryMap::new(),
+        &target,
+        &Dump::default().of("test"),
+    );
+    code.and_then(|code| Code::place("test", code, &[]))
+        .unwrap_or_else(|e| panic!("{func}: {e}"))
 }
 
 fn check(op: Op, args: &[Scalar], result: Scalar) -> Result<(), String> {

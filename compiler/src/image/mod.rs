@@ -13,8 +13,8 @@
 //! The formulas are written once, over what can be computed and accessed (`machine.rs`): for
 //! numbers of Rust (`host.rs`), with texels fetched through [`Texels`], and for code that is being
 //! made (`crate::lower::images`). The interpreter calls the first with its own memory, and so does
-//! generated code where it does not know format and sampler (`codegen/images.rs`), one lane at a
-//! time. All do the same operations in the same order and so get the same bits.
+//! generated code where it does not know format and sampler (`codegen/cranelift/images.rs`), one
+//! lane at a time. All do the same operations in the same order and so get the same bits.
 //!
 //! Sections cited are of "Image Addressing and Filtering" in the OpenCL SPIR-V Environment
 //! Specification.

@@ -4,16 +4,17 @@
 //! images into arithmetic and accesses to memory. The others are four passes, all over functions at
 //! any lane count: [`collectives::expand`] turns what work-items
 //! do together into operations on lanes, [`builtins::expand`] built-in functions into arithmetic
-//! (clean-up passes then share and hoist it), [`legalize::run`] turns arithmetic that the machine
-//! lacks into arithmetic that it has, and [`narrow::run`], last before `codegen`, does in 16 bits
+//! (clean-up passes then share and hoist it), [`legalize::run`] turns arithmetic that the target
+//! ([`crate::target`]) lacks into arithmetic that it has, and [`narrow::run`], last before `codegen`, does in 16 bits
 //! what is done in 32 without need.
 //!
 //! - `emit.rs`: how a pass replays a block. Open it first.
 //! - `math.rs`: `brolga-mathlib`'s number traits for values being built.
 //! - `images/`: the expansion of images.
-//! - `collectives.rs`, `builtins.rs`, `division.rs`, `legalize.rs`, `half.rs`, `rounding.rs`: the
-//!   other expansions.
+//! - `collectives.rs`, `builtins.rs`, `division.rs`, `legalize.rs`, `bits.rs`, `half.rs`,
+//!   `rounding.rs`: the other expansions.
 
+mod bits;
 pub mod builtins;
 pub mod collectives;
 mod division;

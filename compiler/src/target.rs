@@ -1,0 +1,216 @@
+//! What the machine has that code is generated for.
+//!
+//! Passes that weigh or need what a machine does well ask a [`Target`]: how wide to run a kernel
+//! (`workgroup/width/`), what to do with chunks that are not whole (`workgroup/`), which operations
+//! to rewrite (`lower/`). The IR means the same for every target.
+//!
+//! A target is what the CPU has, up to what back ends generate code for, or less where
+//! `BROLGA_ISA` asks for less ([`Target::select`]).
+
+use crate::ir::{BinOp, Scalar};
+use crate::named::named;
+
+named! {
+    /// Instruction sets, each with all that the one before has.
+    pub enum Isa {
+        /// Vectors of 128 bits: SSE4.2, or what other kinds of CPUs have. Cranelift's.
+        Sse42 = "sse4.2",
+        /// AVX2, FMA, F16C, BMI1, BMI2, LZCNT and POPCNT: x86-64-v3.
+        Avx2 = "avx2",
+        /// AVX-512 F, BW, CD, DQ and VL: x86-64-v4.
+        Avx512 = "avx512",
+    }
+}
+
+/// What a mask is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Masks {
+    /// A vector with lanes of all ones or zeros, as wide as those it is for.
+    Lanes,
+    /// A bit for each lane, in registers of their own.
+    Bits,
+}
+
+/// What the machine has that code is generated for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub isa: Isa,
+    /// Bytes of a vector register.
+    pub vector_bytes: u32,
+    pub vector_registers: u32,
+    pub masks: Masks,
+    /// Loads from an address for each lane, of 32 and 64 bits.
+    pub gathers: bool,
+    /// Loads and stores under a mask of lanes of any width, which do not fault where it is clear.
+    pub masked_memory: bool,
+    /// Conversions between half and single precision, in every rounding mode.
+    pub f16_conversions: bool,
+    /// Arithmetic and conversions in single and double precision that round as they say themselves.
+    pub static_rounding: bool,
+    /// Minima and maxima of 64-bit integers. For Cranelift, code generation sees to them.
+    pub wide_integers: bool,
+    /// Counts of leading zeros, of 32- and 64-bit lanes.
+    pub leading_zeros: bool,
+    /// Counts of set bits, of 32- and 64-bit lanes (AVX512_VPOPCNTDQ).
+    pub popcounts: bool,
+    /// Counts of set bits, of 8- and 16-bit lanes (AVX512_BITALG).
+    pub small_popcounts: bool,
+}
+
+impl Target {
+    /// Vectors of 128 bits with what all machines have, by way of Cranelift.
+    pub const fn cranelift() -> Target {
+        Target {
+            isa: Isa::Sse42,
+            vector_bytes: 16,
+            vector_registers: 16,
+            masks: Masks::Lanes,
+            gathers: false,
+            masked_memory: false,
+            f16_conversions: false,
+            static_rounding: false,
+            wide_integers: true,
+            leading_zeros: false,
+            popcounts: false,
+            small_popcounts: false,
+        }
+    }
+
+    pub const fn avx2() -> Target {
+        Target {
+            isa: Isa::Avx2,
+            vector_bytes: 32,
+            gathers: true,
+            f16_conversions: true,
+            wide_integers: false,
+            ..Target::cranelift()
+        }
+    }
+
+    /// Without what only some machines with AVX-512 have.
+    pub const fn avx512() -> Target {
+        Target {
+            isa: Isa::Avx512,
+            vector_bytes: 64,
+            vector_registers: 32,
+            masks: Masks::Bits,
+            gathers: true,
+            masked_memory: true,
+            f16_conversions: true,
+            static_rounding: true,
+            wide_integers: true,
+            leading_zeros: true,
+            popcounts: false,
+            small_popcounts: false,
+        }
+    }
+
+    /// The most that this machine has.
+    #[cfg(target_arch = "x86_64")]
+    pub fn detect() -> Target {
+        use std::is_x86_feature_detected as has;
+        let avx2 = has!("avx2")
+            && has!("fma")
+            && has!("f16c")
+            && has!("bmi1")
+            && has!("bmi2")
+            && has!("lzcnt")
+            && has!("popcnt");
+        let avx512 = has!("avx512f")
+            && has!("avx512bw")
+            && has!("avx512cd")
+            && has!("avx512dq")
+            && has!("avx512vl");
+        match (avx2, avx512) {
+            (true, true) => Target {
+                popcounts: has!("avx512vpopcntdq"),
+                small_popcounts: has!("avx512bitalg"),
+                ..Target::avx512()
+            },
+            (true, false) => Target::avx2(),
+            (false, _) => Target::cranelift(),
+        }
+    }
+
+    /// The most that this machine has.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn detect() -> Target {
+        Target::cranelift()
+    }
+
+    /// What this machine has of `most`, or of less if `BROLGA_ISA` asks for less. Where it asks for
+    /// what there is not, that is said on standard error.
+    pub fn select(most: Isa) -> Target {
+        let asked = std::env::var("BROLGA_ISA").ok();
+        let (target, complaint) = Target::detect().at_most(most).choose(asked.as_deref());
+        if let Some(complaint) = complaint {
+            eprintln!("brolga: {complaint}");
+        }
+        target
+    }
+
+    /// Less than this, if it has more than `isa`.
+    pub fn at_most(self, isa: Isa) -> Target {
+        match isa.min(self.isa) {
+            least if least == self.isa => self,
+            Isa::Avx2 => Target::avx2(),
+            _ => Target::cranelift(),
+        }
+    }
+
+    /// The target of the name that is asked for, if this one has all that it has; or else this
+    /// one, and why.
+    fn choose(self, asked: Option<&str>) -> (Target, Option<String>) {
+        let Some(asked) = asked.map(str::trim).filter(|asked| !asked.is_empty()) else {
+            return (self, None);
+        };
+        let here = || Isa::ALL.iter().filter(|&&isa| isa <= self.isa);
+        if let Some(&isa) = here().find(|isa| isa.name().eq_ignore_ascii_case(asked)) {
+            return (self.at_most(isa), None);
+        }
+        let names: Vec<&str> = here().map(|isa| isa.name()).collect();
+        let complaint = format!(
+            "BROLGA_ISA={asked} is not among what there is here ({}); using {}",
+            names.join(", "),
+            self.isa.name()
+        );
+        (self, Some(complaint))
+    }
+
+    /// How many registers a value takes.
+    pub fn registers(&self, scalar: Scalar, lanes: u8) -> u32 {
+        (scalar.bytes() * u32::from(lanes)).div_ceil(self.vector_bytes)
+    }
+
+    /// Whether vectors are shifted or rotated so: `by_lane`, each lane by an amount of its own, or
+    /// else all by one, a constant or a value of one lane. For Cranelift, code generation sees to
+    /// all.
+    pub fn has_shift(&self, op: BinOp, scalar: Scalar, by_lane: bool) -> bool {
+        let rotates = op == BinOp::Rotl;
+        match (self.isa, scalar.bits()) {
+            (Isa::Sse42, _) => true,
+            (_, ..=8) => false,
+            (Isa::Avx2, 16) => !rotates && !by_lane,
+            (Isa::Avx2, 64) => !rotates && op != BinOp::AShr,
+            (Isa::Avx2, _) | (Isa::Avx512, 16) => !rotates,
+            (Isa::Avx512, _) => true,
+        }
+    }
+
+    /// Whether there are counts of set bits in lanes of vectors.
+    pub fn has_popcount(&self, scalar: Scalar) -> bool {
+        match scalar.bits() {
+            ..=16 => self.small_popcounts,
+            _ => self.popcounts,
+        }
+    }
+
+    /// Whether there are high halves of products of lanes. For Cranelift, code generation sees to
+    /// those of 64 bits.
+    pub fn has_high_products(&self, scalar: Scalar) -> bool {
+        match self.isa {
+            Isa::Sse42 => scalar == Scalar::I64,
+            Isa::Avx2 | Isa::Avx512 => scalar == Scalar::I16,
+        }
+    }
+}
