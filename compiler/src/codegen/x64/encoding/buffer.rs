@@ -193,8 +193,11 @@ impl Buffer {
             moved,
         };
         resolve_jumps(&mut code, &self.pieces, &self.labels);
-        let table = code.code_size.next_multiple_of(4);
-        code.bytes.resize(table as usize, 0);
+        let mut table = code.code_size;
+        if !self.table_entries.is_empty() {
+            table = table.next_multiple_of(4);
+            code.bytes.resize(table as usize, 0);
+        }
         for entry in &self.table_entries {
             let target = code.offset(self.labels[entry.label.0 as usize].offset);
             let relative = target.wrapping_sub(table + 4 * entry.table);

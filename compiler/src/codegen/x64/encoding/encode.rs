@@ -1,9 +1,11 @@
 //! One instruction to bytes.
 
-use super::info::{Encoding, Info, W};
+use super::info::{Encoding, Info, Length, W};
 use super::operand::{self, HighBits, PoolReference};
 use super::prefix;
-use super::{Form, ImmKind, Instruction, Masking, MemorySize, Rm, Rounding, RoundingControl, Size};
+use super::{
+    Form, ImmKind, Instruction, Masking, Memory, MemorySize, Rm, Rounding, RoundingControl, Size,
+};
 
 /// The bytes of one instruction.
 #[derive(Clone, Copy)]
@@ -47,8 +49,7 @@ impl Bytes {
     }
 }
 
-/// Appends nothing to anything: the bytes, and the displacement in them that is still to be
-/// filled in.
+/// The bytes, and the displacement among them that is still to be filled in.
 pub(super) fn encode(inst: &Instruction) -> (Bytes, Option<PoolReference>) {
     let info = inst.opcode.info();
     check(inst, info);
@@ -119,7 +120,7 @@ fn vex_encoding<'a>(inst: &Instruction, info: &'a Info) -> Option<&'a Encoding> 
     let evex = inst.reg | inst.vvvv | registers >= 16
         || inst.mask != 0
         || inst.rounding.is_some()
-        || inst.size == Size::V512
+        || inst.size == Size::V512 && info.length == Length::BySize
         || info.vex_registers_only && memory;
     (!evex).then_some(encoding)
 }
@@ -167,21 +168,45 @@ fn check(inst: &Instruction, info: &Info) {
         match info.masking {
             Masking::None => inst.mask == 0 && !inst.zeroing,
             Masking::Merge => !inst.zeroing,
+            Masking::Zero if info.form == Form::Mr && !matches!(inst.rm, Rm::Reg(_)) => {
+                !inst.zeroing
+            }
             Masking::Zero => !inst.zeroing || inst.mask != 0,
             Masking::Required => inst.mask != 0 && !inst.zeroing,
         },
         "{inst:?}: no such masking"
     );
     debug_assert!(
-        match inst.rounding {
-            None => true,
-            Some(control) => {
-                let sae = control == RoundingControl::Sae;
-                matches!(inst.rm, Rm::Reg(_))
-                    && info.rounding == if sae { Rounding::Sae } else { Rounding::Static }
-                    && !matches!(inst.size, Size::V256)
-            }
-        },
+        inst.rounding
+            .is_none_or(|control| can_round(inst, info, control)),
         "{inst:?}: no such rounding"
     );
+    debug_assert!(
+        info.form != Form::Gather || gathers_apart(inst),
+        "{inst:?}: registers of a gather must differ"
+    );
+}
+
+/// Rounding takes the place of the vector length, and is where registers alone are.
+fn can_round(inst: &Instruction, info: &Info, control: RoundingControl) -> bool {
+    let kind = match info.rounding {
+        Rounding::None => false,
+        Rounding::Sae => control == RoundingControl::Sae,
+        Rounding::Static => control != RoundingControl::Sae,
+        Rounding::StaticOf64 => control != RoundingControl::Sae && inst.size == Size::B64,
+    };
+    let length = info.length == Length::L0 || inst.size == Size::V512;
+    kind && length && matches!(inst.rm, Rm::Reg(_))
+}
+
+/// The destination is none of the index and the mask, nor are these one, where they are vectors.
+fn gathers_apart(inst: &Instruction) -> bool {
+    let Rm::Memory(Memory {
+        index: Some(index), ..
+    }) = inst.rm
+    else {
+        return false;
+    };
+    let vector_mask = inst.mask == 0;
+    inst.reg != index && !(vector_mask && (inst.vvvv == inst.reg || inst.vvvv == index))
 }

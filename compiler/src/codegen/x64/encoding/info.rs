@@ -119,6 +119,8 @@ pub enum Rounding {
     Sae,
     /// Round as given, and suppress exceptions.
     Static,
+    /// The same when the general register is of 64 bits; of 32, the result is exact.
+    StaticOf64,
 }
 
 /// A mandatory prefix, numbered as VEX.pp.

@@ -24,6 +24,8 @@ mod operand;
 mod prefix;
 mod relax;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use buffer::{Buffer, Code, Label};
 pub use info::{Class, Form, ImmKind, Info, Masking, MemorySize, Rounding};

@@ -108,10 +108,10 @@ macro_rules! convert_rows {
         Vcvttpd2uqq = avx512(convert("vcvttpd2uqq", 8, Sae), Pp::P66, W::W1, 0x78);
 
         Vcvtsi2ss = signed(from_general("vcvtsi2ss", Pp::PF3, 0x2a), Pp::PF3, 0x2a);
-        // What is there without rounding (of 32 bits, exactly) takes none.
-        Vcvtsi2sd = signed(from_general("vcvtsi2sd", Pp::PF2, 0x2a), Pp::PF2, 0x2a);
+        Vcvtsi2sd = signed(from_general("vcvtsi2sd", Pp::PF2, 0x2a), Pp::PF2, 0x2a)
+            .rounding(Rounding::StaticOf64);
         Vcvtusi2ss = from_general("vcvtusi2ss", Pp::PF3, 0x7b);
-        Vcvtusi2sd = from_general("vcvtusi2sd", Pp::PF2, 0x7b);
+        Vcvtusi2sd = from_general("vcvtusi2sd", Pp::PF2, 0x7b).rounding(Rounding::StaticOf64);
         Vcvtss2si = signed(to_general("vcvtss2si", Pp::PF3, Static, 0x2d), Pp::PF3, 0x2d);
         Vcvtsd2si = signed(to_general("vcvtsd2si", Pp::PF2, Static, 0x2d), Pp::PF2, 0x2d);
         Vcvttss2si = signed(to_general("vcvttss2si", Pp::PF3, Sae, 0x2c), Pp::PF3, 0x2c);

@@ -41,6 +41,7 @@ const fn scalar(mnemonic: &'static str, form: Form, element: u8, pp: Pp, opcode:
         .evex(pp, Map::M0F, w, opcode);
     match form {
         Form::Rvm => info.memory(MemorySize::None),
+        Form::Mr => info.memory_only().masking(Masking::Merge),
         _ => info.memory_only(),
     }
 }
