@@ -320,6 +320,7 @@ impl Program {
                     format!("compiled for vectors of 128 bits: {missing}"),
                 ));
                 lower::legalize::run(&mut code.function, &Target::cranelift());
+                lower::lanes::run(&mut code.function, &Target::cranelift());
                 codegen::compile(&code.function, globals, &Target::cranelift(), &dump)?
             }
             made => made?,

@@ -179,21 +179,6 @@ impl Isel<'_> {
         Ok(self.float_repr(ty, parts))
     }
 
-    /// [`Isel::float_min_max`] of registers with one lane.
-    pub fn float_least(&mut self, min: bool, double: bool, a: VReg, b: VReg) -> VReg {
-        let (opcode, compare, blend) = match (min, double) {
-            (true, false) => (Opcode::Vminss, Opcode::Vcmpssk, Opcode::Vblendmps),
-            (false, false) => (Opcode::Vmaxss, Opcode::Vcmpssk, Opcode::Vblendmps),
-            (true, true) => (Opcode::Vminsd, Opcode::Vcmpsdk, Opcode::Vblendmpd),
-            (false, true) => (Opcode::Vmaxsd, Opcode::Vcmpsdk, Opcode::Vblendmpd),
-        };
-        let least = self.rvm(opcode, Size::V128, a, b);
-        let nan = self.rvmi(compare, Size::V128, b, b, 3);
-        self.define(blend, Size::V128, |plain| {
-            (plain.a, plain.b, plain.mask) = (least, Rm::Reg(a), nan);
-        })
-    }
-
     /// The bits of one lane's sign, as an operand in memory for all lanes.
     fn sign(&mut self, scalar: Scalar, inverted: bool) -> Rm {
         let sign = 1u64 << (scalar.bits() - 1);

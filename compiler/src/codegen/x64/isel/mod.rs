@@ -16,6 +16,7 @@
 //! - `call.rs`: calls of the host.
 
 mod build;
+mod call;
 mod control;
 mod convert;
 mod deferral;
@@ -34,6 +35,7 @@ use super::encoding::Size;
 use super::frame::Frame;
 use super::pool::Pool;
 use super::vcode::{Builder, VCode};
+use crate::codegen::host;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Block, Function, GlobalId, Inst, Op, Value};
 use deferral::Deferral;
@@ -147,15 +149,21 @@ impl Isel<'_> {
             Op::PtrAdd => self.ptr_add(args[0], args[1], ty())?,
             Op::Load(mem) => return self.load(mem, inst),
             Op::Store(mem) => return self.store(mem, args),
-            Op::AtomicRmw(op, atomic) if !atomic.masked => self.atomic_rmw(*op, atomic, inst)?,
-            Op::AtomicCmpXchg(atomic) if !atomic.masked => self.atomic_cmpxchg(atomic, inst)?,
-            Op::AtomicLoad(atomic) if !atomic.masked => self.atomic_load(atomic, inst)?,
-            Op::AtomicStore(atomic) if !atomic.masked => {
-                return self.atomic_store(atomic, args);
-            }
-            Op::Fence(fence) | Op::Barrier(fence) => {
+            Op::AtomicRmw(op, _) => self.atomic_rmw(*op, inst)?,
+            Op::AtomicCmpXchg(_) => self.atomic_cmpxchg(inst)?,
+            Op::AtomicLoad(_) => self.atomic_load(inst)?,
+            Op::AtomicStore(atomic) => return self.atomic_store(atomic, args),
+            Op::Fence(fence) => {
                 self.fence(fence);
                 return Ok(());
+            }
+            Op::HostCall(function) => {
+                let address = self.int_constant(host::address(*function) as u64);
+                self.call(address, args, result)?
+            }
+            Op::CallPointer => {
+                let target = self.scalar(args[0])?;
+                self.call(target, &args[1..], result)?
             }
             other => {
                 return Err(Diagnostic::new(format!("`{other}` is not selected")));
