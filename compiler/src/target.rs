@@ -41,6 +41,8 @@ pub struct Target {
     pub masks: Masks,
     /// Loads from an address for each lane, of 32 and 64 bits.
     pub gathers: bool,
+    /// Stores to an address for each lane, of 32 and 64 bits.
+    pub scatters: bool,
     /// Loads and stores under a mask of lanes of any width, which do not fault where it is clear.
     pub masked_memory: bool,
     /// Conversions between half and single precision, in every rounding mode.
@@ -66,6 +68,7 @@ impl Target {
             vector_registers: 16,
             masks: Masks::Lanes,
             gathers: false,
+            scatters: false,
             masked_memory: false,
             f16_conversions: false,
             static_rounding: false,
@@ -95,6 +98,7 @@ impl Target {
             vector_registers: 32,
             masks: Masks::Bits,
             gathers: true,
+            scatters: true,
             masked_memory: true,
             f16_conversions: true,
             static_rounding: true,

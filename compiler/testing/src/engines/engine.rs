@@ -4,7 +4,9 @@ use brolga_compiler::image::Bindings;
 use brolga_compiler::interp::{Interpreter, Launch, Memory, Options};
 use brolga_compiler::ir::verify::verify;
 use brolga_compiler::ir::{Function, Module, ParamSource, Stage};
-use brolga_compiler::{BuildOptions, LaunchKey, NdRange, Program, lower, transform, workgroup};
+use brolga_compiler::{
+    BuildOptions, LaunchKey, NdRange, Program, Target, lower, transform, workgroup,
+};
 
 use super::case::{Case, Outcome, printf_text};
 use super::native;
@@ -113,7 +115,8 @@ pub fn print(module: &Module, stage: &str) -> Result<String, String> {
         "vectorized" => {
             let (func, params) = prepare(module, 0)?;
             let key = LaunchKey::new(&CHECKED, 8);
-            let mut code = workgroup::build(&func, &params, &key).map_err(|e| e.to_string())?;
+            let mut code = workgroup::build(&func, &params, &key, &Target::cranelift())
+                .map_err(|e| e.to_string())?;
             lower::collectives::expand(&mut code.function);
             lower::builtins::expand(&mut code.function);
             transform::cleanup(&mut code.function);
