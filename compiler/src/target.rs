@@ -218,3 +218,71 @@ impl Target {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Isa, Target};
+    use crate::ir::{BinOp, Scalar};
+
+    #[test]
+    fn a_name_chooses_that_or_less() {
+        let best = Target {
+            popcounts: true,
+            ..Target::avx512()
+        };
+        for (asked, expected) in [
+            (None, best),
+            (Some(""), best),
+            (Some("avx512"), best),
+            (Some("AVX2"), Target::avx2()),
+            (Some(" sse4.2 "), Target::cranelift()),
+        ] {
+            assert_eq!(best.choose(asked), (expected, None), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn what_there_is_not_is_said() {
+        let (target, complaint) = Target::avx2().choose(Some("avx512"));
+        assert_eq!(target, Target::avx2());
+        assert_eq!(
+            complaint.as_deref(),
+            Some("BROLGA_ISA=avx512 is not among what there is here (sse4.2, avx2); using avx2")
+        );
+        let (target, complaint) = Target::cranelift().choose(Some("neon"));
+        assert_eq!(target, Target::cranelift());
+        assert!(complaint.is_some_and(|text| text.contains("neon")));
+    }
+
+    #[test]
+    fn no_more_than_asked() {
+        for target in [Target::cranelift(), Target::avx2(), Target::avx512()] {
+            for &isa in Isa::ALL {
+                assert_eq!(target.at_most(isa).isa, target.isa.min(isa));
+            }
+        }
+    }
+
+    #[test]
+    fn values_take_whole_registers() {
+        let registers = |target: Target, lanes| target.registers(Scalar::F64, lanes);
+        assert_eq!(registers(Target::cranelift(), 8), 4);
+        assert_eq!(registers(Target::avx512(), 8), 1);
+        assert_eq!(registers(Target::avx512(), 2), 1);
+        assert_eq!(registers(Target::avx2(), 32), 8);
+    }
+
+    #[test]
+    fn wide_vectors_have_shifts_by_lane() {
+        let has = |target: Target, op, scalar| target.has_shift(op, scalar, true);
+        let (shl, ashr, rotl) = (BinOp::Shl, BinOp::AShr, BinOp::Rotl);
+        assert!(has(Target::avx512(), ashr, Scalar::I64));
+        assert!(has(Target::avx512(), rotl, Scalar::I32));
+        assert!(has(Target::avx512(), shl, Scalar::I16));
+        assert!(!has(Target::avx512(), rotl, Scalar::I16));
+        assert!(has(Target::avx2(), ashr, Scalar::I32));
+        assert!(!has(Target::avx2(), ashr, Scalar::I64));
+        assert!(!has(Target::avx2(), rotl, Scalar::I32));
+        assert!(!has(Target::avx2(), shl, Scalar::I16));
+    }
+}
