@@ -49,6 +49,9 @@ pub struct Target {
     pub f16_conversions: bool,
     /// Arithmetic and conversions in single and double precision that round as they say themselves.
     pub static_rounding: bool,
+    /// Conversions between unsigned 32-bit integers and floating point. For Cranelift, code
+    /// generation sees to them.
+    pub unsigned_conversions: bool,
     /// Minima and maxima of 64-bit integers. For Cranelift, code generation sees to them.
     pub wide_integers: bool,
     /// Counts of leading zeros, of 32- and 64-bit lanes.
@@ -72,6 +75,7 @@ impl Target {
             masked_memory: false,
             f16_conversions: false,
             static_rounding: false,
+            unsigned_conversions: true,
             wide_integers: true,
             leading_zeros: false,
             popcounts: false,
@@ -85,6 +89,7 @@ impl Target {
             vector_bytes: 32,
             gathers: true,
             f16_conversions: true,
+            unsigned_conversions: false,
             wide_integers: false,
             ..Target::cranelift()
         }
@@ -102,6 +107,7 @@ impl Target {
             masked_memory: true,
             f16_conversions: true,
             static_rounding: true,
+            unsigned_conversions: true,
             wide_integers: true,
             leading_zeros: true,
             popcounts: false,

@@ -167,10 +167,18 @@ fn is_left(func: &Function, data: &InstData, target: &Target) -> bool {
         Op::Convert(op, rounding) => match op {
             ConvertOp::Trunc | ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Bitcast => true,
             ConvertOp::FToS | ConvertOp::FToU => {
-                from != Scalar::F16 && bits >= 32 && rounding == Rounding::Zero
+                let unsigned = vector && op == ConvertOp::FToU && bits == 32;
+                from != Scalar::F16
+                    && bits >= 32
+                    && rounding == Rounding::Zero
+                    && (!unsigned || target.unsigned_conversions)
             }
             ConvertOp::SToF | ConvertOp::UToF => {
-                from.bits() >= 32 && scalar != Scalar::F16 && rounds(rounding)
+                let unsigned = vector && op == ConvertOp::UToF && from == Scalar::I32;
+                from.bits() >= 32
+                    && scalar != Scalar::F16
+                    && rounds(rounding)
+                    && (!unsigned || target.unsigned_conversions)
             }
             ConvertOp::FToF => match (from, scalar) {
                 (Scalar::F32, Scalar::F64) => rounding == Rounding::NearestEven,
