@@ -88,6 +88,16 @@ impl Program {
 
     /// A program of a module in IR.
     pub fn from_module(module: Module, options: &BuildOptions) -> Result<Program, Diagnostic> {
+        Program::for_target(module, options, &codegen::target())
+    }
+
+    /// [`Program::from_module`] for another target than the one that was chosen for the process.
+    /// The machine must have it.
+    pub fn for_target(
+        module: Module,
+        options: &BuildOptions,
+        target: &Target,
+    ) -> Result<Program, Diagnostic> {
         let dump = Dump::from_env();
         dump.write("ir", "module", || module.to_string());
         let kernels = module
@@ -115,7 +125,7 @@ impl Program {
             module,
             kernels,
             options: options.clone(),
-            target: codegen::target(),
+            target: *target,
             dump,
         })
     }
@@ -193,7 +203,7 @@ impl Program {
             }
             (None, Some(width)) => (width, vec![format!("width {width}, as BROLGA_WIDTH says")]),
             (None, None) => {
-                let (width, remarks) = workgroup::choose_width(&function);
+                let (width, remarks) = workgroup::choose_width(&function, &self.target);
                 (width, remarks.iter().map(|r| self.remark_text(r)).collect())
             }
         };
@@ -276,7 +286,9 @@ impl Program {
     pub fn launch_key(&self, kernel: usize, range: &NdRange, bindings: Bindings) -> LaunchKey {
         let width = match self.prepared(kernel) {
             Ok(prepared) if prepared.fixed_width => prepared.width,
-            Ok(prepared) => workgroup::launch_width(prepared.width, range.local_size[0]),
+            Ok(prepared) => {
+                workgroup::launch_width(prepared.width, range.local_size[0], &self.target)
+            }
             Err(_) => 1,
         };
         LaunchKey {
@@ -298,23 +310,24 @@ impl Program {
             transform::cleanup_kernel(function.to_mut());
             self.dump.write("images", name, || function.to_string());
         }
-        let mut code = workgroup::build(&function, &prepared.params, key)?;
+        let mut code = workgroup::build(&function, &prepared.params, key, &self.target)?;
         let vectorize = watch.lap();
         self.dump.write("wg", name, || code.split.to_string());
         lower::collectives::expand(&mut code.function);
         lower::builtins::expand(&mut code.function);
         transform::cleanup(&mut code.function);
         self.dump.write("vec", name, || code.function.to_string());
-        lower::legalize::run(&mut code.function, &self.target);
+        let target = codegen::generated(&self.target);
+        lower::legalize::run(&mut code.function, &target);
         lower::narrow::run(&mut code.function, key);
-        lower::lanes::run(&mut code.function, &self.target);
+        lower::lanes::run(&mut code.function, &target);
         self.dump
             .write("lowered", name, || code.function.to_string());
         let lower = watch.lap();
         let dump = self.dump.of(name);
         let globals = self.globals.addresses();
-        let machine = match codegen::compile(&code.function, globals, &self.target, &dump) {
-            Err(missing) if self.target != Target::cranelift() => {
+        let machine = match codegen::compile(&code.function, globals, &target, &dump) {
+            Err(missing) if target != Target::cranelift() => {
                 code.remarks.push(Remark::new(
                     SourceLoc::default(),
                     format!("compiled for vectors of 128 bits: {missing}"),
@@ -350,6 +363,7 @@ impl Program {
             _globals: self.globals.clone(),
             width: u32::from(key.width),
             context_bytes_per_item: code.context_bytes_per_item,
+            context_padding: code.context_padding,
             remarks,
             times,
         })
@@ -401,6 +415,7 @@ pub struct CompiledKernel {
     _globals: Arc<Globals>,
     width: u32,
     context_bytes_per_item: u64,
+    context_padding: u64,
     remarks: Vec<String>,
     times: Times,
 }
@@ -438,7 +453,8 @@ impl CompiledKernel {
         let items = local_size
             .iter()
             .product::<u64>()
-            .next_multiple_of(u64::from(self.width));
+            .next_multiple_of(u64::from(self.width))
+            + self.context_padding;
         local_mem_size.next_multiple_of(SCRATCH_ALIGN) + items * self.context_bytes_per_item
     }
 

@@ -41,12 +41,17 @@ pub struct Target {
     pub masks: Masks,
     /// Loads from an address for each lane, of 32 and 64 bits.
     pub gathers: bool,
+    /// Stores to an address for each lane, of 32 and 64 bits.
+    pub scatters: bool,
     /// Loads and stores under a mask of lanes of any width, which do not fault where it is clear.
     pub masked_memory: bool,
     /// Conversions between half and single precision, in every rounding mode.
     pub f16_conversions: bool,
     /// Arithmetic and conversions in single and double precision that round as they say themselves.
     pub static_rounding: bool,
+    /// Conversions between unsigned 32-bit integers and floating point. For Cranelift, code
+    /// generation sees to them.
+    pub unsigned_conversions: bool,
     /// Minima and maxima of 64-bit integers. For Cranelift, code generation sees to them.
     pub wide_integers: bool,
     /// Counts of leading zeros, of 32- and 64-bit lanes.
@@ -66,9 +71,11 @@ impl Target {
             vector_registers: 16,
             masks: Masks::Lanes,
             gathers: false,
+            scatters: false,
             masked_memory: false,
             f16_conversions: false,
             static_rounding: false,
+            unsigned_conversions: true,
             wide_integers: true,
             leading_zeros: false,
             popcounts: false,
@@ -82,6 +89,7 @@ impl Target {
             vector_bytes: 32,
             gathers: true,
             f16_conversions: true,
+            unsigned_conversions: false,
             wide_integers: false,
             ..Target::cranelift()
         }
@@ -95,9 +103,11 @@ impl Target {
             vector_registers: 32,
             masks: Masks::Bits,
             gathers: true,
+            scatters: true,
             masked_memory: true,
             f16_conversions: true,
             static_rounding: true,
+            unsigned_conversions: true,
             wide_integers: true,
             leading_zeros: true,
             popcounts: false,
@@ -217,5 +227,73 @@ impl Target {
             Isa::Sse42 => scalar == Scalar::I64,
             Isa::Avx2 | Isa::Avx512 => scalar == Scalar::I16,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Isa, Target};
+    use crate::ir::{BinOp, Scalar};
+
+    #[test]
+    fn a_name_chooses_that_or_less() {
+        let best = Target {
+            popcounts: true,
+            ..Target::avx512()
+        };
+        for (asked, expected) in [
+            (None, best),
+            (Some(""), best),
+            (Some("avx512"), best),
+            (Some("AVX2"), Target::avx2()),
+            (Some(" sse4.2 "), Target::cranelift()),
+        ] {
+            assert_eq!(best.choose(asked), (expected, None), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn what_there_is_not_is_said() {
+        let (target, complaint) = Target::avx2().choose(Some("avx512"));
+        assert_eq!(target, Target::avx2());
+        assert_eq!(
+            complaint.as_deref(),
+            Some("BROLGA_ISA=avx512 is not among what there is here (sse4.2, avx2); using avx2")
+        );
+        let (target, complaint) = Target::cranelift().choose(Some("neon"));
+        assert_eq!(target, Target::cranelift());
+        assert!(complaint.is_some_and(|text| text.contains("neon")));
+    }
+
+    #[test]
+    fn no_more_than_asked() {
+        for target in [Target::cranelift(), Target::avx2(), Target::avx512()] {
+            for &isa in Isa::ALL {
+                assert_eq!(target.at_most(isa).isa, target.isa.min(isa));
+            }
+        }
+    }
+
+    #[test]
+    fn values_take_whole_registers() {
+        let registers = |target: Target, lanes| target.registers(Scalar::F64, lanes);
+        assert_eq!(registers(Target::cranelift(), 8), 4);
+        assert_eq!(registers(Target::avx512(), 8), 1);
+        assert_eq!(registers(Target::avx512(), 2), 1);
+        assert_eq!(registers(Target::avx2(), 32), 8);
+    }
+
+    #[test]
+    fn wide_vectors_have_shifts_by_lane() {
+        let has = |target: Target, op, scalar| target.has_shift(op, scalar, true);
+        let (shl, ashr, rotl) = (BinOp::Shl, BinOp::AShr, BinOp::Rotl);
+        assert!(has(Target::avx512(), ashr, Scalar::I64));
+        assert!(has(Target::avx512(), rotl, Scalar::I32));
+        assert!(has(Target::avx512(), shl, Scalar::I16));
+        assert!(!has(Target::avx512(), rotl, Scalar::I16));
+        assert!(has(Target::avx2(), ashr, Scalar::I32));
+        assert!(!has(Target::avx2(), ashr, Scalar::I64));
+        assert!(!has(Target::avx2(), rotl, Scalar::I32));
+        assert!(!has(Target::avx2(), shl, Scalar::I16));
     }
 }

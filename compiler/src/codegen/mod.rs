@@ -72,6 +72,14 @@ pub fn target() -> Target {
     *TARGET.get_or_init(|| Target::select(MOST))
 }
 
+/// What functions for a target are to be legalised for: what its back end generates code for.
+pub fn generated(target: &Target) -> Target {
+    match Backend::of(target) {
+        Backend::Cranelift => Target::cranelift(),
+        Backend::X64 => *target,
+    }
+}
+
 /// Which back end compiles a function.
 enum Backend {
     Cranelift,
@@ -79,7 +87,7 @@ enum Backend {
 }
 
 impl Backend {
-    /// The one for functions that have been legalised for a target.
+    /// The one for a target.
     fn of(target: &Target) -> Backend {
         match target.isa {
             Isa::Sse42 | Isa::Avx2 => Backend::Cranelift,

@@ -22,8 +22,8 @@
 //! | floating-point `Unary`, `Binary`, `Fma`, `FCmp` | 32, 64 bits |
 //! | `Rounded` | 64 bits; 32, too, where [`Target::static_rounding`] |
 //! | `Convert`: `Trunc`, `ZExt`, `SExt`, `Bitcast` | all types, to and from `i1` as well |
-//! | `Convert`: `FToS`, `FToU` | `f32` and `f64` to 32 and 64 bits, [`Rounding::Zero`] |
-//! | `Convert`: `SToF`, `UToF` | 32 and 64 bits to `f32` and `f64`; to nearest, or any way where [`Target::static_rounding`] |
+//! | `Convert`: `FToS`, `FToU` | `f32` and `f64` to 32 and 64 bits, [`Rounding::Zero`]; vectors by `FToU` to 32 bits where [`Target::unsigned_conversions`] |
+//! | `Convert`: `SToF`, `UToF` | 32 and 64 bits to `f32` and `f64`; to nearest, or any way where [`Target::static_rounding`]; vectors by `UToF` from 32 bits where [`Target::unsigned_conversions`] |
 //! | `Convert`: `FToF` | `f32` to `f64`, to nearest (it is exact); `f64` to `f32` to nearest, or any way where [`Target::static_rounding`]; `f16` to `f32` (to nearest) and `f32` to `f16` (any way) where [`Target::f16_conversions`] |
 //!
 //! So on [`Isa::Avx512`] vectors are shifted by amounts of their own in 16, 32 and 64 bits and
@@ -36,7 +36,7 @@ use super::emit::{Emitter, rewrite};
 use super::half::Halves;
 use super::{bits, rounding as directed};
 use crate::ir::{
-    BinOp, ConvertOp, Function, InstData, IntCC, Op, Rounding, Scalar, Type, UnOp, Value,
+    BinOp, ConvertOp, FloatCC, Function, InstData, IntCC, Op, Rounding, Scalar, Type, UnOp, Value,
 };
 #[cfg(doc)]
 use crate::target::Isa;
@@ -123,7 +123,9 @@ fn convert(
                 return Some(e.convert_rounding(op, Rounding::Zero, x, to));
             }
             if to.bits() >= 32 {
-                return None;
+                let expands = op == ConvertOp::FToU && to == Scalar::I32;
+                let expands = expands && e.ty(x).lanes > 1 && !target.unsigned_conversions;
+                return expands.then(|| float_to_unsigned(e, x));
             }
             // Clamping to 32 bits and then to fewer clamps as once.
             let wide = e.convert_rounding(ConvertOp::FToS, Rounding::Zero, x, Scalar::I32);
@@ -149,11 +151,42 @@ fn convert(
                 let single = e.convert(ConvertOp::SToF, wide, Scalar::F32);
                 return Some(e.convert_rounding(ConvertOp::FToF, rounding, single, to));
             }
+            let expands = op == ConvertOp::UToF && from == Scalar::I32 && to != Scalar::F16;
+            let directed = rounding != Rounding::NearestEven;
+            if expands && !directed && e.ty(x).lanes > 1 && !target.unsigned_conversions {
+                return Some(unsigned_to_float(e, x, to));
+            }
             directed::from_integer(e, target, op, rounding, x, to)
         }
         ConvertOp::FToF => halves.convert(e, rounding, x, to),
         ConvertOp::Trunc | ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Bitcast => None,
     }
+}
+
+/// From unsigned 32-bit integers: their halves are exact, so that only the sum is rounded.
+fn unsigned_to_float(e: &mut Emitter<'_>, x: Value, to: Scalar) -> Value {
+    let high = e.binary_imm(BinOp::LShr, x, 16);
+    let low = e.binary_imm(BinOp::And, x, 0xffff);
+    let high = e.convert(ConvertOp::SToF, high, to);
+    let low = e.convert(ConvertOp::SToF, low, to);
+    let unit = e.fconst(e.ty(high), 65536.0);
+    let high = e.binary(BinOp::FMul, high, unit);
+    e.binary(BinOp::FAdd, high, low)
+}
+
+/// To unsigned 32-bit integers toward zero: from 2^31 on, of what is left without that.
+fn float_to_unsigned(e: &mut Emitter<'_>, x: Value) -> Value {
+    let signed = |e: &mut Emitter<'_>, x| {
+        e.convert_rounding(ConvertOp::FToS, Rounding::Zero, x, Scalar::I32)
+    };
+    let half = e.fconst(e.ty(x), 2f64.powi(31));
+    let small = signed(e, x);
+    let small = e.binary_imm(BinOp::SMax, small, 0);
+    let rest = e.binary(BinOp::FSub, x, half);
+    let rest = signed(e, rest);
+    let large = e.binary_imm(BinOp::Xor, rest, 1 << 31);
+    let is_large = e.fcmp(FloatCC::Oge, x, half);
+    e.select(is_large, large, small)
 }
 
 /// Clamps to the range of the result, then drops high bits.
