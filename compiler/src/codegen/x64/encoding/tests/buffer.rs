@@ -210,6 +210,34 @@ fn jumps_that_grow_make_others_grow() {
     }
 }
 
+/// The jump that grows is the first or the last thing that another spans.
+#[test]
+fn jumps_grow_at_both_ends_of_a_span() {
+    for bytes in 100..130 {
+        let forward = [
+            JumpIf(Cc::E, 0),
+            Fill(bytes),
+            Jump(1),
+            Bind(0),
+            Fill(200),
+            Bind(1),
+            Fill(1),
+        ];
+        let backward = [
+            Bind(0),
+            Jump(1),
+            Fill(bytes),
+            JumpIf(Cc::E, 0),
+            Fill(200),
+            Bind(1),
+        ];
+        // Beside the bytes, the jump of 5, and of its own 2 when it goes back.
+        let reaches = |limit| if bytes <= limit { 2 } else { 6 };
+        assert_eq!(lengths(&run(&forward)), [reaches(122), 5]);
+        assert_eq!(lengths(&run(&backward)), [5, reaches(121)]);
+    }
+}
+
 /// Every program of six parts from a few.
 #[test]
 fn small_programs_come_back() {
