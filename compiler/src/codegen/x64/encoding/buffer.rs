@@ -24,7 +24,7 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    const NOWHERE: Bound = Bound {
+    pub const NOWHERE: Bound = Bound {
         offset: u32::MAX,
         pieces: u32::MAX,
     };
@@ -36,8 +36,8 @@ pub struct Buffer {
     code: Vec<u8>,
     pieces: Vec<Piece>,
     labels: Vec<Bound>,
-    /// Labels that are bound to the end of the code.
-    at_end: Vec<Label>,
+    /// Labels behind which there are jumps at most.
+    recent: Vec<Label>,
     references: Vec<Reference>,
     /// Of all jump tables, one after the other.
     table_entries: Vec<TableEntry>,
@@ -91,8 +91,8 @@ impl Buffer {
     pub fn emit(&mut self, inst: &Instruction) {
         let (bytes, reference) = encode(inst);
         let start = self.offset();
-        self.code.extend_from_slice(bytes.as_slice());
-        self.at_end.clear();
+        bytes.append_to(&mut self.code);
+        self.recent.clear();
         if let Some(reference) = reference {
             self.references.push(Reference {
                 at: start + u32::from(reference.at),
@@ -102,7 +102,8 @@ impl Buffer {
         }
     }
 
-    /// Where the next instruction is written; [`Code::offset`] tells where it comes to be.
+    /// Where the instruction is written that is emitted next; [`Code::offset`] tells where it comes
+    /// to be.
     pub fn offset(&self) -> u32 {
         self.code.len() as u32
     }
@@ -114,22 +115,29 @@ impl Buffer {
 
     /// The label is what comes next. Jumps to it right before disappear.
     pub fn bind(&mut self, label: Label) {
-        self.at_end.push(label);
+        self.bind_to_end(label);
+        self.recent.push(label);
         while let Some(&Piece { start, kind }) = self.pieces.last()
             && let Kind::Jump { label: target, .. } = kind
             && start + kind.max_bytes() == self.offset()
-            && self.at_end.contains(&Label(target))
+            && self.labels[target as usize].offset == self.offset()
         {
             self.pieces.pop();
             self.code.truncate(start as usize);
+            for label in 0..self.recent.len() {
+                let label = self.recent[label];
+                if self.labels[label.0 as usize].offset > start {
+                    self.bind_to_end(label);
+                }
+            }
         }
-        let end = Bound {
+    }
+
+    fn bind_to_end(&mut self, label: Label) {
+        self.labels[label.0 as usize] = Bound {
             offset: self.offset(),
             pieces: self.pieces.len() as u32,
         };
-        for label in &self.at_end {
-            self.labels[label.0 as usize] = end;
-        }
     }
 
     pub fn jump(&mut self, label: Label) {
@@ -152,7 +160,6 @@ impl Buffer {
         let start = self.offset();
         self.pieces.push(Piece { start, kind });
         self.code.resize((start + kind.max_bytes()) as usize, 0);
-        self.at_end.clear();
     }
 
     /// The address of a table to a general register. Its entries are 32 bits each: a label's
@@ -180,6 +187,7 @@ impl Buffer {
         debug_assert!(n.is_power_of_two() && n <= POOL_ALIGN);
         if n > 1 {
             self.push_piece(Kind::Padding { align: n });
+            self.recent.clear();
         }
     }
 
@@ -258,10 +266,6 @@ fn resolve_jumps(code: &mut Code, pieces: &[Piece], labels: &[Bound]) {
             continue;
         };
         let Bound { offset, pieces } = labels[label as usize];
-        debug_assert!(
-            offset != Bound::NOWHERE.offset,
-            "a jump to a label that is not bound"
-        );
         let target = match pieces.checked_sub(1) {
             None => offset,
             Some(last) => {

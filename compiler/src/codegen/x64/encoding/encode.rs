@@ -1,11 +1,9 @@
 //! One instruction to bytes.
 
-use super::info::{Encoding, Info, Length, W};
+use super::info::{Encoding, Form, ImmKind, Info, Length, Masking, MemorySize, Rounding, W};
 use super::operand::{self, HighBits, PoolReference};
 use super::prefix;
-use super::{
-    Form, ImmKind, Instruction, Masking, Memory, MemorySize, Rm, Rounding, RoundingControl, Size,
-};
+use super::{Instruction, Memory, Rm, RoundingControl, Size};
 
 /// The bytes of one instruction.
 #[derive(Clone, Copy)]
@@ -15,8 +13,8 @@ pub(super) struct Bytes {
 }
 
 impl Bytes {
-    /// What the architecture allows.
-    pub const MAX: usize = 15;
+    /// One more than the architecture allows.
+    const MAX: usize = 16;
 
     fn new() -> Bytes {
         Bytes {
@@ -44,8 +42,11 @@ impl Bytes {
         self.len
     }
 
-    pub fn as_slice(&self) -> &[u8] {
-        &self.bytes[..self.len as usize]
+    pub fn append_to(&self, code: &mut Vec<u8>) {
+        let end = code.len() + self.len as usize;
+        // A copy of constant length is a move of one vector register.
+        code.extend_from_slice(&self.bytes);
+        code.truncate(end);
     }
 }
 
@@ -53,21 +54,26 @@ impl Bytes {
 pub(super) fn encode(inst: &Instruction) -> (Bytes, Option<PoolReference>) {
     let info = inst.opcode.info();
     check(inst, info);
+    let in_opcode;
+    let inst = match info.form {
+        // The register in the opcode has the bits of ModRM.rm.
+        Form::O => {
+            let rm = Rm::Reg(inst.reg);
+            in_opcode = Instruction {
+                reg: 0,
+                rm,
+                ..*inst
+            };
+            &in_opcode
+        }
+        _ => inst,
+    };
     let mut out = Bytes::new();
     let high = HighBits::of(inst.rm);
     let mut scale = 1;
     let mut opcode;
     if let Some(encoding) = &info.legacy {
-        let in_opcode = HighBits {
-            base: inst.reg >> 3,
-            index: 0,
-        };
-        if info.form == Form::O {
-            let inst = Instruction { reg: 0, ..*inst };
-            prefix::legacy(&mut out, &inst, info, encoding, in_opcode);
-        } else {
-            prefix::legacy(&mut out, inst, info, encoding, high);
-        }
+        prefix::legacy(&mut out, inst, info, encoding, high);
         opcode = legacy_opcode(inst, info, encoding);
     } else if let Some(encoding) = vex_encoding(inst, info) {
         prefix::vex(&mut out, inst, info, encoding, high);
@@ -99,8 +105,8 @@ fn legacy_opcode(inst: &Instruction, info: &Info, encoding: &Encoding) -> u8 {
     if encoding.w == W::BySize && inst.size == Size::B8 {
         opcode &= !1;
     }
-    if info.form == Form::O {
-        opcode |= inst.reg & 7;
+    if let (Form::O, Rm::Reg(reg)) = (info.form, inst.rm) {
+        opcode |= reg & 7;
     }
     if info.imm == ImmKind::Condition {
         opcode |= inst.imm as u8;

@@ -208,16 +208,6 @@ impl Info {
         self.sizes & 1 << size as u8 != 0
     }
 
-    /// Whether the opcode is there without AVX-512.
-    pub fn has_vex(&self) -> bool {
-        self.vex.is_some()
-    }
-
-    /// Whether registers 16 to 31, masks and broadcasts are there for its vector operands.
-    pub fn has_evex(&self) -> bool {
-        self.evex.is_some()
-    }
-
     /// Bytes that the memory form spans, of an instruction of some size.
     pub fn memory_bytes(&self, size: Size) -> u32 {
         let full = size.bytes();

@@ -27,8 +27,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use buffer::{Buffer, Code, Label};
-pub use info::{Class, Form, ImmKind, Info, Masking, MemorySize, Rounding};
+pub use buffer::{Buffer, Label};
+pub use info::{Class, Form, Info};
 pub use table::Opcode;
 
 /// Operand size: of general registers, or the vector length. Scalar operations on vector registers
@@ -88,7 +88,7 @@ pub struct Instruction {
     pub zeroing: bool,
     /// Only when `rm` is a register; the vector length is 512 bits, or the operation scalar.
     pub rounding: Option<RoundingControl>,
-    /// As [`ImmKind`] says.
+    /// As [`info::ImmKind`] says.
     pub imm: i64,
 }
 

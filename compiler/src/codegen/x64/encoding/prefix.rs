@@ -1,9 +1,9 @@
 //! Legacy, VEX and EVEX prefixes, up to the opcode.
 
 use super::encode::Bytes;
-use super::info::{Encoding, Info, Length, Map, Pp, W};
+use super::info::{Encoding, Info, Length, Map, Masking, MemorySize, Pp, W};
 use super::operand::HighBits;
-use super::{Instruction, Masking, MemorySize, Rm, RoundingControl, Size};
+use super::{Instruction, Rm, RoundingControl, Size};
 
 impl Encoding {
     fn w(&self, size: Size) -> u8 {

@@ -122,6 +122,10 @@ impl Starts {
 
     /// From the end of a short jump to a label.
     fn distance(&self, pieces: &[Piece], jump: usize, to: Bound) -> i32 {
+        debug_assert!(
+            to.offset != Bound::NOWHERE.offset,
+            "a jump to a label that is not bound"
+        );
         let target = to.offset - self.saved[to.pieces as usize];
         target as i32 - (self.of(pieces, jump) + SHORT_BYTES) as i32
     }

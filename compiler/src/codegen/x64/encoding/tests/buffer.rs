@@ -1,6 +1,6 @@
 //! Labels, jumps and padding: programs of nothing else, decoded.
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, OpKind};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction as Decoded, Mnemonic};
 
 use crate::codegen::x64::encoding::{
     Base, Buffer, Cc, Instruction, Label, Memory, Opcode, Rm, Size,
@@ -11,7 +11,6 @@ use crate::codegen::x64::encoding::{
 enum Part {
     /// So many bytes of code.
     Fill(u32),
-    /// The label, and an instruction to know it by.
     Bind(usize),
     Jump(usize),
     JumpIf(Cc, usize),
@@ -20,130 +19,123 @@ enum Part {
 
 use Part::{Align, Bind, Fill, Jump, JumpIf};
 
-fn mov(imm: i64, size: Size) -> Instruction {
-    let mut inst = Instruction::new(Opcode::MovImm64, size);
-    inst.imm = imm;
-    inst
-}
-
 fn fill(buffer: &mut Buffer, bytes: u32) {
     for _ in 0..bytes / 10 {
-        buffer.emit(&mov(0, Size::B64));
+        buffer.emit(&Instruction::new(Opcode::MovImm64, Size::B64));
     }
     for _ in 0..bytes % 10 {
         buffer.emit(&Instruction::new(Opcode::Nop, Size::B64));
     }
 }
 
-/// A jump in the code: its length, where it ends and where it goes.
-#[derive(Debug)]
-struct Found {
-    bytes: u32,
-    end: u32,
-    target: u32,
-}
-
-/// What a program came to.
+/// What a program came to: the jumps that are there, and where labels are.
 struct Outcome {
-    jumps: Vec<Found>,
-    /// Where labels are.
-    labels: Vec<u32>,
+    jumps: Vec<Decoded>,
+    labels: Vec<u64>,
     code_size: u32,
 }
 
-/// Writes a program and checks where its jumps go and what they are.
+/// Writes a program, and finds its parts in the code. Jumps must go where they should, those to
+/// what is next must not be there, and none must be longer than it need be.
 fn run(parts: &[Part]) -> Outcome {
     let mut buffer = Buffer::default();
     let labels: Vec<Label> = (0..count(parts)).map(|_| buffer.new_label()).collect();
-    let mut written = vec![0; labels.len()];
+    let mut written = Vec::new();
     for &part in parts {
         match part {
-            Fill(bytes) => fill(&mut buffer, bytes),
-            Bind(label) => {
-                buffer.bind(labels[label]);
-                written[label] = buffer.offset();
-                buffer.emit(&mov(label as i64, Size::B32));
+            Fill(bytes) => {
+                written.push(buffer.offset());
+                fill(&mut buffer, bytes);
             }
+            Bind(label) => buffer.bind(labels[label]),
             Jump(label) => buffer.jump(labels[label]),
             JumpIf(cc, label) => buffer.jump_if(cc, labels[label]),
             Align(n) => buffer.align(n),
         }
     }
     let code = buffer.finish(&[]);
-    let mut places = vec![u32::MAX; labels.len()];
+    let mut decoder = Decoder::with_ip(64, &code.bytes, 0, DecoderOptions::NONE);
+    let mut places = vec![u64::MAX; labels.len()];
     let mut jumps = Vec::new();
-    for inst in &mut Decoder::with_ip(64, &code.bytes, 0, DecoderOptions::NONE) {
-        if inst.flow_control() != FlowControl::Next {
-            jumps.push(Found {
-                bytes: inst.len() as u32,
-                end: inst.next_ip() as u32,
-                target: inst.near_branch_target() as u32,
-            });
-        } else if inst.mnemonic() == Mnemonic::Mov && inst.op1_kind() == OpKind::Immediate32 {
-            places[inst.immediate32() as usize] = inst.ip() as u32;
+    let mut written = written.into_iter();
+    for (at, &part) in parts.iter().enumerate() {
+        match part {
+            Fill(bytes) => {
+                let start = decoder.ip();
+                let written = written.next().expect("as many as written");
+                if bytes > 0 {
+                    assert_eq!(u64::from(code.offset(written)), start, "in {parts:?}");
+                }
+                while decoder.ip() < start + u64::from(bytes) {
+                    assert_eq!(
+                        decoder.decode().flow_control(),
+                        FlowControl::Next,
+                        "{parts:?}"
+                    );
+                }
+                assert_eq!(decoder.ip(), start + u64::from(bytes), "in {parts:?}");
+            }
+            Bind(label) => places[label] = decoder.ip(),
+            Jump(label) | JumpIf(_, label) if is_next(&parts[at + 1..], label) => {}
+            Jump(label) => jumps.push((label, decoder.decode(), FlowControl::UnconditionalBranch)),
+            JumpIf(_, label) => {
+                jumps.push((label, decoder.decode(), FlowControl::ConditionalBranch));
+            }
+            Align(n) => {
+                while decoder.ip() % u64::from(n) != 0 {
+                    assert_eq!(decoder.decode().mnemonic(), Mnemonic::Nop, "in {parts:?}");
+                }
+            }
         }
     }
-    let moved: Vec<u32> = written.iter().map(|&offset| code.offset(offset)).collect();
-    assert_eq!(moved, places, "where labels were written, in {parts:?}");
-    let outcome = Outcome {
-        jumps,
+    assert_eq!(decoder.ip(), u64::from(code.code_size), "in {parts:?}");
+    let aligned = parts.iter().any(|part| matches!(part, Align(_)));
+    for &(label, jump, flow) in &jumps {
+        assert_eq!(jump.flow_control(), flow, "in {parts:?}");
+        assert_eq!(jump.near_branch_target(), places[label], "in {parts:?}");
+        assert!(
+            aligned || jump.len() == 2 || !reaches(&jump),
+            "{jump:?} is long in {parts:?}"
+        );
+    }
+    Outcome {
+        jumps: jumps.into_iter().map(|(_, jump, _)| jump).collect(),
         labels: places,
         code_size: code.code_size,
-    };
-    check(parts, &outcome);
-    outcome
+    }
 }
 
 fn count(parts: &[Part]) -> usize {
     parts.iter().filter(|part| matches!(part, Bind(_))).count()
 }
 
-/// Jumps go where they should, those to what is next are not there, and none is longer than it
-/// need be.
-fn check(parts: &[Part], outcome: &Outcome) {
-    let mut found = outcome.jumps.iter();
-    let aligned = parts.iter().any(|part| matches!(part, Align(_)));
-    for (at, &part) in parts.iter().enumerate() {
-        let (Jump(label) | JumpIf(_, label)) = part else {
-            continue;
-        };
-        if is_next(&parts[at + 1..], label) {
-            continue;
-        }
-        let Some(jump) = found.next() else {
-            panic!("a jump is missing in {parts:?}");
-        };
-        assert_eq!(jump.target, outcome.labels[label], "{jump:?} in {parts:?}");
-        if jump.bytes > 2 && !aligned {
-            // Were it short, its end would be nearer to what is before it.
-            let end = if jump.target < jump.end {
-                jump.end - jump.bytes + 2
-            } else {
-                jump.end
-            };
-            let distance = jump.target.wrapping_sub(end) as i32;
-            assert!(
-                i8::try_from(distance).is_err(),
-                "{jump:?} is long in {parts:?}"
-            );
-        }
-    }
-    assert!(
-        found.next().is_none(),
-        "a jump to what is next in {parts:?}"
-    );
+/// Whether a jump would reach its target if it were short: its end would be nearer to what is
+/// before it.
+fn reaches(jump: &Decoded) -> bool {
+    let target = jump.near_branch_target();
+    let end = match target < jump.next_ip() {
+        true => jump.ip() + 2,
+        false => jump.next_ip(),
+    };
+    i8::try_from(target.wrapping_sub(end) as i64).is_ok()
 }
 
-/// Whether a label is next: nothing is before it but jumps that are not there themselves.
+/// Whether a label is next: nothing is before it but labels and jumps that are not there
+/// themselves.
 fn is_next(parts: &[Part], label: usize) -> bool {
-    match parts.first() {
-        Some(&Bind(next)) => next == label,
-        Some(&(Jump(other) | JumpIf(_, other))) => {
-            is_next(&parts[1..], other) && is_next(&parts[1..], label)
+    match *parts {
+        [Bind(next), ref rest @ ..] => next == label || is_next(rest, label),
+        [Jump(other) | JumpIf(_, other), ref rest @ ..] => {
+            is_next(rest, other) && is_next(rest, label)
         }
-        Some(Fill(0)) => is_next(&parts[1..], label),
+        [Fill(0), ref rest @ ..] => is_next(rest, label),
         _ => false,
     }
+}
+
+/// How long jumps are.
+fn lengths(outcome: &Outcome) -> Vec<usize> {
+    outcome.jumps.iter().map(Decoded::len).collect()
 }
 
 /// All lengths about where a short jump ends, in both directions.
@@ -156,9 +148,6 @@ fn jumps_are_short_when_they_reach() {
             1..=127 => vec![2],
             _ => vec![5],
         };
-        let lengths = |outcome: &Outcome| -> Vec<u32> {
-            outcome.jumps.iter().map(|jump| jump.bytes).collect()
-        };
         assert_eq!(lengths(&forward), expected);
         let forward = run(&[JumpIf(Cc::L, 0), Fill(bytes), Bind(0)]);
         let expected = match bytes {
@@ -167,30 +156,24 @@ fn jumps_are_short_when_they_reach() {
             _ => vec![6],
         };
         assert_eq!(lengths(&forward), expected);
-        // The label's own instruction takes 5 bytes, the jump 2.
+        // 128 bytes back from the end of the jump.
         let backward = run(&[Bind(0), Fill(bytes), Jump(0)]);
-        assert_eq!(lengths(&backward), [if bytes <= 121 { 2 } else { 5 }]);
+        assert_eq!(lengths(&backward), [if bytes <= 126 { 2 } else { 5 }]);
         let backward = run(&[Bind(0), Fill(bytes), JumpIf(Cc::L, 0)]);
-        assert_eq!(lengths(&backward), [if bytes <= 121 { 2 } else { 6 }]);
+        assert_eq!(lengths(&backward), [if bytes <= 126 { 2 } else { 6 }]);
     }
 }
 
 #[test]
 fn conditions_come_back() {
+    let decoded = |condition, bytes| run(&[JumpIf(condition, 0), Fill(bytes), Bind(0)]).jumps[0];
     for condition in Cc::ALL {
         for bytes in [1, 200] {
-            let mut buffer = Buffer::default();
-            let label = buffer.new_label();
-            buffer.jump_if(condition, label);
-            fill(&mut buffer, bytes);
-            buffer.bind(label);
-            let code = buffer.finish(&[]);
-            let jump = Decoder::new(64, &code.bytes, DecoderOptions::NONE).decode();
+            let jump = decoded(condition, bytes);
             let name = format!("j{condition:?}").to_lowercase();
             assert_eq!(format!("{:?}", jump.mnemonic()).to_lowercase(), name);
-            let inverted =
-                Cc::ALL[(jump.code().negate_condition_code().condition_code() as usize + 15) % 16];
-            assert_eq!(inverted, condition.negated());
+            let negated = decoded(condition.negated(), bytes);
+            assert_eq!(negated.code(), jump.code().negate_condition_code());
         }
     }
 }
@@ -201,18 +184,57 @@ fn conditions_come_back() {
 fn jumps_that_grow_make_others_grow() {
     for links in 1..200 {
         for last_is_near in [false, true] {
-            let mut parts = Vec::new();
+            let last = Fill(if last_is_near { 100 } else { 50 });
+            let mut forward = Vec::new();
             for link in 0..links {
-                parts.extend([JumpIf(Cc::E, link), Fill(50)]);
-                // The label of the jump before, 5 bytes.
-                parts.push(if link > 0 { Bind(link - 1) } else { Fill(5) });
-                parts.push(Fill(20));
+                forward.extend([JumpIf(Cc::E, link), Fill(50)]);
+                if link > 0 {
+                    forward.push(Bind(link - 1));
+                }
+                forward.push(Fill(25));
             }
-            parts.extend([Fill(if last_is_near { 100 } else { 50 }), Bind(links - 1)]);
-            let outcome = run(&parts);
-            let near = outcome.jumps.iter().filter(|jump| jump.bytes > 2).count();
-            assert_eq!(near, if last_is_near { links } else { 0 });
+            forward.extend([last, Bind(links - 1)]);
+            let mut backward = vec![Bind(0), last];
+            for link in 0..links {
+                backward.push(Fill(25));
+                if link + 1 < links {
+                    backward.push(Bind(link + 1));
+                }
+                backward.extend([Fill(49), JumpIf(Cc::E, link)]);
+            }
+            for parts in [forward, backward] {
+                let length = if last_is_near { 6 } else { 2 };
+                assert_eq!(lengths(&run(&parts)), vec![length; links]);
+            }
         }
+    }
+}
+
+/// The jump that grows is the first or the last thing that another spans.
+#[test]
+fn jumps_grow_at_both_ends_of_a_span() {
+    for bytes in 100..130 {
+        let forward = [
+            JumpIf(Cc::E, 0),
+            Fill(bytes),
+            Jump(1),
+            Bind(0),
+            Fill(200),
+            Bind(1),
+            Fill(1),
+        ];
+        let backward = [
+            Bind(0),
+            Jump(1),
+            Fill(bytes),
+            JumpIf(Cc::E, 0),
+            Fill(200),
+            Bind(1),
+        ];
+        // Beside the bytes, the jump of 5, and of its own 2 when it goes back.
+        let reaches = |limit| if bytes <= limit { 2 } else { 6 };
+        assert_eq!(lengths(&run(&forward)), [reaches(122), 5]);
+        assert_eq!(lengths(&run(&backward)), [5, reaches(121)]);
     }
 }
 
@@ -252,10 +274,10 @@ fn padding_is_to_the_boundary_and_no_further() {
         for bytes in 0..65 {
             // Jumps before the padding change where it is.
             for jump in [Fill(0), Jump(0)] {
-                let outcome = run(&[jump, Fill(bytes + 1), Align(n), Bind(0)]);
+                let outcome = run(&[jump, Fill(bytes + 1), Align(n), Bind(0), Fill(1)]);
                 let before = bytes + 1 + if let Jump(_) = jump { 2 } else { 0 };
-                assert_eq!(outcome.labels[0], before.next_multiple_of(n));
-                assert_eq!(outcome.code_size, outcome.labels[0] + 5);
+                assert_eq!(outcome.labels[0], u64::from(before.next_multiple_of(n)));
+                assert_eq!(outcome.code_size, before.next_multiple_of(n) + 1);
             }
         }
     }

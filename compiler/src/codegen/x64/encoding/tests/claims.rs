@@ -6,10 +6,8 @@ use iced_x86::{Code, Decoder, DecoderOptions, EncodingKind, OpCodeInfo};
 
 use super::names::Names;
 use super::values::{instructions, plain, sizes};
-use crate::codegen::x64::encoding::info::Length;
-use crate::codegen::x64::encoding::{
-    Buffer, Class, Instruction, Masking, Opcode, Rm, Rounding, Size,
-};
+use crate::codegen::x64::encoding::info::{Class, Length, Masking, Rounding};
+use crate::codegen::x64::encoding::{Buffer, Instruction, Opcode, Rm, Size};
 
 fn decode(inst: &Instruction) -> iced_x86::Instruction {
     let mut buffer = Buffer::default();
@@ -31,7 +29,7 @@ fn in_evex(mut inst: Instruction) -> Instruction {
 
 #[test]
 fn rows_claim_what_evex_can() {
-    for inst in instructions().filter(|inst| inst.opcode.info().has_evex()) {
+    for inst in instructions().filter(|inst| inst.opcode.info().evex.is_some()) {
         let info = inst.opcode.info();
         let known: &OpCodeInfo = decode(&in_evex(inst)).code().op_code();
         let whole = info.length == Length::L0 || inst.size == Size::V512;
@@ -68,7 +66,7 @@ fn rows_have_all_lengths_and_encodings() {
     let mut vex_is_missing = Vec::new();
     for &opcode in Opcode::ALL {
         let info = opcode.info();
-        if !info.has_evex() || info.length != Length::BySize {
+        if info.evex.is_none() || info.length != Length::BySize {
             continue;
         }
         let all: Vec<Instruction> = sizes(info)
@@ -93,7 +91,7 @@ fn rows_have_all_lengths_and_encodings() {
         assert_eq!(claimed, lengths, "{opcode:?}");
         let apart = info.reg == Class::Mask || info.masking == Masking::Required;
         let mut in_vex = Code::values().filter(|code| same(code, EncodingKind::VEX, names.vex));
-        if !apart && in_vex.next().is_some() != info.has_vex() {
+        if !apart && in_vex.next().is_some() != info.vex.is_some() {
             vex_is_missing.push(opcode);
         }
     }

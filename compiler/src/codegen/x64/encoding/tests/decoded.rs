@@ -4,10 +4,10 @@ use iced_x86::{Decoder, DecoderOptions, EncodingKind, OpKind, Register};
 
 use super::names::Names;
 use super::values::{Place, operands};
-use crate::codegen::x64::encoding::info::Length;
+use crate::codegen::x64::encoding::buffer::Code;
+use crate::codegen::x64::encoding::info::{Class, Form, ImmKind, Info, Length, MemorySize};
 use crate::codegen::x64::encoding::{
-    Base, Buffer, Class, Code, Form, ImmKind, Info, Instruction, Memory, MemorySize, Opcode, Rm,
-    RoundingControl, Size,
+    Base, Buffer, Instruction, Memory, Opcode, Rm, RoundingControl, Size,
 };
 
 /// Encodes instructions, one after the other, and decodes them.

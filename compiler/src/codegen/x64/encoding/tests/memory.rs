@@ -2,7 +2,8 @@
 
 use super::decoded::verify;
 use super::values::{Place, instructions, is_vsib, kinds_of_rm, operands};
-use crate::codegen::x64::encoding::{Base, Class, Info, Instruction, Memory, MemorySize, Rm, Size};
+use crate::codegen::x64::encoding::info::{Class, Info, MemorySize};
+use crate::codegen::x64::encoding::{Base, Instruction, Memory, Rm, Size};
 
 /// Every bit of a register's number, and those that ModRM and SIB read otherwise: rsp and r12 (4),
 /// rbp and r13 (5).
@@ -43,7 +44,7 @@ const VECTOR_INDICES: [Option<u8>; 8] = [
 ];
 
 fn indices(info: &Info) -> &'static [Option<u8>] {
-    match (is_vsib(info), info.has_evex()) {
+    match (is_vsib(info), info.evex.is_some()) {
         (false, _) => &GENERAL_INDICES,
         (true, true) => &VECTOR_INDICES,
         (true, false) => &VECTOR_INDICES[..6],
@@ -87,7 +88,7 @@ fn with_high_registers(plain: Instruction) -> Instruction {
         _ if !operands(plain.opcode).contains(&place) => 0,
         Class::General => 15,
         Class::Mask => 7,
-        Class::Vector if info.has_evex() => 30,
+        Class::Vector if info.evex.is_some() => 30,
         Class::Vector => 14,
     };
     Instruction {

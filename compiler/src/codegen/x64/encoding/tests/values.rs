@@ -1,8 +1,7 @@
 //! The registers, addresses and immediates to try; whole instructions.
 
-use crate::codegen::x64::encoding::{
-    Base, Class, Form, ImmKind, Info, Instruction, Masking, Memory, MemorySize, Opcode, Rm, Size,
-};
+use crate::codegen::x64::encoding::info::{Class, Form, ImmKind, Info, Masking, MemorySize};
+use crate::codegen::x64::encoding::{Base, Instruction, Memory, Opcode, Rm, Size};
 
 /// Where an operand is encoded.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,7 +19,7 @@ pub fn operands(opcode: Opcode) -> &'static [Place] {
         Form::Rvm | Form::Rvma | Form::Rvmr | Form::Mulx => &[Reg, Vvvv, Rm],
         Form::RmTest if matches!(opcode, Opcode::Test | Opcode::Bt) => &[Rm, Reg],
         Form::Rm | Form::Rma | Form::RmTest => &[Reg, Rm],
-        Form::Gather if info.has_vex() => &[Reg, Rm, Vvvv],
+        Form::Gather if info.vex.is_some() => &[Reg, Rm, Vvvv],
         Form::Gather => &[Reg, Rm],
         Form::Mr | Form::Mra | Form::Scatter => &[Rm, Reg],
         Form::Rmv => &[Reg, Rm, Vvvv],
@@ -95,7 +94,7 @@ pub fn registers(class: Class, info: &Info) -> &'static [u8] {
     match class {
         Class::General => &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
         Class::Mask => &[0, 1, 2, 3, 4, 5, 6, 7],
-        Class::Vector if info.has_evex() => &[0, 1, 2, 4, 8, 15, 16, 31],
+        Class::Vector if info.evex.is_some() => &[0, 1, 2, 4, 8, 15, 16, 31],
         Class::Vector => &[0, 1, 2, 4, 7, 8, 15],
     }
 }
