@@ -2,11 +2,10 @@
 
 use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass};
 
-use super::encoding::{self, Buffer, Form, Instruction, Label, Opcode, Size};
+use super::encoding::{self, Buffer, Cc, Form, Instruction, Label, Opcode, Size};
 use super::frame::Frame;
-use super::inst::{
-    Amode, Base, Inst, NONE, Plain, RBP, RSP, Rm, VECTOR, GENERAL,
-};
+use super::inst::{Amode, Base, GENERAL, Inst, NONE, Plain, RBP, RSP, Rm, VECTOR};
+use super::listing::Listing;
 use super::regalloc::{Allocatable, CALLEE_SAVED};
 use super::vcode::VCode;
 use crate::ir::SourceLoc;
@@ -19,6 +18,7 @@ pub struct Emitter<'a> {
     buffer: Buffer,
     labels: Vec<Label>,
     lines: Vec<(u32, SourceLoc)>,
+    listing: Option<Listing<'a>>,
     /// Callee-saved registers that are used.
     saved: Vec<u8>,
     /// Bytes below the saved registers.
@@ -34,6 +34,7 @@ pub struct Emitted {
     /// Bytes of code.
     pub code_size: u32,
     pub lines: Vec<(u32, SourceLoc)>,
+    pub listing: Option<String>,
 }
 
 const PAGE: u32 = 4096;
@@ -65,17 +66,23 @@ impl<'a> Emitter<'a> {
             buffer,
             labels,
             lines: Vec::new(),
+            listing: None,
             saved,
             frame_bytes: frame_bytes.next_multiple_of(64),
             vector,
         }
     }
 
-    pub fn emit(mut self, allocatable: &Allocatable, pool: &[u8]) -> Emitted {
+    /// With `list`, also to text.
+    pub fn emit(mut self, allocatable: &Allocatable, pool: &'a [u8], list: bool) -> Emitted {
+        self.listing = list.then(|| Listing::new(pool));
         self.prologue();
         for n in 0..self.code.blocks.len() {
             let block = Block::new(n);
             self.buffer.bind(self.labels[n]);
+            if let Some(listing) = &mut self.listing {
+                listing.label(self.buffer.offset(), block);
+            }
             for item in self.output.block_insts_and_edits(allocatable, block) {
                 match item {
                     InstOrEdit::Edit(Edit::Move { from, to }) => self.edit(*from, *to),
@@ -94,6 +101,7 @@ impl<'a> Emitter<'a> {
         let lines = self.lines.into_iter();
         let lines = lines.map(|(at, loc)| (code.offset(at), loc)).collect();
         Emitted {
+            listing: self.listing.map(|listing| listing.finish(&code)),
             bytes: code.bytes,
             code_size: code.code_size,
             lines,
@@ -103,7 +111,25 @@ impl<'a> Emitter<'a> {
     fn push(&mut self, opcode: Opcode, size: Size, set: impl FnOnce(&mut Instruction)) {
         let mut inst = Instruction::new(opcode, size);
         set(&mut inst);
-        self.buffer.emit(&inst);
+        self.emit_inst(&inst);
+    }
+
+    fn emit_inst(&mut self, inst: &Instruction) {
+        if let Some(listing) = &mut self.listing {
+            listing.inst(self.buffer.offset(), inst);
+        }
+        self.buffer.emit(inst);
+    }
+
+    fn jump(&mut self, condition: Option<Cc>, to: Block) {
+        if let Some(listing) = &mut self.listing {
+            listing.jump(self.buffer.offset(), condition, to);
+        }
+        let label = self.labels[to.index()];
+        match condition {
+            None => self.buffer.jump(label),
+            Some(cc) => self.buffer.jump_if(cc, label),
+        }
     }
 
     fn has_frame(&self) -> bool {
@@ -256,26 +282,24 @@ impl<'a> Emitter<'a> {
             Inst::Jump => {
                 let to = self.destination(self.code.blocks[block.index()].targets[0].block);
                 if self.next(block) != Some(to) {
-                    self.buffer.jump(self.labels[to.index()]);
+                    self.jump(None, to);
                 }
             }
             Inst::Branch(cc) => {
                 let targets = &self.code.blocks[block.index()].targets;
                 let then = self.destination(targets[0].block);
                 let els = self.destination(targets[1].block);
-                let (then_label, els_label) =
-                    (self.labels[then.index()], self.labels[els.index()]);
                 let next = self.next(block);
                 if then == els {
                     if next != Some(then) {
-                        self.buffer.jump(then_label);
+                        self.jump(None, then);
                     }
                 } else if next == Some(then) {
-                    self.buffer.jump_if(cc.negated(), els_label);
+                    self.jump(Some(cc.negated()), els);
                 } else {
-                    self.buffer.jump_if(*cc, then_label);
+                    self.jump(Some(*cc), then);
                     if next != Some(els) {
-                        self.buffer.jump(els_label);
+                        self.jump(None, els);
                     }
                 }
             }
@@ -338,7 +362,7 @@ impl<'a> Emitter<'a> {
             Form::Zo => {}
             Form::Rvmr | Form::Mvr | Form::Mulx => unreachable!("no such form is selected"),
         }
-        self.buffer.emit(&inst);
+        self.emit_inst(&inst);
     }
 }
 

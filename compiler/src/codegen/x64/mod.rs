@@ -5,7 +5,7 @@
 //! - `inst.rs`, `vcode.rs`: machine instructions over virtual registers, and functions of them.
 //! - `regalloc.rs`: what the register allocator is told. `frame.rs`: the stack frame.
 //! - `emit.rs`: allocated code to bytes, by way of `encoding/`.
-//! - `pool.rs`: the constant pool.
+//! - `pool.rs`: the constant pool. `listing.rs`: emitted code as text.
 
 pub mod encoding;
 
@@ -13,6 +13,7 @@ mod emit;
 mod frame;
 mod inst;
 mod isel;
+mod listing;
 mod pool;
 mod regalloc;
 mod vcode;
@@ -32,7 +33,7 @@ use regalloc::Allocatable;
 pub fn compile(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
-    _dump: &KernelDump<'_>,
+    dump: &KernelDump<'_>,
 ) -> Result<MachineCode, Diagnostic> {
     let selected = isel::select(func, globals, Size::V512)?;
     let allocatable = Allocatable::new(&selected.code, selected.vector.bytes());
@@ -40,7 +41,7 @@ pub fn compile(
         .allocate(Algorithm::Ion)
         .map_err(|why| Diagnostic::new(format!("register allocation: {why:?}")))?;
     let emitter = Emitter::new(&selected.code, &output, &selected.frame, selected.vector);
-    let emitted = emitter.emit(&allocatable, &selected.pool);
+    let emitted = emitter.emit(&allocatable, &selected.pool, dump.wants("asm"));
     Ok(MachineCode {
         bytes: emitted.bytes,
         instruction_bytes: emitted.code_size,
@@ -48,6 +49,6 @@ pub fn compile(
         relocations: Vec::new(),
         lines: emitted.lines,
         constants: Box::default(),
-        listing: None,
+        listing: emitted.listing,
     })
 }

@@ -115,7 +115,7 @@ fn legacy_opcode(inst: &Instruction, info: &Info, encoding: &Encoding) -> u8 {
 }
 
 /// VEX, unless something asks for EVEX.
-fn vex_encoding<'a>(inst: &Instruction, info: &'a Info) -> Option<&'a Encoding> {
+pub(super) fn vex_encoding<'a>(inst: &Instruction, info: &'a Info) -> Option<&'a Encoding> {
     let encoding = info.vex.as_ref()?;
     let (registers, memory) = match inst.rm {
         Rm::None => (0, false),

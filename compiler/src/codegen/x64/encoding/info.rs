@@ -179,6 +179,8 @@ pub struct Info {
     pub reg: Class,
     pub vvvv: Class,
     pub rm: Class,
+    /// The vector that `reg` is has half the length: elements become narrower.
+    pub reg_is_half: bool,
     /// Bytes of an element in memory: what a broadcast reads. Also what a bit of the mask governs,
     /// except where the destination's elements are wider or narrower than the source's.
     pub element: u8,

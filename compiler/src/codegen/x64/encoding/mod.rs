@@ -14,6 +14,7 @@
 //! - `operand.rs`: ModRM, SIB and displacement.
 //! - `buffer.rs`: code being written: labels, jumps, jump tables, alignment, constant pool.
 //! - `relax.rs`: which jumps are short.
+//! - `print.rs`: one instruction to text.
 //!
 //! The tests decode what every row encodes with another project's decoder.
 
@@ -22,12 +23,13 @@ mod encode;
 mod info;
 mod operand;
 mod prefix;
+mod print;
 mod relax;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub use buffer::{Buffer, Label};
+pub use buffer::{Buffer, Code, Label};
 pub use info::{Class, Form, Info};
 pub use table::Opcode;
 

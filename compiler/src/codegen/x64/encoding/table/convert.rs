@@ -21,6 +21,11 @@ const fn half(mnemonic: &'static str, element: u8, rounding: Rounding) -> Info {
     convert(mnemonic, element, rounding).memory(MemorySize::Half)
 }
 
+/// To elements of half the width, whatever those are.
+const fn to_half(mnemonic: &'static str, element: u8, rounding: Rounding) -> Info {
+    convert(mnemonic, element, rounding).to_half()
+}
+
 /// Of map 0F; VEX has those of old that keep to 32-bit integers.
 const fn avx(info: Info, pp: Pp, w: W, opcode: u8) -> Info {
     avx512(info, pp, w, opcode).vex(pp, Map::M0F, W::Ig, opcode)
@@ -69,7 +74,7 @@ const fn signed(info: Info, pp: Pp, opcode: u8) -> Info {
 macro_rules! convert_rows {
     ($next:ident $($then:ident)*; $($rows:tt)*) => { $next! { $($then)*; $($rows)* convert {
         Vcvtps2pd = avx(half("vcvtps2pd", 4, Sae), Pp::Np, W::W0, 0x5a);
-        Vcvtpd2ps = avx(convert("vcvtpd2ps", 8, Static), Pp::P66, W::W1, 0x5a);
+        Vcvtpd2ps = avx(to_half("vcvtpd2ps", 8, Static), Pp::P66, W::W1, 0x5a);
         Vcvtss2sd = avx(scalar("vcvtss2sd", 4, Sae), Pp::PF3, W::W0, 0x5a);
         Vcvtsd2ss = avx(scalar("vcvtsd2ss", 8, Static), Pp::PF2, W::W1, 0x5a);
         Vcvtph2ps = half("vcvtph2ps", 2, Sae).no_broadcast()
@@ -79,12 +84,12 @@ macro_rules! convert_rows {
             .vex(Pp::P66, Map::M0F3A, W::W0, 0x1d).evex(Pp::P66, Map::M0F3A, W::W0, 0x1d);
         // Of AVX512-FP16: as vcvtph2ps, with a broadcast; and rounding as MXCSR says.
         Vcvtph2psx = half("vcvtph2psx", 2, Sae).evex(Pp::P66, Map::M6, W::W0, 0x13);
-        Vcvtps2phx = convert("vcvtps2phx", 4, Static).evex(Pp::P66, Map::M5, W::W0, 0x1d);
+        Vcvtps2phx = to_half("vcvtps2phx", 4, Static).evex(Pp::P66, Map::M5, W::W0, 0x1d);
 
         Vcvtdq2ps = avx(convert("vcvtdq2ps", 4, Static), Pp::Np, W::W0, 0x5b);
         Vcvtudq2ps = avx512(convert("vcvtudq2ps", 4, Static), Pp::PF2, W::W0, 0x7a);
-        Vcvtqq2ps = avx512(convert("vcvtqq2ps", 8, Static), Pp::Np, W::W1, 0x5b);
-        Vcvtuqq2ps = avx512(convert("vcvtuqq2ps", 8, Static), Pp::PF2, W::W1, 0x7a);
+        Vcvtqq2ps = avx512(to_half("vcvtqq2ps", 8, Static), Pp::Np, W::W1, 0x5b);
+        Vcvtuqq2ps = avx512(to_half("vcvtuqq2ps", 8, Static), Pp::PF2, W::W1, 0x7a);
         Vcvtdq2pd = avx(half("vcvtdq2pd", 4, Rounding::None), Pp::PF3, W::W0, 0xe6);
         Vcvtudq2pd = avx512(half("vcvtudq2pd", 4, Rounding::None), Pp::PF3, W::W0, 0x7a);
         Vcvtqq2pd = avx512(convert("vcvtqq2pd", 8, Static), Pp::PF3, W::W1, 0xe6);
@@ -98,10 +103,10 @@ macro_rules! convert_rows {
         Vcvttps2qq = avx512(half("vcvttps2qq", 4, Sae), Pp::P66, W::W0, 0x7a);
         Vcvtps2uqq = avx512(half("vcvtps2uqq", 4, Static), Pp::P66, W::W0, 0x79);
         Vcvttps2uqq = avx512(half("vcvttps2uqq", 4, Sae), Pp::P66, W::W0, 0x78);
-        Vcvtpd2dq = avx(convert("vcvtpd2dq", 8, Static), Pp::PF2, W::W1, 0xe6);
-        Vcvttpd2dq = avx(convert("vcvttpd2dq", 8, Sae), Pp::P66, W::W1, 0xe6);
-        Vcvtpd2udq = avx512(convert("vcvtpd2udq", 8, Static), Pp::Np, W::W1, 0x79);
-        Vcvttpd2udq = avx512(convert("vcvttpd2udq", 8, Sae), Pp::Np, W::W1, 0x78);
+        Vcvtpd2dq = avx(to_half("vcvtpd2dq", 8, Static), Pp::PF2, W::W1, 0xe6);
+        Vcvttpd2dq = avx(to_half("vcvttpd2dq", 8, Sae), Pp::P66, W::W1, 0xe6);
+        Vcvtpd2udq = avx512(to_half("vcvtpd2udq", 8, Static), Pp::Np, W::W1, 0x79);
+        Vcvttpd2udq = avx512(to_half("vcvttpd2udq", 8, Sae), Pp::Np, W::W1, 0x78);
         Vcvtpd2qq = avx512(convert("vcvtpd2qq", 8, Static), Pp::P66, W::W1, 0x7b);
         Vcvttpd2qq = avx512(convert("vcvttpd2qq", 8, Sae), Pp::P66, W::W1, 0x7a);
         Vcvtpd2uqq = avx512(convert("vcvtpd2uqq", 8, Static), Pp::P66, W::W1, 0x79);

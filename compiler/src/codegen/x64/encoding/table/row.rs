@@ -14,6 +14,7 @@ impl Info {
             reg: class,
             vvvv: class,
             rm: class,
+            reg_is_half: false,
             element: 0,
             memory: MemorySize::None,
             register: true,
@@ -89,6 +90,11 @@ impl Info {
 
     pub(super) const fn no_broadcast(mut self) -> Info {
         self.broadcast = false;
+        self
+    }
+
+    pub(super) const fn to_half(mut self) -> Info {
+        self.reg_is_half = true;
         self
     }
 

@@ -3,11 +3,10 @@
 use iced_x86::{Decoder, DecoderOptions, EncodingKind, OpKind, Register};
 
 use super::names::Names;
-use super::values::{Place, operands};
-use crate::codegen::x64::encoding::buffer::Code;
 use crate::codegen::x64::encoding::info::{Class, Form, ImmKind, Info, Length, MemorySize};
+use crate::codegen::x64::encoding::print::Place;
 use crate::codegen::x64::encoding::{
-    Base, Buffer, Instruction, Memory, Opcode, Rm, RoundingControl, Size,
+    Base, Buffer, Code, Instruction, Memory, Opcode, Rm, RoundingControl, Size,
 };
 
 /// Encodes instructions, one after the other, and decodes them.
@@ -123,7 +122,7 @@ impl Comparison<'_> {
     }
 
     fn all_operands(&self) -> Result {
-        let places = operands(self.inst.opcode);
+        let places = self.inst.opcode.operands();
         for (operand, &place) in places.iter().enumerate() {
             let operand = operand as u32;
             match place {
@@ -148,16 +147,11 @@ impl Comparison<'_> {
                 count += 1;
             }
         }
-        if self.is_shift_by_cl() {
+        if self.inst.opcode.is_shift_by_cl() {
             same(self.decoded.op_register(count), Register::CL, "count")?;
             count += 1;
         }
         same(self.decoded.op_count(), count, "number of operands")
-    }
-
-    fn is_shift_by_cl(&self) -> bool {
-        use Opcode::{RolCl, RorCl, SarCl, ShlCl, ShrCl};
-        matches!(self.inst.opcode, RolCl | RorCl | ShlCl | ShrCl | SarCl)
     }
 
     fn register(&self, operand: u32, class: Class, number: u8) -> Result {
@@ -168,7 +162,10 @@ impl Comparison<'_> {
         )?;
         let register = self.decoded.op_register(operand);
         let expected = match class {
-            Class::General => general(self.general_bytes(operand), number),
+            Class::General => {
+                let place = self.inst.opcode.operands()[operand as usize];
+                general(self.inst.general_bytes(self.info, place), number)
+            }
             Class::Mask => Register::K0 + u32::from(number),
             Class::Vector => {
                 let of_size = [Register::XMM0, Register::YMM0, Register::ZMM0]
@@ -177,26 +174,6 @@ impl Comparison<'_> {
             }
         };
         same(register, expected, "register")
-    }
-
-    /// How wide a general register is.
-    fn general_bytes(&self, operand: u32) -> u32 {
-        let size = self.inst.size.bytes();
-        let is_rm = operands(self.inst.opcode)[operand as usize] == Place::Rm;
-        let of_element = self.info.memory == MemorySize::Element;
-        if self.info.legacy.is_some() {
-            return if of_element && is_rm {
-                u32::from(self.info.element)
-            } else {
-                size
-            };
-        }
-        let of_masks = self.info.reg == Class::Mask || self.info.rm == Class::Mask;
-        match (self.inst.size, self.info.element) {
-            (Size::B32 | Size::B64, _) if !of_masks => size,
-            (_, 8) => 8,
-            _ => 4,
-        }
     }
 
     fn memory(&self, operand: u32, memory: Memory) -> Result {

@@ -39,23 +39,27 @@ fn roundings(inst: &Instruction) -> Vec<Option<RoundingControl>> {
     }
 }
 
+pub fn with_masks_and_rounding(plain: Instruction) -> Vec<Instruction> {
+    let mut all = Vec::new();
+    for rm in kinds_of_rm(&plain) {
+        let inst = Instruction { rm, ..plain };
+        for (mask, zeroing) in masks(&inst) {
+            for rounding in roundings(&inst) {
+                all.push(Instruction {
+                    mask,
+                    zeroing,
+                    rounding,
+                    ..inst
+                });
+            }
+        }
+    }
+    all
+}
+
 #[test]
 fn masks_and_rounding_come_back() {
     for plain in instructions() {
-        let mut all = Vec::new();
-        for rm in kinds_of_rm(&plain) {
-            let inst = Instruction { rm, ..plain };
-            for (mask, zeroing) in masks(&inst) {
-                for rounding in roundings(&inst) {
-                    all.push(Instruction {
-                        mask,
-                        zeroing,
-                        rounding,
-                        ..inst
-                    });
-                }
-            }
-        }
-        verify(&all);
+        verify(&with_masks_and_rounding(plain));
     }
 }

@@ -1,8 +1,9 @@
 //! Every form of an address.
 
 use super::decoded::verify;
-use super::values::{Place, instructions, is_vsib, kinds_of_rm, operands};
+use super::values::{instructions, is_vsib, kinds_of_rm};
 use crate::codegen::x64::encoding::info::{Class, Info, MemorySize};
+use crate::codegen::x64::encoding::print::Place;
 use crate::codegen::x64::encoding::{Base, Instruction, Memory, Rm, Size};
 
 /// Every bit of a register's number, and those that ModRM and SIB read otherwise: rsp and r12 (4),
@@ -85,7 +86,7 @@ fn at(plain: Instruction, kind: Rm, memory: Memory) -> Instruction {
 fn with_high_registers(plain: Instruction) -> Instruction {
     let info = plain.opcode.info();
     let highest = |class, place| match class {
-        _ if !operands(plain.opcode).contains(&place) => 0,
+        _ if !plain.opcode.operands().contains(&place) => 0,
         Class::General => 15,
         Class::Mask => 7,
         Class::Vector if info.evex.is_some() => 30,

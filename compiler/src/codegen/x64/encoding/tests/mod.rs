@@ -9,6 +9,7 @@
 //! - `values.rs`: the registers, addresses and immediates to try; whole instructions.
 //! - `registers.rs`, `memory.rs`, `immediates.rs`, `masking.rs`: one field each, for every row.
 //! - `claims.rs`: that rows say what opcodes can do, and nothing more.
+//! - `print.rs`: instructions as text.
 //! - `known.rs`: a few encodings by their bytes.
 //! - `buffer.rs`: labels, jumps, tables, padding, the pool.
 
@@ -20,5 +21,6 @@ mod known;
 mod masking;
 mod memory;
 mod names;
+mod print;
 mod registers;
 mod values;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use iced_x86::Mnemonic;
 
 use crate::codegen::x64::encoding::info::ImmKind;
+use crate::codegen::x64::encoding::print::vex_name;
 use crate::codegen::x64::encoding::{Cc, Instruction, Opcode};
 
 /// Names of an opcode, which depend on the encoding.
@@ -42,21 +43,6 @@ fn condition(inst: &Instruction) -> Option<String> {
         let cc = Cc::ALL[inst.imm as usize];
         format!("{}{}", info.mnemonic, format!("{cc:?}").to_lowercase())
     })
-}
-
-/// EVEX has elements in some names where VEX has none.
-fn vex_name(name: &str) -> &str {
-    match name {
-        "vpandd" | "vpandq" => "vpand",
-        "vpandnd" | "vpandnq" => "vpandn",
-        "vpord" | "vporq" => "vpor",
-        "vpxord" | "vpxorq" => "vpxor",
-        "vmovdqa32" | "vmovdqa64" => "vmovdqa",
-        "vmovdqu8" | "vmovdqu16" | "vmovdqu32" | "vmovdqu64" => "vmovdqu",
-        "vbroadcastf32x4" => "vbroadcastf128",
-        "vbroadcasti32x4" => "vbroadcasti128",
-        name => name,
-    }
 }
 
 fn by_name(name: &str) -> Mnemonic {

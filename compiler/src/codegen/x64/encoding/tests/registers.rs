@@ -1,15 +1,16 @@
 //! Every register in every place.
 
 use super::decoded::verify;
-use super::values::{Place, instructions, operands, registers};
+use super::values::{instructions, registers};
 use crate::codegen::x64::encoding::info::Class;
+use crate::codegen::x64::encoding::print::Place;
 use crate::codegen::x64::encoding::{Instruction, Rm};
 
 #[test]
 fn registers_come_back() {
     for plain in instructions() {
         let info = plain.opcode.info();
-        let places = operands(plain.opcode);
+        let places = plain.opcode.operands();
         let of = |place, class: Class| match places.contains(&place) {
             true => registers(class, info),
             false => &[0],

@@ -1,35 +1,8 @@
 //! The registers, addresses and immediates to try; whole instructions.
 
 use crate::codegen::x64::encoding::info::{Class, Form, ImmKind, Info, Masking, MemorySize};
+use crate::codegen::x64::encoding::print::Place;
 use crate::codegen::x64::encoding::{Base, Instruction, Memory, Opcode, Rm, Size};
-
-/// Where an operand is encoded.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    Reg,
-    Vvvv,
-    Rm,
-}
-
-/// The operands as assemblers of Intel's syntax order them, without immediates.
-pub fn operands(opcode: Opcode) -> &'static [Place] {
-    use Place::{Reg, Rm, Vvvv};
-    let info = opcode.info();
-    match info.form {
-        Form::Rvm | Form::Rvma | Form::Rvmr | Form::Mulx => &[Reg, Vvvv, Rm],
-        Form::RmTest if matches!(opcode, Opcode::Test | Opcode::Bt) => &[Rm, Reg],
-        Form::Rm | Form::Rma | Form::RmTest => &[Reg, Rm],
-        Form::Gather if info.vex.is_some() => &[Reg, Rm, Vvvv],
-        Form::Gather => &[Reg, Rm],
-        Form::Mr | Form::Mra | Form::Scatter => &[Rm, Reg],
-        Form::Rmv => &[Reg, Rm, Vvvv],
-        Form::Vm => &[Vvvv, Rm],
-        Form::Mvr => &[Rm, Vvvv, Reg],
-        Form::Ma | Form::MTest | Form::Mstore | Form::M | Form::Mi => &[Rm],
-        Form::O => &[Reg],
-        Form::Zo => &[],
-    }
-}
 
 /// The sizes that an opcode has; for what ignores the size, some of every kind.
 pub fn sizes(info: &Info) -> Vec<Size> {
@@ -57,7 +30,7 @@ pub fn instructions() -> impl Iterator<Item = Instruction> {
 /// With some operand in every place: a register if there can be one.
 pub fn plain(opcode: Opcode, size: Size) -> Instruction {
     let info = opcode.info();
-    let places = operands(opcode);
+    let places = opcode.operands();
     let mut inst = Instruction::new(opcode, size);
     if places.contains(&Place::Reg) {
         inst.reg = 1;

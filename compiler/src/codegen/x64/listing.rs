@@ -1,0 +1,156 @@
+//! Emitted code as text, for people.
+
+use std::fmt::Write;
+
+use regalloc2::Block;
+
+use super::encoding::{Base, Cc, Code, Instruction, Rm, Size};
+
+/// A listing being written, an instruction a line.
+pub struct Listing<'a> {
+    /// The constant pool.
+    pool: &'a [u8],
+    lines: Vec<Line>,
+}
+
+struct Line {
+    /// The offset at which it was written.
+    at: u32,
+    is_label: bool,
+    text: String,
+}
+
+impl<'a> Listing<'a> {
+    pub fn new(pool: &'a [u8]) -> Listing<'a> {
+        Listing {
+            pool,
+            lines: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, at: u32, is_label: bool, text: String) {
+        self.lines.push(Line { at, is_label, text });
+    }
+
+    pub fn inst(&mut self, at: u32, inst: &Instruction) {
+        let mut text = inst.to_string();
+        if let Some(constant) = self.constant(inst) {
+            text = format!("{text:<40}; {constant}");
+        }
+        self.push(at, false, text);
+    }
+
+    pub fn jump(&mut self, at: u32, condition: Option<Cc>, to: Block) {
+        let to = to.index();
+        let text = match condition {
+            None => format!("jmp block{to}"),
+            Some(cc) => format!("j{cc} block{to}"),
+        };
+        self.push(at, false, text);
+    }
+
+    /// A block begins. Jumps right before it that led here are no longer in the code.
+    pub fn label(&mut self, at: u32, block: Block) {
+        let first = self.lines.partition_point(|line| line.at < at);
+        let removed = self.lines.split_off(first).into_iter();
+        let labels = removed.filter(|line| line.is_label);
+        self.lines.extend(labels.map(|label| Line { at, ..label }));
+        self.push(at, true, format!("block{}:", block.index()));
+    }
+
+    /// The elements that an instruction reads of the constant pool; once, if all are the same.
+    fn constant(&self, inst: &Instruction) -> Option<String> {
+        let info = inst.opcode.info();
+        let (memory, bytes) = match inst.rm {
+            Rm::Memory(memory) => (memory, info.memory_bytes(inst.size)),
+            Rm::Broadcast(memory) => (memory, info.element.into()),
+            Rm::None | Rm::Reg(_) => return None,
+        };
+        let at = memory.disp as usize;
+        let bytes = self.pool.get(at..at + bytes as usize)?;
+        if memory.base != Base::Pool || bytes.is_empty() {
+            return None;
+        }
+        let element = match info.element {
+            0 => bytes.len().min(Size::B64.bytes() as usize),
+            bytes => bytes.into(),
+        };
+        let mut elements: Vec<u64> = bytes.chunks(element).map(number).collect();
+        if elements.iter().all(|&element| element == elements[0]) {
+            elements.truncate(1);
+        }
+        let elements: Vec<String> = elements.iter().map(|n| format!("{n:#x}")).collect();
+        Some(elements.join(", "))
+    }
+
+    /// The text, once it is known where everything is.
+    pub fn finish(self, code: &Code) -> String {
+        let mut text = String::new();
+        for line in &self.lines {
+            let written = if line.is_label {
+                writeln!(text, "{}", line.text)
+            } else {
+                writeln!(text, "{:6x}  {}", code.offset(line.at), line.text)
+            };
+            written.expect("strings take all text");
+        }
+        text
+    }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codegen::x64::encoding::{Buffer, Memory, Opcode};
+
+    fn mul(disp: i32) -> Instruction {
+        let mut inst = Instruction::new(Opcode::Vmulps, Size::V128);
+        inst.rm = Rm::Memory(Memory {
+            base: Base::Pool,
+            index: None,
+            shift: 0,
+            disp,
+        });
+        inst
+    }
+
+    #[test]
+    fn constants_are_shown_by_element() {
+        let pool: Vec<u8> = [1u32, 1, 1, 1, 1, 2, 3, 4]
+            .iter()
+            .flat_map(|n| n.to_le_bytes())
+            .collect();
+        let mut listing = Listing::new(&pool);
+        let mut buffer = Buffer::default();
+        for disp in [0, 16] {
+            listing.inst(buffer.offset(), &mul(disp));
+            buffer.emit(&mul(disp));
+        }
+        let text = listing.finish(&buffer.finish(&pool));
+        let expected = "     0  vmulps xmm0, xmm0, xmmword ptr [pool + 0]; 0x1\n     \
+            8  vmulps xmm0, xmm0, xmmword ptr [pool + 0x10]; 0x1, 0x2, 0x3, 0x4\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn jumps_that_disappear_are_not_shown() {
+        let mut listing = Listing::new(&[]);
+        let mut buffer = Buffer::default();
+        let labels = [buffer.new_label(), buffer.new_label()];
+        listing.jump(buffer.offset(), None, Block::new(1));
+        buffer.jump(labels[1]);
+        for n in 0..2 {
+            buffer.bind(labels[n]);
+            listing.label(buffer.offset(), Block::new(n));
+        }
+        let ret = Instruction::new(Opcode::Ret, Size::B64);
+        listing.inst(buffer.offset(), &ret);
+        buffer.emit(&ret);
+        let text = listing.finish(&buffer.finish(&[]));
+        assert_eq!(text, "block0:\nblock1:\n     0  ret\n");
+    }
+}
