@@ -77,7 +77,20 @@ impl<'a> Allocatable<'a> {
             validate_ssa: cfg!(debug_assertions),
             algorithm,
         };
-        regalloc2::run(self, machine(), &options)
+        let output = regalloc2::run(self, machine(), &options)?;
+        #[cfg(all(feature = "allocation-checker", debug_assertions))]
+        self.check(&output);
+        Ok(output)
+    }
+
+    /// Proves that every use finds its value where the allocation says it is.
+    #[cfg(all(feature = "allocation-checker", debug_assertions))]
+    fn check(&self, output: &Output) {
+        let mut checker = regalloc2::checker::Checker::new(self, machine());
+        checker.prepare(output);
+        if let Err(errors) = checker.run() {
+            panic!("the allocation is wrong: {errors:?}\n{:#?}", self.code);
+        }
     }
 }
 
