@@ -1,10 +1,12 @@
-//! Allocated code to bytes: the frame, moves, jumps.
+//! Allocated code to bytes: moves, jumps, and where operands are encoded.
+
+use std::fmt::Display;
 
 use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass};
 
 use super::encoding::{self, Buffer, Cc, Form, Instruction, Label, Opcode, Size};
 use super::frame::Frame;
-use super::inst::{Amode, Base, GENERAL, Inst, NONE, Plain, RBP, RSP, Rm, VECTOR};
+use super::inst::{Amode, Base, GENERAL, Inst, NONE, Plain, RSP, Rm, VECTOR};
 use super::listing::Listing;
 use super::regalloc::{Allocatable, CALLEE_SAVED};
 use super::vcode::VCode;
@@ -14,15 +16,17 @@ use crate::ir::SourceLoc;
 pub struct Emitter<'a> {
     code: &'a VCode,
     output: &'a Output,
-    frame: &'a Frame,
-    buffer: Buffer,
+    pub(super) frame: &'a Frame,
+    pub(super) buffer: Buffer,
     labels: Vec<Label>,
     lines: Vec<(u32, SourceLoc)>,
-    listing: Option<Listing<'a>>,
+    pub(super) listing: Option<Listing<'a>>,
     /// Callee-saved registers that are used.
-    saved: Vec<u8>,
+    pub(super) saved: Vec<u8>,
     /// Bytes below the saved registers.
-    frame_bytes: u32,
+    pub(super) frame_bytes: u32,
+    /// Whether functions of the host are called.
+    pub(super) calls: bool,
     /// The size of whole vector registers, as far as they are used.
     vector: Size,
 }
@@ -36,8 +40,6 @@ pub struct Emitted {
     pub lines: Vec<(u32, SourceLoc)>,
     pub listing: Option<String>,
 }
-
-const PAGE: u32 = 4096;
 
 impl<'a> Emitter<'a> {
     pub fn new(code: &'a VCode, output: &'a Output, frame: &'a Frame, vector: Size) -> Self {
@@ -56,7 +58,12 @@ impl<'a> Emitter<'a> {
             note(*from);
             note(*to);
         }
-        let frame_bytes = frame.size.next_multiple_of(64) + output.num_spillslots as u32 * 8;
+        let calls = code.insts.iter().any(|inst| matches!(inst, Inst::Call(_)));
+        let mut frame_bytes = frame.size.next_multiple_of(64) + output.num_spillslots as u32 * 8;
+        // Of calls the stack is aligned to 16 bytes, as it is with rbp and the return address.
+        if calls && saved.len() % 2 == 1 {
+            frame_bytes = frame_bytes.max(1);
+        }
         let mut buffer = Buffer::default();
         let labels = code.blocks.iter().map(|_| buffer.new_label()).collect();
         Emitter {
@@ -69,6 +76,7 @@ impl<'a> Emitter<'a> {
             listing: None,
             saved,
             frame_bytes: frame_bytes.next_multiple_of(64),
+            calls,
             vector,
         }
     }
@@ -79,10 +87,7 @@ impl<'a> Emitter<'a> {
         self.prologue();
         for n in 0..self.code.blocks.len() {
             let block = Block::new(n);
-            self.buffer.bind(self.labels[n]);
-            if let Some(listing) = &mut self.listing {
-                listing.label(self.buffer.offset(), block);
-            }
+            self.bind(self.labels[n], format_args!("block{n}"));
             for item in self.output.block_insts_and_edits(allocatable, block) {
                 match item {
                     InstOrEdit::Edit(Edit::Move { from, to }) => self.edit(*from, *to),
@@ -108,7 +113,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn push(&mut self, opcode: Opcode, size: Size, set: impl FnOnce(&mut Instruction)) {
+    pub(super) fn push(&mut self, opcode: Opcode, size: Size, set: impl FnOnce(&mut Instruction)) {
         let mut inst = Instruction::new(opcode, size);
         set(&mut inst);
         self.emit_inst(&inst);
@@ -122,83 +127,32 @@ impl<'a> Emitter<'a> {
     }
 
     fn jump(&mut self, condition: Option<Cc>, to: Block) {
+        let to = to.index();
+        self.jump_to(condition, self.labels[to], format_args!("block{to}"));
+    }
+
+    pub(super) fn jump_to(&mut self, condition: Option<Cc>, label: Label, name: impl Display) {
         if let Some(listing) = &mut self.listing {
-            listing.jump(self.buffer.offset(), condition, to);
+            listing.jump(self.buffer.offset(), condition, name);
         }
-        let label = self.labels[to.index()];
         match condition {
             None => self.buffer.jump(label),
             Some(cc) => self.buffer.jump_if(cc, label),
         }
     }
 
-    fn has_frame(&self) -> bool {
-        self.frame_bytes > 0
+    pub(super) fn bind(&mut self, label: Label, name: impl Display) {
+        self.buffer.bind(label);
+        if let Some(listing) = &mut self.listing {
+            listing.label(self.buffer.offset(), name);
+        }
     }
 
-    fn prologue(&mut self) {
-        self.push(Opcode::Push, Size::B64, |i| i.reg = RBP);
-        self.push(Opcode::Mov, Size::B64, |i| {
-            i.reg = RBP;
-            i.rm = encoding::Rm::Reg(RSP);
-        });
-        for reg in self.saved.clone() {
-            self.push(Opcode::Push, Size::B64, |i| i.reg = reg);
-        }
-        if !self.has_frame() {
-            return;
-        }
-        let align = i64::from(self.frame.align.max(64));
-        // Each page is touched in its turn, so that the guard page is met if there is no more.
-        for _ in 0..self.frame_bytes / PAGE {
-            self.push(Opcode::AddImm, Size::B64, |i| {
-                i.rm = encoding::Rm::Reg(RSP);
-                i.imm = -i64::from(PAGE);
-            });
-            self.push(Opcode::MovStore, Size::B64, |i| {
-                i.reg = RSP;
-                i.rm = encoding::Rm::Memory(encoding::Memory {
-                    base: encoding::Base::Reg(RSP),
-                    index: None,
-                    shift: 0,
-                    disp: 0,
-                });
-            });
-        }
-        let rest = self.frame_bytes % PAGE;
-        if rest > 0 {
-            self.push(Opcode::AddImm, Size::B64, |i| {
-                i.rm = encoding::Rm::Reg(RSP);
-                i.imm = -i64::from(rest);
-            });
-        }
-        self.push(Opcode::AndImm, Size::B64, |i| {
-            i.rm = encoding::Rm::Reg(RSP);
-            i.imm = -align;
-        });
-    }
-
-    fn epilogue(&mut self) {
+    /// The host's code may be of SSE, which is slow while upper halves of vectors are in use.
+    pub(super) fn leave_vectors(&mut self) {
         if self.vector != Size::V128 {
             self.push(Opcode::Vzeroupper, Size::V256, |_| {});
         }
-        if self.has_frame() {
-            let saved = self.saved.len() as i32 * 8;
-            self.push(Opcode::Lea, Size::B64, |i| {
-                i.reg = RSP;
-                i.rm = encoding::Rm::Memory(encoding::Memory {
-                    base: encoding::Base::Reg(RBP),
-                    index: None,
-                    shift: 0,
-                    disp: -saved,
-                });
-            });
-        }
-        for reg in self.saved.clone().into_iter().rev() {
-            self.push(Opcode::Pop, Size::B64, |i| i.reg = reg);
-        }
-        self.push(Opcode::Pop, Size::B64, |i| i.reg = RBP);
-        self.push(Opcode::Ret, Size::B64, |_| {});
     }
 
     /// Where a spill slot is.
@@ -271,9 +225,7 @@ impl<'a> Emitter<'a> {
             Inst::Fixed(fixed) => self.plain(&fixed.plain, allocs),
             Inst::Params(_) => {}
             Inst::Call(_) => {
-                if self.vector != Size::V128 {
-                    self.push(Opcode::Vzeroupper, Size::V256, |_| {});
-                }
+                self.leave_vectors();
                 let target = reg(allocs[0]);
                 self.push(Opcode::CallReg, Size::B64, |i| {
                     i.rm = encoding::Rm::Reg(target);

@@ -26,6 +26,7 @@ pub const RSP: u8 = 4;
 pub const RBP: u8 = 5;
 pub const RSI: u8 = 6;
 pub const RDI: u8 = 7;
+pub const R11: u8 = 11;
 
 /// A general register by its hardware number.
 pub const fn gpr(number: u8) -> PReg {

@@ -1,8 +1,6 @@
 //! Emitted code as text, for people.
 
-use std::fmt::Write;
-
-use regalloc2::Block;
+use std::fmt::{Display, Write};
 
 use super::encoding::{Base, Cc, Code, Instruction, Rm, Size};
 
@@ -40,22 +38,21 @@ impl<'a> Listing<'a> {
         self.push(at, false, text);
     }
 
-    pub fn jump(&mut self, at: u32, condition: Option<Cc>, to: Block) {
-        let to = to.index();
+    pub fn jump(&mut self, at: u32, condition: Option<Cc>, to: impl Display) {
         let text = match condition {
-            None => format!("jmp block{to}"),
-            Some(cc) => format!("j{cc} block{to}"),
+            None => format!("jmp {to}"),
+            Some(cc) => format!("j{cc} {to}"),
         };
         self.push(at, false, text);
     }
 
-    /// A block begins. Jumps right before it that led here are no longer in the code.
-    pub fn label(&mut self, at: u32, block: Block) {
+    /// A label is here. Jumps right before it that led here are no longer in the code.
+    pub fn label(&mut self, at: u32, name: impl Display) {
         let first = self.lines.partition_point(|line| line.at < at);
         let removed = self.lines.split_off(first).into_iter();
         let labels = removed.filter(|line| line.is_label);
         self.lines.extend(labels.map(|label| Line { at, ..label }));
-        self.push(at, true, format!("block{}:", block.index()));
+        self.push(at, true, format!("{name}:"));
     }
 
     /// The elements that an instruction reads of the constant pool; once, if all are the same.
@@ -141,11 +138,11 @@ mod tests {
         let mut listing = Listing::new(&[]);
         let mut buffer = Buffer::default();
         let labels = [buffer.new_label(), buffer.new_label()];
-        listing.jump(buffer.offset(), None, Block::new(1));
+        listing.jump(buffer.offset(), None, "block1");
         buffer.jump(labels[1]);
         for n in 0..2 {
             buffer.bind(labels[n]);
-            listing.label(buffer.offset(), Block::new(n));
+            listing.label(buffer.offset(), format_args!("block{n}"));
         }
         let ret = Instruction::new(Opcode::Ret, Size::B64);
         listing.inst(buffer.offset(), &ret);

@@ -4,7 +4,8 @@
 //! - `isel/`: instruction selection. Open it first.
 //! - `inst.rs`, `vcode.rs`: machine instructions over virtual registers, and functions of them.
 //! - `regalloc.rs`: what the register allocator is told. `frame.rs`: the stack frame.
-//! - `emit.rs`: allocated code to bytes, by way of `encoding/`.
+//! - `emit.rs`: allocated code to bytes, by way of `encoding/`. `prologue.rs`: how functions are
+//!   entered and left.
 //! - `pool.rs`: the constant pool. `listing.rs`: emitted code as text.
 
 pub mod encoding;
@@ -15,7 +16,10 @@ mod inst;
 mod isel;
 mod listing;
 mod pool;
+mod prologue;
 mod regalloc;
+#[cfg(test)]
+mod tests;
 mod vcode;
 
 use cranelift_entity::PrimaryMap;
@@ -23,17 +27,16 @@ use regalloc2::Algorithm;
 
 use super::MachineCode;
 use crate::diagnostic::Diagnostic;
-use crate::dump::KernelDump;
 use crate::ir::{Function, GlobalId};
 use emit::Emitter;
 use encoding::Size;
 use regalloc::Allocatable;
 
-/// Compiles a function. An error names an operation that is not there.
+/// Compiles a function. With `listing`, also to text. An error names an operation that is not there.
 pub fn compile(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
-    dump: &KernelDump<'_>,
+    listing: bool,
 ) -> Result<MachineCode, Diagnostic> {
     let selected = isel::select(func, globals, Size::V512)?;
     let allocatable = Allocatable::new(&selected.code, selected.vector.bytes());
@@ -41,7 +44,7 @@ pub fn compile(
         .allocate(Algorithm::Ion)
         .map_err(|why| Diagnostic::new(format!("register allocation: {why:?}")))?;
     let emitter = Emitter::new(&selected.code, &output, &selected.frame, selected.vector);
-    let emitted = emitter.emit(&allocatable, &selected.pool, dump.wants("asm"));
+    let emitted = emitter.emit(&allocatable, &selected.pool, listing);
     Ok(MachineCode {
         bytes: emitted.bytes,
         instruction_bytes: emitted.code_size,

@@ -1,0 +1,62 @@
+//! What is emitted around instructions, by the listing.
+
+use cranelift_entity::PrimaryMap;
+
+use super::compile;
+use crate::ir::parse;
+
+/// The instructions of a function `(i64, ptr) -> ()`, without their offsets.
+fn listing(body: &str) -> Vec<String> {
+    let text = format!("func \"f\" (i64, ptr) -> () {{\n{body}\n}}");
+    let module = parse::module(&text).expect("a module");
+    let func = module.functions.values().next().expect("a function");
+    let code = compile(func, &PrimaryMap::new(), true).expect("it compiles");
+    let listing = code.listing.expect("it is asked for");
+    let lines = listing.lines().map(|line| match line.split_once("  ") {
+        Some((_, inst)) => inst.trim().rsplit("  ").next().unwrap_or(inst).to_owned(),
+        None => line.to_owned(),
+    });
+    lines.collect()
+}
+
+fn count(listing: &[String], what: &str) -> usize {
+    listing.iter().filter(|line| line.starts_with(what)).count()
+}
+
+fn with_variable(bytes: u32) -> Vec<String> {
+    listing(&format!(
+        "block0(x: i64, p: ptr):\n  v: ptr = alloca.{bytes}.align16\n  store.private.align8 v, x\n  ret"
+    ))
+}
+
+#[test]
+fn a_function_that_needs_no_frame_has_none() {
+    let code = listing("block0(x: i64, p: ptr):\n  ret");
+    assert_eq!(code, ["block0:", "ret"]);
+}
+
+#[test]
+fn every_page_of_a_frame_is_touched() {
+    let touch = "mov qword ptr [rsp], rsp";
+    let small = with_variable(100);
+    assert_eq!(count(&small, touch), 0, "{small:?}");
+    let pages = with_variable(3 * 4096);
+    assert_eq!(count(&pages, touch), 3, "{pages:?}");
+    let many = with_variable(100 * 4096);
+    assert_eq!(count(&many, "lea r11, [rsp - 0x64000]"), 1, "{many:?}");
+    assert_eq!(count(&many, touch), 1, "{many:?}");
+    assert_eq!(count(&many, "jne probe"), 1, "{many:?}");
+}
+
+#[test]
+fn upper_halves_are_left_where_they_are_used() {
+    let add = |lanes: u32| {
+        listing(&format!(
+            "block0(x: i64, p: ptr):\n  a: i64x{lanes} = splat x\n  b: i64x{lanes} = iadd a, a\n  \
+             store.global.align8 p, b\n  ret"
+        ))
+    };
+    let (short, long) = (add(2), add(4));
+    assert_eq!(count(&short, "vzeroupper"), 0, "{short:?}");
+    assert_eq!(count(&long, "vzeroupper"), 1, "{long:?}");
+}
