@@ -60,6 +60,10 @@ pub struct Target {
     pub popcounts: bool,
     /// Counts of set bits, of 8- and 16-bit lanes (AVX512_BITALG).
     pub small_popcounts: bool,
+    /// Bytes that move across a whole vector (AVX512_VBMI).
+    pub byte_permutes: bool,
+    /// Two lanes shifted as one of twice the width, and so rotations of 16 bits (AVX512_VBMI2).
+    pub double_shifts: bool,
 }
 
 impl Target {
@@ -80,6 +84,8 @@ impl Target {
             leading_zeros: false,
             popcounts: false,
             small_popcounts: false,
+            byte_permutes: false,
+            double_shifts: false,
         }
     }
 
@@ -112,6 +118,8 @@ impl Target {
             leading_zeros: true,
             popcounts: false,
             small_popcounts: false,
+            byte_permutes: false,
+            double_shifts: false,
         }
     }
 
@@ -135,6 +143,8 @@ impl Target {
             (true, true) => Target {
                 popcounts: has!("avx512vpopcntdq"),
                 small_popcounts: has!("avx512bitalg"),
+                byte_permutes: has!("avx512vbmi"),
+                double_shifts: has!("avx512vbmi2"),
                 ..Target::avx512()
             },
             (true, false) => Target::avx2(),
@@ -202,7 +212,8 @@ impl Target {
             (_, ..=8) => false,
             (Isa::Avx2, 16) => !rotates && !by_lane,
             (Isa::Avx2, 64) => !rotates && op != BinOp::AShr,
-            (Isa::Avx2, _) | (Isa::Avx512, 16) => !rotates,
+            (Isa::Avx2, _) => !rotates,
+            (Isa::Avx512, 16) => !rotates || self.double_shifts,
             (Isa::Avx512, _) => true,
         }
     }

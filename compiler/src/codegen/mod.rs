@@ -106,7 +106,7 @@ pub fn compile(
 ) -> Result<MachineCode, Diagnostic> {
     let code = match Backend::of(target) {
         Backend::Cranelift => cranelift::compile(func, globals, dump)?,
-        Backend::X64 => x64::compile(func, globals, dump.wants("asm"))?,
+        Backend::X64 => x64::compile(func, globals, target, dump.wants("asm"))?,
     };
     dump.write("asm", || code.listing.clone().unwrap_or_default());
     Ok(code)

@@ -53,7 +53,10 @@ impl<'a> Emitter<'a> {
                 saved.push(reg.hw_enc() as u8);
             }
         };
-        output.allocs.iter().for_each(|&allocation| note(allocation));
+        output
+            .allocs
+            .iter()
+            .for_each(|&allocation| note(allocation));
         for (_, Edit::Move { from, to }) in &output.edits {
             note(*from);
             note(*to);

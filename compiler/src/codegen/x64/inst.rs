@@ -244,8 +244,7 @@ impl Plain {
             true => OperandPos::Late,
             false => OperandPos::Early,
         };
-        let used =
-            |reg| Operand::new(reg, OperandConstraint::Reg, OperandKind::Use, position);
+        let used = |reg| Operand::new(reg, OperandConstraint::Reg, OperandKind::Use, position);
         let mut count = 0;
         let mut source = |operand: Operand| {
             tell(operand);

@@ -96,7 +96,10 @@ impl<'a> Listing<'a> {
 }
 
 fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte))
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |n, &byte| n << 8 | u64::from(byte))
 }
 
 #[cfg(test)]

@@ -28,17 +28,18 @@ use regalloc2::Algorithm;
 use super::MachineCode;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Function, GlobalId};
+use crate::target::Target;
 use emit::Emitter;
-use encoding::Size;
 use regalloc::Allocatable;
 
 /// Compiles a function. With `listing`, also to text. An error names an operation that is not there.
 pub fn compile(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
+    target: &Target,
     listing: bool,
 ) -> Result<MachineCode, Diagnostic> {
-    let selected = isel::select(func, globals, Size::V512)?;
+    let selected = isel::select(func, globals, target)?;
     let allocatable = Allocatable::new(&selected.code, selected.vector.bytes());
     let output = allocatable
         .allocate(Algorithm::Ion)

@@ -4,13 +4,14 @@ use cranelift_entity::PrimaryMap;
 
 use super::compile;
 use crate::ir::parse;
+use crate::target::Target;
 
 /// The instructions of a function `(i64, ptr) -> ()`, without their offsets.
 fn listing(body: &str) -> Vec<String> {
     let text = format!("func \"f\" (i64, ptr) -> () {{\n{body}\n}}");
     let module = parse::module(&text).expect("a module");
     let func = module.functions.values().next().expect("a function");
-    let code = compile(func, &PrimaryMap::new(), true).expect("it compiles");
+    let code = compile(func, &PrimaryMap::new(), &Target::avx512(), true).expect("it compiles");
     let listing = code.listing.expect("it is asked for");
     let lines = listing.lines().map(|line| match line.split_once("  ") {
         Some((_, inst)) => inst.trim().rsplit("  ").next().unwrap_or(inst).to_owned(),

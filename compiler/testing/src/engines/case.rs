@@ -77,6 +77,7 @@ pub struct Case<'a> {
     pub sub_group_size: Option<u8>,
     /// For each instruction set.
     programs: [OnceCell<Result<Program, String>>; Isa::ALL.len()],
+    baseline: OnceCell<Result<Program, String>>,
 }
 
 /// What a launch left behind.
@@ -105,6 +106,7 @@ impl<'a> Case<'a> {
             args,
             sub_group_size: None,
             programs: Default::default(),
+            baseline: OnceCell::new(),
         }
     }
 
@@ -113,15 +115,27 @@ impl<'a> Case<'a> {
     /// # Errors
     /// If it is refused.
     pub fn program(&self, isa: Isa) -> Result<&Program, String> {
+        self.make(&self.programs[isa as usize], Target::detect().at_most(isa))
+    }
+
+    /// The same for AVX-512 without what only some machines with it have.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub fn baseline_program(&self) -> Result<&Program, String> {
+        self.make(&self.baseline, Target::avx512())
+    }
+
+    fn make<'c>(
+        &self,
+        cell: &'c OnceCell<Result<Program, String>>,
+        target: Target,
+    ) -> Result<&'c Program, String> {
         let make = || {
-            let target = Target::detect().at_most(isa);
             Program::for_target(self.module.clone(), &BuildOptions::default(), &target)
                 .map_err(|e| e.to_string())
         };
-        self.programs[isa as usize]
-            .get_or_init(make)
-            .as_ref()
-            .map_err(Clone::clone)
+        cell.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
     /// What a launch knows of its images and samplers.

@@ -25,6 +25,8 @@ pub enum Engine {
     Prepared,
     /// Code generated for an instruction set, so many work-items a vector.
     Generated(Isa, u8),
+    /// The same for AVX-512 without what only some machines with it have.
+    Baseline(u8),
 }
 
 /// Widths to run code in that is generated for an instruction set.
@@ -44,8 +46,9 @@ impl Engine {
                 let widths = widths.iter();
                 widths.map(move |&width| Engine::Generated(isa, width))
             });
+            let baseline = (best >= Isa::Avx512).then_some(Engine::Baseline(16));
             let interpreted = [Engine::Translated, Engine::Prepared].into_iter();
-            interpreted.chain(generated).collect()
+            interpreted.chain(generated).chain(baseline).collect()
         });
         &ALL
     }
@@ -56,6 +59,7 @@ impl Engine {
             Engine::Checked => "checked interpreter".into(),
             Engine::Prepared => "prepared".into(),
             Engine::Generated(Isa::Sse42, width) => format!("w{width}"),
+            Engine::Baseline(width) => format!("avx512-baseline-w{width}"),
             Engine::Generated(isa, width) => format!("{}-w{width}", isa.name()),
         }
     }
@@ -63,7 +67,7 @@ impl Engine {
     /// Whether a test that asks for these engines, or for all, runs in this one. `w` asks for all
     /// generated code.
     pub fn wanted(self, names: &[String]) -> bool {
-        let is_generated = matches!(self, Engine::Generated(..));
+        let is_generated = matches!(self, Engine::Generated(..) | Engine::Baseline(_));
         let asks = |name: &String| *name == self.name() || name == "w" && is_generated;
         names.is_empty() || names.iter().any(asks)
     }
@@ -71,7 +75,9 @@ impl Engine {
     /// Whether it runs sub-groups of this size, if that matters.
     pub fn has_sub_groups(self, size: Option<u8>) -> bool {
         match self {
-            Engine::Generated(_, width) => size.is_none_or(|size| size == width),
+            Engine::Generated(_, width) | Engine::Baseline(width) => {
+                size.is_none_or(|size| size == width)
+            }
             _ => true,
         }
     }
@@ -99,7 +105,8 @@ impl Engine {
                 };
                 interpret(case, &func, &params, options, true)
             }
-            Engine::Generated(isa, width) => native::run(case, isa, width),
+            Engine::Generated(isa, width) => native::run(case, case.program(isa)?, width),
+            Engine::Baseline(width) => native::run(case, case.baseline_program()?, width),
         }
     }
 }

@@ -123,6 +123,17 @@ pub enum Rounding {
     StaticOf64,
 }
 
+/// What a CPU has beyond x86-64-v3 and AVX-512 F, BW, CD, DQ and VL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extension {
+    Bitalg,
+    Fp16,
+    Vbmi,
+    Vbmi2,
+    Vnni,
+    Vpopcntdq,
+}
+
 /// A mandatory prefix, numbered as VEX.pp.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pp {
@@ -191,6 +202,8 @@ pub struct Info {
     pub imm: ImmKind,
     pub masking: Masking,
     pub rounding: Rounding,
+    /// Without it there is no such opcode.
+    pub needs: Option<Extension>,
     /// A bit for each [`Size`].
     pub(super) sizes: u8,
     /// What is in ModRM.reg of a form that has no `reg`.

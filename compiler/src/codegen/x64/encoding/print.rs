@@ -88,7 +88,11 @@ impl Display for Instruction {
             ImmKind::I8 => write!(f, ", {}", Number(i64::from(self.imm as u8)))?,
             _ => write!(f, ", {}", Number(self.imm))?,
         }
-        f.write_str(if self.opcode.is_shift_by_cl() { ", cl" } else { "" })
+        f.write_str(if self.opcode.is_shift_by_cl() {
+            ", cl"
+        } else {
+            ""
+        })
     }
 }
 

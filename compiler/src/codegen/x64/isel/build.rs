@@ -3,7 +3,7 @@
 use regalloc2::VReg;
 
 use super::Isel;
-use crate::codegen::x64::encoding::{Opcode, Size};
+use crate::codegen::x64::encoding::{Extension, Opcode, Size};
 use crate::codegen::x64::inst::{Amode, Inst, Plain, Rm, destination};
 
 impl Isel<'_> {
@@ -11,6 +11,16 @@ impl Isel<'_> {
     pub fn note(&mut self, size: Size) {
         if size.bytes() > self.used.bytes() {
             self.used = size;
+        }
+    }
+
+    fn has(&self, extension: Extension) -> bool {
+        match extension {
+            Extension::Bitalg => self.target.small_popcounts,
+            Extension::Vbmi => self.target.byte_permutes,
+            Extension::Vbmi2 => self.target.double_shifts,
+            Extension::Vpopcntdq => self.target.popcounts,
+            Extension::Fp16 | Extension::Vnni => false,
         }
     }
 
@@ -38,6 +48,12 @@ impl Isel<'_> {
     }
 
     fn plain(&mut self, plain: Plain) {
+        let needs = plain.opcode.info().needs;
+        debug_assert!(
+            needs.is_none_or(|extension| self.has(extension)),
+            "not every machine has {:?}",
+            plain.opcode
+        );
         self.note(plain.size);
         self.m.push(Inst::Plain(plain));
     }

@@ -202,9 +202,18 @@ impl Isel<'_> {
             .iter()
             .map(|lane| lane.unwrap_or(0).into())
             .collect();
-        let only_a = lanes.iter().flatten().all(|&lane| lane < per);
+        let only_a = a == b || lanes.iter().flatten().all(|&lane| lane < per);
+        if scalar.bytes() == 1 {
+            if only_a && let Some(index) = Self::bytes_in_place(lanes) {
+                let index = self.lanes_in_pool(&index, Scalar::I8, size);
+                return self.rvm(Opcode::Vpshufb, size, a, Rm::Mem(index));
+            }
+            if !self.target.byte_permutes {
+                return self.permute_bytes(a, (!only_a).then_some(b), lanes, size);
+            }
+        }
         let index = self.lanes_in_pool(&index, scalar.as_int(), size);
-        if only_a || a == b {
+        if only_a {
             return self.permute_one(a, Rm::Mem(index), scalar, size);
         }
         let opcode = match scalar.bytes() {
@@ -219,6 +228,17 @@ impl Isel<'_> {
 
     /// Lanes of one source, by an index for each.
     fn permute_one(&mut self, from: VReg, index: Rm, scalar: Scalar, size: Size) -> VReg {
+        let index = match index {
+            Rm::Reg(reg) => reg,
+            other => self.rm(Opcode::Vmovdqu64, size, other),
+        };
+        match (scalar.bytes(), size) {
+            (1, Size::V128) => return self.rvm(Opcode::Vpshufb, size, from, index),
+            (1, _) if !self.target.byte_permutes => {
+                return self.permute_bytes_by(from, None, index, size);
+            }
+            _ => {}
+        }
         // Of words and wider, vectors of 128 bits have no such instruction but that of two
         // sources, and wider vectors do no harm.
         let wide = match size {
@@ -230,10 +250,6 @@ impl Isel<'_> {
             2 => Opcode::Vpermw,
             4 => Opcode::Vpermd,
             _ => Opcode::Vpermq,
-        };
-        let index = match index {
-            Rm::Reg(reg) => reg,
-            other => self.rm(Opcode::Vmovdqu64, size, other),
         };
         self.rvm(opcode, wide, index, from)
     }
@@ -402,6 +418,9 @@ impl Isel<'_> {
 
     fn permute_of(&mut self, parts: &Parts, index: VReg, scalar: Scalar, size: Size) -> VReg {
         let opcode = match scalar.bytes() {
+            1 if !self.target.byte_permutes => {
+                return self.permute_bytes_by(parts[0], Some(parts[1]), index, size);
+            }
             1 => Opcode::Vpermt2b,
             2 => Opcode::Vpermt2w,
             4 => Opcode::Vpermt2d,

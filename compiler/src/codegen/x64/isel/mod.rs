@@ -10,12 +10,14 @@
 //! - `control.rs`: blocks, branches, conditions as flags.
 //! - `scalar.rs`: arithmetic of one lane in general registers.
 //! - `float.rs`, `integer.rs`: lane-wise arithmetic of vectors and of floating-point scalars.
-//! - `convert.rs`: conversions. `lanes.rs`: lanes that move, parts that are joined and split.
+//! - `convert.rs`: conversions. `lanes.rs`: lanes that move, parts that are joined and split;
+//!   `bytes.rs`: bytes that move without AVX512_VBMI.
 //! - `masks.rs`: truth values of many lanes.
 //! - `memory/`: loads, stores, atomics.
 //! - `call.rs`: calls of the host.
 
 mod build;
+mod bytes;
 mod call;
 mod control;
 mod convert;
@@ -38,6 +40,7 @@ use super::vcode::{Builder, VCode};
 use crate::codegen::host;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Block, Function, GlobalId, Inst, Op, Value};
+use crate::target::Target;
 use deferral::Deferral;
 use values::Repr;
 
@@ -46,6 +49,7 @@ pub struct Isel<'a> {
     m: Builder,
     func: &'a Function,
     globals: &'a PrimaryMap<GlobalId, u64>,
+    target: &'a Target,
     /// The longest vectors to be used.
     longest: Size,
     values: SecondaryMap<Value, Repr>,
@@ -72,14 +76,15 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 pub fn select(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
-    longest: Size,
+    target: &Target,
 ) -> Result<Selected> {
     let order = control::order(func);
     let mut isel = Isel {
         m: Builder::new(),
         func,
         globals,
-        longest,
+        target,
+        longest: Size::of_bytes(target.vector_bytes),
         values: SecondaryMap::with_capacity(func.values.len()),
         deferral: Deferral::new(func, &order),
         blocks: SecondaryMap::with_capacity(func.blocks.len()),

@@ -4,9 +4,10 @@
 //! Conversions to and from general registers have the general register's.
 
 use crate::codegen::x64::encoding::info::{
-    Class, Form, ImmKind, Info, Length, Map, Masking, MemorySize, Pp, Rounding, W, sizes,
+    Class, Extension, Form, ImmKind, Info, Length, Map, Masking, MemorySize, Pp, Rounding, W, sizes,
 };
 
+use Extension::Fp16;
 use Rounding::{Sae, Static};
 
 /// Of vectors, with the source's element: sources that are narrower than the vector say so.
@@ -83,8 +84,8 @@ macro_rules! convert_rows {
             .masking(Masking::Zero).rounding(Sae).imm(ImmKind::I8)
             .vex(Pp::P66, Map::M0F3A, W::W0, 0x1d).evex(Pp::P66, Map::M0F3A, W::W0, 0x1d);
         // Of AVX512-FP16: as vcvtph2ps, with a broadcast; and rounding as MXCSR says.
-        Vcvtph2psx = half("vcvtph2psx", 2, Sae).evex(Pp::P66, Map::M6, W::W0, 0x13);
-        Vcvtps2phx = to_half("vcvtps2phx", 4, Static).evex(Pp::P66, Map::M5, W::W0, 0x1d);
+        Vcvtph2psx = half("vcvtph2psx", 2, Sae).evex(Pp::P66, Map::M6, W::W0, 0x13).needs(Fp16);
+        Vcvtps2phx = to_half("vcvtps2phx", 4, Static).evex(Pp::P66, Map::M5, W::W0, 0x1d).needs(Fp16);
 
         Vcvtdq2ps = avx(convert("vcvtdq2ps", 4, Static), Pp::Np, W::W0, 0x5b);
         Vcvtudq2ps = avx512(convert("vcvtudq2ps", 4, Static), Pp::PF2, W::W0, 0x7a);

@@ -1,7 +1,7 @@
 //! Floating-point arithmetic.
 
 use crate::codegen::x64::encoding::info::{
-    Class, Form, ImmKind, Info, Map, Masking, Pp, Rounding, W, sizes,
+    Class, Extension, Form, ImmKind, Info, Map, Masking, Pp, Rounding, W, sizes,
 };
 
 /// The last letters of a mnemonic.
@@ -40,7 +40,11 @@ impl Format {
             Ps | Pd | Ph => Info::vector(mnemonic, form).broadcast(element),
             Ss | Sd | Sh => Info::scalar(mnemonic, form, element),
         };
-        info.masking(Masking::Zero)
+        let info = info.masking(Masking::Zero);
+        match self {
+            Ph | Sh => info.needs(Extension::Fp16),
+            _ => info,
+        }
     }
 }
 
@@ -113,7 +117,7 @@ const fn to_flags(mnemonic: &'static str, format: Format, opcode: u8) -> Info {
         .rounding(Rounding::Sae)
         .evex(pp, map, format.w(), opcode);
     match format {
-        Sh => info,
+        Sh => info.needs(Extension::Fp16),
         _ => info.vex(pp, map, W::Ig, opcode),
     }
 }

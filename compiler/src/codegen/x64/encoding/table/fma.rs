@@ -1,7 +1,7 @@
 //! Fused multiplication and addition. The digits of an opcode say which operands are multiplied
 //! and which is added: 1 is what is in the destination before, 2 the first source, 3 the second.
 
-use crate::codegen::x64::encoding::info::{Form, Info, Map, Masking, Pp, Rounding, W};
+use crate::codegen::x64::encoding::info::{Extension, Form, Info, Map, Masking, Pp, Rounding, W};
 
 /// Vectors with an even opcode, scalars with the odd one after it.
 const fn fma(mnemonic: &'static str, element: u8, opcode: u8) -> Info {
@@ -15,7 +15,9 @@ const fn fma(mnemonic: &'static str, element: u8, opcode: u8) -> Info {
         _ => W::W0,
     };
     match element {
-        2 => info.evex(Pp::P66, Map::M6, w, opcode),
+        2 => info
+            .evex(Pp::P66, Map::M6, w, opcode)
+            .needs(Extension::Fp16),
         _ => info
             .vex(Pp::P66, Map::M0F38, w, opcode)
             .evex(Pp::P66, Map::M0F38, w, opcode),

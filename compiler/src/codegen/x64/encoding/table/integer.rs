@@ -1,6 +1,10 @@
 //! Integer arithmetic, bitwise operations and comparisons.
 
-use crate::codegen::x64::encoding::info::{Class, Form, ImmKind, Info, Map, Masking, Pp, W, sizes};
+use crate::codegen::x64::encoding::info::{
+    Class, Extension, Form, ImmKind, Info, Map, Masking, Pp, W, sizes,
+};
+
+use Extension::{Bitalg, Vnni, Vpopcntdq};
 
 /// EVEX.W, which tells elements of 32 and 64 bits, and those of 8 and 16 where an opcode has both.
 const fn w(element: u8) -> W {
@@ -132,14 +136,14 @@ macro_rules! integer_rows {
         Vplzcntq = avx512("vplzcntq", Form::Rm, 8, 0x44);
         Vpconflictd = avx512("vpconflictd", Form::Rm, 4, 0xc4);
         Vpconflictq = avx512("vpconflictq", Form::Rm, 8, 0xc4);
-        Vpopcntb = avx512("vpopcntb", Form::Rm, 1, 0x54);
-        Vpopcntw = avx512("vpopcntw", Form::Rm, 2, 0x54);
-        Vpopcntd = avx512("vpopcntd", Form::Rm, 4, 0x55);
-        Vpopcntq = avx512("vpopcntq", Form::Rm, 8, 0x55);
+        Vpopcntb = avx512("vpopcntb", Form::Rm, 1, 0x54).needs(Bitalg);
+        Vpopcntw = avx512("vpopcntw", Form::Rm, 2, 0x54).needs(Bitalg);
+        Vpopcntd = avx512("vpopcntd", Form::Rm, 4, 0x55).needs(Vpopcntdq);
+        Vpopcntq = avx512("vpopcntq", Form::Rm, 8, 0x55).needs(Vpopcntdq);
         // VEX has these too, on CPUs that say so apart from AVX-512.
-        Vpdpbusd = avx512("vpdpbusd", Form::Rvma, 4, 0x50);
-        Vpdpbusds = avx512("vpdpbusds", Form::Rvma, 4, 0x51);
-        Vpdpwssd = avx512("vpdpwssd", Form::Rvma, 4, 0x52);
+        Vpdpbusd = avx512("vpdpbusd", Form::Rvma, 4, 0x50).needs(Vnni);
+        Vpdpbusds = avx512("vpdpbusds", Form::Rvma, 4, 0x51).needs(Vnni);
+        Vpdpwssd = avx512("vpdpwssd", Form::Rvma, 4, 0x52).needs(Vnni);
         // The second source is a matrix of bits for each 8 bytes.
         Vgf2p8affineqb = masked("vgf2p8affineqb", Form::Rvm).broadcast(8).imm(ImmKind::I8)
             .vex(Pp::P66, Map::M0F3A, W::W1, 0xce).evex(Pp::P66, Map::M0F3A, W::W1, 0xce);

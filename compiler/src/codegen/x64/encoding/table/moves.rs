@@ -1,8 +1,10 @@
 //! Loads, stores and copies.
 
 use crate::codegen::x64::encoding::info::{
-    Class, Form, Info, Map, Masking, MemorySize, Pp, W, sizes,
+    Class, Extension, Form, Info, Map, Masking, MemorySize, Pp, W, sizes,
 };
+
+use Extension::Fp16;
 
 const fn whole(mnemonic: &'static str, form: Form, element: u8) -> Info {
     Info::vector(mnemonic, form)
@@ -130,8 +132,8 @@ macro_rules! moves_rows {
         Vmovq = from_general("vmovq", 8, W::W1);
         VmovqStore = to_general("vmovq", 8, W::W1);
         // Of AVX512-FP16.
-        Vmovw = general("vmovw", Form::Rm, 2).evex(Pp::P66, Map::M5, W::Ig, 0x6e);
-        VmovwStore = general("vmovw", Form::Mr, 2).evex(Pp::P66, Map::M5, W::Ig, 0x7e);
+        Vmovw = general("vmovw", Form::Rm, 2).evex(Pp::P66, Map::M5, W::Ig, 0x6e).needs(Fp16);
+        VmovwStore = general("vmovw", Form::Mr, 2).evex(Pp::P66, Map::M5, W::Ig, 0x7e).needs(Fp16);
 
         Vmovddup = duplicate("vmovddup", 8, Pp::PF2, 0x12).memory(MemorySize::Duplicate);
         Vmovsldup = duplicate("vmovsldup", 4, Pp::PF3, 0x12);

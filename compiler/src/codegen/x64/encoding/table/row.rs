@@ -2,7 +2,8 @@
 //! is not as usual.
 
 use crate::codegen::x64::encoding::info::{
-    Class, Encoding, Form, ImmKind, Info, Length, Map, Masking, MemorySize, Pp, Rounding, W, sizes,
+    Class, Encoding, Extension, Form, ImmKind, Info, Length, Map, Masking, MemorySize, Pp,
+    Rounding, W, sizes,
 };
 
 impl Info {
@@ -22,6 +23,7 @@ impl Info {
             imm: ImmKind::None,
             masking: Masking::None,
             rounding: Rounding::None,
+            needs: None,
             sizes: 0,
             digit: 0,
             lock: false,
@@ -110,6 +112,11 @@ impl Info {
 
     pub(super) const fn rounding(mut self, rounding: Rounding) -> Info {
         self.rounding = rounding;
+        self
+    }
+
+    pub(super) const fn needs(mut self, extension: Extension) -> Info {
+        self.needs = Some(extension);
         self
     }
 

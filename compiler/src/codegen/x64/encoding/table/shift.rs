@@ -1,7 +1,9 @@
 //! Shifts and rotates of elements: by an immediate, by the low 64 bits of a register, or lane by
 //! lane.
 
-use crate::codegen::x64::encoding::info::{Form, ImmKind, Info, Map, Masking, MemorySize, Pp, W};
+use crate::codegen::x64::encoding::info::{
+    Extension, Form, ImmKind, Info, Map, Masking, MemorySize, Pp, W,
+};
 
 /// EVEX.W of elements of 32 and 64 bits; where it tells those of 16, it is 1.
 const fn w(element: u8) -> W {
@@ -57,6 +59,7 @@ const fn double(mnemonic: &'static str, map: Map, element: u8, opcode: u8) -> In
         Map::M0F3A => elements(mnemonic, Form::Rvm, element).imm(ImmKind::I8),
         _ => elements(mnemonic, Form::Rvma, element),
     }
+    .needs(Extension::Vbmi2)
     .evex(Pp::P66, map, w(element), opcode)
 }
 

@@ -1,8 +1,10 @@
 //! Lanes that move: shuffles, permutes, compression and blends.
 
 use crate::codegen::x64::encoding::info::{
-    Form, ImmKind, Info, Map, Masking, MemorySize, Pp, W, sizes,
+    Extension, Form, ImmKind, Info, Map, Masking, MemorySize, Pp, W, sizes,
 };
+
+use Extension::{Vbmi, Vbmi2};
 
 const fn elements(mnemonic: &'static str, form: Form, bytes: u8) -> Info {
     let info = Info::vector(mnemonic, form).masking(Masking::Zero);
@@ -103,7 +105,7 @@ macro_rules! shuffle_rows {
         VpermilpsImm = in_place("vpermilps", Form::Rm, 4, Map::M0F3A, 0x04).imm(ImmKind::I8);
         VpermilpdImm = in_place("vpermilpd", Form::Rm, 8, Map::M0F3A, 0x05).imm(ImmKind::I8);
         // The indices are the first source.
-        Vpermb = across("vpermb", Form::Rvm, 1, Map::M0F38, 0x8d);
+        Vpermb = across("vpermb", Form::Rvm, 1, Map::M0F38, 0x8d).needs(Vbmi);
         Vpermw = across("vpermw", Form::Rvm, 2, Map::M0F38, 0x8d);
         Vpermd = wide("vpermd", Form::Rvm, 4, Map::M0F38, 0x36)
             .vex(Pp::P66, Map::M0F38, W::W0, 0x36);
@@ -116,13 +118,13 @@ macro_rules! shuffle_rows {
         VpermpdImm = wide("vpermpd", Form::Rm, 8, Map::M0F3A, 0x01).imm(ImmKind::I8)
             .vex(Pp::P66, Map::M0F3A, W::W1, 0x01);
         // Of two sources: the indices are in the destination, or (t2) the first source.
-        Vpermi2b = across("vpermi2b", Form::Rvma, 1, Map::M0F38, 0x75);
+        Vpermi2b = across("vpermi2b", Form::Rvma, 1, Map::M0F38, 0x75).needs(Vbmi);
         Vpermi2w = across("vpermi2w", Form::Rvma, 2, Map::M0F38, 0x75);
         Vpermi2d = across("vpermi2d", Form::Rvma, 4, Map::M0F38, 0x76);
         Vpermi2q = across("vpermi2q", Form::Rvma, 8, Map::M0F38, 0x76);
         Vpermi2ps = across("vpermi2ps", Form::Rvma, 4, Map::M0F38, 0x77);
         Vpermi2pd = across("vpermi2pd", Form::Rvma, 8, Map::M0F38, 0x77);
-        Vpermt2b = across("vpermt2b", Form::Rvma, 1, Map::M0F38, 0x7d);
+        Vpermt2b = across("vpermt2b", Form::Rvma, 1, Map::M0F38, 0x7d).needs(Vbmi);
         Vpermt2w = across("vpermt2w", Form::Rvma, 2, Map::M0F38, 0x7d);
         Vpermt2d = across("vpermt2d", Form::Rvma, 4, Map::M0F38, 0x7e);
         Vpermt2q = across("vpermt2q", Form::Rvma, 8, Map::M0F38, 0x7e);
@@ -137,14 +139,14 @@ macro_rules! shuffle_rows {
         Valignd = across("valignd", Form::Rvm, 4, Map::M0F3A, 0x03).imm(ImmKind::I8);
         Valignq = across("valignq", Form::Rvm, 8, Map::M0F3A, 0x03).imm(ImmKind::I8);
         // The second source is bytes of 64 bits, the first says which eight bits.
-        Vpmultishiftqb = across("vpmultishiftqb", Form::Rvm, 8, Map::M0F38, 0x83);
+        Vpmultishiftqb = across("vpmultishiftqb", Form::Rvm, 8, Map::M0F38, 0x83).needs(Vbmi);
 
-        Vpexpandb = packed("vpexpandb", Form::Rm, 1, 0x62);
-        Vpexpandw = packed("vpexpandw", Form::Rm, 2, 0x62);
+        Vpexpandb = packed("vpexpandb", Form::Rm, 1, 0x62).needs(Vbmi2);
+        Vpexpandw = packed("vpexpandw", Form::Rm, 2, 0x62).needs(Vbmi2);
         Vpexpandd = packed("vpexpandd", Form::Rm, 4, 0x89);
         Vpexpandq = packed("vpexpandq", Form::Rm, 8, 0x89);
-        Vpcompressb = packed("vpcompressb", Form::Mr, 1, 0x63);
-        Vpcompressw = packed("vpcompressw", Form::Mr, 2, 0x63);
+        Vpcompressb = packed("vpcompressb", Form::Mr, 1, 0x63).needs(Vbmi2);
+        Vpcompressw = packed("vpcompressw", Form::Mr, 2, 0x63).needs(Vbmi2);
         Vpcompressd = packed("vpcompressd", Form::Mr, 4, 0x8b);
         Vpcompressq = packed("vpcompressq", Form::Mr, 8, 0x8b);
 

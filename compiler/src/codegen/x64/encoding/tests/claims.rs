@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use iced_x86::{Code, Decoder, DecoderOptions, EncodingKind, OpCodeInfo};
+use iced_x86::{Code, CpuidFeature, Decoder, DecoderOptions, EncodingKind, OpCodeInfo};
 
 use super::names::Names;
 use super::values::{instructions, plain, sizes};
-use crate::codegen::x64::encoding::info::{Class, Length, Masking, Rounding};
+use crate::codegen::x64::encoding::info::{Class, Extension, Length, Masking, Rounding};
 use crate::codegen::x64::encoding::{Buffer, Instruction, Opcode, Rm, Size};
 
 fn decode(inst: &Instruction) -> iced_x86::Instruction {
@@ -98,4 +98,51 @@ fn rows_have_all_lengths_and_encodings() {
     // Those are of AVX-VNNI, which not every CPU with AVX-512 has.
     let expected = [Opcode::Vpdpbusd, Opcode::Vpdpbusds, Opcode::Vpdpwssd];
     assert_eq!(vex_is_missing, expected);
+}
+
+/// What every machine has that code is generated for: x86-64-v4.
+const EVERYWHERE: [CpuidFeature; 21] = [
+    CpuidFeature::AVX,
+    CpuidFeature::AVX2,
+    CpuidFeature::AVX512BW,
+    CpuidFeature::AVX512CD,
+    CpuidFeature::AVX512DQ,
+    CpuidFeature::AVX512F,
+    CpuidFeature::AVX512VL,
+    CpuidFeature::BMI1,
+    CpuidFeature::BMI2,
+    CpuidFeature::CMOV,
+    CpuidFeature::F16C,
+    CpuidFeature::FMA,
+    CpuidFeature::INTEL386,
+    CpuidFeature::INTEL486,
+    CpuidFeature::INTEL8086,
+    CpuidFeature::LZCNT,
+    CpuidFeature::PAUSE,
+    CpuidFeature::POPCNT,
+    CpuidFeature::SSE2,
+    CpuidFeature::TSC,
+    CpuidFeature::X64,
+];
+
+#[test]
+fn rows_say_what_machines_need() {
+    for inst in instructions() {
+        let info = inst.opcode.info();
+        let inst = if info.has_evex() { in_evex(inst) } else { inst };
+        let features = decode(&inst).code().cpuid_features().iter();
+        let needs: Vec<Extension> = features
+            .filter(|feature| !EVERYWHERE.contains(feature))
+            .map(|feature| match feature {
+                CpuidFeature::AVX512_BITALG => Extension::Bitalg,
+                CpuidFeature::AVX512_FP16 => Extension::Fp16,
+                CpuidFeature::AVX512_VBMI => Extension::Vbmi,
+                CpuidFeature::AVX512_VBMI2 => Extension::Vbmi2,
+                CpuidFeature::AVX512_VNNI => Extension::Vnni,
+                CpuidFeature::AVX512_VPOPCNTDQ => Extension::Vpopcntdq,
+                other => panic!("{inst:?} is of {other:?}"),
+            })
+            .collect();
+        assert_eq!(info.needs.as_slice(), needs, "{inst:?}");
+    }
 }

@@ -28,7 +28,9 @@ fn decoded(inst: &Instruction, formatter: &mut IntelFormatter) -> String {
     let code = buffer.finish(&[]);
     let decoded = Decoder::with_ip(64, &code.bytes, 0, DecoderOptions::NONE).decode();
     let signed = inst.opcode.info().imm != ImmKind::I8;
-    formatter.options_mut().set_signed_immediate_operands(signed);
+    formatter
+        .options_mut()
+        .set_signed_immediate_operands(signed);
     let mut text = String::new();
     formatter.format(&decoded, &mut text);
     text
