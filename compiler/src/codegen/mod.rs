@@ -6,6 +6,7 @@
 //! - `cranelift/`: by way of Cranelift, whose vectors are 128 bits wide; for every CPU.
 //! - `x64/`: by instructions of our own choosing, for AVX2 and AVX-512.
 //! - `host/`: the functions of this process that generated code calls.
+//! - `allocator.rs`: which register allocator suits a function.
 //!
 //! # What back ends receive
 //!
@@ -28,6 +29,7 @@
 //!
 //! A load that is volatile is to stay although nothing uses what it gives. `Unreachable` returns.
 
+mod allocator;
 mod cranelift;
 mod host;
 mod x64;

@@ -5,7 +5,6 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch};
 
 use super::Translated;
-use super::allocator::Allocator;
 use super::frame::Frame;
 use super::known::Known;
 use super::machine::{clif_loc, host_isa};
@@ -13,10 +12,12 @@ use super::order::{is_turned, negated};
 use super::parts::{Repr, int_part_type, lane_type, part_count, part_type};
 use super::values::Gen;
 use crate::analysis::LoopForest;
+use crate::codegen::allocator::Allocator;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{
     Block, BlockCall, DominatorTree, Function, GlobalId, Inst, Scalar, Terminator, Type, Value,
 };
+use crate::target::Target;
 
 /// A function being translated, block by block.
 struct Body<'a> {
@@ -60,7 +61,7 @@ pub(super) fn translate(
     Ok(Translated {
         function: out,
         constants,
-        allocator: Allocator::suited_to(func),
+        allocator: Allocator::suited_to(func, &Target::cranelift()),
     })
 }
 

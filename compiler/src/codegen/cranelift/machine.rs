@@ -11,8 +11,8 @@ use cranelift_codegen::{CompiledCode, Context, ir as clif};
 use cranelift_module::{FuncId, ModuleReloc};
 
 use super::Translated;
-use super::allocator::Allocator;
 use crate::codegen::MachineCode;
+use crate::codegen::allocator::Allocator;
 use crate::diagnostic::Diagnostic;
 use crate::ir::SourceLoc;
 

@@ -5,7 +5,6 @@
 //!
 //! - `function.rs`: blocks and terminators. Open it first.
 //! - `machine.rs`: Cranelift's own part: CLIF to machine code.
-//! - `allocator.rs`: which of Cranelift's register allocators suits a function.
 //! - `dispatch.rs`: which file an operation belongs to.
 //! - `values.rs`: the values so far and how a use gets them; all operations work on it.
 //! - `parts.rs`: what an IR value is in CLIF; masks and their element widths.
@@ -20,7 +19,6 @@
 //! - `lanes.rs`: lanes that are seen to one by one, and calls.
 //! - `shuffle.rs`: lanes that move.
 
-mod allocator;
 mod arith;
 mod build;
 mod convert;
@@ -42,10 +40,10 @@ use cranelift_codegen::ir as clif;
 use cranelift_entity::PrimaryMap;
 
 use super::MachineCode;
+use super::allocator::Allocator;
 use crate::diagnostic::Diagnostic;
 use crate::dump::KernelDump;
 use crate::ir::{Function, GlobalId};
-use allocator::Allocator;
 pub use machine::host_isa;
 
 /// A CLIF function and the vectors whose addresses it holds.

@@ -23,9 +23,9 @@ mod tests;
 mod vcode;
 
 use cranelift_entity::PrimaryMap;
-use regalloc2::Algorithm;
 
 use super::MachineCode;
+use super::allocator::Allocator;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Function, GlobalId};
 use crate::target::Target;
@@ -42,7 +42,7 @@ pub fn compile(
     let selected = isel::select(func, globals, target)?;
     let allocatable = Allocatable::new(&selected.code, selected.vector.bytes());
     let output = allocatable
-        .allocate(Algorithm::Ion)
+        .allocate(Allocator::suited_to(func, target))
         .map_err(|why| Diagnostic::new(format!("register allocation: {why:?}")))?;
     let emitter = Emitter::new(&selected.code, &output, &selected.frame, selected.vector);
     let emitted = emitter.emit(&allocatable, &selected.pool, listing);

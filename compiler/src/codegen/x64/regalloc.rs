@@ -1,17 +1,35 @@
 //! Register allocation by regalloc2: what it is told of the code.
 
+use std::cell::Cell;
+use std::ops::Deref;
 use std::sync::OnceLock;
 
 use regalloc2::{
-    Algorithm, Block, Function, Inst, InstRange, MachineEnv, Operand, Output, PReg, PRegSet,
+    Algorithm, Block, Ctx, Function, Inst, InstRange, MachineEnv, Operand, Output, PReg, PRegSet,
     RegAllocError, RegClass, RegallocOptions, VReg,
 };
 
 use super::inst::{self, RBP, RBX, RSP, gpr, kreg, zmm};
 use super::vcode::VCode;
+use crate::codegen::allocator::Allocator;
 
 /// General registers that a function must leave as they were, but for rsp and rbp.
 pub const CALLEE_SAVED: [u8; 5] = [RBX, 12, 13, 14, 15];
+
+thread_local! {
+    /// The allocator's memory, to be used again: for a small kernel, getting it takes most of the
+    /// time.
+    static SPARE: Cell<Option<Box<Ctx>>> = const { Cell::new(None) };
+}
+
+/// The memory is kept after functions of so many instructions at most, which take some megabytes.
+const MOST_KEPT: usize = 10_000;
+
+/// Where everything is. Its memory is the next function's.
+pub struct Allocated {
+    memory: Option<Box<Ctx>>,
+    kept: bool,
+}
 
 /// The code as regalloc2 asks for it.
 pub struct Allocatable<'a> {
@@ -70,17 +88,23 @@ impl<'a> Allocatable<'a> {
         }
     }
 
-    /// Allocates registers: for good code, or in linear time.
-    pub fn allocate(&self, algorithm: Algorithm) -> Result<Output, RegAllocError> {
+    pub fn allocate(&self, allocator: Allocator) -> Result<Allocated, RegAllocError> {
         let options = RegallocOptions {
             verbose_log: false,
             validate_ssa: cfg!(debug_assertions),
-            algorithm,
+            algorithm: match allocator {
+                Allocator::Backtracking => Algorithm::Ion,
+                Allocator::SinglePass => Algorithm::Fastalloc,
+            },
         };
-        let output = regalloc2::run(self, machine(), &options)?;
+        let mut memory = SPARE.take().unwrap_or_default();
+        regalloc2::run_with_ctx(self, machine(), &options, &mut memory)?;
         #[cfg(all(feature = "allocation-checker", debug_assertions))]
-        self.check(&output);
-        Ok(output)
+        self.check(&memory.output);
+        Ok(Allocated {
+            memory: Some(memory),
+            kept: self.code.insts.len() <= MOST_KEPT,
+        })
     }
 
     /// Proves that every use finds its value where the allocation says it is.
@@ -91,6 +115,20 @@ impl<'a> Allocatable<'a> {
         if let Err(errors) = checker.run() {
             panic!("the allocation is wrong: {errors:?}\n{:#?}", self.code);
         }
+    }
+}
+
+impl Deref for Allocated {
+    type Target = Output;
+
+    fn deref(&self) -> &Output {
+        &self.memory.as_ref().expect("it is there until dropped").output
+    }
+}
+
+impl Drop for Allocated {
+    fn drop(&mut self) {
+        SPARE.set(self.memory.take().filter(|_| self.kept));
     }
 }
 

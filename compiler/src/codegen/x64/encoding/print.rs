@@ -25,7 +25,7 @@ impl Opcode {
             Form::Rvm | Form::Rvma | Form::Rvmr | Form::Mulx => &[Reg, Vvvv, Rm],
             Form::RmTest if matches!(self, Opcode::Test | Opcode::Bt) => &[Rm, Reg],
             Form::Rm | Form::Rma | Form::RmTest => &[Reg, Rm],
-            Form::Gather if info.has_vex() => &[Reg, Rm, Vvvv],
+            Form::Gather if info.vex.is_some() => &[Reg, Rm, Vvvv],
             Form::Gather => &[Reg, Rm],
             Form::Mr | Form::Mra | Form::Scatter => &[Rm, Reg],
             Form::Rmv => &[Reg, Rm, Vvvv],

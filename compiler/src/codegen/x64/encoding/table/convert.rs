@@ -85,7 +85,8 @@ macro_rules! convert_rows {
             .vex(Pp::P66, Map::M0F3A, W::W0, 0x1d).evex(Pp::P66, Map::M0F3A, W::W0, 0x1d);
         // Of AVX512-FP16: as vcvtph2ps, with a broadcast; and rounding as MXCSR says.
         Vcvtph2psx = half("vcvtph2psx", 2, Sae).evex(Pp::P66, Map::M6, W::W0, 0x13).needs(Fp16);
-        Vcvtps2phx = to_half("vcvtps2phx", 4, Static).evex(Pp::P66, Map::M5, W::W0, 0x1d).needs(Fp16);
+        Vcvtps2phx = to_half("vcvtps2phx", 4, Static).needs(Fp16)
+            .evex(Pp::P66, Map::M5, W::W0, 0x1d);
 
         Vcvtdq2ps = avx(convert("vcvtdq2ps", 4, Static), Pp::Np, W::W0, 0x5b);
         Vcvtudq2ps = avx512(convert("vcvtudq2ps", 4, Static), Pp::PF2, W::W0, 0x7a);

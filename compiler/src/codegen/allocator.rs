@@ -1,9 +1,9 @@
-//! Which of Cranelift's register allocators suits a function.
+//! Which of regalloc2's register allocators suits a function.
 
 use cranelift_entity::SecondaryMap;
 
-use super::parts::part_count;
-use crate::ir::{Function, Op, Type, Value};
+use crate::ir::{Function, Op, Value};
+use crate::target::Target;
 
 /// How registers are allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +38,9 @@ impl Allocator {
     /// in one kernel.
     const ALLOCATOR_BUDGET_BY_USE: usize = 25_000_000;
 
-    /// The one that suits a function.
-    pub fn suited_to(func: &Function) -> Allocator {
-        let lifetimes = lifetimes(func);
+    /// The one that suits a function, generated for a target.
+    pub fn suited_to(func: &Function, target: &Target) -> Allocator {
+        let lifetimes = lifetimes(func, target);
         let pressure = lifetimes.sum / lifetimes.instructions.max(1);
         if pressure > Allocator::PRESSURE_LIMIT
             || lifetimes.sum > Allocator::ALLOCATOR_BUDGET
@@ -55,7 +55,7 @@ impl Allocator {
 
 /// Looks at how long values live, in the order in which they are translated. A loop's values live
 /// through all of it, which is left out: what counts is the order of magnitude.
-fn lifetimes(func: &Function) -> Lifetimes {
+fn lifetimes(func: &Function, target: &Target) -> Lifetimes {
     let mut lives: SecondaryMap<Value, (u32, u32)> = SecondaryMap::with_capacity(func.values.len());
     let mut uses: SecondaryMap<Value, u32> = SecondaryMap::with_capacity(func.values.len());
     let mut at = 0;
@@ -85,7 +85,6 @@ fn lifetimes(func: &Function) -> Lifetimes {
             .term
             .for_each_value(|value| lives[value].1 = at);
     }
-    let parts = |ty: Type| part_count(ty.lanes, ty.scalar.bits());
     let mut found = Lifetimes {
         instructions: at as usize,
         sum: 0,
@@ -93,7 +92,9 @@ fn lifetimes(func: &Function) -> Lifetimes {
     };
     for (value, &(start, end)) in lives.iter() {
         if start > 0 && end > start {
-            let length = (end - start) as usize * parts(func.ty(value));
+            let ty = func.ty(value);
+            let registers = target.registers(ty.scalar, ty.lanes) as usize;
+            let length = (end - start) as usize * registers;
             found.sum += length;
             found.sum_by_use += length * uses[value] as usize;
         }
