@@ -4,9 +4,9 @@ use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass};
 
 use super::encoding::{self, Buffer, Form, Instruction, Label, Opcode, Size};
 use super::frame::Frame;
-use super::inst::{
-    Amode, Base, Inst, NONE, Plain, RBP, RSP, Rm, VECTOR, GENERAL,
-};
+use super::inst::{Amode, Base, Call, GENERAL, Inst, NONE, Plain, RAX, RBP, RSP, Rm, VECTOR};
+use super::pool::Pool;
+use super::preserve;
 use super::regalloc::{Allocatable, CALLEE_SAVED};
 use super::vcode::VCode;
 use crate::ir::SourceLoc;
@@ -16,6 +16,11 @@ pub struct Emitter<'a> {
     code: &'a VCode,
     output: &'a Output,
     frame: &'a Frame,
+    pool: Pool,
+    /// The blocks in the order in which they lie: those that seldom run come last.
+    order: Vec<Block>,
+    /// Where in it each block is.
+    places: Vec<usize>,
     buffer: Buffer,
     labels: Vec<Label>,
     lines: Vec<(u32, SourceLoc)>,
@@ -39,7 +44,13 @@ pub struct Emitted {
 const PAGE: u32 = 4096;
 
 impl<'a> Emitter<'a> {
-    pub fn new(code: &'a VCode, output: &'a Output, frame: &'a Frame, vector: Size) -> Self {
+    pub fn new(
+        code: &'a VCode,
+        output: &'a Output,
+        frame: &'a Frame,
+        pool: Pool,
+        vector: Size,
+    ) -> Self {
         let mut saved: Vec<u8> = Vec::new();
         let mut note = |allocation: Allocation| {
             if let Some(reg) = allocation.as_reg()
@@ -50,7 +61,10 @@ impl<'a> Emitter<'a> {
                 saved.push(reg.hw_enc() as u8);
             }
         };
-        output.allocs.iter().for_each(|&allocation| note(allocation));
+        output
+            .allocs
+            .iter()
+            .for_each(|&allocation| note(allocation));
         for (_, Edit::Move { from, to }) in &output.edits {
             note(*from);
             note(*to);
@@ -58,10 +72,19 @@ impl<'a> Emitter<'a> {
         let frame_bytes = frame.size.next_multiple_of(64) + output.num_spillslots as u32 * 8;
         let mut buffer = Buffer::default();
         let labels = code.blocks.iter().map(|_| buffer.new_label()).collect();
+        let mut order: Vec<Block> = (0..code.blocks.len()).map(Block::new).collect();
+        order.sort_by_key(|block| code.blocks[block.index()].cold);
+        let mut places = vec![0; order.len()];
+        for (n, block) in order.iter().enumerate() {
+            places[block.index()] = n;
+        }
         Emitter {
             code,
             output,
             frame,
+            pool,
+            order,
+            places,
             buffer,
             labels,
             lines: Vec::new(),
@@ -71,11 +94,11 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    pub fn emit(mut self, allocatable: &Allocatable, pool: &[u8]) -> Emitted {
+    pub fn emit(mut self, allocatable: &Allocatable) -> Emitted {
         self.prologue();
-        for n in 0..self.code.blocks.len() {
-            let block = Block::new(n);
-            self.buffer.bind(self.labels[n]);
+        for n in 0..self.order.len() {
+            let block = self.order[n];
+            self.buffer.bind(self.labels[block.index()]);
             for item in self.output.block_insts_and_edits(allocatable, block) {
                 match item {
                     InstOrEdit::Edit(Edit::Move { from, to }) => self.edit(*from, *to),
@@ -90,7 +113,7 @@ impl<'a> Emitter<'a> {
                 }
             }
         }
-        let code = self.buffer.finish(pool);
+        let code = self.buffer.finish(&self.pool.into_bytes());
         let lines = self.lines.into_iter();
         let lines = lines.map(|(at, loc)| (code.offset(at), loc)).collect();
         Emitted {
@@ -235,8 +258,8 @@ impl<'a> Emitter<'a> {
 
     /// The first block after this one that is not empty.
     fn next(&self, block: Block) -> Option<Block> {
-        (block.index() + 1 < self.code.blocks.len())
-            .then(|| self.destination(Block::new(block.index() + 1)))
+        let next = self.order.get(self.places[block.index()] + 1)?;
+        Some(self.destination(*next))
     }
 
     fn inst(&mut self, block: Block, inst: &Inst, allocs: &[Allocation]) {
@@ -244,15 +267,7 @@ impl<'a> Emitter<'a> {
             Inst::Plain(plain) => self.plain(plain, allocs),
             Inst::Fixed(fixed) => self.plain(&fixed.plain, allocs),
             Inst::Params(_) => {}
-            Inst::Call(_) => {
-                if self.vector != Size::V128 {
-                    self.push(Opcode::Vzeroupper, Size::V256, |_| {});
-                }
-                let target = reg(allocs[0]);
-                self.push(Opcode::CallReg, Size::B64, |i| {
-                    i.rm = encoding::Rm::Reg(target);
-                });
-            }
+            Inst::Call(call) => self.call(call),
             Inst::Jump => {
                 let to = self.destination(self.code.blocks[block.index()].targets[0].block);
                 if self.next(block) != Some(to) {
@@ -263,8 +278,7 @@ impl<'a> Emitter<'a> {
                 let targets = &self.code.blocks[block.index()].targets;
                 let then = self.destination(targets[0].block);
                 let els = self.destination(targets[1].block);
-                let (then_label, els_label) =
-                    (self.labels[then.index()], self.labels[els.index()]);
+                let (then_label, els_label) = (self.labels[then.index()], self.labels[els.index()]);
                 let next = self.next(block);
                 if then == els {
                     if next != Some(then) {
@@ -281,6 +295,27 @@ impl<'a> Emitter<'a> {
             }
             Inst::Return(_) => self.epilogue(),
         }
+    }
+
+    /// The function's address is in rax.
+    fn call(&mut self, call: &Call) {
+        let target = if call.preserves {
+            let is_float = call.result.is_some_and(|(_, at)| at.class() == VECTOR);
+            // The address of what saves the registers, on its way through memory: all are in use.
+            let saver = self.pool.place(&preserve::address(is_float).to_le_bytes());
+            encoding::Rm::Memory(encoding::Memory {
+                base: encoding::Base::Pool,
+                index: None,
+                shift: 0,
+                disp: saver as i32,
+            })
+        } else {
+            if self.vector != Size::V128 {
+                self.push(Opcode::Vzeroupper, Size::V256, |_| {});
+            }
+            encoding::Rm::Reg(RAX)
+        };
+        self.push(Opcode::CallReg, Size::B64, |i| i.rm = target);
     }
 
     /// The operands come in the order of [`Inst::operands`].

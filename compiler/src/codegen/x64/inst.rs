@@ -168,10 +168,13 @@ pub struct Fixed {
     pub clobbers: SmallVec<[PReg; 2]>,
 }
 
-/// A call of a function by the System V ABI; all registers that it may change are lost.
+/// A call of a function by the System V ABI.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub target: VReg,
+    /// The call is by way of [`super::preserve`], after which all registers but rax and the
+    /// result's are as before. Else all that the ABI lets it change are lost.
+    pub preserves: bool,
     pub uses: SmallVec<[(VReg, PReg); 6]>,
     pub result: Option<(VReg, PReg)>,
 }
@@ -215,7 +218,7 @@ impl Inst {
                 }
             }
             Inst::Call(call) => {
-                tell(Operand::reg_use(call.target));
+                tell(Operand::reg_fixed_use(call.target, gpr(RAX)));
                 for &(reg, at) in &call.uses {
                     tell(Operand::reg_fixed_use(reg, at));
                 }
@@ -243,8 +246,7 @@ impl Plain {
             true => OperandPos::Late,
             false => OperandPos::Early,
         };
-        let used =
-            |reg| Operand::new(reg, OperandConstraint::Reg, OperandKind::Use, position);
+        let used = |reg| Operand::new(reg, OperandConstraint::Reg, OperandKind::Use, position);
         let mut count = 0;
         let mut source = |operand: Operand| {
             tell(operand);

@@ -5,7 +5,7 @@
 //! - `inst.rs`, `vcode.rs`: machine instructions over virtual registers, and functions of them.
 //! - `regalloc.rs`: what the register allocator is told. `frame.rs`: the stack frame.
 //! - `emit.rs`: allocated code to bytes, by way of `encoding/`.
-//! - `pool.rs`: the constant pool.
+//! - `pool.rs`: the constant pool. `preserve.rs`: calls that keep registers.
 
 pub mod encoding;
 
@@ -14,6 +14,7 @@ mod frame;
 mod inst;
 mod isel;
 mod pool;
+mod preserve;
 mod regalloc;
 mod vcode;
 
@@ -39,8 +40,14 @@ pub fn compile(
     let output = allocatable
         .allocate(Algorithm::Ion)
         .map_err(|why| Diagnostic::new(format!("register allocation: {why:?}")))?;
-    let emitter = Emitter::new(&selected.code, &output, &selected.frame, selected.vector);
-    let emitted = emitter.emit(&allocatable, &selected.pool);
+    let emitter = Emitter::new(
+        &selected.code,
+        &output,
+        &selected.frame,
+        selected.pool,
+        selected.vector,
+    );
+    let emitted = emitter.emit(&allocatable);
     Ok(MachineCode {
         bytes: emitted.bytes,
         instruction_bytes: emitted.code_size,

@@ -7,7 +7,7 @@ use regalloc2::{
     RegAllocError, RegClass, RegallocOptions, VReg,
 };
 
-use super::inst::{self, RBP, RBX, RSP, gpr, kreg, zmm};
+use super::inst::{self, RAX, RBP, RBX, RSP, gpr, kreg, zmm};
 use super::vcode::VCode;
 
 /// General registers that a function must leave as they were, but for rsp and rbp.
@@ -138,7 +138,11 @@ impl Function for Allocatable<'_> {
     fn inst_clobbers(&self, inst: Inst) -> PRegSet {
         match &self.code.insts[inst.index()] {
             inst::Inst::Call(call) => {
-                let mut lost = caller_saved();
+                let mut lost = if call.preserves {
+                    PRegSet::empty().with(gpr(RAX))
+                } else {
+                    caller_saved()
+                };
                 if let Some((_, at)) = call.result {
                     lost.remove(at);
                 }

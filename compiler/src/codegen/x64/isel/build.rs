@@ -15,12 +15,7 @@ impl Isel<'_> {
     }
 
     /// An instruction that defines a register of the class that its opcode says.
-    pub fn define(
-        &mut self,
-        opcode: Opcode,
-        size: Size,
-        set: impl FnOnce(&mut Plain),
-    ) -> VReg {
+    pub fn define(&mut self, opcode: Opcode, size: Size, set: impl FnOnce(&mut Plain)) -> VReg {
         let class = destination(opcode.info());
         let mut plain = Plain::new(opcode, size);
         let dst = self.m.vreg(class);
@@ -76,16 +71,11 @@ impl Isel<'_> {
     }
 
     /// `dst = op c, a, b`, where the destination's register has held `c`.
-    pub fn rvma(
-        &mut self,
-        opcode: Opcode,
-        size: Size,
-        c: VReg,
-        a: VReg,
-        b: impl Into<Rm>,
-    ) -> VReg {
+    pub fn rvma(&mut self, opcode: Opcode, size: Size, c: VReg, a: VReg, b: impl Into<Rm>) -> VReg {
         let b = b.into();
-        self.define(opcode, size, |plain| (plain.a, plain.b, plain.c) = (a, b, c))
+        self.define(opcode, size, |plain| {
+            (plain.a, plain.b, plain.c) = (a, b, c)
+        })
     }
 
     /// `dst = a op imm`, in place.

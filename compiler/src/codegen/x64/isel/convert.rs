@@ -161,14 +161,7 @@ impl Isel<'_> {
     }
 
     /// Integer lanes of another width.
-    pub fn resized(
-        &mut self,
-        parts: Parts,
-        lanes: u8,
-        from: u32,
-        to: u32,
-        signed: bool,
-    ) -> Parts {
+    pub fn resized(&mut self, parts: Parts, lanes: u8, from: u32, to: u32, signed: bool) -> Parts {
         if from == to {
             return parts;
         }
@@ -256,9 +249,13 @@ impl Isel<'_> {
             }
             (Scalar::F32, Scalar::F64) if rounding == Rounding::NearestEven => {
                 let parts = self.parts(arg)?;
-                Ok(Repr::Vector(
-                    self.widened(Opcode::Vcvtps2pd, &parts, to.lanes, 32, 64),
-                ))
+                Ok(Repr::Vector(self.widened(
+                    Opcode::Vcvtps2pd,
+                    &parts,
+                    to.lanes,
+                    32,
+                    64,
+                )))
             }
             (Scalar::F64, Scalar::F32) if rounding == Rounding::NearestEven => {
                 let have = self.shape(from);
@@ -272,9 +269,13 @@ impl Isel<'_> {
             }
             (Scalar::F16, Scalar::F32) if to.lanes > 1 => {
                 let parts = self.parts(arg)?;
-                Ok(Repr::Vector(
-                    self.widened(Opcode::Vcvtph2ps, &parts, to.lanes, 16, 32),
-                ))
+                Ok(Repr::Vector(self.widened(
+                    Opcode::Vcvtph2ps,
+                    &parts,
+                    to.lanes,
+                    16,
+                    32,
+                )))
             }
             (Scalar::F16, Scalar::F32) => {
                 let reg = self.scalar(arg)?;
@@ -358,9 +359,7 @@ impl Isel<'_> {
         }
         let parts = self.parts(arg)?;
         if double {
-            return Ok(Repr::Vector(
-                self.widened(opcode, &parts, to.lanes, 32, 64),
-            ));
+            return Ok(Repr::Vector(self.widened(opcode, &parts, to.lanes, 32, 64)));
         }
         let narrow: Parts = parts
             .into_iter()

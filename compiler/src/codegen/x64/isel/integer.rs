@@ -164,9 +164,9 @@ impl Isel<'_> {
             BinOp::AShr => widths!(bits, VpsrawImm VpsrawImm VpsradImm VpsraqImm),
             _ if bits == 16 => {
                 let parts = self.parts(a)?;
-                let parts = parts.into_iter().map(|part| {
-                    self.rvmi(Opcode::VpshldwImm, shape.size, part, part, amount)
-                });
+                let parts = parts
+                    .into_iter()
+                    .map(|part| self.rvmi(Opcode::VpshldwImm, shape.size, part, part, amount));
                 return Ok(Repr::Vector(parts.collect()));
             }
             _ => widths!(bits, VproldImm VproldImm VproldImm VprolqImm),

@@ -198,10 +198,7 @@ impl Isel<'_> {
         {
             return a;
         }
-        let index: Vec<u64> = lanes
-            .iter()
-            .map(|lane| lane.unwrap_or(0).into())
-            .collect();
+        let index: Vec<u64> = lanes.iter().map(|lane| lane.unwrap_or(0).into()).collect();
         let only_a = lanes.iter().flatten().all(|&lane| lane < per);
         let index = self.lanes_in_pool(&index, scalar.as_int(), size);
         if only_a || a == b {
@@ -244,7 +241,13 @@ impl Isel<'_> {
             return Err(Diagnostic::new("a shuffle of masks"));
         }
         let of_a = self.func.ty(a).lanes;
-        let one = |lane: u8| if lane < of_a { (a, lane) } else { (b, lane - of_a) };
+        let one = |lane: u8| {
+            if lane < of_a {
+                (a, lane)
+            } else {
+                (b, lane - of_a)
+            }
+        };
         if ty.lanes == 1 {
             return match lanes[0] {
                 255 => Ok(Repr::Constant(0)),
@@ -268,10 +271,7 @@ impl Isel<'_> {
             return Ok(Repr::Vector(self.vector_of(ty, &regs)));
         }
         let shape = self.shape(ty);
-        let (shape_a, shape_b) = (
-            self.shape(self.func.ty(a)),
-            self.shape(self.func.ty(b)),
-        );
+        let (shape_a, shape_b) = (self.shape(self.func.ty(a)), self.shape(self.func.ty(b)));
         let (parts_a, parts_b) = (self.parts(a)?, self.parts(b)?);
         // The register that a lane is in, and its number there.
         let place = |lane: u8| match lane.checked_sub(of_a) {
@@ -386,12 +386,7 @@ impl Isel<'_> {
         }
         let parts = self.parts(value)?;
         let number = self.scalar(number)?;
-        let number = self.mi(
-            Opcode::AndImm,
-            Size::B32,
-            number,
-            i64::from(ty.lanes - 1),
-        );
+        let number = self.mi(Opcode::AndImm, Size::B32, number, i64::from(ty.lanes - 1));
         let index = self.rm(Opcode::Vmovd, Size::V128, number);
         let found = match parts[..] {
             [one] => self.permute_one(one, Rm::Reg(index), ty.scalar, shape.size),
