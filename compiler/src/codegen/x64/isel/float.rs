@@ -54,12 +54,14 @@ impl Signs {
     }
 }
 
-fn control(rounding: Rounding) -> RoundingControl {
-    match rounding {
-        Rounding::NearestEven => RoundingControl::Nearest,
-        Rounding::Zero => RoundingControl::Zero,
-        Rounding::Up => RoundingControl::Up,
-        Rounding::Down => RoundingControl::Down,
+impl From<Rounding> for RoundingControl {
+    fn from(rounding: Rounding) -> RoundingControl {
+        match rounding {
+            Rounding::NearestEven => RoundingControl::Nearest,
+            Rounding::Zero => RoundingControl::Zero,
+            Rounding::Up => RoundingControl::Up,
+            Rounding::Down => RoundingControl::Down,
+        }
     }
 }
 
@@ -344,7 +346,7 @@ impl Isel<'_> {
             .map(|n| {
                 let part = |k: usize| -> VReg { operands[k][n] };
                 self.define(opcode, size, |plain| {
-                    plain.rounding = Some(control(rounding));
+                    plain.rounding = Some(rounding.into());
                     match op {
                         Arith::Sqrt if scalar => (plain.a, plain.b) = (part(0), Rm::Reg(part(0))),
                         Arith::Sqrt => plain.b = Rm::Reg(part(0)),

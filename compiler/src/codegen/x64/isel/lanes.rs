@@ -7,7 +7,7 @@ use super::values::{Parts, Repr};
 use super::{Diagnostic, Isel, Result};
 use crate::codegen::x64::encoding::{Opcode, Size};
 use crate::codegen::x64::inst::{GENERAL, Rm, VECTOR};
-use crate::ir::{BinOp, Scalar, Type, Value};
+use crate::ir::{Scalar, Type, Value};
 
 impl Isel<'_> {
     /// The bytes of a vector register from an offset on, a power of two or a multiple of 16, in the
@@ -158,14 +158,6 @@ impl Isel<'_> {
             (plain.a, plain.b, plain.mask) = (*part, Rm::Reg(all), mask);
         });
         Ok(Repr::Vector(parts))
-    }
-
-    /// The same operation on the scalars of each lane.
-    pub fn lane_by_lane(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Result<Repr> {
-        Err(Diagnostic::new(format!(
-            "`{}` of {ty} is not selected ({a}, {b})",
-            op.name()
-        )))
     }
 
     pub fn lane_ids(&mut self, ty: Type) -> Repr {

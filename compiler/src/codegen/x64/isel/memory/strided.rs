@@ -11,7 +11,7 @@ use super::super::values::Parts;
 use super::super::{Isel, Result};
 use super::Access;
 use crate::codegen::x64::encoding::{Opcode, Size};
-use crate::codegen::x64::inst::{Amode, NONE, Rm};
+use crate::codegen::x64::inst::{NONE, Rm};
 use crate::ir::{Scalar, Type, Value};
 
 /// An access whose lanes are close enough for whole vectors.
