@@ -363,7 +363,7 @@ impl Isel<'_> {
             return Ok(Repr::Vector(parts.collect()));
         }
         let parts = self.parts(arg)?;
-        if double {
+        if double && !wide {
             return Ok(Repr::Vector(self.widened(opcode, &parts, to.lanes, 32, 64)));
         }
         let converted: Parts = parts
