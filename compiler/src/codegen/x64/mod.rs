@@ -4,10 +4,8 @@
 //! - `isel/`: instruction selection. Open it first.
 //! - `inst.rs`, `vcode.rs`: machine instructions over virtual registers, and functions of them.
 //! - `regalloc.rs`: what the register allocator is told. `frame.rs`: the stack frame.
-//! - `emit.rs`: allocated code to bytes, by way of `encoding/`.
+//! - `emit.rs`: allocated code to bytes, by way of the crate `brolga-x64-encoding`.
 //! - `pool.rs`: the constant pool. `preserve.rs`: calls that keep registers.
-
-pub mod encoding;
 
 mod emit;
 mod frame;
@@ -17,6 +15,8 @@ mod pool;
 mod preserve;
 mod regalloc;
 mod vcode;
+
+pub(crate) use brolga_x64_encoding as encoding;
 
 use cranelift_entity::PrimaryMap;
 use regalloc2::Algorithm;

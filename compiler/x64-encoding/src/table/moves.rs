@@ -1,8 +1,6 @@
 //! Loads, stores and copies.
 
-use crate::codegen::x64::encoding::info::{
-    Class, Form, Info, Map, Masking, MemorySize, Pp, W, sizes,
-};
+use crate::info::{Class, Form, Info, Map, Masking, MemorySize, Pp, W, sizes};
 
 const fn whole(mnemonic: &'static str, form: Form, element: u8) -> Info {
     Info::vector(mnemonic, form)

@@ -1,7 +1,7 @@
 //! The registers, addresses and immediates to try; whole instructions.
 
-use crate::codegen::x64::encoding::info::{Class, Form, ImmKind, Info, Masking, MemorySize};
-use crate::codegen::x64::encoding::{Base, Instruction, Memory, Opcode, Rm, Size};
+use crate::info::{Class, Form, ImmKind, Info, Masking, MemorySize};
+use crate::{Base, Instruction, Memory, Opcode, Rm, Size};
 
 /// Where an operand is encoded.
 #[derive(Clone, Copy, PartialEq, Eq)]

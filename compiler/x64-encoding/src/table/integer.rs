@@ -1,6 +1,6 @@
 //! Integer arithmetic, bitwise operations and comparisons.
 
-use crate::codegen::x64::encoding::info::{Class, Form, ImmKind, Info, Map, Masking, Pp, W, sizes};
+use crate::info::{Class, Form, ImmKind, Info, Map, Masking, Pp, W, sizes};
 
 /// EVEX.W, which tells elements of 32 and 64 bits, and those of 8 and 16 where an opcode has both.
 const fn w(element: u8) -> W {

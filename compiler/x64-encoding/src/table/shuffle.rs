@@ -1,8 +1,6 @@
 //! Lanes that move: shuffles, permutes, compression and blends.
 
-use crate::codegen::x64::encoding::info::{
-    Form, ImmKind, Info, Map, Masking, MemorySize, Pp, W, sizes,
-};
+use crate::info::{Form, ImmKind, Info, Map, Masking, MemorySize, Pp, W, sizes};
 
 const fn elements(mnemonic: &'static str, form: Form, bytes: u8) -> Info {
     let info = Info::vector(mnemonic, form).masking(Masking::Zero);

@@ -2,8 +2,8 @@
 
 use super::decoded::verify;
 use super::values::{Place, instructions, operands, registers};
-use crate::codegen::x64::encoding::info::Class;
-use crate::codegen::x64::encoding::{Instruction, Rm};
+use crate::info::Class;
+use crate::{Instruction, Rm};
 
 #[test]
 fn registers_come_back() {

@@ -2,8 +2,8 @@
 
 use super::decoded::verify;
 use super::values::{Place, instructions, is_vsib, kinds_of_rm, operands};
-use crate::codegen::x64::encoding::info::{Class, Info, MemorySize};
-use crate::codegen::x64::encoding::{Base, Instruction, Memory, Rm, Size};
+use crate::info::{Class, Info, MemorySize};
+use crate::{Base, Instruction, Memory, Rm, Size};
 
 /// Every bit of a register's number, and those that ModRM and SIB read otherwise: rsp and r12 (4),
 /// rbp and r13 (5).

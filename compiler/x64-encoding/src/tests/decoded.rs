@@ -4,11 +4,9 @@ use iced_x86::{Decoder, DecoderOptions, EncodingKind, OpKind, Register};
 
 use super::names::Names;
 use super::values::{Place, operands};
-use crate::codegen::x64::encoding::buffer::Code;
-use crate::codegen::x64::encoding::info::{Class, Form, ImmKind, Info, Length, MemorySize};
-use crate::codegen::x64::encoding::{
-    Base, Buffer, Instruction, Memory, Opcode, Rm, RoundingControl, Size,
-};
+use crate::buffer::Code;
+use crate::info::{Class, Form, ImmKind, Info, Length, MemorySize};
+use crate::{Base, Buffer, Instruction, Memory, Opcode, Rm, RoundingControl, Size};
 
 /// Encodes instructions, one after the other, and decodes them.
 pub fn verify(instructions: &[Instruction]) {

@@ -6,8 +6,8 @@ use iced_x86::{Code, Decoder, DecoderOptions, EncodingKind, OpCodeInfo};
 
 use super::names::Names;
 use super::values::{instructions, plain, sizes};
-use crate::codegen::x64::encoding::info::{Class, Length, Masking, Rounding};
-use crate::codegen::x64::encoding::{Buffer, Instruction, Opcode, Rm, Size};
+use crate::info::{Class, Length, Masking, Rounding};
+use crate::{Buffer, Instruction, Opcode, Rm, Size};
 
 fn decode(inst: &Instruction) -> iced_x86::Instruction {
     let mut buffer = Buffer::default();
