@@ -29,7 +29,7 @@ impl Isel<'_> {
             ConvertOp::ZExt | ConvertOp::SExt if from.scalar == Scalar::I1 => {
                 self.of_truth(op, arg, to)
             }
-            ConvertOp::Trunc if to.scalar == Scalar::I1 => self.to_truth(arg, from, to),
+            ConvertOp::Trunc if to.scalar == Scalar::I1 => self.lowest_bit(arg, from, to),
             ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Trunc if to.lanes > 1 => {
                 let signed = op == ConvertOp::SExt;
                 let parts = self.parts(arg)?;
@@ -127,7 +127,7 @@ impl Isel<'_> {
     }
 
     /// The lowest bit.
-    fn to_truth(&mut self, arg: Value, from: Type, to: Type) -> Result<Repr> {
+    fn lowest_bit(&mut self, arg: Value, from: Type, to: Type) -> Result<Repr> {
         if to.lanes == 1 {
             let reg = self.scalar(arg)?;
             return Ok(Repr::Scalar(self.mi(Opcode::AndImm, Size::B32, reg, 1)));
