@@ -1,6 +1,6 @@
 //! Writes what each stage made to files, for people:
-//! `BROLGA_DUMP=spirv,ir,images,wg,vec,lowered,clif,asm`, in `BROLGA_DUMP_DIR` (default `brolga-dump`).
-//! `BROLGA_REMARKS=1` says on standard error how each kernel is run.
+//! `BROLGA_DUMP=spirv,ir,images,wg,vec,lowered,clif,asm`, in `BROLGA_DUMP_DIR` (default
+//! `brolga-dump`). `BROLGA_REMARKS=1` says on standard error how each kernel is run.
 
 use std::path::PathBuf;
 

@@ -218,11 +218,6 @@ impl Target {
         }
     }
 
-    /// Whether integer lanes are divided: by way of double precision, in which 32 bits are exact.
-    pub fn has_division(&self, scalar: Scalar) -> bool {
-        self.isa == Isa::Avx512 && scalar == Scalar::I32
-    }
-
     /// Whether there are counts of set bits in lanes of vectors.
     pub fn has_popcount(&self, scalar: Scalar) -> bool {
         match scalar.bits() {

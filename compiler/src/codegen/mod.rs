@@ -16,7 +16,7 @@
 //! | operations | of |
 //! | --- | --- |
 //! | `Const`, `Splat`, `Build`, `Extract`, `Insert`, `ExtractDyn`, `Shuffle`, `Permute`, `LaneIds` | one or W lanes |
-//! | `Unary`, `Binary`, `Fma`, `ICmp`, `FCmp`, `Select`, `Convert` | one or W lanes; integer division only where [`Target::has_division`], no `FRem` |
+//! | `Unary`, `Binary`, `Fma`, `ICmp`, `FCmp`, `Select`, `Convert` | one or W lanes; integer division one, no `FRem` |
 //! | `Rounded` | only where [`Target::static_rounding`] |
 //! | `AnyTrue`, `AllTrue`, `MaskBits` | W lanes |
 //! | `GlobalAddr`, `Alloca` (in the entry block), `PtrAdd` | |

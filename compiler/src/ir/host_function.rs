@@ -27,7 +27,7 @@ pub enum HostFunction {
     Clock,
     /// `to, from, i64`: C `memmove`.
     MemMove,
-    /// `image, how, x, y, z, to`: see [`crate::image::call`].
+    /// `image, how, x, y, z, to`: see `image/call.rs`.
     ReadTexel,
     /// `image, how, x, y, z, from`
     WriteTexel,

@@ -170,10 +170,8 @@ pub fn shift(
         return Some(e.binary(BinOp::Xor, shifted, flip));
     }
     let wider = [Scalar::I16, Scalar::I32].into_iter();
-    let wider = wider.filter(|wide| wide.bits() > bits);
-    let wide = wider
-        .filter(|&wide| target.has_shift(BinOp::Shl, wide, by_lane))
-        .next()?;
+    let mut wider = wider.filter(|wide| wide.bits() > bits);
+    let wide = wider.find(|&wide| target.has_shift(BinOp::Shl, wide, by_lane))?;
     let by = amount.extended(e, ty.with_scalar(wide), bits - 1);
     let result = match op {
         BinOp::Rotl => {

@@ -6,8 +6,8 @@
 //! do together into operations on lanes, [`builtins::expand`] built-in functions into arithmetic
 //! (clean-up passes then share and hoist it), [`legalize::run`] turns arithmetic that the target
 //! ([`crate::target`]) lacks into arithmetic that it has, [`narrow::run`] does in 16 bits
-//! what is done in 32 without need, and [`lanes::run`], last before `codegen`, makes loops, branches
-//! and calls of what vectors do not do at all.
+//! what is done in 32 without need, and [`lanes::run`], last before `codegen`, makes loops,
+//! branches and calls of what vectors do not do at all.
 //!
 //! - `emit.rs`: how a pass replays a block. Open it first.
 //! - `math.rs`: `brolga-mathlib`'s number traits for values being built.

@@ -76,7 +76,7 @@ fn source_loc(loc: clif::SourceLoc) -> SourceLoc {
     SourceLoc(NonZeroU32::new(loc.bits().wrapping_add(1)))
 }
 
-/// [`isa`], for who does not generate code.
+/// The one of `isa`, for who does not generate code.
 pub fn host_isa() -> Result<Arc<dyn TargetIsa>, Diagnostic> {
     isa(Allocator::Backtracking)
 }

@@ -6,8 +6,10 @@ use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass};
 
 use super::encoding::{self, Buffer, Cc, Form, Instruction, Label, Opcode, Size};
 use super::frame::Frame;
-use super::inst::{Amode, Base, GENERAL, Inst, NONE, Plain, RSP, Rm, VECTOR};
+use super::inst::{Amode, Base, Call, GENERAL, Inst, NONE, Plain, RAX, RSP, Rm, VECTOR};
 use super::listing::Listing;
+use super::pool::Pool;
+use super::preserve;
 use super::regalloc::{Allocatable, CALLEE_SAVED};
 use super::vcode::VCode;
 use crate::ir::SourceLoc;
@@ -17,10 +19,15 @@ pub struct Emitter<'a> {
     code: &'a VCode,
     output: &'a Output,
     pub(super) frame: &'a Frame,
+    pool: Pool,
+    /// The blocks in the order in which they lie: those that seldom run come last.
+    order: Vec<Block>,
+    /// Where in it each block is.
+    places: Vec<usize>,
     pub(super) buffer: Buffer,
     labels: Vec<Label>,
     lines: Vec<(u32, SourceLoc)>,
-    pub(super) listing: Option<Listing<'a>>,
+    listing: Option<Listing>,
     /// Callee-saved registers that are used.
     pub(super) saved: Vec<u8>,
     /// Bytes below the saved registers.
@@ -42,7 +49,13 @@ pub struct Emitted {
 }
 
 impl<'a> Emitter<'a> {
-    pub fn new(code: &'a VCode, output: &'a Output, frame: &'a Frame, vector: Size) -> Self {
+    pub fn new(
+        code: &'a VCode,
+        output: &'a Output,
+        frame: &'a Frame,
+        pool: Pool,
+        vector: Size,
+    ) -> Self {
         let mut saved: Vec<u8> = Vec::new();
         let mut note = |allocation: Allocation| {
             if let Some(reg) = allocation.as_reg()
@@ -69,10 +82,19 @@ impl<'a> Emitter<'a> {
         }
         let mut buffer = Buffer::default();
         let labels = code.blocks.iter().map(|_| buffer.new_label()).collect();
+        let mut order: Vec<Block> = (0..code.blocks.len()).map(Block::new).collect();
+        order.sort_by_key(|block| code.blocks[block.index()].cold);
+        let mut places = vec![0; order.len()];
+        for (n, block) in order.iter().enumerate() {
+            places[block.index()] = n;
+        }
         Emitter {
             code,
             output,
             frame,
+            pool,
+            order,
+            places,
             buffer,
             labels,
             lines: Vec::new(),
@@ -84,13 +106,14 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// With `list`, also to text.
-    pub fn emit(mut self, allocatable: &Allocatable, pool: &'a [u8], list: bool) -> Emitted {
-        self.listing = list.then(|| Listing::new(pool));
+    /// With `listing`, also to text.
+    pub fn emit(mut self, allocatable: &Allocatable, listing: bool) -> Emitted {
+        self.listing = listing.then(Listing::default);
         self.prologue();
-        for n in 0..self.code.blocks.len() {
-            let block = Block::new(n);
-            self.bind(self.labels[n], format_args!("block{n}"));
+        for n in 0..self.order.len() {
+            let block = self.order[n];
+            let name = format_args!("block{}", block.index());
+            self.bind(self.labels[block.index()], name);
             for item in self.output.block_insts_and_edits(allocatable, block) {
                 match item {
                     InstOrEdit::Edit(Edit::Move { from, to }) => self.edit(*from, *to),
@@ -105,11 +128,12 @@ impl<'a> Emitter<'a> {
                 }
             }
         }
-        let code = self.buffer.finish(pool);
+        let pool = self.pool.into_bytes();
+        let code = self.buffer.finish(&pool);
         let lines = self.lines.into_iter();
         let lines = lines.map(|(at, loc)| (code.offset(at), loc)).collect();
         Emitted {
-            listing: self.listing.map(|listing| listing.finish(&code)),
+            listing: self.listing.map(|listing| listing.finish(&code, &pool)),
             bytes: code.bytes,
             code_size: code.code_size,
             lines,
@@ -218,8 +242,8 @@ impl<'a> Emitter<'a> {
 
     /// The first block after this one that is not empty.
     fn next(&self, block: Block) -> Option<Block> {
-        (block.index() + 1 < self.code.blocks.len())
-            .then(|| self.destination(Block::new(block.index() + 1)))
+        let next = self.order.get(self.places[block.index()] + 1)?;
+        Some(self.destination(*next))
     }
 
     fn inst(&mut self, block: Block, inst: &Inst, allocs: &[Allocation]) {
@@ -227,13 +251,7 @@ impl<'a> Emitter<'a> {
             Inst::Plain(plain) => self.plain(plain, allocs),
             Inst::Fixed(fixed) => self.plain(&fixed.plain, allocs),
             Inst::Params(_) => {}
-            Inst::Call(_) => {
-                self.leave_vectors();
-                let target = reg(allocs[0]);
-                self.push(Opcode::CallReg, Size::B64, |i| {
-                    i.rm = encoding::Rm::Reg(target);
-                });
-            }
+            Inst::Call(call) => self.call(call),
             Inst::Jump => {
                 let to = self.destination(self.code.blocks[block.index()].targets[0].block);
                 if self.next(block) != Some(to) {
@@ -260,6 +278,25 @@ impl<'a> Emitter<'a> {
             }
             Inst::Return(_) => self.epilogue(),
         }
+    }
+
+    /// The function's address is in rax.
+    fn call(&mut self, call: &Call) {
+        let target = if call.preserves {
+            let is_float = call.result.is_some_and(|(_, at)| at.class() == VECTOR);
+            // The address of what saves the registers, on its way through memory: all are in use.
+            let saver = self.pool.place(&preserve::address(is_float).to_le_bytes());
+            encoding::Rm::Memory(encoding::Memory {
+                base: encoding::Base::Pool,
+                index: None,
+                shift: 0,
+                disp: saver as i32,
+            })
+        } else {
+            self.leave_vectors();
+            encoding::Rm::Reg(RAX)
+        };
+        self.push(Opcode::CallReg, Size::B64, |i| i.rm = target);
     }
 
     /// The operands come in the order of [`Inst::operands`].

@@ -169,10 +169,13 @@ pub struct Fixed {
     pub clobbers: SmallVec<[PReg; 2]>,
 }
 
-/// A call of a function by the System V ABI; all registers that it may change are lost.
+/// A call of a function by the System V ABI.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub target: VReg,
+    /// The call is by way of [`super::preserve`], after which all registers but rax and the
+    /// result's are as before. Else all that the ABI lets it change are lost.
+    pub preserves: bool,
     pub uses: SmallVec<[(VReg, PReg); 6]>,
     pub result: Option<(VReg, PReg)>,
 }
@@ -216,7 +219,7 @@ impl Inst {
                 }
             }
             Inst::Call(call) => {
-                tell(Operand::reg_use(call.target));
+                tell(Operand::reg_fixed_use(call.target, gpr(RAX)));
                 for &(reg, at) in &call.uses {
                     tell(Operand::reg_fixed_use(reg, at));
                 }

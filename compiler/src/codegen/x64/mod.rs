@@ -4,11 +4,10 @@
 //! - `isel/`: instruction selection. Open it first.
 //! - `inst.rs`, `vcode.rs`: machine instructions over virtual registers, and functions of them.
 //! - `regalloc.rs`: what the register allocator is told. `frame.rs`: the stack frame.
-//! - `emit.rs`: allocated code to bytes, by way of `encoding/`. `prologue.rs`: how functions are
-//!   entered and left.
-//! - `pool.rs`: the constant pool. `listing.rs`: emitted code as text.
-
-pub mod encoding;
+//! - `emit.rs`: allocated code to bytes, by way of the crate `brolga-x64-encoding`. `prologue.rs`:
+//!   how functions are entered and left.
+//! - `pool.rs`: the constant pool. `preserve.rs`: calls that keep registers.
+//! - `listing.rs`: emitted code as text.
 
 mod emit;
 mod frame;
@@ -16,11 +15,14 @@ mod inst;
 mod isel;
 mod listing;
 mod pool;
+mod preserve;
 mod prologue;
 mod regalloc;
 #[cfg(test)]
 mod tests;
 mod vcode;
+
+pub(crate) use brolga_x64_encoding as encoding;
 
 use cranelift_entity::PrimaryMap;
 
@@ -44,8 +46,14 @@ pub fn compile(
     let output = allocatable
         .allocate(Allocator::suited_to(func, target))
         .map_err(|why| Diagnostic::new(format!("register allocation: {why:?}")))?;
-    let emitter = Emitter::new(&selected.code, &output, &selected.frame, selected.vector);
-    let emitted = emitter.emit(&allocatable, &selected.pool, listing);
+    let emitter = Emitter::new(
+        &selected.code,
+        &output,
+        &selected.frame,
+        selected.pool,
+        selected.vector,
+    );
+    let emitted = emitter.emit(&allocatable, listing);
     Ok(MachineCode {
         bytes: emitted.bytes,
         instruction_bytes: emitted.code_size,

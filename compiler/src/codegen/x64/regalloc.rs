@@ -9,7 +9,7 @@ use regalloc2::{
     RegAllocError, RegClass, RegallocOptions, VReg,
 };
 
-use super::inst::{self, RBP, RBX, RSP, gpr, kreg, zmm};
+use super::inst::{self, RAX, RBP, RBX, RSP, gpr, kreg, zmm};
 use super::vcode::VCode;
 use crate::codegen::allocator::Allocator;
 
@@ -122,7 +122,11 @@ impl Deref for Allocated {
     type Target = Output;
 
     fn deref(&self) -> &Output {
-        &self.memory.as_ref().expect("it is there until dropped").output
+        &self
+            .memory
+            .as_ref()
+            .expect("it is there until dropped")
+            .output
     }
 }
 
@@ -189,7 +193,11 @@ impl Function for Allocatable<'_> {
     fn inst_clobbers(&self, inst: Inst) -> PRegSet {
         match &self.code.insts[inst.index()] {
             inst::Inst::Call(call) => {
-                let mut lost = caller_saved();
+                let mut lost = if call.preserves {
+                    PRegSet::empty().with(gpr(RAX))
+                } else {
+                    caller_saved()
+                };
                 if let Some((_, at)) = call.result {
                     lost.remove(at);
                 }

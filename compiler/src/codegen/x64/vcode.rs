@@ -21,6 +21,8 @@ pub struct Target {
 pub struct BlockData {
     pub params: Vec<VReg>,
     pub insts: Range<usize>,
+    /// It seldom runs.
+    pub cold: bool,
     pub targets: SmallVec<[Target; 2]>,
 }
 
@@ -44,6 +46,8 @@ pub struct Builder {
     vregs: usize,
     current: Option<Block>,
     pub loc: SourceLoc,
+    /// Whether blocks begun from here on seldom run.
+    pub cold: bool,
 }
 
 impl Builder {
@@ -56,6 +60,7 @@ impl Builder {
             vregs: 0,
             current: None,
             loc: SourceLoc::default(),
+            cold: false,
         }
     }
 
@@ -81,7 +86,8 @@ impl Builder {
         self.order.push(block);
         self.current = Some(block);
         let at = self.insts.len();
-        self.blocks[block.index()].insts = at..at;
+        let data = &mut self.blocks[block.index()];
+        (data.insts, data.cold) = (at..at, self.cold);
     }
 
     pub fn push(&mut self, inst: Inst) {
@@ -141,7 +147,8 @@ impl Builder {
             let data = &self.blocks[block.index()];
             let begin = code.insts.len();
             for n in data.insts.clone() {
-                code.insts.push(std::mem::replace(&mut insts[n], Inst::Jump));
+                code.insts
+                    .push(std::mem::replace(&mut insts[n], Inst::Jump));
                 code.locs.push(self.locs[n]);
             }
             let loc = code.locs.last().copied().unwrap_or_default();
@@ -166,6 +173,7 @@ impl Builder {
             code.blocks.push(BlockData {
                 params: data.params.clone(),
                 insts: begin..end,
+                cold: data.cold,
                 targets,
             });
             for target in made {
@@ -175,6 +183,7 @@ impl Builder {
                 code.blocks.push(BlockData {
                     params: Vec::new(),
                     insts: at..at + 1,
+                    cold: data.cold,
                     targets: SmallVec::from_iter([target]),
                 });
             }

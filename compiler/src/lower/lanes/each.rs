@@ -56,9 +56,9 @@ impl Expander<'_> {
             }
             Some(mask) if lanes == 1 => self.if_set(mask, results, |e| body(e, args)),
             Some(mask) => {
-                let bits = self.b.val(Op::MaskBits, &[mask], Type::I64);
-                let any = self.icmp_imm(IntCC::Ne, bits, 0);
+                let any = self.b.val(Op::AnyTrue, &[mask], Type::I1);
                 self.if_set(any, results, |e| {
+                    let bits = e.b.val(Op::MaskBits, &[mask], Type::I64);
                     let looping = Loop::new(e, args, results);
                     looping.over_set(e, bits, body)
                 })

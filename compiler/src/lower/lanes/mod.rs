@@ -68,10 +68,7 @@ fn is_expanded(func: &Function, inst: Inst, target: &Target) -> bool {
     match &data.op {
         Op::Load(mem) | Op::Store(mem) => mem.masked && !is_vector(),
         Op::Binary(BinOp::FRem, _) => true,
-        Op::Binary(op, _) => {
-            let scalar = func.ty(data.results[0]).scalar;
-            op.is_division() && is_vector() && !target.has_division(scalar)
-        }
+        Op::Binary(op, _) => op.is_division() && is_vector(),
         Op::Rounded(..) => !target.static_rounding,
         Op::MemCopy { .. }
         | Op::MemCopyDyn { .. }

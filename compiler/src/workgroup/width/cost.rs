@@ -12,7 +12,8 @@ const LANE_BY_LANE: u64 = 35;
 /// Lost by one that is an instruction: about what it takes longer than a load or store for each
 /// lane.
 const GATHER: u64 = 4;
-/// Lost by one without an instruction whose addresses are compared at run time and are usually consecutive.
+/// Lost by one without an instruction whose addresses are compared at run time and are usually
+/// consecutive.
 const PROBED: u64 = 8;
 /// Lost by a compare-and-exchange that is tried again, where all work-items have the same address:
 /// of the lanes that try, one succeeds, so the loop runs once for each of them, and the lanes that

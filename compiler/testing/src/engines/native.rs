@@ -194,7 +194,8 @@ impl Session<'_> {
     }
 }
 
-/// Compiles a case's kernel of a program for its launch at a width and runs it, and what it enqueues.
+/// Compiles a case's kernel of a program for its launch at a width and runs it, and what it
+/// enqueues.
 ///
 /// # Errors
 /// If the kernel is refused, or a store went outside its buffer.

@@ -20,17 +20,12 @@ impl Isel<'_> {
             Extension::Vbmi => self.target.byte_permutes,
             Extension::Vbmi2 => self.target.double_shifts,
             Extension::Vpopcntdq => self.target.popcounts,
-            Extension::Fp16 | Extension::Vnni => false,
+            Extension::Fp16 | Extension::Gfni | Extension::Vnni => false,
         }
     }
 
     /// An instruction that defines a register of the class that its opcode says.
-    pub fn define(
-        &mut self,
-        opcode: Opcode,
-        size: Size,
-        set: impl FnOnce(&mut Plain),
-    ) -> VReg {
+    pub fn define(&mut self, opcode: Opcode, size: Size, set: impl FnOnce(&mut Plain)) -> VReg {
         let class = destination(opcode.info());
         let mut plain = Plain::new(opcode, size);
         let dst = self.m.vreg(class);
@@ -92,16 +87,11 @@ impl Isel<'_> {
     }
 
     /// `dst = op c, a, b`, where the destination's register has held `c`.
-    pub fn rvma(
-        &mut self,
-        opcode: Opcode,
-        size: Size,
-        c: VReg,
-        a: VReg,
-        b: impl Into<Rm>,
-    ) -> VReg {
+    pub fn rvma(&mut self, opcode: Opcode, size: Size, c: VReg, a: VReg, b: impl Into<Rm>) -> VReg {
         let b = b.into();
-        self.define(opcode, size, |plain| (plain.a, plain.b, plain.c) = (a, b, c))
+        self.define(opcode, size, |plain| {
+            (plain.a, plain.b, plain.c) = (a, b, c)
+        })
     }
 
     /// `dst = a op imm`, in place.

@@ -45,13 +45,7 @@ impl Isel<'_> {
     }
 
     /// The same by numbers in a vector, of which the low bits count.
-    pub fn permute_bytes_by(
-        &mut self,
-        a: VReg,
-        b: Option<VReg>,
-        index: VReg,
-        size: Size,
-    ) -> VReg {
+    pub fn permute_bytes_by(&mut self, a: VReg, b: Option<VReg>, index: VReg, size: Size) -> VReg {
         // Of a word, instructions take as many bits as the numbers of words have.
         let eight = self.bits_operand(0x0008_0008, Scalar::I32, size);
         let bit = self.rmi(Opcode::VpsllwImm, size, index, 3);

@@ -11,7 +11,13 @@ use crate::ir::{Type, Value};
 
 impl Isel<'_> {
     /// Calls a function with operands of one lane.
-    pub fn call(&mut self, target: VReg, args: &[Value], result: Option<Type>) -> Result<Repr> {
+    pub fn call(
+        &mut self,
+        target: VReg,
+        args: &[Value],
+        result: Option<Type>,
+        preserves: bool,
+    ) -> Result<Repr> {
         let regs: SmallVec<[VReg; 6]> = args
             .iter()
             .map(|&arg| self.scalar(arg))
@@ -35,6 +41,7 @@ impl Isel<'_> {
         });
         self.m.push(Inst::Call(Box::new(Call {
             target,
+            preserves,
             uses,
             result,
         })));

@@ -57,6 +57,32 @@ pub fn order(func: &Function) -> Vec<Block> {
     post
 }
 
+/// The blocks that seldom run: those where pure functions of the host are called, which lanes need
+/// for arguments out of the ordinary, and what is on the way there and back only.
+fn cold(func: &Function, order: &[Block]) -> SecondaryMap<Block, bool> {
+    let mut cold: SecondaryMap<Block, bool> = SecondaryMap::with_capacity(func.blocks.len());
+    for &block in order {
+        cold[block] = func.blocks[block].insts.iter().any(
+            |&inst| matches!(func.insts[inst].op, Op::HostCall(function) if function.is_pure()),
+        );
+    }
+    for &block in order.iter().rev() {
+        let mut next = func.successors(block).peekable();
+        if next.peek().is_some() && next.all(|next| cold[next]) {
+            cold[block] = true;
+        }
+    }
+    let predecessors = func.predecessors();
+    for &block in order {
+        let before = &predecessors[block];
+        if !before.is_empty() && before.iter().all(|&before| cold[before]) {
+            cold[block] = true;
+        }
+    }
+    cold[func.entry()] = false;
+    cold
+}
+
 /// A condition as an instruction sets it.
 pub enum Condition {
     Flags(Cc),
@@ -78,7 +104,9 @@ impl Isel<'_> {
                 self.values[param] = repr;
             }
         }
+        let cold = cold(self.func, order);
         for &block in order {
+            self.m.cold = cold[block];
             self.m.switch_to(self.blocks[block].expect("made above"));
             if block == self.func.entry() {
                 self.parameters()?;
@@ -251,11 +279,8 @@ impl Isel<'_> {
         let (low, high) = cases.split_at(cases.len() / 2);
         let (below, above) = (self.m.new_block(), self.m.new_block());
         self.compare_with(reg, size, high[0].0);
-        self.m.branch(
-            Cc::B,
-            Self::plain_target(below),
-            Self::plain_target(above),
-        );
+        self.m
+            .branch(Cc::B, Self::plain_target(below), Self::plain_target(above));
         self.m.switch_to(below);
         self.search(reg, size, low, default);
         self.m.switch_to(above);
@@ -286,9 +311,12 @@ impl Isel<'_> {
         if let Repr::Constant(bits) = self.values[cond] {
             return Ok(Condition::Always(bits & 1 != 0));
         }
-        let deferred = self
-            .deferred(cond)
-            .map(|inst| (self.func.insts[inst].op.clone(), self.func.insts[inst].args.clone()));
+        let deferred = self.deferred(cond).map(|inst| {
+            (
+                self.func.insts[inst].op.clone(),
+                self.func.insts[inst].args.clone(),
+            )
+        });
         let Some((op, args)) = deferred else {
             let reg = self.scalar(cond)?;
             self.test(Opcode::Test, Size::B32, reg, reg);

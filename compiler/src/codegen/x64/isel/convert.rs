@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::values::{Mask, Parts, Repr};
 use super::{Diagnostic, Isel, Result};
-use crate::codegen::x64::encoding::{Opcode, Size};
+use crate::codegen::x64::encoding::{Opcode, RoundingControl, Size};
 use crate::codegen::x64::inst::{Amode, Rm, VECTOR};
 use crate::ir::{ConvertOp, Rounding, Scalar, Type, Value};
 
@@ -29,7 +29,7 @@ impl Isel<'_> {
             ConvertOp::ZExt | ConvertOp::SExt if from.scalar == Scalar::I1 => {
                 self.of_truth(op, arg, to)
             }
-            ConvertOp::Trunc if to.scalar == Scalar::I1 => self.to_truth(arg, from, to),
+            ConvertOp::Trunc if to.scalar == Scalar::I1 => self.lowest_bit(arg, from, to),
             ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Trunc if to.lanes > 1 => {
                 let signed = op == ConvertOp::SExt;
                 let parts = self.parts(arg)?;
@@ -127,7 +127,7 @@ impl Isel<'_> {
     }
 
     /// The lowest bit.
-    fn to_truth(&mut self, arg: Value, from: Type, to: Type) -> Result<Repr> {
+    fn lowest_bit(&mut self, arg: Value, from: Type, to: Type) -> Result<Repr> {
         if to.lanes == 1 {
             let reg = self.scalar(arg)?;
             return Ok(Repr::Scalar(self.mi(Opcode::AndImm, Size::B32, reg, 1)));
@@ -161,14 +161,7 @@ impl Isel<'_> {
     }
 
     /// Integer lanes of another width.
-    pub fn resized(
-        &mut self,
-        parts: Parts,
-        lanes: u8,
-        from: u32,
-        to: u32,
-        signed: bool,
-    ) -> Parts {
+    pub fn resized(&mut self, parts: Parts, lanes: u8, from: u32, to: u32, signed: bool) -> Parts {
         if from == to {
             return parts;
         }
@@ -244,37 +237,48 @@ impl Isel<'_> {
             });
         }
         match (from.scalar, to.scalar) {
-            (Scalar::F32, Scalar::F64) | (Scalar::F64, Scalar::F32)
-                if to.lanes == 1 && rounding == Rounding::NearestEven =>
-            {
+            (Scalar::F32, Scalar::F64) if to.lanes == 1 => {
                 let reg = self.scalar(arg)?;
-                let opcode = match to.scalar {
-                    Scalar::F64 => Opcode::Vcvtss2sd,
-                    _ => Opcode::Vcvtsd2ss,
-                };
-                Ok(Repr::Scalar(self.rvm(opcode, Size::V128, reg, reg)))
+                let wide = self.rvm(Opcode::Vcvtss2sd, Size::V128, reg, reg);
+                Ok(Repr::Scalar(wide))
             }
-            (Scalar::F32, Scalar::F64) if rounding == Rounding::NearestEven => {
+            (Scalar::F64, Scalar::F32) if to.lanes == 1 => {
+                let reg = self.scalar(arg)?;
+                let narrow = self.define(Opcode::Vcvtsd2ss, Size::V128, |plain| {
+                    (plain.a, plain.b) = (reg, Rm::Reg(reg));
+                    plain.rounding = directed(rounding);
+                });
+                Ok(Repr::Scalar(narrow))
+            }
+            (Scalar::F32, Scalar::F64) => {
                 let parts = self.parts(arg)?;
-                Ok(Repr::Vector(
-                    self.widened(Opcode::Vcvtps2pd, &parts, to.lanes, 32, 64),
-                ))
+                Ok(Repr::Vector(self.widened(
+                    Opcode::Vcvtps2pd,
+                    &parts,
+                    to.lanes,
+                    32,
+                    64,
+                )))
             }
-            (Scalar::F64, Scalar::F32) if rounding == Rounding::NearestEven => {
+            (Scalar::F64, Scalar::F32) => {
                 let have = self.shape(from);
                 let parts = self.parts(arg)?;
                 let narrow: Parts = parts
                     .into_iter()
-                    .map(|part| self.rm(Opcode::Vcvtpd2ps, have.size, part))
+                    .map(|part| self.converted(Opcode::Vcvtpd2ps, have.size, part, rounding))
                     .collect();
                 let bytes = u32::from(have.lanes) * 4;
                 Ok(Repr::Vector(self.joined(&narrow, to.lanes, bytes, 32)))
             }
             (Scalar::F16, Scalar::F32) if to.lanes > 1 => {
                 let parts = self.parts(arg)?;
-                Ok(Repr::Vector(
-                    self.widened(Opcode::Vcvtph2ps, &parts, to.lanes, 16, 32),
-                ))
+                Ok(Repr::Vector(self.widened(
+                    Opcode::Vcvtph2ps,
+                    &parts,
+                    to.lanes,
+                    16,
+                    32,
+                )))
             }
             (Scalar::F16, Scalar::F32) => {
                 let reg = self.scalar(arg)?;
@@ -321,12 +325,11 @@ impl Isel<'_> {
         let signed = op == ConvertOp::SToF;
         let wide = from.scalar.bits() == 64;
         let double = to.scalar == Scalar::F64;
-        if rounding != Rounding::NearestEven || from.scalar.bits() < 32 {
-            return Err(Diagnostic::new(format!(
-                "a conversion of {from} to {to}, {}, is not selected",
-                rounding.name()
-            )));
-        }
+        // 32 bits are doubles exactly.
+        let rounding = match (wide, double) {
+            (false, true) => Rounding::NearestEven,
+            _ => rounding,
+        };
         if to.lanes == 1 {
             let reg = self.scalar(arg)?;
             let opcode = match (signed, double) {
@@ -338,7 +341,10 @@ impl Isel<'_> {
             let size = if wide { Size::B64 } else { Size::B32 };
             // The first operand is what the upper lanes become.
             let above = self.zero_vector(Size::V128);
-            return Ok(Repr::Scalar(self.rvm(opcode, size, above, reg)));
+            return Ok(Repr::Scalar(self.define(opcode, size, |plain| {
+                (plain.a, plain.b) = (above, Rm::Reg(reg));
+                plain.rounding = directed(rounding);
+            })));
         }
         let opcode = match (wide, signed, double) {
             (false, true, false) => Opcode::Vcvtdq2ps,
@@ -351,23 +357,36 @@ impl Isel<'_> {
             (true, false, true) => Opcode::Vcvtuqq2pd,
         };
         let have = self.shape(from);
-        if wide == double {
+        if wide == double && rounding == Rounding::NearestEven {
             let operands = self.operands(arg, true)?;
             let parts = operands.into_iter().map(|b| self.rm(opcode, have.size, b));
             return Ok(Repr::Vector(parts.collect()));
         }
         let parts = self.parts(arg)?;
-        if double {
-            return Ok(Repr::Vector(
-                self.widened(opcode, &parts, to.lanes, 32, 64),
-            ));
+        if double && !wide {
+            return Ok(Repr::Vector(self.widened(opcode, &parts, to.lanes, 32, 64)));
         }
-        let narrow: Parts = parts
+        let converted: Parts = parts
             .into_iter()
-            .map(|part| self.rm(opcode, have.size, part))
+            .map(|part| self.converted(opcode, have.size, part, rounding))
             .collect();
+        if wide == double {
+            return Ok(Repr::Vector(converted));
+        }
         let bytes = u32::from(have.lanes) * 4;
-        Ok(Repr::Vector(self.joined(&narrow, to.lanes, bytes, 32)))
+        Ok(Repr::Vector(self.joined(&converted, to.lanes, bytes, 32)))
+    }
+
+    /// A conversion of a part that rounds as it says, which the encoding has for 512 bits: shorter
+    /// parts are converted as such.
+    fn converted(&mut self, opcode: Opcode, size: Size, part: VReg, rounding: Rounding) -> VReg {
+        let size = match rounding {
+            Rounding::NearestEven => size,
+            _ => Size::V512,
+        };
+        self.define(opcode, size, |plain| {
+            (plain.b, plain.rounding) = (Rm::Reg(part), directed(rounding));
+        })
     }
 
     /// Toward zero; out of range clamps, NaN is 0. The instructions give one number for all that
@@ -462,6 +481,11 @@ impl Isel<'_> {
             to.scalar.bits(),
         )))
     }
+}
+
+/// A rounding mode that is not the one that is set anyway.
+fn directed(rounding: Rounding) -> Option<RoundingControl> {
+    (rounding != Rounding::NearestEven).then(|| RoundingControl::from(rounding))
 }
 
 fn float_bits(number: f64, scalar: Scalar) -> u64 {

@@ -7,7 +7,7 @@ use super::values::{Parts, Repr};
 use super::{Diagnostic, Isel, Result};
 use crate::codegen::x64::encoding::{Opcode, RoundingControl, Size};
 use crate::codegen::x64::inst::{Amode, Rm};
-use crate::ir::{Arith, BinOp, Op, Rounding, Scalar, Type, UnOp, Value, eval};
+use crate::ir::{Arith, BinOp, FloatCC, Op, Rounding, Scalar, Type, UnOp, Value, eval};
 
 /// Opcodes of an operation on ps, pd, ss and sd.
 type Family = [Opcode; 4];
@@ -54,12 +54,14 @@ impl Signs {
     }
 }
 
-fn control(rounding: Rounding) -> RoundingControl {
-    match rounding {
-        Rounding::NearestEven => RoundingControl::Nearest,
-        Rounding::Zero => RoundingControl::Zero,
-        Rounding::Up => RoundingControl::Up,
-        Rounding::Down => RoundingControl::Down,
+impl From<Rounding> for RoundingControl {
+    fn from(rounding: Rounding) -> RoundingControl {
+        match rounding {
+            Rounding::NearestEven => RoundingControl::Nearest,
+            Rounding::Zero => RoundingControl::Zero,
+            Rounding::Up => RoundingControl::Up,
+            Rounding::Down => RoundingControl::Down,
+        }
     }
 }
 
@@ -286,6 +288,10 @@ impl Isel<'_> {
         };
         // The register of a value that nothing else uses is best overwritten.
         let last_use = |value| self.deferral.uses[value] == 1;
+        let (a, b) = match last_use(b) && !last_use(a) && !in_memory(b) {
+            true => (b, a),
+            false => (a, b),
+        };
         let overwrite_factor = !in_memory(b) && (in_memory(c) || (last_use(a) && !last_use(c)));
         if overwrite_factor {
             let (factor, other) = (self.float_parts(a)?, self.float_parts(b)?);
@@ -340,7 +346,7 @@ impl Isel<'_> {
             .map(|n| {
                 let part = |k: usize| -> VReg { operands[k][n] };
                 self.define(opcode, size, |plain| {
-                    plain.rounding = Some(control(rounding));
+                    plain.rounding = Some(rounding.into());
                     match op {
                         Arith::Sqrt if scalar => (plain.a, plain.b) = (part(0), Rm::Reg(part(0))),
                         Arith::Sqrt => plain.b = Rm::Reg(part(0)),
@@ -355,10 +361,40 @@ impl Isel<'_> {
         Ok(self.float_repr(ty, parts))
     }
 
+    /// `p < q ? p : q` and the like are what `min` and `max` do, which give the second operand
+    /// where the comparison does not hold.
+    fn select_of_comparison(
+        &mut self,
+        cond: Value,
+        a: Value,
+        b: Value,
+        ty: Type,
+    ) -> Result<Option<Repr>> {
+        let Some((Op::FCmp(cc), &[p, q])) = self.deferred_op(cond) else {
+            return Ok(None);
+        };
+        let less = match cc {
+            FloatCC::Olt => true,
+            FloatCC::Ogt => false,
+            _ => return Ok(None),
+        };
+        let family = match (a == p && b == q, a == q && b == p) {
+            (true, _) if less => family!(Vminps Vminpd Vminss Vminsd),
+            (true, _) => family!(Vmaxps Vmaxpd Vmaxss Vmaxsd),
+            (_, true) if less => family!(Vmaxps Vmaxpd Vmaxss Vmaxsd),
+            (_, true) => family!(Vminps Vminpd Vminss Vminsd),
+            _ => return Ok(None),
+        };
+        self.float_lanewise(family, a, b, ty).map(Some)
+    }
+
     pub fn select(&mut self, args: &[Value], ty: Type) -> Result<Repr> {
         let &[cond, a, b] = args else {
             unreachable!("three operands");
         };
+        if let Some(chosen) = self.select_of_comparison(cond, a, b, ty)? {
+            return Ok(chosen);
+        }
         if ty.lanes == 1 {
             return self.scalar_select(cond, a, b, ty);
         }

@@ -1,9 +1,6 @@
 //! Lane-wise arithmetic: which opcode an operation is; integers of many lanes.
 
-use regalloc2::VReg;
-use smallvec::SmallVec;
-
-use super::values::{Parts, Repr};
+use super::values::Repr;
 use super::{Diagnostic, Isel, Result};
 use crate::codegen::x64::encoding::{Opcode, Size};
 use crate::codegen::x64::inst::Rm;
@@ -115,10 +112,12 @@ impl Isel<'_> {
             BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotl if bits > 8 => {
                 return self.vector_shift(op, a, b, ty);
             }
-            BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem if bits == 32 => {
-                return self.divide_as_doubles(op, a, b, ty);
+            other => {
+                return Err(Diagnostic::new(format!(
+                    "`{}` of {ty} is not selected",
+                    other.name()
+                )));
             }
-            _ => return self.lane_by_lane(op, a, b, ty),
         };
         self.lanewise_integer(opcode, a, b, ty)
     }
@@ -164,9 +163,9 @@ impl Isel<'_> {
             BinOp::AShr => widths!(bits, VpsrawImm VpsrawImm VpsradImm VpsraqImm),
             _ if bits == 16 => {
                 let parts = self.parts(a)?;
-                let parts = parts.into_iter().map(|part| {
-                    self.rvmi(Opcode::VpshldwImm, shape.size, part, part, amount)
-                });
+                let parts = parts
+                    .into_iter()
+                    .map(|part| self.rvmi(Opcode::VpshldwImm, shape.size, part, part, amount));
                 return Ok(Repr::Vector(parts.collect()));
             }
             _ => widths!(bits, VproldImm VproldImm VproldImm VprolqImm),
@@ -188,9 +187,8 @@ impl Isel<'_> {
         let left = self.parts(a)?;
         let amounts = self.parts(b)?;
         if op == BinOp::Rotl {
-            // Rotations and double shifts take the amount modulo the width themselves.
+            // Rotations take the amount modulo the width themselves.
             let parts = left.into_iter().zip(amounts).map(|(a, n)| match bits {
-                16 => self.rvma(Opcode::Vpshldvw, shape.size, a, a, n),
                 32 => self.rvm(Opcode::Vprolvd, shape.size, a, n),
                 _ => self.rvm(Opcode::Vprolvq, shape.size, a, n),
             });
@@ -243,48 +241,5 @@ impl Isel<'_> {
         }
         let lanes = vec![bits; (size.bytes() / bytes) as usize];
         Rm::Mem(self.lanes_in_pool(&lanes, scalar, size))
-    }
-
-    /// Quotients of 32-bit integers in double precision: both operands are exact, and the quotient
-    /// truncates to the right integer, being at least 2^-32 away from the next unless it is one.
-    fn divide_as_doubles(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Result<Repr> {
-        let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
-        let quotient_wanted = matches!(op, BinOp::SDiv | BinOp::UDiv);
-        let shape = self.shape(ty);
-        let dividends = self.parts(a)?;
-        let divisors = self.parts(b)?;
-        let one = self.bits_operand(1, Scalar::I32, shape.size);
-        let wide = self.shape_of(shape.lanes, 64);
-        let (to_double, to_int) = if signed {
-            (Opcode::Vcvtdq2pd, Opcode::Vcvttpd2dq)
-        } else {
-            (Opcode::Vcvtudq2pd, Opcode::Vcvttpd2udq)
-        };
-        let mut parts = Parts::new();
-        for (dividend, divisor) in dividends.into_iter().zip(divisors) {
-            // By 1 instead of 0: the quotient is then the dividend, and the remainder 0.
-            let zero = self.rvm(Opcode::Vptestnmd, shape.size, divisor, divisor);
-            let divisor = self.define(Opcode::Vpblendmd, shape.size, |plain| {
-                (plain.a, plain.b, plain.mask) = (divisor, one, zero);
-            });
-            let halves: SmallVec<[VReg; 2]> = (0..wide.count)
-                .map(|n| {
-                    let offset = n as u32 * wide.size.bytes() / 2;
-                    let x = self.piece(dividend, offset);
-                    let y = self.piece(divisor, offset);
-                    let x = self.rm(to_double, wide.size, x);
-                    let y = self.rm(to_double, wide.size, y);
-                    let q = self.rvm(Opcode::Vdivpd, wide.size, x, y);
-                    self.rm(to_int, wide.size, q)
-                })
-                .collect();
-            let mut result = self.join(&halves, wide.size.bytes() / 2);
-            if !quotient_wanted {
-                let product = self.rvm(Opcode::Vpmulld, shape.size, result, divisor);
-                result = self.rvm(Opcode::Vpsubd, shape.size, dividend, product);
-            }
-            parts.push(result);
-        }
-        Ok(Repr::Vector(parts))
     }
 }

@@ -7,7 +7,7 @@ use super::values::{Parts, Repr};
 use super::{Diagnostic, Isel, Result};
 use crate::codegen::x64::encoding::{Opcode, Size};
 use crate::codegen::x64::inst::{GENERAL, Rm, VECTOR};
-use crate::ir::{BinOp, Scalar, Type, Value};
+use crate::ir::{Scalar, Type, Value};
 
 impl Isel<'_> {
     /// The bytes of a vector register from an offset on, a power of two or a multiple of 16, in the
@@ -160,14 +160,6 @@ impl Isel<'_> {
         Ok(Repr::Vector(parts))
     }
 
-    /// The same operation on the scalars of each lane.
-    pub fn lane_by_lane(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Result<Repr> {
-        Err(Diagnostic::new(format!(
-            "`{}` of {ty} is not selected ({a}, {b})",
-            op.name()
-        )))
-    }
-
     pub fn lane_ids(&mut self, ty: Type) -> Repr {
         let shape = self.shape(ty);
         let parts = (0..shape.count)
@@ -198,10 +190,7 @@ impl Isel<'_> {
         {
             return a;
         }
-        let index: Vec<u64> = lanes
-            .iter()
-            .map(|lane| lane.unwrap_or(0).into())
-            .collect();
+        let index: Vec<u64> = lanes.iter().map(|lane| lane.unwrap_or(0).into()).collect();
         let only_a = a == b || lanes.iter().flatten().all(|&lane| lane < per);
         if scalar.bytes() == 1 {
             if only_a && let Some(index) = Self::bytes_in_place(lanes) {
@@ -260,7 +249,13 @@ impl Isel<'_> {
             return Err(Diagnostic::new("a shuffle of masks"));
         }
         let of_a = self.func.ty(a).lanes;
-        let one = |lane: u8| if lane < of_a { (a, lane) } else { (b, lane - of_a) };
+        let one = |lane: u8| {
+            if lane < of_a {
+                (a, lane)
+            } else {
+                (b, lane - of_a)
+            }
+        };
         if ty.lanes == 1 {
             return match lanes[0] {
                 255 => Ok(Repr::Constant(0)),
@@ -284,10 +279,7 @@ impl Isel<'_> {
             return Ok(Repr::Vector(self.vector_of(ty, &regs)));
         }
         let shape = self.shape(ty);
-        let (shape_a, shape_b) = (
-            self.shape(self.func.ty(a)),
-            self.shape(self.func.ty(b)),
-        );
+        let (shape_a, shape_b) = (self.shape(self.func.ty(a)), self.shape(self.func.ty(b)));
         let (parts_a, parts_b) = (self.parts(a)?, self.parts(b)?);
         // The register that a lane is in, and its number there.
         let place = |lane: u8| match lane.checked_sub(of_a) {
@@ -402,12 +394,7 @@ impl Isel<'_> {
         }
         let parts = self.parts(value)?;
         let number = self.scalar(number)?;
-        let number = self.mi(
-            Opcode::AndImm,
-            Size::B32,
-            number,
-            i64::from(ty.lanes - 1),
-        );
+        let number = self.mi(Opcode::AndImm, Size::B32, number, i64::from(ty.lanes - 1));
         let index = self.rm(Opcode::Vmovd, Size::V128, number);
         let found = match parts[..] {
             [one] => self.permute_one(one, Rm::Reg(index), ty.scalar, shape.size),

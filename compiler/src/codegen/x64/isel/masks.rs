@@ -85,8 +85,7 @@ impl Isel<'_> {
                 .map(|pair| match (pair, opcode) {
                     (&[low, high], Some(opcode)) => self.rvm(opcode, Size::B64, high, low),
                     (&[low, high], None) => {
-                        let high =
-                            self.rmi(Opcode::Kshiftlw, Size::B64, high, i64::from(have));
+                        let high = self.rmi(Opcode::Kshiftlw, Size::B64, high, i64::from(have));
                         self.rvm(Opcode::Korw, Size::B64, low, high)
                     }
                     (_, _) => unreachable!("an even number of parts"),
@@ -99,10 +98,7 @@ impl Isel<'_> {
         }
         while mask.lanes > lanes {
             let half = mask.lanes / 2;
-            let shift = sized(
-                mask.lanes,
-                by_size!(Kshiftrb Kshiftrw Kshiftrd Kshiftrq),
-            );
+            let shift = sized(mask.lanes, by_size!(Kshiftrb Kshiftrw Kshiftrd Kshiftrq));
             let mut parts = Parts::new();
             for part in mask.parts {
                 parts.push(self.low_lanes(part, half));
@@ -283,10 +279,7 @@ impl Isel<'_> {
         }
         let mask = self.any_mask(value)?;
         let or = sized(mask.lanes, by_size!(Korb Korw Kord Korq));
-        let test = sized(
-            mask.lanes,
-            by_size!(Kortestb Kortestw Kortestd Kortestq),
-        );
+        let test = sized(mask.lanes, by_size!(Kortestb Kortestw Kortestd Kortestq));
         let (&last, rest) = mask.parts.split_last().expect("a part");
         let Some((&first, rest)) = rest.split_first() else {
             self.test(test, Size::B64, last, last);
@@ -313,19 +306,11 @@ impl Isel<'_> {
             .fold(first, |all, &part| self.rvm(and, Size::B64, all, part));
         if mask.lanes < 8 {
             let bits = self.rm(Opcode::KmovbToGeneral, Size::B32, all);
-            self.test_imm(
-                Opcode::CmpImm,
-                Size::B32,
-                bits,
-                (1 << mask.lanes) - 1,
-            );
+            self.test_imm(Opcode::CmpImm, Size::B32, bits, (1 << mask.lanes) - 1);
             return Ok(Cc::E);
         }
         // The carry flag says that all bits are set.
-        let test = sized(
-            mask.lanes,
-            by_size!(Kortestb Kortestw Kortestd Kortestq),
-        );
+        let test = sized(mask.lanes, by_size!(Kortestb Kortestw Kortestd Kortestq));
         self.test(test, Size::B64, all, all);
         Ok(Cc::B)
     }
@@ -433,7 +418,11 @@ impl Isel<'_> {
     pub fn fcmp(&mut self, cc: FloatCC, a: Value, b: Value) -> Result<Repr> {
         if self.func.ty(a).lanes == 1 {
             let mask = self.compare_to_mask(cc, a, b)?;
-            return Ok(Repr::Scalar(self.rm(Opcode::KmovbToGeneral, Size::B32, mask)));
+            return Ok(Repr::Scalar(self.rm(
+                Opcode::KmovbToGeneral,
+                Size::B32,
+                mask,
+            )));
         }
         self.fcmp_masked(cc, a, b, None)
     }

@@ -65,7 +65,7 @@ pub struct Isel<'a> {
 pub struct Selected {
     pub code: VCode,
     pub frame: Frame,
-    pub pool: Vec<u8>,
+    pub pool: Pool,
     /// The longest vectors that are used.
     pub vector: Size,
 }
@@ -96,7 +96,7 @@ pub fn select(
     Ok(Selected {
         code: isel.m.finish(),
         frame: isel.frame,
-        pool: isel.pool.into_bytes(),
+        pool: isel.pool,
         vector: isel.used,
     })
 }
@@ -164,11 +164,12 @@ impl Isel<'_> {
             }
             Op::HostCall(function) => {
                 let address = self.int_constant(host::address(*function) as u64);
-                self.call(address, args, result)?
+                // A fault in one that is not pure is the kernel's, which called it.
+                self.call(address, args, result, function.is_pure())?
             }
             Op::CallPointer => {
                 let target = self.scalar(args[0])?;
-                self.call(target, &args[1..], result)?
+                self.call(target, &args[1..], result, false)?
             }
             other => {
                 return Err(Diagnostic::new(format!("`{other}` is not selected")));

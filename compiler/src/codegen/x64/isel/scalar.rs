@@ -194,10 +194,7 @@ impl Isel<'_> {
             self.test(Opcode::Test, size, divisor, divisor);
             self.cmov(Cc::E, size, divisor, one)
         };
-        let (low, high) = (
-            self.m.vreg(GENERAL),
-            self.m.vreg(GENERAL),
-        );
+        let (low, high) = (self.m.vreg(GENERAL), self.m.vreg(GENERAL));
         let upper = if signed {
             let last = i64::from(size.bytes()) * 8 - 1;
             self.mi(Opcode::SarImm, size, dividend, last)

@@ -299,7 +299,9 @@ impl Isel<'_> {
             let by = self.func.as_const(by);
             let shift = match op {
                 BinOp::Shl => by,
-                BinOp::IMul => by.filter(|n| n.is_power_of_two()).map(|n| n.trailing_zeros().into()),
+                BinOp::IMul => by
+                    .filter(|n| n.is_power_of_two())
+                    .map(|n| n.trailing_zeros().into()),
                 _ => None,
             };
             if let Some(shift @ 0..=3) = shift {

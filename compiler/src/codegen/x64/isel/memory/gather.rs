@@ -26,7 +26,11 @@ impl Isel<'_> {
         let object = if self.func.ty(object).lanes == 1 {
             object
         } else {
-            match self.func.def_inst(object).map(|inst| &self.func.insts[inst]) {
+            match self
+                .func
+                .def_inst(object)
+                .map(|inst| &self.func.insts[inst])
+            {
                 Some(data) if matches!(data.op, Op::Splat) => data.args[0],
                 _ => return Ok(None),
             }
@@ -320,11 +324,8 @@ impl Isel<'_> {
             let next = bits.map(|bits| {
                 let (store, next) = (self.m.new_block(), self.m.new_block());
                 self.test_imm(Opcode::BtImm, Size::B64, bits, lane.into());
-                self.m.branch(
-                    Cc::B,
-                    Self::plain_target(store),
-                    Self::plain_target(next),
-                );
+                self.m
+                    .branch(Cc::B, Self::plain_target(store), Self::plain_target(next));
                 self.m.switch_to(store);
                 next
             });
@@ -333,11 +334,8 @@ impl Isel<'_> {
             debug_assert_eq!((address.class(), part.class()), (GENERAL, VECTOR));
             for (element, parts) in values.iter().enumerate() {
                 let part = parts[usize::from(lane / shape.lanes)];
-                let value = self.part_lane(
-                    part,
-                    (lane % shape.lanes).into(),
-                    access.ty.scalar.as_int(),
-                );
+                let value =
+                    self.part_lane(part, (lane % shape.lanes).into(), access.ty.scalar.as_int());
                 let at = Amode {
                     disp: element as i32 * access.size() as i32,
                     ..Amode::base(address)

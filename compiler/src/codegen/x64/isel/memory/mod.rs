@@ -119,8 +119,8 @@ impl Isel<'_> {
             return Repr::Vector(parts);
         }
         let shape = self.shape(in_memory(ty));
-        let full = (shape.size.bytes() > u32::from(shape.lanes))
-            .then(|| self.full_mask(shape.lanes));
+        let full =
+            (shape.size.bytes() > u32::from(shape.lanes)).then(|| self.full_mask(shape.lanes));
         let parts = parts
             .into_iter()
             .map(|part| {

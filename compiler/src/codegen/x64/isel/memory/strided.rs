@@ -1,8 +1,8 @@
 //! Accesses at one address and a distance between lanes.
 //!
-//! Elements that lie end to end, or with small gaps between lanes, are loaded as vectors, in which
-//! gaps are masked, and lanes then moved to where they belong. Others are gathered by a constant
-//! index.
+//! Where the elements of several lanes are in reach of one vector, that is loaded or stored, what
+//! lies between them masked, and lanes are moved to where they belong. Others are gathered by a
+//! constant index.
 
 use regalloc2::VReg;
 use smallvec::SmallVec;
@@ -11,47 +11,62 @@ use super::super::values::Parts;
 use super::super::{Isel, Result};
 use super::Access;
 use crate::codegen::x64::encoding::{Opcode, Size};
-use crate::codegen::x64::inst::{Amode, NONE, Rm};
+use crate::codegen::x64::inst::{NONE, Rm};
 use crate::ir::{Scalar, Type, Value};
 
 /// An access whose lanes are close enough for whole vectors.
 #[derive(Clone, Copy)]
 struct Close {
-    /// Elements from one lane to the next.
-    step: usize,
+    ty: Type,
     /// Elements of a lane.
     elements: usize,
-    ty: Type,
+    /// Elements from one lane to the next.
+    step: usize,
+    /// Lanes of each vector, a power of two.
+    group: usize,
+    /// Of each vector.
+    size: Size,
 }
 
 impl Close {
-    /// As many vectors as are better than gathering.
-    const MOST: i64 = 512;
-
-    fn of(access: Access) -> Option<Close> {
+    fn of(access: Access, longest: Size) -> Option<Close> {
+        let lanes = usize::from(access.ty.lanes);
         let size = access.size();
-        let step = access.stride.checked_div(size)?;
-        let close = Close {
-            step: usize::try_from(step).ok()?,
-            elements: access.elements,
+        let step = usize::try_from(access.stride.checked_div(size)?).ok()?;
+        let room = longest.bytes() as usize / size as usize;
+        if access.stride % size != 0 || step < access.elements || step > room {
+            return None;
+        }
+        let group = lanes.min(1 << (room / step).ilog2());
+        // Gathering is better than so many.
+        let most = (4 * access.elements).max(8);
+        let bytes = (group * step * size as usize) as u32;
+        (lanes / group <= most).then_some(Close {
             ty: access.ty,
-        };
-        let is_close = access.stride % size == 0
-            && (close.elements..=64).contains(&close.step)
-            && close.total() <= 64
-            && close.total() as i64 * size <= Close::MOST;
-        is_close.then_some(close)
+            elements: access.elements,
+            step,
+            group,
+            size: Size::of_bytes(bytes.next_power_of_two()),
+        })
     }
 
-    /// Elements from the first lane's first to the end of the last lane's gap.
-    fn total(self) -> usize {
-        self.step.saturating_mul(self.ty.lanes.into())
+    fn vectors(self) -> usize {
+        usize::from(self.ty.lanes) / self.group
     }
 
-    /// Which of them belong to a lane.
+    /// Which elements of a vector are the first of a lane.
+    fn firsts(self) -> u64 {
+        (0..self.group).fold(0, |bits, lane| bits | 1 << (lane * self.step))
+    }
+
+    /// Which elements of a vector belong to a lane.
     fn used(self) -> u64 {
-        let of_one = (1u64 << self.elements) - 1;
-        (0..usize::from(self.ty.lanes)).fold(0, |bits, lane| bits | of_one << (lane * self.step))
+        (0..self.elements).fold(0, |bits, n| bits | self.firsts() << n)
+    }
+
+    /// Bytes from one vector to the next.
+    fn distance(self) -> i64 {
+        (self.group * self.step) as i64 * i64::from(self.ty.scalar.bytes())
     }
 }
 
@@ -62,120 +77,94 @@ impl Isel<'_> {
         mask: Option<Value>,
         access: Access,
     ) -> Result<Vec<Parts>> {
-        let Some(close) = Close::of(access) else {
+        let Some(close) = Close::of(access, self.longest) else {
             return self.gather_strided(address, mask, access);
         };
         let base = self.amode(address)?;
         let masks = self.close_masks(close, mask)?;
-        let flat = self.load_flat(base, close, masks.as_deref());
-        Ok((0..close.elements)
-            .map(|element| self.take_apart(&flat, close, element))
-            .collect())
-    }
-
-    /// The flat elements of an access: how many, and in vectors of which size.
-    fn flat(&self, close: Close) -> (Size, usize, usize) {
-        let total = close.total();
-        let per = self.longest.bytes() / close.ty.scalar.bytes();
-        let bytes = (total as u32 * close.ty.scalar.bytes()).next_power_of_two();
-        if bytes <= self.longest.bytes() {
-            return (Size::of_bytes(bytes.max(16)), 1, total);
-        }
-        let count = total.div_ceil(per as usize);
-        (self.longest, count, per as usize)
-    }
-
-    /// The masks of the flat vectors, unless all of every vector is accessed.
-    fn close_masks(&mut self, close: Close, mask: Option<Value>) -> Result<Option<Parts>> {
-        let (size, count, per) = self.flat(close);
-        let lanes = size.bytes() / close.ty.scalar.bytes();
-        if close.step == 1
-            && let Some(mask) = mask
-        {
-            return self.mask(mask, per as u8).map(Some);
-        }
-        let used = close.used();
-        let Some(mask) = mask else {
-            let all = count * lanes as usize;
-            let whole = all <= 64 && used == u64::MAX >> (64 - all);
-            if whole {
-                return Ok(None);
-            }
-            let masks = (0..count).map(|n| {
-                let bits = used >> (n * per);
-                let bits = match lanes {
-                    64 => bits,
-                    lanes => bits & ((1 << lanes) - 1),
-                };
-                let bits = self.int_constant(bits);
-                self.rm(Opcode::KmovqFromGeneral, Size::B64, bits)
-            });
-            return Ok(Some(masks.collect()));
-        };
-        // A lane's bit goes to the place of its first element, and from there to the others.
-        let bits = self.mask_bits(mask)?;
-        let firsts = (0..usize::from(close.ty.lanes)).fold(0, |b, n| b | 1u64 << (n * close.step));
-        let places = self.int_constant(firsts);
-        let spread = self.rvm(Opcode::Pdep, Size::B64, bits, places);
-        let spread = match close.elements {
-            1 => spread,
-            n => {
-                let all = (1i64 << n) - 1;
-                self.rmi(Opcode::ImulImm, Size::B64, spread, all)
-            }
-        };
-        let all = self.rm(Opcode::KmovqFromGeneral, Size::B64, spread);
-        let masks = (0..count).map(|n| match n * per {
-            0 => all,
-            before => self.rmi(Opcode::Kshiftrq, Size::B64, all, before as i64),
-        });
-        Ok(Some(masks.collect()))
-    }
-
-    fn load_flat(&mut self, base: Amode, close: Close, masks: Option<&[VReg]>) -> Parts {
-        let (size, count, per) = self.flat(close);
-        let bytes = close.ty.scalar.bytes();
-        let opcode = match bytes {
+        let opcode = match close.ty.scalar.bytes() {
             1 => Opcode::Vmovdqu8,
             2 => Opcode::Vmovdqu16,
             4 => Opcode::Vmovdqu32,
             _ => Opcode::Vmovdqu64,
         };
-        (0..count)
+        let vectors: Parts = (0..close.vectors())
             .map(|n| {
-                let at = self.further(base, (n * per) as i64 * i64::from(bytes));
-                match masks {
-                    None => self.rm(Opcode::Vmovdqu64, size, at),
-                    Some(masks) => self.define(opcode, size, |plain| {
+                let at = self.further(base, n as i64 * close.distance());
+                match &masks {
+                    None => self.rm(Opcode::Vmovdqu64, close.size, at),
+                    Some(masks) => self.define(opcode, close.size, |plain| {
                         (plain.b, plain.mask, plain.zeroing) = (Rm::Mem(at), masks[n], true);
                     }),
                 }
             })
-            .collect()
+            .collect();
+        Ok((0..close.elements)
+            .map(|element| self.take_apart(&vectors, close, element))
+            .collect())
+    }
+
+    /// A mask for each vector, unless all of them is accessed.
+    fn close_masks(&mut self, close: Close, mask: Option<Value>) -> Result<Option<Parts>> {
+        let count = close.vectors();
+        let Some(mask) = mask else {
+            let elements = close.size.bytes() / close.ty.scalar.bytes();
+            if close.used() == u64::MAX >> (64 - elements) {
+                return Ok(None);
+            }
+            let bits = self.int_constant(close.used());
+            let mask = self.rm(Opcode::KmovqFromGeneral, Size::B64, bits);
+            return Ok(Some(Parts::from_elem(mask, count)));
+        };
+        if self.func.ty(mask).lanes == 1 {
+            let bit = self.scalar(mask)?;
+            let all = self.mi(Opcode::Neg, Size::B64, bit, 0);
+            let used = self.int_constant(close.used());
+            let bits = self.rvm(Opcode::And, Size::B64, all, used);
+            let mask = self.rm(Opcode::KmovqFromGeneral, Size::B64, bits);
+            return Ok(Some(Parts::from_elem(mask, count)));
+        }
+        if close.step == 1 {
+            return self.mask(mask, close.group as u8).map(Some);
+        }
+        // A lane's bit goes to the place of its first element, and from there to the others.
+        let bits = self.mask_bits(mask)?;
+        let places = self.int_constant(close.firsts());
+        let masks = (0..count).map(|n| {
+            let bits = match n * close.group {
+                0 => bits,
+                before => self.mi(Opcode::ShrImm, Size::B64, bits, before as i64),
+            };
+            let spread = self.rvm(Opcode::Pdep, Size::B64, bits, places);
+            let spread = match close.elements {
+                1 => spread,
+                n => {
+                    let all = (1i64 << n) - 1;
+                    self.rmi(Opcode::ImulImm, Size::B64, spread, all)
+                }
+            };
+            self.rm(Opcode::KmovqFromGeneral, Size::B64, spread)
+        });
+        Ok(Some(masks.collect()))
     }
 
     /// One element of each lane, of vectors of all.
-    fn take_apart(&mut self, flat: &[VReg], close: Close, element: usize) -> Parts {
-        let (size, _, per) = self.flat(close);
+    fn take_apart(&mut self, vectors: &[VReg], close: Close, element: usize) -> Parts {
         let shape = self.shape(close.ty);
         if close.step == 1 {
-            return flat.into();
+            return vectors.into();
         }
-        let longer = if size.bytes() > shape.size.bytes() {
-            size
-        } else {
-            shape.size
-        };
+        let size = longer(close.size, shape.size);
+        let lanes = usize::from(shape.lanes);
         (0..shape.count)
             .map(|part| {
-                let wanted: Vec<Option<(VReg, u8)>> = (0..usize::from(shape.lanes))
+                let wanted: Vec<Option<(VReg, u8)>> = (part * lanes..(part + 1) * lanes)
                     .map(|lane| {
-                        let lane = part * usize::from(shape.lanes) + lane;
-                        let at = lane * close.step + element;
-                        Some((flat[at / per], (at % per) as u8))
+                        let within = lane % close.group * close.step + element;
+                        Some((vectors[lane / close.group], within as u8))
                     })
                     .collect();
-                self.collect_lanes(&wanted, close.ty.scalar, longer)
+                self.collect_lanes(&wanted, close.ty.scalar, size)
             })
             .collect()
     }
@@ -187,57 +176,44 @@ impl Isel<'_> {
         mask: Option<Value>,
         access: Access,
     ) -> Result<()> {
-        let Some(close) = Close::of(access) else {
+        let Some(close) = Close::of(access, self.longest) else {
             return self.scatter_strided(address, values, mask, access);
         };
         let base = self.amode(address)?;
         let masks = self.close_masks(close, mask)?;
-        let flat = self.put_together(values, close);
-        let (size, _, per) = self.flat(close);
-        let bytes = close.ty.scalar.bytes();
-        let opcode = match bytes {
+        let opcode = match close.ty.scalar.bytes() {
             1 => Opcode::Vmovdqu8Store,
             2 => Opcode::Vmovdqu16Store,
             4 => Opcode::Vmovdqu32Store,
             _ => Opcode::Vmovdqu64Store,
         };
-        for (n, &part) in flat.iter().enumerate() {
-            let at = self.further(base, (n * per) as i64 * i64::from(bytes));
-            self.perform(opcode, size, |plain| {
-                (plain.a, plain.b) = (part, Rm::Mem(at));
+        for n in 0..close.vectors() {
+            let vector = self.put_together(values, close, n);
+            let at = self.further(base, n as i64 * close.distance());
+            self.perform(opcode, close.size, |plain| {
+                (plain.a, plain.b) = (vector, Rm::Mem(at));
                 plain.mask = masks.as_ref().map_or(NONE, |masks| masks[n]);
             });
         }
         Ok(())
     }
 
-    /// The elements as they lie in memory, in vectors.
-    fn put_together(&mut self, values: &[Parts], close: Close) -> Parts {
-        let (size, count, per) = self.flat(close);
-        let shape = self.shape(close.ty);
+    /// The elements of a vector's lanes as they lie in memory.
+    fn put_together(&mut self, values: &[Parts], close: Close, vector: usize) -> VReg {
         if close.step == 1 {
-            return values[0].clone();
+            return values[0][vector];
         }
-        let longer = if size.bytes() > shape.size.bytes() {
-            size
-        } else {
-            shape.size
-        };
-        (0..count)
-            .map(|part| {
-                let wanted: Vec<Option<(VReg, u8)>> = (0..per)
-                    .map(|n| {
-                        let at = part * per + n;
-                        let (lane, element) = (at / close.step, at % close.step);
-                        (lane < close.ty.lanes.into() && element < close.elements).then(|| {
-                            let lanes = usize::from(shape.lanes);
-                            (values[element][lane / lanes], (lane % lanes) as u8)
-                        })
-                    })
-                    .collect();
-                self.collect_lanes(&wanted, close.ty.scalar, longer)
+        let shape = self.shape(close.ty);
+        let size = longer(close.size, shape.size);
+        let lanes = usize::from(shape.lanes);
+        let wanted: Vec<Option<(VReg, u8)>> = (0..close.group * close.step)
+            .map(|n| {
+                let lane = vector * close.group + n / close.step;
+                let part = values.get(n % close.step)?[lane / lanes];
+                Some((part, (lane % lanes) as u8))
             })
-            .collect()
+            .collect();
+        self.collect_lanes(&wanted, close.ty.scalar, size)
     }
 
     /// The offsets of the lanes from the first, in vectors of 64 bits.
@@ -287,4 +263,8 @@ impl Isel<'_> {
             .map(|index| self.rvm(Opcode::Vpaddq, shape.size, base, index))
             .collect())
     }
+}
+
+fn longer(a: Size, b: Size) -> Size {
+    if a.bytes() > b.bytes() { a } else { b }
 }

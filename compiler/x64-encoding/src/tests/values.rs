@@ -1,8 +1,8 @@
 //! The registers, addresses and immediates to try; whole instructions.
 
-use crate::codegen::x64::encoding::info::{Class, Form, ImmKind, Info, Masking, MemorySize};
-use crate::codegen::x64::encoding::print::Place;
-use crate::codegen::x64::encoding::{Base, Instruction, Memory, Opcode, Rm, Size};
+use crate::info::{Class, Form, ImmKind, Info, Masking, MemorySize};
+use crate::print::Place;
+use crate::{Base, Instruction, Memory, Opcode, Rm, Size};
 
 /// The sizes that an opcode has; for what ignores the size, some of every kind.
 pub fn sizes(info: &Info) -> Vec<Size> {

@@ -2,9 +2,7 @@
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction as Decoded, Mnemonic};
 
-use crate::codegen::x64::encoding::{
-    Base, Buffer, Cc, Instruction, Label, Memory, Opcode, Rm, Size,
-};
+use crate::{Base, Buffer, Cc, Instruction, Label, Memory, Opcode, Rm, Size};
 
 /// A part of a program. Labels are numbers.
 #[derive(Clone, Copy, Debug)]

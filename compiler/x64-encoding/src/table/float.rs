@@ -1,8 +1,6 @@
 //! Floating-point arithmetic.
 
-use crate::codegen::x64::encoding::info::{
-    Class, Extension, Form, ImmKind, Info, Map, Masking, Pp, Rounding, W, sizes,
-};
+use crate::info::{Class, Extension, Form, ImmKind, Info, Map, Masking, Pp, Rounding, W, sizes};
 
 /// The last letters of a mnemonic.
 #[derive(Clone, Copy)]

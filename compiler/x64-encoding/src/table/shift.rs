@@ -1,9 +1,7 @@
 //! Shifts and rotates of elements: by an immediate, by the low 64 bits of a register, or lane by
 //! lane.
 
-use crate::codegen::x64::encoding::info::{
-    Extension, Form, ImmKind, Info, Map, Masking, MemorySize, Pp, W,
-};
+use crate::info::{Extension, Form, ImmKind, Info, Map, Masking, MemorySize, Pp, W};
 
 /// EVEX.W of elements of 32 and 64 bits; where it tells those of 16, it is 1.
 const fn w(element: u8) -> W {

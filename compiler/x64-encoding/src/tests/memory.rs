@@ -2,9 +2,9 @@
 
 use super::decoded::verify;
 use super::values::{instructions, is_vsib, kinds_of_rm};
-use crate::codegen::x64::encoding::info::{Class, Info, MemorySize};
-use crate::codegen::x64::encoding::print::Place;
-use crate::codegen::x64::encoding::{Base, Instruction, Memory, Rm, Size};
+use crate::info::{Class, Info, MemorySize};
+use crate::print::Place;
+use crate::{Base, Instruction, Memory, Rm, Size};
 
 /// Every bit of a register's number, and those that ModRM and SIB read otherwise: rsp and r12 (4),
 /// rbp and r13 (5).

@@ -1,7 +1,7 @@
 //! Integer elements widened and narrowed. The size is that of the wider vector; the element is the
 //! narrower's.
 
-use crate::codegen::x64::encoding::info::{Form, Info, Map, Masking, MemorySize, Pp, W};
+use crate::info::{Form, Info, Map, Masking, MemorySize, Pp, W};
 
 use MemorySize::{Eighth, Half, Quarter};
 

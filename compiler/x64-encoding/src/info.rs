@@ -128,6 +128,7 @@ pub enum Rounding {
 pub enum Extension {
     Bitalg,
     Fp16,
+    Gfni,
     Vbmi,
     Vbmi2,
     Vnni,

@@ -2,7 +2,7 @@
 //! the index's element (32 or 64 bits), the rest the data's; the size is that of the wider of the
 //! two vectors.
 
-use crate::codegen::x64::encoding::info::{Form, Info, Map, Masking, MemorySize, Pp, W, sizes};
+use crate::info::{Form, Info, Map, Masking, MemorySize, Pp, W, sizes};
 
 const fn addresses(mnemonic: &'static str, form: Form, element: u8) -> Info {
     Info::vector(mnemonic, form)

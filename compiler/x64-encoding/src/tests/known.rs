@@ -1,6 +1,6 @@
 //! A few encodings by their bytes, as the manuals give them.
 
-use crate::codegen::x64::encoding::{Base, Buffer, Instruction, Memory, Opcode, Rm, Size};
+use crate::{Base, Buffer, Instruction, Memory, Opcode, Rm, Size};
 
 const RAX: Memory = Memory {
     base: Base::Reg(0),

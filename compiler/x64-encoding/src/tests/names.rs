@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use iced_x86::Mnemonic;
 
-use crate::codegen::x64::encoding::info::ImmKind;
-use crate::codegen::x64::encoding::print::vex_name;
-use crate::codegen::x64::encoding::{Cc, Instruction, Opcode};
+use crate::info::ImmKind;
+use crate::print::vex_name;
+use crate::{Cc, Instruction, Opcode};
 
 /// Names of an opcode, which depend on the encoding.
 pub struct Names {

@@ -1,10 +1,8 @@
 //! Integer arithmetic, bitwise operations and comparisons.
 
-use crate::codegen::x64::encoding::info::{
-    Class, Extension, Form, ImmKind, Info, Map, Masking, Pp, W, sizes,
-};
+use crate::info::{Class, Extension, Form, ImmKind, Info, Map, Masking, Pp, W, sizes};
 
-use Extension::{Bitalg, Vnni, Vpopcntdq};
+use Extension::{Bitalg, Gfni, Vnni, Vpopcntdq};
 
 /// EVEX.W, which tells elements of 32 and 64 bits, and those of 8 and 16 where an opcode has both.
 const fn w(element: u8) -> W {
@@ -146,6 +144,7 @@ macro_rules! integer_rows {
         Vpdpwssd = avx512("vpdpwssd", Form::Rvma, 4, 0x52).needs(Vnni);
         // The second source is a matrix of bits for each 8 bytes.
         Vgf2p8affineqb = masked("vgf2p8affineqb", Form::Rvm).broadcast(8).imm(ImmKind::I8)
+            .needs(Gfni)
             .vex(Pp::P66, Map::M0F3A, W::W1, 0xce).evex(Pp::P66, Map::M0F3A, W::W1, 0xce);
 
         Vpandd = binary("vpandd", 4, Map::M0F, 0xdb);

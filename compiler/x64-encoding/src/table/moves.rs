@@ -1,8 +1,6 @@
 //! Loads, stores and copies.
 
-use crate::codegen::x64::encoding::info::{
-    Class, Extension, Form, Info, Map, Masking, MemorySize, Pp, W, sizes,
-};
+use crate::info::{Class, Extension, Form, Info, Map, Masking, MemorySize, Pp, W, sizes};
 
 use Extension::Fp16;
 

@@ -3,7 +3,7 @@
 //! The size is that of the wider of source and destination: `vcvtps2pd` of 512 bits reads 256.
 //! Conversions to and from general registers have the general register's.
 
-use crate::codegen::x64::encoding::info::{
+use crate::info::{
     Class, Extension, Form, ImmKind, Info, Length, Map, Masking, MemorySize, Pp, Rounding, W, sizes,
 };
 

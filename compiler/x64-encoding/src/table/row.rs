@@ -1,7 +1,7 @@
 //! What rows are made with: an opcode's name, form and classes, then one call for each column that
 //! is not as usual.
 
-use crate::codegen::x64::encoding::info::{
+use crate::info::{
     Class, Encoding, Extension, Form, ImmKind, Info, Length, Map, Masking, MemorySize, Pp,
     Rounding, W, sizes,
 };

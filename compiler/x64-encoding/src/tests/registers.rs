@@ -2,9 +2,9 @@
 
 use super::decoded::verify;
 use super::values::{instructions, registers};
-use crate::codegen::x64::encoding::info::Class;
-use crate::codegen::x64::encoding::print::Place;
-use crate::codegen::x64::encoding::{Instruction, Rm};
+use crate::info::Class;
+use crate::print::Place;
+use crate::{Instruction, Rm};
 
 #[test]
 fn registers_come_back() {

@@ -6,8 +6,8 @@ use iced_x86::{Code, CpuidFeature, Decoder, DecoderOptions, EncodingKind, OpCode
 
 use super::names::Names;
 use super::values::{instructions, plain, sizes};
-use crate::codegen::x64::encoding::info::{Class, Extension, Length, Masking, Rounding};
-use crate::codegen::x64::encoding::{Buffer, Instruction, Opcode, Rm, Size};
+use crate::info::{Class, Extension, Length, Masking, Rounding};
+use crate::{Buffer, Instruction, Opcode, Rm, Size};
 
 fn decode(inst: &Instruction) -> iced_x86::Instruction {
     let mut buffer = Buffer::default();
@@ -101,7 +101,7 @@ fn rows_have_all_lengths_and_encodings() {
 }
 
 /// What every machine has that code is generated for: x86-64-v4.
-const EVERYWHERE: [CpuidFeature; 21] = [
+const EVERYWHERE: [CpuidFeature; 23] = [
     CpuidFeature::AVX,
     CpuidFeature::AVX2,
     CpuidFeature::AVX512BW,
@@ -114,6 +114,8 @@ const EVERYWHERE: [CpuidFeature; 21] = [
     CpuidFeature::CMOV,
     CpuidFeature::F16C,
     CpuidFeature::FMA,
+    CpuidFeature::INTEL186,
+    CpuidFeature::INTEL286,
     CpuidFeature::INTEL386,
     CpuidFeature::INTEL486,
     CpuidFeature::INTEL8086,
@@ -129,7 +131,11 @@ const EVERYWHERE: [CpuidFeature; 21] = [
 fn rows_say_what_machines_need() {
     for inst in instructions() {
         let info = inst.opcode.info();
-        let inst = if info.has_evex() { in_evex(inst) } else { inst };
+        let inst = if info.evex.is_some() {
+            in_evex(inst)
+        } else {
+            inst
+        };
         let features = decode(&inst).code().cpuid_features().iter();
         let needs: Vec<Extension> = features
             .filter(|feature| !EVERYWHERE.contains(feature))
@@ -140,6 +146,7 @@ fn rows_say_what_machines_need() {
                 CpuidFeature::AVX512_VBMI2 => Extension::Vbmi2,
                 CpuidFeature::AVX512_VNNI => Extension::Vnni,
                 CpuidFeature::AVX512_VPOPCNTDQ => Extension::Vpopcntdq,
+                CpuidFeature::GFNI => Extension::Gfni,
                 other => panic!("{inst:?} is of {other:?}"),
             })
             .collect();

@@ -1,8 +1,6 @@
 //! Lanes that move: shuffles, permutes, compression and blends.
 
-use crate::codegen::x64::encoding::info::{
-    Extension, Form, ImmKind, Info, Map, Masking, MemorySize, Pp, W, sizes,
-};
+use crate::info::{Extension, Form, ImmKind, Info, Map, Masking, MemorySize, Pp, W, sizes};
 
 use Extension::{Vbmi, Vbmi2};
 

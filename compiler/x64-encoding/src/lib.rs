@@ -1,6 +1,6 @@
 //! Instructions of x86-64 over physical registers, to bytes: legacy, VEX and EVEX encodings.
 //!
-//! In comes one [`Instruction`] after the other, and labels; out comes [`Code`]: the bytes, with
+//! In comes one [`Instruction`] after the other, and labels; out comes `Code`: the bytes, with
 //! jumps as short as they can be and the constant pool behind. Nothing here chooses an instruction
 //! or a register; what is chosen is the shortest encoding (VEX before EVEX, 8-bit displacements
 //! and immediates).
@@ -90,7 +90,7 @@ pub struct Instruction {
     pub zeroing: bool,
     /// Only when `rm` is a register; the vector length is 512 bits, or the operation scalar.
     pub rounding: Option<RoundingControl>,
-    /// As [`info::ImmKind`] says.
+    /// As the opcode's kind of immediate says.
     pub imm: i64,
 }
 

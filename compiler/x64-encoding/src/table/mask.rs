@@ -1,8 +1,6 @@
 //! Mask registers.
 
-use crate::codegen::x64::encoding::info::{
-    Class, Form, ImmKind, Info, Length, Map, MemorySize, Pp, W, sizes,
-};
+use crate::info::{Class, Form, ImmKind, Info, Length, Map, MemorySize, Pp, W, sizes};
 
 /// Where the mask instructions of 8, 16, 32 and 64 bits are, for most opcodes.
 const fn encoding(bytes: u8) -> (Pp, W) {

@@ -1,7 +1,7 @@
 //! Fused multiplication and addition. The digits of an opcode say which operands are multiplied
 //! and which is added: 1 is what is in the destination before, 2 the first source, 3 the second.
 
-use crate::codegen::x64::encoding::info::{Extension, Form, Info, Map, Masking, Pp, Rounding, W};
+use crate::info::{Extension, Form, Info, Map, Masking, Pp, Rounding, W};
 
 /// Vectors with an even opcode, scalars with the odd one after it.
 const fn fma(mnemonic: &'static str, element: u8, opcode: u8) -> Info {

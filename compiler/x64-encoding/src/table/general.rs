@@ -1,8 +1,6 @@
 //! General registers: legacy encodings, and BMI's in VEX.
 
-use crate::codegen::x64::encoding::info::{
-    Class, Form, ImmKind, Info, Length, Map, MemorySize, Pp, W, sizes,
-};
+use crate::info::{Class, Form, ImmKind, Info, Length, Map, MemorySize, Pp, W, sizes};
 
 /// One of the primary map.
 const fn primary(mnemonic: &'static str, form: Form, sizes: u8, opcode: u8) -> Info {

@@ -2,8 +2,8 @@
 
 use super::decoded::verify;
 use super::values::{instructions, kinds_of_rm};
-use crate::codegen::x64::encoding::info::{Form, Length, Masking, Rounding};
-use crate::codegen::x64::encoding::{Instruction, Rm, RoundingControl, Size};
+use crate::info::{Form, Length, Masking, Rounding};
+use crate::{Instruction, Rm, RoundingControl, Size};
 
 /// The masks that an instruction can have, and whether they can zero.
 fn masks(inst: &Instruction) -> Vec<(u8, bool)> {

@@ -3,11 +3,9 @@
 use iced_x86::{Decoder, DecoderOptions, EncodingKind, OpKind, Register};
 
 use super::names::Names;
-use crate::codegen::x64::encoding::info::{Class, Form, ImmKind, Info, Length, MemorySize};
-use crate::codegen::x64::encoding::print::Place;
-use crate::codegen::x64::encoding::{
-    Base, Buffer, Code, Instruction, Memory, Opcode, Rm, RoundingControl, Size,
-};
+use crate::info::{Class, Form, ImmKind, Info, Length, MemorySize};
+use crate::print::Place;
+use crate::{Base, Buffer, Code, Instruction, Memory, Opcode, Rm, RoundingControl, Size};
 
 /// Encodes instructions, one after the other, and decodes them.
 pub fn verify(instructions: &[Instruction]) {

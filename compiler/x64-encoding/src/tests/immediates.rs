@@ -2,7 +2,7 @@
 
 use super::decoded::verify;
 use super::values::{immediates, instructions, is_vsib, kinds_of_rm};
-use crate::codegen::x64::encoding::{Base, Instruction, Memory, Rm};
+use crate::{Base, Instruction, Memory, Rm};
 
 #[test]
 fn immediates_come_back() {

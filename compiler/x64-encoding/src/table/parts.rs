@@ -1,8 +1,6 @@
 //! Parts of vectors: broadcast, extracted, inserted.
 
-use crate::codegen::x64::encoding::info::{
-    Class, Form, ImmKind, Info, Map, Masking, MemorySize, Pp, W, sizes,
-};
+use crate::info::{Class, Form, ImmKind, Info, Map, Masking, MemorySize, Pp, W, sizes};
 
 use MemorySize::{Fixed16, Fixed32};
 

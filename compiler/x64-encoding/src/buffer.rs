@@ -102,7 +102,7 @@ impl Buffer {
         }
     }
 
-    /// Where the instruction is written that is emitted next; [`Code::offset`] tells where it comes
+    /// Where the instruction is written that is emitted next; `Code::offset` tells where it comes
     /// to be.
     pub fn offset(&self) -> u32 {
         self.code.len() as u32
