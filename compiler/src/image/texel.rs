@@ -142,7 +142,7 @@ impl Format {
                         let scale = scale / field.most() as f32;
                         if self.order.is_srgb() && component < 3 {
                             let value = value * value.lit(scale.into());
-                            (convert::from_srgb(m, value), None)
+                            (convert::from_srgb(value), None)
                         } else {
                             (value, Some(scale))
                         }
