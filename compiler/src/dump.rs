@@ -1,5 +1,5 @@
 //! Writes what each stage made to files, for people:
-//! `BROLGA_DUMP=spirv,ir,images,wg,vec,clif,asm`, in `BROLGA_DUMP_DIR` (default `brolga-dump`).
+//! `BROLGA_DUMP=spirv,ir,images,wg,vec,lowered,clif,asm`, in `BROLGA_DUMP_DIR` (default `brolga-dump`).
 //! `BROLGA_REMARKS=1` says on standard error how each kernel is run.
 
 use std::path::PathBuf;
@@ -44,6 +44,11 @@ impl Dump {
         self.stages.iter().any(|s| s == stage || s == "all")
     }
 
+    /// What is wanted of one kernel.
+    pub fn of<'a>(&'a self, kernel: &'a str) -> KernelDump<'a> {
+        KernelDump { dump: self, kernel }
+    }
+
     /// Writes `text` to `<kernel>.<stage>.txt` if `stage` is wanted. What cannot be written is said
     /// on standard error and otherwise ignored: a dump never changes what a program does.
     pub fn write(&self, stage: &str, kernel: &str, text: impl FnOnce() -> String) {
@@ -78,5 +83,24 @@ impl Dump {
         if let Err(why) = written {
             eprintln!("brolga: cannot write {}: {why}", path.display());
         }
+    }
+}
+
+/// [`Dump`] of one kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelDump<'a> {
+    dump: &'a Dump,
+    kernel: &'a str,
+}
+
+impl KernelDump<'_> {
+    /// [`Dump::wants`].
+    pub fn wants(&self, stage: &str) -> bool {
+        self.dump.wants(stage)
+    }
+
+    /// [`Dump::write`].
+    pub fn write(&self, stage: &str, text: impl FnOnce() -> String) {
+        self.dump.write(stage, self.kernel, text);
     }
 }

@@ -9,14 +9,15 @@
 //!   -> workgroup/  parallel regions between barriers, wrapped in work-item loops
 //!   -> vectorize/  W work-items per vector
 //!   -> lower/      built-ins expanded from `brolga-mathlib`, widths legalised
-//!   -> codegen/    Cranelift
+//!   -> codegen/    machine code, by way of Cranelift
 //!   -> jit/        executable memory, symbols
 //! ```
 //!
 //! `interp/` runs the IR of every stage and is what it means; it imports nothing of what it judges.
 //! What reading and writing images means is in `image/`, which the interpreter and generated code
-//! call. On the ground are `launch.rs` (index spaces, and what code is specialised for) and
-//! `options.rs` (what a program is built with). Imports point down.
+//! call. On the ground are `launch.rs` (index spaces, and what code is specialised for),
+//! `target.rs` (what the machine has that code is generated for) and `options.rs` (what a program
+//! is built with). Imports point down.
 //!
 //! What flows in: modules as words, specialization constants and build options
 //! ([`Program::from_spirv`]). What flows out: what a host needs to know of each kernel
@@ -44,6 +45,7 @@ pub mod options;
 pub mod pipe;
 pub mod program;
 pub mod spirv;
+pub mod target;
 pub mod times;
 pub mod transform;
 pub mod vectorize;
@@ -58,4 +60,5 @@ pub use kernel_info::{
 pub use launch::{LaunchKey, NdRange, SUB_GROUP_SIZES};
 pub use options::{BuildOptions, SpecConstantInfo, SpecConstants};
 pub use program::{CompiledKernel, HostVariable, Program, spec_constants};
+pub use target::{Isa, Target};
 pub use times::Times;

@@ -9,13 +9,14 @@ use crate::abi::{KernelFn, SCRATCH_ALIGN};
 use crate::diagnostic::{Diagnostic, Remark};
 use crate::dump::Dump;
 use crate::image::{Bindings, Descriptor};
-use crate::ir::{FuncId, Function, KernelRole, Module, Op, ParamSource};
+use crate::ir::{FuncId, Function, KernelRole, Module, Op, ParamSource, SourceLoc};
 use crate::jit::Code;
 use crate::jit::globals::Globals;
 use crate::kernel_info::{AddressSpace, KernelInfo};
 use crate::launch::{LaunchKey, NdRange, SUB_GROUP_SIZES};
 use crate::lower::images::Object;
 use crate::options::{BuildOptions, SpecConstantInfo, SpecConstants};
+use crate::target::Target;
 use crate::times::{Stopwatch, Times};
 use crate::{codegen, lower, spirv, transform, workgroup};
 
@@ -60,6 +61,7 @@ pub struct Program {
     module: Module,
     kernels: Vec<KernelInfo>,
     options: BuildOptions,
+    target: Target,
     globals: Arc<Globals>,
     /// The kernel of each block.
     blocks: HashMap<FuncId, usize>,
@@ -86,6 +88,16 @@ impl Program {
 
     /// A program of a module in IR.
     pub fn from_module(module: Module, options: &BuildOptions) -> Result<Program, Diagnostic> {
+        Program::for_target(module, options, &codegen::target())
+    }
+
+    /// [`Program::from_module`] for another target than the one that was chosen for the process.
+    /// The machine must have it.
+    pub fn for_target(
+        module: Module,
+        options: &BuildOptions,
+        target: &Target,
+    ) -> Result<Program, Diagnostic> {
         let dump = Dump::from_env();
         dump.write("ir", "module", || module.to_string());
         let kernels = module
@@ -113,6 +125,7 @@ impl Program {
             module,
             kernels,
             options: options.clone(),
+            target: *target,
             dump,
         })
     }
@@ -190,7 +203,7 @@ impl Program {
             }
             (None, Some(width)) => (width, vec![format!("width {width}, as BROLGA_WIDTH says")]),
             (None, None) => {
-                let (width, remarks) = workgroup::choose_width(&function);
+                let (width, remarks) = workgroup::choose_width(&function, &self.target);
                 (width, remarks.iter().map(|r| self.remark_text(r)).collect())
             }
         };
@@ -273,7 +286,9 @@ impl Program {
     pub fn launch_key(&self, kernel: usize, range: &NdRange, bindings: Bindings) -> LaunchKey {
         let width = match self.prepared(kernel) {
             Ok(prepared) if prepared.fixed_width => prepared.width,
-            Ok(prepared) => workgroup::launch_width(prepared.width, range.local_size[0]),
+            Ok(prepared) => {
+                workgroup::launch_width(prepared.width, range.local_size[0], &self.target)
+            }
             Err(_) => 1,
         };
         LaunchKey {
@@ -295,30 +310,41 @@ impl Program {
             transform::cleanup_kernel(function.to_mut());
             self.dump.write("images", name, || function.to_string());
         }
-        let mut code = workgroup::build(&function, &prepared.params, key)?;
+        let mut code = workgroup::build(&function, &prepared.params, key, &self.target)?;
         let vectorize = watch.lap();
         self.dump.write("wg", name, || code.split.to_string());
         lower::collectives::expand(&mut code.function);
         lower::builtins::expand(&mut code.function);
         transform::cleanup(&mut code.function);
         self.dump.write("vec", name, || code.function.to_string());
-        lower::legalize::run(&mut code.function);
+        let target = codegen::generated(&self.target);
+        lower::legalize::run(&mut code.function, &target);
         lower::narrow::run(&mut code.function, key);
-        let clif = codegen::translate(&code.function, self.globals.addresses())?;
+        lower::lanes::run(&mut code.function, &target);
         self.dump
-            .write("clif", name, || clif.function.display().to_string());
+            .write("lowered", name, || code.function.to_string());
         let lower = watch.lap();
-        let listing = self.dump.wants("asm");
-        let machine = Code::compile(name, clif, &self.module.locations, listing)?;
+        let dump = self.dump.of(name);
+        let globals = self.globals.addresses();
+        let machine = match codegen::compile(&code.function, globals, &target, &dump) {
+            Err(missing) if target != Target::cranelift() => {
+                code.remarks.push(Remark::new(
+                    SourceLoc::default(),
+                    format!("compiled for vectors of 128 bits: {missing}"),
+                ));
+                lower::legalize::run(&mut code.function, &Target::cranelift());
+                lower::lanes::run(&mut code.function, &Target::cranelift());
+                codegen::compile(&code.function, globals, &Target::cranelift(), &dump)?
+            }
+            made => made?,
+        };
+        let machine = Code::place(name, machine, &self.module.locations)?;
         let times = Times {
             prepare: prepared.time,
             vectorize,
             lower,
             machine: watch.lap(),
         };
-        self.dump.write("asm", name, || {
-            machine.listing().unwrap_or_default().to_owned()
-        });
         let remarks: Vec<String> = prepared
             .remarks
             .iter()
@@ -337,6 +363,7 @@ impl Program {
             _globals: self.globals.clone(),
             width: u32::from(key.width),
             context_bytes_per_item: code.context_bytes_per_item,
+            context_padding: code.context_padding,
             remarks,
             times,
         })
@@ -388,6 +415,7 @@ pub struct CompiledKernel {
     _globals: Arc<Globals>,
     width: u32,
     context_bytes_per_item: u64,
+    context_padding: u64,
     remarks: Vec<String>,
     times: Times,
 }
@@ -425,7 +453,8 @@ impl CompiledKernel {
         let items = local_size
             .iter()
             .product::<u64>()
-            .next_multiple_of(u64::from(self.width));
+            .next_multiple_of(u64::from(self.width))
+            + self.context_padding;
         local_mem_size.next_multiple_of(SCRATCH_ALIGN) + items * self.context_bytes_per_item
     }
 

@@ -15,9 +15,9 @@ pub struct Times {
     pub prepare: Duration,
     /// `workgroup` and `vectorize`.
     pub vectorize: Duration,
-    /// `lower`, the cleaning up between, and `codegen`.
+    /// `lower`, and the cleaning up between.
     pub lower: Duration,
-    /// Cranelift, and making the code executable.
+    /// `codegen`, and making the code executable.
     pub machine: Duration,
 }
 

@@ -3,6 +3,7 @@
 //! A function loads elements in one shape and stores them dense, or the other way round. The loop
 //! says which bytes must arrive where, and that no others change.
 
+use brolga_compiler::dump::Dump;
 use brolga_compiler::ir::{Builder, Function, Mem, Op, Scalar, Type, Value};
 use brolga_compiler::jit::Code;
 use brolga_compiler::{AddressSpace, KernelFn, Launch, codegen, lower};
@@ -111,9 +112,17 @@ impl Case {
             }
         }
         b.ret(&[]);
-        lower::legalize::run(&mut func);
-        let clif = codegen::translate(&func, &PrimaryMap::new()).expect("translates");
-        Code::compile("test", clif, &[], false).unwrap_or_else(|e| panic!("{self:?}: {e}"))
+        let target = codegen::target();
+        lower::legalize::run(&mut func, &target);
+        lower::lanes::run(&mut func, &target);
+        let code = codegen::compile(
+            &func,
+            &PrimaryMap::new(),
+            &target,
+            &Dump::default().of("test"),
+        );
+        code.and_then(|code| Code::place("test", code, &[]))
+            .unwrap_or_else(|e| panic!("{self:?}: {e}"))
     }
 
     fn check(self, rng: &mut ChaCha8Rng) {

@@ -6,7 +6,7 @@ use brolga_compiler::image::{
     Sampler,
 };
 use brolga_compiler::ir::{Module, parse};
-use brolga_compiler::{BuildOptions, LaunchKey, NdRange, Program};
+use brolga_compiler::{BuildOptions, Isa, LaunchKey, NdRange, Program};
 use brolga_compiler_testing::engines::case::Outcome;
 use brolga_compiler_testing::engines::{Arg, Case, Engine, Image};
 use half::f16;
@@ -224,7 +224,7 @@ fn compare(
 ) {
     let module = parse::module(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let expected = run(&module, args, Engine::Translated);
-    for engine in [Engine::Prepared, Engine::Generated(width)] {
+    for engine in [Engine::Prepared, Engine::Generated(Isa::Sse42, width)] {
         let found = run(&module, args, engine);
         let of = |outcome: &Outcome| numbers(&outcome.buffers[written], component);
         let both: Vec<_> = of(&expected)

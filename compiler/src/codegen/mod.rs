@@ -1,13 +1,113 @@
 //! Vector IR to machine code: one function in, its code out.
 //!
-//! In comes a function at [`crate::ir::Stage::Vectorized`] that [`crate::lower`] has legalised: no
-//! OpenCL built-ins, no half-precision arithmetic, no integer operation that the target's vectors
-//! lack.
+//! In comes a function at [`crate::ir::Stage::Lowered`], out goes [`MachineCode`], which
+//! [`crate::jit`] places.
 //!
 //! - `cranelift/`: by way of Cranelift, whose vectors are 128 bits wide; for every CPU.
-//! - `host.rs`: the functions of this process that generated code calls.
+//! - `x64/`: by instructions of our own choosing, for AVX2 and AVX-512.
+//! - `host/`: the functions of this process that generated code calls.
+//!
+//! # What back ends receive
+//!
+//! Values have one lane or W lanes. [`crate::lower::legalize`] has the table of arithmetic that is
+//! left for a target; the rest is what [`crate::lower::lanes`] leaves, and all there is:
+//!
+//! | operations | of |
+//! | --- | --- |
+//! | `Const`, `Splat`, `Build`, `Extract`, `Insert`, `ExtractDyn`, `Shuffle`, `Permute`, `LaneIds` | one or W lanes |
+//! | `Unary`, `Binary`, `Fma`, `ICmp`, `FCmp`, `Select`, `Convert` | one or W lanes; integer division only where [`Target::has_division`], no `FRem` |
+//! | `Rounded` | only where [`Target::static_rounding`] |
+//! | `AnyTrue`, `AllTrue`, `MaskBits` | W lanes |
+//! | `GlobalAddr`, `Alloca` (in the entry block), `PtrAdd` | |
+//! | `Load`, `Store` | one lane without a mask; W lanes with or without: from one address and a stride, or an address for each lane |
+//! | `AtomicRmw` | one lane, no mask, an integer, memory of several threads: exchange, sum, difference; bitwise operations whose result is not used |
+//! | `AtomicCmpXchg`, `AtomicLoad`, `AtomicStore` | the same |
+//! | `Fence` | of memory of several threads, not relaxed |
+//! | `HostCall`, `CallPointer` | calls by the host's C ABI; operands and results of one lane and 32 or 64 bits, at most six integers and pointers, at most four floats |
+//! | `Br`, `CondBr`, `Switch`, `Ret`, `Unreachable` | |
+//!
+//! A load that is volatile is to stay although nothing uses what it gives. `Unreachable` returns.
 
 mod cranelift;
 mod host;
+mod x64;
 
-pub use cranelift::{Translated, host_isa, translate};
+use std::sync::OnceLock;
+
+use cranelift_entity::PrimaryMap;
+use cranelift_module::ModuleReloc;
+
+pub use cranelift::host_isa;
+
+use crate::diagnostic::Diagnostic;
+use crate::dump::KernelDump;
+use crate::ir::{Function, GlobalId, SourceLoc};
+use crate::target::{Isa, Target};
+
+/// What a back end makes of a function.
+pub struct MachineCode {
+    /// Instructions, from the entry point on, then what they address relative to themselves.
+    pub bytes: Vec<u8>,
+    /// How many of `bytes` are instructions.
+    pub instruction_bytes: u32,
+    /// Of `bytes`, a power of two.
+    pub align: u32,
+    /// Addresses that are to be written into `bytes`. The function itself is number 0.
+    pub relocations: Vec<ModuleReloc>,
+    /// The offsets at which code of another location begins, sorted.
+    pub lines: Vec<(u32, SourceLoc)>,
+    /// Vectors whose addresses the code holds: to be kept, unmoved and unchanged, as long as it.
+    pub constants: Box<[u128]>,
+    /// The instructions as text, if `asm` is dumped.
+    pub listing: Option<String>,
+}
+
+/// The most that back ends generate code for.
+const MOST: Isa = Isa::Avx512;
+
+/// The target of this process: what the machine and the back ends have, or what `BROLGA_ISA` asks
+/// for.
+pub fn target() -> Target {
+    static TARGET: OnceLock<Target> = OnceLock::new();
+    *TARGET.get_or_init(|| Target::select(MOST))
+}
+
+/// What functions for a target are to be legalised for: what its back end generates code for.
+pub fn generated(target: &Target) -> Target {
+    match Backend::of(target) {
+        Backend::Cranelift => Target::cranelift(),
+        Backend::X64 => *target,
+    }
+}
+
+/// Which back end compiles a function.
+enum Backend {
+    Cranelift,
+    X64,
+}
+
+impl Backend {
+    /// The one for a target.
+    fn of(target: &Target) -> Backend {
+        match target.isa {
+            Isa::Sse42 | Isa::Avx2 => Backend::Cranelift,
+            Isa::Avx512 => Backend::X64,
+        }
+    }
+}
+
+/// Compiles a function that has been legalised for `target`. `globals` are the addresses of the
+/// module-scope objects.
+pub fn compile(
+    func: &Function,
+    globals: &PrimaryMap<GlobalId, u64>,
+    target: &Target,
+    dump: &KernelDump<'_>,
+) -> Result<MachineCode, Diagnostic> {
+    let code = match Backend::of(target) {
+        Backend::Cranelift => cranelift::compile(func, globals, dump)?,
+        Backend::X64 => x64::compile(func, globals, dump)?,
+    };
+    dump.write("asm", || code.listing.clone().unwrap_or_default());
+    Ok(code)
+}

@@ -8,13 +8,14 @@
 //!
 //! `descriptor.rs` is what whoever runs a kernel fills in; open it first. `sampler.rs` is the
 //! number that a sampler is, `format.rs` the table of formats, `bindings.rs` what is known of a
-//! launch's images and samplers when code is made for it.
+//! launch's images and samplers when code is made for it. `call.rs` is what generated code and the
+//! functions that it calls for a texel agree on.
 //!
 //! The formulas are written once, over what can be computed and accessed (`machine.rs`): for
 //! numbers of Rust (`host.rs`), with texels fetched through [`Texels`], and for code that is being
 //! made (`crate::lower::images`). The interpreter calls the first with its own memory, and so does
-//! generated code where it does not know format and sampler (`codegen/images.rs`), one lane at a
-//! time. All do the same operations in the same order and so get the same bits.
+//! generated code where it does not know format and sampler (`codegen/host/texels.rs`), one lane
+//! at a time. All do the same operations in the same order and so get the same bits.
 //!
 //! Sections cited are of "Image Addressing and Filtering" in the OpenCL SPIR-V Environment
 //! Specification.
@@ -22,6 +23,7 @@
 pub(crate) mod access;
 pub(crate) mod address;
 mod bindings;
+pub(crate) mod call;
 mod convert;
 mod descriptor;
 mod format;

@@ -179,7 +179,7 @@ impl Interpreter<'_> {
         Ok(())
     }
 
-    fn mem_copy(
+    pub(super) fn mem_copy(
         &mut self,
         frame: &Frame<'_>,
         args: &[Value],

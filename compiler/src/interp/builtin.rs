@@ -7,13 +7,15 @@
 use std::collections::HashMap;
 use std::num::Wrapping;
 
-use brolga_mathlib::{Func, Target, Value as Number, eval_values};
+use brolga_mathlib::{Format, Func, Target, Value as Number, eval_values};
 use half::f16;
 use smallvec::SmallVec;
 
 use crate::ir::eval::{self, Lanes, signed};
 use crate::ir::expansion;
-use crate::ir::{Builder, Builtin, ConvertOp, Function, Op, Rounding, Scalar, Type, Value};
+use crate::ir::{
+    BinOp, Builder, Builtin, ConvertOp, Function, HostFunction, Op, Rounding, Scalar, Type, Value,
+};
 
 /// What a built-in has computed, a value for each result.
 pub type Results = SmallVec<[Lanes; 2]>;
@@ -220,4 +222,26 @@ pub(super) fn routine(target: Target, args: &[u64]) -> u64 {
         Target::F64ToI64(f) => f(double(0)) as u64,
         Target::F64F64ToI64(f) => f(double(0), double(1)) as u64,
     }
+}
+
+/// A pure function of the process on bits; `None` of others.
+pub(super) fn host_function(function: HostFunction, args: &[u64]) -> Option<u64> {
+    let half = |op| eval::binary(op, Scalar::F16, args[0], args[1]);
+    let remainder = |scalar| eval::binary(BinOp::FRem, scalar, args[0], args[1]);
+    Some(match function {
+        HostFunction::Routine(which, format) => routine(which.target(format), args),
+        HostFunction::FRem(Format::F32) => remainder(Scalar::F32),
+        HostFunction::FRem(Format::F64) => remainder(Scalar::F64),
+        HostFunction::Rounded => {
+            let (op, rounding) = HostFunction::decode_rounded(args[0]);
+            eval::rounded(op, rounding, Scalar::F64, &args[1..=op.operands()])
+        }
+        HostFunction::AddHalves => half(BinOp::FAdd),
+        HostFunction::MinHalves => half(BinOp::FMin),
+        HostFunction::MaxHalves => half(BinOp::FMax),
+        HostFunction::Clock
+        | HostFunction::MemMove
+        | HostFunction::ReadTexel
+        | HostFunction::WriteTexel => return None,
+    })
 }

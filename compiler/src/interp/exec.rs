@@ -13,8 +13,8 @@ use super::{Error, Interpreter, MAX_DEPTH, PrintfArg, PrintfCall, SegmentId, bui
 use crate::ir::collective::{Grouping, evaluate};
 use crate::ir::eval::{self, Lanes};
 use crate::ir::{
-    Block, BlockCall, Collective, FuncId, Function, Inst, InstData, Op, Scalar, Scope, Terminator,
-    Type, Value,
+    Block, BlockCall, Collective, FuncId, Function, HostFunction, Inst, InstData, Op, Scalar,
+    Scope, Terminator, Type, Value,
 };
 use crate::kernel_info::AddressSpace;
 
@@ -469,6 +469,18 @@ impl<'m> Interpreter<'m> {
                     }
                 }
                 lanes
+            }
+            Op::HostCall(HostFunction::Clock) => {
+                Lanes::from_elem(self.options.budget - self.budget, 1)
+            }
+            Op::HostCall(HostFunction::MemMove) => {
+                return self.mem_copy(frame, &data.args, None, 1, false);
+            }
+            Op::HostCall(function) => {
+                let args: SmallVec<[u64; 4]> = data.args.iter().map(|&a| frame.get(a)[0]).collect();
+                let bits = builtin::host_function(*function, &args)
+                    .ok_or_else(|| Error::new("the function is the process's alone"))?;
+                Lanes::from_elem(bits, 1)
             }
             Op::Printf { masked } => {
                 self.printf(frame, inst, *masked);

@@ -38,6 +38,7 @@ pub mod dominators;
 pub mod eval;
 pub mod expansion;
 pub mod function;
+pub mod host_function;
 pub mod module;
 pub mod op;
 pub mod parse;
@@ -57,6 +58,7 @@ pub use dominators::{DominatorTree, PostDominatorTree};
 pub use function::{
     BlockCall, BlockData, Function, InstData, LocalVar, Slot, SourceLoc, Terminator, ValueDef,
 };
+pub use host_function::HostFunction;
 pub use module::{
     Global, GlobalInit, HostName, Kernel, KernelRole, Module, ParamSource, Relocation,
 };
@@ -112,4 +114,6 @@ pub enum Stage {
     Scalarized,
     /// One or W lanes per value.
     Vectorized,
+    /// What is left when `lower` is done: what [`crate::codegen`] takes.
+    Lowered,
 }

@@ -3,7 +3,7 @@
 //! An operation is everything about an instruction but its operands and results. Each enum that is
 //! spelled in the text form is made with `named!`, so that printer and parser share one table.
 
-use super::{Collective, DeviceOp, FuncId, GlobalId, LocalId, SlotId};
+use super::{Collective, DeviceOp, FuncId, GlobalId, HostFunction, LocalId, SlotId};
 use crate::image::{Component, Field, ImageDim};
 use crate::kernel_info::AddressSpace;
 use crate::named::named;
@@ -282,6 +282,11 @@ impl BinOp {
     /// Whether it takes floating-point operands.
     pub fn is_float(self) -> bool {
         self >= BinOp::FAdd
+    }
+
+    /// Whether it is a quotient or remainder of integers.
+    pub fn is_division(self) -> bool {
+        matches!(self, BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem)
     }
 
     /// Whether a group's values can be combined with it.
@@ -601,6 +606,12 @@ pub enum Op {
     /// `T... , mask -> T` (or the integer of `T`'s width): a scalar routine of `brolga-mathlib`,
     /// called for each lane whose mask bit is set; 0 elsewhere. Pure. Made by `lower`.
     Routine(brolga_mathlib::Routine, brolga_mathlib::Format),
+    /// Operands and result by [`HostFunction::signature`]: a call of a function of this process.
+    /// Made by `lower`.
+    HostCall(HostFunction),
+    /// `function ptr, operand... -> result, or nothing`: a call by the host's C ABI; operands and
+    /// results as those of a [`HostFunction`]. Made by `lower`.
+    CallPointer,
 }
 
 impl Op {
@@ -627,7 +638,9 @@ impl Op {
             | Op::Call(_)
             | Op::Printf { .. }
             | Op::Device { .. }
+            | Op::CallPointer
             | Op::ContextStore(_) => true,
+            Op::HostCall(function) => !function.is_pure(),
             _ => false,
         }
     }

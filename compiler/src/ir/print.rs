@@ -189,6 +189,8 @@ impl Display for Op {
             Op::MaskBits => f.write_str("mask_bits"),
             Op::Permute => f.write_str("permute"),
             Op::Routine(routine, format) => write!(f, "routine.{routine:?}.{format:?}"),
+            Op::HostCall(function) => write!(f, "host_call.{}", function.name()),
+            Op::CallPointer => f.write_str("call_pointer"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Executable memory: a CLIF function in, an address out.
+//! Executable memory: machine code in, an address out.
 //!
 //! `globals.rs` holds module-scope objects; `tools/` shows code to profilers and debuggers. Each
 //! compiled kernel owns its memory and gives it back when dropped.
@@ -6,23 +6,12 @@
 pub mod globals;
 mod tools;
 
-use std::cell::Cell;
-
-use cranelift_codegen::{CompiledCode, Context};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
 
-use crate::codegen::{Translated, host_isa};
+use crate::codegen::{MachineCode, host_isa};
 use crate::diagnostic::Diagnostic;
-
-thread_local! {
-    /// The code generator's memory, to be used again: for a small kernel, getting it takes a tenth
-    /// of the time.
-    static SPARE: Cell<Option<Box<Context>>> = const { Cell::new(None) };
-}
-
-/// The memory is kept after functions of so many instructions at most, which take some megabytes.
-const MOST_KEPT: usize = 10_000;
+use crate::ir::SourceLoc;
 
 /// Machine code in executable memory.
 pub struct Code {
@@ -31,16 +20,14 @@ pub struct Code {
     entry: *const u8,
     /// What the code loads vectors from.
     _constants: Box<[u128]>,
-    /// Bytes of machine code.
+    /// Bytes of instructions.
     size: usize,
-    /// The machine code as text, when it was asked for.
-    listing: Option<String>,
     /// Where the code of another line begins, and that line as `file:line`.
     lines: Box<[(usize, Box<str>)]>,
     _registration: Option<tools::DebuggerRegistration>,
 }
 
-// SAFETY: after `compile` returns the memory is only read and executed, and nothing in `module` is
+// SAFETY: after `place` returns the memory is only read and executed, and nothing in `module` is
 // touched again until `drop`, which has exclusive access.
 unsafe impl Send for Code {}
 // SAFETY: as above; shared access only reads `entry` and `size`.
@@ -53,49 +40,30 @@ impl std::fmt::Debug for Code {
 }
 
 impl Code {
-    /// Compiles a function. `locations` are those that instructions refer to, as `file:line`. With
-    /// `listing`, keeps the machine code's text.
-    pub fn compile(
-        name: &str,
-        translated: Translated,
-        locations: &[String],
-        listing: bool,
-    ) -> Result<Code, Diagnostic> {
-        let Translated {
-            function,
-            constants,
-            allocator,
-        } = translated;
-        let isa = host_isa(allocator)?;
+    /// Places the code of a function. `locations` are those that instructions refer to, as
+    /// `file:line`.
+    pub fn place(name: &str, code: MachineCode, locations: &[String]) -> Result<Code, Diagnostic> {
+        let isa = host_isa()?;
         let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
         let failed = |what: &str, why: String| Diagnostic::new(format!("{what}: {why}"));
+        let signature = module.make_signature();
         let id = module
-            .declare_function(name, Linkage::Export, &function.signature)
-            .map_err(|e| {
-                failed(
-                    "the kernel cannot be declared to the code generator",
-                    e.to_string(),
-                )
-            })?;
-        let mut context = SPARE.take().unwrap_or_else(|| Box::new(Context::new()));
-        context.func = function;
-        context.set_disasm(listing);
+            .declare_function(name, Linkage::Export, &signature)
+            .map_err(|e| failed("the kernel cannot be declared", e.to_string()))?;
+        debug_assert_eq!(id.as_u32(), 0, "relocations name the function so");
         module
-            .define_function(id, &mut context)
-            .map_err(|e| failed("the code generator refused the kernel", format!("{e:?}")))?;
-        let compiled = context.compiled_code();
-        let size = compiled.map_or(0, |code| code.code_info().total_size as usize);
-        let listing = compiled.and_then(|code| code.vcode.clone());
+            .define_function_bytes(id, code.align.into(), &code.bytes, &code.relocations)
+            .map_err(|e| failed("the code cannot be placed", e.to_string()))?;
         module
             .finalize_definitions()
             .map_err(|e| failed("no executable memory", e.to_string()))?;
         let entry = module.get_finalized_function(id);
-        let lines = compiled.map_or_else(Vec::new, |code| lines(code, locations));
+        let lines = lines(&code.lines, locations);
         let registration = tools::are_wanted().then(|| {
             tools::tell(&tools::Described {
                 name,
                 address: entry as u64,
-                code: compiled.map_or(&[], |code| code.code_buffer()),
+                code: &code.bytes,
                 lines: &lines,
             })
         });
@@ -103,18 +71,12 @@ impl Code {
             let text = format!("{}:{}", line.file, line.line);
             (line.offset as usize, text.into())
         });
-        let lines = lines.collect();
-        if context.func.dfg.num_insts() <= MOST_KEPT {
-            context.clear();
-            SPARE.set(Some(context));
-        }
         Ok(Code {
             module: Some(module),
             entry,
-            _constants: constants,
-            size,
-            listing,
-            lines,
+            _constants: code.constants,
+            size: code.instruction_bytes as usize,
+            lines: lines.collect(),
             _registration: registration,
         })
     }
@@ -124,7 +86,7 @@ impl Code {
         self.entry
     }
 
-    /// Bytes of machine code.
+    /// Bytes of instructions.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -134,18 +96,13 @@ impl Code {
         let after = self.lines.partition_point(|&(begin, _)| begin <= offset);
         Some(&self.lines[after.checked_sub(1)?].1)
     }
-
-    /// The machine code as text, if [`Code::compile`] was asked for it.
-    pub fn listing(&self) -> Option<&str> {
-        self.listing.as_deref()
-    }
 }
 
 /// Which lines the code comes from.
-fn lines<'a>(code: &CompiledCode, locations: &'a [String]) -> Vec<tools::Line<'a>> {
+fn lines<'a>(code: &[(u32, SourceLoc)], locations: &'a [String]) -> Vec<tools::Line<'a>> {
     let mut lines: Vec<tools::Line<'a>> = Vec::new();
-    for range in code.buffer.get_srclocs_sorted() {
-        let at = (!range.loc.is_default()).then(|| range.loc.bits() as usize);
+    for &(offset, loc) in code {
+        let at = loc.0.map(|n| n.get() as usize - 1);
         let Some(place) = at.and_then(|at| locations.get(at)) else {
             continue;
         };
@@ -157,11 +114,7 @@ fn lines<'a>(code: &CompiledCode, locations: &'a [String]) -> Vec<tools::Line<'a
         {
             continue;
         }
-        lines.push(tools::Line {
-            offset: range.start,
-            file,
-            line,
-        });
+        lines.push(tools::Line { offset, file, line });
     }
     // What comes before is of no line. Debuggers want one for a function's first instruction.
     if let Some(first) = lines.first_mut() {

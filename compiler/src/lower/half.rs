@@ -1,4 +1,5 @@
-//! Half precision without half-precision instructions: single precision and bit operations.
+//! Half precision without half-precision arithmetic: single precision, and bit operations where the
+//! target does not convert.
 //!
 //! Sums, products, quotients and square roots computed in single precision and rounded to half are
 //! correctly rounded: 24 bits are at least twice 11 plus two (Figueroa, "When is double rounding
@@ -12,11 +13,12 @@ use std::collections::HashMap;
 
 use super::emit::Emitter;
 use super::rounding;
-use crate::ir::{BinOp, Block, ConvertOp, InstData, Op, Rounding, Scalar, UnOp, Value};
+use crate::ir::{Arith, BinOp, Block, ConvertOp, InstData, Op, Rounding, Scalar, UnOp, Value};
+use crate::target::Target;
 
 /// The halves of a function that are known in single precision.
-#[derive(Default)]
 pub struct Halves {
+    target: Target,
     /// The single was made with the half, and is there wherever the half is.
     made: HashMap<Value, Value>,
     /// The single was made from the half, in this block.
@@ -24,6 +26,14 @@ pub struct Halves {
 }
 
 impl Halves {
+    pub fn new(target: &Target) -> Halves {
+        Halves {
+            target: *target,
+            made: HashMap::new(),
+            widened: HashMap::new(),
+        }
+    }
+
     /// Whether nothing was made that may not have been needed.
     pub fn is_empty(&self) -> bool {
         self.made.is_empty()
@@ -37,20 +47,29 @@ impl Halves {
         if let Some(&single) = self.widened.get(&(e.block, x)) {
             return single;
         }
-        let single = to_single(e, x);
+        let single = match self.target.f16_conversions {
+            true => e.convert(ConvertOp::FToF, x, Scalar::F32),
+            false => to_single(e, x),
+        };
         self.widened.insert((e.block, x), single);
         single
     }
 
     /// The half that is nearest to a single.
     fn narrow(&mut self, e: &mut Emitter<'_>, x: Value) -> Value {
+        if self.target.f16_conversions {
+            return e.convert(ConvertOp::FToF, x, Scalar::F16);
+        }
         let rounded = round(e, x);
         self.narrow_exactly(e, rounded)
     }
 
     /// The half of a single that one holds.
     fn narrow_exactly(&mut self, e: &mut Emitter<'_>, x: Value) -> Value {
-        let half = from_single(e, x);
+        let half = match self.target.f16_conversions {
+            true => e.convert(ConvertOp::FToF, x, Scalar::F16),
+            false => from_single(e, x),
+        };
         self.made.insert(half, x);
         half
     }
@@ -101,9 +120,28 @@ impl Halves {
     pub fn fma(&mut self, e: &mut Emitter<'_>, args: &[Value]) -> Value {
         let (x, y) = (self.widen(e, args[0]), self.widen(e, args[1]));
         let z = self.widen(e, args[2]);
-        let product = e.binary(BinOp::FMul, x, y);
-        let sum = rounding::odd_sum(e, product, z);
+        let sum = if self.target.static_rounding {
+            rounding::odd_fma(e, x, y, z)
+        } else {
+            let product = e.binary(BinOp::FMul, x, y);
+            rounding::odd_sum(e, product, z)
+        };
         self.narrow(e, sum)
+    }
+
+    /// In a direction that single precision has, too: rounding twice in one direction is rounding
+    /// once.
+    pub fn rounded(
+        &mut self,
+        e: &mut Emitter<'_>,
+        op: Arith,
+        rounding: Rounding,
+        args: &[Value],
+    ) -> Value {
+        let wide: Vec<Value> = args.iter().map(|&x| self.widen(e, x)).collect();
+        let ty = e.ty(wide[0]);
+        let result = e.emit(Op::Rounded(op, rounding), &wide, ty);
+        e.convert_rounding(ConvertOp::FToF, rounding, result, Scalar::F16)
     }
 
     /// A choice between halves that are known in single precision is one, too.
@@ -128,7 +166,11 @@ impl Halves {
     ) -> Option<Value> {
         let from = e.ty(x).scalar;
         let directed = rounding != Rounding::NearestEven;
+        let (converts, rounds) = (self.target.f16_conversions, self.target.static_rounding);
         match (from, to) {
+            (Scalar::F16, Scalar::F32) if converts => {
+                directed.then(|| e.convert(ConvertOp::FToF, x, to))
+            }
             (Scalar::F16, Scalar::F32) => Some(self.widen(e, x)),
             (Scalar::F16, Scalar::F64) => {
                 let single = self.widen(e, x);
@@ -136,10 +178,19 @@ impl Halves {
             }
             // Widening is exact in every mode.
             (Scalar::F32, Scalar::F64) => directed.then(|| e.convert(ConvertOp::FToF, x, to)),
+            (Scalar::F32, Scalar::F16) if converts => None,
+            (Scalar::F64, Scalar::F16) if converts => {
+                let single = match directed && rounds {
+                    true => e.convert_rounding(ConvertOp::FToF, rounding, x, Scalar::F32),
+                    false => rounding::double_to_odd_single(e, &self.target, x),
+                };
+                Some(e.convert_rounding(ConvertOp::FToF, rounding, single, to))
+            }
+            (Scalar::F64, Scalar::F32) if rounds => None,
             _ if directed => Some(rounding::narrow(e, rounding, x, to)),
             (Scalar::F32, Scalar::F16) => Some(self.narrow(e, x)),
             (Scalar::F64, Scalar::F16) => {
-                let single = rounding::double_to_odd_single(e, x);
+                let single = rounding::double_to_odd_single(e, &self.target, x);
                 Some(self.narrow(e, single))
             }
             _ => None,

@@ -1,25 +1,57 @@
 //! Rewrites what code generation has no instruction for into what it has: half-precision
-//! arithmetic, directed rounding, saturation, integer operations that 128-bit vectors lack.
+//! arithmetic, directed rounding, saturation, integer operations that the target's vectors lack.
+//!
+//! # What is left
+//!
+//! After this pass code generation meets these operations of arithmetic, and no others. *Vectors*
+//! are values of more than one lane; what is said of vectors alone holds for values of one lane in
+//! all types that the operation has.
+//!
+//! | operation | left for |
+//! | --- | --- |
+//! | `INeg`, `Not`, `IAdd`, `ISub`, `And`, `Or`, `Xor`, `ICmp`, `Select` | all types; `Select` of `f16`, too |
+//! | `IMul` | vectors: 16, 32, 64 bits |
+//! | `SMulHi`, `UMulHi` | vectors: 64 bits on [`Isa::Sse42`], 16 bits on others |
+//! | `SDiv`, `UDiv`, `SRem`, `URem` | vectors: 64 bits ([`super::builtins`] has seen to 32) |
+//! | `Shl`, `LShr`, `AShr`, `Rotl` | vectors: as [`Target::has_shift`] says. Amounts are modulo the width, as ever |
+//! | `SMin`, `SMax`, `UMin`, `UMax` | vectors: 8, 16, 32 bits; 64 where [`Target::wide_integers`] |
+//! | `SAddSat`, `UAddSat`, `SSubSat`, `USubSat` | vectors of 8 and 16 bits only |
+//! | `PopCount` | vectors: 32, 64 bits where [`Target::popcounts`]; 8, 16 bits where [`Target::small_popcounts`] |
+//! | `Clz` | vectors: 32, 64 bits where [`Target::leading_zeros`] |
+//! | `Ctz`, `BitReverse` | one lane only |
+//! | floating-point `Unary`, `Binary`, `Fma`, `FCmp` | 32, 64 bits |
+//! | `Rounded` | 64 bits; 32, too, where [`Target::static_rounding`] |
+//! | `Convert`: `Trunc`, `ZExt`, `SExt`, `Bitcast` | all types, to and from `i1` as well |
+//! | `Convert`: `FToS`, `FToU` | `f32` and `f64` to 32 and 64 bits, [`Rounding::Zero`]; vectors by `FToU` to 32 bits where [`Target::unsigned_conversions`] |
+//! | `Convert`: `SToF`, `UToF` | 32 and 64 bits to `f32` and `f64`; to nearest, or any way where [`Target::static_rounding`]; vectors by `UToF` from 32 bits where [`Target::unsigned_conversions`] |
+//! | `Convert`: `FToF` | `f32` to `f64`, to nearest (it is exact); `f64` to `f32` to nearest, or any way where [`Target::static_rounding`]; `f16` to `f32` (to nearest) and `f32` to `f16` (any way) where [`Target::f16_conversions`] |
+//!
+//! So on [`Isa::Avx512`] vectors are shifted by amounts of their own in 16, 32 and 64 bits and
+//! rotated in 32 and 64, all of which code generation has in one instruction, and there are neither
+//! byte shifts nor corrections of rounding.
 
 use smallvec::{SmallVec, smallvec};
 
 use super::emit::{Emitter, rewrite};
 use super::half::Halves;
-use super::rounding as directed;
+use super::{bits, rounding as directed};
 use crate::ir::{
-    BinOp, ConvertOp, Function, InstData, IntCC, Op, Rounding, Scalar, Type, UnOp, Value,
+    BinOp, ConvertOp, FloatCC, Function, InstData, IntCC, Op, Rounding, Scalar, Type, UnOp, Value,
 };
+#[cfg(doc)]
+use crate::target::Isa;
+use crate::target::Target;
 use crate::transform::dce;
 
-/// Legalises `func`. Afterwards `codegen` knows every instruction. Cost: linear.
-pub fn run(func: &mut Function) {
+/// Legalises `func` for a target. Cost: linear.
+pub fn run(func: &mut Function, target: &Target) {
     // What one step makes may itself need another: half to single, then its conversions.
     let mut has_halves = false;
     while {
         let mut again = false;
-        let mut halves = Halves::default();
+        let mut halves = Halves::new(target);
         rewrite(func, |e, data| {
-            let value = expand(e, &mut halves, data)?;
+            let value = expand(e, target, &mut halves, data)?;
             again = true;
             Some(smallvec![value])
         });
@@ -31,7 +63,12 @@ pub fn run(func: &mut Function) {
     }
 }
 
-fn expand(e: &mut Emitter<'_>, halves: &mut Halves, data: &InstData) -> Option<Value> {
+fn expand(
+    e: &mut Emitter<'_>,
+    target: &Target,
+    halves: &mut Halves,
+    data: &InstData,
+) -> Option<Value> {
     let a = &data.args;
     let ty = e.ty(*data.results.first()?);
     match data.op {
@@ -39,22 +76,25 @@ fn expand(e: &mut Emitter<'_>, halves: &mut Halves, data: &InstData) -> Option<V
         Op::Binary(op, _) if ty.scalar == Scalar::F16 => Some(halves.binary(e, op, a[0], a[1])),
         Op::Fma if ty.scalar == Scalar::F16 => Some(halves.fma(e, a)),
         Op::Select if ty.scalar == Scalar::F16 => halves.select(e, data),
-        Op::Rounded(op, rounding) if ty.scalar != Scalar::F64 => {
-            Some(directed::arithmetic(e, op, rounding, a))
-        }
+        Op::Rounded(op, rounding) if ty.scalar != Scalar::F64 => match target.static_rounding {
+            true if ty.scalar == Scalar::F32 => None,
+            true => Some(halves.rounded(e, op, rounding, a)),
+            false => Some(directed::arithmetic(e, op, rounding, a)),
+        },
         Op::FCmp(cc) if e.ty(a[0]).scalar == Scalar::F16 => {
             let (x, y) = (halves.widen(e, a[0]), halves.widen(e, a[1]));
             Some(e.fcmp(cc, x, y))
         }
-        Op::Convert(op, rounding) => convert(e, halves, op, rounding, a[0], ty),
-        Op::Unary(op) if ty.lanes > 1 => vector_unary(e, op, a[0], ty),
-        Op::Binary(op, _) => binary(e, op, a, ty),
+        Op::Convert(op, rounding) => convert(e, target, halves, op, rounding, a[0], ty),
+        Op::Unary(op) if ty.lanes > 1 => bits::unary(e, target, op, a[0]),
+        Op::Binary(op, _) => binary(e, target, op, a, ty),
         _ => None,
     }
 }
 
 fn convert(
     e: &mut Emitter<'_>,
+    target: &Target,
     halves: &mut Halves,
     op: ConvertOp,
     rounding: Rounding,
@@ -83,7 +123,9 @@ fn convert(
                 return Some(e.convert_rounding(op, Rounding::Zero, x, to));
             }
             if to.bits() >= 32 {
-                return None;
+                let expands = op == ConvertOp::FToU && to == Scalar::I32;
+                let expands = expands && e.ty(x).lanes > 1 && !target.unsigned_conversions;
+                return expands.then(|| float_to_unsigned(e, x));
             }
             // Clamping to 32 bits and then to fewer clamps as once.
             let wide = e.convert_rounding(ConvertOp::FToS, Rounding::Zero, x, Scalar::I32);
@@ -109,11 +151,42 @@ fn convert(
                 let single = e.convert(ConvertOp::SToF, wide, Scalar::F32);
                 return Some(e.convert_rounding(ConvertOp::FToF, rounding, single, to));
             }
-            directed::from_integer(e, op, rounding, x, to)
+            let expands = op == ConvertOp::UToF && from == Scalar::I32 && to != Scalar::F16;
+            let directed = rounding != Rounding::NearestEven;
+            if expands && !directed && e.ty(x).lanes > 1 && !target.unsigned_conversions {
+                return Some(unsigned_to_float(e, x, to));
+            }
+            directed::from_integer(e, target, op, rounding, x, to)
         }
         ConvertOp::FToF => halves.convert(e, rounding, x, to),
         ConvertOp::Trunc | ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Bitcast => None,
     }
+}
+
+/// From unsigned 32-bit integers: their halves are exact, so that only the sum is rounded.
+fn unsigned_to_float(e: &mut Emitter<'_>, x: Value, to: Scalar) -> Value {
+    let high = e.binary_imm(BinOp::LShr, x, 16);
+    let low = e.binary_imm(BinOp::And, x, 0xffff);
+    let high = e.convert(ConvertOp::SToF, high, to);
+    let low = e.convert(ConvertOp::SToF, low, to);
+    let unit = e.fconst(e.ty(high), 65536.0);
+    let high = e.binary(BinOp::FMul, high, unit);
+    e.binary(BinOp::FAdd, high, low)
+}
+
+/// To unsigned 32-bit integers toward zero: from 2^31 on, of what is left without that.
+fn float_to_unsigned(e: &mut Emitter<'_>, x: Value) -> Value {
+    let signed = |e: &mut Emitter<'_>, x| {
+        e.convert_rounding(ConvertOp::FToS, Rounding::Zero, x, Scalar::I32)
+    };
+    let half = e.fconst(e.ty(x), 2f64.powi(31));
+    let small = signed(e, x);
+    let small = e.binary_imm(BinOp::SMax, small, 0);
+    let rest = e.binary(BinOp::FSub, x, half);
+    let rest = signed(e, rest);
+    let large = e.binary_imm(BinOp::Xor, rest, 1 << 31);
+    let is_large = e.fcmp(FloatCC::Oge, x, half);
+    e.select(is_large, large, small)
 }
 
 /// Clamps to the range of the result, then drops high bits.
@@ -142,89 +215,35 @@ fn saturate(e: &mut Emitter<'_>, op: ConvertOp, x: Value, to: Scalar) -> Value {
     e.convert(ConvertOp::Trunc, clamped, to)
 }
 
-/// The constant whose `width`-bit groups each hold `pattern`.
-fn repeat(scalar: Scalar, pattern: u64, width: u32) -> u64 {
-    (0..64 / width).fold(0, |acc, i| acc | pattern << (i * width)) & scalar.mask()
-}
-
-fn vector_unary(e: &mut Emitter<'_>, op: UnOp, x: Value, ty: Type) -> Option<Value> {
-    let scalar = ty.scalar;
-    match op {
-        UnOp::PopCount => Some(pop_count(e, x, scalar)),
-        UnOp::Ctz => {
-            // The bits below the lowest set one.
-            let less = e.binary_imm(BinOp::ISub, x, 1);
-            let clear = e.unary(UnOp::Not, x);
-            let below = e.binary(BinOp::And, less, clear);
-            Some(pop_count(e, below, scalar))
-        }
-        UnOp::Clz => {
-            // The highest set bit, and every bit below it.
-            let mut smeared = x;
-            let mut shift = 1;
-            while shift < scalar.bits() {
-                let shifted = e.binary_imm(BinOp::LShr, smeared, u64::from(shift));
-                smeared = e.binary(BinOp::Or, smeared, shifted);
-                shift *= 2;
-            }
-            let clear = e.unary(UnOp::Not, smeared);
-            Some(pop_count(e, clear, scalar))
-        }
-        UnOp::BitReverse => {
-            let mut v = x;
-            let mut width = 1;
-            while width < scalar.bits() {
-                let mask = repeat(scalar, (1 << width) - 1, 2 * width);
-                let high = e.binary_imm(BinOp::LShr, v, u64::from(width));
-                let high = e.binary_imm(BinOp::And, high, mask);
-                let low = e.binary_imm(BinOp::And, v, mask);
-                let low = e.binary_imm(BinOp::Shl, low, u64::from(width));
-                v = e.binary(BinOp::Or, high, low);
-                width *= 2;
-            }
-            Some(v)
-        }
-        _ => None,
-    }
-}
-
-/// Counts set bits: pairs, nibbles, bytes, then the bytes' sum.
-fn pop_count(e: &mut Emitter<'_>, x: Value, scalar: Scalar) -> Value {
-    let masked = |e: &mut Emitter<'_>, v, shift, pattern| {
-        let shifted = if shift == 0 {
-            v
-        } else {
-            e.binary_imm(BinOp::LShr, v, shift)
-        };
-        e.binary_imm(BinOp::And, shifted, pattern)
-    };
-    let odd = masked(e, x, 1, repeat(scalar, 1, 2));
-    let pairs = e.binary(BinOp::ISub, x, odd);
-    let low = masked(e, pairs, 0, repeat(scalar, 3, 4));
-    let high = masked(e, pairs, 2, repeat(scalar, 3, 4));
-    let nibbles = e.binary(BinOp::IAdd, low, high);
-    let shifted = e.binary_imm(BinOp::LShr, nibbles, 4);
-    let sum = e.binary(BinOp::IAdd, nibbles, shifted);
-    let mut bytes = e.binary_imm(BinOp::And, sum, repeat(scalar, 15, 8));
-    let mut width = 8;
-    while width < scalar.bits() {
-        let shifted = e.binary_imm(BinOp::LShr, bytes, width.into());
-        bytes = e.binary(BinOp::IAdd, bytes, shifted);
-        width *= 2;
-    }
-    e.binary_imm(BinOp::And, bytes, 0x7f)
-}
-
-fn binary(e: &mut Emitter<'_>, op: BinOp, a: &[Value], ty: Type) -> Option<Value> {
+fn binary(e: &mut Emitter<'_>, target: &Target, op: BinOp, a: &[Value], ty: Type) -> Option<Value> {
     let scalar = ty.scalar;
     let vector = ty.lanes > 1;
     match op {
         BinOp::IMul if vector && scalar == Scalar::I8 => {
             Some(in_twice_the_width(e, BinOp::IMul, a, true, 0))
         }
-        BinOp::SMulHi | BinOp::UMulHi if vector && scalar != Scalar::I64 => Some(
-            in_twice_the_width(e, BinOp::IMul, a, op == BinOp::SMulHi, scalar.bits()),
-        ),
+        BinOp::SMulHi | BinOp::UMulHi if vector && !target.has_high_products(scalar) => {
+            let signed = op == BinOp::SMulHi;
+            Some(match scalar {
+                Scalar::I64 => high_product(e, signed, a[0], a[1]),
+                _ => in_twice_the_width(e, BinOp::IMul, a, signed, scalar.bits()),
+            })
+        }
+        BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotl if vector => {
+            bits::shift(e, target, op, a[0], a[1])
+        }
+        BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax
+            if vector && scalar == Scalar::I64 && !target.wide_integers =>
+        {
+            let cc = match op {
+                BinOp::SMin => IntCC::Slt,
+                BinOp::SMax => IntCC::Sgt,
+                BinOp::UMin => IntCC::Ult,
+                _ => IntCC::Ugt,
+            };
+            let first = e.icmp(cc, a[0], a[1]);
+            Some(e.select(first, a[0], a[1]))
+        }
         BinOp::SAddSat | BinOp::SSubSat if !vector || scalar.bits() > 16 => {
             Some(signed_saturating(e, op, a))
         }
@@ -324,4 +343,33 @@ fn signed_saturating(e: &mut Emitter<'_>, op: BinOp, a: &[Value]) -> Value {
     let sign = e.binary_imm(BinOp::AShr, a[0], top);
     let limit = e.binary_imm(BinOp::Xor, sign, ty.scalar.mask() >> 1);
     e.select(over, limit, result)
+}
+
+/// The high half of a product of 64-bit integers, from products of their halves.
+fn high_product(e: &mut Emitter<'_>, signed: bool, a: Value, b: Value) -> Value {
+    let low = |e: &mut Emitter<'_>, v| e.binary_imm(BinOp::And, v, 0xffff_ffff);
+    let high = |e: &mut Emitter<'_>, v| e.binary_imm(BinOp::LShr, v, 32);
+    let (a_low, a_high) = (low(e, a), high(e, a));
+    let (b_low, b_high) = (low(e, b), high(e, b));
+    let lows = e.binary(BinOp::IMul, a_low, b_low);
+    let carry = high(e, lows);
+    let middle = e.binary(BinOp::IMul, a_high, b_low);
+    let middle = e.binary(BinOp::IAdd, middle, carry);
+    let other = e.binary(BinOp::IMul, a_low, b_high);
+    let carry = low(e, middle);
+    let other = e.binary(BinOp::IAdd, other, carry);
+    let highs = e.binary(BinOp::IMul, a_high, b_high);
+    let (middle, other) = (high(e, middle), high(e, other));
+    let sum = e.binary(BinOp::IAdd, highs, middle);
+    let mut product = e.binary(BinOp::IAdd, sum, other);
+    if signed {
+        // A negative factor counts 2^64 more when it is read as unsigned.
+        for (factor, by) in [(a, b), (b, a)] {
+            let negative = e.icmp_imm(IntCC::Slt, factor, 0);
+            let zero = e.iconst(e.ty(by), 0);
+            let excess = e.select(negative, by, zero);
+            product = e.binary(BinOp::ISub, product, excess);
+        }
+    }
+    product
 }

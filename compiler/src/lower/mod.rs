@@ -1,25 +1,29 @@
 //! From what OpenCL says to what the machine has.
 //!
 //! [`images::expand`] comes before a kernel is split and vectorized: it turns reads and writes of
-//! images into arithmetic and accesses to memory. The others are four passes, all over functions at
+//! images into arithmetic and accesses to memory. The others are five passes, all over functions at
 //! any lane count: [`collectives::expand`] turns what work-items
 //! do together into operations on lanes, [`builtins::expand`] built-in functions into arithmetic
-//! (clean-up passes then share and hoist it), [`legalize::run`] turns arithmetic that the machine
-//! lacks into arithmetic that it has, and [`narrow::run`], last before `codegen`, does in 16 bits
-//! what is done in 32 without need.
+//! (clean-up passes then share and hoist it), [`legalize::run`] turns arithmetic that the target
+//! ([`crate::target`]) lacks into arithmetic that it has, [`narrow::run`] does in 16 bits
+//! what is done in 32 without need, and [`lanes::run`], last before `codegen`, makes loops, branches
+//! and calls of what vectors do not do at all.
 //!
 //! - `emit.rs`: how a pass replays a block. Open it first.
 //! - `math.rs`: `brolga-mathlib`'s number traits for values being built.
 //! - `images/`: the expansion of images.
-//! - `collectives.rs`, `builtins.rs`, `division.rs`, `legalize.rs`, `half.rs`, `rounding.rs`: the
-//!   other expansions.
+//! - `lanes/`: loops over lanes, calls, atomics.
+//! - `collectives.rs`, `builtins.rs`, `division.rs`, `legalize.rs`, `bits.rs`, `half.rs`,
+//!   `rounding.rs`: the other expansions.
 
+mod bits;
 pub mod builtins;
 pub mod collectives;
 mod division;
 mod emit;
 mod half;
 pub mod images;
+pub mod lanes;
 pub mod legalize;
 mod math;
 pub mod narrow;

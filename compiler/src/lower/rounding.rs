@@ -1,4 +1,5 @@
-//! Rounding in other directions than the machine's one, to nearest even.
+//! Rounding in other directions than the machine's one, to nearest even, on targets without static
+//! rounding ([`Target::static_rounding`]); and rounding to odd.
 //!
 //! A result rounded to nearest is a neighbour of the exact one. Where a comparison shows it on the
 //! wrong side, the number next to it is taken: a step of the encoding, which also goes from the
@@ -19,7 +20,8 @@
 //! its errors overflow and underflow.
 
 use super::emit::Emitter;
-use crate::ir::{Arith, BinOp, ConvertOp, FloatCC, IntCC, Rounding, Scalar, UnOp, Value};
+use crate::ir::{Arith, BinOp, ConvertOp, FloatCC, IntCC, Op, Rounding, Scalar, UnOp, Value};
+use crate::target::Target;
 
 /// Where a number lies, lane by lane: below what it should be exactly, or above. Neither when it is
 /// exact, or NaN.
@@ -94,11 +96,34 @@ fn to_odd(e: &mut Emitter<'_>, x: Value, side: &Side) -> Value {
 }
 
 /// A double rounded to single precision, to odd.
-pub fn double_to_odd_single(e: &mut Emitter<'_>, x: Value) -> Value {
+pub fn double_to_odd_single(e: &mut Emitter<'_>, target: &Target, x: Value) -> Value {
+    if target.static_rounding {
+        // Of the two neighbours, the one that is nearer to zero, or the other if it is even: the
+        // next away from zero.
+        let near = e.convert_rounding(ConvertOp::FToF, Rounding::Zero, x, Scalar::F32);
+        let back = e.convert(ConvertOp::FToF, near, Scalar::F64);
+        let inexact = e.fcmp(FloatCC::One, back, x);
+        let bits = e.bitcast(near, Scalar::I32);
+        let odd = e.binary_imm(BinOp::Or, bits, 1);
+        let bits = e.select(inexact, odd, bits);
+        return e.bitcast(bits, Scalar::F32);
+    }
     let near = e.convert(ConvertOp::FToF, x, Scalar::F32);
     let back = e.convert(ConvertOp::FToF, near, Scalar::F64);
     let side = Side::of(e, back, x);
     to_odd(e, near, &side)
+}
+
+/// A product plus a number, rounded to odd: of the neighbours below and above, the odd one. Both
+/// are the result where it is exact; but for the sign of a zero, which is that of rounding up.
+pub fn odd_fma(e: &mut Emitter<'_>, x: Value, y: Value, z: Value) -> Value {
+    let ty = e.ty(x);
+    let below = e.emit(Op::Rounded(Arith::Fma, Rounding::Down), &[x, y, z], ty);
+    let above = e.emit(Op::Rounded(Arith::Fma, Rounding::Up), &[x, y, z], ty);
+    let bits = e.bitcast(below, ty.scalar.as_int());
+    let last = e.binary_imm(BinOp::And, bits, 1);
+    let odd = e.icmp_imm(IntCC::Ne, last, 0);
+    e.select(odd, below, above)
 }
 
 /// To a narrower floating-point type in a direction other than to nearest.
@@ -113,11 +138,19 @@ pub fn narrow(e: &mut Emitter<'_>, rounding: Rounding, x: Value, to: Scalar) -> 
 /// From an integer of at least 32 bits to floating point, where there is something to do.
 pub fn from_integer(
     e: &mut Emitter<'_>,
+    target: &Target,
     op: ConvertOp,
     rounding: Rounding,
     x: Value,
     to: Scalar,
 ) -> Option<Value> {
+    if target.static_rounding {
+        // What single precision rounds is beyond half's range, whichever way.
+        return (to == Scalar::F16).then(|| {
+            let single = e.convert(op, x, Scalar::F32);
+            e.convert_rounding(ConvertOp::FToF, rounding, single, to)
+        });
+    }
     let directed = rounding != Rounding::NearestEven;
     let signed = op == ConvertOp::SToF;
     match (e.ty(x).scalar, to) {

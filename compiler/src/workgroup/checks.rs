@@ -8,7 +8,7 @@
 //! *guard*, and the vector code is made on the assumption that it holds. Where it does not, which
 //! is at the edges of the range or hardly ever, work-items run one by one, or with masks. Quotients
 //! often differ in a chunk (small divisors), so then it runs as vectors made without the
-//! assumption. Cost: linear.
+//! assumption; as every chunk does where the target has masked accesses to memory. Cost: linear.
 
 use std::collections::BTreeSet;
 
@@ -16,6 +16,7 @@ use super::bounds::{Bounds, find_bounds};
 use crate::analysis::{Across, Cfg, Shape, Shapes, is_computed_from_ids, is_function_param};
 use crate::ir::{BinOp, Builder, Cloner, ConvertOp, Function, Op, Terminator, Type, UnOp, Value};
 use crate::launch::LaunchKey;
+use crate::target::Target;
 use crate::transform::canonical;
 use crate::vectorize::{Predicate, idle};
 
@@ -31,10 +32,12 @@ pub(super) struct Checks {
     /// The region for work-items that pass.
     pub inside: Function,
     /// The whole region, if those that do not pass have more to do than to end, or guards may well
-    /// fail.
+    /// fail. Where the target has masked accesses to memory, the code for partial chunks does that.
     pub masked: Option<Function>,
     /// Whether it is for chunks of which guards fail, too.
     pub masked_for_all: bool,
+    /// Whether work-items that do not pass the bounds checks have something to do.
+    pub has_outside: bool,
     /// What [`Shape::Guarded`] is guarded by and holds if the guard says so.
     pub assumptions: BTreeSet<Value>,
 }
@@ -45,7 +48,12 @@ const MOST: usize = 8;
 const MOST_INSTRUCTIONS: usize = 40;
 
 /// Splits a region into guard and inside; `None` if there is nothing to ask.
-pub(super) fn split_checks(region: &Function, key: &LaunchKey, width: u8) -> Option<Checks> {
+pub(super) fn split_checks(
+    region: &Function,
+    key: &LaunchKey,
+    target: &Target,
+    width: u8,
+) -> Option<Checks> {
     if width == 1 {
         return None;
     }
@@ -66,14 +74,18 @@ pub(super) fn split_checks(region: &Function, key: &LaunchKey, width: u8) -> Opt
     }
     inside.layout = inside.reverse_post_order();
     canonical::forward_parameters(&mut inside);
-    let masked_for_all = assumptions.iter().any(|&guard| is_division(&whole, guard));
+    let has_outside = bounds.outside;
+    let often_fail = assumptions.iter().any(|&guard| is_division(&whole, guard));
+    let masked_for_all = often_fail && !target.masked_memory;
+    let masked = masked_for_all || has_outside && !target.masked_memory;
     Some(Checks {
         guard,
         predicates,
         required_first,
         inside,
-        masked: (bounds.outside || masked_for_all).then_some(whole),
+        masked: masked.then_some(whole),
         masked_for_all,
+        has_outside,
         assumptions,
     })
 }

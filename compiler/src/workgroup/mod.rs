@@ -27,12 +27,14 @@ mod split;
 mod subgroups;
 mod width;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::diagnostic::{Diagnostic, Remark};
 use crate::ir::{Function, ParamSource, SlotId, SourceLoc};
 use crate::launch::LaunchKey;
+use crate::target::Target;
 use crate::transform::{dce, for_one_work_item};
 use crate::vectorize::{vectorize, vectorize_assuming, vectorize_guard};
 use split::Found;
@@ -51,16 +53,18 @@ pub struct Region {
     pub vector: Option<Function>,
     /// What is asked before the vector code runs for a chunk (`checks.rs`): whether all its
     /// work-items pass bounds checks, whether any does, and that values do not wrap. If not, they
-    /// run one by one.
+    /// run one by one, or as `partial`.
     pub guard: Option<Function>,
     /// For a chunk of which not all pass the bounds checks, instead of running its work-items one
     /// by one.
     pub masked: Option<Function>,
-    /// For the work-group's last chunk, when it is not whole and its work-items have something to
-    /// do together.
+    /// For the last chunk, when it is not whole and its work-items have something to do together or
+    /// the target has masked accesses to memory; then also for what guards hold up.
     pub partial: Option<Function>,
     /// Whether `masked` is also for a chunk whose values may wrap.
     pub masked_for_all: bool,
+    /// Whether work-items that do not pass the bounds checks have something to do.
+    pub has_outside: bool,
 }
 
 /// A kernel cut at its barriers.
@@ -111,6 +115,16 @@ pub(crate) enum ItemOrder {
     Flat,
 }
 
+/// How work-items run.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    /// Work-items per vector.
+    width: u8,
+    order: ItemOrder,
+    /// [`WorkGroupCode::context_padding`].
+    context_padding: u64,
+}
+
 /// The code that runs work-groups of a kernel.
 #[derive(Clone, Debug)]
 pub struct WorkGroupCode {
@@ -120,13 +134,15 @@ pub struct WorkGroupCode {
     pub width: u8,
     /// Bytes of barrier context for each work-item.
     pub context_bytes_per_item: u64,
+    /// Work-items that the barrier context has room for beyond those of whole chunks.
+    pub context_padding: u64,
     pub remarks: Vec<Remark>,
     /// What `function` was made of.
     pub split: Split,
 }
 
 /// Makes the code for launches with `key`, which says how many work-items at a time (a power of two
-/// up to 32).
+/// up to 32), and for a target.
 ///
 /// `params` has an entry for each parameter of `kernel`. A kernel that cannot be vectorized gets a
 /// width of 1 and a remark.
@@ -134,6 +150,7 @@ pub fn build(
     kernel: &Function,
     params: &[ParamSource],
     key: &LaunchKey,
+    target: &Target,
 ) -> Result<WorkGroupCode, Diagnostic> {
     let mut remarks = Vec::new();
     let mut ready = kernel.clone();
@@ -160,7 +177,7 @@ pub fn build(
     remarks.append(&mut split.remarks);
     let mut width = key.width;
     for region in &mut split.regions {
-        if let Err(reason) = widen(region, key, width, &mut remarks) {
+        if let Err(reason) = widen(region, key, target, order, width, &mut remarks) {
             if subgroups::uses_sub_groups(kernel) {
                 // The size of its sub-groups has been told.
                 return Err(Diagnostic::new(format!(
@@ -183,12 +200,25 @@ pub fn build(
         }
     }
     // A key promises full chunks of its width, a multiple of any it falls back to.
-    let function = assemble::assemble(&kernel.name, &split, params, width, key, order);
+    let mut regions = split.regions.iter();
+    let any_partial = regions.any(|region| region.partial.is_some());
+    // The last chunk of a row begins where the row lets it.
+    let context_padding = match order {
+        ItemOrder::Rows if any_partial && !key.linear && !key.full_chunks => u64::from(width),
+        _ => 0,
+    };
+    let plan = Plan {
+        width,
+        order,
+        context_padding,
+    };
+    let function = assemble::assemble(&kernel.name, &split, params, plan, key);
     let (_, context_bytes_per_item) = local::context_layout(&split.skeleton);
     Ok(WorkGroupCode {
         function,
         width,
         context_bytes_per_item,
+        context_padding,
         remarks,
         split,
     })
@@ -213,13 +243,15 @@ fn make_ready(kernel: &mut Function, key: &LaunchKey) -> ItemOrder {
 fn widen(
     region: &mut Region,
     key: &LaunchKey,
+    target: &Target,
+    order: ItemOrder,
     width: u8,
     remarks: &mut Vec<Remark>,
 ) -> Result<(), String> {
     if width > 1 && subgroups::has_sub_group_operations(&region.scalar) {
         let code = vectorize(&region.scalar, key, width)?;
         if !key.full_chunks {
-            let some = subgroups::with_tail_mask(&region.scalar);
+            let some = subgroups::with_tail_mask(&region.scalar, ItemOrder::Flat);
             region.partial = Some(vectorize(&some, key, width)?.function);
         }
         region.vector = Some(code.function);
@@ -227,10 +259,19 @@ fn widen(
         remarks.extend(found.map(|(loc, text)| Remark::new(loc, text)));
         return Ok(());
     }
-    let code = match checks::split_checks(&region.scalar, key, width) {
+    let checks = checks::split_checks(&region.scalar, key, target, width);
+    if target.masked_memory && width > 1 && (checks.is_some() || !key.full_chunks) {
+        let whole = match key.full_chunks {
+            true => Cow::Borrowed(&region.scalar),
+            false => Cow::Owned(subgroups::with_tail_mask(&region.scalar, order)),
+        };
+        region.partial = Some(vectorize(&whole, key, width)?.function);
+    }
+    let code = match checks {
         None => vectorize(&region.scalar, key, width)?,
         Some(checks) => {
             let assumptions = &checks.assumptions;
+            region.has_outside = checks.has_outside;
             if let Some(whole) = &checks.masked {
                 let none = BTreeSet::new();
                 let holds = if checks.masked_for_all {

@@ -7,6 +7,7 @@
 
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
+use super::ItemOrder;
 use crate::ir::{
     BinOp, Block, Builder, DimQuery, Function, IntCC, Op, Query, Scope, Terminator, Type, Value,
 };
@@ -49,7 +50,8 @@ pub fn uses_sub_groups(kernel: &Function) -> bool {
 }
 
 /// The function for a chunk of which the first work-items exist: the others do nothing.
-pub(super) fn with_tail_mask(region: &Function) -> Function {
+/// In rows, those of a row are meant.
+pub(super) fn with_tail_mask(region: &Function, order: ItemOrder) -> Function {
     let mut func = region.clone();
     let (first, body, stop) = (func.entry(), func.add_block(), func.add_block());
     // Allocations stay in the entry block.
@@ -61,8 +63,17 @@ pub(super) fn with_tail_mask(region: &Function) -> Function {
     let term = std::mem::replace(&mut func.blocks[first].term, Terminator::Unreachable);
     func.blocks[body].term = term;
     let mut b = Builder::new(&mut func, first);
-    let item = b.val(Op::Query(Query::LocalLinearId), &[], Type::I64);
-    let count = group_size(&mut b);
+    let x = |query| Op::DimQuery(query, 0);
+    let (item, count) = match order {
+        ItemOrder::Rows => (
+            b.val(x(DimQuery::LocalId), &[], Type::I64),
+            b.val(x(DimQuery::LocalSize), &[], Type::I64),
+        ),
+        ItemOrder::Flat => (
+            b.val(Op::Query(Query::LocalLinearId), &[], Type::I64),
+            group_size(&mut b),
+        ),
+    };
     let exists = b.icmp(IntCC::Ult, item, count);
     b.cond_br(exists, body, &[], stop, &[]);
     b.switch_to(stop);

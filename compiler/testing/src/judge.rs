@@ -59,7 +59,7 @@ pub fn compare(case: &Case<'_>, checked: bool) -> Verdict {
         Ok(outcome) => outcome,
         Err(why) => return Verdict::Invalid(why),
     };
-    for &engine in &Engine::ALL[1..] {
+    for &engine in &Engine::all()[1..] {
         if !engine.has_sub_groups(case.sub_group_size) {
             continue;
         }

@@ -126,7 +126,7 @@ impl Stages {
         self.translate + self.kernels.total()
     }
 
-    /// Everything but Cranelift.
+    /// Everything before `codegen`.
     fn ours(&self) -> Duration {
         self.total() - self.kernels.machine
     }
@@ -157,7 +157,7 @@ fn own(shapes: &[&Shape], sizes: &[usize]) {
         "vectorize",
         "lower",
         "so far",
-        "Cranelift",
+        "codegen",
         "all"
     );
     for shape in shapes {

@@ -5,8 +5,7 @@ use smallvec::smallvec;
 
 use super::parts::{Parts, Repr};
 use super::values::Gen;
-use crate::codegen::host;
-use crate::ir::{Arith, BinOp, FloatCC, IntCC, Op, Rounding, Scalar, UnOp, Value, eval};
+use crate::ir::{BinOp, FloatCC, IntCC, Op, Scalar, UnOp, Value, eval};
 
 fn int_cc(cc: IntCC) -> condcodes::IntCC {
     match cc {
@@ -90,15 +89,7 @@ impl Gen<'_> {
             BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotl if ty.lanes > 1 => {
                 self.vector_shift(op, a, b)
             }
-            BinOp::SDiv
-            | BinOp::UDiv
-            | BinOp::SRem
-            | BinOp::URem
-            | BinOp::FRem
-            | BinOp::SMulHi
-            | BinOp::UMulHi
-                if ty.lanes > 1 =>
-            {
+            BinOp::SMulHi | BinOp::UMulHi if ty.lanes > 1 => {
                 let lanes: Vec<clif::Value> = (0..ty.lanes)
                     .map(|l| {
                         let (a, b) = (self.lane(a, l), self.lane(b, l));
@@ -122,28 +113,6 @@ impl Gen<'_> {
                 Repr::Scalar(self.scalar_binary(op, ty.scalar, a, b))
             }
         }
-    }
-
-    /// Double-precision arithmetic that does not round to nearest: a call for each lane.
-    pub fn rounded(&mut self, op: Arith, rounding: Rounding, args: &[Value]) -> Repr {
-        let ty = self.func.ty(args[0]);
-        debug_assert_eq!(ty.scalar, Scalar::F64, "`lower` expands the others");
-        let address = host::rounded as *const () as usize;
-        let bits = |g: &mut Self, to, v| g.b.ins().bitcast(to, clif::MemFlagsData::new(), v);
-        let lanes: Vec<clif::Value> = (0..ty.lanes)
-            .map(|l| {
-                let code = host::rounded_code(op, rounding) as i64;
-                let code = self.b.ins().iconst(types::I64, code);
-                let mut call = vec![code; 4];
-                for (to, &arg) in call[1..].iter_mut().zip(args) {
-                    let lane = self.lane(arg, l);
-                    *to = bits(self, types::I64, lane);
-                }
-                let result = self.call(address, &call, Some(types::I64));
-                bits(self, types::F64, result.expect("a result"))
-            })
-            .collect();
-        self.build(ty, &lanes)
     }
 
     /// The exponent of a constant that is a power of two.
@@ -358,12 +327,6 @@ impl Gen<'_> {
             BinOp::UMulHi => self.b.ins().umulhi(a, b),
             BinOp::UDiv | BinOp::URem => self.unsigned_division(op, a, b),
             BinOp::SDiv | BinOp::SRem => self.signed_division(op, a, b),
-            BinOp::FRem if ty == types::F32 => self
-                .call(host::frem_f32 as *const () as usize, &[a, b], Some(ty))
-                .expect("a result"),
-            BinOp::FRem => self
-                .call(host::frem_f64 as *const () as usize, &[a, b], Some(ty))
-                .expect("a result"),
             BinOp::CopySign => self.b.ins().fcopysign(a, b),
             BinOp::FMin | BinOp::FMax => self.min_max(op, a, b),
             _ => {

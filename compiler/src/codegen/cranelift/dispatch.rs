@@ -1,9 +1,10 @@
 //! Which file an operation belongs to.
 
-use cranelift_codegen::ir::{self as clif, InstBuilder, types};
+use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
 use super::parts::Repr;
 use super::values::Gen;
+use crate::codegen::host;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Inst, Op};
 
@@ -25,7 +26,6 @@ impl Gen<'_> {
             Op::Unary(op) => self.unary(*op, args[0]),
             Op::Binary(op, _) => self.binary(*op, args[0], args[1]),
             Op::Fma => self.lanewise(args, |g, v| g.b.ins().fma(v[0], v[1], v[2])),
-            Op::Rounded(op, rounding) => self.rounded(*op, *rounding, args),
             Op::ICmp(cc) => self.icmp(*cc, args[0], args[1]),
             Op::FCmp(cc) => self.fcmp(*cc, args[0], args[1]),
             Op::Select => self.select(args[0], args[1], args[2]),
@@ -51,91 +51,47 @@ impl Gen<'_> {
                 self.store(mem, args);
                 return Ok(());
             }
-            Op::MemCopy { size, masked, .. } => {
-                let size = self.b.ins().iconst(types::I64, *size as i64);
-                self.mem_copy(args[0], args[1], size, masked.then(|| args[2]));
-                return Ok(());
-            }
-            Op::MemCopyDyn { masked, .. } => {
-                self.mem_copy_dyn(args[0], args[1], args[2], masked.then(|| args[3]));
-                return Ok(());
-            }
-            Op::AtomicRmw(op, atomic) => match self.combined_rmw(inst, *op, atomic) {
-                Some(done) => done,
-                None => self.atomic(inst, atomic.masked, |g, v| {
-                    g.atomic_rmw(*op, atomic, ty(), v)
-                }),
-            },
-            Op::AtomicCmpXchg(atomic) => {
-                self.atomic(inst, atomic.masked, |g, v| g.atomic_cmpxchg(atomic, v))
-            }
-            Op::AtomicLoad(atomic) => {
-                self.atomic(inst, atomic.masked, |g, v| g.atomic_load(atomic, ty(), v))
-            }
+            Op::AtomicRmw(op, _) => Repr::Scalar(self.atomic_rmw(*op, args, ty())),
+            Op::AtomicCmpXchg(_) => Repr::Scalar(self.atomic_cmpxchg(args)),
+            Op::AtomicLoad(_) => Repr::Scalar(self.atomic_load(args[0], ty())),
             Op::AtomicStore(atomic) => {
-                self.atomic(inst, atomic.masked, |g, v| g.atomic_store(atomic, v))
-            }
-            Op::ImageRead(image) => {
-                self.image_read(*image, inst);
+                self.atomic_store(atomic, args);
                 return Ok(());
             }
-            Op::ImageWrite(image) => {
-                self.image_write(*image, args);
-                return Ok(());
-            }
-            Op::ImageQuery(field) => self.image_query(*field, args[0], ty()),
-            // One thread runs the whole work-group, so that its work-items are in order already.
-            Op::Fence(fence) | Op::Barrier(fence) => {
+            Op::Fence(fence) => {
                 self.fence(fence);
                 return Ok(());
             }
-            Op::Printf { masked } => {
-                let (args, mask) = if *masked {
-                    let (mask, rest) = args.split_last().expect("a mask");
-                    (rest, Some(*mask))
-                } else {
-                    (args, None)
-                };
-                let lanes = ty().lanes;
-                self.printf(args, mask, lanes);
-                self.constant(0, ty())
+            Op::HostCall(function) => {
+                let address = host::address(*function) as i64;
+                let target = self.b.ins().iconst(types::I64, address);
+                match self.call_pointer(target, args, result) {
+                    Some(value) => Repr::Scalar(value),
+                    None => Repr::None,
+                }
             }
-            Op::Device {
-                what,
-                block,
-                masked,
-            } => {
-                self.device(*what, *block, *masked, inst);
-                return Ok(());
+            Op::CallPointer => {
+                let target = self.scalar(args[0]);
+                match self.call_pointer(target, &args[1..], result) {
+                    Some(value) => Repr::Scalar(value),
+                    None => Repr::None,
+                }
             }
             Op::LaneIds => {
                 let lanes: Vec<u64> = (0..u64::from(ty().lanes)).collect();
                 Repr::Vector(self.constant_lanes(ty(), &lanes))
             }
             Op::AnyTrue => {
-                let bits = self.active_bits(Some(args[0]), self.func.ty(args[0]).lanes);
-                Repr::Scalar(
-                    self.b
-                        .ins()
-                        .icmp_imm_u(clif::condcodes::IntCC::NotEqual, bits, 0),
-                )
+                let bits = self.mask_bits(args[0]);
+                Repr::Scalar(self.b.ins().icmp_imm_u(IntCC::NotEqual, bits, 0))
             }
             Op::AllTrue => {
-                let lanes = self.func.ty(args[0]).lanes;
-                let bits = self.active_bits(Some(args[0]), lanes);
-                Repr::Scalar(self.b.ins().icmp_imm_u(
-                    clif::condcodes::IntCC::Equal,
-                    bits,
-                    (1i64 << lanes) - 1,
-                ))
-            }
-            Op::Clock => {
-                let clock = crate::codegen::host::clock as *const () as usize;
-                let now = self.call(clock, &[], Some(types::I64));
-                Repr::Scalar(now.expect("a clock has a result"))
+                let all = (1i64 << self.func.ty(args[0]).lanes) - 1;
+                let bits = self.mask_bits(args[0]);
+                Repr::Scalar(self.b.ins().icmp_imm_u(IntCC::Equal, bits, all))
             }
             Op::MaskBits => {
-                let bits = self.active_bits(Some(args[0]), self.func.ty(args[0]).lanes);
+                let bits = self.mask_bits(args[0]);
                 Repr::Scalar(self.b.ins().uextend(types::I64, bits))
             }
             Op::Shuffle(mask) => self.shuffle_lanes(args[0], args[1], mask, ty()),
@@ -145,10 +101,6 @@ impl Gen<'_> {
                 Repr::Scalar(self.extract_dyn(args[0], number, lanes))
             }
             Op::Permute => self.permute(args[0], args[1], ty()),
-            Op::Routine(routine, format) => {
-                let (mask, args) = args.split_last().expect("a mask");
-                self.routine(routine.target(*format).address(), args, *mask, ty())
-            }
             other => {
                 return Err(Diagnostic::new(format!(
                     "`{other}` cannot be generated code for"

@@ -4,16 +4,18 @@ use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch};
 
+use super::Translated;
+use super::allocator::Allocator;
 use super::frame::Frame;
 use super::known::Known;
+use super::machine::{clif_loc, host_isa};
 use super::order::{is_turned, negated};
 use super::parts::{Repr, int_part_type, lane_type, part_count, part_type};
 use super::values::Gen;
-use super::{Allocator, Lifetimes, Translated};
 use crate::analysis::LoopForest;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{
-    Block, BlockCall, DominatorTree, Function, GlobalId, Inst, Op, Scalar, Terminator, Type, Value,
+    Block, BlockCall, DominatorTree, Function, GlobalId, Inst, Scalar, Terminator, Type, Value,
 };
 
 /// A function being translated, block by block.
@@ -24,11 +26,11 @@ struct Body<'a> {
     loops: LoopForest,
 }
 
-pub fn translate(
+pub(super) fn translate(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,
 ) -> Result<Translated, Diagnostic> {
-    let isa = super::host_isa(Allocator::Backtracking)?;
+    let isa = host_isa()?;
     let call_conv = isa.default_call_conv();
     let mut signature = clif::Signature::new(call_conv);
     for &param in func.params() {
@@ -58,56 +60,8 @@ pub fn translate(
     Ok(Translated {
         function: out,
         constants,
-        allocator: Allocator::suited_to(lifetimes(func)),
+        allocator: Allocator::suited_to(func),
     })
-}
-
-/// Looks at how long values live, in the order in which they are translated. A loop's values live
-/// through all of it, which is left out: what counts is the order of magnitude.
-fn lifetimes(func: &Function) -> Lifetimes {
-    let mut lives: SecondaryMap<Value, (u32, u32)> = SecondaryMap::with_capacity(func.values.len());
-    let mut uses: SecondaryMap<Value, u32> = SecondaryMap::with_capacity(func.values.len());
-    let mut at = 0;
-    for block in func.reverse_post_order() {
-        for &param in &func.blocks[block].params {
-            lives[param] = (at, at);
-        }
-        let insts = &func.blocks[block].insts;
-        for data in insts.iter().map(|&inst| &func.insts[inst]) {
-            at += 1;
-            for &arg in &data.args {
-                lives[arg].1 = at;
-                uses[arg] += 1;
-            }
-            // Constants and addresses of variables are made where they are used.
-            if !matches!(
-                data.op,
-                Op::Const(_) | Op::GlobalAddr(_) | Op::Alloca { .. }
-            ) {
-                for &result in &data.results {
-                    lives[result] = (at, at);
-                }
-            }
-        }
-        at += 1;
-        func.blocks[block]
-            .term
-            .for_each_value(|value| lives[value].1 = at);
-    }
-    let parts = |ty: Type| part_count(ty.lanes, ty.scalar.bits());
-    let mut found = Lifetimes {
-        instructions: at as usize,
-        sum: 0,
-        sum_by_use: 0,
-    };
-    for (value, &(start, end)) in lives.iter() {
-        if start > 0 && end > start {
-            let length = (end - start) as usize * parts(func.ty(value));
-            found.sum += length;
-            found.sum_by_use += length * uses[value] as usize;
-        }
-    }
-    found
 }
 
 impl Body<'_> {
@@ -131,13 +85,7 @@ impl Body<'_> {
                 self.frame.make(&mut self.g.b);
             }
             for &inst in &func.blocks[block].insts {
-                let loc = func.insts[inst]
-                    .loc
-                    .0
-                    .map_or(clif::SourceLoc::default(), |n| {
-                        clif::SourceLoc::new(n.get() - 1)
-                    });
-                self.g.b.set_srcloc(loc);
+                self.g.b.set_srcloc(clif_loc(func.insts[inst].loc));
                 self.inst(inst)?;
             }
             self.terminator(block, &func.blocks[block].term);
@@ -151,6 +99,13 @@ impl Body<'_> {
         for &arg in &call.args {
             match self.g.values[arg].clone() {
                 Repr::Scalar(v) => args.push(v.into()),
+                // Not worth a load.
+                Repr::Constant(0) => {
+                    let ty = self.g.func.ty(arg);
+                    let zero = self.g.zero(part_type(ty.scalar));
+                    let count = part_count(ty.lanes, ty.scalar.bits());
+                    args.extend((0..count).map(|_| clif::BlockArg::from(zero)));
+                }
                 Repr::Vector(_) | Repr::Constant(_) => {
                     let parts = self.g.parts(arg);
                     args.extend(parts.iter().map(|&p| clif::BlockArg::from(p)));

@@ -1,13 +1,11 @@
-//! What vectors cannot do: work lane by lane, and calls.
-//!
-//! A loop over the set bits of a mask spills its operands to the stack once, as arrays of lanes,
-//! and indexes them with the lane's number: code as long for 16 lanes as for 4.
+//! Lanes that are seen to one by one: arrays of them on the stack, loops over the set bits of a
+//! mask; and calls.
 
 use cranelift_codegen::ir::{self as clif, AbiParam, InstBuilder, condcodes::IntCC, types};
 
 use super::parts::{Parts, Repr, lane_type, part_count, part_type};
 use super::values::Gen;
-use crate::ir::{Scalar, Type, Value};
+use crate::ir::{Type, Value};
 
 /// An array of lanes on the stack.
 #[derive(Clone, Copy)]
@@ -199,49 +197,6 @@ impl Gen<'_> {
         self.b.switch_to_block(done);
     }
 
-    /// The set bits of a mask operand, or of every lane when there is none.
-    pub fn active_bits(&mut self, mask: Option<Value>, lanes: u8) -> clif::Value {
-        match mask {
-            Some(mask) => match self.values[mask] {
-                Repr::Scalar(bit) => {
-                    let wide = self.b.ins().uextend(types::I32, bit);
-                    if lanes == 1 {
-                        wide
-                    } else {
-                        let none = self.b.ins().ineg(wide);
-                        self.b.ins().band_imm_u(none, (1i64 << lanes) - 1)
-                    }
-                }
-                _ => self.mask_bits(mask),
-            },
-            None => self.b.ins().iconst(types::I32, (1i64 << lanes) - 1),
-        }
-    }
-
-    /// Runs `body` unless a one-lane mask is clear, yielding zeros then.
-    pub fn if_set(
-        &mut self,
-        mask: clif::Value,
-        results: &[clif::Type],
-        body: impl FnOnce(&mut Self) -> Vec<clif::Value>,
-    ) -> Vec<clif::Value> {
-        let (work, done) = (self.b.create_block(), self.b.create_block());
-        let params: Vec<clif::Value> = results
-            .iter()
-            .map(|&ty| self.b.append_block_param(done, ty))
-            .collect();
-        let zeros: Vec<clif::BlockArg> = results.iter().map(|&ty| self.zero(ty).into()).collect();
-        self.b.ins().brif(mask, work, &[], done, &zeros);
-        self.b.switch_to_block(work);
-        // Masks repacked in the branch do not reach past it.
-        let known = self.known.mark();
-        let values: Vec<clif::BlockArg> = body(self).into_iter().map(Into::into).collect();
-        self.known.forget_since(known);
-        self.b.ins().jump(done, &values);
-        self.b.switch_to_block(done);
-        params
-    }
-
     /// Zero of a scalar or 128-bit type.
     pub fn zero(&mut self, ty: clif::Type) -> clif::Value {
         match ty {
@@ -255,117 +210,23 @@ impl Gen<'_> {
         }
     }
 
-    /// Calls a function of this process with the host's C ABI.
-    pub fn call(
-        &mut self,
-        address: usize,
-        args: &[clif::Value],
-        result: Option<clif::Type>,
-    ) -> Option<clif::Value> {
-        let target = self.b.ins().iconst(types::I64, address as i64);
-        self.call_pointer(target, args, result)
-    }
-
-    /// [`Gen::call`] of an address that is a value.
+    /// Calls what is at an address, by the host's C ABI.
     pub fn call_pointer(
         &mut self,
         target: clif::Value,
-        args: &[clif::Value],
-        result: Option<clif::Type>,
+        args: &[Value],
+        result: Option<Type>,
     ) -> Option<clif::Value> {
+        let args: Vec<clif::Value> = args.iter().map(|&arg| self.scalar(arg)).collect();
         let mut sig = clif::Signature::new(self.call_conv);
-        for &arg in args {
+        for &arg in &args {
             sig.params
                 .push(AbiParam::new(self.b.func.dfg.value_type(arg)));
         }
-        sig.returns.extend(result.map(AbiParam::new));
+        let result = result.map(|ty| AbiParam::new(lane_type(ty.scalar)));
+        sig.returns.extend(result);
         let sig = self.b.import_signature(sig);
-        let call = self.b.ins().call_indirect(sig, target, args);
+        let call = self.b.ins().call_indirect(sig, target, &args);
         self.b.inst_results(call).first().copied()
-    }
-
-    /// A routine of the built-in library, for each lane whose mask bit is set.
-    pub fn routine(&mut self, address: usize, args: &[Value], mask: Value, result: Type) -> Repr {
-        let ret = lane_type(result.scalar);
-        if result.lanes == 1 {
-            let args: Vec<clif::Value> = args.iter().map(|&a| self.scalar(a)).collect();
-            let mask = self.scalar(mask);
-            let values = self.if_set(mask, &[ret], |g| {
-                vec![g.call(address, &args, Some(ret)).expect("a result")]
-            });
-            return Repr::Scalar(values[0]);
-        }
-        // The operands are spilled only when some lane needs the routine.
-        let bits = self.active_bits(Some(mask), result.lanes);
-        let count = part_count(result.lanes, result.scalar.bits());
-        let part = part_type(result.scalar);
-        let any = self.b.ins().icmp_imm_u(IntCC::NotEqual, bits, 0);
-        let parts = self.if_set(any, &vec![part; count], |g| {
-            let operands: Vec<LaneOperand> = args.iter().map(|&a| g.spill(a)).collect();
-            let array = g.result_array(result);
-            g.for_set_bits(bits, |g, lane| {
-                let args: Vec<clif::Value> = operands.iter().map(|&o| g.operand(o, lane)).collect();
-                let value = g.call(address, &args, Some(ret)).expect("a result");
-                g.set_result(array, lane, value);
-            });
-            g.reload(array, result).to_vec()
-        });
-        Repr::Vector(parts.into_iter().collect())
-    }
-
-    /// `printf`: hands each active lane's arguments to the launch's sink; the result is 0.
-    pub fn printf(&mut self, args: &[Value], mask: Option<Value>, lanes: u8) {
-        let launch = self.scalar(self.func.params()[0]);
-        let (format, args) = (args[0], &args[1..]);
-        // Every argument is described as one lane; vectors were split and are consumed lane by
-        // lane.
-        let types: Vec<u8> = args
-            .iter()
-            .flat_map(|&a| [crate::codegen::host::printf_code(self.func.ty(a).scalar), 1])
-            .collect();
-        let types_slot = self.stack_slot(types.len() as u32);
-        for (i, pair) in types.chunks(2).enumerate() {
-            let pair = self.b.ins().iconst(
-                types::I16,
-                i64::from(u16::from_le_bytes([pair[0], pair[1]])),
-            );
-            self.b
-                .ins()
-                .stack_store(types::I64, pair, types_slot, 2 * i as i32);
-        }
-        let values_slot = self.stack_slot(8 * args.len() as u32);
-        let format = self.spill(format);
-        let operands: Vec<(Scalar, LaneOperand)> = args
-            .iter()
-            .map(|&a| (self.func.ty(a).scalar, self.spill(a)))
-            .collect();
-        let bits = self.active_bits(mask, lanes);
-        self.for_set_bits(bits, |g, lane| {
-            for (i, &(scalar, operand)) in operands.iter().enumerate() {
-                let mut value = g.operand(operand, lane);
-                if scalar.is_float() && scalar != Scalar::F16 {
-                    value = g.b.ins().bitcast(
-                        lane_type(scalar.as_int()),
-                        clif::MemFlagsData::new(),
-                        value,
-                    );
-                }
-                if g.b.func.dfg.value_type(value) != types::I64 {
-                    value = g.b.ins().uextend(types::I64, value);
-                }
-                g.b.ins()
-                    .stack_store(types::I64, value, values_slot, 8 * i as i32);
-            }
-            let flags = clif::MemFlagsData::trusted();
-            let sink = std::mem::offset_of!(crate::abi::Launch, printf) as i32;
-            let context = std::mem::offset_of!(crate::abi::Launch, printf_context) as i32;
-            let sink = g.b.ins().load(types::I64, flags, launch, sink);
-            let context = g.b.ins().load(types::I64, flags, launch, context);
-            let format = g.operand(format, lane);
-            let types = g.b.ins().stack_addr(types::I64, types_slot, 0);
-            let values = g.b.ins().stack_addr(types::I64, values_slot, 0);
-            let count = g.b.ins().iconst(types::I64, operands.len() as i64);
-            g.call_pointer(sink, &[context, format, types, values, count], None);
-        });
     }
 }

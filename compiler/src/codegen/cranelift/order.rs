@@ -52,7 +52,7 @@ mod tests {
     use cranelift_codegen::flowgraph::ControlFlowGraph;
     use cranelift_entity::{EntityRef, PrimaryMap};
 
-    use crate::codegen::translate;
+    use crate::codegen::cranelift::function::translate;
     use crate::ir::parse;
 
     /// The blocks of a function in Cranelift's order, numbered as here.

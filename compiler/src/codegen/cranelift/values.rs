@@ -26,8 +26,6 @@ pub struct Gen<'a> {
     pub spill_slots: SpillSlots,
     pub call_conv: CallConv,
     pub x86: bool,
-    /// Which values have uses, once somebody has asked.
-    pub used: Option<SecondaryMap<Value, bool>>,
 }
 
 impl<'a> Gen<'a> {
@@ -49,7 +47,6 @@ impl<'a> Gen<'a> {
             spill_slots: SpillSlots::default(),
             call_conv,
             x86,
-            used: None,
         }
     }
 

@@ -7,8 +7,8 @@ use super::text::{after, integer, number, space};
 use crate::image::{Component, Field, ImageDim};
 use crate::ir::{
     Arith, Atomic, AtomicOp, BinOp, Builtin, Collective, ConvertOp, DeviceOp, DimQuery, Fence,
-    FloatCC, FuncId, GlobalId, Image, IntCC, LocalId, Mem, Op, Order, Query, Rounding, Scope,
-    SlotId, Type, UnOp, Wrap, eval,
+    FloatCC, FuncId, GlobalId, HostFunction, Image, IntCC, LocalId, Mem, Op, Order, Query,
+    Rounding, Scope, SlotId, Type, UnOp, Wrap, eval,
 };
 
 /// Whether the operation's first operand in the text is part of the operation itself.
@@ -165,17 +165,20 @@ pub(super) fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Resul
         "all_true" => Op::AllTrue,
         "mask_bits" => Op::MaskBits,
         "permute" => Op::Permute,
-        "routine" => {
-            let name = part(0)?;
-            let mut all = brolga_mathlib::Routine::ALL.into_iter();
-            let format = match part(1)? {
-                "F32" => brolga_mathlib::Format::F32,
-                "F64" => brolga_mathlib::Format::F64,
-                _ => return Err(unknown()),
+        "routine" | "host_call" => {
+            let words: &[&str] = if head == "routine" {
+                &[&["routine"], &parts[..]].concat()
+            } else {
+                &parts
             };
-            let routine = all.find(|r| format!("{r:?}") == name).ok_or_else(unknown)?;
-            Op::Routine(routine, format)
+            match HostFunction::from_name(words).ok_or_else(unknown)? {
+                HostFunction::Routine(routine, format) if head == "routine" => {
+                    Op::Routine(routine, format)
+                }
+                function => Op::HostCall(function),
+            }
         }
+        "call_pointer" => Op::CallPointer,
         _ => return Err(unknown()),
     })
 }

@@ -3,7 +3,8 @@
 use cranelift_entity::SecondaryMap;
 
 use super::Verifier;
-use crate::ir::{Block, BlockCall, Inst, Op, Scalar, Stage, Terminator, Type};
+use crate::ir::{BinOp, Block, BlockCall, Inst, Op, Scalar, Stage, Terminator, Type};
+use crate::kernel_info::AddressSpace;
 
 impl Verifier<'_> {
     fn check_call(
@@ -88,7 +89,7 @@ impl Verifier<'_> {
     /// What the stage forbids.
     pub(super) fn check_stage(&self, inst: Inst, block: Block) -> Result<(), String> {
         let op = &self.func.insts[inst].op;
-        let early = self.stage != Stage::Vectorized;
+        let early = self.stage < Stage::Vectorized;
         let masked = match op {
             Op::Load(mem) | Op::Store(mem) => mem.masked || mem.stride != 0,
             Op::MemCopy { masked, .. } | Op::MemCopyDyn { masked, .. } | Op::Printf { masked } => {
@@ -123,6 +124,69 @@ impl Verifier<'_> {
                 self.stage >= Stage::Scalarized,
                 "barrier contexts belong to scalarized code"
             ),
+            Op::HostCall(_) | Op::CallPointer => ensure!(
+                self.stage == Stage::Lowered,
+                "calls of the host belong to lowered code"
+            ),
+            _ => {}
+        }
+        if self.stage == Stage::Lowered {
+            self.check_lowered(inst)?;
+        }
+        Ok(())
+    }
+
+    /// What `lower` leaves to code generation.
+    fn check_lowered(&self, inst: Inst) -> Result<(), String> {
+        let data = &self.func.insts[inst];
+        let operands = data.args.iter().chain(&data.results);
+        let lanes = operands.map(|&v| self.func.ty(v).lanes).max();
+        let is_vector = lanes.is_some_and(|lanes| lanes > 1);
+        match &data.op {
+            Op::Load(mem) | Op::Store(mem) => ensure!(
+                is_vector || !mem.masked,
+                "an access of one lane has no mask"
+            ),
+            Op::AtomicRmw(_, atomic)
+            | Op::AtomicCmpXchg(atomic)
+            | Op::AtomicLoad(atomic)
+            | Op::AtomicStore(atomic) => {
+                ensure!(!is_vector && !atomic.masked, "an atomic is of one lane");
+                ensure!(
+                    !matches!(atomic.space, AddressSpace::Private | AddressSpace::Local),
+                    "memory of one thread needs no atomics"
+                );
+                let value = data.args.get(1).or(data.results.first());
+                ensure!(
+                    value.is_some_and(|&v| self.func.ty(v).scalar.is_int()),
+                    "atomics are on integers"
+                );
+            }
+            Op::Binary(op, _) => ensure!(
+                *op != BinOp::FRem && !(is_vector && op.is_division()),
+                "the operation is done lane by lane, or called for"
+            ),
+            Op::InSpace(_)
+            | Op::LocalAddr(_)
+            | Op::MemCopy { .. }
+            | Op::MemCopyDyn { .. }
+            | Op::ImageRead(_)
+            | Op::ImageWrite(_)
+            | Op::ImageQuery(_)
+            | Op::Barrier(_)
+            | Op::Collective { .. }
+            | Op::Clock
+            | Op::DimQuery(..)
+            | Op::Query(_)
+            | Op::Call(_)
+            | Op::Builtin(_)
+            | Op::Printf { .. }
+            | Op::Device { .. }
+            | Op::ContextLoad(_)
+            | Op::ContextStore(_)
+            | Op::Carry
+            | Op::InsertDyn
+            | Op::Routine(..) => return Err("`lower` expands the operation".into()),
             _ => {}
         }
         Ok(())

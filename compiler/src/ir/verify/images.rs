@@ -61,7 +61,7 @@ impl Verifier<'_> {
                 is(
                     args[0].scalar == Scalar::Ptr
                         && results[0] == args[0].with_scalar(answer)
-                        && (args[0].is_scalar() || self.stage == Stage::Vectorized),
+                        && (args[0].is_scalar() || self.stage >= Stage::Vectorized),
                     "a field of an image is an i32, the address of its texels a ptr",
                 )
             }
@@ -97,7 +97,7 @@ impl Verifier<'_> {
             image.component.name()
         );
         ensure!(
-            self.stage == Stage::Vectorized
+            self.stage >= Stage::Vectorized
                 || coordinates
                     .iter()
                     .chain(components)

@@ -150,7 +150,7 @@ impl Verifier<'_> {
         );
         ensure!(mem.align.is_power_of_two(), "alignment is a power of two");
         self.check_address(ptr, first.lanes)?;
-        if self.stage == Stage::Vectorized && ptr.is_scalar() && !first.is_scalar() {
+        if self.stage >= Stage::Vectorized && ptr.is_scalar() && !first.is_scalar() {
             ensure!(
                 mem.stride != 0,
                 "one address for {} lanes needs a stride",
@@ -166,7 +166,7 @@ impl Verifier<'_> {
     fn check_address(&self, ptr: Type, lanes: u8) -> Result<(), String> {
         ensure!(ptr.scalar == Scalar::Ptr, "an address is a ptr, not {ptr}");
         ensure!(
-            ptr.is_scalar() || self.stage == Stage::Vectorized && ptr.lanes == lanes,
+            ptr.is_scalar() || self.stage >= Stage::Vectorized && ptr.lanes == lanes,
             "an address of {} lanes for data of {lanes}",
             ptr.lanes
         );
@@ -200,7 +200,7 @@ impl Verifier<'_> {
         mask: Option<Value>,
     ) -> Result<(), String> {
         ensure!(
-            data.is_scalar() || self.stage == Stage::Vectorized,
+            data.is_scalar() || self.stage >= Stage::Vectorized,
             "an atomic has one lane"
         );
         ensure!(

@@ -148,7 +148,7 @@ impl Verifier<'_> {
         match self.stage {
             Stage::Translated | Stage::Inlined => {}
             Stage::Scalarized => ensure!(lanes == 1, "{value} has {lanes} lanes instead of one"),
-            Stage::Vectorized => {
+            Stage::Vectorized | Stage::Lowered => {
                 if lanes != 1 {
                     let width = *self.width.get_or_insert(lanes);
                     ensure!(
@@ -233,6 +233,8 @@ impl Verifier<'_> {
             | Op::Call(_)
             | Op::Printf { .. }
             | Op::Device { .. }
+            | Op::HostCall(_)
+            | Op::CallPointer
             | Op::Carry
             | Op::LaneIds
             | Op::MaskBits

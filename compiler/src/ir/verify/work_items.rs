@@ -75,6 +75,28 @@ impl Verifier<'_> {
                 block,
                 masked,
             } => self.check_device(o, *what, *block, *masked),
+            Op::HostCall(function) => {
+                let (params, result) = function.signature();
+                let one_lane = |scalars: &[Scalar]| -> Vec<Type> {
+                    scalars.iter().map(|&s| Type::new(s, 1)).collect()
+                };
+                is(
+                    args == one_lane(params) && results == one_lane(result.as_slice()),
+                    "a call matches the host's function",
+                )
+            }
+            Op::CallPointer => {
+                is(
+                    args.first() == Some(&Type::PTR),
+                    "a function is called by its address",
+                )?;
+                let is_word = |ty: &Type| ty.is_scalar() && ty.scalar.bits() >= 32;
+                is(
+                    results.len() <= 1 && args.iter().chain(results).all(is_word),
+                    "a call takes and gives scalars of 32 or 64 bits",
+                )?;
+                is(args.len() <= 7, "a call's operands are all in registers")
+            }
             Op::Carry => o.counts(0, 1),
             Op::LaneIds => {
                 o.counts(0, 1)?;
@@ -165,7 +187,7 @@ impl Verifier<'_> {
         let Some(&result) = results.first() else {
             return Ok(());
         };
-        let vectorized = self.stage == Stage::Vectorized;
+        let vectorized = self.stage >= Stage::Vectorized;
         // Of one work-item, or of as many as there are lanes.
         let width = match (vectorized, args.first(), mask) {
             (true, Some(ty), _) => ty.lanes,

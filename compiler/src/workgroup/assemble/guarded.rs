@@ -5,7 +5,8 @@ use super::{Assembler, Chunk};
 use crate::ir::{BinOp, Builder, Function, IntCC, Type, Value};
 
 impl Assembler<'_> {
-    /// Runs a region with a guard for a row: chunks that pass as vectors, others item by item.
+    /// Runs a region with a guard for a row: chunks that pass as vectors, others item by item or
+    /// with masks.
     ///
     /// Chunks that pass one after the other make up a loop of their own, within the one over all
     /// chunks. So what is only used for others is outside the loop that counts, for whatever weighs
@@ -69,6 +70,7 @@ impl Assembler<'_> {
                 let state = self.items(masked, args, chunk(x, width), &state);
                 self.b().br(next, &with(end, &state));
             }
+            None if region.has_outside => self.b().br(slow, &[]),
             None => self.b().cond_br(any, slow, &[], next, &with(end, &state)),
         }
         self.block = inner;
@@ -78,9 +80,18 @@ impl Assembler<'_> {
         b.cond_br(more, head, &with(end, &after), exit, &after);
         self.block = slow;
         let until = self.binary(BinOp::UMin, end, size);
-        let after = self.for_each((x, until, 1), false, &state, |this, x, state| {
-            this.items(&region.scalar, args, chunk(x, 1), state)
-        });
+        let after = match &region.partial {
+            Some(partial) => {
+                let chunk = Chunk {
+                    partial: true,
+                    ..chunk(x, width)
+                };
+                self.items(partial, args, chunk, &state)
+            }
+            None => self.for_each((x, until, 1), false, &state, |this, x, state| {
+                this.items(&region.scalar, args, chunk(x, 1), state)
+            }),
+        };
         self.b().br(next, &with(until, &after));
         let mut b = Builder::new(&mut self.out, next);
         let after = b.param(next, 0);

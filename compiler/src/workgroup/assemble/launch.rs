@@ -1,5 +1,6 @@
 //! What is read once a launch: its sizes, the kernel's parameters, where the barrier context is.
 
+use super::super::Plan;
 use super::round_up;
 use crate::abi::{self, Launch};
 use crate::ir::{BinOp, Builder, Function, Mem, ParamSource, Type, Value};
@@ -19,12 +20,12 @@ pub(super) struct LaunchValues {
 }
 
 impl LaunchValues {
-    /// Reads them. The context's arrays have room for whole chunks.
+    /// Reads them. The context's arrays have room for whole chunks, and what the plan adds.
     pub(super) fn read(
         b: &mut Builder<'_>,
         launch: Value,
         scratch: Value,
-        width: u8,
+        plan: Plan,
     ) -> LaunchValues {
         let mut triple =
             |offset: usize| [0, 1, 2].map(|d| field(b, launch, offset + 8 * d, Type::I64));
@@ -39,6 +40,11 @@ impl LaunchValues {
         let context = b.ptr_add(scratch, local_bytes);
         let rows = b.binary(BinOp::IMul, local_size[1], local_size[2]);
         let items = b.binary(BinOp::IMul, local_size[0], rows);
+        let mut items = round_up(b, items, u64::from(plan.width));
+        if plan.context_padding != 0 {
+            let padding = b.iconst(Type::I64, plan.context_padding);
+            items = b.binary(BinOp::IAdd, items, padding);
+        }
         LaunchValues {
             global_offset,
             global_size,
@@ -46,7 +52,7 @@ impl LaunchValues {
             num_groups,
             work_dim,
             context,
-            items: round_up(b, items, u64::from(width)),
+            items,
             scratch,
         }
     }

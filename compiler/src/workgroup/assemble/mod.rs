@@ -6,7 +6,8 @@
 //!     where it calls region k:
 //!       for z, for y                         unless the launch is linear
 //!         for x in chunks of W: the region's vector body
-//!         for the rest of x:    its scalar body     unless chunks are always full
+//!         for the rest of x:    its scalar body, or that for partial chunks;
+//!                               unless chunks are always full
 //! ```
 //!
 //! Queries become values of these loops and fields of the [`crate::abi::Launch`] structure, which
@@ -28,7 +29,7 @@ mod loops;
 mod queries;
 
 use super::local::{context_layout, local_layout};
-use super::{ItemOrder, Split};
+use super::{ItemOrder, Plan, Split};
 use crate::ir::{BinOp, Block, Builder, Function, ParamSource, Type, Value};
 use crate::launch::LaunchKey;
 use launch::{LaunchValues, read_params};
@@ -74,9 +75,8 @@ pub(super) fn assemble(
     name: &str,
     split: &Split,
     params: &[ParamSource],
-    width: u8,
+    plan: Plan,
     key: &LaunchKey,
-    order: ItemOrder,
 ) -> Function {
     let mut out = Function::new(name, &[Type::PTR, Type::PTR, Type::I64, Type::I64], &[]);
     out.locals = split.skeleton.locals.clone();
@@ -86,13 +86,13 @@ pub(super) fn assemble(
     let (launch_ptr, scratch, begin, end) = (*launch_ptr, *scratch, *begin, *end);
     let entry = out.entry();
     let mut b = Builder::new(&mut out, entry);
-    let launch = LaunchValues::read(&mut b, launch_ptr, scratch, width);
+    let launch = LaunchValues::read(&mut b, launch_ptr, scratch, plan);
     let values = read_params(&mut b, launch_ptr, scratch, params, &split.skeleton);
     let mut this = Assembler {
         key,
         split,
-        width,
-        order,
+        width: plan.width,
+        order: plan.order,
         block: entry,
         launch,
         group: None,

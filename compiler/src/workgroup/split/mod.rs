@@ -106,6 +106,7 @@ fn whole(kernel: &Function) -> Split {
             masked: None,
             partial: None,
             masked_for_all: false,
+            has_outside: false,
         }],
         carry: None,
         remarks: Vec::new(),
@@ -235,6 +236,7 @@ impl<'a> Splitter<'a> {
                     masked: None,
                     partial: None,
                     masked_for_all: false,
+                    has_outside: false,
                 });
             }
         }

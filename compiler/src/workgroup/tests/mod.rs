@@ -12,6 +12,7 @@ use crate::ir::verify::verify;
 use crate::ir::{Module, Stage};
 use crate::launch::SMALL_IDS;
 use crate::launch::{LaunchKey, NdRange};
+use crate::target::Target;
 
 pub fn range(global: [u64; 3], local: [u64; 3], offset: [u64; 3]) -> NdRange {
     NdRange {
@@ -110,10 +111,11 @@ fn assembled(
     values: &[u32],
     width: u8,
     exact: bool,
+    target: &Target,
 ) -> Result<(Vec<Vec<u32>>, super::WorkGroupCode), String> {
     let kernel = &module.kernels[0];
     let key = key(range, width, exact);
-    let code = super::build(&module.functions[kernel.func], &kernel.params, &key)
+    let code = super::build(&module.functions[kernel.func], &kernel.params, &key, target)
         .map_err(|e| e.to_string())?;
     let fail = |message: String| {
         format!(
@@ -125,6 +127,9 @@ fn assembled(
         verify(&region.scalar, Stage::Scalarized, None).map_err(fail)?;
         if let Some(masked) = &region.masked {
             verify(masked, Stage::Vectorized, None).map_err(fail)?;
+        }
+        if let Some(partial) = &region.partial {
+            verify(partial, Stage::Vectorized, None).map_err(fail)?;
         }
         if let Some(guard) = &region.guard {
             verify(guard, Stage::Vectorized, None).map_err(fail)?;
@@ -154,7 +159,8 @@ fn assembled(
         .local_size
         .iter()
         .product::<u64>()
-        .next_multiple_of(u64::from(width));
+        .next_multiple_of(u64::from(width))
+        + code.context_padding;
     let scratch = LOCAL_BYTES + items * code.context_bytes_per_item;
     let scratch = host
         .memory
@@ -181,7 +187,8 @@ fn assembled(
     Ok((contents(&interp.memory, &host.buffers), code))
 }
 
-/// Compares every width, with and without promises in the key, with the interpreter.
+/// Compares every width, with and without promises in the key, for targets with and without masked
+/// accesses, with the interpreter.
 pub fn compare(
     module: &Module,
     range: &NdRange,
@@ -190,13 +197,18 @@ pub fn compare(
 ) -> Result<(), String> {
     let expected = expected(module, range, buffers, values)?;
     for width in [1, 2, 4, 8, 16, 32] {
-        for exact in [true, false] {
-            let (actual, code) = assembled(module, range, buffers, values, width, exact)?;
+        for (exact, target) in [
+            (true, Target::cranelift()),
+            (false, Target::cranelift()),
+            (true, Target::avx512()),
+            (false, Target::avx512()),
+        ] {
+            let (actual, code) = assembled(module, range, buffers, values, width, exact, &target)?;
             for (i, (a, b)) in expected.iter().zip(&actual).enumerate() {
                 if let Some(at) = (0..a.len()).find(|&k| a[k] != b[k]) {
                     return Err(format!(
-                        "buffer {i} at {at}: expected {:#x}, got {:#x}\nwidth {width}, exact {exact}, {range:?}\n{}\n{}",
-                        a[at], b[at], code.split, code.function
+                        "buffer {i} at {at}: expected {:#x}, got {:#x}\nwidth {width}, exact {exact}, {:?}, {range:?}\n{}\n{}",
+                        a[at], b[at], target.isa, code.split, code.function
                     ));
                 }
             }

@@ -4,11 +4,15 @@ use super::Context;
 use crate::analysis::{PROBED_INSTRUCTIONS, Shape, is_computed_from_ids, is_function_param};
 use crate::ir::{Inst, Op, Value};
 
-/// Saved by an operation on two vectors.
+/// Saved by an operation on two vectors, or one that is wider.
 const GAIN: u64 = 6;
-/// Lost by a gather or scatter: addresses in vectors, taken apart, lanes put together.
-const GATHER: u64 = 35;
-/// Lost by one whose addresses are compared at run time and are usually consecutive.
+/// Lost by a gather or scatter without an instruction for it: addresses in vectors, taken apart,
+/// lanes put together.
+const LANE_BY_LANE: u64 = 35;
+/// Lost by one that is an instruction: about what it takes longer than a load or store for each
+/// lane.
+const GATHER: u64 = 4;
+/// Lost by one without an instruction whose addresses are compared at run time and are usually consecutive.
 const PROBED: u64 = 8;
 /// Lost by a compare-and-exchange that is tried again, where all work-items have the same address:
 /// of the lanes that try, one succeeds, so the loop runs once for each of them, and the lanes that
@@ -42,8 +46,21 @@ impl Cost {
             Op::Load(_) | Op::Store(_) if varying(data.args[0]) => {
                 self.takes_lanes_apart = true;
                 let given = |v: Value| is_function_param(kernel, v);
-                let probed = is_computed_from_ids(kernel, data.args[0], PROBED_INSTRUCTIONS, given);
-                self.gathering += weight * if probed { PROBED } else { GATHER };
+                let probed =
+                    || is_computed_from_ids(kernel, data.args[0], PROBED_INSTRUCTIONS, given);
+                let target = context.target;
+                let is_instruction = match data.op {
+                    Op::Load(_) => target.gathers,
+                    _ => target.scatters,
+                };
+                self.gathering += weight
+                    * if is_instruction {
+                        GATHER
+                    } else if probed() {
+                        PROBED
+                    } else {
+                        LANE_BY_LANE
+                    };
             }
             // Calls, lane by lane, or gathers and much arithmetic where the format is known.
             Op::ImageRead(_) | Op::ImageWrite(_) => self.takes_lanes_apart = true,

@@ -1,10 +1,11 @@
 //! How many work-items to run at a time.
 //!
-//! Vectors are 128 bits wide in hardware. Four per value share the cost of loops, addresses and
-//! checks among most items and keep most memory accesses in flight; two are better when so many
-//! values live at once that four of each would be spilled, or when memory is gathered, which takes
-//! lanes apart (`registers.rs`). Where vectors cost more than they save (`cost.rs`), one work-item
-//! runs at a time. A launch whose work-groups are short in x gets less ([`launch_width`]).
+//! Several registers per value share the cost of loops, addresses and checks among most items and
+//! keep most memory accesses in flight; fewer are better when so many values live at once that
+//! those of each would be spilled, or when memory is gathered, which takes lanes apart
+//! (`registers.rs`). Of 128 bits four are many and two few; of wider ones two and one. Where
+//! vectors cost more than they save (`cost.rs`), one work-item runs at a time. A launch whose
+//! work-groups are short in x gets less ([`launch_width`]).
 
 mod cost;
 mod registers;
@@ -14,14 +15,15 @@ use super::subgroups::uses_sub_groups;
 use crate::analysis::{Across, Cfg, LoopData, Shapes};
 use crate::diagnostic::Remark;
 use crate::image::Bindings;
-use crate::ir::{Function, Inst, SourceLoc};
+use crate::ir::{Function, Inst, Scalar, SourceLoc};
 use crate::launch::LaunchKey;
+use crate::target::Target;
 use cost::Cost;
 use registers::DataSizes;
 
 /// The size of sub-groups in kernels that do not require another. One for all, so that what an
-/// application has learnt from one kernel holds for the next, and that of most kernels, with two
-/// registers for a 32-bit value.
+/// application has learnt from one kernel holds for the next, whatever the target, and that of most
+/// kernels with two registers of 128 bits for a 32-bit value.
 const SUB_GROUP: u8 = 8;
 
 /// A kernel and what is known of it, were 8 work-items to run at a time.
@@ -29,6 +31,7 @@ struct Context<'a> {
     kernel: &'a Function,
     cfg: &'a Cfg,
     shapes: &'a Shapes,
+    target: &'a Target,
 }
 
 impl Context<'_> {
@@ -43,7 +46,7 @@ impl Context<'_> {
 }
 
 /// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage), and why.
-pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
+pub fn choose_width(kernel: &Function, target: &Target) -> (u8, Vec<Remark>) {
     let mut kernel = kernel.clone();
     rewrite_extension_idioms(&mut kernel);
     let cfg = Cfg::new(&kernel);
@@ -54,7 +57,7 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
             false => (SUB_GROUP, "its sub-groups"),
         }
     } else {
-        by_cost(&kernel, &cfg)
+        by_cost(&kernel, &cfg, target)
     };
     let items = if width == 1 {
         "work-item"
@@ -65,7 +68,7 @@ pub fn choose_width(kernel: &Function) -> (u8, Vec<Remark>) {
     (width, vec![Remark::new(SourceLoc::default(), why)])
 }
 
-fn by_cost(kernel: &Function, cfg: &Cfg) -> (u8, &'static str) {
+fn by_cost(kernel: &Function, cfg: &Cfg, target: &Target) -> (u8, &'static str) {
     let key = LaunchKey {
         width: 8,
         linear: true,
@@ -80,6 +83,7 @@ fn by_cost(kernel: &Function, cfg: &Cfg) -> (u8, &'static str) {
         kernel,
         cfg,
         shapes: &shapes,
+        target,
     };
     let cost = Cost::of(&context);
     match cost.against_vectors() {
@@ -89,13 +93,20 @@ fn by_cost(kernel: &Function, cfg: &Cfg) -> (u8, &'static str) {
 }
 
 /// The width for a launch of a kernel whose own is `width`, in work-groups of `size` work-items in
-/// x: less where much of a group would be left over from whole chunks and run one by one.
-pub fn launch_width(width: u8, size: u64) -> u8 {
-    // About what a chunk costs: its loop and addresses, and a part for every four lanes at least.
-    // An item on its own costs as much as a narrow chunk.
+/// x: less where much of a group would be left over from whole chunks, and run one by one or with
+/// masks.
+pub fn launch_width(width: u8, size: u64, target: &Target) -> u8 {
+    // About what a chunk costs: its loop and addresses, and 4 for every register at least. An item
+    // on its own costs as much as a narrow chunk.
+    let chunk = |w: u8| u64::from(4 * target.registers(Scalar::I32, w) + 4);
     let cost = |w: u8| {
-        let w = u64::from(w);
-        (size / w).saturating_mul(w.max(4) + 4) + (size % w) * 8
+        let (chunks, left) = (size / u64::from(w), size % u64::from(w));
+        let rest = match target.masked_memory {
+            true if left > 0 => chunk(w) + 4,
+            true => 0,
+            false => left * chunk(1),
+        };
+        chunks.saturating_mul(chunk(w)).saturating_add(rest)
     };
     let narrower = (0..=width.trailing_zeros()).map(|n| 1 << n);
     narrower.min_by_key(|&w| (cost(w), w)).unwrap_or(width)
@@ -105,6 +116,7 @@ pub fn launch_width(width: u8, size: u64) -> u8 {
 mod tests {
     use super::{choose_width, launch_width};
     use crate::ir::parse;
+    use crate::target::Target;
 
     /// A sum by compare-and-exchange, in one cell or in a cell for each work-item.
     fn sums(cell: &str) -> u8 {
@@ -129,7 +141,49 @@ mod tests {
         );
         let module = parse::module(&text).expect("a module");
         let (_, kernel) = module.functions.iter().next().expect("a function");
-        choose_width(kernel).0
+        choose_width(kernel, &Target::cranelift()).0
+    }
+
+    /// The widths of a kernel that computes, for targets with vectors of 128, 256 and 512 bits: so
+    /// many values of a type live at once.
+    fn widths(scalar: &str, live: usize, index: &str) -> [u8; 3] {
+        let mut text = format!(
+            "func \"k\" (ptr) -> () {{
+            block0(p: ptr):
+              id: i64 = dim_query.global_id.0
+              size: i64 = const 8
+              offset: i64 = imul {index}, size
+              own: ptr = ptr_add p, offset
+              v0: {scalar} = load.global.align1 own\n"
+        );
+        let scalar_op = |name: &str| match scalar.starts_with('f') {
+            true => format!("f{name}"),
+            false => format!("i{name}"),
+        };
+        let (mul, add) = (scalar_op("mul"), scalar_op("add"));
+        for n in 1..live {
+            text += &format!("v{n}: {scalar} = {mul} v{}, v0\n", n - 1);
+        }
+        text += &format!("s0: {scalar} = {add} v0, v0\n");
+        for n in 1..live {
+            text += &format!("s{n}: {scalar} = {add} s{}, v{n}\n", n - 1);
+        }
+        text += &format!("store.global.align1 own, s{}\nret\n}}", live - 1);
+        let module = parse::module(&text).unwrap_or_else(|e| panic!("{e:?} in\n{text}"));
+        let (_, kernel) = module.functions.iter().next().expect("a function");
+        [Target::cranelift(), Target::avx2(), Target::avx512()]
+            .map(|target| choose_width(kernel, &target).0)
+    }
+
+    #[test]
+    fn values_take_one_or_two_registers_of_wide_vectors() {
+        assert_eq!(widths("f32", 4, "id"), [16, 16, 32]);
+        assert_eq!(widths("f32", 12, "id"), [8, 8, 32]);
+        assert_eq!(widths("f32", 24, "id"), [8, 8, 16]);
+        assert_eq!(widths("f64", 4, "id"), [4, 8, 16]);
+        assert_eq!(widths("f64", 24, "id"), [4, 4, 8]);
+        assert_eq!(widths("i16", 4, "id"), [16, 16, 32]);
+        assert_eq!(widths("i8", 4, "id"), [16, 32, 32]);
     }
 
     #[test]
@@ -152,9 +206,29 @@ mod tests {
             (256, 16),
             (1 << 16, 16),
         ] {
-            assert_eq!(launch_width(16, size), expected, "groups of {size}");
+            assert_eq!(
+                launch_width(16, size, &Target::cranelift()),
+                expected,
+                "groups of {size}"
+            );
         }
-        assert_eq!(launch_width(8, 256), 8);
-        assert_eq!(launch_width(1, 256), 1);
+        assert_eq!(launch_width(8, 256, &Target::cranelift()), 8);
+        assert_eq!(launch_width(1, 256, &Target::cranelift()), 1);
+    }
+
+    #[test]
+    fn what_is_left_of_groups_is_masked_in_wide_vectors() {
+        for (size, expected) in [
+            (1, 1),
+            (4, 4),
+            (8, 8),
+            (12, 16),
+            (16, 16),
+            (24, 32),
+            (100, 32),
+        ] {
+            let width = launch_width(32, size, &Target::avx512());
+            assert_eq!(width, expected, "groups of {size}");
+        }
     }
 }

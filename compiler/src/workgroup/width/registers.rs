@@ -1,14 +1,17 @@
-//! How many vectors a value may take: what its data's type is, and how much lives at once.
+//! How many registers a value may take: what its data's type is, and how much lives at once.
 
 use super::Context;
 use crate::analysis::{Shape, max_pressure};
 use crate::ir::{BinOp, ConvertOp, Function, Inst, Op, Scalar, Type, Value};
 
-/// Bytes of an item's values that may live at once when 16 items run together.
+/// Bytes of an item's values that may live at once when 16 items run together in vectors of 128
+/// bits.
 const FOUR_PARTS_LIVE: u64 = 36;
-/// Built-in functions, each some 50 instructions, in a kernel that runs 16 items together: in
+/// Built-in functions, each some 50 instructions, in a kernel of which many items run together: in
 /// longer code there is little overhead to share, and it takes twice as long to compile.
-const FOUR_PARTS_BUILTINS: usize = 4;
+const MOST_BUILTINS: usize = 4;
+/// The most items that run together.
+const WIDEST: u32 = 32;
 
 /// Varying data by the size of its elements, weighted by the loops that it is in. What only makes
 /// an address of an index does not count: gathers take the index apart.
@@ -54,23 +57,34 @@ impl DataSizes {
     ) -> (u8, &'static str) {
         let counts = &self.counts;
         let total: u32 = counts.iter().fold(0, |sum, &n| sum.saturating_add(n));
-        let four_parts = || !takes_lanes_apart && four_parts_fit(context);
-        if counts[3] > total / 4 {
-            (4, "mostly 64-bit values")
-        } else if (counts[2] > 0 || total == 0) && !four_parts() {
-            (8, "32-bit values, many at once or gathered")
+        let target = context.target;
+        // With wide vectors even one register for a value has many items share what is scalar.
+        let is_narrow = target.vector_bytes == 16;
+        let few = if is_narrow { 2 } else { 1 };
+        let lanes =
+            |bytes: u32, registers: u32| (target.vector_bytes / bytes * registers).min(WIDEST);
+        let many_fit = |width: u32| !takes_lanes_apart && many_fit(context, width);
+        let (width, why) = if counts[3] > total / 4 {
+            match lanes(8, 2 * few) {
+                many if !is_narrow && many_fit(many) => (many, "mostly 64-bit values"),
+                _ => (lanes(8, few), "mostly 64-bit values"),
+            }
         } else if counts[2] > 0 || total == 0 {
-            (16, "32-bit values")
+            match lanes(4, 2 * few) {
+                many if many_fit(many) => (many, "32-bit values"),
+                _ => (lanes(4, few), "32-bit values, many at once or gathered"),
+            }
         } else if counts[1] > 0 {
-            (16, "16-bit values")
+            (lanes(2, few), "16-bit values")
         } else {
-            (16, "8-bit values")
-        }
+            (lanes(1, 1), "8-bit values")
+        };
+        (width as u8, why)
     }
 }
 
-/// Whether the kernel is short, and registers suffice for four vectors of each value.
-fn four_parts_fit(context: &Context<'_>) -> bool {
+/// Whether the kernel is short, and registers suffice for so many items' values.
+fn many_fit(context: &Context<'_>, width: u32) -> bool {
     let kernel = context.kernel;
     let bytes = |v: Value| match context.shapes.of(v) {
         Shape::Varying if kernel.ty(v).scalar != Scalar::I1 => {
@@ -80,8 +94,12 @@ fn four_parts_fit(context: &Context<'_>) -> bool {
     };
     let is_builtin = |inst: Inst| matches!(kernel.insts[inst].op, Op::Builtin(..));
     let builtins = context.instructions().filter(|&(inst, _)| is_builtin(inst));
-    builtins.count() <= FOUR_PARTS_BUILTINS
-        && max_pressure(kernel, context.cfg, bytes) <= FOUR_PARTS_LIVE
+    let target = context.target;
+    let most = match target.vector_bytes {
+        16 => FOUR_PARTS_LIVE,
+        bytes => u64::from(target.vector_registers * bytes / width),
+    };
+    builtins.count() <= MOST_BUILTINS && max_pressure(kernel, context.cfg, bytes) <= most
 }
 
 /// Whether an instruction extends an index of up to 32 bits to 64, or scales one that has been.

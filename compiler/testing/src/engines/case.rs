@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use brolga_compiler::image::{Bindings, Descriptor, Extent, Format};
 use brolga_compiler::interp::PrintfCall;
 use brolga_compiler::ir::{Module, ParamSource, Scalar};
-use brolga_compiler::{BuildOptions, NdRange, Program};
+use brolga_compiler::{BuildOptions, Isa, NdRange, Program, Target};
 
 /// An argument of a kernel.
 #[derive(Clone, Debug)]
@@ -75,7 +75,8 @@ pub struct Case<'a> {
     pub args: Vec<Arg>,
     /// Work-items of a sub-group, if it matters.
     pub sub_group_size: Option<u8>,
-    program: OnceCell<Result<Program, String>>,
+    /// For each instruction set.
+    programs: [OnceCell<Result<Program, String>>; Isa::ALL.len()],
 }
 
 /// What a launch left behind.
@@ -103,20 +104,21 @@ impl<'a> Case<'a> {
             range,
             args,
             sub_group_size: None,
-            program: OnceCell::new(),
+            programs: Default::default(),
         }
     }
 
-    /// The module as a program, from which code is generated.
+    /// The module as a program, from which code for an instruction set is generated.
     ///
     /// # Errors
     /// If it is refused.
-    pub fn program(&self) -> Result<&Program, String> {
+    pub fn program(&self, isa: Isa) -> Result<&Program, String> {
         let make = || {
-            Program::from_module(self.module.clone(), &BuildOptions::default())
+            let target = Target::detect().at_most(isa);
+            Program::for_target(self.module.clone(), &BuildOptions::default(), &target)
                 .map_err(|e| e.to_string())
         };
-        self.program
+        self.programs[isa as usize]
             .get_or_init(make)
             .as_ref()
             .map_err(Clone::clone)
@@ -136,7 +138,7 @@ impl<'a> Case<'a> {
                 _ => None,
             }
         };
-        let program = self.program()?;
+        let program = self.program(Isa::Sse42)?;
         Ok(program.bindings(self.kernel, &block.bytes, descriptor))
     }
 
@@ -155,7 +157,7 @@ impl<'a> Case<'a> {
             ));
         }
         let mut bytes = vec![0; kernel.info.args_size as usize];
-        let mut local = self.program()?.kernels()[self.kernel].local_mem_size;
+        let mut local = self.program(Isa::Sse42)?.kernels()[self.kernel].local_mem_size;
         let mut addresses = addresses.iter();
         for (i, (arg, info)) in self.args.iter().zip(infos).enumerate() {
             let value = match arg {

@@ -1,10 +1,14 @@
 //! The ways to run a case.
 
+use std::sync::LazyLock;
+
 use brolga_compiler::image::Bindings;
 use brolga_compiler::interp::{Interpreter, Launch, Memory, Options};
 use brolga_compiler::ir::verify::verify;
 use brolga_compiler::ir::{Function, Module, ParamSource, Stage};
-use brolga_compiler::{BuildOptions, LaunchKey, NdRange, Program, lower, transform, workgroup};
+use brolga_compiler::{
+    BuildOptions, Isa, LaunchKey, NdRange, Program, Target, lower, transform, workgroup,
+};
 
 use super::case::{Case, Outcome, printf_text};
 use super::native;
@@ -19,46 +23,55 @@ pub enum Engine {
     /// The interpreter on what `transform` makes of the kernel, with reads and writes of images
     /// expanded.
     Prepared,
-    /// Generated code, so many work-items a vector.
-    Generated(u8),
+    /// Code generated for an instruction set, so many work-items a vector.
+    Generated(Isa, u8),
 }
 
+/// Widths to run code in that is generated for an instruction set.
+const WIDTHS: [(Isa, &[u8]); 2] = [
+    (Isa::Sse42, &[1, 2, 4, 8, 16, 32]),
+    (Isa::Avx512, &[8, 16, 32]),
+];
+
 impl Engine {
-    /// Every engine for which there is one right outcome; the first says what is right.
-    pub const ALL: &'static [Engine] = &[
-        Engine::Translated,
-        Engine::Prepared,
-        Engine::Generated(1),
-        Engine::Generated(2),
-        Engine::Generated(4),
-        Engine::Generated(8),
-        Engine::Generated(16),
-        Engine::Generated(32),
-    ];
+    /// Every engine that this machine has and for which there is one right outcome; the first says
+    /// what is right.
+    pub fn all() -> &'static [Engine] {
+        static ALL: LazyLock<Vec<Engine>> = LazyLock::new(|| {
+            let best = Target::detect().isa;
+            let here = WIDTHS.iter().filter(|(isa, _)| *isa <= best);
+            let generated = here.flat_map(|&(isa, widths)| {
+                let widths = widths.iter();
+                widths.map(move |&width| Engine::Generated(isa, width))
+            });
+            let interpreted = [Engine::Translated, Engine::Prepared].into_iter();
+            interpreted.chain(generated).collect()
+        });
+        &ALL
+    }
 
     pub fn name(self) -> String {
         match self {
             Engine::Translated => "interpreter".into(),
             Engine::Checked => "checked interpreter".into(),
             Engine::Prepared => "prepared".into(),
-            Engine::Generated(width) => format!("w{width}"),
+            Engine::Generated(Isa::Sse42, width) => format!("w{width}"),
+            Engine::Generated(isa, width) => format!("{}-w{width}", isa.name()),
         }
     }
 
     /// Whether a test that asks for these engines, or for all, runs in this one. `w` asks for all
-    /// widths.
+    /// generated code.
     pub fn wanted(self, names: &[String]) -> bool {
-        let name = self.name();
-        names.is_empty()
-            || names
-                .iter()
-                .any(|n| *n == name || n == "w" && name.starts_with('w'))
+        let is_generated = matches!(self, Engine::Generated(..));
+        let asks = |name: &String| *name == self.name() || name == "w" && is_generated;
+        names.is_empty() || names.iter().any(asks)
     }
 
     /// Whether it runs sub-groups of this size, if that matters.
     pub fn has_sub_groups(self, size: Option<u8>) -> bool {
         match self {
-            Engine::Generated(width) => size.is_none_or(|size| size == width),
+            Engine::Generated(_, width) => size.is_none_or(|size| size == width),
             _ => true,
         }
     }
@@ -86,7 +99,7 @@ impl Engine {
                 };
                 interpret(case, &func, &params, options, true)
             }
-            Engine::Generated(width) => native::run(case, width),
+            Engine::Generated(isa, width) => native::run(case, isa, width),
         }
     }
 }
@@ -113,14 +126,16 @@ pub fn print(module: &Module, stage: &str) -> Result<String, String> {
         "vectorized" => {
             let (func, params) = prepare(module, 0)?;
             let key = LaunchKey::new(&CHECKED, 8);
-            let mut code = workgroup::build(&func, &params, &key).map_err(|e| e.to_string())?;
+            let mut code = workgroup::build(&func, &params, &key, &Target::cranelift())
+                .map_err(|e| e.to_string())?;
             lower::collectives::expand(&mut code.function);
             lower::builtins::expand(&mut code.function);
             transform::cleanup(&mut code.function);
             Ok(code.function.to_string())
         }
         "remarks" => {
-            let program = Program::from_module(module.clone(), &BuildOptions::default());
+            let target = Target::cranelift();
+            let program = Program::for_target(module.clone(), &BuildOptions::default(), &target);
             let program = program.map_err(|e| e.to_string())?;
             let key = program.launch_key(0, &CHECKED, Bindings::NONE);
             let code = program.compile(0, &key).map_err(|e| e.to_string())?;

@@ -8,7 +8,7 @@ use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
 use brolga_compiler::device::{self, Sequence};
 use brolga_compiler::image::Bindings;
 use brolga_compiler::ir::Scalar;
-use brolga_compiler::{LaunchKey, NdRange, Program};
+use brolga_compiler::{Isa, LaunchKey, NdRange, Program};
 
 use super::case::{Case, Outcome, lane_text};
 
@@ -194,11 +194,11 @@ impl Session<'_> {
     }
 }
 
-/// Compiles a case's kernel for its launch at a width and runs it, and what it enqueues.
+/// Compiles a case's kernel for its launch at a width, for an instruction set, and runs it, and what it enqueues.
 ///
 /// # Errors
 /// If the kernel is refused, or a store went outside its buffer.
-pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
+pub fn run(case: &Case<'_>, isa: Isa, width: u8) -> Result<Outcome, String> {
     let mut buffers: Vec<Host> = Vec::new();
     let mut descriptors: Vec<(Host, Vec<u8>)> = Vec::new();
     let mut addresses: Vec<u64> = Vec::new();
@@ -217,7 +217,7 @@ pub fn run(case: &Case<'_>, width: u8) -> Result<Outcome, String> {
         addresses.push(address);
     }
     let block = case.block(&addresses)?;
-    let program = case.program()?;
+    let program = case.program(isa)?;
     let mut session = Session {
         program,
         width,

@@ -63,7 +63,7 @@ fn judge(test: &Test, module: Result<Module, String>) -> Result<(), String> {
         if run.expects.is_empty() && run.printf.is_empty() {
             return Err(format!("line {}: the run expects nothing", run.line));
         }
-        for &engine in Engine::ALL {
+        for &engine in Engine::all() {
             if let Some(why) = run_in(&module, test, run, engine).err() {
                 return Err(format!("{} (line {}): {why}", engine.name(), run.line));
             }

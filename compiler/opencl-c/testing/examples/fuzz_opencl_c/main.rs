@@ -49,8 +49,8 @@ fn option(args: &[String], name: &str, default: u64) -> u64 {
 /// The interpreter always, for some one of the others, in turn: what they compile is for the
 /// compiler's own tests.
 fn engines(seed: u64) -> Vec<Engine> {
-    let others = &Engine::ALL[1..];
-    let mut engines = vec![Engine::ALL[0]];
+    let others = &Engine::all()[1..];
+    let mut engines = vec![Engine::all()[0]];
     if seed.is_multiple_of(4) {
         engines.push(others[(seed / 4) as usize % others.len()]);
     }
@@ -115,7 +115,7 @@ fn judge_clangs(seeds: &[u64], programs: &[Program], expected: Vec<Expected>) {
                         None => Some(compile(&[program])?),
                     };
                     let module = together.as_ref().or(alone.as_ref()).ok_or("no module")?;
-                    judge::judge_module(program, module, expected, &Engine::ALL[..1])
+                    judge::judge_module(program, module, expected, &Engine::all()[..1])
                 });
             tell(**seed, judged);
         }
@@ -141,11 +141,11 @@ fn judged(mode: &str, program: &Program) -> Result<(), String> {
         .map_err(|why| format!("no oracle: {why}"))?;
     let expected = all.pop().ok_or("no oracle: nothing")?;
     if ours {
-        return judge::judge(program, &expected, Engine::ALL);
+        return judge::judge(program, &expected, Engine::all());
     }
     let words = oracle::clang::compile(&[program], folder.path())?;
     let module = judge::translated(&words)?;
-    judge::judge_module(program, &module, &expected, &Engine::ALL[..1])
+    judge::judge_module(program, &module, &expected, &Engine::all()[..1])
 }
 
 fn listed(file: &str) -> Program {

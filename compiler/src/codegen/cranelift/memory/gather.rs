@@ -2,7 +2,6 @@
 
 use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 
-use super::super::lanes::LaneOperand;
 use super::super::parts::{Parts, Repr, lane_type, part_count, part_type};
 use super::super::values::Gen;
 use super::indexed::Indexed;
@@ -326,20 +325,6 @@ impl Gen<'_> {
             .iter()
             .map(|&v| self.stored_parts(v, layout.lanes))
             .collect();
-        if self.func.ty(address).lanes == 1 {
-            // Every active lane stores to one address; the highest is last.
-            let at = self.scalar(address);
-            let operands: Vec<LaneOperand> = values.iter().map(|&v| self.spill(v)).collect();
-            let bits = self.active_bits(mask, layout.lanes);
-            self.for_set_bits(bits, |g, lane| {
-                for (k, &operand) in operands.iter().enumerate() {
-                    let v = g.operand(operand, lane);
-                    g.b.ins()
-                        .store(flags(), v, at, k as i32 * layout.size() as i32);
-                }
-            });
-            return;
-        }
         let dense = layout.side_by_side();
         let worthwhile =
             layout.elements == 1 || dense.is_dense() && layout.elements.is_power_of_two();

@@ -1,4 +1,4 @@
-//! Loads, stores, copies and atomics.
+//! Loads, stores and atomics.
 //!
 //! Of vectors, by shape: elements that lie end to end are loaded as vectors and taken apart with
 //! shuffles; others are accessed lane by lane. Lanes that a mask leaves out touch no memory of the
@@ -12,12 +12,9 @@
 //! - `gather.rs`: an address for each lane. `indexed.rs`: those that are made of a uniform one and
 //!   an index.
 //! - `shuffle.rs`: from vectors as they lie in memory to one for each element, and back.
-//! - `copy.rs`: copies of bytes.
-//! - `atomic.rs`: atomics, lane by lane, and fences. `combine.rs`: those that all lanes do at once.
+//! - `atomic.rs`: atomics of one lane, and fences.
 
 mod atomic;
-mod combine;
-mod copy;
 mod gather;
 mod indexed;
 mod masked;
@@ -119,7 +116,7 @@ impl Gen<'_> {
             stride: mem.stride,
         };
         let reprs = if ty.lanes == 1 {
-            self.load_scalars(address, mask, layout)
+            self.load_scalars(mem, address, layout)
         } else if self.func.ty(address).lanes == 1 {
             self.load_strided(mem, address, mask, layout)
         } else {
@@ -130,30 +127,20 @@ impl Gen<'_> {
         }
     }
 
-    fn load_scalars(
-        &mut self,
-        address: Value,
-        mask: Option<Value>,
-        layout: LaneLayout,
-    ) -> Vec<Repr> {
+    fn load_scalars(&mut self, mem: &Mem, address: Value, layout: LaneLayout) -> Vec<Repr> {
         let address = self.scalar(address);
         let ty = lane_type(layout.scalar);
-        let body = |g: &mut Self| -> Vec<clif::Value> {
-            (0..layout.elements)
-                .map(|k| {
-                    g.b.ins()
-                        .load(ty, flags(), address, k as i32 * layout.size() as i32)
-                })
-                .collect()
+        // Cranelift drops a load that nothing uses, unless it may trap.
+        let flags = match mem.volatile {
+            true => clif::MemFlagsData::new().with_endianness(clif::Endianness::Little),
+            false => flags(),
         };
-        let values = match mask {
-            None => body(self),
-            Some(mask) => {
-                let mask = self.scalar(mask);
-                self.if_set(mask, &vec![ty; layout.elements], body)
-            }
-        };
-        values.into_iter().map(Repr::Scalar).collect()
+        (0..layout.elements)
+            .map(|k| {
+                let offset = k as i32 * layout.size() as i32;
+                Repr::Scalar(self.b.ins().load(ty, flags, address, offset))
+            })
+            .collect()
     }
 
     /// Truth values are bytes in memory.
@@ -192,36 +179,20 @@ impl Gen<'_> {
             stride: mem.stride,
         };
         if lanes == 1 {
-            self.store_scalars(address, values, mask, layout);
-        } else if self.func.ty(address).lanes == 1 && mem.stride != 0 {
+            self.store_scalars(address, values, layout);
+        } else if self.func.ty(address).lanes == 1 {
             self.store_strided(address, values, mask, layout);
         } else {
             self.scatter(address, values, mask, layout);
         }
     }
 
-    fn store_scalars(
-        &mut self,
-        address: Value,
-        values: &[Value],
-        mask: Option<Value>,
-        layout: LaneLayout,
-    ) {
+    fn store_scalars(&mut self, address: Value, values: &[Value], layout: LaneLayout) {
         let address = self.scalar(address);
-        let values: Vec<clif::Value> = values.iter().map(|&v| self.scalar(v)).collect();
-        let body = |g: &mut Self| {
-            for (k, &v) in values.iter().enumerate() {
-                g.b.ins()
-                    .store(flags(), v, address, k as i32 * layout.size() as i32);
-            }
-            Vec::new()
-        };
-        match mask {
-            None => drop(body(self)),
-            Some(mask) => {
-                let mask = self.scalar(mask);
-                self.if_set(mask, &[], body);
-            }
+        for (k, &value) in values.iter().enumerate() {
+            let value = self.scalar(value);
+            let offset = k as i32 * layout.size() as i32;
+            self.b.ins().store(flags(), value, address, offset);
         }
     }
 

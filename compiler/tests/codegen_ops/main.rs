@@ -2,8 +2,12 @@
 //!
 //! A function loads W lanes of each operand from memory, applies one operation, and stores the
 //! result; operands are edge cases and random bits. Results must agree bit for bit, but for what a
-//! NaN holds.
+//! NaN holds. What legalising makes of each operation, for any target, must agree as well
+//! (`legalized.rs`).
 
+mod legalized;
+
+use brolga_compiler::dump::Dump;
 use brolga_compiler::ir::{
     Arith, BinOp, Builder, ConvertOp, FloatCC, Function, IntCC, Mem, Op, Rounding, Scalar, Type,
     UnOp, Value, Wrap, eval,
@@ -161,10 +165,17 @@ fn compile_expression(
     b.store(mem(result), output, value);
     b.ret(&[]);
     lower::builtins::expand(&mut func);
-    lower::legalize::run(&mut func);
-    let clif =
-        codegen::translate(&func, &PrimaryMap::new()).unwrap_or_else(|e| panic!("{func}: {e}"));
-    Code::compile("test", clif, &[], false).unwrap_or_else(|e| panic!("{func}: {e}"))
+    let target = codegen::target();
+    lower::legalize::run(&mut func, &target);
+    lower::lanes::run(&mut func, &target);
+    let code = codegen::compile(
+        &func,
+        &PrimaryMap::new(),
+        &target,
+        &Dump::default().of("test"),
+    );
+    code.and_then(|code| Code::place("test", code, &[]))
+        .unwrap_or_else(|e| panic!("{func}: {e}"))
 }
 
 fn check(op: Op, args: &[Scalar], result: Scalar) -> Result<(), String> {
@@ -172,6 +183,7 @@ fn check(op: Op, args: &[Scalar], result: Scalar) -> Result<(), String> {
 }
 
 fn check_with(op: Op, args: &[Scalar], result: Scalar, same: bool) -> Result<(), String> {
+    legalized::check(&op, args, result, same)?;
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for width in WIDTHS {
         let code = std::panic::catch_unwind(|| compile(&op, args, result, width, same))
@@ -198,28 +210,45 @@ fn check_with(op: Op, args: &[Scalar], result: Scalar, same: bool) -> Result<(),
             let mut output = [0u8; OPERAND];
             // SAFETY: the function reads and writes within these arrays.
             unsafe { run(input.as_ptr().cast::<Launch>(), output.as_mut_ptr(), 0, 0) };
-            for l in 0..usize::from(width) {
-                let operands: Vec<(Type, &[u64])> = args
-                    .iter()
-                    .zip(&lanes)
-                    .map(|(&s, v)| (Type::new(s, 1), &v[l..=l]))
-                    .collect();
-                let expected =
-                    eval::pure(&op, &operands, Type::new(result, 1)).expect("a pure operation")[0];
-                let mut bytes = [0u8; 8];
-                let size = result.bytes() as usize;
-                bytes[..size].copy_from_slice(&output[l * size..][..size]);
-                let found = u64::from_le_bytes(bytes);
-                if found != expected && !(is_nan(result, found) && is_nan(result, expected)) {
-                    let shown: Vec<String> = operands
-                        .iter()
-                        .map(|(_, v)| format!("{:#x}", v[0]))
-                        .collect();
-                    return Err(format!(
-                        "{op} {args:?} -> {result:?} x{width}: of {shown:?} is {found:#x}, expected {expected:#x}"
-                    ));
-                }
-            }
+            let found: Vec<u64> = (0..usize::from(width))
+                .map(|l| {
+                    let mut bytes = [0u8; 8];
+                    let size = result.bytes() as usize;
+                    bytes[..size].copy_from_slice(&output[l * size..][..size]);
+                    u64::from_le_bytes(bytes)
+                })
+                .collect();
+            compare(&op, args, result, &lanes, &found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Compares what was found of `op` on lanes of each operand with what the evaluator makes of them.
+fn compare(
+    op: &Op,
+    args: &[Scalar],
+    result: Scalar,
+    lanes: &[Vec<u64>],
+    found: &[u64],
+) -> Result<(), String> {
+    for (l, &found) in found.iter().enumerate() {
+        let operands: Vec<(Type, &[u64])> = args
+            .iter()
+            .zip(lanes)
+            .map(|(&s, v)| (Type::new(s, 1), &v[l..=l]))
+            .collect();
+        let expected =
+            eval::pure(op, &operands, Type::new(result, 1)).expect("a pure operation")[0];
+        if found != expected && !(is_nan(result, found) && is_nan(result, expected)) {
+            let shown: Vec<String> = operands
+                .iter()
+                .map(|(_, v)| format!("{:#x}", v[0]))
+                .collect();
+            let width = lanes[0].len();
+            return Err(format!(
+                "{op} {args:?} -> {result:?} x{width}: of {shown:?} is {found:#x}, expected {expected:#x}"
+            ));
         }
     }
     Ok(())

@@ -1,0 +1,66 @@
+//! A few encodings by their bytes, as the manuals give them.
+
+use crate::codegen::x64::encoding::{Base, Buffer, Instruction, Memory, Opcode, Rm, Size};
+
+const RAX: Memory = Memory {
+    base: Base::Reg(0),
+    index: None,
+    shift: 0,
+    disp: 0,
+};
+
+fn bytes(opcode: Opcode, size: Size, set: impl FnOnce(&mut Instruction)) -> Vec<u8> {
+    let mut inst = Instruction::new(opcode, size);
+    set(&mut inst);
+    let mut buffer = Buffer::default();
+    buffer.emit(&inst);
+    buffer.finish(&[]).bytes
+}
+
+#[test]
+fn well_known_bytes() {
+    // mov rax, rbx
+    let is = bytes(Opcode::Mov, Size::B64, |i| i.rm = Rm::Reg(3));
+    assert_eq!(is, [0x48, 0x8b, 0xc3]);
+    // lock xadd [rax], ecx
+    let is = bytes(Opcode::LockXadd, Size::B32, |i| {
+        (i.reg, i.rm) = (1, Rm::Memory(RAX))
+    });
+    assert_eq!(is, [0xf0, 0x0f, 0xc1, 0x08]);
+    // vaddps xmm1, xmm2, xmm3
+    let operands = |i: &mut Instruction| (i.reg, i.vvvv, i.rm) = (1, 2, Rm::Reg(3));
+    let is = bytes(Opcode::Vaddps, Size::V128, operands);
+    assert_eq!(is, [0xc5, 0xe8, 0x58, 0xcb]);
+    // vaddps zmm1, zmm2, zmm3
+    let is = bytes(Opcode::Vaddps, Size::V512, operands);
+    assert_eq!(is, [0x62, 0xf1, 0x6c, 0x48, 0x58, 0xcb]);
+    // vmulps zmm0{k1}{z}, zmm1, [rax]{1to16}
+    let is = bytes(Opcode::Vmulps, Size::V512, |i| {
+        (i.vvvv, i.rm, i.mask, i.zeroing) = (1, Rm::Broadcast(RAX), 1, true);
+    });
+    assert_eq!(is, [0x62, 0xf1, 0x74, 0xd9, 0x59, 0x00]);
+    // vpxor xmm0, xmm0, xmm0
+    let is = bytes(Opcode::Vpxord, Size::V128, |i| i.rm = Rm::Reg(0));
+    assert_eq!(is, [0xc5, 0xf9, 0xef, 0xc0]);
+    // kortestw k1, k1
+    let is = bytes(Opcode::Kortestw, Size::B16, |i| {
+        (i.reg, i.rm) = (1, Rm::Reg(1))
+    });
+    assert_eq!(is, [0xc5, 0xf8, 0x98, 0xc9]);
+    let nothing = |_: &mut Instruction| {};
+    assert_eq!(
+        bytes(Opcode::Vzeroupper, Size::V256, nothing),
+        [0xc5, 0xf8, 0x77]
+    );
+    assert_eq!(
+        bytes(Opcode::Mfence, Size::B64, nothing),
+        [0x0f, 0xae, 0xf0]
+    );
+    assert_eq!(bytes(Opcode::RepMovsb, Size::B8, nothing), [0xf3, 0xa4]);
+}
+
+#[test]
+#[should_panic(expected = "VEX cannot encode")]
+fn registers_that_vex_lacks_are_refused() {
+    bytes(Opcode::Vpblendvb, Size::V256, |i| i.rm = Rm::Reg(16));
+}

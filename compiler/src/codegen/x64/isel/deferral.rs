@@ -1,0 +1,108 @@
+//! Which instructions are selected together with the one that uses their result.
+//!
+//! An instruction whose result has a single use, in the same block, can become part of the
+//! user's: a load its memory operand, a comparison its flags or mask, a sum its address. It is
+//! then selected when that is, unless memory is written in between.
+
+use cranelift_entity::SecondaryMap;
+
+use crate::ir::{BinOp, Block, ConvertOp, Function, Inst, Op, Scalar, UnOp, Value};
+
+/// The instructions selected where their result is used, and how often values are used.
+pub struct Deferral {
+    pub deferred: SecondaryMap<Inst, bool>,
+    pub uses: SecondaryMap<Value, u32>,
+}
+
+/// Where in a block something is: an instruction's number, the terminator's behind them.
+type Place = u32;
+
+impl Deferral {
+    pub fn new(func: &Function, order: &[Block]) -> Deferral {
+        let mut uses: SecondaryMap<Value, u32> = SecondaryMap::with_capacity(func.values.len());
+        let mut user: SecondaryMap<Value, Option<(Block, Place)>> =
+            SecondaryMap::with_capacity(func.values.len());
+        for &block in order {
+            let data = &func.blocks[block];
+            for (n, &inst) in data.insts.iter().enumerate() {
+                for &arg in &func.insts[inst].args {
+                    uses[arg] += 1;
+                    user[arg] = Some((block, n as Place));
+                }
+            }
+            data.term.for_each_value(|value| {
+                uses[value] += 1;
+                user[value] = Some((block, data.insts.len() as Place));
+            });
+        }
+        let mut deferral = Deferral {
+            deferred: SecondaryMap::with_capacity(func.insts.len()),
+            uses,
+        };
+        for &block in order {
+            deferral.block(func, block, &user);
+        }
+        deferral
+    }
+
+    fn block(
+        &mut self,
+        func: &Function,
+        block: Block,
+        user: &SecondaryMap<Value, Option<(Block, Place)>>,
+    ) {
+        let insts = &func.blocks[block].insts;
+        let writes = |inst: Inst| {
+            let op = &func.insts[inst].op;
+            op.has_side_effect()
+        };
+        let mut writes_before = Vec::with_capacity(insts.len() + 1);
+        let mut count = 0u32;
+        for &inst in insts {
+            writes_before.push(count);
+            count += u32::from(writes(inst));
+        }
+        writes_before.push(count);
+        // Where each instruction is selected.
+        let mut places: Vec<Place> = (0..insts.len() as Place).collect();
+        for n in (0..insts.len()).rev() {
+            let data = &func.insts[insts[n]];
+            let &[result] = &data.results[..] else {
+                continue;
+            };
+            if self.uses[result] != 1 {
+                continue;
+            }
+            let Some((_, by)) = user[result].filter(|&(place, _)| place == block) else {
+                continue;
+            };
+            if !is_foldable(func, insts[n]) {
+                continue;
+            }
+            let place = places.get(by as usize).copied().unwrap_or(by);
+            let is_load = matches!(data.op, Op::Load(_));
+            if is_load && writes_before[n] != writes_before[place as usize] {
+                continue;
+            }
+            places[n] = place;
+            self.deferred[insts[n]] = true;
+        }
+    }
+}
+
+/// Whether some user can make something of the instruction.
+fn is_foldable(func: &Function, inst: Inst) -> bool {
+    let data = &func.insts[inst];
+    match &data.op {
+        Op::Load(mem) => !mem.volatile && !mem.masked && data.results.len() == 1,
+        Op::ICmp(_) | Op::FCmp(_) | Op::AnyTrue | Op::AllTrue => true,
+        Op::Splat => func.ty(data.results[0]).scalar != Scalar::I1,
+        Op::Unary(UnOp::FNeg | UnOp::Not) => true,
+        Op::PtrAdd => func.ty(data.results[0]).lanes == 1,
+        Op::Binary(BinOp::IMul | BinOp::Shl, _) => {
+            func.ty(data.results[0]).lanes == 1 && func.as_const(data.args[1]).is_some()
+        }
+        Op::Convert(ConvertOp::SExt | ConvertOp::ZExt, _) => func.ty(data.results[0]).lanes == 1,
+        _ => false,
+    }
+}

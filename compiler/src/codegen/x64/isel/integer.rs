@@ -1,0 +1,290 @@
+//! Lane-wise arithmetic: which opcode an operation is; integers of many lanes.
+
+use regalloc2::VReg;
+use smallvec::SmallVec;
+
+use super::values::{Parts, Repr};
+use super::{Diagnostic, Isel, Result};
+use crate::codegen::x64::encoding::{Opcode, Size};
+use crate::codegen::x64::inst::Rm;
+use crate::ir::{BinOp, Op, Scalar, Type, UnOp, Value};
+
+/// An opcode for each width of lanes.
+macro_rules! widths {
+    ($bits:expr, $b:ident $w:ident $d:ident $q:ident) => {
+        match $bits {
+            8 => Opcode::$b,
+            16 => Opcode::$w,
+            32 => Opcode::$d,
+            _ => Opcode::$q,
+        }
+    };
+}
+
+impl Isel<'_> {
+    pub fn unary(&mut self, op: UnOp, a: Value, ty: Type) -> Result<Repr> {
+        if ty.scalar.is_float() && ty.scalar != Scalar::F16 {
+            return self.float_unary(op, a, ty);
+        }
+        if ty.lanes == 1 {
+            return self.scalar_unary(op, a, ty);
+        }
+        if ty.scalar == Scalar::I1 {
+            return self.mask_not(a);
+        }
+        let bits = ty.scalar.bits();
+        match op {
+            UnOp::INeg => {
+                let shape = self.shape(ty);
+                let zero = self.zero_vector(shape.size);
+                let opcode = widths!(bits, Vpsubb Vpsubw Vpsubd Vpsubq);
+                let b = self.operands(a, true)?;
+                let parts = b.into_iter().map(|b| self.rvm(opcode, shape.size, zero, b));
+                Ok(Repr::Vector(parts.collect()))
+            }
+            UnOp::Not => {
+                let shape = self.shape(ty);
+                let parts = self.parts(a)?;
+                // The table of "not the third operand".
+                let parts = parts.into_iter().map(|part| {
+                    self.define(Opcode::Vpternlogd, shape.size, |plain| {
+                        (plain.c, plain.a, plain.b) = (part, part, Rm::Reg(part));
+                        plain.imm = 0x55;
+                    })
+                });
+                Ok(Repr::Vector(parts.collect()))
+            }
+            UnOp::PopCount => {
+                let opcode = widths!(bits, Vpopcntb Vpopcntw Vpopcntd Vpopcntq);
+                self.unary_opcode(opcode, a, ty)
+            }
+            UnOp::Clz if bits >= 32 => {
+                let opcode = widths!(bits, Vplzcntd Vplzcntd Vplzcntd Vplzcntq);
+                self.unary_opcode(opcode, a, ty)
+            }
+            other => Err(Diagnostic::new(format!(
+                "`{}` of {ty} is not selected",
+                other.name()
+            ))),
+        }
+    }
+
+    fn unary_opcode(&mut self, opcode: Opcode, a: Value, ty: Type) -> Result<Repr> {
+        let shape = self.shape(ty);
+        let broadcast = ty.scalar.bytes() >= 4;
+        let from = self.operands(a, broadcast)?;
+        let parts = from.into_iter().map(|b| self.rm(opcode, shape.size, b));
+        Ok(Repr::Vector(parts.collect()))
+    }
+
+    pub fn binary(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Result<Repr> {
+        if op.is_float() && ty.scalar != Scalar::F16 {
+            return self.float_binary(op, a, b, ty);
+        }
+        if ty.lanes == 1 {
+            return self.scalar_binary(op, a, b, ty);
+        }
+        if ty.scalar == Scalar::I1 {
+            return self.mask_binary(op, a, b);
+        }
+        let bits = ty.scalar.bits();
+        let opcode = match op {
+            BinOp::IAdd => widths!(bits, Vpaddb Vpaddw Vpaddd Vpaddq),
+            BinOp::ISub => widths!(bits, Vpsubb Vpsubw Vpsubd Vpsubq),
+            BinOp::And if bits == 64 => Opcode::Vpandq,
+            BinOp::Or if bits == 64 => Opcode::Vporq,
+            BinOp::Xor if bits == 64 => Opcode::Vpxorq,
+            BinOp::And => Opcode::Vpandd,
+            BinOp::Or => Opcode::Vpord,
+            BinOp::Xor => Opcode::Vpxord,
+            BinOp::SMin => widths!(bits, Vpminsb Vpminsw Vpminsd Vpminsq),
+            BinOp::SMax => widths!(bits, Vpmaxsb Vpmaxsw Vpmaxsd Vpmaxsq),
+            BinOp::UMin => widths!(bits, Vpminub Vpminuw Vpminud Vpminuq),
+            BinOp::UMax => widths!(bits, Vpmaxub Vpmaxuw Vpmaxud Vpmaxuq),
+            BinOp::SAddSat if bits == 8 => Opcode::Vpaddsb,
+            BinOp::SAddSat if bits == 16 => Opcode::Vpaddsw,
+            BinOp::UAddSat if bits == 8 => Opcode::Vpaddusb,
+            BinOp::UAddSat if bits == 16 => Opcode::Vpaddusw,
+            BinOp::SSubSat if bits == 8 => Opcode::Vpsubsb,
+            BinOp::SSubSat if bits == 16 => Opcode::Vpsubsw,
+            BinOp::USubSat if bits == 8 => Opcode::Vpsubusb,
+            BinOp::USubSat if bits == 16 => Opcode::Vpsubusw,
+            BinOp::SMulHi if bits == 16 => Opcode::Vpmulhw,
+            BinOp::UMulHi if bits == 16 => Opcode::Vpmulhuw,
+            BinOp::IMul if bits > 8 => return self.vector_product(a, b, ty),
+            BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotl if bits > 8 => {
+                return self.vector_shift(op, a, b, ty);
+            }
+            BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem if bits == 32 => {
+                return self.divide_as_doubles(op, a, b, ty);
+            }
+            _ => return self.lane_by_lane(op, a, b, ty),
+        };
+        self.lanewise_integer(opcode, a, b, ty)
+    }
+
+    /// `op a, b` on each part. A constant comes second where the operands can be exchanged.
+    pub fn lanewise_integer(
+        &mut self,
+        opcode: Opcode,
+        a: Value,
+        b: Value,
+        ty: Type,
+    ) -> Result<Repr> {
+        let shape = self.shape(ty);
+        let left = self.parts(a)?;
+        let takes_broadcast = opcode.info().broadcast;
+        let right = self.operands(b, takes_broadcast)?;
+        let parts = left
+            .into_iter()
+            .zip(right)
+            .map(|(a, b)| self.rvm(opcode, shape.size, a, b));
+        Ok(Repr::Vector(parts.collect()))
+    }
+
+    fn vector_product(&mut self, a: Value, b: Value, ty: Type) -> Result<Repr> {
+        let bits = ty.scalar.bits();
+        if let Some(factor) = self.func.as_const(b)
+            && factor.is_power_of_two()
+        {
+            return self.shift_by(BinOp::Shl, a, factor.trailing_zeros().into(), ty);
+        }
+        let opcode = widths!(bits, Vpmullw Vpmullw Vpmulld Vpmullq);
+        self.lanewise_integer(opcode, a, b, ty)
+    }
+
+    /// Shifts by a constant.
+    fn shift_by(&mut self, op: BinOp, a: Value, amount: i64, ty: Type) -> Result<Repr> {
+        let shape = self.shape(ty);
+        let bits = ty.scalar.bits();
+        let amount = amount & i64::from(bits - 1);
+        let opcode = match op {
+            BinOp::Shl => widths!(bits, VpsllwImm VpsllwImm VpslldImm VpsllqImm),
+            BinOp::LShr => widths!(bits, VpsrlwImm VpsrlwImm VpsrldImm VpsrlqImm),
+            BinOp::AShr => widths!(bits, VpsrawImm VpsrawImm VpsradImm VpsraqImm),
+            _ if bits == 16 => {
+                let parts = self.parts(a)?;
+                let parts = parts.into_iter().map(|part| {
+                    self.rvmi(Opcode::VpshldwImm, shape.size, part, part, amount)
+                });
+                return Ok(Repr::Vector(parts.collect()));
+            }
+            _ => widths!(bits, VproldImm VproldImm VproldImm VprolqImm),
+        };
+        let parts = self.parts(a)?;
+        let parts = parts
+            .into_iter()
+            .map(|part| self.rmi(opcode, shape.size, part, amount));
+        Ok(Repr::Vector(parts.collect()))
+    }
+
+    /// Shifts by an amount for each lane, taken modulo the width.
+    fn vector_shift(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Result<Repr> {
+        let bits = ty.scalar.bits();
+        if let Some(amount) = self.func.as_const(b) {
+            return self.shift_by(op, a, amount as i64, ty);
+        }
+        let shape = self.shape(ty);
+        let left = self.parts(a)?;
+        let amounts = self.parts(b)?;
+        if op == BinOp::Rotl {
+            // Rotations and double shifts take the amount modulo the width themselves.
+            let parts = left.into_iter().zip(amounts).map(|(a, n)| match bits {
+                16 => self.rvma(Opcode::Vpshldvw, shape.size, a, a, n),
+                32 => self.rvm(Opcode::Vprolvd, shape.size, a, n),
+                _ => self.rvm(Opcode::Vprolvq, shape.size, a, n),
+            });
+            return Ok(Repr::Vector(parts.collect()));
+        }
+        let opcode = match op {
+            BinOp::Shl => widths!(bits, Vpsllvw Vpsllvw Vpsllvd Vpsllvq),
+            BinOp::LShr => widths!(bits, Vpsrlvw Vpsrlvw Vpsrlvd Vpsrlvq),
+            _ => widths!(bits, Vpsravw Vpsravw Vpsravd Vpsravq),
+        };
+        let below = self.bits_operand(u64::from(bits - 1), ty.scalar, shape.size);
+        let and = match bits {
+            64 => Opcode::Vpandq,
+            _ => Opcode::Vpandd,
+        };
+        let known = self.is_below(b, bits);
+        let parts = left.into_iter().zip(amounts).map(|(a, n)| {
+            let n = if known {
+                n
+            } else {
+                self.rvm(and, shape.size, n, below)
+            };
+            self.rvm(opcode, shape.size, a, n)
+        });
+        Ok(Repr::Vector(parts.collect()))
+    }
+
+    /// Whether a value is seen to be below a power of two.
+    fn is_below(&self, value: Value, limit: u32) -> bool {
+        match self.func.def_inst(value).map(|inst| &self.func.insts[inst]) {
+            Some(data) => match (&data.op, &data.args[..]) {
+                (Op::Binary(BinOp::And, _), &[_, mask]) => self
+                    .func
+                    .as_const(mask)
+                    .is_some_and(|mask| mask < u64::from(limit)),
+                _ => false,
+            },
+            None => false,
+        }
+    }
+
+    /// Lanes that all hold `bits`, as an operand in memory.
+    pub fn bits_operand(&mut self, bits: u64, scalar: Scalar, size: Size) -> Rm {
+        let bytes = scalar.bytes();
+        if bytes >= 4 {
+            let lane = &bits.to_le_bytes()[..bytes as usize];
+            return Rm::Broadcast(crate::codegen::x64::inst::Amode::pool(
+                self.pool.place(lane),
+            ));
+        }
+        let lanes = vec![bits; (size.bytes() / bytes) as usize];
+        Rm::Mem(self.lanes_in_pool(&lanes, scalar, size))
+    }
+
+    /// Quotients of 32-bit integers in double precision: both operands are exact, and the quotient
+    /// truncates to the right integer, being at least 2^-32 away from the next unless it is one.
+    fn divide_as_doubles(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Result<Repr> {
+        let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
+        let quotient_wanted = matches!(op, BinOp::SDiv | BinOp::UDiv);
+        let shape = self.shape(ty);
+        let dividends = self.parts(a)?;
+        let divisors = self.parts(b)?;
+        let one = self.bits_operand(1, Scalar::I32, shape.size);
+        let wide = self.shape_of(shape.lanes, 64);
+        let (to_double, to_int) = if signed {
+            (Opcode::Vcvtdq2pd, Opcode::Vcvttpd2dq)
+        } else {
+            (Opcode::Vcvtudq2pd, Opcode::Vcvttpd2udq)
+        };
+        let mut parts = Parts::new();
+        for (dividend, divisor) in dividends.into_iter().zip(divisors) {
+            // By 1 instead of 0: the quotient is then the dividend, and the remainder 0.
+            let zero = self.rvm(Opcode::Vptestnmd, shape.size, divisor, divisor);
+            let divisor = self.define(Opcode::Vpblendmd, shape.size, |plain| {
+                (plain.a, plain.b, plain.mask) = (divisor, one, zero);
+            });
+            let halves: SmallVec<[VReg; 2]> = (0..wide.count)
+                .map(|n| {
+                    let offset = n as u32 * wide.size.bytes() / 2;
+                    let x = self.piece(dividend, offset);
+                    let y = self.piece(divisor, offset);
+                    let x = self.rm(to_double, wide.size, x);
+                    let y = self.rm(to_double, wide.size, y);
+                    let q = self.rvm(Opcode::Vdivpd, wide.size, x, y);
+                    self.rm(to_int, wide.size, q)
+                })
+                .collect();
+            let mut result = self.join(&halves, wide.size.bytes() / 2);
+            if !quotient_wanted {
+                let product = self.rvm(Opcode::Vpmulld, shape.size, result, divisor);
+                result = self.rvm(Opcode::Vpsubd, shape.size, dividend, product);
+            }
+            parts.push(result);
+        }
+        Ok(Repr::Vector(parts))
+    }
+}

@@ -1,0 +1,354 @@
+//! Accesses at an address for each lane.
+
+use regalloc2::VReg;
+use smallvec::SmallVec;
+
+use super::super::values::Parts;
+use super::super::{Isel, Result};
+use super::Access;
+use crate::codegen::x64::encoding::{Cc, Opcode, Size};
+use crate::codegen::x64::inst::{Amode, Base, GENERAL, MASK, Rm, VECTOR};
+use crate::ir::{BinOp, ConvertOp, Op, Scalar, Value};
+
+/// Addresses that are 32-bit indexes away from one.
+struct Indexed {
+    base: Amode,
+    index: Parts,
+    shift: u8,
+}
+
+impl Isel<'_> {
+    /// Whether addresses are `object + extend(index) << shift`, with a signed index of 32 bits.
+    fn indexed(&mut self, address: Value) -> Result<Option<Indexed>> {
+        let Some((Op::PtrAdd, &[object, offset])) = self.deferred_op(address) else {
+            return Ok(None);
+        };
+        let object = if self.func.ty(object).lanes == 1 {
+            object
+        } else {
+            match self.func.def_inst(object).map(|inst| &self.func.insts[inst]) {
+                Some(data) if matches!(data.op, Op::Splat) => data.args[0],
+                _ => return Ok(None),
+            }
+        };
+        let (extended, shift) = match self.deferred_op(offset) {
+            Some((Op::Binary(op @ (BinOp::IMul | BinOp::Shl), _), &[extended, by])) => {
+                let Some(by) = self.func.as_const(by) else {
+                    return Ok(None);
+                };
+                let shift = match op {
+                    BinOp::IMul if by.is_power_of_two() => by.trailing_zeros().into(),
+                    BinOp::Shl => by,
+                    _ => return Ok(None),
+                };
+                if shift > 3 {
+                    return Ok(None);
+                }
+                (extended, shift as u8)
+            }
+            _ => (offset, 0),
+        };
+        let index = match self.deferred_op(extended) {
+            Some((Op::Convert(ConvertOp::SExt, _), args))
+                if self.func.ty(args[0]).scalar == Scalar::I32 =>
+            {
+                args[0]
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Indexed {
+            base: {
+                let reg = self.scalar(object)?;
+                Amode::base(reg)
+            },
+            index: self.parts(index)?,
+            shift,
+        }))
+    }
+
+    pub(super) fn gather(
+        &mut self,
+        address: Value,
+        mask: Option<Value>,
+        access: Access,
+        _align: u32,
+    ) -> Result<Vec<Parts>> {
+        if access.ty.scalar.bytes() == 4
+            && let Some(indexed) = self.indexed(address)?
+        {
+            let shape = self.shape(access.ty);
+            let masks = self.lane_masks(mask, shape.lanes, shape.count)?;
+            return Ok((0..access.elements)
+                .map(|element| {
+                    (0..shape.count)
+                        .map(|n| {
+                            let at = self.further(indexed.base, element as i64 * 4);
+                            let at = Amode {
+                                index: indexed.index[n],
+                                shift: indexed.shift,
+                                ..at
+                            };
+                            self.gather_part(Opcode::Vpgatherdd, shape.size, at, masks[n])
+                        })
+                        .collect()
+                })
+                .collect());
+        }
+        let addresses = self.parts(address)?;
+        self.gather_at(&addresses, mask, access)
+    }
+
+    /// The masks of parts of so many lanes: of all lanes where there is none.
+    fn lane_masks(&mut self, mask: Option<Value>, lanes: u8, count: usize) -> Result<Parts> {
+        if let Some(mask) = mask {
+            if self.func.ty(mask).lanes == 1 {
+                let bit = self.scalar(mask)?;
+                let mask = self.splat_mask(bit, lanes);
+                return Ok(SmallVec::from_elem(mask.parts[0], count));
+            }
+            return self.mask(mask, lanes);
+        }
+        let full = self.full_mask(lanes);
+        Ok(SmallVec::from_elem(full, count))
+    }
+
+    fn gather_part(&mut self, opcode: Opcode, size: Size, at: Amode, mask: VReg) -> VReg {
+        let zero = self.zero_vector(size);
+        let after = self.m.vreg(MASK);
+        self.define(opcode, size, |plain| {
+            (plain.b, plain.c) = (Rm::Mem(at), zero);
+            (plain.mask, plain.mask_after) = (mask, after);
+        })
+    }
+
+    /// Gathers at addresses in vectors of 64 bits.
+    pub(super) fn gather_at(
+        &mut self,
+        addresses: &[VReg],
+        mask: Option<Value>,
+        access: Access,
+    ) -> Result<Vec<Parts>> {
+        let bytes = access.ty.scalar.bytes();
+        let wide = self.shape_of(access.ty.lanes, 64);
+        let shape = self.shape(access.ty);
+        let masks = self.lane_masks(mask, wide.lanes, wide.count)?;
+        let mut elements = Vec::with_capacity(access.elements);
+        for element in 0..access.elements {
+            let offset = element as i32 * bytes as i32;
+            let pieces: Parts = addresses
+                .iter()
+                .zip(&masks)
+                .map(|(&address, &mask)| {
+                    let at = Amode {
+                        base: Base::None,
+                        index: address,
+                        shift: 0,
+                        disp: offset,
+                    };
+                    match bytes {
+                        8 => self.gather_part(Opcode::Vpgatherqq, wide.size, at, mask),
+                        4 => self.gather_part(Opcode::Vpgatherqd, wide.size, at, mask),
+                        _ => self.gather_narrow(address, offset, mask, wide.size, bytes),
+                    }
+                })
+                .collect();
+            if bytes == 8 {
+                elements.push(pieces);
+                continue;
+            }
+            let each = u32::from(wide.lanes) * bytes;
+            let together = (u32::from(shape.lanes) * bytes / each).max(1) as usize;
+            let parts = pieces
+                .chunks(together)
+                .map(|pieces| self.join(pieces, each))
+                .collect();
+            elements.push(parts);
+        }
+        Ok(elements)
+    }
+
+    /// Gathers bytes, or pairs of them, with the aligned 4 bytes that they are in, which are on
+    /// the same page. A pair that two such share is gathered as bytes.
+    fn gather_narrow(
+        &mut self,
+        address: VReg,
+        offset: i32,
+        mask: VReg,
+        size: Size,
+        bytes: u32,
+    ) -> VReg {
+        let address = match offset {
+            0 => address,
+            offset => {
+                let offset = self.bits_operand(i64::from(offset) as u64, Scalar::I64, size);
+                self.rvm(Opcode::Vpaddq, size, address, offset)
+            }
+        };
+        let byte = |isel: &mut Self, address: VReg| {
+            let aligned = isel.bits_operand(!3, Scalar::I64, size);
+            let aligned = isel.rvm(Opcode::Vpandq, size, address, aligned);
+            let at = Amode {
+                base: Base::None,
+                index: aligned,
+                shift: 0,
+                disp: 0,
+            };
+            let words = isel.gather_part(Opcode::Vpgatherqd, size, at, mask);
+            // Four bytes a lane, in vectors of eight; by how much to shift comes from the address.
+            let wide = isel.rm(Opcode::Vpmovzxdq, size, words);
+            let three = isel.bits_operand(3, Scalar::I64, size);
+            let within = isel.rvm(Opcode::Vpandq, size, address, three);
+            let by = isel.rmi(Opcode::VpsllqImm, size, within, 3);
+            isel.rvm(Opcode::Vpsrlvq, size, wide, by)
+        };
+        let low = byte(self, address);
+        if bytes == 1 {
+            return self.define(Opcode::Vpmovqb, size, |plain| plain.a = low);
+        }
+        let one = self.bits_operand(1, Scalar::I64, size);
+        let next = self.rvm(Opcode::Vpaddq, size, address, one);
+        let high = byte(self, next);
+        let high = self.rmi(Opcode::VpsllqImm, size, high, 8);
+        let below = self.bits_operand(0xff, Scalar::I64, size);
+        let both = self.define(Opcode::Vpternlogq, size, |plain| {
+            // By the third operand's bits: of the first, else of the second.
+            (plain.c, plain.a, plain.b, plain.imm) = (low, high, below, 0xe4);
+        });
+        self.define(Opcode::Vpmovqw, size, |plain| plain.a = both)
+    }
+
+    pub(super) fn scatter(
+        &mut self,
+        address: Value,
+        values: &[Parts],
+        mask: Option<Value>,
+        access: Access,
+    ) -> Result<()> {
+        if self.func.ty(address).lanes == 1 {
+            let shape = self.shape_of(access.ty.lanes, 64);
+            let base = self.scalar(address)?;
+            let all = self.broadcast(Rm::Reg(base), Scalar::I64, shape.size);
+            let addresses = Parts::from_elem(all, shape.count);
+            return self.scatter_at(&addresses, values, mask, access);
+        }
+        if access.ty.scalar.bytes() == 4
+            && let Some(indexed) = self.indexed(address)?
+        {
+            let shape = self.shape(access.ty);
+            let masks = self.lane_masks(mask, shape.lanes, shape.count)?;
+            for n in 0..shape.count {
+                for (element, parts) in values.iter().enumerate() {
+                    let at = self.further(indexed.base, element as i64 * 4);
+                    let at = Amode {
+                        index: indexed.index[n],
+                        shift: indexed.shift,
+                        ..at
+                    };
+                    self.scatter_part(Opcode::Vpscatterdd, shape.size, at, parts[n], masks[n]);
+                }
+            }
+            return Ok(());
+        }
+        let addresses = self.parts(address)?;
+        self.scatter_at(&addresses, values, mask, access)
+    }
+
+    fn scatter_part(&mut self, opcode: Opcode, size: Size, at: Amode, part: VReg, mask: VReg) {
+        let after = self.m.vreg(MASK);
+        self.perform(opcode, size, |plain| {
+            (plain.a, plain.b) = (part, Rm::Mem(at));
+            (plain.mask, plain.mask_after) = (mask, after);
+        });
+    }
+
+    /// Scatters at addresses in vectors of 64 bits. Of lanes at the same address the last one's
+    /// element stays.
+    pub(super) fn scatter_at(
+        &mut self,
+        addresses: &[VReg],
+        values: &[Parts],
+        mask: Option<Value>,
+        access: Access,
+    ) -> Result<()> {
+        let bytes = access.ty.scalar.bytes();
+        let wide = self.shape_of(access.ty.lanes, 64);
+        if bytes < 4 {
+            return self.scatter_narrow(addresses, values, mask, access);
+        }
+        let shape = self.shape(access.ty);
+        let masks = self.lane_masks(mask, wide.lanes, wide.count)?;
+        for (n, &address) in addresses.iter().enumerate() {
+            for (element, parts) in values.iter().enumerate() {
+                let at = Amode {
+                    base: Base::None,
+                    index: address,
+                    shift: 0,
+                    disp: element as i32 * bytes as i32,
+                };
+                let first = n as u32 * u32::from(wide.lanes);
+                let part = parts[(first / u32::from(shape.lanes)) as usize];
+                let opcode = match bytes {
+                    8 => Opcode::Vpscatterqq,
+                    _ => Opcode::Vpscatterqd,
+                };
+                let piece = self.piece(part, first % u32::from(shape.lanes) * bytes);
+                self.scatter_part(opcode, wide.size, at, piece, masks[n]);
+            }
+        }
+        Ok(())
+    }
+
+    /// There is no scatter of bytes: lane by lane.
+    fn scatter_narrow(
+        &mut self,
+        addresses: &[VReg],
+        values: &[Parts],
+        mask: Option<Value>,
+        access: Access,
+    ) -> Result<()> {
+        let bits = match mask {
+            None => None,
+            Some(mask) if self.func.ty(mask).lanes == 1 => {
+                let bit = self.scalar(mask)?;
+                Some(self.mi(Opcode::Neg, Size::B64, bit, 0))
+            }
+            Some(mask) => Some(self.mask_bits(mask)?),
+        };
+        let wide = self.shape_of(access.ty.lanes, 64);
+        let shape = self.shape(access.ty);
+        for lane in 0..access.ty.lanes {
+            let next = bits.map(|bits| {
+                let (store, next) = (self.m.new_block(), self.m.new_block());
+                self.test_imm(Opcode::BtImm, Size::B64, bits, lane.into());
+                self.m.branch(
+                    Cc::B,
+                    Self::plain_target(store),
+                    Self::plain_target(next),
+                );
+                self.m.switch_to(store);
+                next
+            });
+            let part = addresses[usize::from(lane / wide.lanes)];
+            let address = self.part_lane(part, (lane % wide.lanes).into(), Scalar::I64);
+            debug_assert_eq!((address.class(), part.class()), (GENERAL, VECTOR));
+            for (element, parts) in values.iter().enumerate() {
+                let part = parts[usize::from(lane / shape.lanes)];
+                let value = self.part_lane(
+                    part,
+                    (lane % shape.lanes).into(),
+                    access.ty.scalar.as_int(),
+                );
+                let at = Amode {
+                    disp: element as i32 * access.size() as i32,
+                    ..Amode::base(address)
+                };
+                self.store_scalar(at, value, access.ty.scalar.as_int());
+            }
+            if let Some(next) = next {
+                self.m.jump(Self::plain_target(next));
+                self.m.switch_to(next);
+            }
+        }
+        Ok(())
+    }
+}

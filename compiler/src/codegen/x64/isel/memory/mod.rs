@@ -1,0 +1,217 @@
+//! Loads, stores, copies and atomics.
+//!
+//! Lanes that a mask leaves out touch no memory: masked moves, gathers and scatters do not fault
+//! there.
+//!
+//! - `mod.rs`: which way an access goes; accesses of one lane.
+//! - `strided.rs`: one address and a distance between lanes.
+//! - `gather.rs`: an address for each lane.
+//! - `atomic.rs`: atomics of one lane, and fences.
+
+mod atomic;
+mod gather;
+mod strided;
+
+use regalloc2::VReg;
+use smallvec::SmallVec;
+
+use super::values::{Mask, Parts, Repr};
+use super::{Diagnostic, Isel, Result};
+use crate::codegen::x64::encoding::{Opcode, Size};
+use crate::codegen::x64::inst::{Amode, NONE, Rm};
+use crate::ir::{Inst, Mem, Scalar, Type, Value};
+
+/// An access by many lanes.
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    /// Of each element.
+    ty: Type,
+    /// Elements of a lane, next to each other.
+    elements: usize,
+    /// Bytes from one lane to the next, where the address is one lane's.
+    stride: i64,
+}
+
+impl Access {
+    fn size(self) -> i64 {
+        i64::from(self.ty.scalar.bytes())
+    }
+}
+
+impl Isel<'_> {
+    pub fn load(&mut self, mem: &Mem, inst: Inst) -> Result<()> {
+        let data = &self.func.insts[inst];
+        let results = data.results.clone();
+        let (address, mask) = (data.args[0], mem.masked.then(|| data.args[1]));
+        let ty = self.func.ty(results[0]);
+        let access = Access {
+            ty: in_memory(ty),
+            elements: results.len(),
+            stride: mem.stride,
+        };
+        if ty.lanes == 1 {
+            if mask.is_some() {
+                return Err(Diagnostic::new("a masked load of one lane"));
+            }
+            let base = self.amode(address)?;
+            for (n, &result) in results.iter().enumerate() {
+                let at = self.further(base, n as i64 * access.size());
+                self.values[result] = Repr::Scalar(self.load_scalar(at, ty.scalar));
+            }
+            return Ok(());
+        }
+        let elements = if self.func.ty(address).lanes == 1 {
+            self.load_strided(address, mask, access)?
+        } else {
+            self.gather(address, mask, access, mem.align)?
+        };
+        for (&result, parts) in results.iter().zip(elements) {
+            self.values[result] = self.loaded(parts, ty);
+        }
+        Ok(())
+    }
+
+    /// The address some bytes further.
+    fn further(&mut self, amode: Amode, bytes: i64) -> Amode {
+        if let Some(amode) = amode.offset(bytes) {
+            return amode;
+        }
+        let base = self.lea(amode);
+        let offset = self.int_constant(bytes as u64);
+        Amode {
+            index: offset,
+            ..Amode::base(base)
+        }
+    }
+
+    fn load_scalar(&mut self, at: Amode, scalar: Scalar) -> VReg {
+        match scalar {
+            Scalar::F32 => self.rm(Opcode::Vmovss, Size::V128, at),
+            Scalar::F64 => self.rm(Opcode::Vmovsd, Size::V128, at),
+            _ => match scalar.bytes() {
+                1 => self.rm(Opcode::Movzx8, Size::B32, at),
+                2 => self.rm(Opcode::Movzx16, Size::B32, at),
+                4 => self.rm(Opcode::Mov, Size::B32, at),
+                _ => self.rm(Opcode::Mov, Size::B64, at),
+            },
+        }
+    }
+
+    fn store_scalar(&mut self, at: Amode, reg: VReg, scalar: Scalar) {
+        match scalar {
+            Scalar::F32 => self.mr(Opcode::VmovssStore, Size::V128, at, reg),
+            Scalar::F64 => self.mr(Opcode::VmovsdStore, Size::V128, at, reg),
+            _ => {
+                let size = match scalar.bytes() {
+                    1 => Size::B8,
+                    2 => Size::B16,
+                    4 => Size::B32,
+                    _ => Size::B64,
+                };
+                self.mr(Opcode::MovStore, size, at, reg);
+            }
+        }
+    }
+
+    /// What elements in memory are as a value: truth values are bytes there.
+    fn loaded(&mut self, parts: Parts, ty: Type) -> Repr {
+        if ty.scalar != Scalar::I1 {
+            return Repr::Vector(parts);
+        }
+        let shape = self.shape(in_memory(ty));
+        let full = (shape.size.bytes() > u32::from(shape.lanes))
+            .then(|| self.full_mask(shape.lanes));
+        let parts = parts
+            .into_iter()
+            .map(|part| {
+                self.define(Opcode::Vptestmb, shape.size, |plain| {
+                    (plain.a, plain.b) = (part, Rm::Reg(part));
+                    plain.mask = full.unwrap_or(NONE);
+                })
+            })
+            .collect();
+        Repr::Mask(Mask {
+            lanes: shape.lanes,
+            parts,
+        })
+    }
+
+    pub fn store(&mut self, mem: &Mem, args: &[Value]) -> Result<()> {
+        let (mask, args) = if mem.masked {
+            let (mask, rest) = args.split_last().expect("a mask");
+            (Some(*mask), rest)
+        } else {
+            (None, args)
+        };
+        let (address, values) = (args[0], &args[1..]);
+        let scalar = self.func.ty(values[0]).scalar;
+        let lanes = args.iter().map(|&v| self.func.ty(v).lanes).max();
+        let lanes = lanes.expect("an address");
+        let ty = Type::new(scalar, lanes);
+        let access = Access {
+            ty: in_memory(ty),
+            elements: values.len(),
+            stride: mem.stride,
+        };
+        if lanes == 1 {
+            if mask.is_some() {
+                return Err(Diagnostic::new("a masked store of one lane"));
+            }
+            let regs: SmallVec<[VReg; 4]> = values
+                .iter()
+                .map(|&value| self.scalar(value))
+                .collect::<Result<_>>()?;
+            let base = self.amode(address)?;
+            for (n, &reg) in regs.iter().enumerate() {
+                let at = self.further(base, n as i64 * access.size());
+                self.store_scalar(at, reg, scalar);
+            }
+            return Ok(());
+        }
+        let parts: Vec<Parts> = values
+            .iter()
+            .map(|&value| self.stored(value, access.ty))
+            .collect::<Result<_>>()?;
+        if self.func.ty(address).lanes == 1 && mem.stride != 0 {
+            self.store_strided(address, &parts, mask, access)
+        } else {
+            self.scatter(address, &parts, mask, access)
+        }
+    }
+
+    /// The parts of a value as it is in memory: truth values as bytes of 0 and 1, scalars in every
+    /// lane.
+    fn stored(&mut self, value: Value, in_memory: Type) -> Result<Parts> {
+        let ty = self.func.ty(value);
+        if ty.scalar == Scalar::I1 {
+            let mask = match ty.lanes {
+                1 => {
+                    let bit = self.scalar(value)?;
+                    self.splat_mask(bit, in_memory.lanes)
+                }
+                _ => self.any_mask(value)?,
+            };
+            return Ok(self.truth_bytes(mask, in_memory));
+        }
+        if ty.lanes > 1 {
+            return self.parts(value);
+        }
+        match self.splat(value, in_memory)? {
+            Repr::Vector(parts) => Ok(parts),
+            Repr::Constant(bits) => {
+                let shape = self.shape(in_memory);
+                let part = self.vector_constant(bits, in_memory.scalar, shape.size);
+                Ok(SmallVec::from_elem(part, shape.count))
+            }
+            other => unreachable!("{value} is {other:?}"),
+        }
+    }
+}
+
+/// A type as it is in memory, where truth values are bytes.
+fn in_memory(ty: Type) -> Type {
+    match ty.scalar {
+        Scalar::I1 => Type::new(Scalar::I8, ty.lanes),
+        _ => ty,
+    }
+}

@@ -1,0 +1,177 @@
+//! Instruction selection: vector IR to machine instructions over virtual registers.
+//!
+//! A value of W lanes is a list of *parts*, vector registers of up to the target's size; a mask is
+//! a list of mask registers, each for as many lanes. Instructions are selected in the order of the
+//! function, but for those that become part of their only user's (`deferral.rs`).
+//!
+//! - `mod.rs`: the state, and which file an operation belongs to.
+//! - `values.rs`: what values are, and how a use gets them. Everything works on it.
+//! - `build.rs`: machine instructions by their form.
+//! - `control.rs`: blocks, branches, conditions as flags.
+//! - `scalar.rs`: arithmetic of one lane in general registers.
+//! - `float.rs`, `integer.rs`: lane-wise arithmetic of vectors and of floating-point scalars.
+//! - `convert.rs`: conversions. `lanes.rs`: lanes that move, parts that are joined and split.
+//! - `masks.rs`: truth values of many lanes.
+//! - `memory/`: loads, stores, atomics.
+//! - `call.rs`: calls of the host.
+
+mod build;
+mod call;
+mod control;
+mod convert;
+mod deferral;
+mod float;
+mod integer;
+mod lanes;
+mod masks;
+mod memory;
+mod scalar;
+mod values;
+
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use regalloc2::Block as MachineBlock;
+
+use super::encoding::Size;
+use super::frame::Frame;
+use super::pool::Pool;
+use super::vcode::{Builder, VCode};
+use crate::codegen::host;
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Block, Function, GlobalId, Inst, Op, Value};
+use deferral::Deferral;
+use values::Repr;
+
+/// A function whose instructions are being selected.
+pub struct Isel<'a> {
+    m: Builder,
+    func: &'a Function,
+    globals: &'a PrimaryMap<GlobalId, u64>,
+    /// The longest vectors to be used.
+    longest: Size,
+    values: SecondaryMap<Value, Repr>,
+    deferral: Deferral,
+    blocks: SecondaryMap<Block, Option<MachineBlock>>,
+    pool: Pool,
+    frame: Frame,
+    /// The longest vectors that are used.
+    used: Size,
+}
+
+/// What is left to be allocated and emitted.
+pub struct Selected {
+    pub code: VCode,
+    pub frame: Frame,
+    pub pool: Vec<u8>,
+    /// The longest vectors that are used.
+    pub vector: Size,
+}
+
+/// An operation that is not there, to be left to the other back end.
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+pub fn select(
+    func: &Function,
+    globals: &PrimaryMap<GlobalId, u64>,
+    longest: Size,
+) -> Result<Selected> {
+    let order = control::order(func);
+    let mut isel = Isel {
+        m: Builder::new(),
+        func,
+        globals,
+        longest,
+        values: SecondaryMap::with_capacity(func.values.len()),
+        deferral: Deferral::new(func, &order),
+        blocks: SecondaryMap::with_capacity(func.blocks.len()),
+        pool: Pool::default(),
+        frame: Frame::new(func, &order)?,
+        used: Size::V128,
+    };
+    isel.function(&order)?;
+    Ok(Selected {
+        code: isel.m.finish(),
+        frame: isel.frame,
+        pool: isel.pool.into_bytes(),
+        vector: isel.used,
+    })
+}
+
+impl Isel<'_> {
+    /// Selects an instruction, unless its user will.
+    fn visit(&mut self, inst: Inst) -> Result<()> {
+        let data = &self.func.insts[inst];
+        let is_address = |&result: &Value| self.frame.offsets[result].is_some();
+        if data.results.first().is_some_and(is_address) {
+            return Ok(());
+        }
+        if self.deferral.deferred[inst] {
+            self.values[data.results[0]] = Repr::Deferred(inst);
+            return Ok(());
+        }
+        if self.is_unused(inst) {
+            return Ok(());
+        }
+        self.inst(inst)
+    }
+
+    fn is_unused(&self, inst: Inst) -> bool {
+        let data = &self.func.insts[inst];
+        !data.op.has_side_effect() && data.results.iter().all(|&r| self.deferral.uses[r] == 0)
+    }
+
+    /// Selects an instruction here.
+    fn inst(&mut self, inst: Inst) -> Result<()> {
+        let data = &self.func.insts[inst];
+        let args = data.args.as_slice();
+        let result = data.results.first().map(|&r| self.func.ty(r));
+        let ty = || result.expect("an instruction with a result");
+        let repr = match &data.op {
+            Op::Const(bits) => Repr::Constant(*bits),
+            Op::GlobalAddr(global) => Repr::Constant(self.globals[*global]),
+            Op::Unary(op) => self.unary(*op, args[0], ty())?,
+            Op::Binary(op, _) => self.binary(*op, args[0], args[1], ty())?,
+            Op::Fma => self.fma(args, ty())?,
+            Op::Rounded(op, rounding) => self.rounded(*op, *rounding, args, ty())?,
+            Op::ICmp(cc) => self.icmp(*cc, args[0], args[1])?,
+            Op::FCmp(cc) => self.fcmp(*cc, args[0], args[1])?,
+            Op::Select => self.select(args, ty())?,
+            Op::Convert(op, rounding) => self.convert(*op, *rounding, args[0], ty())?,
+            Op::Splat => self.splat(args[0], ty())?,
+            Op::Build => self.build_vector(args, ty())?,
+            Op::Extract(lane) => self.extract(args[0], *lane)?,
+            Op::Insert(lane) => self.insert(args[0], args[1], *lane)?,
+            Op::ExtractDyn => self.extract_dyn(args[0], args[1])?,
+            Op::Shuffle(lanes) => self.shuffle(args[0], args[1], lanes, ty())?,
+            Op::Permute => self.permute(args[0], args[1], ty())?,
+            Op::LaneIds => self.lane_ids(ty()),
+            Op::AnyTrue | Op::AllTrue => self.mask_question(inst)?,
+            Op::MaskBits => self.mask_bits_value(args[0])?,
+            Op::PtrAdd => self.ptr_add(args[0], args[1], ty())?,
+            Op::Load(mem) => return self.load(mem, inst),
+            Op::Store(mem) => return self.store(mem, args),
+            Op::AtomicRmw(op, _) => self.atomic_rmw(*op, inst)?,
+            Op::AtomicCmpXchg(_) => self.atomic_cmpxchg(inst)?,
+            Op::AtomicLoad(_) => self.atomic_load(inst)?,
+            Op::AtomicStore(atomic) => return self.atomic_store(atomic, args),
+            Op::Fence(fence) => {
+                self.fence(fence);
+                return Ok(());
+            }
+            Op::HostCall(function) => {
+                let address = self.int_constant(host::address(*function) as u64);
+                self.call(address, args, result)?
+            }
+            Op::CallPointer => {
+                let target = self.scalar(args[0])?;
+                self.call(target, &args[1..], result)?
+            }
+            other => {
+                return Err(Diagnostic::new(format!("`{other}` is not selected")));
+            }
+        };
+        if let Some(&result) = data.results.first() {
+            self.values[result] = repr;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,267 @@
+//! What vectors cannot do: work lane by lane, and calls. The last pass before `codegen`, which is
+//! left with what [`crate::codegen`] lists.
+//!
+//! - `mod.rs`: which instructions are expanded, and their replay.
+//! - `each.rs`: an operation for each active lane, in a loop or a straight line. Open it next.
+//! - `stack.rs`: arrays of lanes, and other memory for the time of one instruction.
+//! - `calls.rs`: functions of the library, copies, `printf`. `device.rs`: device-side enqueue.
+//!   `images.rs`: texels.
+//! - `atomics.rs`: atomics, one lane at a time. `combine.rs`: by all lanes at once.
+//!
+//! Accesses with a mask and one lane become branches here, too. Cost: linear.
+
+mod atomics;
+mod calls;
+mod combine;
+mod device;
+mod each;
+mod images;
+mod stack;
+
+use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+use smallvec::{SmallVec, smallvec};
+
+use self::stack::Stack;
+use crate::ir::verify::verify;
+use crate::ir::{
+    BinOp, Block, Builder, ConvertOp, Function, Inst, InstData, IntCC, Op, Scalar, Stage,
+    Terminator, Type, Value,
+};
+use crate::target::Target;
+use crate::transform::dce;
+
+type Values = SmallVec<[Value; 4]>;
+
+/// Expands what is to be expanded for a target. Afterwards `func` is at [`Stage::Lowered`].
+pub fn run(func: &mut Function, target: &Target) {
+    let blocks = func.reverse_post_order();
+    let mut insts = blocks.iter().flat_map(|&block| &func.blocks[block].insts);
+    if insts.any(|&inst| is_expanded(func, inst, target)) {
+        let entry = func.entry();
+        let mut pass = Expander {
+            target,
+            launch: func.params().first().copied(),
+            used: used_values(func),
+            b: Builder::new(func, entry),
+            replace: SecondaryMap::new(),
+            stack: Stack::default(),
+        };
+        for block in blocks {
+            pass.block(block);
+        }
+        let Expander { replace, stack, .. } = pass;
+        stack.allocate(func);
+        func.replace_uses(&replace);
+        dce::run(func);
+    }
+    if cfg!(debug_assertions)
+        && let Err(error) = verify(func, Stage::Lowered, None)
+    {
+        panic!("after lanes: {error}\n{func}");
+    }
+}
+
+fn is_expanded(func: &Function, inst: Inst, target: &Target) -> bool {
+    let data = &func.insts[inst];
+    let values = || data.results.iter().chain(&data.args);
+    let is_vector = || values().any(|&v| func.ty(v).lanes > 1);
+    match &data.op {
+        Op::Load(mem) | Op::Store(mem) => mem.masked && !is_vector(),
+        Op::Binary(BinOp::FRem, _) => true,
+        Op::Binary(op, _) => {
+            let scalar = func.ty(data.results[0]).scalar;
+            op.is_division() && is_vector() && !target.has_division(scalar)
+        }
+        Op::Rounded(..) => !target.static_rounding,
+        Op::MemCopy { .. }
+        | Op::MemCopyDyn { .. }
+        | Op::AtomicRmw(..)
+        | Op::AtomicCmpXchg(_)
+        | Op::AtomicLoad(_)
+        | Op::AtomicStore(_)
+        | Op::ImageRead(_)
+        | Op::ImageWrite(_)
+        | Op::ImageQuery(_)
+        | Op::Fence(_)
+        | Op::Barrier(_)
+        | Op::Clock
+        | Op::Printf { .. }
+        | Op::Device { .. }
+        | Op::Routine(..) => true,
+        _ => false,
+    }
+}
+
+/// Which values are operands of anything.
+fn used_values(func: &Function) -> SecondaryMap<Value, bool> {
+    let mut used = SecondaryMap::with_capacity(func.values.len());
+    for &block in &func.layout {
+        let data = &func.blocks[block];
+        for &inst in &data.insts {
+            for &arg in &func.insts[inst].args {
+                used[arg] = true;
+            }
+        }
+        data.term.for_each_value(|value| used[value] = true);
+    }
+    used
+}
+
+/// A function being rewritten, block by block.
+struct Expander<'f> {
+    target: &'f Target,
+    b: Builder<'f>,
+    /// The launch record.
+    launch: Option<Value>,
+    /// Which values had uses before.
+    used: SecondaryMap<Value, bool>,
+    /// What takes the place of results.
+    replace: SecondaryMap<Value, PackedOption<Value>>,
+    stack: Stack,
+}
+
+impl Expander<'_> {
+    fn block(&mut self, block: Block) {
+        let data = &mut self.b.func.blocks[block];
+        let insts = std::mem::take(&mut data.insts);
+        let term = std::mem::replace(&mut data.term, Terminator::Unreachable);
+        self.b.switch_to(block);
+        for inst in insts {
+            for arg in &mut self.b.func.insts[inst].args {
+                if let Some(with) = self.replace[*arg].expand() {
+                    *arg = with;
+                }
+            }
+            if !is_expanded(self.b.func, inst, self.target) {
+                let block = self.b.block;
+                self.b.func.blocks[block].insts.push(inst);
+                continue;
+            }
+            let data = self.b.func.insts[inst].clone();
+            self.b.loc = data.loc;
+            self.stack.free_all();
+            let values = self.expand(&data);
+            for (&old, &new) in data.results.iter().zip(&values) {
+                self.replace[old] = Some(new).into();
+            }
+        }
+        let last = self.b.block;
+        self.b.func.blocks[last].term = term;
+    }
+
+    /// Emits what takes the place of an instruction, and gives what takes that of its results; of
+    /// none that are not used.
+    fn expand(&mut self, data: &InstData) -> Values {
+        let results: SmallVec<[Type; 4]> = data.results.iter().map(|&r| self.b.ty(r)).collect();
+        let (args, mask) = match data.args.split_last() {
+            Some((&mask, args)) if is_masked(&data.op) => (args, Some(mask)),
+            _ => (&data.args[..], None),
+        };
+        match &data.op {
+            Op::Load(_) | Op::Store(_) => self.masked_access(&data.op, args, mask, &results),
+            Op::Binary(BinOp::FRem, _) => smallvec![self.remainder(args, results[0])],
+            Op::Binary(..) => {
+                let lanes = (0..results[0].lanes).map(|lane| {
+                    let args: Values = args.iter().map(|&arg| self.lane(arg, lane)).collect();
+                    self.b.val(data.op.clone(), &args, results[0].lane())
+                });
+                let lanes: Values = lanes.collect();
+                smallvec![self.b.val(Op::Build, &lanes, results[0])]
+            }
+            Op::Rounded(op, rounding) => {
+                smallvec![self.rounded(*op, *rounding, args, results[0])]
+            }
+            Op::Routine(routine, format) => {
+                smallvec![self.routine(*routine, *format, args, mask, results[0])]
+            }
+            Op::MemCopy { size, .. } => {
+                let size = self.b.iconst(Type::I64, *size);
+                self.mem_copy(&[args[0], args[1], size], mask)
+            }
+            Op::MemCopyDyn { .. } => self.mem_copy(args, mask),
+            Op::Printf { .. } => smallvec![self.printf(args, mask, results[0])],
+            Op::Clock => smallvec![self.clock()],
+            Op::Fence(fence) | Op::Barrier(fence) => self.fence(*fence),
+            Op::Device { what, block, .. } => self.device(*what, *block, args, mask, &results),
+            Op::ImageRead(image) => self.image_read(*image, args, mask, &results),
+            Op::ImageWrite(image) => self.image_write(*image, args, mask),
+            Op::ImageQuery(field) => smallvec![self.image_query(*field, args[0], results[0])],
+            Op::AtomicRmw(op, atomic) => {
+                let is_used = self.used[data.results[0]];
+                self.atomic_rmw(*op, *atomic, args, mask, is_used)
+            }
+            op => self.atomic(op, args, mask, &results),
+        }
+    }
+
+    /// A load or store of one lane with a mask: a branch.
+    fn masked_access(
+        &mut self,
+        op: &Op,
+        args: &[Value],
+        mask: Option<Value>,
+        results: &[Type],
+    ) -> Values {
+        let mut op = op.clone();
+        if let Op::Load(mem) | Op::Store(mem) = &mut op {
+            mem.masked = false;
+        }
+        self.each_lane(args, mask, results, |e, args| {
+            let inst = e.b.ins(op.clone(), args, results);
+            e.b.func.insts[inst].results.iter().copied().collect()
+        })
+    }
+
+    fn binary_imm(&mut self, op: BinOp, a: Value, bits: u64) -> Value {
+        let ty = self.b.ty(a);
+        let bits = self.b.iconst(ty, bits);
+        self.b.binary(op, a, bits)
+    }
+
+    fn icmp_imm(&mut self, cc: IntCC, a: Value, bits: u64) -> Value {
+        let ty = self.b.ty(a);
+        let bits = self.b.iconst(ty, bits);
+        self.b.icmp(cc, a, bits)
+    }
+
+    /// An address that many bytes further.
+    fn offset(&mut self, address: Value, bytes: u64) -> Value {
+        if bytes == 0 {
+            return address;
+        }
+        let bytes = self.b.iconst(Type::I64, bytes);
+        self.b.ptr_add(address, bytes)
+    }
+
+    /// A scalar's bits as an integer of at least so many bits.
+    fn as_bits(&mut self, value: Value, at_least: Scalar) -> Value {
+        let int = self.b.ty(value).scalar.as_int();
+        let bits = self.b.bitcast(value, Type::new(int, 1));
+        if int.bits() >= at_least.bits() {
+            return bits;
+        }
+        self.b
+            .convert(ConvertOp::ZExt, bits, Type::new(at_least, 1))
+    }
+}
+
+/// Whether the last operand is a mask.
+fn is_masked(op: &Op) -> bool {
+    match op {
+        Op::Load(mem) | Op::Store(mem) => mem.masked,
+        Op::MemCopy { masked, .. }
+        | Op::MemCopyDyn { masked, .. }
+        | Op::Printf { masked }
+        | Op::Device { masked, .. } => *masked,
+        Op::AtomicRmw(_, atomic)
+        | Op::AtomicCmpXchg(atomic)
+        | Op::AtomicLoad(atomic)
+        | Op::AtomicStore(atomic) => atomic.masked,
+        Op::ImageRead(image) | Op::ImageWrite(image) => image.masked,
+        Op::Routine(..) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
