@@ -112,6 +112,10 @@ impl Gen<'_> {
         let Some(sum) = data(index).filter(|d| matches!(d.op, Op::Binary(BinOp::IAdd, _))) else {
             return false;
         };
+        let is_same = |value: Value| {
+            self.func.ty(value).lanes == 1
+                || data(value).is_some_and(|d| matches!(d.op, Op::Splat | Op::Const(_)))
+        };
         let is_rounded = |&term: &Value| {
             let mut at = match data(term) {
                 Some(product) if matches!(product.op, Op::Binary(BinOp::IMul, _)) => {
@@ -129,7 +133,10 @@ impl Gen<'_> {
                     Op::Binary(
                         BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::IAdd | BinOp::ISub,
                         _,
-                    ) => at = def.args[0],
+                    ) => match def.args.iter().find(|&&arg| !is_same(arg)) {
+                        Some(&arg) => at = arg,
+                        None => return false,
+                    },
                     _ => return false,
                 }
             }
@@ -269,7 +276,6 @@ impl Gen<'_> {
         layout: LaneLayout,
     ) -> Vec<Parts> {
         let addresses = self.lane_addresses(address, mask, Self::address_of_zeros);
-        let ty = Type::new(layout.scalar, layout.lanes);
         if layout.lane_is_vector() {
             let vectors: Parts = addresses
                 .iter()
@@ -277,20 +283,35 @@ impl Gen<'_> {
                 .collect();
             return self.deinterleave(&vectors, layout);
         }
+        if let Some(whole) = layout.lane_as_number() {
+            let vectors = self.load_lanes(&addresses, whole, 0);
+            let part = part_type(layout.scalar);
+            let vectors: Parts = vectors.iter().map(|&v| self.cast(v, part)).collect();
+            return self.deinterleave(&vectors, layout);
+        }
         (0..layout.elements)
             .map(|k| {
                 let offset = k as i32 * layout.size() as i32;
-                let lanes: Vec<clif::Value> = addresses
-                    .iter()
-                    .map(|&at| {
-                        self.b
-                            .ins()
-                            .load(lane_type(layout.scalar), flags(), at, offset)
-                    })
-                    .collect();
-                self.vector_of(ty, &lanes)
+                self.load_lanes(&addresses, layout.scalar, offset)
             })
             .collect()
+    }
+
+    /// A number for each lane. Those of 32 and 64 bits are loaded as floating-point numbers, which
+    /// are in the vector unit at once.
+    fn load_lanes(&mut self, addresses: &[clif::Value], scalar: Scalar, offset: i32) -> Parts {
+        let part = part_type(scalar);
+        let scalar = match scalar {
+            Scalar::I32 => Scalar::F32,
+            Scalar::I64 | Scalar::Ptr => Scalar::F64,
+            other => other,
+        };
+        let lanes: Vec<clif::Value> = addresses
+            .iter()
+            .map(|&at| self.b.ins().load(lane_type(scalar), flags(), at, offset))
+            .collect();
+        let vectors = self.vector_of(Type::new(scalar, lanes.len() as u8), &lanes);
+        vectors.iter().map(|&v| self.cast(v, part)).collect()
     }
 
     pub(super) fn scatter(

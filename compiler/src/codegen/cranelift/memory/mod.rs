@@ -82,6 +82,17 @@ impl LaneLayout {
         }
     }
 
+    /// The type of a number that is all of a lane's elements, where there are several.
+    fn lane_as_number(self) -> Option<Scalar> {
+        let dense = self.elements > 1 && self.side_by_side().is_dense();
+        match self.size() * self.elements as i64 {
+            2 if dense => Some(Scalar::I16),
+            4 if dense => Some(Scalar::I32),
+            8 if dense => Some(Scalar::I64),
+            _ => None,
+        }
+    }
+
     /// A lane's elements are exactly one vector.
     fn lane_is_vector(self) -> bool {
         self.elements > 1
