@@ -3,7 +3,7 @@
 use std::num::Wrapping;
 
 use brolga_mathlib::{Float, Int};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::address::{Coordinate, Tap, Texel, layer, place};
 use super::host::Host;
@@ -156,8 +156,8 @@ struct Corner<'a, M: Machine> {
 }
 
 /// The texels that taps along each coordinate come to, x changing first.
-fn corners<M: Machine>(taps: &[Tap<M>]) -> Vec<Corner<'_, M>> {
-    let mut all = vec![Corner {
+fn corners<M: Machine>(taps: &[Tap<M>]) -> SmallVec<[Corner<'_, M>; 8]> {
+    let mut all: SmallVec<[Corner<'_, M>; 8]> = smallvec![Corner {
         numbers: SmallVec::new(),
         weight: None,
     }];
@@ -166,7 +166,7 @@ fn corners<M: Machine>(taps: &[Tap<M>]) -> Vec<Corner<'_, M>> {
             Tap::One(texel) => std::slice::from_ref(texel),
             Tap::Between(both, _) => both,
         };
-        let mut more = Vec::with_capacity(all.len() * texels.len());
+        let mut more = SmallVec::new();
         for (n, texel) in texels.iter().enumerate() {
             for before in &all {
                 let mut numbers = before.numbers.clone();

@@ -38,11 +38,11 @@ pub(super) fn to_snorm<M: Machine>(m: &mut M, value: M::Float, most: u32) -> M::
 }
 
 /// "Conversion Rules for sRGBA and sBGRA Images": to a linear color.
-pub(super) fn from_srgb<M: Machine>(m: &mut M, c: M::Float) -> M::Float {
+pub(super) fn from_srgb<F: Float>(c: F) -> F {
     let dark = c * c.lit(1.0 / 12.92);
-    let curved = c.fma(c.lit(1.0 / 1.055), c.lit(0.055 / 1.055));
-    let curved = m.powr(curved, 2.4);
-    M::Float::select(c.le(c.lit(0.04045)), dark, curved)
+    let base = c.fma(c.lit(1.0 / 1.055), c.lit(0.055 / 1.055));
+    let curved = base * polynomial(base.sqrt(), &BY_POWER_1_4);
+    F::select(c.le(c.lit(0.04045)), dark, curved)
 }
 
 /// "Conversion Rules for sRGBA and sBGRA Images": from a linear color. A NaN is 0.
@@ -50,8 +50,39 @@ pub(super) fn to_srgb<M: Machine>(m: &mut M, value: M::Float) -> M::Int {
     let c = m.fmax(value, value.lit(0.0));
     let c = m.fmin(c, value.lit(1.0));
     let dark = c * c.lit(12.92);
-    let curved = m.powr(c, 1.0 / 2.4);
-    let curved = curved.fma(c.lit(1.055), c.lit(-0.055));
+    let curved = polynomial(c.sqrt().sqrt(), &CURVE);
     let curved = M::Float::select(c.lt(c.lit(0.0031308)), dark, curved);
     to_unorm(m, curved, u8::MAX.into())
+}
+
+/// `x^2.4 / x` as a polynomial in the square root of `x`, from 0.0904 to 1: less than 4 ULP, and
+/// exact at 1. Coefficients of the minimax polynomial, then moved by some units in the last place.
+const BY_POWER_1_4: [f64; 8] = [
+    0.000338865415,
+    -0.00715270732,
+    0.0912425891,
+    1.12019992,
+    -0.334999591,
+    0.191715598,
+    -0.0749112293,
+    0.013566602,
+];
+
+/// `1.055 * x^(1 / 2.4) - 0.055` as a polynomial in the fourth root of `x`, from 0.0031308 to 1:
+/// the minimax polynomial, whose error is 5e-6, a thousandth of an 8-bit unit.
+const CURVE: [f64; 7] = [
+    -0.0590938826,
+    0.1337950434,
+    1.3953553,
+    -0.9283988946,
+    0.7606301658,
+    -0.3906437684,
+    0.08836102325,
+];
+
+/// The polynomial with these coefficients, that of degree 0 first, by Horner's rule.
+fn polynomial<F: Float>(x: F, coefficients: &[f64]) -> F {
+    let mut highest_first = coefficients.iter().rev().map(|&c| x.lit(c));
+    let highest = highest_first.next().expect("a coefficient");
+    highest_first.fold(highest, |sum, c| sum.fma(x, c))
 }

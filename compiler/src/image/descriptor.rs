@@ -219,9 +219,18 @@ impl Descriptor {
 
     /// What a kernel that asks is told.
     pub fn field(&self, field: Field) -> u64 {
-        let (bytes, at) = (self.to_bytes(), field.offset());
-        let answer = bytes[at..at + field.size()].iter().rev();
-        answer.fold(0, |bits, &byte| bits << 8 | u64::from(byte))
+        match field {
+            Field::Width => self.width.into(),
+            Field::Height => self.height.into(),
+            Field::Depth => self.depth.into(),
+            Field::Layers => self.layers.into(),
+            Field::Order => self.order.into(),
+            Field::DataType => self.data_type.into(),
+            Field::Levels => self.levels.into(),
+            Field::Data => self.data,
+            Field::RowPitch => (self.row_pitch as u32).into(),
+            Field::SlicePitch => (self.slice_pitch as u32).into(),
+        }
     }
 
     /// The address of a texel that there is.

@@ -2,7 +2,6 @@
 
 use std::num::Wrapping;
 
-use brolga_mathlib::pow::powr;
 use half::f16;
 use smallvec::SmallVec;
 
@@ -116,9 +115,6 @@ impl<T: Texels> Machine for Host<'_, T> {
     }
     fn float_to_half(&mut self, value: f32) -> Word {
         Wrapping(f16::from_f32(value).to_bits().into())
-    }
-    fn powr(&mut self, value: f32, exponent: f32) -> f32 {
-        powr(value, exponent)
     }
     fn field(&mut self, field: Field) -> Word {
         Wrapping(self.image.field(field) as u32)

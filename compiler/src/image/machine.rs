@@ -54,8 +54,6 @@ pub(crate) trait Machine {
     fn half_to_float(&mut self, bits: Self::Int) -> Self::Float;
     /// The nearest number of half precision, as 16 bits.
     fn float_to_half(&mut self, value: Self::Float) -> Self::Int;
-    /// `powr` of OpenCL C.
-    fn powr(&mut self, value: Self::Float, exponent: f32) -> Self::Float;
 
     /// A field of 32 bits of the image's descriptor.
     fn field(&mut self, field: Field) -> Self::Int;

@@ -47,7 +47,9 @@ impl Field {
         }
         let word = words[self.word];
         let bits = word & word.lit(u64::from(self.most()) << self.low);
-        (m.signed_to_float(bits), (-(self.low as f32)).exp2())
+        // 2 to the power of -low.
+        let scale = f32::from_bits((127 - self.low) << (f32::MANTISSA_DIGITS - 1));
+        (m.signed_to_float(bits), scale)
     }
 
     /// As a number whose highest bit is the sign.
@@ -142,7 +144,7 @@ impl Format {
                         let scale = scale / field.most() as f32;
                         if self.order.is_srgb() && component < 3 {
                             let value = value * value.lit(scale.into());
-                            (convert::from_srgb(m, value), None)
+                            (convert::from_srgb(value), None)
                         } else {
                             (value, Some(scale))
                         }

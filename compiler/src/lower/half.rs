@@ -13,9 +13,7 @@ use std::collections::HashMap;
 
 use super::emit::Emitter;
 use super::rounding;
-use crate::ir::{
-    Arith, BinOp, Block, ConvertOp, FloatCC, InstData, Op, Rounding, Scalar, UnOp, Value,
-};
+use crate::ir::{Arith, BinOp, Block, ConvertOp, InstData, Op, Rounding, Scalar, UnOp, Value};
 use crate::target::Target;
 
 /// The halves of a function that are known in single precision.
@@ -201,7 +199,9 @@ impl Halves {
 }
 
 /// Moves exponent and significand to their places and scales by the difference of the biases, which
-/// also normalises subnormals; infinities and NaN get the largest exponent.
+/// also normalises subnormals. Infinities and NaN, which are 65536 and more then, overflow when
+/// scaled once more, and scaled back are infinities still; other numbers come back as they were. So
+/// the bits of both together have the largest exponent where it belongs.
 fn to_single(e: &mut Emitter<'_>, x: Value) -> Value {
     let moved = match high_half(e, x) {
         Some(word) => e.binary_imm(BinOp::AShr, word, 3),
@@ -213,14 +213,13 @@ fn to_single(e: &mut Emitter<'_>, x: Value) -> Value {
     };
     let moved = e.binary_imm(BinOp::And, moved, 0x8fff_e000);
     let unscaled = e.bitcast(moved, Scalar::F32);
-    let scale = e.fconst(e.ty(unscaled), 2f64.powi(112));
-    let scaled = e.binary(BinOp::FMul, unscaled, scale);
-    let magnitude = e.unary(UnOp::FAbs, scaled);
-    let limit = e.fconst(e.ty(scaled), 65536.0);
-    let special = e.fcmp(FloatCC::Oge, magnitude, limit);
-    let bits = e.bitcast(scaled, Scalar::I32);
-    let largest = e.binary_imm(BinOp::Or, bits, 0x7f80_0000);
-    let result = e.select(special, largest, bits);
+    let ty = e.ty(unscaled);
+    let (up, down) = (e.fconst(ty, 2f64.powi(112)), e.fconst(ty, 2f64.powi(-112)));
+    let scaled = e.binary(BinOp::FMul, unscaled, up);
+    let beyond = e.binary(BinOp::FMul, scaled, up);
+    let back = e.binary(BinOp::FMul, beyond, down);
+    let (scaled, back) = (e.bitcast(scaled, Scalar::I32), e.bitcast(back, Scalar::I32));
+    let result = e.binary(BinOp::Or, scaled, back);
     e.bitcast(result, Scalar::F32)
 }
 

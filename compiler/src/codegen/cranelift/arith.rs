@@ -81,6 +81,13 @@ impl Gen<'_> {
         if ty.scalar == Scalar::I1 && ty.lanes > 1 {
             return self.mask_binary(op, a, b);
         }
+        if let (BinOp::IMul, Some(Op::LaneIds), Some(by)) =
+            (op, self.func.def_op(a), self.func.as_const(b))
+        {
+            let lanes = (0..u64::from(ty.lanes)).map(|lane| lane.wrapping_mul(by));
+            let lanes: Vec<u64> = lanes.collect();
+            return Repr::Vector(self.constant_lanes(ty, &lanes));
+        }
         if let (BinOp::IMul, true, Some(shift)) = (op, ty.lanes > 1, self.power_of_two(b)) {
             let amount = self.b.ins().iconst(types::I32, i64::from(shift));
             return self.lanewise(&[a], |g, v| g.b.ins().ishl(v[0], amount));
@@ -482,11 +489,36 @@ impl Gen<'_> {
             return Repr::Mask(bits, parts);
         }
         let cond = self.mask(cond, ty.scalar.bits());
+        if let Some(parts) = self.choose_zero(&cond, a, b) {
+            return Repr::Vector(parts);
+        }
         let (a, b) = (self.parts(a), self.parts(b));
         let mut parts: Parts = smallvec![];
         for i in 0..a.len() {
             parts.push(self.blend(cond[i], a[i], b[i]));
         }
         Repr::Vector(parts)
+    }
+
+    /// A choice one side of which is zero: what the mask leaves of the other.
+    fn choose_zero(&mut self, cond: &Parts, a: Value, b: Value) -> Option<Parts> {
+        let is_zero = |value| self.func.as_const(value) == Some(0);
+        let (kept, unless) = match (is_zero(a), is_zero(b)) {
+            (true, _) => (b, true),
+            (false, true) => (a, false),
+            (false, false) => return None,
+        };
+        let kept = self.parts(kept);
+        let parts = cond.iter().zip(&kept).map(|(&mask, &part)| {
+            let ty = self.b.func.dfg.value_type(part);
+            let mask_ty = self.b.func.dfg.value_type(mask);
+            let bits = self.cast(part, mask_ty);
+            let left = match unless {
+                true => self.b.ins().band_not(bits, mask),
+                false => self.b.ins().band(bits, mask),
+            };
+            self.cast(left, ty)
+        });
+        Some(parts.collect())
     }
 }

@@ -7,7 +7,7 @@ use super::super::math::{FloatValue, IntValue, MaskValue, Sink};
 use super::guarded::GuardedStore;
 use crate::image::machine::{Machine, Outside, Unit, Words};
 use crate::image::{Field, ImageDim};
-use crate::ir::{BinOp, Builtin, ConvertOp, Mem, Op, Rounding, Scalar, Type, Value, Wrap};
+use crate::ir::{BinOp, ConvertOp, Mem, Op, Rounding, Scalar, Type, Value, Wrap};
 use crate::kernel_info::AddressSpace;
 
 /// What an access to an image is expanded into, and where.
@@ -168,11 +168,6 @@ impl<'s> Machine for Expansion<'s, '_, '_> {
         let half = self.convert(ConvertOp::FToF, value.value(), Scalar::F16);
         let bits = self.convert(ConvertOp::Bitcast, half, Scalar::I16);
         self.int_value(self.convert(ConvertOp::ZExt, bits, Scalar::I32))
-    }
-    fn powr(&mut self, value: FloatValue<'s>, exponent: f32) -> FloatValue<'s> {
-        let exponent = self.float(exponent);
-        let args = [value.value(), exponent.value()];
-        self.float_value(self.emit(Op::Builtin(Builtin::Powr), &args, Type::F32))
     }
     fn field(&mut self, field: Field) -> IntValue<'s> {
         self.int_value(self.emit(Op::ImageQuery(field), &[self.image], Type::I32))

@@ -10,6 +10,7 @@
 //! - `control.rs`: blocks, branches, conditions as flags.
 //! - `scalar.rs`: arithmetic of one lane in general registers.
 //! - `float.rs`, `integer.rs`: lane-wise arithmetic of vectors and of floating-point scalars.
+//! - `logic.rs`: bitwise operations of vectors, several in one.
 //! - `convert.rs`: conversions. `lanes.rs`: lanes that move, parts that are joined and split;
 //!   `bytes.rs`: bytes that move without AVX512_VBMI.
 //! - `masks.rs`: truth values of many lanes.
@@ -25,6 +26,7 @@ mod deferral;
 mod float;
 mod integer;
 mod lanes;
+mod logic;
 mod masks;
 mod memory;
 mod scalar;
@@ -124,6 +126,17 @@ impl Isel<'_> {
         !data.op.has_side_effect() && data.results.iter().all(|&r| self.deferral.uses[r] == 0)
     }
 
+    /// A unary or binary operation by itself.
+    fn single(&mut self, inst: Inst) -> Result<Repr> {
+        let data = &self.func.insts[inst];
+        let ty = self.func.ty(data.results[0]);
+        match (&data.op, &data.args[..]) {
+            (Op::Unary(op), &[a]) => self.unary(*op, a, ty),
+            (Op::Binary(op, _), &[a, b]) => self.binary(*op, a, b, ty),
+            (other, _) => unreachable!("`{other}` is neither unary nor binary"),
+        }
+    }
+
     /// Selects an instruction here.
     fn inst(&mut self, inst: Inst) -> Result<()> {
         let data = &self.func.insts[inst];
@@ -133,8 +146,13 @@ impl Isel<'_> {
         let repr = match &data.op {
             Op::Const(bits) => Repr::Constant(*bits),
             Op::GlobalAddr(global) => Repr::Constant(self.globals[*global]),
-            Op::Unary(op) => self.unary(*op, args[0], ty())?,
-            Op::Binary(op, _) => self.binary(*op, args[0], args[1], ty())?,
+            Op::Unary(_) | Op::Binary(..) if deferral::is_logic(self.func, inst) => {
+                match self.logic(inst, ty())? {
+                    Some(done) => done,
+                    None => self.single(inst)?,
+                }
+            }
+            Op::Unary(_) | Op::Binary(..) => self.single(inst)?,
             Op::Fma => self.fma(args, ty())?,
             Op::Rounded(op, rounding) => self.rounded(*op, *rounding, args, ty())?,
             Op::ICmp(cc) => self.icmp(*cc, args[0], args[1])?,
