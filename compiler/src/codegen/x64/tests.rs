@@ -62,3 +62,10 @@ fn upper_halves_are_left_where_they_are_used() {
     assert_eq!(count(&short, "vzeroupper"), 0, "{short:?}");
     assert_eq!(count(&long, "vzeroupper"), 1, "{long:?}");
 }
+
+#[test]
+fn empty_blocks_may_jump_in_a_circle() {
+    let code =
+        listing("block0(x: i64, p: ptr):\n  br block1\nblock1:\n  br block2\nblock2:\n  br block1");
+    assert_eq!(count(&code, "jmp"), 1, "{code:?}");
+}
