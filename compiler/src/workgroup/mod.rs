@@ -11,7 +11,7 @@
 //! skeleton in a loop over work-groups. `checks.rs` and `bounds.rs` keep rare cases from slowing
 //! down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about;
 //! `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group
-//! does; `local.rs` lays out scratch memory; `width/` chooses how wide; `group_independence.rs`
+//! does; `jam.rs` has chunks share what is the same for them; `local.rs` lays out scratch memory; `width/` chooses how wide; `group_independence.rs`
 //! says whether the local size matters.
 
 mod assemble;
@@ -21,6 +21,7 @@ mod collectives;
 mod divergent_barriers;
 mod extension_idioms;
 mod group_independence;
+mod jam;
 mod local;
 mod rematerialize;
 mod split;
@@ -37,6 +38,7 @@ use crate::launch::LaunchKey;
 use crate::target::Target;
 use crate::transform::{dce, for_one_work_item};
 use crate::vectorize::{vectorize, vectorize_assuming, vectorize_guard};
+use jam::Jam;
 use split::Found;
 
 pub use group_independence::depends_on_groups;
@@ -51,6 +53,8 @@ pub struct Region {
     pub scalar: Function,
     /// For as many as the width says, if that is more than one.
     pub vector: Option<Function>,
+    /// How several chunks run the vector code together, where that is better.
+    pub jam: Option<Jam>,
     /// What is asked before the vector code runs for a chunk (`checks.rs`): whether all its
     /// work-items pass bounds checks, whether any does, and that values do not wrap. If not, they
     /// run one by one, or as `partial`.
@@ -196,7 +200,7 @@ pub fn build(
     if width == 1 {
         for region in &mut split.regions {
             (region.vector, region.guard, region.masked) = (None, None, None);
-            region.partial = None;
+            (region.partial, region.jam) = (None, None);
         }
     }
     // A key promises full chunks of its width, a multiple of any it falls back to.
@@ -297,9 +301,13 @@ fn widen(
             vectorize_assuming(&checks.inside, key, width, assumptions)?
         }
     };
-    region.vector = Some(code.function);
     let found = code.remarks.into_iter();
     remarks.extend(found.map(|(loc, text)| Remark::new(loc, text)));
+    region.jam = jam::plan(&code.function, key, order, target);
+    if let Some(jam) = &region.jam {
+        remarks.push(Remark::new(SourceLoc::default(), jam.to_string()));
+    }
+    region.vector = Some(code.function);
     Ok(())
 }
 

@@ -86,7 +86,15 @@ impl<'a> Emitter<'a> {
         let labels = code.blocks.iter().map(|_| buffer.new_label()).collect();
         let mut order: Vec<Block> = (0..code.blocks.len()).map(Block::new).collect();
         order.sort_by_key(|block| code.blocks[block.index()].cold);
-        let mut places = vec![0; order.len()];
+        // Nothing comes to blocks that are only jumps, but for the function's own entry.
+        let destinations = destinations(code, output);
+        let mut is_reached = vec![false; order.len()];
+        is_reached[order[0].index()] = true;
+        for to in &destinations {
+            is_reached[to.index()] = true;
+        }
+        order.retain(|block| is_reached[block.index()]);
+        let mut places = vec![0; code.blocks.len()];
         for (n, block) in order.iter().enumerate() {
             places[block.index()] = n;
         }
@@ -97,7 +105,7 @@ impl<'a> Emitter<'a> {
             pool,
             order,
             places,
-            destinations: destinations(code, output),
+            destinations,
             buffer,
             labels,
             lines: Vec::new(),
@@ -262,10 +270,9 @@ impl<'a> Emitter<'a> {
         self.destinations[block.index()]
     }
 
-    /// The first block after this one that is not empty.
+    /// The block behind this one.
     fn next(&self, block: Block) -> Option<Block> {
-        let next = self.order.get(self.places[block.index()] + 1)?;
-        Some(self.destination(*next))
+        self.order.get(self.places[block.index()] + 1).copied()
     }
 
     fn inst(&mut self, block: Block, next: Option<Block>, inst: &Inst, allocs: &[Allocation]) {

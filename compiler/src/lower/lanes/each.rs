@@ -12,7 +12,7 @@ use crate::ir::{BinOp, Block, ConvertOp, IntCC, Op, Type, UnOp, Value};
 use crate::lower::replay::Values;
 
 /// Most lanes that are seen to in a straight line.
-const STRAIGHT: u8 = 8;
+const STRAIGHT: u8 = 16;
 
 /// How far an address is taken apart so that a lane of it can be computed as a scalar.
 const ADDRESS_DEPTH: u32 = 4;

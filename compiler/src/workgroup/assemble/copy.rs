@@ -1,10 +1,10 @@
 //! Bodies copied into the loops, with queries and memory made what they are there.
 
-use cranelift_entity::EntityRef;
+use cranelift_entity::{EntityRef, SecondaryMap};
 
 use super::super::collectives::is_collective;
 use super::{Assembler, Chunk};
-use crate::ir::{BlockCall, Cloner, Function, Inst, Op, Terminator, Type, Value};
+use crate::ir::{Block, BlockCall, Builder, Cloner, Function, Inst, Op, Terminator, Type, Value};
 
 impl Assembler<'_> {
     /// Copies a body to the current position; goes on where it returns, with the values returned.
@@ -14,22 +14,52 @@ impl Assembler<'_> {
         args: &[Value],
         chunk: Option<Chunk>,
     ) -> Vec<Value> {
-        let mut cloner = Cloner::from(body);
-        cloner.bind_all(body.params(), args);
+        self.inline_for(body, args, &[chunk], |_| false)
+    }
+
+    /// [`Assembler::inline`] for several chunks at once: what `varies` says differs is computed for
+    /// each of them, the rest for the first only. Returns the first one's values.
+    pub(super) fn inline_together(
+        &mut self,
+        body: &Function,
+        args: &[Value],
+        chunks: &[Chunk],
+        varies: &SecondaryMap<Value, bool>,
+    ) -> Vec<Value> {
+        let chunks: Vec<Option<Chunk>> = chunks.iter().copied().map(Some).collect();
+        self.inline_for(body, args, &chunks, |value| varies[value])
+    }
+
+    fn inline_for(
+        &mut self,
+        body: &Function,
+        args: &[Value],
+        chunks: &[Option<Chunk>],
+        varies: impl Fn(Value) -> bool,
+    ) -> Vec<Value> {
+        let mut copies = Copies::new(body, chunks.len(), varies);
+        copies.bind_all(body.params(), args);
         let order = body.reverse_post_order();
         for &block in &order[1..] {
-            cloner.add_block(&mut self.out, block);
+            copies.add_block(&mut self.out, block);
         }
         let exit = self.b().new_block(&body.results);
         for &block in &order {
-            if let Some(new) = cloner.get_block(block) {
+            if let Some(new) = copies.each[0].get_block(block) {
                 self.block = new;
             }
             for &inst in &body.blocks[block].insts {
-                self.copy(body, inst, &mut cloner, chunk);
+                if copies.are_one(inst) {
+                    self.copy(body, inst, &mut copies.each[0], chunks[0]);
+                    copies.share(inst);
+                    continue;
+                }
+                for (copy, &chunk) in copies.each.iter_mut().zip(chunks) {
+                    self.copy(body, inst, copy, chunk);
+                }
             }
             let mut b = self.b();
-            let term = match cloner.terminator(&mut b, &body.blocks[block].term) {
+            let term = match copies.terminator(&mut b, &body.blocks[block].term) {
                 Terminator::Ret(values) => Terminator::Br(BlockCall {
                     block: exit,
                     args: values,
@@ -47,13 +77,7 @@ impl Assembler<'_> {
         self.out.blocks[exit].params.clone()
     }
 
-    pub(super) fn copy(
-        &mut self,
-        body: &Function,
-        inst: Inst,
-        cloner: &mut Cloner<'_>,
-        chunk: Option<Chunk>,
-    ) {
+    fn copy(&mut self, body: &Function, inst: Inst, cloner: &mut Cloner<'_>, chunk: Option<Chunk>) {
         let data = &body.insts[inst];
         let args = || -> Vec<Value> { data.args.iter().map(|&v| cloner.value(v)).collect() };
         let results: Vec<Value> = match &data.op {
@@ -97,5 +121,82 @@ impl Assembler<'_> {
             }
         };
         cloner.bind_all(&data.results, &results);
+    }
+}
+
+/// Copies of a body, one for each of some chunks, in the same blocks.
+struct Copies<'a, V> {
+    body: &'a Function,
+    each: Vec<Cloner<'a>>,
+    /// Whether a value differs from chunk to chunk.
+    varies: V,
+}
+
+impl<'a, V: Fn(Value) -> bool> Copies<'a, V> {
+    fn new(body: &'a Function, chunks: usize, varies: V) -> Self {
+        let each = (0..chunks).map(|_| Cloner::from(body)).collect();
+        Copies { body, each, varies }
+    }
+
+    /// Binds what is the same for all.
+    fn bind_all(&mut self, old: &[Value], new: &[Value]) {
+        for copy in &mut self.each {
+            copy.bind_all(old, new);
+        }
+    }
+
+    /// Adds a block with a parameter for each chunk where they vary.
+    fn add_block(&mut self, into: &mut Function, block: Block) {
+        let new = into.add_block();
+        for copy in &mut self.each {
+            copy.bind_block(block, new);
+        }
+        for &param in &self.body.blocks[block].params {
+            let ty = self.body.ty(param);
+            let varies = (self.varies)(param);
+            let mut value = into.add_param(new, ty);
+            for (n, copy) in self.each.iter_mut().enumerate() {
+                if n > 0 && varies {
+                    value = into.add_param(new, ty);
+                }
+                copy.bind(param, value);
+            }
+        }
+    }
+
+    /// Whether an instruction does the same for all chunks.
+    fn are_one(&self, inst: Inst) -> bool {
+        let data = &self.body.insts[inst];
+        let mut values = data.results.iter().chain(&data.args);
+        !data.op.has_side_effect() && !values.any(|&v| (self.varies)(v))
+    }
+
+    /// Has all chunks use the first one's results.
+    fn share(&mut self, inst: Inst) {
+        let (first, others) = self.each.split_at_mut(1);
+        for &result in &self.body.insts[inst].results {
+            let value = first[0].value(result);
+            others.iter_mut().for_each(|copy| copy.bind(result, value));
+        }
+    }
+
+    fn terminator(&self, b: &mut Builder<'_>, term: &Terminator) -> Terminator {
+        let mut new = self.each[0].terminator(b, term);
+        if self.each.len() == 1 {
+            return new;
+        }
+        for (new, old) in new.targets_mut().zip(term.targets()) {
+            new.args.clear();
+            let params = &self.body.blocks[old.block].params;
+            for (&arg, &param) in old.args.iter().zip(params) {
+                let chunks = match (self.varies)(param) {
+                    true => &self.each[..],
+                    false => &self.each[..1],
+                };
+                new.args
+                    .extend(chunks.iter().map(|copy| copy.operand(b, arg)));
+            }
+        }
+        new
     }
 }

@@ -100,20 +100,67 @@ impl Assembler<'_> {
         let state: Vec<Value> = results.iter().map(|&ty| self.b().iconst(ty, 0)).collect();
         let zero = self.i64(0);
         if self.key.linear || self.order == ItemOrder::Flat {
-            return self.row(region, args, [zero; 3], zero, &state);
+            return self.only_row(region, args, &state);
         }
         let bounds = |d: usize| (zero, group.size[d], 1);
         self.for_each(bounds(2), false, &state, |this, z, state| {
-            this.for_each(bounds(1), false, state, |this, y, state| {
-                let rows = this.binary(BinOp::IMul, z, group.size[1]);
-                let rows = this.binary(BinOp::IAdd, rows, y);
-                let row = this.binary(BinOp::IMul, rows, group.size[0]);
-                this.row(region, args, [zero, y, z], row, state)
+            let Some(jam) = &region.jam else {
+                return this.for_each(bounds(1), false, state, |this, y, state| {
+                    let row = this.row_start(y, z);
+                    this.row(region, args, [zero, y, z], row, state)
+                });
+            };
+            let (_, rows, _) = bounds(1);
+            let step = u64::from(jam.chunks);
+            this.for_each((zero, rows, step), false, state, |this, y, state| {
+                let chunk = Chunk {
+                    id: [zero, y, z],
+                    row: this.row_start(y, z),
+                    lanes: this.width,
+                    partial: false,
+                };
+                let enough = this.are_enough_rows(jam, y);
+                let so_far = this.jammed(region, jam, args, (chunk, Some(enough)), state);
+                this.if_left(&so_far, |this, state| {
+                    let step = this.i64(step);
+                    let end = this.binary(BinOp::IAdd, y, step);
+                    let end = this.binary(BinOp::UMin, end, rows);
+                    this.for_each((y, end, 1), false, state, |this, y, state| {
+                        let row = this.row_start(y, z);
+                        this.row(region, args, [so_far.x, y, z], row, state)
+                    })
+                })
             })
         })
     }
 
-    /// Runs a region for the work-items of a row.
+    /// The local linear id of a row's first work-item.
+    fn row_start(&mut self, y: Value, z: Value) -> Value {
+        let size = self.group_values().size;
+        let rows = self.binary(BinOp::IMul, z, size[1]);
+        let rows = self.binary(BinOp::IAdd, rows, y);
+        self.binary(BinOp::IMul, rows, size[0])
+    }
+
+    /// Runs a region for the work-items of the only row.
+    fn only_row(&mut self, region: &Region, args: &[Value], state: &[Value]) -> Vec<Value> {
+        let zero = self.i64(0);
+        let Some(jam) = &region.jam else {
+            return self.row(region, args, [zero; 3], zero, state);
+        };
+        let chunk = Chunk {
+            id: [zero; 3],
+            row: zero,
+            lanes: self.width,
+            partial: false,
+        };
+        let so_far = self.jammed(region, jam, args, (chunk, None), state);
+        self.if_left(&so_far, |this, state| {
+            this.row(region, args, [so_far.x, zero, zero], zero, state)
+        })
+    }
+
+    /// Runs a region for the work-items of a row from `id` on.
     pub(super) fn row(
         &mut self,
         region: &Region,
@@ -178,6 +225,16 @@ impl Assembler<'_> {
         state: &[Value],
     ) -> Vec<Value> {
         let results = self.inline(body, args, Some(chunk));
+        self.results(results, chunk, state)
+    }
+
+    /// A region's results once a chunk has given its own: those of the group's first work-item.
+    pub(super) fn results(
+        &mut self,
+        results: Vec<Value>,
+        chunk: Chunk,
+        state: &[Value],
+    ) -> Vec<Value> {
         if results.is_empty() {
             return results;
         }

@@ -5,6 +5,7 @@
 //!   the skeleton, uniform code once per group
 //!     where it calls region k:
 //!       for z, for y                         unless the launch is linear
+//!         several chunks at a time, while there are so many: its vector body, jammed
 //!         for x in chunks of W: the region's vector body
 //!         for the rest of x:    its scalar body, or that for partial chunks;
 //!                               unless chunks are always full
@@ -17,13 +18,14 @@
 //! A region's results are the same for all work-items or else decided by the first, so the first
 //! one's are kept.
 //!
-//! Open `loops.rs` first: it is the loop nest, `guarded.rs` its loop over chunks that have a guard.
-//! `copy.rs` copies bodies into it, `queries.rs` says what queries are there, `context.rs` where
+//! Open `loops.rs` first: it is the loop nest, `guarded.rs` its loop over chunks that have a guard,
+//! `jammed.rs` the one over several chunks at a time. `copy.rs` copies bodies into it, `queries.rs` says what queries are there, `context.rs` where
 //! slots of the barrier context are. `launch.rs` reads what holds for all groups.
 
 mod context;
 mod copy;
 mod guarded;
+mod jammed;
 mod launch;
 mod loops;
 mod queries;

@@ -102,6 +102,7 @@ fn whole(kernel: &Function) -> Split {
         regions: vec![Region {
             scalar: region,
             vector: None,
+            jam: None,
             guard: None,
             masked: None,
             partial: None,
@@ -232,6 +233,7 @@ impl<'a> Splitter<'a> {
                 regions.push(Region {
                     scalar: body,
                     vector: None,
+                    jam: None,
                     guard: None,
                     masked: None,
                     partial: None,
