@@ -12,10 +12,12 @@
 //! - `float.rs`, `integer.rs`: lane-wise arithmetic of vectors and of floating-point scalars.
 //! - `convert.rs`: conversions. `lanes.rs`: lanes that move, parts that are joined and split;
 //!   `bytes.rs`: bytes that move without AVX512_VBMI.
-//! - `masks.rs`: truth values of many lanes.
+//! - `masks/`: truth values of many lanes.
+//! - `avx2/`: what takes several instructions where AVX-512 has one.
 //! - `memory/`: loads, stores, atomics.
 //! - `call.rs`: calls of the host.
 
+mod avx2;
 mod build;
 mod bytes;
 mod call;
@@ -37,10 +39,10 @@ use super::encoding::Size;
 use super::frame::Frame;
 use super::pool::Pool;
 use super::vcode::{Builder, VCode};
-use crate::codegen::host;
+use crate::codegen::{host, usual_mask_bits};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Block, Function, GlobalId, Inst, Op, Value};
-use crate::target::Target;
+use crate::target::{Isa, Target};
 use deferral::Deferral;
 use values::Repr;
 
@@ -52,6 +54,10 @@ pub struct Isel<'a> {
     target: &'a Target,
     /// The longest vectors to be used.
     longest: Size,
+    /// The width of lanes of masks in vector registers that nothing else says.
+    mask_lane_bits: u32,
+    /// Where inactive lanes store, if any do.
+    nowhere: Option<i32>,
     values: SecondaryMap<Value, Repr>,
     deferral: Deferral,
     blocks: SecondaryMap<Block, Option<MachineBlock>>,
@@ -85,6 +91,8 @@ pub fn select(
         globals,
         target,
         longest: Size::of_bytes(target.vector_bytes),
+        mask_lane_bits: usual_mask_bits(func, target.vector_bytes * 8),
+        nowhere: None,
         values: SecondaryMap::with_capacity(func.values.len()),
         deferral: Deferral::new(func, &order),
         blocks: SecondaryMap::with_capacity(func.blocks.len()),
@@ -102,6 +110,15 @@ pub fn select(
 }
 
 impl Isel<'_> {
+    fn is_avx512(&self) -> bool {
+        self.target.isa >= Isa::Avx512
+    }
+
+    /// Whether one element in memory can be an operand in every lane.
+    fn has_embedded_broadcast(&self) -> bool {
+        self.is_avx512()
+    }
+
     /// Selects an instruction, unless its user will.
     fn visit(&mut self, inst: Inst) -> Result<()> {
         let data = &self.func.insts[inst];
