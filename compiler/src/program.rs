@@ -320,6 +320,7 @@ impl Program {
         let target = codegen::generated(&self.target);
         lower::legalize::run(&mut code.function, &target);
         lower::narrow::run(&mut code.function, key);
+        lower::gathers::run(&mut code.function, &target);
         lower::lanes::run(&mut code.function, &target);
         self.dump
             .write("lowered", name, || code.function.to_string());

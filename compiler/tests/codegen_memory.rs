@@ -114,6 +114,7 @@ impl Case {
         b.ret(&[]);
         let target = codegen::target();
         lower::legalize::run(&mut func, &target);
+        lower::gathers::run(&mut func, &target);
         lower::lanes::run(&mut func, &target);
         let code = codegen::compile(
             &func,

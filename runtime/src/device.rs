@@ -197,20 +197,11 @@ pub struct Device {
     pub driver_uuid: [u8; 16],
 }
 
-/// Elements per vector that suit the CPU: 16 bytes, what one machine register holds in generated
-/// code.
-const REGISTER_WIDTHS: VectorWidths = VectorWidths {
-    char: 16,
-    short: 8,
-    int: 4,
-    long: 2,
-    float: 4,
-    double: 2,
-    half: 8,
-};
-
-/// Vectorization runs across work-items, so scalar code is what an application should write.
-const PREFERRED_WIDTHS: VectorWidths = VectorWidths {
+/// Vectorization runs across work-items, so scalar code is what an application should write. That
+/// is so of native widths, too: what a work-item has of a machine's vector is a lane, as on other
+/// devices that run work-items in lanes. Programs choose their vectors by it (hashcat), and in
+/// vectors of 4 each value takes four registers.
+const VECTOR_WIDTHS: VectorWidths = VectorWidths {
     char: 1,
     short: 1,
     int: 1,
@@ -310,8 +301,8 @@ impl Device {
             own_pool: Arc::default(),
             max_work_item_sizes: [MAX_WORK_GROUP_SIZE; 3],
             max_work_group_size: MAX_WORK_GROUP_SIZE,
-            preferred_vector_widths: PREFERRED_WIDTHS,
-            native_vector_widths: REGISTER_WIDTHS,
+            preferred_vector_widths: VECTOR_WIDTHS,
+            native_vector_widths: VECTOR_WIDTHS,
             max_clock_frequency: topology.max_mhz,
             address_bits: 64,
             max_mem_alloc_size,

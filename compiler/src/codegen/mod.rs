@@ -11,7 +11,8 @@
 //! # What back ends receive
 //!
 //! Values have one lane or W lanes. [`crate::lower::legalize`] has the table of arithmetic that is
-//! left for a target; the rest is what [`crate::lower::lanes`] leaves, and all there is:
+//! left for a target; the rest is what [`crate::lower::gathers`] and [`crate::lower::lanes`] leave, and
+//! all there is:
 //!
 //! | operations | of |
 //! | --- | --- |
@@ -20,7 +21,7 @@
 //! | `Rounded` | only where [`Target::static_rounding`] |
 //! | `AnyTrue`, `AllTrue`, `MaskBits` | W lanes |
 //! | `GlobalAddr`, `Alloca` (in the entry block), `PtrAdd` | |
-//! | `Load`, `Store` | one lane without a mask; W lanes with or without: from one address and a stride, or an address for each lane |
+//! | `Load`, `Store` | one lane without a mask; W lanes with or without: at one address and a stride, one address and an index ([`crate::ir::Index`]; signed words, scaled by 1, 2, 4 or 8, where [`Target::gathers`] or, of stores, [`Target::scatters`]), or an address for each lane |
 //! | `AtomicRmw` | one lane, no mask, an integer, memory of several threads: exchange, sum, difference; bitwise operations whose result is not used |
 //! | `AtomicCmpXchg`, `AtomicLoad`, `AtomicStore` | the same |
 //! | `Fence` | of memory of several threads, not relaxed |

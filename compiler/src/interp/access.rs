@@ -124,10 +124,10 @@ impl Interpreter<'_> {
         let func = frame.func;
         let data = &func.insts[inst];
         let ty = func.ty(data.results[0]);
-        let addresses = Lanes::from_slice(frame.get(data.args[0]));
+        let addresses = addresses(frame, mem, &data.args);
         let mask = mem
             .masked
-            .then(|| Lanes::from_slice(frame.get(data.args[1])));
+            .then(|| Lanes::from_slice(frame.get(data.args[mem.places()])));
         let contiguous = addresses.len() == 1 && mem.stride == 0;
         let items = Items {
             addresses: &addresses,
@@ -154,12 +154,12 @@ impl Interpreter<'_> {
     fn store(&mut self, frame: &mut Frame<'_>, inst: Inst, mem: &Mem) -> Result<(), Error> {
         let func = frame.func;
         let data = &func.insts[inst];
-        let elements = &data.args[1..data.args.len() - usize::from(mem.masked)];
+        let elements = &data.args[mem.places()..data.args.len() - usize::from(mem.masked)];
         let ty = func.ty(elements[0]);
-        let addresses = frame.get(data.args[0]);
+        let addresses = addresses(frame, mem, &data.args);
         let contiguous = addresses.len() == 1 && mem.stride == 0;
         let items = Items {
-            addresses,
+            addresses: &addresses,
             stride: mem.stride,
             mask: mem
                 .masked
@@ -293,4 +293,21 @@ impl Interpreter<'_> {
         }
         Ok(())
     }
+}
+
+/// Where the lanes of an access are, or the first one.
+fn addresses(frame: &Frame<'_>, mem: &Mem, args: &[Value]) -> Lanes {
+    let given = frame.get(args[0]);
+    let Some(index) = mem.index else {
+        return Lanes::from_slice(given);
+    };
+    let unused = 64 - frame.ty(args[1]).scalar.bits();
+    let at = |&bits: &u64| {
+        let wide = match index.signed {
+            true => (bits << unused) as i64 >> unused,
+            false => bits as i64,
+        };
+        given[0].wrapping_add_signed(wide.wrapping_mul(index.scale))
+    };
+    frame.get(args[1]).iter().map(at).collect()
 }

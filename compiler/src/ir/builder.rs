@@ -81,6 +81,12 @@ impl<'a> Builder<'a> {
         self.val(Op::Binary(op, Wrap::default()), &[a, b], ty)
     }
 
+    /// [`Builder::binary`] with a constant.
+    pub fn binary_imm(&mut self, op: BinOp, a: Value, bits: u64) -> Value {
+        let bits = self.iconst(self.ty(a), bits);
+        self.binary(op, a, bits)
+    }
+
     pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
         let ty = self.ty(a);
         self.val(Op::Fma, &[a, b, c], ty)
@@ -89,6 +95,12 @@ impl<'a> Builder<'a> {
     pub fn icmp(&mut self, cc: IntCC, a: Value, b: Value) -> Value {
         let ty = self.ty(a).as_mask();
         self.val(Op::ICmp(cc), &[a, b], ty)
+    }
+
+    /// [`Builder::icmp`] with a constant.
+    pub fn icmp_imm(&mut self, cc: IntCC, a: Value, bits: u64) -> Value {
+        let bits = self.iconst(self.ty(a), bits);
+        self.icmp(cc, a, bits)
     }
 
     pub fn fcmp(&mut self, cc: FloatCC, a: Value, b: Value) -> Value {

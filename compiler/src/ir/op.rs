@@ -412,9 +412,26 @@ pub struct Mem {
     /// After `vectorize`, for a one-lane address with many-lane data: lane `l` is at `address + l *
     /// stride`, bytes. Otherwise 0.
     pub stride: i64,
+    /// Made by `lower`, for a one-lane address with many-lane data: the operand after the address
+    /// has an integer for each lane.
+    pub index: Option<Index>,
+}
+
+/// An index from which lanes' addresses are computed: `address + extend(index) * scale`, where the
+/// index has 8, 16 or 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Index {
+    pub signed: bool,
+    /// Bytes.
+    pub scale: i64,
 }
 
 impl Mem {
+    /// How many operands say where the access is: an address, perhaps an index.
+    pub fn places(&self) -> usize {
+        1 + usize::from(self.index.is_some())
+    }
+
     /// A plain access.
     pub fn new(space: AddressSpace, align: u32) -> Mem {
         Mem {
@@ -423,6 +440,7 @@ impl Mem {
             volatile: false,
             masked: false,
             stride: 0,
+            index: None,
         }
     }
 }
@@ -512,9 +530,9 @@ pub enum Op {
     /// `ptr -> i1`, lane-wise: whether the pointer points into an object of this address space:
     /// private, local, or global, which is everything else.
     InSpace(AddressSpace),
-    /// `ptr [, mask] -> T...`: as many results as consecutive elements, all of one type.
+    /// `ptr [, index] [, mask] -> T...`: as many results as consecutive elements, all of one type.
     Load(Mem),
-    /// `ptr, T... [, mask]`: consecutive elements.
+    /// `ptr [, index], T... [, mask]`: consecutive elements.
     Store(Mem),
     /// `dst, src [, mask]`: copies `size` bytes between memory that does not overlap (or is the
     /// same).

@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::{
-    Atomic, BlockCall, Collective, Fence, Function, GlobalInit, Image, Inst, KernelRole, Mem,
-    Module, Op, Terminator, Value, Wrap,
+    Atomic, BlockCall, Collective, Fence, Function, GlobalInit, Image, Index, Inst, KernelRole,
+    Mem, Module, Op, Terminator, Value, Wrap,
 };
 use crate::kernel_info::AddressSpace;
 
@@ -28,9 +28,14 @@ impl Display for Mem {
             }
         }
         if self.stride != 0 {
-            write!(f, ".stride{}", self.stride)
-        } else {
-            Ok(())
+            write!(f, ".stride{}", self.stride)?;
+        }
+        match self.index {
+            Some(Index { signed, scale }) => {
+                let extend = if signed { "sext" } else { "zext" };
+                write!(f, ".{extend}{scale}")
+            }
+            None => Ok(()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! From what OpenCL says to what the machine has.
 //!
 //! [`images::expand`] comes before a kernel is split and vectorized: it turns reads and writes of
-//! images into arithmetic and accesses to memory. The others are five passes, all over functions at
+//! images into arithmetic and accesses to memory. The others are six passes, all over functions at
 //! any lane count: [`collectives::expand`] turns what work-items
 //! do together into operations on lanes, [`builtins::expand`] built-in functions into arithmetic
 //! (clean-up passes then share and hoist it), [`legalize::run`] turns arithmetic that the target
@@ -9,7 +9,8 @@
 //! what is done in 32 without need, and [`lanes::run`], last before `codegen`, makes loops,
 //! branches and calls of what vectors do not do at all.
 //!
-//! - `emit.rs`: how a pass replays a block. Open it first.
+//! - `emit.rs`: how a pass replays a block. Open it first. `replay.rs`: how one that makes blocks
+//!   does.
 //! - `math.rs`: `brolga-mathlib`'s number traits for values being built.
 //! - `images/`: the expansion of images.
 //! - `lanes/`: loops over lanes, calls, atomics.
@@ -21,10 +22,12 @@ pub mod builtins;
 pub mod collectives;
 mod division;
 mod emit;
+pub mod gathers;
 mod half;
 pub mod images;
 pub mod lanes;
 pub mod legalize;
 mod math;
 pub mod narrow;
+mod replay;
 mod rounding;

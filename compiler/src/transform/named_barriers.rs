@@ -121,6 +121,7 @@ const RECORD: Mem = Mem {
     volatile: false,
     masked: false,
     stride: 0,
+    index: None,
 };
 
 fn collective(scope: Scope, what: Collective) -> Op {

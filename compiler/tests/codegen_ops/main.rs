@@ -167,6 +167,7 @@ fn compile_expression(
     lower::builtins::expand(&mut func);
     let target = codegen::target();
     lower::legalize::run(&mut func, &target);
+    lower::gathers::run(&mut func, &target);
     lower::lanes::run(&mut func, &target);
     let code = codegen::compile(
         &func,

@@ -81,6 +81,13 @@ impl Gen<'_> {
         if ty.scalar == Scalar::I1 && ty.lanes > 1 {
             return self.mask_binary(op, a, b);
         }
+        if let (BinOp::IMul, Some(Op::LaneIds), Some(by)) =
+            (op, self.func.def_op(a), self.func.as_const(b))
+        {
+            let lanes = (0..u64::from(ty.lanes)).map(|lane| lane.wrapping_mul(by));
+            let lanes: Vec<u64> = lanes.collect();
+            return Repr::Vector(self.constant_lanes(ty, &lanes));
+        }
         if let (BinOp::IMul, true, Some(shift)) = (op, ty.lanes > 1, self.power_of_two(b)) {
             let amount = self.b.ins().iconst(types::I32, i64::from(shift));
             return self.lanewise(&[a], |g, v| g.b.ins().ishl(v[0], amount));

@@ -1,6 +1,6 @@
 //! Which file an operation belongs to.
 
-use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
+use cranelift_codegen::ir::{self as clif, InstBuilder, types};
 
 use super::parts::Repr;
 use super::values::Gen;
@@ -81,15 +81,8 @@ impl Gen<'_> {
                 let lanes: Vec<u64> = (0..u64::from(ty().lanes)).collect();
                 Repr::Vector(self.constant_lanes(ty(), &lanes))
             }
-            Op::AnyTrue => {
-                let bits = self.mask_bits(args[0]);
-                Repr::Scalar(self.b.ins().icmp_imm_u(IntCC::NotEqual, bits, 0))
-            }
-            Op::AllTrue => {
-                let all = (1i64 << self.func.ty(args[0]).lanes) - 1;
-                let bits = self.mask_bits(args[0]);
-                Repr::Scalar(self.b.ins().icmp_imm_u(IntCC::Equal, bits, all))
-            }
+            Op::AnyTrue => Repr::Scalar(self.any_true(args[0])),
+            Op::AllTrue => Repr::Scalar(self.all_true(args[0])),
             Op::MaskBits => {
                 let bits = self.mask_bits(args[0]);
                 Repr::Scalar(self.b.ins().uextend(types::I64, bits))

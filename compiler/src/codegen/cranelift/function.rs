@@ -24,7 +24,7 @@ struct Body<'a> {
     g: Gen<'a>,
     frame: Frame,
     blocks: SecondaryMap<Block, Option<clif::Block>>,
-    loops: LoopForest,
+    loops: &'a LoopForest,
 }
 
 pub(super) fn translate(
@@ -48,11 +48,14 @@ pub(super) fn translate(
     let mut context = FunctionBuilderContext::new();
     let x86 = matches!(isa.triple().architecture.to_string().as_str(), "x86_64");
     let builder = FunctionBuilder::new(&mut out, &mut context);
+    let dominators = DominatorTree::new(func);
+    let loops = LoopForest::new(func, &dominators);
+    let known = Known::new(&dominators, &loops, func.entry());
     let mut body = Body {
-        g: Gen::new(builder, func, globals, call_conv, x86),
+        g: Gen::new(builder, func, known, globals, call_conv, x86),
         frame: Frame::new(func)?,
         blocks: SecondaryMap::new(),
-        loops: LoopForest::new(func, &DominatorTree::new(func)),
+        loops: &loops,
     };
     body.function()?;
     body.g.b.seal_all_blocks();
@@ -77,7 +80,7 @@ impl Body<'_> {
             }
         }
         for &block in &order {
-            self.g.known = Known::default();
+            self.g.known.enter(block);
             self.frame.forget(&mut self.g.values);
             let clif_block = self.blocks[block].expect("reachable");
             self.g.b.switch_to_block(clif_block);
@@ -129,7 +132,7 @@ impl Body<'_> {
                 self.g.b.ins().jump(block, &args);
             }
             Terminator::CondBr { cond, then, els } => {
-                let turned = is_turned(&self.loops, block, then.block, els.block);
+                let turned = is_turned(self.loops, block, then.block, els.block);
                 let (then, then_args) = self.target(then);
                 let (els, els_args) = self.target(els);
                 let cond = self.g.scalar(*cond);
@@ -182,11 +185,12 @@ impl Body<'_> {
         let otherwise = bridge(self, default);
         let value = self.g.scalar(value);
         switch.emit(&mut self.g.b, value, otherwise);
+        let known = self.g.known.mark();
         for (block, call) in bridges {
-            self.g.known = Known::default();
             self.g.b.switch_to_block(block);
             let (target, args) = self.target(&call);
             self.g.b.ins().jump(target, &args);
+            self.g.known.forget_since(known);
         }
     }
 

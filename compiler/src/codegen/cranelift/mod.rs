@@ -13,7 +13,7 @@
 //! - `spill_slots.rs`: where lanes are spilled during one instruction.
 //! - `order.rs`: which targets of branches come first.
 //! - `frame.rs`: where private variables are.
-//! - `known.rs`: what has been computed already, within a block.
+//! - `known.rs`: what has been computed already.
 //! - `arith.rs`, `convert.rs`: lane-wise operations.
 //! - `memory/`: loads, stores, atomics, by shape.
 //! - `lanes.rs`: lanes that are seen to one by one, and calls.

@@ -1,6 +1,6 @@
 //! The values of a function in CLIF, and how a use gets them.
 
-use cranelift_codegen::ir::{self as clif, InstBuilder, types};
+use cranelift_codegen::ir::{self as clif, InstBuilder, condcodes::IntCC, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use cranelift_frontend::FunctionBuilder;
@@ -19,8 +19,8 @@ pub struct Gen<'a> {
     pub func: &'a Function,
     pub globals: &'a PrimaryMap<GlobalId, u64>,
     pub values: SecondaryMap<Value, Repr>,
-    /// What has been computed on the way, in the current block.
-    pub known: Known,
+    /// What has been computed on the way.
+    pub known: Known<'a>,
     /// The lane width of masks in block parameters.
     pub param_mask_bits: u32,
     pub pool: Pool,
@@ -33,6 +33,7 @@ impl<'a> Gen<'a> {
     pub fn new(
         b: FunctionBuilder<'a>,
         func: &'a Function,
+        known: Known<'a>,
         globals: &'a PrimaryMap<GlobalId, u64>,
         call_conv: CallConv,
         x86: bool,
@@ -42,7 +43,7 @@ impl<'a> Gen<'a> {
             func,
             globals,
             values: SecondaryMap::new(),
-            known: Known::default(),
+            known,
             param_mask_bits: usual_mask_bits(func, 128),
             pool: Pool::new(func),
             spill_slots: SpillSlots::default(),
@@ -87,12 +88,12 @@ impl<'a> Gen<'a> {
         if have == bits {
             return parts;
         }
-        if let Some(parts) = self.known.repacked.get((value, bits)) {
+        if let Some(parts) = self.known.repacked((value, bits)) {
             return parts.clone();
         }
         let lanes = self.func.ty(value).lanes;
         let parts = self.repack_mask(parts, lanes, have, bits);
-        self.known.repacked.insert((value, bits), parts.clone());
+        self.known.set_repacked((value, bits), parts.clone());
         parts
     }
 
@@ -228,11 +229,11 @@ impl<'a> Gen<'a> {
 
     /// The mask as an `i32` with bit `l` set when lane `l` is.
     pub fn mask_bits(&mut self, value: Value) -> clif::Value {
-        if let Some(&bits) = self.known.mask_bits.get(value) {
+        if let Some(bits) = self.known.mask_bits(value) {
             return bits;
         }
         let bits = self.compute_mask_bits(value);
-        self.known.mask_bits.insert(value, bits);
+        self.known.set_mask_bits(value, bits);
         bits
     }
 
@@ -260,6 +261,48 @@ impl<'a> Gen<'a> {
         } else {
             all
         }
+    }
+
+    /// Whether any lane of a mask is set.
+    pub fn any_true(&mut self, value: Value) -> clif::Value {
+        let bits = match self.whole_mask(value) {
+            Some(parts) => self.bits_of(parts, |g, a, b| g.b.ins().bor(a, b)),
+            None => self.mask_bits(value),
+        };
+        self.b.ins().icmp_imm_u(IntCC::NotEqual, bits, 0)
+    }
+
+    /// Whether every lane of a mask is set.
+    pub fn all_true(&mut self, value: Value) -> clif::Value {
+        let (bits, lanes) = match self.whole_mask(value) {
+            Some(parts) => {
+                let lanes = self.b.func.dfg.value_type(parts[0]).lane_count();
+                (self.bits_of(parts, |g, a, b| g.b.ins().band(a, b)), lanes)
+            }
+            None => (self.mask_bits(value), self.func.ty(value).lanes.into()),
+        };
+        let all = (1i64 << lanes) - 1;
+        self.b.ins().icmp_imm_u(IntCC::Equal, bits, all)
+    }
+
+    /// The parts of a mask, unless some of their lanes do not count or its bits are at hand.
+    fn whole_mask(&self, value: Value) -> Option<Parts> {
+        let Repr::Mask(bits, parts) = &self.values[value] else {
+            unreachable!("{value} is not a mask")
+        };
+        let is_whole = u32::from(self.func.ty(value).lanes) * bits >= 128;
+        (is_whole && self.known.mask_bits(value).is_none()).then(|| parts.clone())
+    }
+
+    /// One bit for each lane of what parts are combined to.
+    fn bits_of(
+        &mut self,
+        parts: Parts,
+        combine: impl Fn(&mut Self, clif::Value, clif::Value) -> clif::Value,
+    ) -> clif::Value {
+        let all = parts.into_iter().reduce(|a, b| combine(self, a, b));
+        let all = all.expect("a mask has a part");
+        self.b.ins().vhigh_bits(types::I32, all)
     }
 
     /// `if_true` in lanes where `mask` is all ones, else `if_false`; `mask` has lanes as wide as

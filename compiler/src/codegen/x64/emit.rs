@@ -118,18 +118,13 @@ impl<'a> Emitter<'a> {
             let block = self.order[n];
             let name = format_args!("block{}", block.index());
             self.bind(self.labels[block.index()], name);
-            for item in self.output.block_insts_and_edits(allocatable, block) {
-                match item {
-                    InstOrEdit::Edit(Edit::Move { from, to }) => self.edit(*from, *to),
-                    InstOrEdit::Inst(inst) => {
-                        let loc = self.code.locs[inst.index()];
-                        if self.lines.last().is_none_or(|&(_, last)| last != loc) {
-                            self.lines.push((self.buffer.offset(), loc));
-                        }
-                        let allocs = self.output.inst_allocs(inst);
-                        self.inst(block, &self.code.insts[inst.index()], allocs);
-                    }
-                }
+            let next = self.next(block);
+            self.body(allocatable, block, next);
+            match self.jumps_to(block) {
+                // A jump to where a loop is tested is that test instead.
+                Some(to) if self.is_short_test(to) => self.body(allocatable, to, next),
+                Some(to) => self.jump(None, to),
+                None => {}
             }
         }
         let pool = self.pool.into_bytes();
@@ -142,6 +137,46 @@ impl<'a> Emitter<'a> {
             code_size: code.code_size,
             lines,
         }
+    }
+
+    /// A block's instructions, but for a jump at its end, where `next` lies behind.
+    fn body(&mut self, allocatable: &Allocatable, block: Block, next: Option<Block>) {
+        for item in self.output.block_insts_and_edits(allocatable, block) {
+            match item {
+                InstOrEdit::Edit(Edit::Move { from, to }) => self.edit(*from, *to),
+                InstOrEdit::Inst(inst) => {
+                    let loc = self.code.locs[inst.index()];
+                    if self.lines.last().is_none_or(|&(_, last)| last != loc) {
+                        self.lines.push((self.buffer.offset(), loc));
+                    }
+                    let allocs = self.output.inst_allocs(inst);
+                    self.inst(block, next, &self.code.insts[inst.index()], allocs);
+                }
+            }
+        }
+    }
+
+    /// Where the jump at the end of a block goes, unless that lies behind it.
+    fn jumps_to(&self, block: Block) -> Option<Block> {
+        let data = &self.code.blocks[block.index()];
+        let &[ref target] = &data.targets[..] else {
+            return None;
+        };
+        Some(self.destination(target.block)).filter(|&to| self.next(block) != Some(to))
+    }
+
+    /// Whether a block is a few instructions that end in a branch.
+    fn is_short_test(&self, block: Block) -> bool {
+        /// With the branch.
+        const MOST: usize = 4;
+        let data = &self.code.blocks[block.index()];
+        let edits = &self.output.edits;
+        let from = regalloc2::ProgPoint::before(regalloc2::Inst::new(data.insts.start));
+        let to = regalloc2::ProgPoint::before(regalloc2::Inst::new(data.insts.end));
+        let first = edits.partition_point(|&(point, _)| point < from);
+        let edits = edits[first..].iter().take(MOST);
+        let edits = edits.filter(|&&(point, _)| point < to).count();
+        data.targets.len() == 2 && data.insts.len() + edits <= MOST
     }
 
     pub(super) fn push(&mut self, opcode: Opcode, size: Size, set: impl FnOnce(&mut Instruction)) {
@@ -250,23 +285,18 @@ impl<'a> Emitter<'a> {
         Some(self.destination(*next))
     }
 
-    fn inst(&mut self, block: Block, inst: &Inst, allocs: &[Allocation]) {
+    fn inst(&mut self, block: Block, next: Option<Block>, inst: &Inst, allocs: &[Allocation]) {
         match inst {
             Inst::Plain(plain) => self.plain(plain, allocs),
             Inst::Fixed(fixed) => self.plain(&fixed.plain, allocs),
             Inst::Params(_) => {}
             Inst::Call(call) => self.call(call),
-            Inst::Jump => {
-                let to = self.destination(self.code.blocks[block.index()].targets[0].block);
-                if self.next(block) != Some(to) {
-                    self.jump(None, to);
-                }
-            }
+            // `emit` sees to it.
+            Inst::Jump => {}
             Inst::Branch(cc) => {
                 let targets = &self.code.blocks[block.index()].targets;
                 let then = self.destination(targets[0].block);
                 let els = self.destination(targets[1].block);
-                let next = self.next(block);
                 if then == els {
                     if next != Some(then) {
                         self.jump(None, then);
@@ -289,7 +319,9 @@ impl<'a> Emitter<'a> {
         let target = if call.preserves {
             let is_float = call.result.is_some_and(|(_, at)| at.class() == VECTOR);
             // The address of what saves the registers, on its way through memory: all are in use.
-            let saver = self.pool.place(&preserve::address(self.isa, is_float).to_le_bytes());
+            let saver = self
+                .pool
+                .place(&preserve::address(self.isa, is_float).to_le_bytes());
             encoding::Rm::Memory(encoding::Memory {
                 base: encoding::Base::Pool,
                 index: None,

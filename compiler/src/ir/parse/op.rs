@@ -7,7 +7,7 @@ use super::text::{after, integer, number, space};
 use crate::image::{Component, Field, ImageDim};
 use crate::ir::{
     Arith, Atomic, AtomicOp, BinOp, Builtin, Collective, ConvertOp, DeviceOp, DimQuery, Fence,
-    FloatCC, FuncId, GlobalId, HostFunction, Image, IntCC, LocalId, Mem, Op, Order, Query,
+    FloatCC, FuncId, GlobalId, HostFunction, Image, Index, IntCC, LocalId, Mem, Op, Order, Query,
     Rounding, Scope, SlotId, Type, UnOp, Wrap, eval,
 };
 
@@ -191,18 +191,24 @@ fn flags<const N: usize>(parts: &[&str], names: [&str; N]) -> Result<[bool; N], 
     Ok(names.map(|name| parts.contains(&name)))
 }
 
-/// `global.align4.volatile.stride8`
+/// `global.align4.volatile.stride8`, `global.align4.masked.sext4`
 fn mem(parts: &[&str]) -> Result<Mem, String> {
     let [space_word, align, rest @ ..] = parts else {
         return Err("an access needs an address space and an alignment".into());
     };
-    let (stride, rest) = match rest.split_last() {
-        Some((last, head)) if last.starts_with("stride") => {
-            let text = &last["stride".len()..];
-            (integer(text)? as i64, head)
-        }
-        _ => (0, rest),
+    let last = |name: &str| rest.last().and_then(|last| last.strip_prefix(name));
+    let index = |signed: bool, text: &str| -> Result<Option<Index>, String> {
+        let scale = integer(text)? as i64;
+        Ok(Some(Index { signed, scale }))
     };
+    let (stride, index) = match (last("stride"), last("sext"), last("zext")) {
+        (Some(stride), _, _) => (integer(stride)? as i64, None),
+        (_, Some(scale), _) => (0, index(true, scale)?),
+        (_, _, Some(scale)) => (0, index(false, scale)?),
+        _ => (0, None),
+    };
+    let named = usize::from(stride != 0 || index.is_some());
+    let rest = &rest[..rest.len() - named];
     let [volatile, masked] = flags(rest, ["volatile", "masked"])?;
     Ok(Mem {
         space: space(space_word)?,
@@ -210,6 +216,7 @@ fn mem(parts: &[&str]) -> Result<Mem, String> {
         volatile,
         masked,
         stride,
+        index,
     })
 }
 

@@ -54,15 +54,18 @@ impl Verifier<'_> {
                 )
             }
             Op::Load(mem) => {
-                let mask = o.unmasked(mem.masked, 1)?;
-                self.check_access(mem, o.data.args[0], results, mask)
+                let mask = o.unmasked(mem.masked, mem.places())?;
+                self.check_access(mem, &o.data.args, results, mask)
             }
             Op::Store(mem) => {
                 is(results.is_empty(), "a store has no results")?;
                 let operands = args.len().saturating_sub(usize::from(mem.masked));
-                is(operands >= 2, "a store needs an address and a value")?;
+                is(
+                    operands > mem.places(),
+                    "a store needs an address and a value",
+                )?;
                 let mask = o.unmasked(mem.masked, operands)?;
-                self.check_access(mem, o.data.args[0], &args[1..operands], mask)
+                self.check_access(mem, &o.data.args, &args[mem.places()..operands], mask)
             }
             Op::MemCopy { masked, align, .. } => {
                 is(results.is_empty(), "a copy has no results")?;
@@ -132,15 +135,15 @@ impl Verifier<'_> {
         }
     }
 
-    /// The data of one access: `mem` with its address, its data's types and its mask.
+    /// The data of one access: `mem` with its operands, its data's types and its mask.
     fn check_access(
         &self,
         mem: &Mem,
-        ptr: Value,
+        args: &[Value],
         data: &[Type],
         mask: Option<Value>,
     ) -> Result<(), String> {
-        let ptr = self.func.ty(ptr);
+        let ptr = self.func.ty(args[0]);
         let Some(&first) = data.first() else {
             return Err("an access moves at least one element".into());
         };
@@ -150,7 +153,19 @@ impl Verifier<'_> {
         );
         ensure!(mem.align.is_power_of_two(), "alignment is a power of two");
         self.check_address(ptr, first.lanes)?;
-        if self.stage >= Stage::Vectorized && ptr.is_scalar() && !first.is_scalar() {
+        if mem.index.is_some() {
+            let index = self.func.ty(args[1]);
+            ensure!(
+                self.stage == Stage::Lowered
+                    && ptr.is_scalar()
+                    && index.scalar.is_int()
+                    && index.scalar.bits() <= 32
+                    && index.lanes == first.lanes
+                    && !first.is_scalar()
+                    && mem.stride == 0,
+                "an index of at most 32 bits for each lane, and one address"
+            );
+        } else if self.stage >= Stage::Vectorized && ptr.is_scalar() && !first.is_scalar() {
             ensure!(
                 mem.stride != 0,
                 "one address for {} lanes needs a stride",

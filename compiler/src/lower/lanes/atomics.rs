@@ -7,12 +7,13 @@
 
 use smallvec::smallvec;
 
-use super::{Expander, Values};
+use super::Expander;
 use crate::ir::{
     Atomic, AtomicOp, BinOp, ConvertOp, Fence, HostFunction, IntCC, Mem, Op, Order, Scalar, Scope,
     Type, Value,
 };
 use crate::kernel_info::AddressSpace;
+use crate::lower::replay::Values;
 
 /// Whether only the thread that runs the work-group can reach this memory.
 fn is_own(atomic: Atomic) -> bool {
@@ -29,7 +30,7 @@ fn is_native(op: AtomicOp, is_used: bool) -> bool {
     }
 }
 
-impl Expander<'_> {
+impl Expander<'_, '_> {
     /// A compare-and-swap, load or store.
     pub(super) fn atomic(
         &mut self,

@@ -5,10 +5,11 @@ use std::mem::offset_of;
 use brolga_mathlib::{Format, Routine};
 use smallvec::smallvec;
 
-use super::{Expander, Values};
+use super::Expander;
 use crate::abi::{Launch, PrintfScalar};
 use crate::ir::{Arith, ConvertOp, HostFunction, Mem, Op, Rounding, Scalar, Type, Value};
 use crate::kernel_info::AddressSpace;
+use crate::lower::replay::Values;
 
 /// How a `printf` argument of one lane is described to the sink.
 fn printf_code(scalar: Scalar) -> u8 {
@@ -25,7 +26,7 @@ fn printf_code(scalar: Scalar) -> u8 {
     code as u8
 }
 
-impl Expander<'_> {
+impl Expander<'_, '_> {
     /// A call, and its result if it has one.
     pub(super) fn host_call(&mut self, function: HostFunction, args: &[Value]) -> Values {
         let result = function.signature().1.map(|scalar| Type::new(scalar, 1));

@@ -6,9 +6,10 @@
 
 use smallvec::smallvec;
 
-use super::{Expander, Values};
+use super::Expander;
 use crate::ir::collective::neutral;
 use crate::ir::{Atomic, AtomicOp, BinOp, IntCC, Op, Type, UnOp, Value};
+use crate::lower::replay::Values;
 
 /// The integer operation that makes of two operands one with the effect of both, one after the
 /// other. It is commutative.
@@ -21,7 +22,7 @@ fn both(op: AtomicOp) -> Option<BinOp> {
     }
 }
 
-impl Expander<'_> {
+impl Expander<'_, '_> {
     /// Emits a read-modify-write that way, if it goes that way.
     pub(super) fn combined_rmw(
         &mut self,
@@ -61,7 +62,7 @@ impl Expander<'_> {
         Some(match bits {
             // Where no lane takes part the address may be anything.
             Some(bits) => {
-                let any = self.icmp_imm(IntCC::Ne, bits, 0);
+                let any = self.b.icmp_imm(IntCC::Ne, bits, 0);
                 self.if_set(any, results, emit)
             }
             None => emit(self),
@@ -130,7 +131,7 @@ impl Expander<'_> {
                         None => self.b.iconst(Type::I64, ty.lanes.into()),
                     };
                     let count = self.low_bits(count, ty.scalar);
-                    return self.binary_imm(BinOp::IMul, count, constant);
+                    return self.b.binary_imm(BinOp::IMul, count, constant);
                 }
                 BinOp::Xor => {}
                 _ => return self.b.iconst(ty.lane(), constant),

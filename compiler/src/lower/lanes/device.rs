@@ -7,13 +7,14 @@ use std::mem::offset_of;
 
 use smallvec::smallvec;
 
-use super::{Expander, Values};
+use super::Expander;
 use crate::abi::Launch;
 use crate::device::code;
 use crate::ir::{BinOp, DeviceOp, FuncId, IntCC, Mem, Op, Scalar, Type, Value};
 use crate::kernel_info::AddressSpace;
+use crate::lower::replay::Values;
 
-impl Expander<'_> {
+impl Expander<'_, '_> {
     pub(super) fn device(
         &mut self,
         what: DeviceOp,
@@ -63,7 +64,7 @@ impl Expander<'_> {
             }
             _ => return,
         };
-        let size = self.binary_imm(BinOp::IMul, words[events], 8);
+        let size = self.b.binary_imm(BinOp::IMul, words[events], 8);
         self.touch(args[events + 1], size);
         let handle = self.b.iconst(Type::I64, 8);
         self.touch(args[events + 2], handle);
@@ -74,8 +75,8 @@ impl Expander<'_> {
 
     /// Reads the first and the last of so many bytes, unless there are none or the address is null.
     fn touch(&mut self, address: Value, size: Value) {
-        let some = self.icmp_imm(IntCC::Ne, size, 0);
-        let somewhere = self.icmp_imm(IntCC::Ne, address, 0);
+        let some = self.b.icmp_imm(IntCC::Ne, size, 0);
+        let somewhere = self.b.icmp_imm(IntCC::Ne, address, 0);
         let both = self.b.binary(BinOp::And, some, somewhere);
         self.if_set(both, &[], |e| {
             // They stay though nobody wants what they read.
@@ -84,7 +85,7 @@ impl Expander<'_> {
                 ..Mem::new(AddressSpace::Global, 1)
             };
             e.b.load(mem, address, Type::I8);
-            let last = e.binary_imm(BinOp::ISub, size, 1);
+            let last = e.b.binary_imm(BinOp::ISub, size, 1);
             let last = e.b.ptr_add(address, last);
             e.b.load(mem, last, Type::I8);
             Values::new()

@@ -6,9 +6,10 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use super::Expander;
 use super::stack::Array;
-use super::{Expander, Values};
 use crate::ir::{BinOp, Block, ConvertOp, IntCC, Op, Type, UnOp, Value};
+use crate::lower::replay::Values;
 
 /// Most lanes that are seen to in a straight line.
 const STRAIGHT: u8 = 8;
@@ -24,7 +25,7 @@ enum Operand {
     PerLane(Array),
 }
 
-impl Expander<'_> {
+impl Expander<'_, '_> {
     /// What `body` makes of each active lane's operands, in the order of the lanes; zeros in the
     /// others. `results` are the results' types, of which `body` gives one lane. Operands may have
     /// one lane.
@@ -181,8 +182,8 @@ struct Loop {
 }
 
 impl Loop {
-    fn new(e: &mut Expander<'_>, args: &[Value], results: &[Type]) -> Loop {
-        let zeros = |e: &mut Expander<'_>, ty| {
+    fn new(e: &mut Expander<'_, '_>, args: &[Value], results: &[Type]) -> Loop {
+        let zeros = |e: &mut Expander<'_, '_>, ty| {
             let zeros = e.b.iconst(ty, 0);
             e.array_of(zeros)
         };
@@ -193,38 +194,38 @@ impl Loop {
     }
 
     /// All lanes.
-    fn over_all<'f>(
+    fn over_all<'e, 'f>(
         self,
-        e: &mut Expander<'f>,
+        e: &mut Expander<'e, 'f>,
         lanes: u8,
-        body: impl FnOnce(&mut Expander<'f>, &[Value]) -> Values,
+        body: impl FnOnce(&mut Expander<'e, 'f>, &[Value]) -> Values,
     ) -> Values {
         let first = e.b.iconst(Type::I64, 0);
         let (head, lane) = Loop::begin(e, first);
         self.once(e, lane, body);
-        let next = e.binary_imm(BinOp::IAdd, lane, 1);
-        let more = e.icmp_imm(IntCC::Ult, next, lanes.into());
+        let next = e.b.binary_imm(BinOp::IAdd, lane, 1);
+        let more = e.b.icmp_imm(IntCC::Ult, next, lanes.into());
         self.end(e, head, next, more)
     }
 
     /// The lanes whose bits are set in an `i64` that is not 0.
-    fn over_set<'f>(
+    fn over_set<'e, 'f>(
         self,
-        e: &mut Expander<'f>,
+        e: &mut Expander<'e, 'f>,
         bits: Value,
-        body: impl FnOnce(&mut Expander<'f>, &[Value]) -> Values,
+        body: impl FnOnce(&mut Expander<'e, 'f>, &[Value]) -> Values,
     ) -> Values {
         let (head, left) = Loop::begin(e, bits);
         let lane = e.b.unary(UnOp::Ctz, left);
         self.once(e, lane, body);
-        let less = e.binary_imm(BinOp::ISub, left, 1);
+        let less = e.b.binary_imm(BinOp::ISub, left, 1);
         let rest = e.b.binary(BinOp::And, left, less);
-        let more = e.icmp_imm(IntCC::Ne, rest, 0);
+        let more = e.b.icmp_imm(IntCC::Ne, rest, 0);
         self.end(e, head, rest, more)
     }
 
     /// The head of a loop that carries an `i64`, and that number.
-    fn begin(e: &mut Expander<'_>, first: Value) -> (Block, Value) {
+    fn begin(e: &mut Expander<'_, '_>, first: Value) -> (Block, Value) {
         let head = e.b.new_block(&[Type::I64]);
         e.b.br(head, &[first]);
         e.b.switch_to(head);
@@ -232,11 +233,11 @@ impl Loop {
     }
 
     /// What is done for one lane.
-    fn once<'f>(
+    fn once<'e, 'f>(
         &self,
-        e: &mut Expander<'f>,
+        e: &mut Expander<'e, 'f>,
         lane: Value,
-        body: impl FnOnce(&mut Expander<'f>, &[Value]) -> Values,
+        body: impl FnOnce(&mut Expander<'e, 'f>, &[Value]) -> Values,
     ) {
         let operands = self.operands.iter().map(|&operand| match operand {
             Operand::Same(value) => value,
@@ -249,7 +250,7 @@ impl Loop {
     }
 
     /// Goes on with another number if there are more lanes. The results of all.
-    fn end(self, e: &mut Expander<'_>, head: Block, next: Value, more: Value) -> Values {
+    fn end(self, e: &mut Expander<'_, '_>, head: Block, next: Value, more: Value) -> Values {
         let done = e.b.new_block(&[]);
         e.b.cond_br(more, head, &[next], done, &[]);
         e.b.switch_to(done);

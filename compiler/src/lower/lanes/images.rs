@@ -3,16 +3,17 @@
 
 use smallvec::SmallVec;
 
-use super::{Expander, Values};
+use super::Expander;
 use crate::image::Field;
 use crate::image::call::{NO_IMAGE, code};
 use crate::ir::{BinOp, ConvertOp, HostFunction, Image, IntCC, Mem, Op, Scalar, Type, Value};
 use crate::kernel_info::AddressSpace;
+use crate::lower::replay::Values;
 
 /// Bytes of a texel as functions take and give it: four components of 32 bits.
 const TEXEL: u32 = 16;
 
-impl Expander<'_> {
+impl Expander<'_, '_> {
     /// Calls for one texel; its components are at `texel`.
     fn call_texel(
         &mut self,
@@ -28,7 +29,7 @@ impl Expander<'_> {
         let mut how = self.b.iconst(Type::I64, how);
         if let Some(sampler) = sampler {
             let sampler = self.b.convert(ConvertOp::ZExt, sampler, Type::I64);
-            let sampler = self.binary_imm(BinOp::Shl, sampler, 32);
+            let sampler = self.b.binary_imm(BinOp::Shl, sampler, 32);
             how = self.b.binary(BinOp::Or, sampler, how);
         }
         let at = coordinates.iter().map(|&c| self.b.bitcast(c, Type::I32));
@@ -84,7 +85,7 @@ impl Expander<'_> {
     /// A field of the descriptor of each lane's image.
     pub(super) fn image_query(&mut self, field: Field, image: Value, ty: Type) -> Value {
         let pointers = self.b.ty(image);
-        let is_none = self.icmp_imm(IntCC::Eq, image, 0);
+        let is_none = self.b.icmp_imm(IntCC::Eq, image, 0);
         let nothing = &raw const NO_IMAGE as u64;
         let nothing = self.b.iconst(pointers, nothing);
         let image = self.b.select(is_none, nothing, image);

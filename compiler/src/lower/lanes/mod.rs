@@ -1,7 +1,7 @@
 //! What vectors cannot do: work lane by lane, and calls. The last pass before `codegen`, which is
 //! left with what [`crate::codegen`] lists.
 //!
-//! - `mod.rs`: which instructions are expanded, and their replay.
+//! - `mod.rs`: which instructions are expanded.
 //! - `each.rs`: an operation for each active lane, in a loop or a straight line. Open it next.
 //! - `stack.rs`: arrays of lanes, and other memory for the time of one instruction.
 //! - `calls.rs`: functions of the library, copies, `printf`. `device.rs`: device-side enqueue.
@@ -18,42 +18,35 @@ mod each;
 mod images;
 mod stack;
 
-use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+use cranelift_entity::SecondaryMap;
 use smallvec::{SmallVec, smallvec};
 
 use self::stack::Stack;
+use super::replay::{Values, replay};
 use crate::ir::verify::verify;
-use crate::ir::{
-    BinOp, Block, Builder, ConvertOp, Function, Inst, InstData, IntCC, Op, Scalar, Stage,
-    Terminator, Type, Value,
-};
+use crate::ir::{BinOp, Builder, ConvertOp, Function, InstData, Op, Scalar, Stage, Type, Value};
 use crate::target::Target;
-use crate::transform::dce;
-
-type Values = SmallVec<[Value; 4]>;
 
 /// Expands what is to be expanded for a target. Afterwards `func` is at [`Stage::Lowered`].
 pub fn run(func: &mut Function, target: &Target) {
-    let blocks = func.reverse_post_order();
-    let mut insts = blocks.iter().flat_map(|&block| &func.blocks[block].insts);
-    if insts.any(|&inst| is_expanded(func, inst, target)) {
-        let entry = func.entry();
-        let mut pass = Expander {
-            target,
-            launch: func.params().first().copied(),
-            used: used_values(func),
-            b: Builder::new(func, entry),
-            replace: SecondaryMap::new(),
-            stack: Stack::default(),
-        };
-        for block in blocks {
-            pass.block(block);
-        }
-        let Expander { replace, stack, .. } = pass;
-        stack.allocate(func);
-        func.replace_uses(&replace);
-        dce::run(func);
-    }
+    let launch = func.params().first().copied();
+    let used = used_values(func);
+    let mut stack = Stack::default();
+    replay(
+        func,
+        |func, data| is_expanded(func, data, target),
+        |b, _, data| {
+            stack.free_all();
+            let mut expander = Expander {
+                b,
+                launch,
+                used: &used,
+                stack: &mut stack,
+            };
+            expander.expand(data)
+        },
+    );
+    stack.allocate(func);
     if cfg!(debug_assertions)
         && let Err(error) = verify(func, Stage::Lowered, None)
     {
@@ -61,8 +54,7 @@ pub fn run(func: &mut Function, target: &Target) {
     }
 }
 
-fn is_expanded(func: &Function, inst: Inst, target: &Target) -> bool {
-    let data = &func.insts[inst];
+fn is_expanded(func: &Function, data: &InstData, target: &Target) -> bool {
     let values = || data.results.iter().chain(&data.args);
     let is_vector = || values().any(|&v| func.ty(v).lanes > 1);
     match &data.op {
@@ -104,48 +96,17 @@ fn used_values(func: &Function) -> SecondaryMap<Value, bool> {
     used
 }
 
-/// A function being rewritten, block by block.
-struct Expander<'f> {
-    target: &'f Target,
-    b: Builder<'f>,
+/// An instruction being expanded.
+struct Expander<'e, 'f> {
+    b: &'e mut Builder<'f>,
     /// The launch record.
     launch: Option<Value>,
     /// Which values had uses before.
-    used: SecondaryMap<Value, bool>,
-    /// What takes the place of results.
-    replace: SecondaryMap<Value, PackedOption<Value>>,
-    stack: Stack,
+    used: &'e SecondaryMap<Value, bool>,
+    stack: &'e mut Stack,
 }
 
-impl Expander<'_> {
-    fn block(&mut self, block: Block) {
-        let data = &mut self.b.func.blocks[block];
-        let insts = std::mem::take(&mut data.insts);
-        let term = std::mem::replace(&mut data.term, Terminator::Unreachable);
-        self.b.switch_to(block);
-        for inst in insts {
-            for arg in &mut self.b.func.insts[inst].args {
-                if let Some(with) = self.replace[*arg].expand() {
-                    *arg = with;
-                }
-            }
-            if !is_expanded(self.b.func, inst, self.target) {
-                let block = self.b.block;
-                self.b.func.blocks[block].insts.push(inst);
-                continue;
-            }
-            let data = self.b.func.insts[inst].clone();
-            self.b.loc = data.loc;
-            self.stack.free_all();
-            let values = self.expand(&data);
-            for (&old, &new) in data.results.iter().zip(&values) {
-                self.replace[old] = Some(new).into();
-            }
-        }
-        let last = self.b.block;
-        self.b.func.blocks[last].term = term;
-    }
-
+impl Expander<'_, '_> {
     /// Emits what takes the place of an instruction, and gives what takes that of its results; of
     /// none that are not used.
     fn expand(&mut self, data: &InstData) -> Values {
@@ -207,18 +168,6 @@ impl Expander<'_> {
             let inst = e.b.ins(op.clone(), args, results);
             e.b.func.insts[inst].results.iter().copied().collect()
         })
-    }
-
-    fn binary_imm(&mut self, op: BinOp, a: Value, bits: u64) -> Value {
-        let ty = self.b.ty(a);
-        let bits = self.b.iconst(ty, bits);
-        self.b.binary(op, a, bits)
-    }
-
-    fn icmp_imm(&mut self, cc: IntCC, a: Value, bits: u64) -> Value {
-        let ty = self.b.ty(a);
-        let bits = self.b.iconst(ty, bits);
-        self.b.icmp(cc, a, bits)
     }
 
     /// An address that many bytes further.

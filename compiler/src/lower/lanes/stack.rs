@@ -76,7 +76,7 @@ impl Array {
     }
 }
 
-impl Expander<'_> {
+impl Expander<'_, '_> {
     /// Memory of at least `bytes` bytes.
     pub(super) fn memory(&mut self, bytes: u32) -> Value {
         self.stack.take(self.b.func, bytes)
@@ -101,7 +101,7 @@ impl Expander<'_> {
     fn lane_address(&mut self, array: Array, lane: Value) -> Value {
         let offset = match array.ty.scalar.bytes() {
             1 => lane,
-            size => self.binary_imm(BinOp::IMul, lane, size.into()),
+            size => self.b.binary_imm(BinOp::IMul, lane, size.into()),
         };
         self.b.ptr_add(array.at, offset)
     }

@@ -93,6 +93,36 @@ pub(super) fn int_binary(
     chained(f, operation, wrap, a, c, ty)
 }
 
+/// Whether the two are a value shifted to the left and what is lost of it on that side: the value,
+/// and by how much it is so rotated. `always` is whether that holds for amounts that are not known,
+/// and so may be 0, for which both are the value.
+fn rotation(func: &Function, a: Value, b: Value, ty: Type, always: bool) -> Option<(Value, Value)> {
+    let bits = u64::from(ty.scalar.bits());
+    let shifted = |value, operation| match def(func, value)? {
+        (Op::Binary(found, _), &[x, by]) if *found == operation => Some((x, by)),
+        _ => None,
+    };
+    let ((x, up), (y, down)) = match shifted(a, BinOp::Shl) {
+        Some(left) => (left, shifted(b, BinOp::LShr)?),
+        None => (shifted(b, BinOp::Shl)?, shifted(a, BinOp::LShr)?),
+    };
+    let complements = match (func.as_const(up), func.as_const(down)) {
+        (Some(up), Some(down)) => up > 0 && up < bits && up + down == bits,
+        _ => {
+            // The amounts are taken modulo the width.
+            always
+                && match def(func, down) {
+                    Some((Op::Binary(BinOp::ISub, _), &[from, n])) => {
+                        n == up && func.as_const(from).is_some_and(|c| c % bits == 0)
+                    }
+                    Some((Op::Unary(UnOp::INeg), &[n])) => n == up,
+                    _ => false,
+                }
+        }
+    };
+    (x == y && complements).then_some((x, up))
+}
+
 /// `a op b`, where `b` is no constant.
 fn of_two_values(
     func: &Function,
@@ -102,6 +132,11 @@ fn of_two_values(
     b: Value,
     ty: Type,
 ) -> Option<Rewrite> {
+    if matches!(operation, BinOp::IAdd | BinOp::Or | BinOp::Xor)
+        && let Some((x, by)) = rotation(func, a, b, ty, operation == BinOp::Or)
+    {
+        return bin(BinOp::Rotl, x, by);
+    }
     match (operation, func.as_const(a)) {
         (operation, Some(_)) if operation.is_commutative() => {
             op(Op::Binary(operation, wrap), &[b, a])

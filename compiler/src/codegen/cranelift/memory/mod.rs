@@ -107,7 +107,8 @@ impl Gen<'_> {
     pub fn load(&mut self, mem: &Mem, inst: Inst) {
         let data = &self.func.insts[inst];
         let results = data.results.clone();
-        let (address, mask) = (data.args[0], mem.masked.then(|| data.args[1]));
+        let (places, mask) = data.args.split_at(mem.places());
+        let (address, mask) = (places[0], mask.first().copied());
         let ty = self.func.ty(results[0]);
         let layout = LaneLayout {
             lanes: ty.lanes,
@@ -117,10 +118,11 @@ impl Gen<'_> {
         };
         let reprs = if ty.lanes == 1 {
             self.load_scalars(mem, address, layout)
-        } else if self.func.ty(address).lanes == 1 {
+        } else if mem.stride != 0 {
             self.load_strided(mem, address, mask, layout)
         } else {
-            self.gather(mem, address, mask, layout)
+            let parts = self.gather(mem, places, mask, layout);
+            parts.into_iter().map(|p| self.loaded(p, ty)).collect()
         };
         for (&result, repr) in results.iter().zip(reprs) {
             self.values[result] = repr;
@@ -165,7 +167,8 @@ impl Gen<'_> {
         } else {
             (None, args)
         };
-        let (address, values) = (args[0], &args[1..]);
+        let (places, values) = args.split_at(mem.places());
+        let address = places[0];
         let scalar = self.func.ty(values[0]).scalar;
         let lanes = args
             .iter()
@@ -180,10 +183,10 @@ impl Gen<'_> {
         };
         if lanes == 1 {
             self.store_scalars(address, values, layout);
-        } else if self.func.ty(address).lanes == 1 {
+        } else if mem.stride != 0 {
             self.store_strided(address, values, mask, layout);
         } else {
-            self.scatter(address, values, mask, layout);
+            self.scatter(mem, places, values, mask, layout);
         }
     }
 

@@ -7,6 +7,7 @@
 use cranelift_entity::SecondaryMap;
 
 use crate::ir::{BinOp, Block, ConvertOp, Function, Inst, Op, Scalar, UnOp, Value};
+use crate::target::{Isa, Target};
 
 /// The instructions selected where their result is used, and how often values are used.
 pub struct Deferral {
@@ -18,7 +19,7 @@ pub struct Deferral {
 type Place = u32;
 
 impl Deferral {
-    pub fn new(func: &Function, order: &[Block]) -> Deferral {
+    pub fn new(func: &Function, target: &Target, order: &[Block]) -> Deferral {
         let mut uses: SecondaryMap<Value, u32> = SecondaryMap::with_capacity(func.values.len());
         let mut user: SecondaryMap<Value, Option<(Block, Place)>> =
             SecondaryMap::with_capacity(func.values.len());
@@ -40,7 +41,7 @@ impl Deferral {
             uses,
         };
         for &block in order {
-            deferral.block(func, block, &user);
+            deferral.block(func, target, block, &user);
         }
         deferral
     }
@@ -48,6 +49,7 @@ impl Deferral {
     fn block(
         &mut self,
         func: &Function,
+        target: &Target,
         block: Block,
         user: &SecondaryMap<Value, Option<(Block, Place)>>,
     ) {
@@ -76,7 +78,12 @@ impl Deferral {
             let Some((_, by)) = user[result].filter(|&(place, _)| place == block) else {
                 continue;
             };
-            if !is_foldable(func, insts[n]) {
+            let by_inst = insts.get(by as usize).copied();
+            let is_part = is_foldable(func, insts[n])
+                || target.isa >= Isa::Avx512
+                    && is_logic(func, insts[n])
+                    && by_inst.is_some_and(|by| is_logic(func, by));
+            if !is_part {
                 continue;
             }
             let place = places.get(by as usize).copied().unwrap_or(by);
@@ -90,6 +97,17 @@ impl Deferral {
     }
 }
 
+/// Whether the instruction combines the bits of vectors: two may be one.
+pub fn is_logic(func: &Function, inst: Inst) -> bool {
+    let data = &func.insts[inst];
+    let is_bitwise = matches!(
+        data.op,
+        Op::Binary(BinOp::And | BinOp::Or | BinOp::Xor, _) | Op::Unary(UnOp::Not)
+    );
+    let ty = func.ty(data.results[0]);
+    is_bitwise && ty.lanes > 1 && ty.scalar != Scalar::I1
+}
+
 /// Whether some user can make something of the instruction.
 fn is_foldable(func: &Function, inst: Inst) -> bool {
     let data = &func.insts[inst];
@@ -97,7 +115,8 @@ fn is_foldable(func: &Function, inst: Inst) -> bool {
         Op::Load(mem) => !mem.volatile && !mem.masked && data.results.len() == 1,
         Op::ICmp(_) | Op::FCmp(_) | Op::AnyTrue | Op::AllTrue => true,
         Op::Splat => func.ty(data.results[0]).scalar != Scalar::I1,
-        Op::Unary(UnOp::FNeg | UnOp::Not) => true,
+        Op::Unary(UnOp::FNeg) => true,
+        Op::Unary(UnOp::Not) => func.ty(data.results[0]).scalar == Scalar::I1,
         Op::PtrAdd => func.ty(data.results[0]).lanes == 1,
         Op::Binary(BinOp::IMul | BinOp::Shl, _) => {
             func.ty(data.results[0]).lanes == 1 && func.as_const(data.args[1]).is_some()

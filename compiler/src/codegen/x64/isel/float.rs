@@ -413,8 +413,7 @@ impl Isel<'_> {
         // What is chosen can be in memory; zeros come from the mask itself.
         if self.func.as_const(b) == Some(0) {
             let yes = self.operands(a, false)?;
-            let parts =
-                (0..shape.count).map(|n| self.kept(ty.scalar, shape.size, mask[n], yes[n]));
+            let parts = (0..shape.count).map(|n| self.kept(ty.scalar, shape.size, mask[n], yes[n]));
             return Ok(Repr::Vector(parts.collect()));
         }
         let no = self.parts(b)?;

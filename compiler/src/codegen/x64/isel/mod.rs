@@ -10,6 +10,7 @@
 //! - `control.rs`: blocks, branches, conditions as flags.
 //! - `scalar.rs`: arithmetic of one lane in general registers.
 //! - `float.rs`, `integer.rs`: lane-wise arithmetic of vectors and of floating-point scalars.
+//! - `logic.rs`: bitwise operations of vectors, several in one.
 //! - `convert.rs`: conversions. `lanes.rs`: lanes that move, parts that are joined and split;
 //!   `bytes.rs`: bytes that move without AVX512_VBMI.
 //! - `masks/`: truth values of many lanes.
@@ -27,6 +28,7 @@ mod deferral;
 mod float;
 mod integer;
 mod lanes;
+mod logic;
 mod masks;
 mod memory;
 mod scalar;
@@ -94,7 +96,7 @@ pub fn select(
         mask_lane_bits: usual_mask_bits(func, target.vector_bytes * 8),
         nowhere: None,
         values: SecondaryMap::with_capacity(func.values.len()),
-        deferral: Deferral::new(func, &order),
+        deferral: Deferral::new(func, target, &order),
         blocks: SecondaryMap::with_capacity(func.blocks.len()),
         pool: Pool::default(),
         frame: Frame::new(func, &order)?,
@@ -141,6 +143,22 @@ impl Isel<'_> {
         !data.op.has_side_effect() && data.results.iter().all(|&r| self.deferral.uses[r] == 0)
     }
 
+    /// Whether a bitwise operation may be one instruction together with others.
+    fn is_one_of_several(&self, inst: Inst) -> bool {
+        self.is_avx512() && deferral::is_logic(self.func, inst)
+    }
+
+    /// A unary or binary operation by itself.
+    fn single(&mut self, inst: Inst) -> Result<Repr> {
+        let data = &self.func.insts[inst];
+        let ty = self.func.ty(data.results[0]);
+        match (&data.op, &data.args[..]) {
+            (Op::Unary(op), &[a]) => self.unary(*op, a, ty),
+            (Op::Binary(op, _), &[a, b]) => self.binary(*op, a, b, ty),
+            (other, _) => unreachable!("`{other}` is neither unary nor binary"),
+        }
+    }
+
     /// Selects an instruction here.
     fn inst(&mut self, inst: Inst) -> Result<()> {
         let data = &self.func.insts[inst];
@@ -150,8 +168,13 @@ impl Isel<'_> {
         let repr = match &data.op {
             Op::Const(bits) => Repr::Constant(*bits),
             Op::GlobalAddr(global) => Repr::Constant(self.globals[*global]),
-            Op::Unary(op) => self.unary(*op, args[0], ty())?,
-            Op::Binary(op, _) => self.binary(*op, args[0], args[1], ty())?,
+            Op::Unary(_) | Op::Binary(..) if self.is_one_of_several(inst) => {
+                match self.logic(inst, ty())? {
+                    Some(done) => done,
+                    None => self.single(inst)?,
+                }
+            }
+            Op::Unary(_) | Op::Binary(..) => self.single(inst)?,
             Op::Fma => self.fma(args, ty())?,
             Op::Rounded(op, rounding) => self.rounded(*op, *rounding, args, ty())?,
             Op::ICmp(cc) => self.icmp(*cc, args[0], args[1])?,

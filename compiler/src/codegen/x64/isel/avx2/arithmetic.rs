@@ -46,7 +46,9 @@ impl Isel<'_> {
     pub fn shift_by_same(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Result<Repr> {
         let splat = self.func.def_inst(b).map(|inst| &self.func.insts[inst]);
         let Some(splat) = splat.filter(|data| matches!(data.op, Op::Splat)) else {
-            return Err(Diagnostic::new("a shift by lanes of 16 bits is not selected"));
+            return Err(Diagnostic::new(
+                "a shift by lanes of 16 bits is not selected",
+            ));
         };
         let opcode = match op {
             BinOp::Shl => Opcode::Vpsllw,

@@ -67,13 +67,7 @@ impl Isel<'_> {
     }
 
     /// Toward zero; out of range clamps, NaN is 0.
-    pub fn scalar_to_integer(
-        &mut self,
-        op: ConvertOp,
-        x: VReg,
-        from: Scalar,
-        to: Scalar,
-    ) -> VReg {
+    pub fn scalar_to_integer(&mut self, op: ConvertOp, x: VReg, from: Scalar, to: Scalar) -> VReg {
         let single = from == Scalar::F32;
         let choose = |f32: Opcode, f64: Opcode| if single { f32 } else { f64 };
         let convert = choose(Opcode::Vcvttss2si, Opcode::Vcvttsd2si);

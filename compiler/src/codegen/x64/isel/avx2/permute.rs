@@ -11,7 +11,14 @@ use crate::ir::{IntCC, Scalar, Type, Value};
 
 impl Isel<'_> {
     /// Lanes of `yes` where a bit is set, else of `no`.
-    pub fn blend_lanes(&mut self, scalar: Scalar, size: Size, bits: u64, no: VReg, yes: VReg) -> VReg {
+    pub fn blend_lanes(
+        &mut self,
+        scalar: Scalar,
+        size: Size,
+        bits: u64,
+        no: VReg,
+        yes: VReg,
+    ) -> VReg {
         let opcode = match scalar.bytes() {
             4 if !self.is_avx512() => Opcode::Vblendps,
             8 if !self.is_avx512() => Opcode::Vblendpd,
@@ -59,13 +66,7 @@ impl Isel<'_> {
     }
 
     /// Lanes of one register; `None` is any lane.
-    fn permuted(
-        &mut self,
-        from: VReg,
-        lanes: &[Option<u8>],
-        scalar: Scalar,
-        size: Size,
-    ) -> VReg {
+    fn permuted(&mut self, from: VReg, lanes: &[Option<u8>], scalar: Scalar, size: Size) -> VReg {
         let stays = |(n, lane): (usize, &Option<u8>)| lane.is_none_or(|l| usize::from(l) == n);
         if lanes.iter().enumerate().all(stays) {
             return from;

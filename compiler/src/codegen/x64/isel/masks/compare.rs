@@ -97,8 +97,7 @@ impl Isel<'_> {
         let left = self.parts(a)?;
         let right = self.operands(b, true)?;
         let under = under.map(|mask| self.regrouped(mask, shape));
-        let full =
-            (Self::has_surplus(shape) && under.is_none()).then(|| self.full_mask(shape));
+        let full = (Self::has_surplus(shape) && under.is_none()).then(|| self.full_mask(shape));
         let parts = (0..shape.count)
             .map(|n| {
                 self.define(opcode, shape.size, |plain| {

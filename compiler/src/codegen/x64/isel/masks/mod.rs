@@ -204,9 +204,7 @@ impl Isel<'_> {
         let parts = match self.target.masks {
             Masks::Bits => {
                 let parts = mask.parts.iter();
-                parts
-                    .map(|&part| self.not_bits(part, mask.lanes))
-                    .collect()
+                parts.map(|&part| self.not_bits(part, mask.lanes)).collect()
             }
             Masks::Lanes => {
                 let size = mask.size();
@@ -261,7 +259,7 @@ impl Isel<'_> {
     }
 
     /// The opcode and size of an operation on parts as a mask's.
-    fn logic(&self, op: Logic, mask: &Mask) -> (Opcode, Size) {
+    fn mask_logic(&self, op: Logic, mask: &Mask) -> (Opcode, Size) {
         match self.target.masks {
             Masks::Bits => (bits::logic(op, mask.lanes), Size::B64),
             Masks::Lanes => (lanes::logic(op), mask.size()),
@@ -269,7 +267,7 @@ impl Isel<'_> {
     }
 
     fn mask_op(&mut self, op: Logic, left: &Mask, right: &[VReg]) -> Mask {
-        let (opcode, size) = self.logic(op, left);
+        let (opcode, size) = self.mask_logic(op, left);
         let parts = left
             .parts
             .iter()
@@ -347,7 +345,7 @@ impl Isel<'_> {
 
     /// The parts of a mask in one: of lanes that are set in all, or in any.
     fn combined(&mut self, op: Logic, mask: &Mask) -> VReg {
-        let (opcode, size) = self.logic(op, mask);
+        let (opcode, size) = self.mask_logic(op, mask);
         let (&first, rest) = mask.parts.split_first().expect("a part");
         rest.iter()
             .fold(first, |all, &part| self.rvm(opcode, size, all, part))

@@ -4,11 +4,11 @@ use regalloc2::VReg;
 use smallvec::SmallVec;
 
 use super::super::values::{Parts, Shape};
-use super::super::{Isel, Result};
+use super::super::{Diagnostic, Isel, Result};
 use super::Access;
 use crate::codegen::x64::encoding::{Cc, Opcode, Size};
 use crate::codegen::x64::inst::{Amode, Base, GENERAL, MASK, Rm, VECTOR};
-use crate::ir::{BinOp, ConvertOp, Op, Scalar, Value};
+use crate::ir::{Mem, Scalar, Value};
 
 /// Addresses that are 32-bit indexes away from one.
 struct Indexed {
@@ -18,68 +18,31 @@ struct Indexed {
 }
 
 impl Isel<'_> {
-    /// Whether addresses are `object + extend(index) << shift`, with a signed index of 32 bits.
-    fn indexed(&mut self, address: Value) -> Result<Option<Indexed>> {
-        let Some((Op::PtrAdd, &[object, offset])) = self.deferred_op(address) else {
+    /// What `lower` has found the addresses to be made of.
+    fn indexed(&mut self, mem: &Mem, places: &[Value]) -> Result<Option<Indexed>> {
+        let (Some(how), &[object, index]) = (mem.index, places) else {
             return Ok(None);
         };
-        let object = if self.func.ty(object).lanes == 1 {
-            object
-        } else {
-            match self
-                .func
-                .def_inst(object)
-                .map(|inst| &self.func.insts[inst])
-            {
-                Some(data) if matches!(data.op, Op::Splat) => data.args[0],
-                _ => return Ok(None),
-            }
-        };
-        let (extended, shift) = match self.deferred_op(offset) {
-            Some((Op::Binary(op @ (BinOp::IMul | BinOp::Shl), _), &[extended, by])) => {
-                let Some(by) = self.func.as_const(by) else {
-                    return Ok(None);
-                };
-                let shift = match op {
-                    BinOp::IMul if by.is_power_of_two() => by.trailing_zeros().into(),
-                    BinOp::Shl => by,
-                    _ => return Ok(None),
-                };
-                if shift > 3 {
-                    return Ok(None);
-                }
-                (extended, shift as u8)
-            }
-            _ => (offset, 0),
-        };
-        let index = match self.deferred_op(extended) {
-            Some((Op::Convert(ConvertOp::SExt, _), args))
-                if self.func.ty(args[0]).scalar == Scalar::I32 =>
-            {
-                args[0]
-            }
-            _ => return Ok(None),
-        };
+        let is_word = self.func.ty(index).scalar == Scalar::I32;
+        if !(how.signed && is_word && matches!(how.scale, 1 | 2 | 4 | 8)) {
+            return Err(Diagnostic::new("an index that gathers do not take"));
+        }
+        let object = self.scalar(object)?;
         Ok(Some(Indexed {
-            base: {
-                let reg = self.scalar(object)?;
-                Amode::base(reg)
-            },
+            base: Amode::base(object),
             index: self.parts(index)?,
-            shift,
+            shift: how.scale.trailing_zeros() as u8,
         }))
     }
 
     pub(super) fn gather(
         &mut self,
-        address: Value,
+        mem: &Mem,
+        places: &[Value],
         mask: Option<Value>,
         access: Access,
-        _align: u32,
     ) -> Result<Vec<Parts>> {
-        if access.ty.scalar.bytes() == 4
-            && let Some(indexed) = self.indexed(address)?
-        {
+        if let Some(indexed) = self.indexed(mem, places)? {
             let shape = self.shape(access.ty);
             let masks = self.lane_masks(mask, shape)?;
             return Ok((0..access.elements)
@@ -98,7 +61,7 @@ impl Isel<'_> {
                 })
                 .collect());
         }
-        let addresses = self.parts(address)?;
+        let addresses = self.parts(places[0])?;
         self.gather_at(&addresses, mask, access)
     }
 
@@ -244,26 +207,13 @@ impl Isel<'_> {
 
     pub(super) fn scatter(
         &mut self,
-        address: Value,
+        mem: &Mem,
+        places: &[Value],
         values: &[Parts],
         mask: Option<Value>,
         access: Access,
     ) -> Result<()> {
-        if self.func.ty(address).lanes == 1 {
-            if !self.target.scatters {
-                let base = self.amode(address)?;
-                return self.store_each_strided(base, values, mask, access);
-            }
-            let shape = self.shape_of(access.ty.lanes, 64);
-            let base = self.scalar(address)?;
-            let all = self.broadcast(Rm::Reg(base), Scalar::I64, shape.size);
-            let addresses = Parts::from_elem(all, shape.count);
-            return self.scatter_at(&addresses, values, mask, access);
-        }
-        if access.ty.scalar.bytes() == 4
-            && self.target.scatters
-            && let Some(indexed) = self.indexed(address)?
-        {
+        if let Some(indexed) = self.indexed(mem, places)? {
             let shape = self.shape(access.ty);
             let masks = self.lane_masks(mask, shape)?;
             for n in 0..shape.count {
@@ -279,7 +229,7 @@ impl Isel<'_> {
             }
             return Ok(());
         }
-        let addresses = self.parts(address)?;
+        let addresses = self.parts(places[0])?;
         self.scatter_at(&addresses, values, mask, access)
     }
 

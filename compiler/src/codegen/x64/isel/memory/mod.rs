@@ -44,7 +44,8 @@ impl Isel<'_> {
     pub fn load(&mut self, mem: &Mem, inst: Inst) -> Result<()> {
         let data = &self.func.insts[inst];
         let results = data.results.clone();
-        let (address, mask) = (data.args[0], mem.masked.then(|| data.args[1]));
+        let (places, mask) = data.args.split_at(mem.places());
+        let (address, mask) = (places[0], mask.first().copied());
         let ty = self.func.ty(results[0]);
         let access = Access {
             ty: in_memory(ty),
@@ -62,10 +63,10 @@ impl Isel<'_> {
             }
             return Ok(());
         }
-        let elements = if self.func.ty(address).lanes == 1 {
+        let elements = if mem.stride != 0 {
             self.load_strided(address, mask, access)?
         } else {
-            self.gather(address, mask, access, mem.align)?
+            self.gather(mem, places, mask, access)?
         };
         for (&result, parts) in results.iter().zip(elements) {
             self.values[result] = self.loaded(parts, ty);
@@ -168,7 +169,8 @@ impl Isel<'_> {
         } else {
             (None, args)
         };
-        let (address, values) = (args[0], &args[1..]);
+        let (places, values) = args.split_at(mem.places());
+        let address = places[0];
         let scalar = self.func.ty(values[0]).scalar;
         let lanes = args.iter().map(|&v| self.func.ty(v).lanes).max();
         let lanes = lanes.expect("an address");
@@ -197,10 +199,10 @@ impl Isel<'_> {
             .iter()
             .map(|&value| self.stored(value, access.ty))
             .collect::<Result<_>>()?;
-        if self.func.ty(address).lanes == 1 && mem.stride != 0 {
+        if mem.stride != 0 {
             self.store_strided(address, &parts, mask, access)
         } else {
-            self.scatter(address, &parts, mask, access)
+            self.scatter(mem, places, &parts, mask, access)
         }
     }
 
