@@ -297,6 +297,11 @@ mod tests {
         assert!(has(Target::avx512(), rotl, Scalar::I32));
         assert!(has(Target::avx512(), shl, Scalar::I16));
         assert!(!has(Target::avx512(), rotl, Scalar::I16));
+        let with_double_shifts = Target {
+            double_shifts: true,
+            ..Target::avx512()
+        };
+        assert!(has(with_double_shifts, rotl, Scalar::I16));
         assert!(has(Target::avx2(), ashr, Scalar::I32));
         assert!(!has(Target::avx2(), ashr, Scalar::I64));
         assert!(!has(Target::avx2(), rotl, Scalar::I32));

@@ -205,20 +205,13 @@ impl Kernel {
 
     /// Sets a pointer to global or constant memory to a buffer or to null.
     ///
-    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else,
-    /// or writes what is immutable; `CL_INVALID_CONTEXT` for a buffer of another context.
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
+    /// `CL_INVALID_CONTEXT` for a buffer of another context.
     pub fn set_arg_buffer(&self, index: u32, buffer: Option<&Arc<Buffer>>) -> CLResult<()> {
         let arg = self.arg(index)?;
         check_global_pointer(arg)?;
         if let Some(buffer) = buffer {
             self.check_context(buffer.context())?;
-            // "Immutable Memory Object": its contents cannot be altered by the implementation after
-            // creation. The errors of clSetKernelArg have that for images only; the CTS expects it
-            // of buffers, too. A module need not say which of its pointers are to const.
-            let is_const = arg.qualifiers.is_const || self.program.source().is_empty();
-            if buffer.flags() & CL_MEM_IMMUTABLE_EXT != 0 && !is_const {
-                return Err(ClError::INVALID_ARG_VALUE);
-            }
         }
         let (address, bound) = match buffer {
             Some(buffer) => (

@@ -11,8 +11,8 @@
 //! # What back ends receive
 //!
 //! Values have one lane or W lanes. [`crate::lower::legalize`] has the table of arithmetic that is
-//! left for a target; the rest is what [`crate::lower::gathers`] and [`crate::lower::lanes`] leave, and
-//! all there is:
+//! left for a target; the rest is what [`crate::lower::gathers`] and [`crate::lower::lanes`] leave,
+//! and all there is:
 //!
 //! | operations | of |
 //! | --- | --- |

@@ -27,8 +27,8 @@
 //! | `Convert`: `FToF` | `f32` to `f64`, to nearest (it is exact); `f64` to `f32` to nearest, or any way where [`Target::static_rounding`]; `f16` to `f32` (to nearest) and `f32` to `f16` (any way) where [`Target::f16_conversions`] |
 //!
 //! So on [`Isa::Avx512`] vectors are shifted by amounts of their own in 16, 32 and 64 bits and
-//! rotated in 32 and 64, all of which code generation has in one instruction, and there are neither
-//! byte shifts nor corrections of rounding.
+//! rotated in 32 and 64 (in 16, too, where [`Target::double_shifts`]), all of which code generation
+//! has in one instruction, and there are neither byte shifts nor corrections of rounding.
 
 use smallvec::{SmallVec, smallvec};
 

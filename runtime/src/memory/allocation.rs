@@ -1,24 +1,26 @@
 //! Memory that Brolga allocates itself.
 //!
 //! Small blocks come from the allocator, 128-byte aligned (the size of the largest OpenCL type,
-//! `long16`). Blocks of a page or more are page aligned, and large ones come from `mmap` with
-//! transparent huge pages asked for, so that streaming kernels do not wait for the TLB and
-//! untouched pages cost nothing.
+//! `long16`). Blocks of a page or more are page aligned. Large ones are mappings (`mapping.rs`)
+//! with transparent huge pages asked for, so that streaming kernels do not wait for the TLB and
+//! untouched pages cost nothing; or they are what was freed (`freed.rs`).
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::LazyLock;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
 
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
-
+use super::freed::Freed;
+use super::mapping::{HUGE_PAGE, Mapping, PAGE};
 use crate::topology;
 
 /// Alignment of every allocation, bytes.
 pub const MIN_ALIGN: usize = 128;
-const PAGE: usize = 4096;
-const HUGE_PAGE: usize = 2 << 20;
+/// Of the machine's memory, what is kept of freed blocks.
+const KEPT: u64 = 16;
+
+/// The large blocks of this process that were freed.
+static FREED: LazyLock<Freed> =
+    LazyLock::new(|| Freed::new(usize::try_from(topology::memory() / KEPT).unwrap_or(usize::MAX)));
 
 /// An owned block of memory with unspecified contents.
 #[derive(Debug)]
@@ -30,36 +32,8 @@ pub struct Allocation {
 #[derive(Debug)]
 enum Source {
     Heap(Layout),
-    /// The whole mapping, which may begin before `pointer`.
-    Mapping {
-        base: NonNull<u8>,
-        length: usize,
-        _reservation: Reservation,
-    },
-}
-
-/// Bytes of all large blocks.
-static MAPPED: AtomicUsize = AtomicUsize::new(0);
-
-/// A part of the machine's memory. The system promises more memory than there is and kills the
-/// process that touches it; an error is better.
-#[derive(Debug)]
-struct Reservation(usize);
-
-impl Reservation {
-    fn new(bytes: usize) -> Option<Reservation> {
-        static LIMIT: LazyLock<u64> = LazyLock::new(topology::memory);
-        let before = MAPPED.fetch_add(bytes, Relaxed);
-        let reservation = Reservation(bytes);
-        let total = before.checked_add(bytes)? as u64;
-        (total <= *LIMIT).then_some(reservation)
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        MAPPED.fetch_sub(self.0, Relaxed);
-    }
+    /// `None` once it is freed.
+    Mapping(Option<Mapping>),
 }
 
 // SAFETY: the block is owned; what may be done with it from which thread is up to the code that
@@ -69,12 +43,12 @@ unsafe impl Send for Allocation {}
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// Allocates `size` bytes (at least 1 is reserved), all zero, aligned to `align`, a power of
-    /// two, or more. `None` when there is no memory.
+    /// Allocates `size` bytes (at least 1 is reserved), aligned to `align`, a power of two, or
+    /// more. `None` when there is no memory.
     pub fn new(size: usize, align: usize) -> Option<Allocation> {
         debug_assert!(align.is_power_of_two());
         if size >= HUGE_PAGE && align <= HUGE_PAGE {
-            return Allocation::map(size);
+            return Allocation::large(size);
         }
         let align = align.max(if size >= PAGE { PAGE } else { MIN_ALIGN });
         // Whole cache lines, so that no two blocks share one and vector loads of the last elements
@@ -89,42 +63,15 @@ impl Allocation {
         })
     }
 
-    fn map(size: usize) -> Option<Allocation> {
-        let length = size
-            .checked_next_multiple_of(PAGE)?
-            .checked_add(HUGE_PAGE)?;
-        let reservation = Reservation::new(length)?;
-        // SAFETY: an anonymous mapping at an address of the kernel's choice aliases nothing.
-        let base = unsafe {
-            mmap_anonymous(
-                std::ptr::null_mut(),
-                length,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE | MapFlags::NORESERVE,
-            )
-        }
-        .ok()?;
-        let base = NonNull::new(base.cast::<u8>())?;
-        let skip = base.as_ptr().align_offset(HUGE_PAGE);
-        // SAFETY: the mapping is a huge page longer than asked for, so the aligned address is
-        // inside it.
-        let pointer = unsafe { base.add(skip) };
-        // Only advice: without it everything works, a little slower. SAFETY: the range lies in the
-        // mapping made above; this advice does not change contents.
-        let _ = unsafe {
-            madvise(
-                pointer.as_ptr().cast(),
-                length - HUGE_PAGE,
-                Advice::LinuxHugepage,
-            )
-        };
+    fn large(size: usize) -> Option<Allocation> {
+        let mapping = FREED.take(size).or_else(|| Mapping::new(size));
+        let mapping = mapping.or_else(|| {
+            FREED.clear();
+            Mapping::new(size)
+        })?;
         Some(Allocation {
-            pointer,
-            source: Source::Mapping {
-                base,
-                length,
-                _reservation: reservation,
-            },
+            pointer: mapping.pointer(),
+            source: Source::Mapping(Some(mapping)),
         })
     }
 
@@ -136,14 +83,13 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        match &self.source {
+        match &mut self.source {
             // SAFETY: allocated with this layout in `new`, freed once.
             Source::Heap(layout) => unsafe { dealloc(self.pointer.as_ptr(), *layout) },
-            Source::Mapping { base, length, .. } => {
-                // SAFETY: the mapping made in `map`, unmapped once, when nothing refers to it any
-                // more.
-                let unmapped = unsafe { munmap(base.as_ptr().cast(), *length) };
-                debug_assert!(unmapped.is_ok());
+            Source::Mapping(mapping) => {
+                if let Some(mapping) = mapping.take() {
+                    FREED.keep(mapping);
+                }
             }
         }
     }

@@ -53,10 +53,12 @@ impl Pipe {
         let flags = if flags == 0 { ALLOWED } else { flags };
         let memory = Buffer::new(context, flags, size as usize, HostPtr::null(), Vec::new())?;
         let header = pipe::header(packet_size, max_packets);
-        // SAFETY: the memory is new, zero, and larger than the header. Buffers are aligned to
-        // `pipe::ALIGN`.
+        let rest = size as usize - header.len();
+        // SAFETY: the memory is new and larger than the header, after which all is zero. Buffers
+        // are aligned to `pipe::ALIGN`.
         unsafe {
             std::ptr::copy_nonoverlapping(header.as_ptr(), memory.as_ptr(), header.len());
+            memory.as_ptr().add(header.len()).write_bytes(0, rest);
         }
         Ok(Arc::new(Pipe {
             memory,

@@ -132,8 +132,8 @@ mod tests {
         let labels = [buffer.new_label(), buffer.new_label()];
         listing.jump(buffer.offset(), None, "block1");
         buffer.jump(labels[1]);
-        for n in 0..2 {
-            buffer.bind(labels[n]);
+        for (n, label) in labels.into_iter().enumerate() {
+            buffer.bind(label);
             listing.label(buffer.offset(), format_args!("block{n}"));
         }
         let ret = Instruction::new(Opcode::Ret, Size::B64);

@@ -34,7 +34,8 @@ use crate::target::Target;
 use emit::Emitter;
 use regalloc::Allocatable;
 
-/// Compiles a function. With `listing`, also to text. An error names an operation that is not there.
+/// Compiles a function. With `listing`, also to text. An error names an operation that is not
+/// there.
 pub fn compile(
     func: &Function,
     globals: &PrimaryMap<GlobalId, u64>,

@@ -26,7 +26,8 @@ fn count(listing: &[String], what: &str) -> usize {
 
 fn with_variable(bytes: u32) -> Vec<String> {
     listing(&format!(
-        "block0(x: i64, p: ptr):\n  v: ptr = alloca.{bytes}.align16\n  store.private.align8 v, x\n  ret"
+        "block0(x: i64, p: ptr):\n  \
+         v: ptr = alloca.{bytes}.align16\n  store.private.align8 v, x\n  ret"
     ))
 }
 

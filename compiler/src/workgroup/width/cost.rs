@@ -9,8 +9,8 @@ const GAIN: u64 = 6;
 /// Lost by a gather or scatter without an instruction for it: addresses in vectors, taken apart,
 /// lanes put together.
 const LANE_BY_LANE: u64 = 35;
-/// Lost by one that is an instruction, which takes about a cycle a lane, where two loads of one lane
-/// take one. Measured with a product of a sparse matrix and a vector: three of them with eight
+/// Lost by one that is an instruction, which takes about a cycle a lane, where two loads of one
+/// lane take one. Measured with a product of a sparse matrix and a vector: three of them with eight
 /// operations on vectors beside are twice as slow as one work-item at a time.
 const GATHER: u64 = 36;
 /// Lost by one without an instruction whose addresses are compared at run time and are usually

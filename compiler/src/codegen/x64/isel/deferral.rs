@@ -104,8 +104,11 @@ pub fn is_logic(func: &Function, inst: Inst) -> bool {
         data.op,
         Op::Binary(BinOp::And | BinOp::Or | BinOp::Xor, _) | Op::Unary(UnOp::Not)
     );
-    let ty = func.ty(data.results[0]);
-    is_bitwise && ty.lanes > 1 && ty.scalar != Scalar::I1
+    let is_vector = |&result: &Value| {
+        let ty = func.ty(result);
+        ty.lanes > 1 && ty.scalar != Scalar::I1
+    };
+    is_bitwise && data.results.first().is_some_and(is_vector)
 }
 
 /// Whether some user can make something of the instruction.
