@@ -125,7 +125,7 @@ impl Isel<'_> {
                 stride,
                 active,
             } => {
-                let at = self.further(base, i64::from(lane) * stride);
+                let at = self.further(base, i64::from(lane).wrapping_mul(stride));
                 let Some(Active { bits, elsewhere }) = active else {
                     return at;
                 };
