@@ -159,7 +159,7 @@ impl<'a> Emitter<'a> {
     /// Where the jump at the end of a block goes, unless that lies behind it.
     fn jumps_to(&self, block: Block) -> Option<Block> {
         let data = &self.code.blocks[block.index()];
-        let &[ref target] = &data.targets[..] else {
+        let [target] = &data.targets[..] else {
             return None;
         };
         Some(self.destination(target.block)).filter(|&to| self.next(block) != Some(to))

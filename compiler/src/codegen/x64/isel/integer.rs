@@ -200,8 +200,9 @@ impl Isel<'_> {
         let left = self.parts(a)?;
         let amounts = self.parts(b)?;
         if op == BinOp::Rotl {
-            // Rotations take the amount modulo the width themselves.
+            // Rotations and double shifts take the amount modulo the width themselves.
             let parts = left.into_iter().zip(amounts).map(|(a, n)| match bits {
+                16 => self.rvma(Opcode::Vpshldvw, shape.size, a, a, n),
                 32 => self.rvm(Opcode::Vprolvd, shape.size, a, n),
                 _ => self.rvm(Opcode::Vprolvq, shape.size, a, n),
             });
