@@ -87,7 +87,7 @@ impl Isel<'_> {
             (8, _) => {
                 let imm = (0..2).fold(0, |imm, n| {
                     let lane = i64::from(lane(n).unwrap_or(n as u8));
-                    imm | (lane * 2 | (lane * 2 + 1) << 2) << (4 * n)
+                    imm | ((lane * 2) | ((lane * 2 + 1) << 2)) << (4 * n)
                 });
                 self.rmi(Opcode::Vpshufd, size, from, imm)
             }
