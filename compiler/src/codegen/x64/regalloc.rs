@@ -110,9 +110,16 @@ impl<'a> Allocatable<'a> {
         })
     }
 
-    /// Proves that every use finds its value where the allocation says it is.
+    /// Proves that every use finds its value where the allocation says it is. Takes time and memory
+    /// by the square of a function's blocks, so long functions are let off.
     #[cfg(all(feature = "allocation-checker", debug_assertions))]
     fn check(&self, output: &Output) {
+        const MOST_BLOCKS: usize = 300;
+        const MOST_INSTRUCTIONS: usize = 10_000;
+        let code = self.code;
+        if code.blocks.len() > MOST_BLOCKS || code.insts.len() > MOST_INSTRUCTIONS {
+            return;
+        }
         let mut checker = regalloc2::checker::Checker::new(self, machine(self.isa));
         checker.prepare(output);
         if let Err(errors) = checker.run() {

@@ -59,7 +59,7 @@ fn upper_halves_are_left_where_they_are_used() {
     let add = |lanes: u32| {
         listing(&format!(
             "block0(x: i64, p: ptr):\n  a: i64x{lanes} = splat x\n  b: i64x{lanes} = iadd a, a\n  \
-             store.global.align8 p, b\n  ret"
+             store.global.align8.stride8 p, b\n  ret"
         ))
     };
     let (short, long) = (add(2), add(4));
