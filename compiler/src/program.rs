@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::abi::{KernelFn, SCRATCH_ALIGN};
+use crate::codegen::MachineCode;
 use crate::diagnostic::{Diagnostic, Remark};
 use crate::dump::Dump;
 use crate::image::{Bindings, Descriptor};
@@ -18,6 +19,7 @@ use crate::lower::images::Object;
 use crate::options::{BuildOptions, SpecConstantInfo, SpecConstants};
 use crate::target::Target;
 use crate::times::{Stopwatch, Times};
+use crate::workgroup::WorkGroupCode;
 use crate::{codegen, lower, spirv, transform, workgroup};
 
 /// Lists the specialization constants that a module declares, without building it.
@@ -297,6 +299,47 @@ impl Program {
         }
     }
 
+    /// Code for work-groups of `kernel`, whose images are expanded, for a target.
+    fn generate(
+        &self,
+        kernel: usize,
+        function: &Function,
+        key: &LaunchKey,
+        target: &Target,
+    ) -> Result<Generated, Diagnostic> {
+        let prepared = self.prepared(kernel)?;
+        let name = &self.kernels[kernel].name;
+        let mut watch = Stopwatch::start();
+        let mut code = workgroup::build(function, &prepared.params, key, target)?;
+        let vectorize = watch.lap();
+        self.dump.write("wg", name, || code.split.to_string());
+        lower::collectives::expand(&mut code.function);
+        lower::builtins::expand(&mut code.function);
+        transform::cleanup(&mut code.function);
+        self.dump.write("vec", name, || code.function.to_string());
+        let target = codegen::generated(target);
+        lower::legalize::run(&mut code.function, &target);
+        lower::narrow::run(&mut code.function, key);
+        lower::gathers::run(&mut code.function, &target);
+        lower::lanes::run(&mut code.function, &target);
+        self.dump
+            .write("lowered", name, || code.function.to_string());
+        let lower = watch.lap();
+        let globals = self.globals.addresses();
+        let machine = codegen::compile(&code.function, globals, &target, &self.dump.of(name));
+        let times = Times {
+            prepare: prepared.time,
+            vectorize,
+            lower,
+            machine: watch.lap(),
+        };
+        Ok(Generated {
+            code,
+            machine,
+            times,
+        })
+    }
+
     /// Compiles `kernel` for one launch key. Takes about a millisecond; holds no lock. The caller
     /// caches the result.
     pub fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<CompiledKernel, Diagnostic> {
@@ -310,42 +353,26 @@ impl Program {
             transform::cleanup_kernel(function.to_mut());
             self.dump.write("images", name, || function.to_string());
         }
-        let mut code = workgroup::build(&function, &prepared.params, key, &self.target)?;
-        let vectorize = watch.lap();
-        self.dump.write("wg", name, || code.split.to_string());
-        lower::collectives::expand(&mut code.function);
-        lower::builtins::expand(&mut code.function);
-        transform::cleanup(&mut code.function);
-        self.dump.write("vec", name, || code.function.to_string());
-        let target = codegen::generated(&self.target);
-        lower::legalize::run(&mut code.function, &target);
-        lower::narrow::run(&mut code.function, key);
-        lower::gathers::run(&mut code.function, &target);
-        lower::lanes::run(&mut code.function, &target);
-        self.dump
-            .write("lowered", name, || code.function.to_string());
-        let lower = watch.lap();
-        let dump = self.dump.of(name);
-        let globals = self.globals.addresses();
-        let machine = match codegen::compile(&code.function, globals, &target, &dump) {
-            Err(missing) if target != Target::cranelift() => {
-                code.remarks.push(Remark::new(
-                    SourceLoc::default(),
-                    format!("compiled for vectors of 128 bits: {missing}"),
-                ));
-                lower::legalize::run(&mut code.function, &Target::cranelift());
-                lower::lanes::run(&mut code.function, &Target::cranelift());
-                codegen::compile(&code.function, globals, &Target::cranelift(), &dump)?
-            }
-            made => made?,
-        };
-        let machine = Code::place(name, machine, &self.module.locations)?;
-        let times = Times {
-            prepare: prepared.time,
-            vectorize,
-            lower,
-            machine: watch.lap(),
-        };
+        let expand = watch.lap();
+        let mut made = self.generate(kernel, &function, key, &self.target)?;
+        let least = Target::cranelift();
+        if let Err(missing) = &made.machine
+            && self.target != least
+        {
+            let remark = format!("compiled for vectors of 128 bits: {missing}");
+            made = self.generate(kernel, &function, key, &least)?;
+            let remark = Remark::new(SourceLoc::default(), remark);
+            made.code.remarks.push(remark);
+        }
+        let Generated {
+            code,
+            machine,
+            mut times,
+        } = made;
+        times.vectorize += expand;
+        watch.lap();
+        let machine = Code::place(name, machine?, &self.module.locations)?;
+        times.machine += watch.lap();
         let remarks: Vec<String> = prepared
             .remarks
             .iter()
@@ -369,6 +396,14 @@ impl Program {
             times,
         })
     }
+}
+
+/// What [`Program::generate`] makes.
+struct Generated {
+    code: WorkGroupCode,
+    /// Or what the target's back end lacks.
+    machine: Result<MachineCode, Diagnostic>,
+    times: Times,
 }
 
 /// The vector width that the environment forces.

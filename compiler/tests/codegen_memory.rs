@@ -3,11 +3,10 @@
 //! A function loads elements in one shape and stores them dense, or the other way round. The loop
 //! says which bytes must arrive where, and that no others change.
 
-use brolga_compiler::dump::Dump;
 use brolga_compiler::ir::{Builder, Function, Mem, Op, Scalar, Type, Value};
 use brolga_compiler::jit::Code;
-use brolga_compiler::{AddressSpace, KernelFn, Launch, codegen, lower};
-use cranelift_entity::PrimaryMap;
+use brolga_compiler::{AddressSpace, KernelFn, Launch};
+use brolga_compiler_testing::machine;
 use rand::{Rng, SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
@@ -112,18 +111,7 @@ impl Case {
             }
         }
         b.ret(&[]);
-        let target = codegen::target();
-        lower::legalize::run(&mut func, &target);
-        lower::gathers::run(&mut func, &target);
-        lower::lanes::run(&mut func, &target);
-        let code = codegen::compile(
-            &func,
-            &PrimaryMap::new(),
-            &target,
-            &Dump::default().of("test"),
-        );
-        code.and_then(|code| Code::place("test", code, &[]))
-            .unwrap_or_else(|e| panic!("{self:?}: {e}"))
+        machine::compile(func)
     }
 
     fn check(self, rng: &mut ChaCha8Rng) {

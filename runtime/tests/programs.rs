@@ -265,7 +265,7 @@ fn remarks_are_in_the_build_log_when_asked_for() {
     let source = "kernel void gathers(global const int *from, global int *to, local int *t) {
         size_t i = get_local_id(0);
         t[i] = from[to[i]];
-        int mine = t[i] * 3;
+        int mine = (t[i] * 3 + (t[i] >> 2)) ^ (t[i] - (int)i * 5);
         barrier(CLK_LOCAL_MEM_FENCE);
         to[i] = t[i ^ 1] + mine;
     }";

@@ -172,6 +172,12 @@ impl LoopForest {
         self.innermost(block).map_or(0, |id| self.loops[id].depth)
     }
 
+    /// Whether a jump from a block to another leaves a loop.
+    pub fn is_exit(&self, from: Block, to: Block) -> bool {
+        self.innermost(from)
+            .is_some_and(|inner| !self.contains(inner, to))
+    }
+
     /// Whether a block is in a loop or in a loop inside it. Cost: the difference in depth.
     pub fn contains(&self, id: Loop, block: Block) -> bool {
         let mut around = self.innermost(block);

@@ -5,6 +5,7 @@
 //!
 //! - `cranelift/`: by way of Cranelift, whose vectors are 128 bits wide; for every CPU.
 //! - `x64/`: by instructions of our own choosing, for AVX2 and AVX-512.
+//! - `frame.rs`: where private variables are.
 //! - `host/`: the functions of this process that generated code calls.
 //! - `allocator.rs`: which register allocator suits a function.
 //!
@@ -32,6 +33,7 @@
 
 mod allocator;
 mod cranelift;
+mod frame;
 mod host;
 mod x64;
 

@@ -3,7 +3,7 @@
 //! An operation is everything about an instruction but its operands and results. Each enum that is
 //! spelled in the text form is made with `named!`, so that printer and parser share one table.
 
-use super::{Collective, DeviceOp, FuncId, GlobalId, HostFunction, LocalId, SlotId};
+use super::{Collective, DeviceOp, FuncId, GlobalId, HostFunction, LocalId, SlotId, Value};
 use crate::image::{Component, Field, ImageDim};
 use crate::kernel_info::AddressSpace;
 use crate::named::named;
@@ -430,6 +430,16 @@ impl Mem {
     /// How many operands say where the access is: an address, perhaps an index.
     pub fn places(&self) -> usize {
         1 + usize::from(self.index.is_some())
+    }
+
+    /// A store's operands: where it is, what is stored, and the mask.
+    pub fn operands_of_store<'a>(
+        &self,
+        args: &'a [Value],
+    ) -> (&'a [Value], &'a [Value], Option<Value>) {
+        let (args, mask) = args.split_at(args.len() - usize::from(self.masked));
+        let (places, values) = args.split_at(self.places());
+        (places, values, mask.first().copied())
     }
 
     /// A plain access.

@@ -1,7 +1,7 @@
 //! From what OpenCL says to what the machine has.
 //!
 //! [`images::expand`] comes before a kernel is split and vectorized: it turns reads and writes of
-//! images into arithmetic and accesses to memory. The others are six passes, all over functions at
+//! images into arithmetic and accesses to memory. The others are passes over functions at
 //! any lane count: [`collectives::expand`] turns what work-items
 //! do together into operations on lanes, [`builtins::expand`] built-in functions into arithmetic
 //! (clean-up passes then share and hoist it), [`legalize::run`] turns arithmetic that the target

@@ -7,7 +7,8 @@
 //! a number -> modules/mutate.rs -> SPIR-V that may be wrong --> refused or compiled, never a panic
 //! ```
 //!
-//! `children.rs` has such work done by processes that may crash.
+//! `children.rs` has such work done by processes that may crash. `machine.rs` compiles one
+//! function.
 //!
 //! Open `engines/mod.rs` first. The tests are in `../tests`, with a page on the format of file
 //! tests.
@@ -18,4 +19,5 @@ pub mod engines;
 pub mod filetest;
 pub mod judge;
 pub mod kernels;
+pub mod machine;
 pub mod modules;

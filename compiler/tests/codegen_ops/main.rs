@@ -7,14 +7,13 @@
 
 mod legalized;
 
-use brolga_compiler::dump::Dump;
 use brolga_compiler::ir::{
     Arith, BinOp, Builder, ConvertOp, FloatCC, Function, IntCC, Mem, Op, Rounding, Scalar, Type,
     UnOp, Value, Wrap, eval,
 };
 use brolga_compiler::jit::Code;
-use brolga_compiler::{AddressSpace, KernelFn, Launch, codegen, lower};
-use cranelift_entity::PrimaryMap;
+use brolga_compiler::{AddressSpace, KernelFn, Launch};
+use brolga_compiler_testing::machine;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -164,19 +163,7 @@ fn compile_expression(
     let value = expression(&mut b, &values);
     b.store(mem(result), output, value);
     b.ret(&[]);
-    lower::builtins::expand(&mut func);
-    let target = codegen::target();
-    lower::legalize::run(&mut func, &target);
-    lower::gathers::run(&mut func, &target);
-    lower::lanes::run(&mut func, &target);
-    let code = codegen::compile(
-        &func,
-        &PrimaryMap::new(),
-        &target,
-        &Dump::default().of("test"),
-    );
-    code.and_then(|code| Code::place("test", code, &[]))
-        .unwrap_or_else(|e| panic!("{func}: {e}"))
+    machine::compile(func)
 }
 
 fn check(op: Op, args: &[Scalar], result: Scalar) -> Result<(), String> {

@@ -44,12 +44,12 @@ static const char *source =
     "  release_event(good);\n"
     "  out[11] = is_valid_event(good);\n"
     "}\n"
-    /* Until the queue is full; the blocks wait for an event, so that they stay in it. */
+    /* Until the queue is full; the blocks wait for an event, so that they stay in it. Then they run side by side. */
     "kernel void fill(queue_t q, global int *out) {\n"
     "  clk_event_t user = create_user_event();\n"
     "  int n = 0, error = 0;\n"
     "  while (n < 100000 && error == 0)\n"
-    "    if ((error = enqueue_kernel(q, 0, ndrange_1D(1), 1, &user, NULL, ^{ out[2]++; })) == 0) n++;\n"
+    "    if ((error = enqueue_kernel(q, 0, ndrange_1D(1), 1, &user, NULL, ^{ atomic_inc(&out[2]); })) == 0) n++;\n"
     "  out[0] = error;\n"
     "  out[1] = n;\n"
     "  set_user_event_status(user, CL_COMPLETE);\n"

@@ -18,16 +18,9 @@ use cranelift_frontend::FunctionBuilder;
 use crate::analysis::LoopForest;
 use crate::ir::Block;
 
-/// Whether the jump from a block to another leaves a loop.
-fn leaves(loops: &LoopForest, from: Block, to: Block) -> bool {
-    loops
-        .innermost(from)
-        .is_some_and(|inner| !loops.contains(inner, to))
-}
-
 /// Whether the branch at the end of a block is to name its targets the other way round.
 pub(super) fn is_turned(loops: &LoopForest, block: Block, then: Block, els: Block) -> bool {
-    leaves(loops, block, els) && !leaves(loops, block, then)
+    loops.is_exit(block, els) && !loops.is_exit(block, then)
 }
 
 /// Whether a condition does not hold. A comparison is another comparison, which a branch can have

@@ -5,13 +5,13 @@ use std::fmt::Display;
 use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass};
 
 use super::encoding::{self, Buffer, Cc, Form, Instruction, Label, Opcode, Size};
-use super::frame::Frame;
 use super::inst::{Amode, Base, Call, GENERAL, Inst, NONE, Plain, RAX, RSP, Rm, VECTOR};
 use super::listing::Listing;
 use super::pool::Pool;
 use super::preserve;
 use super::regalloc::{Allocatable, CALLEE_SAVED};
 use super::vcode::VCode;
+use crate::codegen::frame::FrameLayout;
 use crate::ir::SourceLoc;
 use crate::target::Isa;
 
@@ -19,12 +19,14 @@ use crate::target::Isa;
 pub struct Emitter<'a> {
     code: &'a VCode,
     output: &'a Output,
-    pub(super) frame: &'a Frame,
+    pub(super) frame: &'a FrameLayout,
     pool: Pool,
     /// The blocks in the order in which they lie: those that seldom run come last.
     order: Vec<Block>,
     /// Where in it each block is.
     places: Vec<usize>,
+    /// Where control comes to from the beginning of each block by jumps alone.
+    destinations: Vec<Block>,
     pub(super) buffer: Buffer,
     labels: Vec<Label>,
     lines: Vec<(u32, SourceLoc)>,
@@ -54,7 +56,7 @@ impl<'a> Emitter<'a> {
     pub fn new(
         code: &'a VCode,
         output: &'a Output,
-        frame: &'a Frame,
+        frame: &'a FrameLayout,
         pool: Pool,
         vector: Size,
         isa: Isa,
@@ -98,6 +100,7 @@ impl<'a> Emitter<'a> {
             pool,
             order,
             places,
+            destinations: destinations(code, output),
             buffer,
             labels,
             lines: Vec::new(),
@@ -259,24 +262,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// The block that control comes to at the end of empty blocks.
-    fn destination(&self, mut block: Block) -> Block {
-        loop {
-            let data = &self.code.blocks[block.index()];
-            let empty = data.insts.len() == 1
-                && data.targets.len() == 1
-                && !self.has_edits(data.insts.start);
-            if !empty || data.targets[0].block == block {
-                return block;
-            }
-            block = data.targets[0].block;
-        }
-    }
-
-    fn has_edits(&self, inst: usize) -> bool {
-        let at = regalloc2::ProgPoint::before(regalloc2::Inst::new(inst));
-        let edits = &self.output.edits;
-        let first = edits.partition_point(|&(point, _)| point < at);
-        edits.get(first).is_some_and(|&(point, _)| point == at)
+    fn destination(&self, block: Block) -> Block {
+        self.destinations[block.index()]
     }
 
     /// The first block after this one that is not empty.
@@ -402,6 +389,28 @@ impl<'a> Emitter<'a> {
         }
         self.emit_inst(&inst);
     }
+}
+
+/// Where control comes to from the beginning of each block by jumps alone.
+fn destinations(code: &VCode, output: &Output) -> Vec<Block> {
+    /// A jump more does no harm, and some go round in a circle.
+    const MOST_JUMPS: usize = 8;
+    let mut edited = vec![false; code.insts.len()];
+    for (point, _) in &output.edits {
+        edited[point.inst().index()] = true;
+    }
+    let jump = |block: Block| {
+        let data = &code.blocks[block.index()];
+        match &data.targets[..] {
+            [target] if data.insts.len() == 1 && !edited[data.insts.start] => Some(target.block),
+            _ => None,
+        }
+    };
+    let from = |n| {
+        let blocks = std::iter::successors(Some(Block::new(n)), |&block| jump(block));
+        blocks.take(MOST_JUMPS).last().expect("the block itself")
+    };
+    (0..code.blocks.len()).map(from).collect()
 }
 
 fn reg(allocation: Allocation) -> u8 {

@@ -3,14 +3,13 @@
 //!
 //! - `isel/`: instruction selection. Open it first.
 //! - `inst.rs`, `vcode.rs`: machine instructions over virtual registers, and functions of them.
-//! - `regalloc.rs`: what the register allocator is told. `frame.rs`: the stack frame.
+//! - `regalloc.rs`: what the register allocator is told.
 //! - `emit.rs`: allocated code to bytes, by way of the crate `brolga-x64-encoding`. `prologue.rs`:
 //!   how functions are entered and left.
 //! - `pool.rs`: the constant pool. `preserve.rs`: calls that keep registers.
 //! - `listing.rs`: emitted code as text.
 
 mod emit;
-mod frame;
 mod inst;
 mod isel;
 mod listing;

@@ -78,3 +78,10 @@ fn masks_are_what_the_target_says() {
     assert_eq!(count(&lanes, "vpcmpgtq"), 1, "{lanes:?}");
     assert_eq!(count(&lanes, "vblendvpd"), 1, "{lanes:?}");
 }
+
+#[test]
+fn empty_blocks_may_jump_in_a_circle() {
+    let code =
+        listing("block0(x: i64, p: ptr):\n  br block1\nblock1:\n  br block2\nblock2:\n  br block1");
+    assert_eq!(count(&code, "jmp"), 1, "{code:?}");
+}

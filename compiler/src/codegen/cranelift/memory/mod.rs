@@ -161,13 +161,7 @@ impl Gen<'_> {
     }
 
     pub fn store(&mut self, mem: &Mem, args: &[Value]) {
-        let (mask, args) = if mem.masked {
-            let (mask, rest) = args.split_last().expect("a mask");
-            (Some(*mask), rest)
-        } else {
-            (None, args)
-        };
-        let (places, values) = args.split_at(mem.places());
+        let (places, values, mask) = mem.operands_of_store(args);
         let address = places[0];
         let scalar = self.func.ty(values[0]).scalar;
         let lanes = args

@@ -24,18 +24,13 @@ pub const ARGUMENTS: [u8; 6] = [RDI, RSI, RDX, RCX, 8, 9];
 /// a loop's header and its last jump back for the loop.
 pub fn order(func: &Function) -> Vec<Block> {
     let loops = LoopForest::new(func, &DominatorTree::new(func));
-    let leaves = |from: Block, to: Block| {
-        loops
-            .innermost(from)
-            .is_some_and(|inner| !loops.contains(inner, to))
-    };
     // Postorder of a search that takes ways out of loops first: reversed, they come last.
     let mut post: Vec<Block> = Vec::new();
     let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
     let successors = |block: Block| {
         let mut all: SmallVec<[Block; 4]> = func.successors(block).collect();
         // The last is visited first.
-        all.sort_by_key(|&to| leaves(block, to));
+        all.sort_by_key(|&to| loops.is_exit(block, to));
         all
     };
     let mut stack = vec![(func.entry(), successors(func.entry()))];

@@ -38,9 +38,9 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use regalloc2::Block as MachineBlock;
 
 use super::encoding::Size;
-use super::frame::Frame;
 use super::pool::Pool;
 use super::vcode::{Builder, VCode};
+use crate::codegen::frame::FrameLayout;
 use crate::codegen::{host, usual_mask_bits};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Block, Function, GlobalId, Inst, Op, Value};
@@ -64,7 +64,7 @@ pub struct Isel<'a> {
     deferral: Deferral,
     blocks: SecondaryMap<Block, Option<MachineBlock>>,
     pool: Pool,
-    frame: Frame,
+    frame: FrameLayout,
     /// The longest vectors that are used.
     used: Size,
 }
@@ -72,7 +72,7 @@ pub struct Isel<'a> {
 /// What is left to be allocated and emitted.
 pub struct Selected {
     pub code: VCode,
-    pub frame: Frame,
+    pub frame: FrameLayout,
     pub pool: Pool,
     /// The longest vectors that are used.
     pub vector: Size,
@@ -99,7 +99,7 @@ pub fn select(
         deferral: Deferral::new(func, target, &order),
         blocks: SecondaryMap::with_capacity(func.blocks.len()),
         pool: Pool::default(),
-        frame: Frame::new(func, &order)?,
+        frame: FrameLayout::new(func)?,
         used: Size::V128,
     };
     isel.function(&order)?;

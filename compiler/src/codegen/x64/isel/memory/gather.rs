@@ -136,7 +136,7 @@ impl Isel<'_> {
                     match bytes {
                         8 => self.gather_part(Opcode::Vpgatherqq, wide.size, at, mask),
                         4 => self.gather_part(Opcode::Vpgatherqd, wide.size, at, mask),
-                        _ => self.gather_narrow(address, offset, mask, wide.size, bytes),
+                        _ => self.gather_narrow(address, offset, mask, wide.size, access),
                     }
                 })
                 .collect();
@@ -156,15 +156,16 @@ impl Isel<'_> {
     }
 
     /// Gathers bytes, or pairs of them, with the aligned 4 bytes that they are in, which are on
-    /// the same page. A pair that two such share is gathered as bytes.
+    /// the same page. A pair that two such may share is gathered as bytes.
     fn gather_narrow(
         &mut self,
         address: VReg,
         offset: i32,
         mask: VReg,
         size: Size,
-        bytes: u32,
+        access: Access,
     ) -> VReg {
+        let bytes = access.ty.scalar.bytes();
         let address = match offset {
             0 => address,
             offset => {
@@ -192,6 +193,9 @@ impl Isel<'_> {
         let low = byte(self, address);
         if bytes == 1 {
             return self.define(Opcode::Vpmovqb, size, |plain| plain.a = low);
+        }
+        if access.align >= 2 {
+            return self.define(Opcode::Vpmovqw, size, |plain| plain.a = low);
         }
         let one = self.bits_operand(1, Scalar::I64, size);
         let next = self.rvm(Opcode::Vpaddq, size, address, one);

@@ -32,6 +32,8 @@ struct Access {
     elements: usize,
     /// Bytes from one lane to the next, where the address is one lane's.
     stride: i64,
+    /// Of each lane's address, where each has its own.
+    align: u32,
 }
 
 impl Access {
@@ -51,6 +53,7 @@ impl Isel<'_> {
             ty: in_memory(ty),
             elements: results.len(),
             stride: mem.stride,
+            align: mem.align,
         };
         if ty.lanes == 1 {
             if mask.is_some() {
@@ -163,13 +166,7 @@ impl Isel<'_> {
     }
 
     pub fn store(&mut self, mem: &Mem, args: &[Value]) -> Result<()> {
-        let (mask, args) = if mem.masked {
-            let (mask, rest) = args.split_last().expect("a mask");
-            (Some(*mask), rest)
-        } else {
-            (None, args)
-        };
-        let (places, values) = args.split_at(mem.places());
+        let (places, values, mask) = mem.operands_of_store(args);
         let address = places[0];
         let scalar = self.func.ty(values[0]).scalar;
         let lanes = args.iter().map(|&v| self.func.ty(v).lanes).max();
@@ -179,6 +176,7 @@ impl Isel<'_> {
             ty: in_memory(ty),
             elements: values.len(),
             stride: mem.stride,
+            align: mem.align,
         };
         if lanes == 1 {
             if mask.is_some() {

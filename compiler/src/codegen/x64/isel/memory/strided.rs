@@ -279,6 +279,12 @@ impl Isel<'_> {
         access: Access,
     ) -> Result<Vec<Parts>> {
         let addresses = self.strided_addresses(address, access)?;
+        // Each lane is aligned as the first and the distance are.
+        let distance = 1u32.checked_shl(access.stride.trailing_zeros());
+        let access = Access {
+            align: access.align.min(distance.unwrap_or(u32::MAX)),
+            ..access
+        };
         self.gather_at(&addresses, mask, access)
     }
 

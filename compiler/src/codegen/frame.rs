@@ -1,4 +1,4 @@
-//! Where private variables are: at constant offsets from the stack pointer.
+//! Where private variables are: at offsets from one address.
 
 use cranelift_entity::SecondaryMap;
 
@@ -7,7 +7,7 @@ use crate::ir::{Function, Op, Value};
 
 /// The layout of a function's private variables.
 #[derive(Default)]
-pub struct Frame {
+pub struct FrameLayout {
     /// The addresses known at compile time.
     pub offsets: SecondaryMap<Value, Option<i32>>,
     /// Bytes.
@@ -16,34 +16,32 @@ pub struct Frame {
     pub align: u32,
 }
 
-impl Frame {
+impl FrameLayout {
     /// Lays out the variables of a function.
-    pub fn new(func: &Function, order: &[crate::ir::Block]) -> Result<Frame, Diagnostic> {
-        let mut frame = Frame {
+    pub fn new(func: &Function) -> Result<FrameLayout, Diagnostic> {
+        let mut layout = FrameLayout {
             align: 1,
-            ..Frame::default()
+            ..FrameLayout::default()
         };
         // Definitions come before uses in this order.
-        for &block in order {
+        for block in func.reverse_post_order() {
             for &inst in &func.blocks[block].insts {
                 let data = &func.insts[inst];
                 match (&data.op, &data.args[..], &data.results[..]) {
                     (Op::Alloca { size, align }, _, &[result]) => {
-                        let start = frame.place(*size, *align)?;
-                        frame.offsets[result] = Some(start);
+                        layout.offsets[result] = Some(layout.place(*size, *align)?);
                     }
                     (Op::PtrAdd, &[ptr, bytes], &[result]) if func.ty(result).lanes == 1 => {
-                        let constant = func.as_const(bytes).map(|bits| bits as i64);
-                        let sum = frame.offsets[ptr]
-                            .zip(constant)
-                            .and_then(|(offset, bytes)| i64::from(offset).checked_add(bytes));
-                        frame.offsets[result] = sum.and_then(|sum| i32::try_from(sum).ok());
+                        let sum = layout.offsets[ptr].zip(func.as_const(bytes)).and_then(
+                            |(offset, bytes)| i64::from(offset).checked_add(bytes as i64),
+                        );
+                        layout.offsets[result] = sum.and_then(|sum| i32::try_from(sum).ok());
                     }
                     _ => {}
                 }
             }
         }
-        Ok(frame)
+        Ok(layout)
     }
 
     /// Room for `size` bytes: its offset.
