@@ -45,7 +45,7 @@ impl FrameLayout {
     }
 
     /// Room for `size` bytes: its offset.
-    fn place(&mut self, size: u32, align: u32) -> Result<i32, Diagnostic> {
+    pub fn place(&mut self, size: u32, align: u32) -> Result<i32, Diagnostic> {
         let align = align.next_power_of_two();
         let start = self.size.checked_next_multiple_of(align);
         let end = start.and_then(|start| start.checked_add(size.max(1)));

@@ -22,7 +22,7 @@
 //! | `Rounded` | only where [`Target::static_rounding`] |
 //! | `AnyTrue`, `AllTrue`, `MaskBits` | W lanes |
 //! | `GlobalAddr`, `Alloca` (in the entry block), `PtrAdd` | |
-//! | `Load`, `Store` | one lane without a mask; W lanes with or without: at one address and a stride, one address and an index ([`crate::ir::Index`]; signed words, scaled by 1, 2, 4 or 8, where [`Target::gathers`]), or an address for each lane |
+//! | `Load`, `Store` | one lane without a mask; W lanes with or without: at one address and a stride, one address and an index ([`crate::ir::Index`]; signed words, scaled by 1, 2, 4 or 8, where [`Target::gathers`] or, of stores, [`Target::scatters`]), or an address for each lane |
 //! | `AtomicRmw` | one lane, no mask, an integer, memory of several threads: exchange, sum, difference; bitwise operations whose result is not used |
 //! | `AtomicCmpXchg`, `AtomicLoad`, `AtomicStore` | the same |
 //! | `Fence` | of memory of several threads, not relaxed |
@@ -46,7 +46,7 @@ pub use cranelift::host_isa;
 
 use crate::diagnostic::Diagnostic;
 use crate::dump::KernelDump;
-use crate::ir::{Function, GlobalId, SourceLoc};
+use crate::ir::{Function, GlobalId, Op, Scalar, SourceLoc};
 use crate::target::{Isa, Target};
 
 /// What a back end makes of a function.
@@ -95,9 +95,34 @@ impl Backend {
     /// The one for a target.
     fn of(target: &Target) -> Backend {
         match target.isa {
-            Isa::Sse42 | Isa::Avx2 => Backend::Cranelift,
-            Isa::Avx512 => Backend::X64,
+            Isa::Sse42 => Backend::Cranelift,
+            Isa::Avx2 | Isa::Avx512 => Backend::X64,
         }
+    }
+}
+
+/// The lane width that masks in vectors have where nothing else says: that of most comparisons, so
+/// that most masks are never repacked.
+fn usual_mask_bits(func: &Function, vector_bits: u32) -> u32 {
+    let mut votes = [0usize; 4];
+    let mut lanes = 1;
+    for &block in &func.layout {
+        for &inst in &func.blocks[block].insts {
+            let data = &func.insts[inst];
+            if let (Op::ICmp(_) | Op::FCmp(_), Some(&arg)) = (&data.op, data.args.first()) {
+                let ty = func.ty(arg);
+                if ty.lanes > 1 && ty.scalar != Scalar::I1 {
+                    votes[(ty.scalar.bits() / 8).trailing_zeros() as usize] += 1;
+                    lanes = ty.lanes;
+                }
+            }
+        }
+    }
+    let best = (0..4).max_by_key(|&i| votes[i]).unwrap_or(2);
+    if votes[best] == 0 {
+        (vector_bits / u32::from(lanes.max(4))).clamp(8, 32)
+    } else {
+        8 << best
     }
 }
 

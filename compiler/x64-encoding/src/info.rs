@@ -224,6 +224,19 @@ impl Info {
         self.sizes & 1 << size as u8 != 0
     }
 
+    /// Whether EVEX alone has it: the opcode, or its form with an operand in memory.
+    pub fn needs_evex(&self, memory: bool) -> bool {
+        let before = self.legacy.is_some() || self.vex.is_some();
+        !before || memory && self.vex_registers_only
+    }
+
+    /// Whether a vector register says which lanes there are.
+    pub fn has_vector_mask(&self) -> bool {
+        let gathers = self.form == Form::Gather && self.vex.is_some();
+        let chooses = self.vvvv == Class::Vector && matches!(self.form, Form::Rvmr | Form::Mvr);
+        gathers || chooses
+    }
+
     /// Bytes that the memory form spans, of an instruction of some size.
     pub fn memory_bytes(&self, size: Size) -> u32 {
         let full = size.bytes();

@@ -5,12 +5,14 @@
 //!   the low lanes of one vector count and the others hold anything.
 //! - W lanes of `i1`: the same for integers of some width b, each all ones or zero. A comparison of
 //!   b-bit values gives width b; other widths are made when a use asks for them. Block parameters
-//!   have the function's [`default_mask_bits`].
+//!   have the function's [`usual_mask_bits`].
 
 use cranelift_codegen::ir::{self as clif, types};
 use smallvec::SmallVec;
 
-use crate::ir::{Function, Op, Scalar};
+#[cfg(doc)]
+use crate::codegen::usual_mask_bits;
+use crate::ir::Scalar;
 
 pub type Parts = SmallVec<[clif::Value; 4]>;
 
@@ -63,29 +65,4 @@ pub fn int_part_type(bits: u32) -> clif::Type {
 /// How many parts W lanes of `bits` bits take.
 pub fn part_count(lanes: u8, bits: u32) -> usize {
     (usize::from(lanes) * bits as usize).div_ceil(128).max(1)
-}
-
-/// The lane width that masks have in block parameters: that of most comparisons, so that most masks
-/// are never repacked.
-pub fn default_mask_bits(func: &Function) -> u32 {
-    let mut votes = [0usize; 4];
-    let mut lanes = 1;
-    for &block in &func.layout {
-        for &inst in &func.blocks[block].insts {
-            let data = &func.insts[inst];
-            if let (Op::ICmp(_) | Op::FCmp(_), Some(&arg)) = (&data.op, data.args.first()) {
-                let ty = func.ty(arg);
-                if ty.lanes > 1 && ty.scalar != Scalar::I1 {
-                    votes[(ty.scalar.bits() / 8).trailing_zeros() as usize] += 1;
-                    lanes = ty.lanes;
-                }
-            }
-        }
-    }
-    let best = (0..4).max_by_key(|&i| votes[i]).unwrap_or(2);
-    if votes[best] == 0 {
-        (128 / u32::from(lanes.max(4))).clamp(8, 32)
-    } else {
-        8 << best
-    }
 }

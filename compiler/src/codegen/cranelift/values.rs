@@ -7,9 +7,10 @@ use cranelift_frontend::FunctionBuilder;
 use smallvec::smallvec;
 
 use super::known::Known;
-use super::parts::{Parts, Repr, default_mask_bits, int_part_type, part_count, part_type};
+use super::parts::{Parts, Repr, int_part_type, part_count, part_type};
 use super::pool::Pool;
 use super::spill_slots::SpillSlots;
+use crate::codegen::usual_mask_bits;
 use crate::ir::{Function, GlobalId, Type, Value};
 
 /// What the translation of operations works on: the values so far, and where code is put.
@@ -43,7 +44,7 @@ impl<'a> Gen<'a> {
             globals,
             values: SecondaryMap::new(),
             known,
-            param_mask_bits: default_mask_bits(func),
+            param_mask_bits: usual_mask_bits(func, 128),
             pool: Pool::new(func),
             spill_slots: SpillSlots::default(),
             call_conv,

@@ -13,6 +13,7 @@ use super::regalloc::{Allocatable, CALLEE_SAVED};
 use super::vcode::VCode;
 use crate::codegen::frame::FrameLayout;
 use crate::ir::SourceLoc;
+use crate::target::Isa;
 
 /// What is left to do with code once registers are allocated.
 pub struct Emitter<'a> {
@@ -38,6 +39,7 @@ pub struct Emitter<'a> {
     pub(super) calls: bool,
     /// The size of whole vector registers, as far as they are used.
     vector: Size,
+    isa: Isa,
 }
 
 /// Machine code.
@@ -57,6 +59,7 @@ impl<'a> Emitter<'a> {
         frame: &'a FrameLayout,
         pool: Pool,
         vector: Size,
+        isa: Isa,
     ) -> Self {
         let mut saved: Vec<u8> = Vec::new();
         let mut note = |allocation: Allocation| {
@@ -114,6 +117,7 @@ impl<'a> Emitter<'a> {
             frame_bytes: frame_bytes.next_multiple_of(64),
             calls,
             vector,
+            isa,
         }
     }
 
@@ -309,7 +313,9 @@ impl<'a> Emitter<'a> {
         let target = if call.preserves {
             let is_float = call.result.is_some_and(|(_, at)| at.class() == VECTOR);
             // The address of what saves the registers, on its way through memory: all are in use.
-            let saver = self.pool.place(&preserve::address(is_float).to_le_bytes());
+            let saver = self
+                .pool
+                .place(&preserve::address(self.isa, is_float).to_le_bytes());
             encoding::Rm::Memory(encoding::Memory {
                 base: encoding::Base::Pool,
                 index: None,
@@ -350,7 +356,12 @@ impl<'a> Emitter<'a> {
             _ => (a, b),
         };
         let mut inst = Instruction::new(plain.opcode, plain.size);
-        inst.mask = mask;
+        match plain.opcode.info().form {
+            Form::Gather if plain.opcode.info().has_vector_mask() => inst.vvvv = mask,
+            Form::Mvr => inst.vvvv = mask,
+            Form::Rvmr => {}
+            _ => inst.mask = mask,
+        }
         inst.zeroing = plain.zeroing;
         inst.rounding = plain.rounding;
         inst.imm = plain.imm;
@@ -376,7 +387,12 @@ impl<'a> Emitter<'a> {
             Form::MTest | Form::Mstore | Form::Mi => inst.rm = b,
             Form::O => inst.reg = dst,
             Form::Zo => {}
-            Form::Rvmr | Form::Mvr | Form::Mulx => unreachable!("no such form is selected"),
+            Form::Rvmr => {
+                (inst.reg, inst.vvvv, inst.rm) = (dst, a, b);
+                inst.imm = mask.into();
+            }
+            Form::Mvr => (inst.reg, inst.rm) = (a, b),
+            Form::Mulx => unreachable!("no such form is selected"),
         }
         self.emit_inst(&inst);
     }

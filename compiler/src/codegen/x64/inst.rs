@@ -134,6 +134,7 @@ pub struct Plain {
     /// What is in the destination register before: an accumulator, or what lanes keep that a mask
     /// leaves out.
     pub c: VReg,
+    /// What says which lanes there are: a mask register or, where the opcode has it, a vector one.
     pub mask: VReg,
     /// What is left in the mask's register by an instruction that clears it on the way.
     pub mask_after: VReg,

@@ -1,5 +1,5 @@
-//! Vector IR to machine code of x86-64 with AVX-512: vectors of up to 512 bits, masks in mask
-//! registers.
+//! Vector IR to machine code of x86-64: with AVX2, vectors of up to 256 bits, and masks in them;
+//! with AVX-512, vectors of up to 512 bits, masks in mask registers.
 //!
 //! - `isel/`: instruction selection. Open it first.
 //! - `inst.rs`, `vcode.rs`: machine instructions over virtual registers, and functions of them.
@@ -42,7 +42,7 @@ pub fn compile(
     listing: bool,
 ) -> Result<MachineCode, Diagnostic> {
     let selected = isel::select(func, globals, target)?;
-    let allocatable = Allocatable::new(&selected.code, selected.vector.bytes());
+    let allocatable = Allocatable::new(&selected.code, selected.vector.bytes(), target.isa);
     let output = allocatable
         .allocate(Allocator::suited_to(func, target))
         .map_err(|why| Diagnostic::new(format!("register allocation: {why:?}")))?;
@@ -52,6 +52,7 @@ pub fn compile(
         &selected.frame,
         selected.pool,
         selected.vector,
+        target.isa,
     );
     let emitted = emitter.emit(&allocatable, listing);
     Ok(MachineCode {

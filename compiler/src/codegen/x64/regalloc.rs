@@ -12,6 +12,7 @@ use regalloc2::{
 use super::inst::{self, RAX, RBP, RBX, RSP, gpr, kreg, zmm};
 use super::vcode::VCode;
 use crate::codegen::allocator::Allocator;
+use crate::target::Isa;
 
 /// General registers that a function must leave as they were, but for rsp and rbp.
 pub const CALLEE_SAVED: [u8; 5] = [RBX, 12, 13, 14, 15];
@@ -43,10 +44,11 @@ pub struct Allocatable<'a> {
     pred_ends: Vec<u32>,
     /// Spill slots of a vector register, 8 bytes each.
     vector_slots: usize,
+    isa: Isa,
 }
 
 impl<'a> Allocatable<'a> {
-    pub fn new(code: &'a VCode, vector_bytes: u32) -> Allocatable<'a> {
+    pub fn new(code: &'a VCode, vector_bytes: u32, isa: Isa) -> Allocatable<'a> {
         let mut operands = Vec::with_capacity(code.insts.len() * 3);
         let mut ends = Vec::with_capacity(code.insts.len());
         for inst in &code.insts {
@@ -85,6 +87,7 @@ impl<'a> Allocatable<'a> {
             preds,
             pred_ends: pred_ends[1..].to_vec(),
             vector_slots: vector_bytes as usize / 8,
+            isa,
         }
     }
 
@@ -98,7 +101,7 @@ impl<'a> Allocatable<'a> {
             },
         };
         let mut memory = SPARE.take().unwrap_or_default();
-        regalloc2::run_with_ctx(self, machine(), &options, &mut memory)?;
+        regalloc2::run_with_ctx(self, machine(self.isa), &options, &mut memory)?;
         #[cfg(all(feature = "allocation-checker", debug_assertions))]
         self.check(&memory.output);
         Ok(Allocated {
@@ -117,7 +120,7 @@ impl<'a> Allocatable<'a> {
         if code.blocks.len() > MOST_BLOCKS || code.insts.len() > MOST_INSTRUCTIONS {
             return;
         }
-        let mut checker = regalloc2::checker::Checker::new(self, machine());
+        let mut checker = regalloc2::checker::Checker::new(self, machine(self.isa));
         checker.prepare(output);
         if let Err(errors) = checker.run() {
             panic!("the allocation is wrong: {errors:?}\n{:#?}", self.code);
@@ -203,7 +206,7 @@ impl Function for Allocatable<'_> {
                 let mut lost = if call.preserves {
                     PRegSet::empty().with(gpr(RAX))
                 } else {
-                    caller_saved()
+                    caller_saved(self.isa)
                 };
                 if let Some((_, at)) = call.result {
                     lost.remove(at);
@@ -234,22 +237,37 @@ impl Function for Allocatable<'_> {
     }
 }
 
+/// How many vector registers there are.
+fn vectors(isa: Isa) -> u8 {
+    if isa < Isa::Avx512 { 16 } else { 32 }
+}
+
+/// How many mask registers there are.
+fn masks(isa: Isa) -> u8 {
+    if isa < Isa::Avx512 { 0 } else { 8 }
+}
+
 /// The registers that a call loses.
-fn caller_saved() -> PRegSet {
+fn caller_saved(isa: Isa) -> PRegSet {
     let mut lost = PRegSet::empty();
     for n in (0..16).filter(|n| *n != RSP && *n != RBP && !CALLEE_SAVED.contains(n)) {
         lost.add(gpr(n));
     }
-    (0..32).for_each(|n| lost.add(zmm(n)));
-    (1..8).for_each(|n| lost.add(kreg(n)));
+    (0..vectors(isa)).for_each(|n| lost.add(zmm(n)));
+    (1..masks(isa)).for_each(|n| lost.add(kreg(n)));
     lost
 }
 
 /// The registers there are. Those are preferred that need not be saved, and whose encoding is
 /// shorter. Mask register 0 means no mask where it is encoded; rbp is the frame's.
-fn machine() -> &'static MachineEnv {
-    static MACHINE: OnceLock<MachineEnv> = OnceLock::new();
-    MACHINE.get_or_init(|| {
+fn machine(isa: Isa) -> &'static MachineEnv {
+    static AVX2: OnceLock<MachineEnv> = OnceLock::new();
+    static AVX512: OnceLock<MachineEnv> = OnceLock::new();
+    let machine = match isa {
+        Isa::Avx512 => &AVX512,
+        _ => &AVX2,
+    };
+    machine.get_or_init(|| {
         let set = |regs: &mut dyn Iterator<Item = PReg>| {
             let mut set = PRegSet::empty();
             regs.for_each(|reg| set.add(reg));
@@ -261,11 +279,11 @@ fn machine() -> &'static MachineEnv {
             preferred_regs_by_class: [
                 set(&mut (0..16).filter(|n| usable(n) && !saved(n)).map(gpr)),
                 set(&mut (0..16).map(zmm)),
-                set(&mut (1..8).map(kreg)),
+                set(&mut (1..masks(isa)).map(kreg)),
             ],
             non_preferred_regs_by_class: [
                 set(&mut CALLEE_SAVED.into_iter().map(gpr)),
-                set(&mut (16..32).map(zmm)),
+                set(&mut (16..vectors(isa)).map(zmm)),
                 PRegSet::empty(),
             ],
             scratch_by_class: [None; 3],

@@ -8,10 +8,14 @@ use crate::target::Target;
 
 /// The instructions of a function `(i64, ptr) -> ()`, without their offsets.
 fn listing(body: &str) -> Vec<String> {
+    listing_for(&Target::avx512(), body)
+}
+
+fn listing_for(target: &Target, body: &str) -> Vec<String> {
     let text = format!("func \"f\" (i64, ptr) -> () {{\n{body}\n}}");
     let module = parse::module(&text).expect("a module");
     let func = module.functions.values().next().expect("a function");
-    let code = compile(func, &PrimaryMap::new(), &Target::avx512(), true).expect("it compiles");
+    let code = compile(func, &PrimaryMap::new(), target, true).expect("it compiles");
     let listing = code.listing.expect("it is asked for");
     let lines = listing.lines().map(|line| match line.split_once("  ") {
         Some((_, inst)) => inst.trim().rsplit("  ").next().unwrap_or(inst).to_owned(),
@@ -61,6 +65,18 @@ fn upper_halves_are_left_where_they_are_used() {
     let (short, long) = (add(2), add(4));
     assert_eq!(count(&short, "vzeroupper"), 0, "{short:?}");
     assert_eq!(count(&long, "vzeroupper"), 1, "{long:?}");
+}
+
+#[test]
+fn masks_are_what_the_target_says() {
+    let body = "block0(x: i64, p: ptr):\n  a: i64x4 = splat x\n  b: i64x4 = iadd a, a\n  \
+                c: i1x4 = icmp.slt a, b\n  d: i64x4 = select c, a, b\n  \
+                store.global.align8 p, d\n  ret";
+    let bits = listing_for(&Target::avx512(), body);
+    assert_eq!(count(&bits, "vpblendmq"), 1, "{bits:?}");
+    let lanes = listing_for(&Target::avx2(), body);
+    assert_eq!(count(&lanes, "vpcmpgtq"), 1, "{lanes:?}");
+    assert_eq!(count(&lanes, "vblendvpd"), 1, "{lanes:?}");
 }
 
 #[test]

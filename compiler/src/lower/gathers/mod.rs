@@ -108,6 +108,8 @@ struct Access<'e, 'f> {
     indexed: Option<Indexed>,
     /// Whether the target has gathers.
     gathers: bool,
+    /// Whether it has scatters.
+    scatters: bool,
     /// Bytes of an element.
     size: i64,
     /// Bytes from lane to lane if they are next to each other.
@@ -139,6 +141,7 @@ impl<'e, 'f> Access<'e, 'f> {
             mask,
             indexed: Indexed::of(b.func, args[0]),
             gathers: target.gathers,
+            scatters: target.scatters,
             size,
             stride: elements as i64 * size,
             b,
@@ -198,6 +201,9 @@ impl<'e, 'f> Access<'e, 'f> {
         if !self.gathers {
             // Lanes are seen to one by one: if some are not active, these have another address.
             return self.mask.is_none().then_some(indexed);
+        }
+        if !self.is_load && !self.scatters {
+            return None;
         }
         // Signed words are taken, for elements of 32 bits.
         let scalar = self.b.ty(indexed.index).scalar;

@@ -30,8 +30,9 @@ pub enum Engine {
 }
 
 /// Widths to run code in that is generated for an instruction set.
-const WIDTHS: [(Isa, &[u8]); 2] = [
+const WIDTHS: [(Isa, &[u8]); 3] = [
     (Isa::Sse42, &[1, 2, 4, 8, 16, 32]),
+    (Isa::Avx2, &[8, 16, 32]),
     (Isa::Avx512, &[8, 16, 32]),
 ];
 

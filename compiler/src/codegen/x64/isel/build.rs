@@ -3,8 +3,8 @@
 use regalloc2::VReg;
 
 use super::Isel;
-use crate::codegen::x64::encoding::{Extension, Opcode, Size};
-use crate::codegen::x64::inst::{Amode, Inst, Plain, Rm, destination};
+use crate::codegen::x64::encoding::{Class, Extension, Opcode, Size};
+use crate::codegen::x64::inst::{Amode, Inst, NONE, Plain, Rm, destination};
 
 impl Isel<'_> {
     /// Vectors of this size are used.
@@ -43,6 +43,10 @@ impl Isel<'_> {
     }
 
     fn plain(&mut self, plain: Plain) {
+        debug_assert!(
+            self.is_avx512() || is_before_avx512(&plain),
+            "{plain:?} needs AVX-512"
+        );
         let needs = plain.opcode.info().needs;
         debug_assert!(
             needs.is_none_or(|extension| self.has(extension)),
@@ -139,10 +143,23 @@ impl Isel<'_> {
     }
 
     pub fn ones_vector(&mut self, size: Size) -> VReg {
+        if !self.is_avx512() {
+            return self.define(Opcode::Vpcmpeqd, size, |_| {});
+        }
         self.define(Opcode::Vpternlogd, size, |plain| plain.imm = 0xff)
     }
+}
 
-    pub fn zero_mask(&mut self) -> VReg {
-        self.define(Opcode::Kxorw, Size::B64, |_| {})
-    }
+/// Whether an instruction needs nothing that only EVEX can encode.
+fn is_before_avx512(plain: &Plain) -> bool {
+    let info = plain.opcode.info();
+    let masks = [info.reg, info.vvvv, info.rm].contains(&Class::Mask);
+    let memory = matches!(plain.b, Rm::Mem(_));
+    !masks
+        && !info.needs_evex(memory)
+        && plain.size != Size::V512
+        && plain.rounding.is_none()
+        && !plain.zeroing
+        && !matches!(plain.b, Rm::Broadcast(_))
+        && (plain.mask == NONE || info.has_vector_mask())
 }

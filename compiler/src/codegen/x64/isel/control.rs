@@ -4,11 +4,11 @@ use cranelift_entity::SecondaryMap;
 use regalloc2::RegClass;
 use smallvec::{SmallVec, smallvec};
 
-use super::values::{Mask, Repr};
+use super::values::Repr;
 use super::{Isel, Result};
 use crate::analysis::LoopForest;
 use crate::codegen::x64::encoding::{Cc, Opcode, Size};
-use crate::codegen::x64::inst::{Inst, MASK, RAX, RCX, RDI, RDX, RSI, VECTOR, gpr, zmm};
+use crate::codegen::x64::inst::{Inst, RAX, RCX, RDI, RDX, RSI, VECTOR, gpr, zmm};
 use crate::codegen::x64::vcode::Target;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{
@@ -115,11 +115,6 @@ impl Isel<'_> {
         Ok(())
     }
 
-    /// The lanes of each part of a mask that lives from block to block.
-    fn param_mask_lanes(&self, lanes: u8) -> u8 {
-        lanes.min(16)
-    }
-
     fn param(
         &mut self,
         ty: Type,
@@ -129,9 +124,12 @@ impl Isel<'_> {
             return Repr::Scalar(reg(self, Self::class(ty.scalar)));
         }
         if ty.scalar == Scalar::I1 {
-            let lanes = self.param_mask_lanes(ty.lanes);
-            let parts = (0..ty.lanes / lanes).map(|_| reg(self, MASK)).collect();
-            return Repr::Mask(Mask { lanes, parts });
+            let (shape, class) = (self.mask_param_shape(ty.lanes), self.mask_class());
+            if class == VECTOR {
+                self.note(shape.size);
+            }
+            let parts = (0..shape.count).map(|_| reg(self, class)).collect();
+            return Repr::Mask(self.mask_of(parts, shape));
         }
         let shape = self.shape(ty);
         self.note(shape.size);
@@ -162,8 +160,8 @@ impl Isel<'_> {
             if ty.lanes == 1 {
                 args.push(self.scalar(arg)?);
             } else if ty.scalar == Scalar::I1 {
-                let lanes = self.param_mask_lanes(ty.lanes);
-                args.extend(self.mask(arg, lanes)?);
+                let shape = self.mask_param_shape(ty.lanes);
+                args.extend(self.mask(arg, shape)?);
             } else {
                 args.extend(self.parts(arg)?);
             }
@@ -397,7 +395,12 @@ impl Isel<'_> {
             FloatCC::Uno => (false, Cc::P),
             FloatCC::Oeq | FloatCC::Une => {
                 let mask = self.compare_to_mask(cc, a, b)?;
-                self.test(Opcode::Kortestb, Size::B64, mask, mask);
+                if mask.class() == VECTOR {
+                    let all = self.define(Opcode::VmovdStore, Size::V128, |p| p.a = mask);
+                    self.test(Opcode::Test, Size::B32, all, all);
+                } else {
+                    self.test(Opcode::Kortestb, Size::B64, mask, mask);
+                }
                 return Ok(Condition::Flags(Cc::Ne));
             }
         };

@@ -3,10 +3,10 @@
 use regalloc2::VReg;
 use smallvec::{SmallVec, smallvec};
 
-use super::values::{Mask, Parts, Repr};
+use super::values::{Parts, Repr};
 use super::{Diagnostic, Isel, Result};
 use crate::codegen::x64::encoding::{Opcode, RoundingControl, Size};
-use crate::codegen::x64::inst::{Amode, Rm, VECTOR};
+use crate::codegen::x64::inst::{Rm, VECTOR};
 use crate::ir::{ConvertOp, Rounding, Scalar, Type, Value};
 
 impl Isel<'_> {
@@ -29,7 +29,7 @@ impl Isel<'_> {
             ConvertOp::ZExt | ConvertOp::SExt if from.scalar == Scalar::I1 => {
                 self.of_truth(op, arg, to)
             }
-            ConvertOp::Trunc if to.scalar == Scalar::I1 => self.lowest_bit(arg, from, to),
+            ConvertOp::Trunc if to.scalar == Scalar::I1 => self.lowest_bit(arg, to),
             ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Trunc if to.lanes > 1 => {
                 let signed = op == ConvertOp::SExt;
                 let parts = self.parts(arg)?;
@@ -81,83 +81,24 @@ impl Isel<'_> {
             }));
         }
         let shape = self.shape(to);
-        let mask = self.mask(arg, shape.lanes)?;
-        let bits = to.scalar.bits();
+        let mask = self.mask(arg, shape)?;
         let parts = mask
             .into_iter()
             .map(|mask| match op {
-                ConvertOp::SExt => {
-                    let opcode = match bits {
-                        8 => Opcode::Vpmovm2b,
-                        16 => Opcode::Vpmovm2w,
-                        32 => Opcode::Vpmovm2d,
-                        _ => Opcode::Vpmovm2q,
-                    };
-                    self.rm(opcode, shape.size, mask)
-                }
+                ConvertOp::SExt => self.ones_where(mask, shape),
                 _ => self.one_where(mask, to.scalar, shape.size),
             })
             .collect();
         Ok(Repr::Vector(parts))
     }
 
-    /// 1 in lanes that a mask has, else 0.
-    fn one_where(&mut self, mask: VReg, scalar: Scalar, size: Size) -> VReg {
-        let opcode = match scalar.bits() {
-            8 => Opcode::Vpbroadcastb,
-            16 => Opcode::Vpbroadcastw,
-            32 => Opcode::Vpbroadcastd,
-            _ => Opcode::Vpbroadcastq,
-        };
-        let one = &1u64.to_le_bytes()[..scalar.bytes() as usize];
-        let one = Amode::pool(self.pool.place(one));
-        self.define(opcode, size, |plain| {
-            (plain.b, plain.mask, plain.zeroing) = (Rm::Mem(one), mask, true);
-        })
-    }
-
-    /// A mask as bytes of 0 and 1.
-    pub fn truth_bytes(&mut self, mask: Mask, in_memory: Type) -> Parts {
-        let shape = self.shape(in_memory);
-        let masks = self.regrouped(mask.parts, mask.lanes, shape.lanes);
-        masks
-            .into_iter()
-            .map(|mask| self.one_where(mask, in_memory.scalar, shape.size))
-            .collect()
-    }
-
     /// The lowest bit.
-    fn lowest_bit(&mut self, arg: Value, from: Type, to: Type) -> Result<Repr> {
+    fn lowest_bit(&mut self, arg: Value, to: Type) -> Result<Repr> {
         if to.lanes == 1 {
             let reg = self.scalar(arg)?;
             return Ok(Repr::Scalar(self.mi(Opcode::AndImm, Size::B32, reg, 1)));
         }
-        let shape = self.shape(from);
-        let one = self.bits_operand(1, from.scalar, shape.size);
-        let opcode = match from.scalar.bits() {
-            8 => Opcode::Vptestmb,
-            16 => Opcode::Vptestmw,
-            32 => Opcode::Vptestmd,
-            _ => Opcode::Vptestmq,
-        };
-        let surplus = shape.size.bytes() > u32::from(shape.lanes) * from.scalar.bytes();
-        let full = surplus.then(|| self.full_mask(shape.lanes));
-        let parts = self.parts(arg)?;
-        let parts = parts
-            .into_iter()
-            .map(|part| {
-                self.define(opcode, shape.size, |plain| {
-                    (plain.a, plain.b) = (part, one);
-                    if let Some(full) = full {
-                        plain.mask = full;
-                    }
-                })
-            })
-            .collect();
-        Ok(Repr::Mask(Mask {
-            lanes: shape.lanes,
-            parts,
-        }))
+        self.lowest_bits(arg).map(Repr::Mask)
     }
 
     /// Integer lanes of another width.
@@ -181,6 +122,9 @@ impl Isel<'_> {
                 _ => Opcode::Vpmovzxdq,
             };
             return self.widened(opcode, &parts, lanes, from, to);
+        }
+        if !self.is_avx512() {
+            return self.packed(parts, lanes, from, to, false);
         }
         let opcode = match (from, to) {
             (16, _) => Opcode::Vpmovwb,
@@ -213,7 +157,7 @@ impl Isel<'_> {
     }
 
     /// Joins pieces of so many bytes to parts of lanes of so many bits.
-    fn joined(&mut self, pieces: &[VReg], lanes: u8, bytes: u32, bits: u32) -> Parts {
+    pub fn joined(&mut self, pieces: &[VReg], lanes: u8, bytes: u32, bits: u32) -> Parts {
         let want = self.shape_of(lanes, bits);
         let whole = u32::from(want.lanes) * bits / 8;
         pieces
@@ -330,6 +274,13 @@ impl Isel<'_> {
             (false, true) => Rounding::NearestEven,
             _ => rounding,
         };
+        let by_scalars = to.lanes == 1 || wide || !signed;
+        if !self.is_avx512() && by_scalars && rounding == Rounding::NearestEven {
+            let scalars = (from.scalar, to.scalar);
+            return self.lane_by_lane(arg, to, |isel, reg| {
+                isel.scalar_from_integer(op, reg, scalars.0, scalars.1)
+            });
+        }
         if to.lanes == 1 {
             let reg = self.scalar(arg)?;
             let opcode = match (signed, double) {
@@ -400,6 +351,14 @@ impl Isel<'_> {
             return Err(Diagnostic::new(format!(
                 "a conversion of {from} to {to} is not selected"
             )));
+        }
+        if !self.is_avx512() {
+            if to.lanes > 1 && !wide && signed {
+                return self.vector_to_integer(arg, from, to);
+            }
+            return self.lane_by_lane(arg, to, |isel, reg| {
+                isel.scalar_to_integer(op, reg, from.scalar, to.scalar)
+            });
         }
         let opcode = match (double, signed, wide) {
             (false, true, false) => Opcode::Vcvttps2dq,

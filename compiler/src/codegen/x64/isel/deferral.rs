@@ -7,6 +7,7 @@
 use cranelift_entity::SecondaryMap;
 
 use crate::ir::{BinOp, Block, ConvertOp, Function, Inst, Op, Scalar, UnOp, Value};
+use crate::target::{Isa, Target};
 
 /// The instructions selected where their result is used, and how often values are used.
 pub struct Deferral {
@@ -18,7 +19,7 @@ pub struct Deferral {
 type Place = u32;
 
 impl Deferral {
-    pub fn new(func: &Function, order: &[Block]) -> Deferral {
+    pub fn new(func: &Function, target: &Target, order: &[Block]) -> Deferral {
         let mut uses: SecondaryMap<Value, u32> = SecondaryMap::with_capacity(func.values.len());
         let mut user: SecondaryMap<Value, Option<(Block, Place)>> =
             SecondaryMap::with_capacity(func.values.len());
@@ -40,7 +41,7 @@ impl Deferral {
             uses,
         };
         for &block in order {
-            deferral.block(func, block, &user);
+            deferral.block(func, target, block, &user);
         }
         deferral
     }
@@ -48,6 +49,7 @@ impl Deferral {
     fn block(
         &mut self,
         func: &Function,
+        target: &Target,
         block: Block,
         user: &SecondaryMap<Value, Option<(Block, Place)>>,
     ) {
@@ -78,7 +80,9 @@ impl Deferral {
             };
             let by_inst = insts.get(by as usize).copied();
             let is_part = is_foldable(func, insts[n])
-                || is_logic(func, insts[n]) && by_inst.is_some_and(|by| is_logic(func, by));
+                || target.isa >= Isa::Avx512
+                    && is_logic(func, insts[n])
+                    && by_inst.is_some_and(|by| is_logic(func, by));
             if !is_part {
                 continue;
             }

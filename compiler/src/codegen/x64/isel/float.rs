@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 use super::values::{Parts, Repr};
 use super::{Diagnostic, Isel, Result};
 use crate::codegen::x64::encoding::{Opcode, RoundingControl, Size};
-use crate::codegen::x64::inst::{Amode, Rm};
+use crate::codegen::x64::inst::Rm;
 use crate::ir::{Arith, BinOp, FloatCC, Op, Rounding, Scalar, Type, UnOp, Value, eval};
 
 /// Opcodes of an operation on ps, pd, ss and sd.
@@ -161,38 +161,43 @@ impl Isel<'_> {
         }
         let size = self.float_size(ty);
         let opcode = member(family, ty);
-        let compare = member(family!(Vcmppsk Vcmppdk Vcmpssk Vcmpsdk), ty);
-        let (blend, blend_size) = match ty.scalar {
-            Scalar::F32 => (Opcode::Vblendmps, size),
-            _ => (Opcode::Vblendmpd, size),
-        };
         let (left, right) = (self.float_parts(a)?, self.float_parts(b)?);
         let parts = left
             .into_iter()
             .zip(right)
             .map(|(a, b)| {
                 let least = self.rvm(opcode, size, a, b);
-                let nan = self.rvmi(compare, size, b, b, 3);
-                self.define(blend, blend_size, |plain| {
-                    (plain.a, plain.b, plain.mask) = (least, Rm::Reg(a), nan);
-                })
+                let nan = self.float_test(FloatCC::Uno, ty, size, b, b);
+                self.blend(ty.scalar, size, nan, least, Rm::Reg(a))
             })
             .collect();
         Ok(self.float_repr(ty, parts))
     }
 
     /// The bits of one lane's sign, as an operand in memory for all lanes.
-    fn sign(&mut self, scalar: Scalar, inverted: bool) -> Rm {
+    fn sign(&mut self, scalar: Scalar, size: Size, inverted: bool) -> Rm {
         let sign = 1u64 << (scalar.bits() - 1);
         let bits = if inverted { scalar.mask() ^ sign } else { sign };
-        let lane = &bits.to_le_bytes()[..scalar.bytes() as usize];
-        Rm::Broadcast(Amode::pool(self.pool.place(lane)))
+        self.bits_operand(bits, scalar, size)
     }
 
     fn copy_sign(&mut self, a: Value, b: Value, ty: Type) -> Result<Repr> {
         let size = self.float_size(ty);
         let (left, right) = (self.float_parts(a)?, self.float_parts(b)?);
-        let sign = self.sign(ty.scalar, false);
+        let sign = self.sign(ty.scalar, size, false);
+        if !self.is_avx512() {
+            let magnitude = self.sign(ty.scalar, size, true);
+            let parts = left
+                .into_iter()
+                .zip(right)
+                .map(|(a, b)| {
+                    let a = self.rvm(Opcode::Vpandd, size, a, magnitude);
+                    let b = self.rvm(Opcode::Vpandd, size, b, sign);
+                    self.rvm(Opcode::Vpord, size, a, b)
+                })
+                .collect();
+            return Ok(self.float_repr(ty, parts));
+        }
         let opcode = match ty.scalar {
             Scalar::F32 => Opcode::Vpternlogd,
             _ => Opcode::Vpternlogq,
@@ -215,7 +220,7 @@ impl Isel<'_> {
         let double = ty.scalar == Scalar::F64;
         let rounded = match op {
             UnOp::FNeg | UnOp::FAbs => {
-                let bits = self.sign(ty.scalar, op == UnOp::FAbs);
+                let bits = self.sign(ty.scalar, size, op == UnOp::FAbs);
                 let opcode = match (op, double) {
                     (UnOp::FNeg, false) => Opcode::Vpxord,
                     (UnOp::FNeg, true) => Opcode::Vpxorq,
@@ -244,6 +249,7 @@ impl Isel<'_> {
         };
         let family = match rounded {
             None => family!(Vsqrtps Vsqrtpd Vsqrtss Vsqrtsd),
+            Some(_) if !self.is_avx512() => family!(Vroundps Vroundpd Vroundss Vroundsd),
             Some(_) => family!(Vrndscaleps Vrndscalepd Vrndscaless Vrndscalesd),
         };
         let opcode = member(family, ty);
@@ -399,45 +405,21 @@ impl Isel<'_> {
             return self.scalar_select(cond, a, b, ty);
         }
         if ty.scalar == Scalar::I1 {
-            let mask = if self.func.ty(cond).lanes == 1 {
-                let bit = self.scalar(cond)?;
-                self.splat_mask(bit, ty.lanes)
-            } else {
-                self.any_mask(cond)?
-            };
+            let mask = self.mask_of_any(cond, ty.lanes)?;
             return self.select_masks(&mask, a, b);
         }
-        let mask = self.mask_for(cond, ty)?;
         let shape = self.shape(ty);
-        let opcode = match ty.scalar.bits() {
-            8 => Opcode::Vpblendmb,
-            16 => Opcode::Vpblendmw,
-            32 => Opcode::Vpblendmd,
-            _ => Opcode::Vpblendmq,
-        };
+        let mask = self.mask_for(cond, shape)?;
         // What is chosen can be in memory; zeros come from the mask itself.
         if self.func.as_const(b) == Some(0) {
             let yes = self.operands(a, false)?;
-            let opcode = match ty.scalar.bits() {
-                8 => Opcode::Vmovdqu8,
-                16 => Opcode::Vmovdqu16,
-                32 => Opcode::Vmovdqu32,
-                _ => Opcode::Vmovdqu64,
-            };
-            let parts = (0..shape.count).map(|n| {
-                self.define(opcode, shape.size, |plain| {
-                    (plain.b, plain.mask, plain.zeroing) = (yes[n], mask[n], true);
-                })
-            });
+            let parts = (0..shape.count).map(|n| self.kept(ty.scalar, shape.size, mask[n], yes[n]));
             return Ok(Repr::Vector(parts.collect()));
         }
         let no = self.parts(b)?;
         let yes = self.operands(a, true)?;
-        let parts = (0..shape.count).map(|n| {
-            self.define(opcode, shape.size, |plain| {
-                (plain.a, plain.b, plain.mask) = (no[n], yes[n], mask[n]);
-            })
-        });
+        let parts =
+            (0..shape.count).map(|n| self.blend(ty.scalar, shape.size, mask[n], no[n], yes[n]));
         Ok(Repr::Vector(parts.collect()))
     }
 }

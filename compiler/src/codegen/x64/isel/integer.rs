@@ -42,6 +42,13 @@ impl Isel<'_> {
             UnOp::Not => {
                 let shape = self.shape(ty);
                 let parts = self.parts(a)?;
+                if !self.is_avx512() {
+                    let ones = self.ones_vector(shape.size);
+                    let parts = parts
+                        .into_iter()
+                        .map(|part| self.rvm(Opcode::Vpxord, shape.size, part, ones));
+                    return Ok(Repr::Vector(parts.collect()));
+                }
                 // The table of "not the third operand".
                 let parts = parts.into_iter().map(|part| {
                     self.define(Opcode::Vpternlogd, shape.size, |plain| {
@@ -148,6 +155,9 @@ impl Isel<'_> {
         {
             return self.shift_by(BinOp::Shl, a, factor.trailing_zeros().into(), ty);
         }
+        if bits == 64 && !self.is_avx512() {
+            return self.wide_product(a, b, ty);
+        }
         let opcode = widths!(bits, Vpmullw Vpmullw Vpmulld Vpmullq);
         self.lanewise_integer(opcode, a, b, ty)
     }
@@ -182,6 +192,9 @@ impl Isel<'_> {
         let bits = ty.scalar.bits();
         if let Some(amount) = self.func.as_const(b) {
             return self.shift_by(op, a, amount as i64, ty);
+        }
+        if bits == 16 && !self.is_avx512() {
+            return self.shift_by_same(op, a, b, ty);
         }
         let shape = self.shape(ty);
         let left = self.parts(a)?;
@@ -234,11 +247,8 @@ impl Isel<'_> {
     /// Lanes that all hold `bits`, as an operand in memory.
     pub fn bits_operand(&mut self, bits: u64, scalar: Scalar, size: Size) -> Rm {
         let bytes = scalar.bytes();
-        if bytes >= 4 {
-            let lane = &bits.to_le_bytes()[..bytes as usize];
-            return Rm::Broadcast(crate::codegen::x64::inst::Amode::pool(
-                self.pool.place(lane),
-            ));
+        if bytes >= 4 && self.has_embedded_broadcast() {
+            return Rm::Broadcast(self.lane_in_pool(bits, scalar));
         }
         let lanes = vec![bits; (size.bytes() / bytes) as usize];
         Rm::Mem(self.lanes_in_pool(&lanes, scalar, size))

@@ -16,6 +16,7 @@ impl Isel<'_> {
         match offset {
             0 => part,
             32 => self.mri(Opcode::Vextracti64x4, Size::V512, part, 1),
+            16 if !self.is_avx512() => self.mri(Opcode::Vextracti128, Size::V256, part, 1),
             16 => self.mri(Opcode::Vextracti32x4, Size::V256, part, 1),
             48 => self.mri(Opcode::Vextracti32x4, Size::V512, part, 3),
             _ => {
@@ -41,6 +42,9 @@ impl Isel<'_> {
                     2 => self.rvm(Opcode::Vpunpcklwd, Size::V128, low, high),
                     4 => self.rvm(Opcode::Vpunpckldq, Size::V128, low, high),
                     8 => self.rvm(Opcode::Vpunpcklqdq, Size::V128, low, high),
+                    16 if !self.is_avx512() => {
+                        self.rvmi(Opcode::Vinserti128, Size::V256, low, high, 1)
+                    }
                     16 => self.rvmi(Opcode::Vinserti32x4, Size::V256, low, high, 1),
                     _ => self.rvmi(Opcode::Vinserti64x4, Size::V512, low, high, 1),
                 }
@@ -145,18 +149,9 @@ impl Isel<'_> {
         let reg = self.scalar(lane)?;
         let low = self.low_lane(reg, ty.scalar);
         let all = self.broadcast(Rm::Reg(low), ty.scalar, shape.size);
-        let bit = self.int_constant(1 << (number % shape.lanes));
-        let mask = self.rm(Opcode::KmovqFromGeneral, Size::B64, bit);
-        let opcode = match ty.scalar.bits() {
-            8 => Opcode::Vpblendmb,
-            16 => Opcode::Vpblendmw,
-            32 => Opcode::Vpblendmd,
-            _ => Opcode::Vpblendmq,
-        };
+        let bit = 1 << (number % shape.lanes);
         let part = &mut parts[usize::from(number / shape.lanes)];
-        *part = self.define(opcode, shape.size, |plain| {
-            (plain.a, plain.b, plain.mask) = (*part, Rm::Reg(all), mask);
-        });
+        *part = self.blend_lanes(ty.scalar, shape.size, bit, *part, all);
         Ok(Repr::Vector(parts))
     }
 
@@ -321,6 +316,9 @@ impl Isel<'_> {
         scalar: Scalar,
         size: Size,
     ) -> VReg {
+        if !self.is_avx512() {
+            return self.collect_by_blends(wanted, scalar, size);
+        }
         let per = (size.bytes() / scalar.bytes()) as u8;
         let mut sources: SmallVec<[VReg; 4]> = smallvec![];
         for (reg, _) in wanted.iter().flatten() {
@@ -364,22 +362,8 @@ impl Isel<'_> {
             .enumerate()
             .filter(|&(_, &lane)| lane != 255)
             .fold(0u64, |bits, (n, _)| bits | 1 << n);
-        let bits = self.int_constant(bits);
-        let mask = self.rm(Opcode::KmovqFromGeneral, Size::B64, bits);
-        self.masked_copy(part, mask, scalar, size)
-    }
-
-    /// Lanes that a mask has, and zeros.
-    pub fn masked_copy(&mut self, part: VReg, mask: VReg, scalar: Scalar, size: Size) -> VReg {
-        let opcode = match scalar.bytes() {
-            1 => Opcode::Vmovdqu8,
-            2 => Opcode::Vmovdqu16,
-            4 => Opcode::Vmovdqu32,
-            _ => Opcode::Vmovdqu64,
-        };
-        self.define(opcode, size, |plain| {
-            (plain.b, plain.mask, plain.zeroing) = (Rm::Reg(part), mask, true);
-        })
+        let mask = self.constant_mask(bits, scalar, size);
+        self.kept(scalar, size, mask, Rm::Reg(part))
     }
 
     /// The lane with this number, modulo the lane count, a power of two. Not of truth values.
@@ -389,6 +373,9 @@ impl Isel<'_> {
             return self.scalar(value).map(Repr::Scalar);
         }
         let shape = self.shape(ty);
+        if !self.is_avx512() && ty.scalar != Scalar::I1 && ty.lanes.is_power_of_two() {
+            return self.extract_from_memory(value, number);
+        }
         if ty.scalar == Scalar::I1 || shape.count > 2 || !ty.lanes.is_power_of_two() {
             return Err(Diagnostic::new(format!("a variable lane of {ty}")));
         }
@@ -418,6 +405,9 @@ impl Isel<'_> {
 
     /// Lane `l` is the lane that lane `l` of `numbers` says, or 0. Not for truth values.
     pub fn permute(&mut self, value: Value, numbers: Value, ty: Type) -> Result<Repr> {
+        if !self.is_avx512() && ty.scalar != Scalar::I1 {
+            return self.permute_words(value, numbers, ty);
+        }
         let shape = self.shape(ty);
         if ty.scalar == Scalar::I1 || shape.count > 2 {
             return Err(Diagnostic::new(format!("a permutation of {ty}")));
@@ -431,7 +421,8 @@ impl Isel<'_> {
             .iter()
             .map(|&index| self.rvmi(Opcode::Vpcmpud, from.size, index, limit, 1))
             .collect();
-        let inside = self.regrouped(inside, from.lanes, shape.lanes);
+        let inside = self.mask_of(inside, from);
+        let inside = self.regrouped(inside, shape);
         let sized = self.resized(indexes, ty.lanes, 32, ty.scalar.bits(), false);
         let done = (0..shape.count)
             .map(|n| {
@@ -439,7 +430,7 @@ impl Isel<'_> {
                     [one] => self.permute_one(one, Rm::Reg(sized[n]), ty.scalar, shape.size),
                     _ => self.permute_of(&parts, sized[n], ty.scalar, shape.size),
                 };
-                self.masked_copy(found, inside[n], ty.scalar, shape.size)
+                self.kept(ty.scalar, shape.size, inside[n], Rm::Reg(found))
             })
             .collect();
         Ok(Repr::Vector(done))

@@ -13,10 +13,12 @@
 //! - `logic.rs`: bitwise operations of vectors, several in one.
 //! - `convert.rs`: conversions. `lanes.rs`: lanes that move, parts that are joined and split;
 //!   `bytes.rs`: bytes that move without AVX512_VBMI.
-//! - `masks.rs`: truth values of many lanes.
+//! - `masks/`: truth values of many lanes.
+//! - `avx2/`: what takes several instructions where AVX-512 has one.
 //! - `memory/`: loads, stores, atomics.
 //! - `call.rs`: calls of the host.
 
+mod avx2;
 mod build;
 mod bytes;
 mod call;
@@ -39,10 +41,10 @@ use super::encoding::Size;
 use super::pool::Pool;
 use super::vcode::{Builder, VCode};
 use crate::codegen::frame::FrameLayout;
-use crate::codegen::host;
+use crate::codegen::{host, usual_mask_bits};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Block, Function, GlobalId, Inst, Op, Value};
-use crate::target::Target;
+use crate::target::{Isa, Target};
 use deferral::Deferral;
 use values::Repr;
 
@@ -54,6 +56,10 @@ pub struct Isel<'a> {
     target: &'a Target,
     /// The longest vectors to be used.
     longest: Size,
+    /// The width of lanes of masks in vector registers that nothing else says.
+    mask_lane_bits: u32,
+    /// Where inactive lanes store, if any do.
+    nowhere: Option<i32>,
     values: SecondaryMap<Value, Repr>,
     deferral: Deferral,
     blocks: SecondaryMap<Block, Option<MachineBlock>>,
@@ -87,8 +93,10 @@ pub fn select(
         globals,
         target,
         longest: Size::of_bytes(target.vector_bytes),
+        mask_lane_bits: usual_mask_bits(func, target.vector_bytes * 8),
+        nowhere: None,
         values: SecondaryMap::with_capacity(func.values.len()),
-        deferral: Deferral::new(func, &order),
+        deferral: Deferral::new(func, target, &order),
         blocks: SecondaryMap::with_capacity(func.blocks.len()),
         pool: Pool::default(),
         frame: FrameLayout::new(func)?,
@@ -104,6 +112,15 @@ pub fn select(
 }
 
 impl Isel<'_> {
+    fn is_avx512(&self) -> bool {
+        self.target.isa >= Isa::Avx512
+    }
+
+    /// Whether one element in memory can be an operand in every lane.
+    fn has_embedded_broadcast(&self) -> bool {
+        self.is_avx512()
+    }
+
     /// Selects an instruction, unless its user will.
     fn visit(&mut self, inst: Inst) -> Result<()> {
         let data = &self.func.insts[inst];
@@ -126,6 +143,11 @@ impl Isel<'_> {
         !data.op.has_side_effect() && data.results.iter().all(|&r| self.deferral.uses[r] == 0)
     }
 
+    /// Whether a bitwise operation may be one instruction together with others.
+    fn is_one_of_several(&self, inst: Inst) -> bool {
+        self.is_avx512() && deferral::is_logic(self.func, inst)
+    }
+
     /// A unary or binary operation by itself.
     fn single(&mut self, inst: Inst) -> Result<Repr> {
         let data = &self.func.insts[inst];
@@ -146,7 +168,7 @@ impl Isel<'_> {
         let repr = match &data.op {
             Op::Const(bits) => Repr::Constant(*bits),
             Op::GlobalAddr(global) => Repr::Constant(self.globals[*global]),
-            Op::Unary(_) | Op::Binary(..) if deferral::is_logic(self.func, inst) => {
+            Op::Unary(_) | Op::Binary(..) if self.is_one_of_several(inst) => {
                 match self.logic(inst, ty())? {
                     Some(done) => done,
                     None => self.single(inst)?,

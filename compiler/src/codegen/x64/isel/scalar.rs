@@ -319,14 +319,8 @@ impl Isel<'_> {
     pub fn scalar_select(&mut self, cond: Value, a: Value, b: Value, ty: Type) -> Result<Repr> {
         let (yes, no) = (self.scalar(a)?, self.scalar(b)?);
         if yes.class() == VECTOR {
-            let mask = self.one_lane_mask(cond)?;
-            let opcode = match ty.scalar {
-                Scalar::F32 => Opcode::Vblendmps,
-                _ => Opcode::Vblendmpd,
-            };
-            let chosen = self.define(opcode, Size::V128, |plain| {
-                (plain.a, plain.b, plain.mask) = (no, Rm::Reg(yes), mask);
-            });
+            let mask = self.one_lane_mask(cond, ty.scalar)?;
+            let chosen = self.blend(ty.scalar, Size::V128, mask, no, Rm::Reg(yes));
             return Ok(Repr::Scalar(chosen));
         }
         Ok(Repr::Scalar(match self.condition(cond)? {
@@ -334,16 +328,6 @@ impl Isel<'_> {
             Condition::Always(false) => no,
             Condition::Flags(cc) => self.cmov(cc, Size::B64, no, yes),
         }))
-    }
-
-    /// A one-lane truth value as bit 0 of a mask register.
-    fn one_lane_mask(&mut self, cond: Value) -> Result<VReg> {
-        if let Some((crate::ir::Op::FCmp(cc), args)) = self.deferred_op(cond) {
-            let (cc, a, b) = (*cc, args[0], args[1]);
-            return self.compare_to_mask(cc, a, b);
-        }
-        let bit = self.scalar(cond)?;
-        Ok(self.rm(Opcode::KmovdFromGeneral, Size::B32, bit))
     }
 
     /// An integer in wider registers. The upper bits of the source's are arbitrary.

@@ -24,7 +24,7 @@ pub enum Repr {
     Scalar(VReg),
     /// Vector registers. Where they have more lanes than the value, the others are arbitrary.
     Vector(Parts),
-    /// Mask registers for as many lanes each. Bits above those are 0.
+    /// Mask registers, or vector registers of lanes of ones and zeros.
     Mask(Mask),
 }
 
@@ -33,6 +33,8 @@ pub enum Repr {
 pub struct Mask {
     /// Lanes of each part.
     pub lanes: u8,
+    /// Of each lane; 1 in mask registers.
+    pub bits: u32,
     pub parts: Parts,
 }
 
@@ -45,6 +47,8 @@ pub struct Shape {
     pub count: usize,
     /// Lanes of the value in each part.
     pub lanes: u8,
+    /// Of each lane.
+    pub bits: u32,
 }
 
 impl Isel<'_> {
@@ -61,12 +65,14 @@ impl Isel<'_> {
                 size: Size::of_bytes(total.max(16)),
                 count: 1,
                 lanes,
+                bits,
             };
         }
         Shape {
             size: self.longest,
             count: total.div_ceil(longest) as usize,
             lanes: (longest * 8 / bits) as u8,
+            bits,
         }
     }
 
@@ -194,14 +200,14 @@ impl Isel<'_> {
         let ty = self.func.ty(value);
         let shape = self.shape(ty);
         let size = ty.scalar.bytes();
-        let broadcast = broadcast && size >= 4;
+        let broadcast = broadcast && size >= 4 && self.has_embedded_broadcast();
         if let Repr::Constant(bits) = self.values[value]
             && (bits != 0)
         {
-            let lane = &bits.to_le_bytes()[..size as usize];
             let rm = if broadcast {
-                Rm::Broadcast(Amode::pool(self.pool.place(lane)))
+                Rm::Broadcast(self.lane_in_pool(bits, ty.scalar))
             } else {
+                let lane = &bits.to_le_bytes()[..size as usize];
                 let whole = lane.repeat((shape.size.bytes() / size) as usize);
                 Rm::Mem(Amode::pool(self.pool.place(&whole)))
             };
@@ -233,8 +239,7 @@ impl Isel<'_> {
         if bits == scalar.mask() {
             return self.ones_vector(size);
         }
-        let lane = &bits.to_le_bytes()[..scalar.bytes() as usize];
-        let at = Amode::pool(self.pool.place(lane));
+        let at = self.lane_in_pool(bits, scalar);
         let opcode = match scalar.bytes() {
             1 => Opcode::Vpbroadcastb,
             2 => Opcode::Vpbroadcastw,
@@ -242,6 +247,20 @@ impl Isel<'_> {
             _ => Opcode::Vpbroadcastq,
         };
         self.rm(opcode, size, at)
+    }
+
+    /// Where one lane with these bits is in the pool.
+    pub fn lane_in_pool(&mut self, bits: u64, scalar: Scalar) -> Amode {
+        let bytes = bits.to_le_bytes();
+        Amode::pool(self.pool.place(&bytes[..scalar.bytes() as usize]))
+    }
+
+    /// An operand in a vector register.
+    pub fn in_vector(&mut self, operand: Rm, size: Size) -> VReg {
+        match operand {
+            Rm::Reg(reg) => reg,
+            memory => self.rm(Opcode::Vmovdqu64, size, memory),
+        }
     }
 
     /// A vector with these lanes, from the pool.
@@ -362,7 +381,9 @@ impl Isel<'_> {
     pub fn splat(&mut self, value: Value, ty: Type) -> Result<Repr> {
         if ty.scalar == Scalar::I1 {
             let bit = self.scalar(value)?;
-            return Ok(Repr::Mask(self.splat_mask(bit, ty.lanes)));
+            let shape = self.mask_shape(ty.lanes);
+            let parts = self.splat_mask(bit, shape);
+            return Ok(Repr::Mask(self.mask_of(parts, shape)));
         }
         if let Repr::Constant(bits) = self.values[value] {
             return Ok(Repr::Constant(bits));
@@ -379,6 +400,13 @@ impl Isel<'_> {
 
     /// One element of a register or of memory in every lane.
     pub fn broadcast(&mut self, from: Rm, scalar: Scalar, size: Size) -> VReg {
+        let mut from = from;
+        if let Rm::Reg(reg) = from
+            && reg.class() == GENERAL
+            && !self.is_avx512()
+        {
+            from = Rm::Reg(self.low_lane(reg, scalar));
+        }
         let in_general = matches!(from, Rm::Reg(reg) if reg.class() == GENERAL);
         let opcode = match (scalar.bytes(), in_general) {
             (1, false) => Opcode::Vpbroadcastb,

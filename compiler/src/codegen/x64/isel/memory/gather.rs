@@ -3,7 +3,7 @@
 use regalloc2::VReg;
 use smallvec::SmallVec;
 
-use super::super::values::Parts;
+use super::super::values::{Parts, Shape};
 use super::super::{Diagnostic, Isel, Result};
 use super::Access;
 use crate::codegen::x64::encoding::{Cc, Opcode, Size};
@@ -44,7 +44,7 @@ impl Isel<'_> {
     ) -> Result<Vec<Parts>> {
         if let Some(indexed) = self.indexed(mem, places)? {
             let shape = self.shape(access.ty);
-            let masks = self.lane_masks(mask, shape.lanes, shape.count)?;
+            let masks = self.lane_masks(mask, shape)?;
             return Ok((0..access.elements)
                 .map(|element| {
                     (0..shape.count)
@@ -65,23 +65,41 @@ impl Isel<'_> {
         self.gather_at(&addresses, mask, access)
     }
 
-    /// The masks of parts of so many lanes: of all lanes where there is none.
-    fn lane_masks(&mut self, mask: Option<Value>, lanes: u8, count: usize) -> Result<Parts> {
+    /// The mask of each part: of all lanes where there is none.
+    fn lane_masks(&mut self, mask: Option<Value>, shape: Shape) -> Result<Parts> {
         if let Some(mask) = mask {
-            if self.func.ty(mask).lanes == 1 {
-                let bit = self.scalar(mask)?;
-                let mask = self.splat_mask(bit, lanes);
-                return Ok(SmallVec::from_elem(mask.parts[0], count));
-            }
-            return self.mask(mask, lanes);
+            return self.mask_for(mask, shape);
         }
-        let full = self.full_mask(lanes);
-        Ok(SmallVec::from_elem(full, count))
+        let full = self.full_mask(shape);
+        Ok(SmallVec::from_elem(full, shape.count))
+    }
+
+    /// The mask for each vector of addresses. Lanes of ones and zeros are as wide as what is
+    /// loaded.
+    fn masks_by_address(&mut self, mask: Option<Value>, access: Access) -> Result<Parts> {
+        let wide = self.shape_of(access.ty.lanes, 64);
+        if self.mask_class() == MASK || access.ty.scalar.bytes() == 8 {
+            return self.lane_masks(mask, wide);
+        }
+        let shape = self.shape(access.ty);
+        let masks = self.lane_masks(mask, shape)?;
+        let pieces = (0..wide.count).map(|n| {
+            let first = n as u32 * u32::from(wide.lanes);
+            let part = masks[(first / u32::from(shape.lanes)) as usize];
+            self.piece(part, first % u32::from(shape.lanes) * shape.bits / 8)
+        });
+        Ok(pieces.collect())
     }
 
     fn gather_part(&mut self, opcode: Opcode, size: Size, at: Amode, mask: VReg) -> VReg {
         let zero = self.zero_vector(size);
-        let after = self.m.vreg(MASK);
+        let after = self.m.vreg(self.mask_class());
+        let opcode = match (self.mask_class(), opcode) {
+            (MASK, opcode) => opcode,
+            (_, Opcode::Vpgatherdd) => Opcode::VpgatherddVex,
+            (_, Opcode::Vpgatherqd) => Opcode::VpgatherqdVex,
+            (_, _) => Opcode::VpgatherqqVex,
+        };
         self.define(opcode, size, |plain| {
             (plain.b, plain.c) = (Rm::Mem(at), zero);
             (plain.mask, plain.mask_after) = (mask, after);
@@ -98,7 +116,10 @@ impl Isel<'_> {
         let bytes = access.ty.scalar.bytes();
         let wide = self.shape_of(access.ty.lanes, 64);
         let shape = self.shape(access.ty);
-        let masks = self.lane_masks(mask, wide.lanes, wide.count)?;
+        if bytes < 4 && !self.is_avx512() {
+            return self.load_each_at(addresses, mask, access);
+        }
+        let masks = self.masks_by_address(mask, access)?;
         let mut elements = Vec::with_capacity(access.elements);
         for element in 0..access.elements {
             let offset = element as i32 * bytes as i32;
@@ -198,7 +219,7 @@ impl Isel<'_> {
     ) -> Result<()> {
         if let Some(indexed) = self.indexed(mem, places)? {
             let shape = self.shape(access.ty);
-            let masks = self.lane_masks(mask, shape.lanes, shape.count)?;
+            let masks = self.lane_masks(mask, shape)?;
             for n in 0..shape.count {
                 for (element, parts) in values.iter().enumerate() {
                     let at = self.further(indexed.base, element as i64 * 4);
@@ -235,11 +256,14 @@ impl Isel<'_> {
     ) -> Result<()> {
         let bytes = access.ty.scalar.bytes();
         let wide = self.shape_of(access.ty.lanes, 64);
+        if !self.is_avx512() {
+            return self.store_each_at(addresses, values, mask, access);
+        }
         if bytes < 4 {
             return self.scatter_narrow(addresses, values, mask, access);
         }
         let shape = self.shape(access.ty);
-        let masks = self.lane_masks(mask, wide.lanes, wide.count)?;
+        let masks = self.lane_masks(mask, wide)?;
         for (n, &address) in addresses.iter().enumerate() {
             for (element, parts) in values.iter().enumerate() {
                 let at = Amode {

@@ -6,19 +6,21 @@
 //! - `mod.rs`: which way an access goes; accesses of one lane.
 //! - `strided.rs`: one address and a distance between lanes.
 //! - `gather.rs`: an address for each lane.
+//! - `each.rs`: lanes that are accessed one by one, where there is no instruction for all.
 //! - `atomic.rs`: atomics of one lane, and fences.
 
 mod atomic;
+mod each;
 mod gather;
 mod strided;
 
 use regalloc2::VReg;
 use smallvec::SmallVec;
 
-use super::values::{Mask, Parts, Repr};
+use super::values::{Parts, Repr};
 use super::{Diagnostic, Isel, Result};
 use crate::codegen::x64::encoding::{Opcode, Size};
-use crate::codegen::x64::inst::{Amode, NONE, Rm};
+use crate::codegen::x64::inst::{Amode, NONE, Rm, VECTOR};
 use crate::ir::{Inst, Mem, Scalar, Type, Value};
 
 /// An access by many lanes.
@@ -88,7 +90,44 @@ impl Isel<'_> {
         }
     }
 
-    fn load_scalar(&mut self, at: Amode, scalar: Scalar) -> VReg {
+    /// A vector, or some lanes of it and zeros. Lanes of 8 and 16 bits have masks in mask registers
+    /// only.
+    fn load_part(&mut self, scalar: Scalar, size: Size, at: Amode, mask: Option<VReg>) -> VReg {
+        let Some(mask) = mask else {
+            return self.rm(Opcode::Vmovdqu64, size, at);
+        };
+        match (mask.class() == VECTOR, scalar.bytes()) {
+            (false, _) => self.kept(scalar, size, mask, Rm::Mem(at)),
+            (true, 4) => self.rvm(Opcode::Vpmaskmovd, size, mask, at),
+            (true, _) => self.rvm(Opcode::Vpmaskmovq, size, mask, at),
+        }
+    }
+
+    /// Stores a vector, or some lanes of it.
+    fn store_part(
+        &mut self,
+        scalar: Scalar,
+        size: Size,
+        at: Amode,
+        part: VReg,
+        mask: Option<VReg>,
+    ) {
+        let lanes = mask.is_some_and(|mask| mask.class() == VECTOR);
+        let opcode = match (lanes, scalar.bytes()) {
+            (false, 1) => Opcode::Vmovdqu8Store,
+            (false, 2) => Opcode::Vmovdqu16Store,
+            (false, 4) => Opcode::Vmovdqu32Store,
+            (false, _) => Opcode::Vmovdqu64Store,
+            (true, 4) => Opcode::VpmaskmovdStore,
+            (true, _) => Opcode::VpmaskmovqStore,
+        };
+        self.perform(opcode, size, |plain| {
+            (plain.a, plain.b) = (part, Rm::Mem(at));
+            plain.mask = mask.unwrap_or(NONE);
+        });
+    }
+
+    pub(super) fn load_scalar(&mut self, at: Amode, scalar: Scalar) -> VReg {
         match scalar {
             Scalar::F32 => self.rm(Opcode::Vmovss, Size::V128, at),
             Scalar::F64 => self.rm(Opcode::Vmovsd, Size::V128, at),
@@ -123,21 +162,7 @@ impl Isel<'_> {
             return Repr::Vector(parts);
         }
         let shape = self.shape(in_memory(ty));
-        let full =
-            (shape.size.bytes() > u32::from(shape.lanes)).then(|| self.full_mask(shape.lanes));
-        let parts = parts
-            .into_iter()
-            .map(|part| {
-                self.define(Opcode::Vptestmb, shape.size, |plain| {
-                    (plain.a, plain.b) = (part, Rm::Reg(part));
-                    plain.mask = full.unwrap_or(NONE);
-                })
-            })
-            .collect();
-        Repr::Mask(Mask {
-            lanes: shape.lanes,
-            parts,
-        })
+        Repr::Mask(self.nonzero_bytes(&parts, shape))
     }
 
     pub fn store(&mut self, mem: &Mem, args: &[Value]) -> Result<()> {
@@ -184,13 +209,7 @@ impl Isel<'_> {
     fn stored(&mut self, value: Value, in_memory: Type) -> Result<Parts> {
         let ty = self.func.ty(value);
         if ty.scalar == Scalar::I1 {
-            let mask = match ty.lanes {
-                1 => {
-                    let bit = self.scalar(value)?;
-                    self.splat_mask(bit, in_memory.lanes)
-                }
-                _ => self.any_mask(value)?,
-            };
+            let mask = self.mask_of_any(value, in_memory.lanes)?;
             return Ok(self.truth_bytes(mask, in_memory));
         }
         if ty.lanes > 1 {

@@ -11,13 +11,13 @@ use super::super::values::Parts;
 use super::super::{Isel, Result};
 use super::Access;
 use crate::codegen::x64::encoding::{Opcode, Size};
-use crate::codegen::x64::inst::{NONE, Rm};
+use crate::codegen::x64::inst::{Amode, Rm, VECTOR};
 use crate::ir::{Scalar, Type, Value};
 
 /// An access whose lanes are close enough for whole vectors.
 #[derive(Clone, Copy)]
-struct Close {
-    ty: Type,
+pub(super) struct Close {
+    pub ty: Type,
     /// Elements of a lane.
     elements: usize,
     /// Elements from one lane to the next.
@@ -64,6 +64,12 @@ impl Close {
         (0..self.elements).fold(0, |bits, n| bits | self.firsts() << n)
     }
 
+    /// Whether all elements of a vector belong to lanes.
+    pub(super) fn is_whole(self) -> bool {
+        let elements = self.size.bytes() / self.ty.scalar.bytes();
+        self.used() == u64::MAX >> (64 - elements)
+    }
+
     /// Bytes from one vector to the next.
     fn distance(self) -> i64 {
         (self.group * self.step) as i64 * i64::from(self.ty.scalar.bytes())
@@ -78,44 +84,52 @@ impl Isel<'_> {
         access: Access,
     ) -> Result<Vec<Parts>> {
         let Some(close) = Close::of(access, self.longest) else {
+            if access.ty.scalar.bytes() < 4 && !self.target.masked_memory {
+                let base = self.amode(address)?;
+                return self.load_each_strided(base, mask, access);
+            }
             return self.gather_strided(address, mask, access);
         };
         let base = self.amode(address)?;
+        if self.is_by_lanes(close, mask) {
+            return self.load_by_lanes(base, mask, access, close);
+        }
         let masks = self.close_masks(close, mask)?;
-        let opcode = match close.ty.scalar.bytes() {
-            1 => Opcode::Vmovdqu8,
-            2 => Opcode::Vmovdqu16,
-            4 => Opcode::Vmovdqu32,
-            _ => Opcode::Vmovdqu64,
-        };
+        Ok(self.load_close(base, masks, close))
+    }
+
+    /// The elements of all lanes.
+    pub(super) fn load_close(
+        &mut self,
+        base: Amode,
+        masks: Option<Parts>,
+        close: Close,
+    ) -> Vec<Parts> {
         let vectors: Parts = (0..close.vectors())
             .map(|n| {
                 let at = self.further(base, n as i64 * close.distance());
-                match &masks {
-                    None => self.rm(Opcode::Vmovdqu64, close.size, at),
-                    Some(masks) => self.define(opcode, close.size, |plain| {
-                        (plain.b, plain.mask, plain.zeroing) = (Rm::Mem(at), masks[n], true);
-                    }),
-                }
+                let mask = masks.as_ref().map(|masks| masks[n]);
+                self.load_part(close.ty.scalar, close.size, at, mask)
             })
             .collect();
-        Ok((0..close.elements)
+        (0..close.elements)
             .map(|element| self.take_apart(&vectors, close, element))
-            .collect())
+            .collect()
     }
 
     /// A mask for each vector, unless all of them is accessed.
     fn close_masks(&mut self, close: Close, mask: Option<Value>) -> Result<Option<Parts>> {
         let count = close.vectors();
         let Some(mask) = mask else {
-            let elements = close.size.bytes() / close.ty.scalar.bytes();
-            if close.used() == u64::MAX >> (64 - elements) {
+            if close.is_whole() {
                 return Ok(None);
             }
-            let bits = self.int_constant(close.used());
-            let mask = self.rm(Opcode::KmovqFromGeneral, Size::B64, bits);
+            let mask = self.constant_mask(close.used(), close.ty.scalar, close.size);
             return Ok(Some(Parts::from_elem(mask, count)));
         };
+        if self.mask_class() == VECTOR {
+            return self.close_mask_lanes(close, mask).map(Some);
+        }
         if self.func.ty(mask).lanes == 1 {
             let bit = self.scalar(mask)?;
             let all = self.mi(Opcode::Neg, Size::B64, bit, 0);
@@ -125,7 +139,7 @@ impl Isel<'_> {
             return Ok(Some(Parts::from_elem(mask, count)));
         }
         if close.step == 1 {
-            return self.mask(mask, close.group as u8).map(Some);
+            return self.mask(mask, self.shape(close.ty)).map(Some);
         }
         // A lane's bit goes to the place of its first element, and from there to the others.
         let bits = self.mask_bits(mask)?;
@@ -146,6 +160,22 @@ impl Isel<'_> {
             self.rm(Opcode::KmovqFromGeneral, Size::B64, spread)
         });
         Ok(Some(masks.collect()))
+    }
+
+    /// Masks of lanes of ones and zeros: those of the lanes, moved as their elements are.
+    fn close_mask_lanes(&mut self, close: Close, mask: Value) -> Result<Parts> {
+        let shape = self.shape(close.ty);
+        let lanes = self.mask_for(mask, shape)?;
+        let elements = vec![lanes; close.elements];
+        let masks = (0..close.vectors()).map(|n| {
+            let mask = self.put_together(&elements, close, n);
+            if close.is_whole() {
+                return mask;
+            }
+            let used = self.constant_mask(close.used(), close.ty.scalar, close.size);
+            self.rvm(Opcode::Vpandd, close.size, mask, used)
+        });
+        Ok(masks.collect())
     }
 
     /// One element of each lane, of vectors of all.
@@ -177,25 +207,35 @@ impl Isel<'_> {
         access: Access,
     ) -> Result<()> {
         let Some(close) = Close::of(access, self.longest) else {
+            if !self.target.scatters {
+                let base = self.amode(address)?;
+                return self.store_each_strided(base, values, mask, access);
+            }
             return self.scatter_strided(address, values, mask, access);
         };
         let base = self.amode(address)?;
+        if self.is_by_lanes(close, mask) {
+            return self.store_by_lanes(base, values, mask, access, close);
+        }
         let masks = self.close_masks(close, mask)?;
-        let opcode = match close.ty.scalar.bytes() {
-            1 => Opcode::Vmovdqu8Store,
-            2 => Opcode::Vmovdqu16Store,
-            4 => Opcode::Vmovdqu32Store,
-            _ => Opcode::Vmovdqu64Store,
-        };
+        self.store_close(base, values, masks, close);
+        Ok(())
+    }
+
+    /// Stores the elements of all lanes.
+    pub(super) fn store_close(
+        &mut self,
+        base: Amode,
+        values: &[Parts],
+        masks: Option<Parts>,
+        close: Close,
+    ) {
         for n in 0..close.vectors() {
             let vector = self.put_together(values, close, n);
             let at = self.further(base, n as i64 * close.distance());
-            self.perform(opcode, close.size, |plain| {
-                (plain.a, plain.b) = (vector, Rm::Mem(at));
-                plain.mask = masks.as_ref().map_or(NONE, |masks| masks[n]);
-            });
+            let mask = masks.as_ref().map(|masks| masks[n]);
+            self.store_part(close.ty.scalar, close.size, at, vector, mask);
         }
-        Ok(())
     }
 
     /// The elements of a vector's lanes as they lie in memory.

@@ -1,0 +1,323 @@
+//! Lanes that are accessed one by one, where there is no instruction for all: scatters, and lanes of
+//! 8 and 16 bits under a mask or at addresses of their own.
+//!
+//! Nothing branches for a lane: one that is not active loads zeros of ours, or stores where nothing
+//! is read.
+
+use regalloc2::VReg;
+use smallvec::SmallVec;
+
+use super::super::values::Parts;
+use super::super::{Isel, Result};
+use super::Access;
+use super::strided::Close;
+use crate::codegen::x64::encoding::{Cc, Opcode, Size};
+use crate::codegen::x64::inst::{Amode, Rm, VECTOR};
+use crate::codegen::x64::vcode::Target;
+use crate::ir::{Scalar, Value};
+
+/// Bytes of the elements of one lane, at most: 16 of 8 bytes.
+const MOST: u32 = 128;
+
+/// Which lanes are active, not all.
+#[derive(Clone, Copy)]
+struct Active {
+    /// A bit for each lane.
+    bits: VReg,
+    /// The address of the others.
+    elsewhere: VReg,
+}
+
+/// Where lanes are.
+enum Lanes {
+    /// So many bytes from one to the next, where they are active.
+    Strided {
+        base: Amode,
+        stride: i64,
+        active: Option<Active>,
+    },
+    /// At addresses in vectors.
+    Apart(Parts),
+}
+
+impl Isel<'_> {
+    /// Whether there is no instruction for an access of lanes that are close.
+    pub(super) fn is_by_lanes(&self, close: Close, mask: Option<Value>) -> bool {
+        let masked = mask.is_some() || !close.is_whole();
+        masked && close.ty.scalar.bytes() < 4 && !self.target.masked_memory
+    }
+
+    /// The address of zeros that inactive lanes load.
+    fn zeros(&mut self) -> VReg {
+        let at = self.pool.place(&[0; MOST as usize]);
+        self.lea(Amode::pool(at))
+    }
+
+    /// The address that inactive lanes store to.
+    fn nowhere(&mut self) -> Result<VReg> {
+        let offset = match self.nowhere {
+            Some(offset) => offset,
+            None => self.frame.place(MOST, 8)?,
+        };
+        self.nowhere = Some(offset);
+        Ok(self.lea(Amode::frame(offset)))
+    }
+
+    fn strided_lanes(
+        &mut self,
+        base: Amode,
+        mask: Option<Value>,
+        access: Access,
+        elsewhere: impl FnOnce(&mut Self) -> Result<VReg>,
+    ) -> Result<Lanes> {
+        let active = match mask {
+            None => None,
+            Some(mask) => {
+                let bits = match self.func.ty(mask).lanes {
+                    1 => {
+                        let bit = self.scalar(mask)?;
+                        self.mi(Opcode::Neg, Size::B64, bit, 0)
+                    }
+                    _ => self.mask_bits(mask)?,
+                };
+                let elsewhere = elsewhere(self)?;
+                Some(Active { bits, elsewhere })
+            }
+        };
+        Ok(Lanes::Strided {
+            base,
+            stride: access.stride,
+            active,
+        })
+    }
+
+    fn lanes_at(
+        &mut self,
+        addresses: &[VReg],
+        mask: Option<Value>,
+        access: Access,
+        elsewhere: impl FnOnce(&mut Self) -> Result<VReg>,
+    ) -> Result<Lanes> {
+        let Some(mask) = mask else {
+            return Ok(Lanes::Apart(addresses.into()));
+        };
+        let wide = self.shape_of(access.ty.lanes, 64);
+        let masks = self.mask_for(mask, wide)?;
+        let elsewhere = elsewhere(self)?;
+        let elsewhere = self.broadcast(Rm::Reg(elsewhere), Scalar::I64, wide.size);
+        let addresses = addresses.iter().zip(masks);
+        let chosen = addresses.map(|(&address, mask)| {
+            self.blend(Scalar::I64, wide.size, mask, elsewhere, Rm::Reg(address))
+        });
+        Ok(Lanes::Apart(chosen.collect()))
+    }
+
+    /// The address of a lane.
+    fn lane_address(&mut self, lanes: &Lanes, lane: u8) -> Amode {
+        match *lanes {
+            Lanes::Apart(ref parts) => {
+                let each = (self.longest.bytes() / 8) as u8;
+                let part = parts[usize::from(lane / each)];
+                Amode::base(self.part_lane(part, (lane % each).into(), Scalar::I64))
+            }
+            Lanes::Strided {
+                base,
+                stride,
+                active,
+            } => {
+                let at = self.further(base, i64::from(lane).wrapping_mul(stride));
+                let Some(Active { bits, elsewhere }) = active else {
+                    return at;
+                };
+                let at = self.lea(at);
+                self.test_imm(Opcode::BtImm, Size::B64, bits, lane.into());
+                Amode::base(self.cmov(Cc::B, Size::B64, elsewhere, at))
+            }
+        }
+    }
+
+    fn load_each(&mut self, lanes: &Lanes, access: Access) -> Vec<Parts> {
+        let bytes = access.ty.scalar.bytes();
+        let shape = self.shape(access.ty);
+        let opcode = match bytes {
+            1 => Opcode::Vpinsrb,
+            2 => Opcode::Vpinsrw,
+            4 => Opcode::Vpinsrd,
+            _ => Opcode::Vpinsrq,
+        };
+        // Vectors of 128 bits, joined then.
+        let run = (16 / bytes) as u8;
+        let mut pieces: Vec<Parts> = vec![Parts::new(); access.elements];
+        for lane in 0..access.ty.lanes {
+            let at = self.lane_address(lanes, lane);
+            for (element, pieces) in pieces.iter_mut().enumerate() {
+                if lane % run == 0 {
+                    pieces.push(self.zero_vector(Size::V128));
+                }
+                let at = self.further(at, element as i64 * access.size());
+                let piece = pieces.last_mut().expect("pushed");
+                *piece = self.rvmi(opcode, Size::V128, *piece, at, (lane % run).into());
+            }
+        }
+        let together = (shape.size.bytes() / 16) as usize;
+        pieces
+            .into_iter()
+            .map(|pieces| {
+                pieces
+                    .chunks(together)
+                    .map(|pieces| self.join(pieces, 16))
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// Of lanes at the same address the last one's elements stay.
+    fn store_each(&mut self, lanes: &Lanes, values: &[Parts], access: Access) {
+        let bytes = access.ty.scalar.bytes();
+        let opcode = match bytes {
+            1 => Opcode::Vpextrb,
+            2 => Opcode::Vpextrw,
+            4 => Opcode::Vpextrd,
+            _ => Opcode::Vpextrq,
+        };
+        let run = (16 / bytes) as u8;
+        let halves = self.shape(access.ty).size.bytes() / 16;
+        let pieces: Vec<Vec<VReg>> = values
+            .iter()
+            .map(|parts| {
+                let mut pieces = Vec::with_capacity(parts.len() * halves as usize);
+                for &part in parts {
+                    pieces.extend((0..halves).map(|half| self.piece(part, half * 16)));
+                }
+                pieces
+            })
+            .collect();
+        for lane in 0..access.ty.lanes {
+            let at = self.lane_address(lanes, lane);
+            for (element, pieces) in pieces.iter().enumerate() {
+                let at = self.further(at, element as i64 * access.size());
+                let piece = pieces[usize::from(lane / run)];
+                self.perform(opcode, Size::V128, |plain| {
+                    (plain.a, plain.b) = (piece, Rm::Mem(at));
+                    plain.imm = (lane % run).into();
+                });
+            }
+        }
+    }
+
+    pub(super) fn load_each_strided(
+        &mut self,
+        base: Amode,
+        mask: Option<Value>,
+        access: Access,
+    ) -> Result<Vec<Parts>> {
+        let lanes = self.strided_lanes(base, mask, access, |isel| Ok(isel.zeros()))?;
+        Ok(self.load_each(&lanes, access))
+    }
+
+    pub(super) fn store_each_strided(
+        &mut self,
+        base: Amode,
+        values: &[Parts],
+        mask: Option<Value>,
+        access: Access,
+    ) -> Result<()> {
+        let lanes = self.strided_lanes(base, mask, access, Self::nowhere)?;
+        self.store_each(&lanes, values, access);
+        Ok(())
+    }
+
+    pub(super) fn load_each_at(
+        &mut self,
+        addresses: &[VReg],
+        mask: Option<Value>,
+        access: Access,
+    ) -> Result<Vec<Parts>> {
+        let lanes = self.lanes_at(addresses, mask, access, |isel| Ok(isel.zeros()))?;
+        Ok(self.load_each(&lanes, access))
+    }
+
+    pub(super) fn store_each_at(
+        &mut self,
+        addresses: &[VReg],
+        values: &[Parts],
+        mask: Option<Value>,
+        access: Access,
+    ) -> Result<()> {
+        let lanes = self.lanes_at(addresses, mask, access, Self::nowhere)?;
+        self.store_each(&lanes, values, access);
+        Ok(())
+    }
+
+    /// Whether every lane is active, as flags.
+    fn all_active(&mut self, mask: Value) -> Result<Cc> {
+        match self.func.ty(mask).lanes {
+            1 => {
+                let bit = self.scalar(mask)?;
+                self.test(Opcode::Test, Size::B8, bit, bit);
+                Ok(Cc::Ne)
+            }
+            _ => self.test_all(mask),
+        }
+    }
+
+    /// Loads lanes that are close: as vectors if all are active.
+    pub(super) fn load_by_lanes(
+        &mut self,
+        base: Amode,
+        mask: Option<Value>,
+        access: Access,
+        close: Close,
+    ) -> Result<Vec<Parts>> {
+        let Some(active) = mask.filter(|_| close.is_whole()) else {
+            return self.load_each_strided(base, mask, access);
+        };
+        let all = self.all_active(active)?;
+        let [whole, some, done] = std::array::from_fn(|_| self.m.new_block());
+        self.m
+            .branch(all, Self::plain_target(whole), Self::plain_target(some));
+        self.m.switch_to(whole);
+        let vectors = self.load_close(base, None, close);
+        self.jump_with(done, &vectors);
+        self.m.switch_to(some);
+        let vectors = self.load_each_strided(base, mask, access)?;
+        self.jump_with(done, &vectors);
+        self.m.switch_to(done);
+        let results = vectors.iter().map(|parts| {
+            let params = parts.iter().map(|_| self.m.add_param(done, VECTOR));
+            params.collect()
+        });
+        Ok(results.collect())
+    }
+
+    fn jump_with(&mut self, block: regalloc2::Block, vectors: &[Parts]) {
+        let args: SmallVec<[VReg; 4]> = vectors.iter().flatten().copied().collect();
+        self.m.jump(Target { block, args });
+    }
+
+    /// Stores lanes that are close: as vectors if all are active.
+    pub(super) fn store_by_lanes(
+        &mut self,
+        base: Amode,
+        values: &[Parts],
+        mask: Option<Value>,
+        access: Access,
+        close: Close,
+    ) -> Result<()> {
+        let Some(active) = mask.filter(|_| close.is_whole()) else {
+            return self.store_each_strided(base, values, mask, access);
+        };
+        let all = self.all_active(active)?;
+        let [whole, some, done] = std::array::from_fn(|_| self.m.new_block());
+        self.m
+            .branch(all, Self::plain_target(whole), Self::plain_target(some));
+        self.m.switch_to(whole);
+        self.store_close(base, values, None, close);
+        self.m.jump(Self::plain_target(done));
+        self.m.switch_to(some);
+        self.store_each_strided(base, values, mask, access)?;
+        self.m.jump(Self::plain_target(done));
+        self.m.switch_to(done);
+        Ok(())
+    }
+}
