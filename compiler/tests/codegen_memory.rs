@@ -5,7 +5,7 @@
 
 use brolga_compiler::ir::{Builder, Function, Mem, Op, Scalar, Type, Value};
 use brolga_compiler::jit::Code;
-use brolga_compiler::{AddressSpace, KernelFn, Launch};
+use brolga_compiler::{AddressSpace, KernelFn, Launch, Target};
 use brolga_compiler_testing::machine;
 use rand::{Rng, SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -49,7 +49,7 @@ impl Case {
         }
     }
 
-    fn compile(self) -> Code {
+    fn compile(self, target: &Target) -> Code {
         let mut func = Function::new("f", &[Type::PTR, Type::PTR, Type::I64, Type::I64], &[]);
         let entry = func.entry();
         let (input, output) = (func.params()[0], func.params()[1]);
@@ -111,11 +111,11 @@ impl Case {
             }
         }
         b.ret(&[]);
-        machine::compile(func)
+        machine::compile(func, target)
     }
 
-    fn check(self, rng: &mut ChaCha8Rng) {
-        let code = self.compile();
+    fn check(self, target: &Target, rng: &mut ChaCha8Rng) {
+        let code = self.compile(target);
         // SAFETY: the function has this signature.
         let run: KernelFn = unsafe { std::mem::transmute(code.entry()) };
         let size = self.scalar.bytes() as usize;
@@ -167,13 +167,19 @@ impl Case {
             let differ = output.iter().zip(&expected).position(|(a, b)| a != b);
             assert!(
                 differ.is_none(),
-                "{self:?}, mask {mask:?}: byte {differ:?} differs"
+                "{self:?} for {target:?}, mask {mask:?}: byte {differ:?} differs"
             );
         }
     }
 }
 
 fn check_all(store: bool) {
+    for target in machine::targets() {
+        check_for(&target, store);
+    }
+}
+
+fn check_for(target: &Target, store: bool) {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     for scalar in Scalar::ALL {
         for lanes in [1u8, 2, 4, 8, 16] {
@@ -194,7 +200,7 @@ fn check_all(store: bool) {
                             masked,
                             store,
                         }
-                        .check(&mut rng);
+                        .check(target, &mut rng);
                     }
                 }
             }

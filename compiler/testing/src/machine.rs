@@ -3,22 +3,33 @@
 use brolga_compiler::dump::Dump;
 use brolga_compiler::ir::Function;
 use brolga_compiler::jit::Code;
-use brolga_compiler::{codegen, lower};
+use brolga_compiler::{Isa, Target, codegen, lower};
 use cranelift_entity::PrimaryMap;
 
-/// Lowers a function that uses no globals, compiles it for this machine, and places it.
+/// What code can be generated for and run here: every instruction set that this machine has, and
+/// AVX-512 without what only some machines with it have.
+pub fn targets() -> Vec<Target> {
+    let best = Target::detect();
+    let here = Isa::ALL.iter().filter(|&&isa| isa <= best.isa);
+    let mut targets: Vec<Target> = here.map(|&isa| best.at_most(isa)).collect();
+    if best.isa == Isa::Avx512 {
+        targets.push(Target::avx512());
+    }
+    targets
+}
+
+/// Lowers a function that uses no globals, compiles it for a target, and places it.
 ///
 /// # Panics
 ///
 /// With the function, if it does not compile.
-pub fn compile(mut func: Function) -> Code {
-    let target = codegen::target();
+pub fn compile(mut func: Function, target: &Target) -> Code {
     lower::builtins::expand(&mut func);
-    lower::legalize::run(&mut func, &target);
-    lower::gathers::run(&mut func, &target);
-    lower::lanes::run(&mut func, &target);
+    lower::legalize::run(&mut func, target);
+    lower::gathers::run(&mut func, target);
+    lower::lanes::run(&mut func, target);
     let dump = Dump::default();
-    codegen::compile(&func, &PrimaryMap::new(), &target, &dump.of("test"))
+    codegen::compile(&func, &PrimaryMap::new(), target, &dump.of("test"))
         .and_then(|code| Code::place("test", code, &[]))
         .unwrap_or_else(|e| panic!("{func}: {e}"))
 }

@@ -12,7 +12,7 @@ use brolga_compiler::ir::{
     UnOp, Value, Wrap, eval,
 };
 use brolga_compiler::jit::Code;
-use brolga_compiler::{AddressSpace, KernelFn, Launch};
+use brolga_compiler::{AddressSpace, KernelFn, Launch, Target};
 use brolga_compiler_testing::machine;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -118,14 +118,22 @@ fn is_nan(scalar: Scalar, bits: u64) -> bool {
 /// A function that loads the operands from its first argument and stores the result to its second.
 ///
 /// With `same`, the last operand is its first lane in every lane.
-fn compile(op: &Op, args: &[Scalar], result: Scalar, width: u8, same: bool) -> Code {
-    compile_expression(args, result, width, same, |b, values| {
+fn compile(
+    target: &Target,
+    op: &Op,
+    args: &[Scalar],
+    result: Scalar,
+    width: u8,
+    same: bool,
+) -> Code {
+    compile_expression(target, args, result, width, same, |b, values| {
         b.val(op.clone(), values, Type::new(result, width))
     })
 }
 
 /// [`compile`] for what `expression` makes of the operands.
 fn compile_expression(
+    target: &Target,
     args: &[Scalar],
     result: Scalar,
     width: u8,
@@ -163,7 +171,7 @@ fn compile_expression(
     let value = expression(&mut b, &values);
     b.store(mem(result), output, value);
     b.ret(&[]);
-    machine::compile(func)
+    machine::compile(func, target)
 }
 
 fn check(op: Op, args: &[Scalar], result: Scalar) -> Result<(), String> {
@@ -172,9 +180,23 @@ fn check(op: Op, args: &[Scalar], result: Scalar) -> Result<(), String> {
 
 fn check_with(op: Op, args: &[Scalar], result: Scalar, same: bool) -> Result<(), String> {
     legalized::check(&op, args, result, same)?;
+    for target in machine::targets() {
+        check_for(&target, &op, args, result, same)
+            .map_err(|why| format!("{why} (code for {target:?})"))?;
+    }
+    Ok(())
+}
+
+fn check_for(
+    target: &Target,
+    op: &Op,
+    args: &[Scalar],
+    result: Scalar,
+    same: bool,
+) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for width in WIDTHS {
-        let code = std::panic::catch_unwind(|| compile(&op, args, result, width, same))
+        let code = std::panic::catch_unwind(|| compile(target, op, args, result, width, same))
             .map_err(|_| format!("{op} {args:?} -> {result:?} x{width}: panicked"))?;
         // SAFETY: the function has this signature.
         let run: KernelFn = unsafe { std::mem::transmute(code.entry()) };
@@ -206,7 +228,7 @@ fn check_with(op: Op, args: &[Scalar], result: Scalar, same: bool) -> Result<(),
                     u64::from_le_bytes(bytes)
                 })
                 .collect();
-            compare(&op, args, result, &lanes, &found)?;
+            compare(op, args, result, &lanes, &found)?;
         }
     }
     Ok(())
@@ -380,11 +402,6 @@ fn conversions() {
 /// Every half, the singles half-way to the next one, and the singles next to those.
 #[test]
 fn singles_round_to_the_nearest_half() {
-    const WIDTH: usize = 8;
-    let op = Op::Convert(ConvertOp::FToF, Rounding::NearestEven);
-    let code = compile(&op, &[Scalar::F32], Scalar::F16, WIDTH as u8, false);
-    // SAFETY: the function has this signature.
-    let run: KernelFn = unsafe { std::mem::transmute(code.entry()) };
     let mut singles = Vec::new();
     for bits in 0..=u16::MAX {
         let x = half::f16::from_bits(bits).to_f32();
@@ -396,6 +413,17 @@ fn singles_round_to_the_nearest_half() {
         };
         singles.extend([x, middle, middle.next_up(), middle.next_down()]);
     }
+    for target in machine::targets() {
+        check_halves(&target, &singles);
+    }
+}
+
+fn check_halves(target: &Target, singles: &[f32]) {
+    const WIDTH: usize = 8;
+    let op = Op::Convert(ConvertOp::FToF, Rounding::NearestEven);
+    let code = compile(target, &op, &[Scalar::F32], Scalar::F16, WIDTH as u8, false);
+    // SAFETY: the function has this signature.
+    let run: KernelFn = unsafe { std::mem::transmute(code.entry()) };
     for chunk in singles.chunks_exact(WIDTH) {
         let mut halves = [0u16; WIDTH];
         let output = halves.as_mut_ptr().cast::<u8>();
@@ -415,6 +443,12 @@ fn singles_round_to_the_nearest_half() {
 /// What is computed of a result in half precision uses the rounded result, whatever stands between.
 #[test]
 fn halves_are_rounded_after_every_operation() {
+    for target in machine::targets() {
+        check_rounding_of_halves(&target);
+    }
+}
+
+fn check_rounding_of_halves(target: &Target) {
     const WIDTH: usize = 8;
     let half = Type::new(Scalar::F16, WIDTH as u8);
     let mut rng = ChaCha8Rng::seed_from_u64(2);
@@ -432,7 +466,8 @@ fn halves_are_rounded_after_every_operation() {
     for ((first, second), between) in cases.flat_map(|pair| between.iter().map(move |b| (pair, b)))
     {
         let scalars = [Scalar::F16; 4];
-        let code = compile_expression(&scalars, Scalar::F16, WIDTH as u8, false, |b, values| {
+        let width = WIDTH as u8;
+        let code = compile_expression(target, &scalars, Scalar::F16, width, false, |b, values| {
             let x = b.val(first.clone(), &values[..2], half);
             let x = match between {
                 Some(Op::Select) => {
