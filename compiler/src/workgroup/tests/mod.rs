@@ -1,7 +1,9 @@
 //! Kernels as the interpreter runs them, item by item, against the functions made of them.
 //!
-//! `kernels.rs` has kernels in text, each for one thing; `random.rs` generates them.
+//! `kernels.rs` has kernels in text, each for one thing; `random.rs` generates them. `jam.rs`: chunks
+//! that run together.
 
+mod jam;
 mod kernels;
 mod random;
 
