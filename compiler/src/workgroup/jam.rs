@@ -23,6 +23,8 @@ use crate::ir::{DimQuery, Function, InstData, Op, Query, Scalar, Terminator, Val
 use crate::launch::LaunchKey;
 use crate::target::Target;
 
+/// The most chunks that run together.
+const MOST_CHUNKS: u8 = 4;
 /// The most instructions of several chunks together.
 const MOST_INSTRUCTIONS: usize = 1_000;
 /// Instructions that one shared load pays for.
@@ -47,6 +49,22 @@ pub struct Jam {
     pub chunks: u8,
     /// The values that differ from chunk to chunk.
     pub varies: SecondaryMap<Value, bool>,
+}
+
+/// How many rows a work-group should have, if that is all the same to the kernel: more than one
+/// where a loop loads the same for all rows.
+pub fn preferred_rows(kernel: &Function) -> u8 {
+    let cfg = Cfg::new(kernel);
+    let varies = varying(kernel, &cfg, Along::Column);
+    let is_shared = |data: &InstData| {
+        matches!(data.op, Op::Load(_)) && data.results.iter().all(|&r| !varies[r])
+    };
+    let mut in_loops = cfg.order.iter().filter(|&&b| cfg.loops.depth(b) > 0);
+    let any = in_loops.any(|&block| {
+        let mut insts = kernel.blocks[block].insts.iter();
+        insts.any(|&inst| is_shared(&kernel.insts[inst]))
+    });
+    if any { MOST_CHUNKS } else { 1 }
 }
 
 impl fmt::Display for Jam {
@@ -93,7 +111,7 @@ pub(super) fn plan(
         size * usize::from(chunks) <= MOST_INSTRUCTIONS
             && max_pressure(body, &cfg, bytes) <= registers * u64::from(target.vector_bytes)
     };
-    let chunks = [4, 2].into_iter().find(|&chunks| fits(chunks))?;
+    let chunks = [MOST_CHUNKS, 2].into_iter().find(|&chunks| fits(chunks))?;
     Some(Jam {
         along,
         chunks,

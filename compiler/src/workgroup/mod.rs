@@ -42,6 +42,7 @@ use jam::Jam;
 use split::Found;
 
 pub use group_independence::depends_on_groups;
+pub use jam::preferred_rows;
 pub use local::local_layout;
 pub use subgroups::uses_sub_groups;
 pub use width::{choose_width, launch_width};
