@@ -164,6 +164,7 @@ impl KernelSource for NativeKernels {
             zero_offset: false,
             small_ids: false,
             uniform_groups: false,
+            eight_rows: false,
             bindings: Bindings::NONE,
         }
     }
