@@ -11,8 +11,8 @@
 //! skeleton in a loop over work-groups. `checks.rs` and `bounds.rs` keep rare cases from slowing
 //! down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about;
 //! `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group
-//! does; `local.rs` lays out scratch memory; `width/` chooses how wide; `group_independence.rs`
-//! says whether the local size matters.
+//! does; `local.rs` lays out scratch memory, `interleave/` private variables; `width/` chooses how
+//! wide; `group_independence.rs` says whether the local size matters.
 
 mod assemble;
 mod bounds;
@@ -21,6 +21,7 @@ mod collectives;
 mod divergent_barriers;
 mod extension_idioms;
 mod group_independence;
+mod interleave;
 mod local;
 mod rematerialize;
 mod split;
@@ -157,6 +158,7 @@ pub fn build(
     if key.width == 1 {
         for_one_work_item(&mut ready);
     }
+    let mut left = interleave::run(&mut ready, key);
     let mut order = make_ready(&mut ready, key);
     let mut found = split::split(&ready, key, false)?;
     if let Found::DivergentBarrier(loc) = found {
@@ -165,6 +167,7 @@ pub fn build(
                 "barriers may be divergent: each work-item keeps the point at which it resumes";
             remarks.push(Remark::new(loc, text));
             ready = rewritten;
+            left = interleave::run(&mut ready, key);
             order = make_ready(&mut ready, key);
         }
         found = split::split(&ready, key, true)?;
@@ -173,33 +176,26 @@ pub fn build(
         unreachable!("the first work-item may decide")
     };
     let mut split = *split;
-    let kernel = &ready;
+    remarks.append(&mut left);
     remarks.append(&mut split.remarks);
-    let mut width = key.width;
+    let width = key.width;
     for region in &mut split.regions {
         if let Err(reason) = widen(region, key, target, order, width, &mut remarks) {
-            if subgroups::uses_sub_groups(kernel) {
+            if subgroups::uses_sub_groups(&ready) {
                 // The size of its sub-groups has been told.
                 return Err(Diagnostic::new(format!(
                     "the kernel {:?} uses sub-groups of {width} work-items but {reason}",
                     kernel.name
                 )));
             }
-            remarks.push(Remark::new(
-                SourceLoc::default(),
-                format!("runs one work-item at a time: {reason}"),
-            ));
-            width = 1;
-            break;
+            // A key promises full chunks of its width, a multiple of any it falls back to.
+            let single = LaunchKey { width: 1, ..*key };
+            let mut code = build(kernel, params, &single, target)?;
+            let why = format!("runs one work-item at a time: {reason}");
+            code.remarks.push(Remark::new(SourceLoc::default(), why));
+            return Ok(code);
         }
     }
-    if width == 1 {
-        for region in &mut split.regions {
-            (region.vector, region.guard, region.masked) = (None, None, None);
-            region.partial = None;
-        }
-    }
-    // A key promises full chunks of its width, a multiple of any it falls back to.
     let mut regions = split.regions.iter();
     let any_partial = regions.any(|region| region.partial.is_some());
     // The last chunk of a row begins where the row lets it.
