@@ -12,7 +12,8 @@
 //! down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about;
 //! `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group
 //! does; `local.rs` lays out scratch memory, `interleave/` private variables; `width/` chooses how
-//! wide; `group_independence.rs` says whether the local size matters.
+//! wide; `group_independence.rs` says whether the local size matters,
+//! `groups_of_one.rs` what is left of a kernel where that is 1.
 
 mod assemble;
 mod bounds;
@@ -21,6 +22,7 @@ mod collectives;
 mod divergent_barriers;
 mod extension_idioms;
 mod group_independence;
+mod groups_of_one;
 mod interleave;
 mod local;
 mod rematerialize;
@@ -41,6 +43,7 @@ use crate::vectorize::{vectorize, vectorize_assuming, vectorize_guard};
 use split::Found;
 
 pub use group_independence::depends_on_groups;
+pub use groups_of_one::of_one_item;
 pub use local::local_layout;
 pub use subgroups::uses_sub_groups;
 pub use width::{choose_width, launch_width};

@@ -35,6 +35,7 @@ const USUAL: LaunchKey = LaunchKey {
     zero_offset: true,
     small_ids: true,
     uniform_groups: true,
+    groups_of_one: false,
     bindings: Bindings::NONE,
 };
 
