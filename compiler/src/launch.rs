@@ -41,6 +41,8 @@ pub struct LaunchKey {
     pub small_ids: bool,
     /// Every work-group has the enqueued local size.
     pub uniform_groups: bool,
+    /// The launch asked for work-groups of one work-item, several of which run as one.
+    pub groups_of_one: bool,
     /// The formats of images and what samplers do, as far as the kernel reads and writes.
     pub bindings: Bindings,
 }
@@ -64,6 +66,7 @@ impl LaunchKey {
             }),
             uniform_groups: (0..3)
                 .all(|d| range.global_size[d].is_multiple_of(range.local_size[d])),
+            groups_of_one: false,
             bindings: Bindings::NONE,
         }
     }

@@ -62,6 +62,7 @@ pub fn run(func: &mut Function) -> bool {
         small_ids: true,
         uniform_groups: true,
         eight_rows: false,
+        groups_of_one: false,
         bindings: Bindings::NONE,
     };
     let shapes = Shapes::new(func, &cfg, &key, Across::Chunk(LANES));

@@ -179,7 +179,7 @@ impl<'a> Caller<'a> {
             None => Work::Nothing,
             Some(range) => {
                 let code = executable
-                    .code(block, range, &bytes)
+                    .code(block, range, range.local_size, &bytes)
                     .map_err(|diagnostic| {
                         let message = format!("kernel `{}`: {diagnostic}", limits.info.name);
                         eprintln!("brolga: {message}");

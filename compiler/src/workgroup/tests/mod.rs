@@ -39,6 +39,7 @@ fn key(range: &NdRange, width: u8, exact: bool) -> LaunchKey {
             && (0..3).all(|d| range.global_offset[d] + range.global_size[d] <= SMALL_IDS),
         uniform_groups: exact
             && (0..3).all(|d| range.global_size[d].is_multiple_of(range.local_size[d])),
+        groups_of_one: false,
         bindings: Bindings::NONE,
     }
 }
