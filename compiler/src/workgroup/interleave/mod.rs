@@ -3,8 +3,8 @@
 //! A private variable that is indexed by what only a launch knows cannot become values. Were each
 //! work-item's a piece of memory of its own, W work-items that read element `i` of theirs would
 //! gather, however uniform `i` is. So those of a chunk take turns at every few bytes, its *units*
-//! ([`crate::ir::Interleaving`]): unit `i` of lane `l` is at `(i * W + l) * unit`. Then an access at
-//! the same index in all lanes is one vector, and one at an index of each lane's own gathers as
+//! ([`crate::ir::Interleaving`]): unit `i` of lane `l` is at `(i * W + l) * unit`. Then an access
+//! at the same index in all lanes is one vector, and one at an index of each lane's own gathers as
 //! before.
 //!
 //! What flows in and out: a kernel at [`Stage::Scalarized`](crate::ir::Stage). What can be known to
