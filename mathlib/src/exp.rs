@@ -6,7 +6,7 @@
 // Coefficients close to well known constants are coefficients all the same.
 #![allow(clippy::approx_constant)]
 
-use crate::bits::{clamp, poly2, pow2, round_scaled, scale};
+use crate::bits::{clamp, poly2, pow2, round_scaled};
 use crate::constants::{LN_2, LOG10_2, Pair};
 use crate::number::{Float, Int};
 
@@ -125,8 +125,12 @@ pub(crate) fn exp_scaled<F: Float>(x: F, extra: i64) -> F {
         x.format().pick(-110.0, -760.0),
         x.format().pick(100.0, 720.0),
     );
-    let (_, k, r) = reduce(x, std::f64::consts::LOG2_E, &LN_2);
-    scale(poly2(r, &EXP_F32, &EXP_F64), k + k.ilit(extra))
+    let (kf, k, r) = reduce(x, std::f64::consts::LOG2_E, &LN_2);
+    let p = poly2(r, &EXP_F32, &EXP_F64);
+    match extra {
+        0 => p.scale(kf, k),
+        _ => p.scale(kf + x.lit(extra as f64), k + k.ilit(extra)),
+    }
 }
 
 /// e^x.
@@ -147,7 +151,7 @@ pub fn exp2<F: Float>(x: F) -> F {
         x.format().pick(140.0, 1040.0),
     );
     let (kf, k) = round_scaled(x, x.lit(1.0));
-    scale(exp2_core(x - kf), k)
+    exp2_core(x - kf).scale(kf, k)
 }
 
 /// 10^x.
@@ -157,8 +161,8 @@ pub fn exp10<F: Float>(x: F) -> F {
         x.format().pick(-50.0, -330.0),
         x.format().pick(42.0, 315.0),
     );
-    let (_, k, r) = reduce(x, std::f64::consts::LOG2_10, &LOG10_2);
-    scale(poly2(r, &EXP10_F32, &EXP10_F64), k)
+    let (kf, k, r) = reduce(x, std::f64::consts::LOG2_10, &LOG10_2);
+    poly2(r, &EXP10_F32, &EXP10_F64).scale(kf, k)
 }
 
 /// e^x - 1, accurate near zero.

@@ -49,6 +49,11 @@ fn clamp_int<I: Int>(n: I, lo: i64, hi: i64) -> I {
 
 /// x * 2^n, rounded once.
 pub fn ldexp<F: Float>(x: F, n: F::Int) -> F {
+    x.ldexp(n)
+}
+
+/// What [`Float::ldexp`] means.
+pub fn ldexp_in_steps<F: Float>(x: F, n: F::Int) -> F {
     let (m, e) = significand(x);
     // First so that the sum does not wrap, then to where the result is 0 or infinity anyway.
     let n = clamp_int(n, -5000, 5000);

@@ -1,9 +1,7 @@
 //! `pow`, `powr`, `pown`, `rootn`: 2^(y log2|x|) with the logarithm and the product in double-word
 //! arithmetic, then the sign and the edge cases by selection.
 
-use crate::bits::{
-    clamp, from_int, infinity, nan, poly, round_scaled, scale, sign_bit, split, xor_sign,
-};
+use crate::bits::{clamp, from_int, infinity, nan, poly, round_scaled, sign_bit, split, xor_sign};
 use crate::constants::{THIRD, TWO_LOG2_E};
 use crate::exp::exp2_core;
 use crate::number::{Float, Format, Int};
@@ -103,7 +101,7 @@ fn pow_magnitude<F: Float>(x: F, y: F, y_low: Option<F>) -> F {
     let t_low = F::select(t_low.lt(two), t_low, two);
     let t_low = F::select(t_low.gt(minus_two), t_low, minus_two);
     let (kf, k) = round_scaled(t + t_low, x.lit(1.0));
-    scale(exp2_core((t - kf) + t_low), k)
+    exp2_core((t - kf) + t_low).scale(kf, k)
 }
 
 /// Whether y is an odd integer: half of it is none. Beyond 2^mantissa all are even.

@@ -83,6 +83,8 @@ named! {
         FMax = "fmax",
         /// Magnitude of the first, sign of the second.
         CopySign = "copysign",
+        /// `a * 2^floor(b)`, rounded once; infinite `b` as in the limit, NaN where that is `0 * inf`.
+        FScale = "fscale",
     }
 }
 
