@@ -38,6 +38,8 @@ struct Prepared {
     width: u8,
     /// Whether its results may depend on the local size.
     depends_on_groups: bool,
+    /// How many rows its work-groups had better have.
+    rows: u8,
     /// Every launch has that width: it is asked for, or the size of sub-groups that an application
     /// may have asked about.
     fixed_width: bool,
@@ -212,6 +214,7 @@ impl Program {
         remarks.extend(found.iter().map(|r| self.remark_text(r)));
         Ok(Prepared {
             depends_on_groups: workgroup::depends_on_groups(&function, &params),
+            rows: workgroup::preferred_rows(&function),
             objects: lower::images::objects(&function, &params),
             function,
             params,
@@ -254,6 +257,12 @@ impl Program {
     /// one that does not are the same for every local size.
     pub fn depends_on_groups(&self, kernel: usize) -> bool {
         self.prepared(kernel).is_ok_and(|p| p.depends_on_groups)
+    }
+
+    /// How many rows of work-items run `kernel` best in a work-group, if there are as many: a power
+    /// of two.
+    pub fn preferred_rows(&self, kernel: usize) -> u32 {
+        self.prepared(kernel).map_or(1, |p| u32::from(p.rows))
     }
 
     /// What code for `kernel` can be specialised for of the images and samplers among its

@@ -60,6 +60,9 @@ pub trait KernelSource: Send + Sync {
     /// Whether `kernel` may do something else in groups of another size.
     fn depends_on_groups(&self, kernel: usize) -> bool;
 
+    /// How many rows of work-items run `kernel` best in a work-group: a power of two.
+    fn preferred_rows(&self, kernel: usize) -> u32;
+
     /// What code for a launch over `range` depends on, given the argument block.
     fn launch_key(&self, kernel: usize, range: &NdRange, args: &[u8]) -> LaunchKey;
 
@@ -94,6 +97,10 @@ impl KernelSource for Program {
 
     fn depends_on_groups(&self, kernel: usize) -> bool {
         Program::depends_on_groups(self, kernel)
+    }
+
+    fn preferred_rows(&self, kernel: usize) -> u32 {
+        Program::preferred_rows(self, kernel)
     }
 
     fn launch_key(&self, kernel: usize, range: &NdRange, args: &[u8]) -> LaunchKey {
@@ -144,6 +151,10 @@ impl KernelSource for NativeKernels {
         true
     }
 
+    fn preferred_rows(&self, _kernel: usize) -> u32 {
+        1
+    }
+
     fn launch_key(&self, _kernel: usize, _range: &NdRange, _args: &[u8]) -> LaunchKey {
         // One function is good for every launch.
         LaunchKey {
@@ -153,6 +164,7 @@ impl KernelSource for NativeKernels {
             zero_offset: false,
             small_ids: false,
             uniform_groups: false,
+            eight_rows: false,
             bindings: Bindings::NONE,
         }
     }
@@ -375,6 +387,10 @@ impl Executable {
 
     pub(crate) fn depends_on_groups(&self, kernel: usize) -> bool {
         self.source.depends_on_groups(kernel)
+    }
+
+    pub(crate) fn preferred_rows(&self, kernel: usize) -> u32 {
+        self.source.preferred_rows(kernel)
     }
 
     /// How the compiler runs each kernel in a usual launch, which is of whole work-groups, as lines

@@ -373,6 +373,7 @@ impl Kernel {
             device: self.context().device(),
             info: self.info(),
             width: self.executable.width(self.index),
+            rows: self.executable.preferred_rows(self.index),
             allows_non_uniform: self.executable.allows_non_uniform,
         }
     }

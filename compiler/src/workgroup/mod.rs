@@ -11,8 +11,8 @@
 //! skeleton in a loop over work-groups. `checks.rs` and `bounds.rs` keep rare cases from slowing
 //! down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about;
 //! `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group
-//! does; `jam.rs` has chunks share what is the same for them; `local.rs` lays out scratch memory; `width/` chooses how wide; `group_independence.rs`
-//! says whether the local size matters.
+//! does; `jam.rs` has chunks share what is the same for them; `local.rs` lays out scratch memory;
+//! `width/` chooses how wide; `group_independence.rs` says whether the local size matters.
 
 mod assemble;
 mod bounds;
@@ -42,6 +42,7 @@ use jam::Jam;
 use split::Found;
 
 pub use group_independence::depends_on_groups;
+pub use jam::preferred_rows;
 pub use local::local_layout;
 pub use subgroups::uses_sub_groups;
 pub use width::{choose_width, launch_width};

@@ -120,6 +120,7 @@ impl<'a> Caller<'a> {
             device: self.spawner.tree.context.device(),
             info: &executable.kernels()[block],
             width: executable.width(block),
+            rows: executable.preferred_rows(block),
             allows_non_uniform: executable.allows_non_uniform,
         }
     }

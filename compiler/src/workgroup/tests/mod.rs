@@ -1,7 +1,9 @@
 //! Kernels as the interpreter runs them, item by item, against the functions made of them.
 //!
-//! `kernels.rs` has kernels in text, each for one thing; `random.rs` generates them.
+//! `kernels.rs` has kernels in text, each for one thing; `random.rs` generates them. `jam.rs`:
+//! chunks that run together.
 
+mod jam;
 mod kernels;
 mod random;
 
@@ -30,6 +32,7 @@ fn key(range: &NdRange, width: u8, exact: bool) -> LaunchKey {
     LaunchKey {
         width,
         linear: exact && range.local_size[1] * range.local_size[2] == 1,
+        eight_rows: exact && range.local_size[1] >= 8,
         full_chunks: exact && whole(range.local_size[0]) && whole(rest),
         zero_offset: exact && range.global_offset == [0; 3],
         small_ids: exact

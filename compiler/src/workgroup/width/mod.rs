@@ -76,6 +76,7 @@ fn by_cost(kernel: &Function, cfg: &Cfg, target: &Target) -> (u8, &'static str) 
         zero_offset: true,
         small_ids: true,
         uniform_groups: true,
+        eight_rows: false,
         bindings: Bindings::NONE,
     };
     let shapes = Shapes::guessing(kernel, cfg, &key, Across::Chunk(8));

@@ -3,6 +3,9 @@
 //! An instruction whose result has a single use, in the same block, can become part of the
 //! user's: a load its memory operand, a comparison its flags or mask, a sum its address. It is
 //! then selected when that is, unless memory is written in between.
+//!
+//! An address that is a constant away from another is part of every access there, in whatever
+//! block: only the other one takes a register.
 
 use cranelift_entity::SecondaryMap;
 
@@ -12,6 +15,8 @@ use crate::target::{Isa, Target};
 /// The instructions selected where their result is used, and how often values are used.
 pub struct Deferral {
     pub deferred: SecondaryMap<Inst, bool>,
+    /// Those that are selected again for each use.
+    pub repeated: SecondaryMap<Inst, bool>,
     pub uses: SecondaryMap<Value, u32>,
 }
 
@@ -38,12 +43,41 @@ impl Deferral {
         }
         let mut deferral = Deferral {
             deferred: SecondaryMap::with_capacity(func.insts.len()),
+            repeated: SecondaryMap::with_capacity(func.insts.len()),
             uses,
         };
+        for &block in order {
+            deferral.addresses(func, block, &user);
+        }
         for &block in order {
             deferral.block(func, target, block, &user);
         }
         deferral
+    }
+
+    /// Addresses a constant away from others, but for those that are part of one user anyway.
+    fn addresses(
+        &mut self,
+        func: &Function,
+        block: Block,
+        user: &SecondaryMap<Value, Option<(Block, Place)>>,
+    ) {
+        for &inst in &func.blocks[block].insts {
+            let data = &func.insts[inst];
+            let (Op::PtrAdd, &[base, bytes], &[result]) =
+                (&data.op, &data.args[..], &data.results[..])
+            else {
+                continue;
+            };
+            let uses = self.uses[result];
+            let is_part = uses == 1 && user[result].is_some_and(|(by, _)| by == block);
+            if func.ty(result).lanes == 1 && func.as_const(bytes).is_some() && !is_part {
+                self.deferred[inst] = true;
+                self.repeated[inst] = true;
+                // It is used wherever this one is.
+                self.uses[base] += uses;
+            }
+        }
     }
 
     fn block(

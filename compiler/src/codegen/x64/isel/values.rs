@@ -101,6 +101,10 @@ impl Isel<'_> {
     /// The value with its instruction selected.
     fn repr(&mut self, value: Value) -> Result<Repr> {
         if let Some(inst) = self.deferred(value) {
+            if self.deferral.repeated[inst] {
+                let amode = self.amode(value)?;
+                return Ok(Repr::Scalar(self.lea(amode)));
+            }
             self.inst(inst)?;
         }
         Ok(match &self.values[value] {
