@@ -21,7 +21,7 @@ const LOG_F32: [f64; 7] = [
     0.08700401335954666,
 ];
 
-/// (log2(1 + f) - f log2(e)) / f^2, relative error of the logarithm 2^-24.7, but for that of log2(e).
+/// (log2(1 + f) - f log2(e)) / f^2, relative error of the logarithm 2^-24.7 beside that of log2(e).
 const LOG2_F32: [f64; 8] = [
     -0.7213475108146667,
     0.4809066653251648,

@@ -122,8 +122,8 @@ fn usual_magnitude<F: Float>(x: F, y: F) -> F {
     power_of_log((l, l_low), y, None)
 }
 
-/// Whether a routine takes the power of x >= 0 by y: of a denormal, an infinity or a NaN, or by more
-/// than what a finite product is sure with.
+/// Whether a routine takes the power of x >= 0 by y: of a denormal, an infinity or a NaN, or by
+/// more than what a finite product is sure with.
 fn is_unusual<F: Float>(x: F, y: F) -> F::Mask {
     (not_positive_normal(x) & x.ne(x.lit(0.0))) | !y.abs().le(y.lit(LARGE_EXPONENT))
 }

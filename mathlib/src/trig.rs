@@ -2,8 +2,8 @@
 //!
 //! The argument is reduced by multiples of pi/2 (Cody and Waite, with fused multiply-adds) up to a
 //! limit, beyond which a [`Routine`] takes over. For the tangent and for both at once, the sine and
-//! the cosine of the rest are evaluated and the quadrant selects, as lanes differ in their quadrant.
-//! The sine and the cosine alone are reduced by multiples of pi instead, where one polynomial is
+//! the cosine of the rest are evaluated and the quadrant selects, as lanes differ in theirs. The
+//! sine and the cosine alone are reduced by multiples of pi instead, where one polynomial is
 //! enough, and their `pi` forms to between -1/2 and 1/2.
 
 use crate::bits::{clamp, poly2, round_scaled, sign_bit, to_int, xor_sign};

@@ -83,7 +83,7 @@ named! {
         FMax = "fmax",
         /// Magnitude of the first, sign of the second.
         CopySign = "copysign",
-        /// `a * 2^floor(b)`, rounded once; infinite `b` as in the limit, NaN where that is `0 * inf`.
+        /// `a * 2^floor(b)`, rounded once; NaN where that is `0 * inf`.
         FScale = "fscale",
     }
 }
