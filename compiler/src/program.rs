@@ -390,7 +390,7 @@ impl Program {
         let vectorize = watch.lap();
         self.dump.write("wg", name, || code.split.to_string());
         lower::collectives::expand(&mut code.function);
-        lower::builtins::expand(&mut code.function);
+        lower::builtins::expand(&mut code.function, target);
         transform::cleanup(&mut code.function);
         self.dump.write("vec", name, || code.function.to_string());
         let target = codegen::generated(target);

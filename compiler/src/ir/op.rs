@@ -83,6 +83,8 @@ named! {
         FMax = "fmax",
         /// Magnitude of the first, sign of the second.
         CopySign = "copysign",
+        /// `a * 2^floor(b)`, rounded once; NaN where that is `0 * inf`.
+        FScale = "fscale",
     }
 }
 
