@@ -83,7 +83,8 @@ named! {
         FMax = "fmax",
         /// Magnitude of the first, sign of the second.
         CopySign = "copysign",
-        /// `a * 2^floor(b)`, rounded once; NaN where that is `0 * inf`.
+        /// `a * 2^floor(b)`, rounded once; NaN where that is `0 * inf`, but 0 or infinite where `a`
+        /// is a quiet NaN and `b` infinite.
         FScale = "fscale",
     }
 }

@@ -69,9 +69,17 @@ fn unpack(scalar: Scalar, bits: u64) -> Number {
     }
 }
 
-/// `a * 2^floor(power)`, rounded to nearest.
+/// `a * 2^floor(power)`, rounded to nearest. Where `power` is infinite, a quiet NaN counts for
+/// nothing (`VSCALEFPS` in Intel's manual); NaNs of 16 bits are made quiet on the way.
 pub fn scale(scalar: Scalar, a: u64, power: f64) -> u64 {
+    let is_quiet = match scalar {
+        Scalar::F64 => a >> 51 & 1 == 1,
+        Scalar::F32 => a >> 22 & 1 == 1,
+        _ => true,
+    };
     match unpack(scalar, a) {
+        Number::Nan if is_quiet && power == f64::INFINITY => signed_infinity(scalar, false),
+        Number::Nan if is_quiet && power == f64::NEG_INFINITY => 0,
         Number::Nan => nan(scalar),
         _ if power.is_nan() => nan(scalar),
         Number::Infinity { negative } => match power {
