@@ -107,7 +107,12 @@ impl Halves {
             let both = e.binary(BinOp::Or, magnitude, sign);
             return e.bitcast(both, Scalar::F16);
         }
-        let (x, y) = (self.widen(e, x), self.widen(e, y));
+        let (mut x, y) = (self.widen(e, x), self.widen(e, y));
+        if op == BinOp::FScale {
+            // Only quiet NaNs are the same to it on all targets, and a product is.
+            let one = e.fconst(e.ty(x), 1.0);
+            x = e.binary(BinOp::FMul, x, one);
+        }
         let result = e.binary(op, x, y);
         match op {
             BinOp::FMin | BinOp::FMax | BinOp::FRem => self.narrow_exactly(e, result),
