@@ -31,6 +31,8 @@ pub struct LaunchKey {
     pub width: u8,
     /// Work-items are laid out along x alone (`local_size` is 1 in y and z).
     pub linear: bool,
+    /// Work-groups have at least eight rows, but for those at an edge.
+    pub eight_rows: bool,
     /// Every work-group's x size is a multiple of the width, so there is no partial chunk.
     pub full_chunks: bool,
     /// The global offset is zero in every dimension.
@@ -39,6 +41,8 @@ pub struct LaunchKey {
     pub small_ids: bool,
     /// Every work-group has the enqueued local size.
     pub uniform_groups: bool,
+    /// The launch asked for work-groups of one work-item, several of which run as one.
+    pub groups_of_one: bool,
     /// The formats of images and what samplers do, as far as the kernel reads and writes.
     pub bindings: Bindings,
 }
@@ -52,6 +56,7 @@ impl LaunchKey {
         LaunchKey {
             width,
             linear: range.local_size[1] == 1 && range.local_size[2] == 1,
+            eight_rows: range.local_size[1] >= 8,
             full_chunks: whole(range.local_size[0]) && whole(last_x),
             zero_offset: range.global_offset == [0; 3],
             small_ids: (0..3).all(|d| {
@@ -61,6 +66,7 @@ impl LaunchKey {
             }),
             uniform_groups: (0..3)
                 .all(|d| range.global_size[d].is_multiple_of(range.local_size[d])),
+            groups_of_one: false,
             bindings: Bindings::NONE,
         }
     }

@@ -38,12 +38,25 @@ struct Prepared {
     width: u8,
     /// Whether its results may depend on the local size.
     depends_on_groups: bool,
+    /// How many rows its work-groups had better have.
+    rows: u8,
     /// Every launch has that width: it is asked for, or the size of sub-groups that an application
     /// may have asked about.
     fixed_width: bool,
     /// Why that width.
     remarks: Vec<String>,
     time: Duration,
+    /// What it is in work-groups of one work-item; made when first asked for.
+    alone: OnceLock<Option<Alone>>,
+}
+
+/// A kernel for work-groups of one work-item, which run several as one.
+#[derive(Debug)]
+struct Alone {
+    function: Function,
+    /// Work-items per vector, and why.
+    width: u8,
+    remarks: Vec<String>,
 }
 
 /// A module-scope variable that the host may read or write by name.
@@ -212,6 +225,7 @@ impl Program {
         remarks.extend(found.iter().map(|r| self.remark_text(r)));
         Ok(Prepared {
             depends_on_groups: workgroup::depends_on_groups(&function, &params),
+            rows: workgroup::preferred_rows(&function),
             objects: lower::images::objects(&function, &params),
             function,
             params,
@@ -219,6 +233,7 @@ impl Program {
             fixed_width,
             remarks,
             time: watch.lap(),
+            alone: OnceLock::new(),
         })
     }
 
@@ -250,10 +265,44 @@ impl Program {
         self.prepared(kernel).map_or(1, |p| u32::from(p.width))
     }
 
-    /// Whether the results of `kernel` may depend on which work-items are a work-group. Those of
-    /// one that does not are the same for every local size.
-    pub fn depends_on_groups(&self, kernel: usize) -> bool {
-        self.prepared(kernel).is_ok_and(|p| p.depends_on_groups)
+    /// Whether work-groups of `local_size` of `kernel` may run as groups of another size: its
+    /// results are the same for every local size, or each group is one work-item.
+    pub fn may_regroup(&self, kernel: usize, local_size: [u64; 3]) -> bool {
+        self.prepared(kernel).is_ok_and(|prepared| {
+            !prepared.depends_on_groups
+                || local_size == [1; 3] && self.alone(kernel, prepared).is_some()
+        })
+    }
+
+    /// The kernel for groups of one work-item, if several of those may run as one.
+    fn alone<'a>(&self, kernel: usize, prepared: &'a Prepared) -> Option<&'a Alone> {
+        let make = || {
+            let function = workgroup::of_one_item(&prepared.function, &prepared.params)?;
+            self.dump
+                .write("alone", &self.kernels[kernel].name, || function.to_string());
+            let (width, remarks) = match forced_width() {
+                Some(width) => (width, Vec::new()),
+                None => workgroup::choose_width(&function, &self.target),
+            };
+            let remarks = remarks.iter().map(|remark| {
+                format!(
+                    "in work-groups of one work-item: {}",
+                    self.remark_text(remark)
+                )
+            });
+            Some(Alone {
+                remarks: remarks.collect(),
+                function,
+                width,
+            })
+        };
+        prepared.alone.get_or_init(make).as_ref()
+    }
+
+    /// How many rows of work-items run `kernel` best in a work-group, if there are as many: a power
+    /// of two.
+    pub fn preferred_rows(&self, kernel: usize) -> u32 {
+        self.prepared(kernel).map_or(1, |p| u32::from(p.rows))
     }
 
     /// What code for `kernel` can be specialised for of the images and samplers among its
@@ -282,6 +331,33 @@ impl Program {
             }
         }
         bindings
+    }
+
+    /// The key of a launch of `kernel` that asked for a local size which it
+    /// [may not need](Program::may_regroup), where `range` has another.
+    pub fn regrouped_launch_key(
+        &self,
+        kernel: usize,
+        range: &NdRange,
+        asked: [u64; 3],
+        bindings: Bindings,
+    ) -> LaunchKey {
+        match self.prepared(kernel) {
+            Ok(prepared) if prepared.depends_on_groups && range.local_size != asked => {
+                let width = self.alone(kernel, prepared).map_or(1, |alone| alone.width);
+                let size = range.local_size[0];
+                let width = match forced_width() {
+                    Some(width) => width,
+                    None => workgroup::launch_width(width, size, &self.target),
+                };
+                LaunchKey {
+                    bindings,
+                    groups_of_one: true,
+                    ..LaunchKey::new(range, width)
+                }
+            }
+            _ => self.launch_key(kernel, range, bindings),
+        }
     }
 
     /// The key of a launch of `kernel`.
@@ -314,7 +390,7 @@ impl Program {
         let vectorize = watch.lap();
         self.dump.write("wg", name, || code.split.to_string());
         lower::collectives::expand(&mut code.function);
-        lower::builtins::expand(&mut code.function);
+        lower::builtins::expand(&mut code.function, target);
         transform::cleanup(&mut code.function);
         self.dump.write("vec", name, || code.function.to_string());
         let target = codegen::generated(target);
@@ -346,7 +422,11 @@ impl Program {
         let prepared = self.prepared(kernel)?;
         let name = &self.kernels[kernel].name;
         let mut watch = Stopwatch::start();
-        let mut function = Cow::Borrowed(&prepared.function);
+        let alone = match key.groups_of_one {
+            true => self.alone(kernel, prepared),
+            false => None,
+        };
+        let mut function = Cow::Borrowed(alone.map_or(&prepared.function, |a| &a.function));
         if key.bindings != Bindings::NONE
             && lower::images::expand(function.to_mut(), &prepared.objects, key)
         {
@@ -373,8 +453,8 @@ impl Program {
         watch.lap();
         let machine = Code::place(name, machine?, &self.module.locations)?;
         times.machine += watch.lap();
-        let remarks: Vec<String> = prepared
-            .remarks
+        let remarks: Vec<String> = alone
+            .map_or(&prepared.remarks, |alone| &alone.remarks)
             .iter()
             .cloned()
             .chain(code.remarks.iter().map(|r| self.remark_text(r)))

@@ -49,6 +49,8 @@ pub struct Target {
     pub f16_conversions: bool,
     /// Arithmetic and conversions in single and double precision that round as they say themselves.
     pub static_rounding: bool,
+    /// Floating-point numbers times powers of two.
+    pub scaling: bool,
     /// Conversions between unsigned 32-bit integers and floating point. For Cranelift, code
     /// generation sees to them.
     pub unsigned_conversions: bool,
@@ -79,6 +81,7 @@ impl Target {
             masked_memory: false,
             f16_conversions: false,
             static_rounding: false,
+            scaling: false,
             unsigned_conversions: true,
             wide_integers: true,
             leading_zeros: false,
@@ -113,6 +116,7 @@ impl Target {
             masked_memory: true,
             f16_conversions: true,
             static_rounding: true,
+            scaling: true,
             unsigned_conversions: true,
             wide_integers: true,
             leading_zeros: true,

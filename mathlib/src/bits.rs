@@ -28,6 +28,11 @@ pub fn to_int<F: Float>(x: F) -> F::Int {
 /// A signed integer of magnitude below 2^22 (`float`) or 2^51 (`double`) as a float. Exact. `like`
 /// supplies the format.
 pub fn from_int<F: Float>(like: F, i: F::Int) -> F {
+    like.of_int(i)
+}
+
+/// What [`Float::of_int`] means.
+pub fn of_small_int<F: Float>(like: F, i: F::Int) -> F {
     F::from_bits(i + magic(like).to_bits()) - magic(like)
 }
 

@@ -3,9 +3,9 @@
 // Coefficients close to well known constants are coefficients all the same.
 #![allow(clippy::approx_constant)]
 
-use crate::bits::{clamp, poly2, sign_bit, xor_sign};
-use crate::exp::exp;
-use crate::number::Float;
+use crate::bits::{clamp, poly, poly2, sign_bit, xor_sign};
+use crate::exp::{exp, exp_in_range};
+use crate::number::{Float, Format};
 
 /// erf(x)/x in x^2 for |x| <= 1, relative error 2^-23.7 and 2^-55.8.
 const ERF_F32: [f64; 7] = [
@@ -31,6 +31,39 @@ const ERF_F64: [f64; 13] = [
     1.4659775274047436e-08,
     -1.1372848856791674e-09,
     5.957176147748911e-11,
+];
+
+/// log(erfc(x)) for 1 <= x <= 4; erf(x) then has an error of 2^-29.2.
+const LOG_ERFC_F32: [f64; 7] = [
+    -0.0003336547233629972,
+    -1.1271183490753174,
+    -0.6381008625030518,
+    -0.10314131528139114,
+    0.021853022277355194,
+    -0.002951033879071474,
+    0.00018668580742087215,
+];
+
+/// log(erfc(2 + t)) in t for -1 <= t <= 3.95; erf(x) then has an error of 2^-54.8.
+const LOG_ERFC_F64: [f64; 18] = [
+    -5.364941264616636,
+    -4.418160805994413,
+    -0.9237508418239425,
+    -0.016465118137392338,
+    0.0035707563478076442,
+    -0.0007323993779797238,
+    0.00013530933083416615,
+    -2.0706470514195833e-05,
+    1.952186778068978e-06,
+    2.0372700256184745e-07,
+    -1.7317157877703053e-07,
+    5.769639565236753e-08,
+    -1.3990095215480226e-08,
+    2.6095021247096774e-09,
+    -2.568275265092128e-10,
+    -7.153988893376502e-11,
+    3.661078456040356e-11,
+    -4.862370703659526e-12,
 ];
 
 /// (1 + 2x) e^(x^2) erfc(x) in t = (x - 4)/(x + 4), the form of M. M. Shepherd and J. G.
@@ -83,21 +116,31 @@ fn erf_small<F: Float>(x: F) -> F {
 fn erfc_large<F: Float>(a: F) -> F {
     // Beyond, the result is 0 and the square may overflow.
     let a = clamp(a, 0.0, a.format().pick(11.0, 28.0));
-    let four = a.lit(4.0);
-    let t = (a - four) / (a + four);
+    // Both quotients by one division.
+    let (one, four) = (a.lit(1.0), a.lit(4.0));
+    let twice = a.fma(a.lit(2.0), one);
+    let sum = a + four;
+    let inverse = one / (sum * twice);
+    let t = (a - four) * (twice * inverse);
     // e^(-a^2), with the rounding error of the square.
     let square = a * a;
     let error = a.fma(a, -square);
     let e = exp(-square);
     let e = e.fma(-error, e);
-    poly2(t, &ERFC_F32, &ERFC_F64) / a.fma(a.lit(2.0), a.lit(1.0)) * e
+    poly2(t, &ERFC_F32, &ERFC_F64) * (sum * inverse) * e
 }
 
-/// The error function.
+/// The error function. Beyond 1 only the first bits of erfc(x) matter.
 pub fn erf<F: Float>(x: F) -> F {
     let a = x.abs();
-    let large = x.lit(1.0) - erfc_large(a);
-    let large = xor_sign(large, sign_bit(x));
+    // Beyond, the result rounds to 1.
+    let limit = x.lit2(4.0, 5.95);
+    let limited = F::select(a.gt(limit), limit, a);
+    let log_erfc = match x.format() {
+        Format::F32 => poly(limited, &LOG_ERFC_F32),
+        Format::F64 => poly(limited - x.lit(2.0), &LOG_ERFC_F64),
+    };
+    let large = xor_sign(x.lit(1.0) - exp_in_range(log_erfc), sign_bit(x));
     F::select(a.lt(x.lit(1.0)), erf_small(x), large)
 }
 

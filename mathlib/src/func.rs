@@ -283,9 +283,9 @@ functions! {
     HalfExp "half_exp" Unary relaxed::half_exp, Absent, Ulp(8192.0), Absent;
     HalfExp2 "half_exp2" Unary exp::exp2, Absent, Ulp(8192.0), Absent;
     HalfExp10 "half_exp10" Unary relaxed::half_exp10, Absent, Ulp(8192.0), Absent;
-    HalfLog "half_log" Unary relaxed::half_log, Absent, Ulp(8192.0), Absent;
+    HalfLog "half_log" Unary log::log, Absent, Ulp(8192.0), Absent;
     HalfLog2 "half_log2" Unary log::log2, Absent, Ulp(8192.0), Absent;
-    HalfLog10 "half_log10" Unary relaxed::half_log10, Absent, Ulp(8192.0), Absent;
+    HalfLog10 "half_log10" Unary log::log10, Absent, Ulp(8192.0), Absent;
     HalfPowr "half_powr" Binary relaxed::half_powr, Absent, Ulp(8192.0), Absent;
     HalfRecip "half_recip" Unary reciprocal, Absent, Ulp(8192.0), Absent;
     HalfRsqrt "half_rsqrt" Unary root::rsqrt, Absent, Ulp(8192.0), Absent;

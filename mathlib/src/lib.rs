@@ -17,6 +17,10 @@
 //! through the bit tricks in [`bits`], so an implementation needs no int/float conversion at all,
 //! no variable shift, no integer multiply and no table lookup.
 //!
+//! A few operations that some machines have are methods with a meaning in the others
+//! ([`Float::scale`], [`Float::ldexp`], [`Float::of_int`]). An implementation of its own gives the
+//! same bits.
+//!
 //! What is rare or long is a [`Routine`]: a scalar function out of line. `x.rare1(mask, fast, r)`
 //! is `r` of the lanes where `mask` is set and `fast` elsewhere; a builder emits a branch around
 //! calls, lane by lane. The interpreter calls the same Rust function.

@@ -2,8 +2,8 @@
 //! 1, sqrt(2) - 1].
 //!
 //! For `double` the kernel is the series in s = f / (2 + f), arranged as in FDLIBM's `e_log.c` so
-//! that f itself enters exactly; for `float` a polynomial in f, which needs no division. The
-//! coefficients are minimax fits of our own.
+//! that f itself enters exactly; for `float` a polynomial in f, which needs no division, and whose
+//! coefficients are those of the base. The coefficients are minimax fits of our own.
 
 use crate::bits::{from_int, infinity, nan, not_positive_normal, poly, pow2, split, split_normal};
 use crate::constants::{LN_2, LOG2_E, LOG10_2, LOG10_E, Pair};
@@ -19,6 +19,30 @@ const LOG_F32: [f64; 7] = [
     0.14914508163928986,
     -0.14266932010650635,
     0.08700401335954666,
+];
+
+/// (log2(1 + f) - f log2(e)) / f^2, relative error of the logarithm 2^-24.7 beside that of log2(e).
+const LOG2_F32: [f64; 8] = [
+    -0.7213475108146667,
+    0.4809066653251648,
+    -0.3606930077075958,
+    0.28800666332244873,
+    -0.23916496336460114,
+    0.21517087519168854,
+    -0.20582832396030426,
+    0.125520259141922,
+];
+
+/// (log10(1 + f) - f log10(e)) / f^2, likewise.
+const LOG10_F32: [f64; 8] = [
+    -0.21714724600315094,
+    0.14476732909679413,
+    -0.10857941955327988,
+    0.08669864386320114,
+    -0.0719958245754242,
+    0.06477288901805878,
+    -0.06196049973368645,
+    0.0377853624522686,
 ];
 
 /// (log(1 + f)/s - 2) / s^2 in s^2, relative error of the logarithm 2^-61.5.
@@ -68,6 +92,31 @@ pub(crate) enum Base {
 /// The logarithm of m 2^e, for m in [sqrt(1/2), sqrt(2)].
 fn of_parts<F: Float>(base: Base, m: F, e: F::Int) -> F {
     let f = m - m.lit(1.0);
+    match f.format() {
+        Format::F32 => of_parts_float(base, f, from_int(f, e)),
+        Format::F64 => of_parts_double(base, f, e),
+    }
+}
+
+/// For `float`. A part for 2^e that is not zero is larger than the other one, whose low bits do not
+/// matter then.
+fn of_parts_float<F: Float>(base: Base, f: F, e: F) -> F {
+    let z = f * f;
+    match base {
+        Base::E => {
+            let p = poly(f, &LOG_F32).fma(f, f.lit(-0.5));
+            e.fma(LN_2.high(f), z.fma(p, f))
+        }
+        Base::Two => e + f.fma(LOG2_E.high(f), z * poly(f, &LOG2_F32)),
+        Base::Ten => {
+            let tail = z.fma(poly(f, &LOG10_F32), e * LOG10_2.low(f));
+            e.fma(LOG10_2.high(f), f.fma(LOG10_E.high(f), tail))
+        }
+    }
+}
+
+/// For `double`.
+fn of_parts_double<F: Float>(base: Base, f: F, e: F::Int) -> F {
     match base {
         Base::E => assemble(e, f),
         Base::Two => {

@@ -144,6 +144,24 @@ pub trait Float:
     /// The value of an encoding.
     fn from_bits(bits: Self::Int) -> Self;
 
+    // What follows has a meaning in the operations above, and may be an operation of the machine.
+
+    /// `self * 2^n`, rounded once, for `0.5 < |self| < 2` and an integral `n` within twice the
+    /// exponent range, also given as an integer.
+    fn scale(self, n: Self, bits: Self::Int) -> Self {
+        let _ = n;
+        crate::bits::scale(self, bits)
+    }
+    /// `self * 2^n`, rounded once, for any `self` and any signed 32-bit `n`.
+    fn ldexp(self, n: Self::Int) -> Self {
+        crate::parts::ldexp_in_steps(self, n)
+    }
+    /// A signed integer of magnitude below 2^22 (`float`) or 2^51 (`double`) in the receiver's
+    /// format. Exact.
+    fn of_int(self, i: Self::Int) -> Self {
+        crate::bits::of_small_int(self, i)
+    }
+
     /// `r(self)` in lanes where `mask` is set, else `fast`.
     fn rare1(self, mask: Self::Mask, fast: Self, r: Routine) -> Self;
     /// `r(self, y)` in lanes where `mask` is set, else `fast`.

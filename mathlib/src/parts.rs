@@ -2,9 +2,11 @@
 //! `fract`, `nextafter`, `nan`. All exact.
 
 use crate::bits::{
-    copysign, from_int, infinity, min_normal, nan as quiet_nan, scale, sign_bit, xor_sign,
+    copysign, from_int, infinity, min_normal, nan as quiet_nan, not_positive_normal, scale,
+    sign_bit, xor_sign,
 };
 use crate::number::{Float, Int};
+use crate::routine::Routine;
 
 /// Whether x is zero, infinite or NaN.
 fn has_no_exponent<F: Float>(x: F) -> F::Mask {
@@ -49,6 +51,11 @@ fn clamp_int<I: Int>(n: I, lo: i64, hi: i64) -> I {
 
 /// x * 2^n, rounded once.
 pub fn ldexp<F: Float>(x: F, n: F::Int) -> F {
+    x.ldexp(n)
+}
+
+/// What [`Float::ldexp`] means.
+pub fn ldexp_in_steps<F: Float>(x: F, n: F::Int) -> F {
     let (m, e) = significand(x);
     // First so that the sum does not wrap, then to where the result is 0 or infinity anyway.
     let n = clamp_int(n, -5000, 5000);
@@ -67,6 +74,14 @@ pub fn ilogb<F: Float>(x: F) -> F::Int {
 
 /// The exponent as a float.
 pub fn logb<F: Float>(x: F) -> F {
+    let a = x.abs();
+    let e = a.to_bits().shr(x.format().mantissa_bits());
+    let e = e - e.ilit(i64::from(x.format().bias()));
+    x.rare1(not_positive_normal(a), from_int(x, e), Routine::Logb)
+}
+
+/// [`logb`] of any number: what the routine is.
+pub(crate) fn logb_of_any<F: Float>(x: F) -> F {
     let (_, e) = significand(x);
     let r = F::select(x.eq(x.lit(0.0)), -infinity(x), from_int(x, e));
     F::select(x.abs().lt(infinity(x)), r, x.abs())

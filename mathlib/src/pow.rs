@@ -2,27 +2,27 @@
 //! arithmetic, then the sign and the edge cases by selection.
 
 use crate::bits::{
-    clamp, from_int, infinity, nan, poly, round_scaled, scale, sign_bit, split, xor_sign,
+    clamp, from_int, infinity, nan, not_positive_normal, poly, round_scaled, sign_bit, split,
+    split_normal, xor_sign,
 };
 use crate::constants::{THIRD, TWO_LOG2_E};
 use crate::exp::exp2_core;
 use crate::number::{Float, Format, Int};
+use crate::routine::Routine;
 
 /// 2 log2(e) (atanh(s)/s - 1) / s^2 in s^2, for log2(1 + f) = 2 log2(e) atanh(s), s = f / (2 + f).
 /// The relative error of the logarithm is 2^-30.1.
 const SERIES_F32: [f64; 3] = [0.9617983102798462, 0.576748788356781, 0.4311200678348541];
 
-/// (atanh(s)/s - 1 - s^2/3) / s^4 in s^2; the relative error of the logarithm is 2^-66.9.
-const ATANH_F64: [f64; 9] = [
-    0.2,
-    0.14285714285714063,
-    0.11111111111181675,
-    0.09090909079107322,
-    0.07692308860032482,
-    0.06666594811956719,
-    0.05885127711779261,
-    0.051980119875549534,
-    0.056027575744649005,
+/// (atanh(s)/s - 1 - s^2/3) / s^4 in s^2; the relative error of the logarithm is 2^-66.3.
+const ATANH_F64: [f64; 7] = [
+    0.20000000000001128,
+    0.14285714285049886,
+    0.11111111259931844,
+    0.0909089218668691,
+    0.07693378518310823,
+    0.06628412025119819,
+    0.06598139752932627,
 ];
 
 /// Sum of two as a double word, for |a| >= |b| or a = 0 (Dekker's fast two-sum).
@@ -31,17 +31,18 @@ fn fast_two_sum<F: Float>(a: F, b: F) -> (F, F) {
     (sum, b - (sum - a))
 }
 
-/// log2 of a positive finite x as the sum of two, the second below a hundredth of the first.
-fn log2_double<F: Float>(x: F) -> (F, F) {
+/// log2 of m 2^e as the sum of two, the second below a hundredth of the first, for m in [sqrt(1/2),
+/// sqrt(2)].
+fn log2_double<F: Float>(m: F, e: F::Int) -> (F, F) {
+    let x = m;
     let one = x.lit(1.0);
-    let (m, e) = split(x);
     // s = f / d with d = m + 1, to twice the precision.
     let f = m - one;
     let d = m + one;
     let d_low = m - (d - one);
     let inverse = one / d;
     let s = f * inverse;
-    let s_low = (-s).fma(d_low, (-s).fma(d, f)) * inverse;
+    let s_low = s.fma(-d_low, s.fma(-d, f)) * inverse;
     let c = TWO_LOG2_E.high(x);
     let c_low = TWO_LOG2_E.low(x);
     let e = from_int(x, e);
@@ -57,21 +58,21 @@ fn log2_double<F: Float>(x: F) -> (F, F) {
         }
         Format::F64 => {
             let z = s * s;
-            let z_low = s.fma(s, -z) + (s + s) * s_low;
+            let z_low = (s + s).fma(s_low, s.fma(s, -z));
             // q = z (1/3 + z T(z)), of which only 1/3 needs a low part.
             let series = poly(z, &ATANH_F64);
             let third = THIRD.high(x);
             let (inner, inner_low) = fast_two_sum(third, z * series);
             let inner_low = inner_low + THIRD.low(x);
             let q = inner * z;
-            let q_low = inner.fma(z, -q) + inner.fma(z_low, inner_low * z);
+            let q_low = inner.fma(z_low, inner_low.fma(z, inner.fma(z, -q)));
             // atanh(s) = s + s q.
             let p = s * q;
-            let p_low = s.fma(q, -p) + s.fma(q_low, s_low * q);
+            let p_low = s.fma(q_low, s_low.fma(q, s.fma(q, -p)));
             let (half_log, low) = fast_two_sum(s, p);
             let half_log_low = low + (s_low + p_low);
             let g = half_log * c;
-            let g_low = half_log.fma(c, -g) + half_log.fma(c_low, half_log_low * c);
+            let g_low = half_log_low.fma(c, half_log.fma(c_low, half_log.fma(c, -g)));
             let (high, low) = fast_two_sum(e, g);
             (high, low + g_low)
         }
@@ -81,15 +82,9 @@ fn log2_double<F: Float>(x: F) -> (F, F) {
 /// Powers by more are 0, 1 or infinity all the same.
 const LARGE_EXPONENT: f64 = (1u128 << 80) as f64;
 
-/// The power by y (and y_low) of x >= 0, infinity included. Arbitrary where the logarithm or y is
-/// zero, and for NaN.
-fn pow_magnitude<F: Float>(x: F, y: F, y_low: Option<F>) -> F {
-    let (l, l_low) = log2_double(x);
-    let inf = infinity(x);
-    let l = F::select(x.eq(x.lit(0.0)), -inf, l);
-    let l = F::select(x.eq(inf), inf, l);
-    // So that its product with a logarithm of zero is zero, and not NaN.
-    let y = clamp(y, -LARGE_EXPONENT, LARGE_EXPONENT);
+/// 2^(y l), with l the logarithm of the base, and y_low what y lacks. Arbitrary where both are zero
+/// and infinite, and for NaN.
+fn power_of_log<F: Float>((l, l_low): (F, F), y: F, y_low: Option<F>) -> F {
     let t = y * l;
     let t_low = match y_low {
         None => y.fma(l_low, y.fma(l, -t)),
@@ -97,13 +92,40 @@ fn pow_magnitude<F: Float>(x: F, y: F, y_low: Option<F>) -> F {
     };
     // Where the result is 0 or infinity anyway, keep the exponent encodable. The low part, below 2
     // elsewhere, is of no use there, and perhaps NaN: both comparisons are false then.
-    let limit = x.format().pick(200.0, 1200.0);
+    let limit = t.format().pick(200.0, 1200.0);
     let t = clamp(t, -limit, limit);
-    let (two, minus_two) = (x.lit(2.0), x.lit(-2.0));
+    let (two, minus_two) = (t.lit(2.0), t.lit(-2.0));
     let t_low = F::select(t_low.lt(two), t_low, two);
     let t_low = F::select(t_low.gt(minus_two), t_low, minus_two);
-    let (kf, k) = round_scaled(t + t_low, x.lit(1.0));
-    scale(exp2_core((t - kf) + t_low), k)
+    let (kf, k) = round_scaled(t + t_low, t.lit(1.0));
+    exp2_core((t - kf) + t_low).scale(kf, k)
+}
+
+/// The power by y (and y_low) of x >= 0, infinity included. Arbitrary where the logarithm or y is
+/// zero, and for NaN.
+fn pow_magnitude<F: Float>(x: F, y: F, y_low: Option<F>) -> F {
+    let (m, e) = split(x);
+    let (l, l_low) = log2_double(m, e);
+    let inf = infinity(x);
+    let l = F::select(x.eq(x.lit(0.0)), -inf, l);
+    let l = F::select(x.eq(inf), inf, l);
+    // So that its product with a logarithm of zero is zero, and not NaN.
+    let y = clamp(y, -LARGE_EXPONENT, LARGE_EXPONENT);
+    power_of_log((l, l_low), y, y_low)
+}
+
+/// The power by y of an x >= 0, but where [`is_unusual`]. NaN for zeros of both.
+fn usual_magnitude<F: Float>(x: F, y: F) -> F {
+    let (m, e) = split_normal(x);
+    let (l, l_low) = log2_double(m, e);
+    let l = F::select(x.eq(x.lit(0.0)), -infinity(x), l);
+    power_of_log((l, l_low), y, None)
+}
+
+/// Whether a routine takes the power of x >= 0 by y: of a denormal, an infinity or a NaN, or by
+/// more than what a finite product is sure with.
+fn is_unusual<F: Float>(x: F, y: F) -> F::Mask {
+    (not_positive_normal(x) & x.ne(x.lit(0.0))) | !y.abs().le(y.lit(LARGE_EXPONENT))
 }
 
 /// Whether y is an odd integer: half of it is none. Beyond 2^mantissa all are even.
@@ -112,28 +134,44 @@ pub(crate) fn odd_exponent<F: Float>(y: F) -> F::Mask {
     y.eq(y.trunc()) & half.ne(half.trunc())
 }
 
+/// r, the power of |x|, with the sign of that of x.
+fn with_sign_of_power<F: Float>(x: F, y: F, r: F) -> F {
+    let sign = F::Int::select(odd_exponent(y), sign_bit(x), x.int_lit(0));
+    xor_sign(r, sign)
+}
+
 /// x^y with the edge cases of C99 F.9.4.4.
 pub fn pow<F: Float>(x: F, y: F) -> F {
     let zero = x.lit(0.0);
+    let magnitude = x.abs();
+    let r = with_sign_of_power(x, y, usual_magnitude(magnitude, y));
+    let r = F::select(x.lt(zero) & y.ne(y.trunc()), nan(x), r);
+    let r = F::select(y.eq(zero), x.lit(1.0), r);
+    x.rare2(y, is_unusual(magnitude, y), r, Routine::Pow)
+}
+
+/// [`pow`] of any numbers: what the routine is.
+pub(crate) fn pow_of_any<F: Float>(x: F, y: F) -> F {
+    let zero = x.lit(0.0);
     let one = x.lit(1.0);
     let magnitude = x.abs();
-    let r = pow_magnitude(magnitude, y, None);
-    let integral = y.eq(y.trunc());
-    let r = xor_sign(
-        r,
-        F::Int::select(odd_exponent(y), sign_bit(x), x.int_lit(0)),
-    );
-    let r = F::select(
-        x.lt(zero) & !integral & magnitude.lt(infinity(x)),
-        nan(x),
-        r,
-    );
+    let r = with_sign_of_power(x, y, pow_magnitude(magnitude, y, None));
+    let undefined = x.lt(zero) & y.ne(y.trunc()) & magnitude.lt(infinity(x));
+    let r = F::select(undefined, nan(x), r);
     let r = F::select(x.unordered(y), nan(x), r);
     F::select(x.eq(one) | y.eq(zero), one, r)
 }
 
 /// x^y for x >= 0, with the edge cases the OpenCL specification adds for `powr`.
 pub fn powr<F: Float>(x: F, y: F) -> F {
+    let magnitude = x.abs();
+    let r = usual_magnitude(magnitude, y);
+    let r = F::select(x.lt(x.lit(0.0)), nan(x), r);
+    x.rare2(y, is_unusual(magnitude, y), r, Routine::Powr)
+}
+
+/// [`powr`] of any numbers: what the routine is.
+pub(crate) fn powr_of_any<F: Float>(x: F, y: F) -> F {
     let zero = x.lit(0.0);
     let one = x.lit(1.0);
     let magnitude = x.abs();

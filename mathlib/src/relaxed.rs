@@ -113,16 +113,6 @@ pub fn half_exp10<F: Float>(x: F) -> F {
     exp2(x * x.lit(std::f64::consts::LOG2_10))
 }
 
-/// The natural logarithm.
-pub fn half_log<F: Float>(x: F) -> F {
-    log2(x) * x.lit(std::f64::consts::LN_2)
-}
-
-/// The base-10 logarithm.
-pub fn half_log10<F: Float>(x: F) -> F {
-    log2(x) * x.lit(std::f64::consts::LOG10_2)
-}
-
 /// x^y for x >= 0. All edge cases of `powr` follow from those of the parts; a negative x has no
 /// logarithm.
 pub fn half_powr<F: Float>(x: F, y: F) -> F {

@@ -1,15 +1,70 @@
 //! `rsqrt`, `cbrt` and `hypot`.
 
-use crate::bits::{copysign, from_int, infinity, to_int};
-use crate::number::{Float, Int};
+use crate::bits::{copysign, from_int, infinity, not_positive_normal, to_int};
+use crate::number::{Float, Format, Int};
+use crate::routine::Routine;
+
+/// 1 / sqrt(x) of a positive normal number: a guess from the encoding (within 3.5 %), improved by
+/// iterations, which are shorter than a root and a division.
+fn inverse_root<F: Float>(x: F) -> F {
+    let guess = x.int_lit(x.format().pick(0x5f37_59df, 0x5fe6_eb50_c7b5_37a9));
+    let mut y = F::from_bits(guess - x.to_bits().shr(1));
+    // Householder's of third order: with h = 1 - x y^2 the root is y (1 + h/2 + 3 h^2/8 ...).
+    for _ in 0..2 {
+        let h = (x * y).fma(-y, x.lit(1.0));
+        let p = h.fma(x.lit(0.375), x.lit(0.5));
+        y = (y * h).fma(p, y);
+    }
+    match x.format() {
+        Format::F32 => y,
+        Format::F64 => {
+            let h = (x * y).fma(-y, x.lit(1.0));
+            (y * h).fma(x.lit(0.5), y)
+        }
+    }
+}
 
 /// 1 / sqrt(x).
 pub fn rsqrt<F: Float>(x: F) -> F {
-    x.lit(1.0) / x.sqrt()
+    x.rare1(not_positive_normal(x), inverse_root(x), Routine::Rsqrt)
 }
 
-/// The cube root.
+/// The cube root. By way of its inverse, whose iterations divide by nothing.
 pub fn cbrt<F: Float>(x: F) -> F {
+    let format = x.format();
+    let v = x.abs();
+    // The encoding over -3 has the exponent over -3, which is within 3.5 % (W. Kahan, "Computing a
+    // real cube root", of the root itself). The high bits are enough, and fit a conversion.
+    let shift = format.pick(9, 32);
+    let high = from_int(x, v.to_bits().shr(shift));
+    let unit = 2f64.powi((format.mantissa_bits() - shift) as i32);
+    let offset = (f64::from(format.bias()) * (4.0 / 3.0) - 0.0665) * unit;
+    let guess = high.fma(x.lit(-1.0 / 3.0), x.lit(offset.round()));
+    let mut y = F::from_bits(to_int(guess).shl(shift));
+    // With h = 1 - v y^3 the inverse is y (1 + h/3 + 2 h^2/9 ...), which cubes the error.
+    let one = x.lit(1.0);
+    let third = x.lit(1.0 / 3.0);
+    for _ in 0..2 {
+        let h = (v * y * y).fma(-y, one);
+        y = (y * h).fma(h.fma(x.lit(2.0 / 9.0), third), y);
+    }
+    let y = match format {
+        Format::F32 => y,
+        Format::F64 => (y * (v * y * y).fma(-y, one)).fma(third, y),
+    };
+    // Newton's iteration for the root, with an exact residual, to the last bit.
+    let t = v * y * y;
+    let square = t * t;
+    let square_low = t.fma(t, -square);
+    let residual = t.fma(square_low, t.fma(square, -v));
+    let r = copysign((-residual).fma(y * y * third, t), x);
+    // Residuals of small numbers lose their bits.
+    let usual = v.ge(x.lit2(2f64.powi(-75), 2f64.powi(-900))) & v.lt(infinity(x));
+    x.rare1(!usual & v.ne(x.lit(0.0)), r, Routine::Cbrt)
+}
+
+/// The cube root of any number: what the routine is.
+pub(crate) fn cbrt_of_any<F: Float>(x: F) -> F {
     let format = x.format();
     let a = x.abs();
     // Scale by a cube, up for denormals and down for room above 3 v.
@@ -38,6 +93,17 @@ pub fn cbrt<F: Float>(x: F) -> F {
     F::select(special, x, copysign(t, x))
 }
 
+/// sqrt(x^2 + y^2) of any two numbers: what the routine is.
+pub(crate) fn hypot_of_any<F: Float>(x: F, y: F) -> F {
+    let (a, b) = (x.abs(), y.abs());
+    let swap = b.gt(a);
+    let (large, small) = (F::select(swap, b, a), F::select(swap, a, b));
+    let (scale, back) = scaling(large);
+    let (l, s) = (large * scale, small * scale);
+    let r = l.fma(l, s * s).sqrt() * back;
+    F::select(a.eq(infinity(x)) | b.eq(infinity(x)), infinity(x), r)
+}
+
 /// A power of two, and its inverse, that brings numbers of which `largest` is the largest to where
 /// their squares can be added without overflow or harmful underflow.
 fn scaling<F: Float>(largest: F) -> (F, F) {
@@ -53,13 +119,20 @@ fn scaling<F: Float>(largest: F) -> (F, F) {
     )
 }
 
-/// sqrt(x^2 + y^2); infinite when either is, even beside a NaN.
+/// sqrt(x^2 + y^2); infinite when either is, even beside a NaN. The routine takes sums of squares
+/// that are large or small enough to have lost something, and NaN.
 pub fn hypot<F: Float>(x: F, y: F) -> F {
-    let (a, b) = (x.abs(), y.abs());
-    let swap = b.gt(a);
-    let (large, small) = (F::select(swap, b, a), F::select(swap, a, b));
-    let (scale, back) = scaling(large);
-    let (l, s) = (large * scale, small * scale);
-    let r = l.fma(l, s * s).sqrt() * back;
-    F::select(a.eq(infinity(x)) | b.eq(infinity(x)), infinity(x), r)
+    let sum = x.fma(x, y * y);
+    let (least, most) = x.format().pick((-90, 120), (-900, 1000));
+    let in_range = sum.gt(x.lit(2f64.powi(least))) & sum.lt(x.lit(2f64.powi(most)));
+    let root = match x.format() {
+        Format::F32 => sum.sqrt(),
+        Format::F64 => {
+            // Shorter than the instruction, by half.
+            let y = inverse_root(sum);
+            let r = sum * y;
+            (y * x.lit(0.5)).fma((-r).fma(r, sum), r)
+        }
+    };
+    x.rare2(y, !in_range, root, Routine::Hypot)
 }

@@ -5,7 +5,7 @@
 //! a code generator may call it for all lanes when one lane needs it, and select.
 
 use crate::number::Format;
-use crate::scalar::{gamma, log, rem, trig};
+use crate::scalar::{gamma, log, pow, rem, root, trig};
 
 /// Where a routine is and what it takes. All are C ABI functions of scalars, pure, never unwinding;
 /// integer results have the width of the float.
@@ -81,6 +81,18 @@ pub enum Routine {
     Log2,
     /// The base-10 logarithm, likewise.
     Log10,
+    /// `logb` of what is not normal.
+    Logb,
+    /// `rsqrt` of what is not a positive normal number.
+    Rsqrt,
+    /// `cbrt` of tiny numbers, infinity and NaN.
+    Cbrt,
+    /// `hypot` of numbers whose squares are not in range.
+    Hypot,
+    /// `pow` of a denormal, infinity or NaN, or by a number that is infinite, NaN or huge.
+    Pow,
+    /// `powr`, likewise.
+    Powr,
     /// `fmod` with a quotient too large for one division.
     Fmod,
     /// `remainder`, likewise.
@@ -97,13 +109,19 @@ pub enum Routine {
 
 impl Routine {
     /// Every routine.
-    pub const ALL: [Routine; 12] = [
+    pub const ALL: [Routine; 18] = [
         Routine::SinLarge,
         Routine::CosLarge,
         Routine::TanLarge,
         Routine::Log,
         Routine::Log2,
         Routine::Log10,
+        Routine::Logb,
+        Routine::Rsqrt,
+        Routine::Cbrt,
+        Routine::Hypot,
+        Routine::Pow,
+        Routine::Powr,
         Routine::Fmod,
         Routine::Remainder,
         Routine::RemquoQuotient,
@@ -131,6 +149,12 @@ impl Routine {
             Log "log",
             Log2 "log2",
             Log10 "log10",
+            Logb "logb",
+            Rsqrt "rsqrt",
+            Cbrt "cbrt",
+            Hypot "hypot",
+            Pow "pow",
+            Powr "powr",
             Fmod "fmod",
             Remainder "remainder",
             RemquoQuotient "remquo_quotient",
@@ -153,6 +177,14 @@ impl Routine {
             Routine::Log => format.pick(F32ToF32(log::log_f32), F64ToF64(log::log_f64)),
             Routine::Log2 => format.pick(F32ToF32(log::log2_f32), F64ToF64(log::log2_f64)),
             Routine::Log10 => format.pick(F32ToF32(log::log10_f32), F64ToF64(log::log10_f64)),
+            Routine::Logb => format.pick(F32ToF32(log::logb_f32), F64ToF64(log::logb_f64)),
+            Routine::Rsqrt => format.pick(F32ToF32(root::rsqrt_f32), F64ToF64(root::rsqrt_f64)),
+            Routine::Cbrt => format.pick(F32ToF32(root::cbrt_f32), F64ToF64(root::cbrt_f64)),
+            Routine::Hypot => {
+                format.pick(F32F32ToF32(root::hypot_f32), F64F64ToF64(root::hypot_f64))
+            }
+            Routine::Pow => format.pick(F32F32ToF32(pow::pow_f32), F64F64ToF64(pow::pow_f64)),
+            Routine::Powr => format.pick(F32F32ToF32(pow::powr_f32), F64F64ToF64(pow::powr_f64)),
             Routine::Fmod => format.pick(F32F32ToF32(rem::fmod_f32), F64F64ToF64(rem::fmod_f64)),
             Routine::Remainder => format.pick(
                 F32F32ToF32(rem::remainder_f32),

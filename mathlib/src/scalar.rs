@@ -2,5 +2,7 @@
 
 pub(crate) mod gamma;
 pub(crate) mod log;
+pub(crate) mod pow;
 pub(crate) mod rem;
+pub(crate) mod root;
 pub(crate) mod trig;

@@ -1,11 +1,12 @@
 //! `sin`, `cos`, `tan` and their `pi` forms.
 //!
 //! The argument is reduced by multiples of pi/2 (Cody and Waite, with fused multiply-adds) up to a
-//! limit, beyond which a [`Routine`] takes over. Both the sine and the cosine of the rest are
-//! evaluated and the quadrant selects, as lanes differ in their quadrant. The sine and the cosine
-//! of a `float` are reduced by multiples of pi instead, where one polynomial is enough.
+//! limit, beyond which a [`Routine`] takes over. For the tangent and for both at once, the sine and
+//! the cosine of the rest are evaluated and the quadrant selects, as lanes differ in theirs. The
+//! sine and the cosine alone are reduced by multiples of pi instead, where one polynomial is
+//! enough, and their `pi` forms to between -1/2 and 1/2.
 
-use crate::bits::{clamp, copysign, poly, poly2, round_scaled, sign_bit, to_int, xor_sign};
+use crate::bits::{clamp, poly2, round_scaled, sign_bit, to_int, xor_sign};
 use crate::constants::PI;
 use crate::number::{Float, Format, Int};
 use crate::routine::Routine;
@@ -55,12 +56,40 @@ const PI_2_F64: [f64; 3] = [
     -1.4973849048591698e-33,
 ];
 
-/// (sin(r)/r - 1)/r^2 in r^2 for |r| <= pi/2; the sine then has relative error 2^-27.2.
-const HALF_WAVE: [f64; 4] = [
+/// (sin(r)/r - 1)/r^2 in r^2 for |r| <= pi/2; the sine then has relative error 2^-27.2, 2^-61.5.
+const HALF_WAVE_F32: [f64; 4] = [
     -0.16666659712791443,
     0.00833306834101677,
     -0.00019809666264336556,
     2.6057839477289235e-06,
+];
+const HALF_WAVE_F64: [f64; 8] = [
+    -0.16666666666666666,
+    0.008333333333333207,
+    -0.0001984126984121247,
+    2.7557319211565925e-06,
+    -2.5052106903863325e-08,
+    1.6058940961401046e-10,
+    -7.643017958766601e-13,
+    2.7214009136823627e-15,
+];
+
+/// (sin(pi r)/r - pi)/r^2 in r^2 for |r| <= 1/2; the sine then has relative error 2^-27.2, 2^-60.3.
+const SINE_PI_F32: [f64; 4] = [
+    -5.167710781097412,
+    2.550086259841919,
+    -0.5983313322067261,
+    0.07771901786327362,
+];
+const SINE_PI_F64: [f64; 8] = [
+    -5.167712780049969,
+    2.550164039877269,
+    -0.5992645293177654,
+    0.08214588655280064,
+    -0.007370430321696938,
+    0.0004662989047048399,
+    -2.190117110583035e-05,
+    7.673865341432499e-07,
 ];
 
 /// pi as the sum of three values of `float`, all positive, so that -0 keeps its sign.
@@ -78,15 +107,10 @@ pub(crate) fn kernel<F: Float>(r: F, low: Option<F>) -> (F, F) {
     let s = z.fma(poly2(z, &SIN_F32, &SIN_F64), r.lit(0.0));
     let one = r.lit(1.0);
     let c = poly2(z, &COS_F32, &COS_F64);
+    let cosine = z.fma(z.fma(c, r.lit(-0.5)), one);
     match low {
-        None => (r.fma(s, r), z.fma(z.fma(c, r.lit(-0.5)), one)),
-        Some(low) => {
-            let half = z * r.lit(0.5);
-            let w = one - half;
-            let square = z * z;
-            let rounding = (one - w) - half;
-            (r + r.fma(s, low), w + square.fma(c, rounding - r * low))
-        }
+        None => (r.fma(s, r), cosine),
+        Some(low) => (r + r.fma(s, low), r.fma(-low, cosine)),
     }
 }
 
@@ -154,26 +178,47 @@ pub(crate) fn tan_in<F: Float>(quadrant: F::Int, (s, c): (F, F)) -> F {
     xor_sign(quotient, as_sign(s, quadrant, 0))
 }
 
-/// (-1)^k sin(x - shift pi), where k is `shift` rounded up, for `float`. The first difference is
-/// exact, or rounded when it is large, as in [`reduce`].
-fn half_wave<F: Float>(x: F, shift: F, k: F::Int) -> F {
-    let r = PI_F32.iter().fold(x, |r, &part| shift.fma(x.lit(-part), r));
-    let z = r * r;
-    // The fused addition of +0 keeps the sign of a zero.
-    let s = z.fma(poly(z, &HALF_WAVE), x.lit(0.0));
-    // Rounding might lead beyond 1, and programs into the root of a negative number.
-    let sine = clamp(r.fma(s, r), -1.0, 1.0);
-    xor_sign(sine, as_sign(x, k, 0))
+/// The rest of x by pi, x - shift pi: for `double` the sum of two, the second with its sign
+/// changed. Differences are as in [`reduce`].
+fn rest_by_pi<F: Float>(x: F, shift: F) -> (F, Option<F>) {
+    match x.format() {
+        Format::F32 => {
+            let r = PI_F32.iter().fold(x, |r, &part| shift.fma(x.lit(-part), r));
+            (r, None)
+        }
+        Format::F64 => {
+            let part = |i: usize| x.lit(-2.0 * PI_2_F64[i]);
+            let first = shift.fma(part(0), x);
+            let second = shift * part(1);
+            let second_low = shift.fma(part(1), -second);
+            let r = first + second;
+            let minus_low = ((r - first) - second) - second_low;
+            (r, Some(shift.fma(-part(2), minus_low)))
+        }
+    }
 }
 
-/// The sine of a `float` of at most 2^17; beyond, anything from -1 to 1.
+/// (-1)^k sin(x - shift pi), where k is `shift` rounded up.
+fn half_wave<F: Float>(x: F, shift: F, k: F::Int) -> F {
+    let (r, minus_low) = rest_by_pi(x, shift);
+    let z = r * r;
+    // The fused addition of +0 keeps the sign of a zero, as does that of -0 below.
+    let s = z.fma(poly2(z, &HALF_WAVE_F32, &HALF_WAVE_F64), x.lit(0.0));
+    let sine = match minus_low {
+        None => r.fma(s, r),
+        Some(minus_low) => r + r.fma(s, -minus_low),
+    };
+    // Rounding might lead beyond 1, and programs into the root of a negative number.
+    xor_sign(clamp(sine, -1.0, 1.0), as_sign(x, k, 0))
+}
+
+/// The sine of a number within [`beyond_limit`]; of a larger `float`, anything from -1 to 1.
 pub(crate) fn sin_short<F: Float>(x: F) -> F {
     let (kf, k) = round_scaled(x, x.lit(std::f64::consts::FRAC_1_PI));
     half_wave(x, kf, k)
 }
 
-/// The cosine of a `float` of at most 2^17, (-1)^k sin(x - (k - 1/2) pi); beyond, anything from -1
-/// to 1.
+/// The cosine, likewise: (-1)^k sin(x - (k - 1/2) pi).
 pub(crate) fn cos_short<F: Float>(x: F) -> F {
     let half = x.lit(0.5);
     let turned = x.fma(x.lit(std::f64::consts::FRAC_1_PI), half);
@@ -183,26 +228,12 @@ pub(crate) fn cos_short<F: Float>(x: F) -> F {
 
 /// The sine of x, radians.
 pub fn sin<F: Float>(x: F) -> F {
-    let fast = match x.format() {
-        Format::F32 => sin_short(x),
-        Format::F64 => {
-            let (q, r, low) = reduce(x);
-            keep_zero(x, sin_in(q, kernel(r, low)))
-        }
-    };
-    x.rare1(beyond_limit(x), fast, Routine::SinLarge)
+    x.rare1(beyond_limit(x), sin_short(x), Routine::SinLarge)
 }
 
 /// The cosine of x, radians.
 pub fn cos<F: Float>(x: F) -> F {
-    let fast = match x.format() {
-        Format::F32 => cos_short(x),
-        Format::F64 => {
-            let (q, r, low) = reduce(x);
-            cos_in(q, kernel(r, low))
-        }
-    };
-    x.rare1(beyond_limit(x), fast, Routine::CosLarge)
+    x.rare1(beyond_limit(x), cos_short(x), Routine::CosLarge)
 }
 
 /// Sine and cosine of x, radians.
@@ -231,10 +262,15 @@ fn keep_zero<F: Float>(x: F, r: F) -> F {
     }
 }
 
+/// x modulo 2, in [-1, 1], exact.
+fn modulo_2<F: Float>(x: F) -> F {
+    let turns = (x * x.lit(0.5)).round_even();
+    turns.fma(x.lit(-2.0), x)
+}
+
 /// Reduces x by half-turns: (x modulo 2 in [-1, 1], quadrant, the rest in [-1/4, 1/4]), all exact.
 fn reduce_pi<F: Float>(x: F) -> (F, F::Int, F) {
-    let turns = (x * x.lit(0.5)).round_even();
-    let y = turns.fma(x.lit(-2.0), x);
+    let y = modulo_2(x);
     let k = (y + y).round_even();
     (y, to_int(k), k.fma(x.lit(-0.5), y))
 }
@@ -251,18 +287,28 @@ fn kernel_pi<F: Float>(r: F) -> (F, F) {
     }
 }
 
-/// sin(pi x).
-pub fn sinpi<F: Float>(x: F) -> F {
-    let (_, k, r) = reduce_pi(x);
-    let s = sin_in(k, kernel_pi(r));
-    F::select(s.eq(x.lit(0.0)), copysign(s, x), s)
+/// sin(pi r) for |r| <= 1/2.
+fn sine_pi<F: Float>(r: F) -> F {
+    let z = r * r;
+    let rest = z.fma(poly2(z, &SINE_PI_F32, &SINE_PI_F64), PI.low(r));
+    // As for the sine, rounding might lead beyond 1.
+    clamp(r.fma(PI.high(r), r * rest), -1.0, 1.0)
 }
 
-/// cos(pi x).
+/// sin(pi x).
+pub fn sinpi<F: Float>(x: F) -> F {
+    let y = modulo_2(x);
+    let a = y.abs();
+    let mirrored = x.lit(1.0) - a;
+    let r = F::select(a.lt(mirrored), a, mirrored);
+    // Zeros have the sign of x.
+    let sign = sign_bit(F::select(r.eq(x.lit(0.0)), x, y));
+    xor_sign(sine_pi(r), sign)
+}
+
+/// cos(pi x) = sin(pi (1/2 - |x|)), whose zeros are +0, as the specification wants.
 pub fn cospi<F: Float>(x: F) -> F {
-    let (_, k, r) = reduce_pi(x);
-    // Adding zero makes every zero +0, as the specification wants.
-    cos_in(k, kernel_pi(r)) + x.lit(0.0)
+    sine_pi(x.lit(0.5) - modulo_2(x).abs())
 }
 
 /// tan(pi x).

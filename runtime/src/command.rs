@@ -151,6 +151,22 @@ impl Work {
         Ok(())
     }
 
+    /// Drops what was to run once and never did, and so what it keeps alive.
+    fn discard(&self) {
+        match self {
+            Work::Instant(action) | Work::Application(action) => {
+                let action = action.lock().take();
+                drop(action);
+            }
+            Work::Blocking(attempt) => {
+                let attempt = attempt.lock().take();
+                drop(attempt);
+            }
+            // A recorded command may run again.
+            Work::Nothing | Work::Transfer(_) | Work::Launch(_) | Work::Recorded(_) => {}
+        }
+    }
+
     /// The kernel's name, if it is a launch.
     pub(crate) fn kernel(&self) -> Option<&str> {
         match self {
@@ -234,6 +250,13 @@ impl Job {
     /// Whether completing the command needs no thread of its own.
     pub(crate) fn is_instant(&self) -> bool {
         matches!(&self.body, Body::One { work, .. } if work.is_instant())
+    }
+
+    /// Drops what the command keeps alive and will not use again.
+    pub(crate) fn discard(&self) {
+        if let Body::One { work, .. } = &self.body {
+            work.discard();
+        }
     }
 
     /// Does what an instant command does.

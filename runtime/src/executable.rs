@@ -57,11 +57,16 @@ pub trait KernelSource: Send + Sync {
     /// Work-items per vector of `kernel`'s code.
     fn width(&self, kernel: usize) -> u32;
 
-    /// Whether `kernel` may do something else in groups of another size.
-    fn depends_on_groups(&self, kernel: usize) -> bool;
+    /// Whether groups of `local_size` of `kernel` may run as groups of another size.
+    fn may_regroup(&self, kernel: usize, local_size: [u64; 3]) -> bool;
 
-    /// What code for a launch over `range` depends on, given the argument block.
-    fn launch_key(&self, kernel: usize, range: &NdRange, args: &[u8]) -> LaunchKey;
+    /// How many rows of work-items run `kernel` best in a work-group: a power of two.
+    fn preferred_rows(&self, kernel: usize) -> u32;
+
+    /// What code for a launch over `range` depends on, given the local size that it asked for and
+    /// the argument block.
+    fn launch_key(&self, kernel: usize, range: &NdRange, asked: [u64; 3], args: &[u8])
+    -> LaunchKey;
 
     /// Makes code.
     fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<Code, Diagnostic>;
@@ -92,18 +97,28 @@ impl KernelSource for Program {
         Program::width(self, kernel)
     }
 
-    fn depends_on_groups(&self, kernel: usize) -> bool {
-        Program::depends_on_groups(self, kernel)
+    fn may_regroup(&self, kernel: usize, local_size: [u64; 3]) -> bool {
+        Program::may_regroup(self, kernel, local_size)
     }
 
-    fn launch_key(&self, kernel: usize, range: &NdRange, args: &[u8]) -> LaunchKey {
+    fn preferred_rows(&self, kernel: usize) -> u32 {
+        Program::preferred_rows(self, kernel)
+    }
+
+    fn launch_key(
+        &self,
+        kernel: usize,
+        range: &NdRange,
+        asked: [u64; 3],
+        args: &[u8],
+    ) -> LaunchKey {
         let descriptor = |address: u64| {
             // SAFETY: arguments that are images are null or the addresses of descriptors that live
             // as long as the launch.
             unsafe { (address as *const Descriptor).as_ref().copied() }
         };
         let bindings = self.bindings(kernel, args, descriptor);
-        Program::launch_key(self, kernel, range, bindings)
+        Program::regrouped_launch_key(self, kernel, range, asked, bindings)
     }
 
     fn compile(&self, kernel: usize, key: &LaunchKey) -> Result<Code, Diagnostic> {
@@ -139,12 +154,22 @@ impl KernelSource for NativeKernels {
         1
     }
 
-    fn depends_on_groups(&self, _kernel: usize) -> bool {
+    fn may_regroup(&self, _kernel: usize, _local_size: [u64; 3]) -> bool {
         // Nothing is known of it.
-        true
+        false
     }
 
-    fn launch_key(&self, _kernel: usize, _range: &NdRange, _args: &[u8]) -> LaunchKey {
+    fn preferred_rows(&self, _kernel: usize) -> u32 {
+        1
+    }
+
+    fn launch_key(
+        &self,
+        _kernel: usize,
+        _range: &NdRange,
+        _asked: [u64; 3],
+        _args: &[u8],
+    ) -> LaunchKey {
         // One function is good for every launch.
         LaunchKey {
             width: 1,
@@ -153,6 +178,8 @@ impl KernelSource for NativeKernels {
             zero_offset: false,
             small_ids: false,
             uniform_groups: false,
+            eight_rows: false,
+            groups_of_one: false,
             bindings: Bindings::NONE,
         }
     }
@@ -333,7 +360,7 @@ impl Executable {
             local_size: [1; 3],
         };
         let code = self
-            .code(kernel, &range, &[])
+            .code(kernel, &range, range.local_size, &[])
             .map_err(|error| format!("{error}\n"))?;
         let local_mem_size = self.kernels()[kernel].local_mem_size;
         Ok(LaunchWork::new(
@@ -373,8 +400,12 @@ impl Executable {
         self.source.width(kernel).max(1)
     }
 
-    pub(crate) fn depends_on_groups(&self, kernel: usize) -> bool {
-        self.source.depends_on_groups(kernel)
+    pub(crate) fn may_regroup(&self, kernel: usize, local_size: [u64; 3]) -> bool {
+        self.source.may_regroup(kernel, local_size)
+    }
+
+    pub(crate) fn preferred_rows(&self, kernel: usize) -> u32 {
+        self.source.preferred_rows(kernel)
     }
 
     /// How the compiler runs each kernel in a usual launch, which is of whole work-groups, as lines
@@ -395,7 +426,7 @@ impl Executable {
             let mut line = |remark: &dyn fmt::Display| {
                 let _ = writeln!(text, "kernel `{}`: {remark}", kernel.name);
             };
-            match self.code(index, &range, &[]) {
+            match self.code(index, &range, local_size, &[]) {
                 Ok(code) => code.remarks().iter().for_each(|remark| line(remark)),
                 Err(error) => line(&error),
             }
@@ -403,15 +434,17 @@ impl Executable {
         text
     }
 
-    /// The code for a launch with an argument block (an empty one if nothing is known of it),
+    /// The code for a launch over `range` that asked for a local size, with an argument block (an
+    /// empty one if nothing is known of it),
     /// compiled now if this is the first with its key. A failure is kept too.
     pub(crate) fn code(
         &self,
         kernel: usize,
         range: &NdRange,
+        asked: [u64; 3],
         args: &[u8],
     ) -> Result<Arc<Code>, Diagnostic> {
-        let key = self.source.launch_key(kernel, range, args);
+        let key = self.source.launch_key(kernel, range, asked, args);
         let cell = Arc::clone(self.code[kernel].lock().entry(key).or_default());
         cell.get_or_init(|| {
             let compile = || self.source.compile(kernel, &key).map(Arc::new);

@@ -373,6 +373,7 @@ impl Kernel {
             device: self.context().device(),
             info: self.info(),
             width: self.executable.width(self.index),
+            rows: self.executable.preferred_rows(self.index),
             allows_non_uniform: self.executable.allows_non_uniform,
         }
     }
@@ -441,7 +442,8 @@ impl Kernel {
         let Some(mut range) = ndrange::check(&limits, work_dim, offset, global, local)? else {
             return Ok(None);
         };
-        if ndrange::wastes_lanes(&limits, &range) && !self.executable.depends_on_groups(self.index)
+        let asked = range.local_size;
+        if ndrange::wastes_lanes(&limits, &range) && self.executable.may_regroup(self.index, asked)
         {
             range.local_size = ndrange::best_local_size(&limits, range.global_size);
         }
@@ -461,7 +463,7 @@ impl Kernel {
         }
         let code = self
             .executable
-            .code(self.index, &range, ArgBlock::bytes(&args.block))
+            .code(self.index, &range, asked, ArgBlock::bytes(&args.block))
             .map_err(|diagnostic| {
                 self.context().report(&diagnostic.to_string());
                 eprintln!("brolga: kernel {}: {diagnostic}", self.info().name);

@@ -17,6 +17,8 @@ pub(crate) struct Limits<'a> {
     pub(crate) info: &'a KernelInfo,
     /// Work-items per vector.
     pub(crate) width: u32,
+    /// Rows that a work-group had better have, a power of two.
+    pub(crate) rows: u32,
     pub(crate) allows_non_uniform: bool,
 }
 
@@ -153,7 +155,8 @@ fn check_local_size(limits: &Limits, required: Option<[u64; 3]>, size: [u64; 3])
 
 /// Chooses a local size for a launch that leaves it open.
 ///
-/// Groups lie along x first, in whole vectors when they can, large enough to make up for starting
+/// Groups lie along x first, in whole vectors when they can, but for as many rows as suit the
+/// kernel; large enough to make up for starting
 /// one and small enough that every thread gets several. They divide the global size, unless the
 /// best divisor is much too small (a prime size, say) or not of whole vectors, and the last group
 /// may be smaller than the others.
@@ -166,13 +169,15 @@ pub(crate) fn choose_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
     let target = (items / wanted_groups)
         .clamp(width, GOOD_GROUP.max(width))
         .min(limits.device.max_work_group_size as u64);
-    let mut x = divisor(global[0], target, width);
-    let poor = x < target.min(global[0]) / 4 || !x.is_multiple_of(width);
+    let rows = u64::from(limits.rows).min(1 << global[1].trailing_zeros());
+    let most = (target / rows).max(width.min(target));
+    let mut x = divisor(global[0], most, width);
+    let poor = x < most.min(global[0]) / 4 || !x.is_multiple_of(width);
     if poor && limits.allows_non_uniform && global[0] > width && target >= width {
         // Whole vectors but for the last group.
-        x = target.min(global[0]) / width * width;
+        x = most.min(global[0]) / width * width;
     }
-    let y = divisor(global[1], target / x, 1);
+    let y = divisor(global[1], target / x, rows);
     let z = divisor(global[2], target / x / y, 1);
     [x, y, z]
 }
@@ -226,6 +231,7 @@ mod tests {
             device: &device,
             info,
             width: 8,
+            rows: 1,
             allows_non_uniform: non_uniform,
         })
     }
@@ -285,6 +291,18 @@ mod tests {
         with_limits(&info(), false, |limits| {
             assert_eq!(choose_local_size(limits, [1 << 24, 1, 1]), [256, 1, 1]);
             assert_eq!(choose_local_size(limits, [16, 1 << 20, 1]), [16, 16, 1]);
+        });
+    }
+
+    #[test]
+    fn groups_have_the_rows_that_suit_a_kernel() {
+        with_limits(&info(), false, |limits| {
+            let limits = Limits { rows: 4, ..*limits };
+            let local = |global| choose_local_size(&limits, global);
+            assert_eq!(local([1024, 1024, 1]), [64, 4, 1]);
+            assert_eq!(local([1024, 1022, 1]), [128, 2, 1]);
+            assert_eq!(local([1024, 1023, 1]), [256, 1, 1]);
+            assert_eq!(local([1 << 20, 1, 1]), [256, 1, 1]);
         });
     }
 

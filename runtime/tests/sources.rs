@@ -44,6 +44,41 @@ fn a_zero_stored_to_local_memory_is_there_in_every_group() {
 }
 
 #[test]
+fn work_items_alone_in_their_groups() {
+    let source = "kernel void k(global uint *o) {
+        local uint l[16];
+        uint group = get_group_id(0);
+        for (uint i = get_local_id(0); i < 16; i += get_local_size(0)) l[i] = group * i;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint sum = l[o[get_global_id(0)] & 15];
+        for (uint i = 0; i < (o[get_global_id(0)] & 31); i++) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            sum = sum * 3 + l[i & 15];
+        }
+        o[get_global_id(0)] = sum + get_num_groups(0) + 1000 * get_enqueued_local_size(0);
+    }";
+    let context = context();
+    let program = built(&context, source, "-cl-std=CL2.0");
+    let queue = queue(&context);
+    let counting: Vec<u32> = (0..64).collect();
+    let buffer = buffer(&context, &counting);
+    let kernel = program.kernel("k").unwrap();
+    kernel.set_arg_buffer(0, Some(&buffer)).unwrap();
+    queue
+        .enqueue_nd_range(&kernel, 1, None, Some(&[61]), Some(&[1]), &[])
+        .unwrap();
+    let expected = |group: u32| {
+        let rounds = 0..group & 31;
+        let first = group * (group & 15);
+        let step = |sum: u32, i: u32| sum.wrapping_mul(3).wrapping_add(group * (i & 15));
+        rounds.fold(first, step).wrapping_add(61 + 1000)
+    };
+    let result = words(&queue, &buffer);
+    assert_eq!(result[..61], (0..61).map(expected).collect::<Vec<u32>>());
+    assert_eq!(result[61..], counting[61..]);
+}
+
+#[test]
 fn nested_initialisers_of_private_variables() {
     let source = "
         struct inner { char tag; float4 values; };

@@ -3,6 +3,7 @@
 //! `half` and `float` are compared with the definitions in `double`, which is exact enough for
 //! them; `double` with double-double arithmetic.
 
+use brolga_compiler::{Target, codegen};
 use brolga_mathlib_testing::{Random, Wide, geometric, special_values};
 use half::f16;
 
@@ -104,7 +105,7 @@ impl Geometric {
     }
 
     /// The kernel of the function.
-    pub fn kernel(self, ty: Type, width: u8) -> Kernel {
+    pub fn kernel(self, ty: Type, how: (Target, u8)) -> Kernel {
         let scalar = ty.name().to_owned();
         let vector = match self.lanes {
             1 => scalar.clone(),
@@ -116,7 +117,7 @@ impl Geometric {
             _ => scalar,
         };
         let operation = format!("builtin.{}", self.name);
-        Kernel::new(&operation, &arguments, &[result], width)
+        Kernel::new(&operation, &arguments, &[result], how)
     }
 
     pub fn arity(self) -> usize {
@@ -141,7 +142,7 @@ impl Geometric {
     }
 
     fn sweep_of<T: Number + Lane>(self, points: u64) -> Found {
-        let mut kernel = self.kernel(T::TYPE, 8);
+        let mut kernel = self.kernel(T::TYPE, (codegen::target(), 8));
         let mut source = Vectors::<T>::new(self.lanes);
         let (n, stride) = (self.lanes, self.stride());
         let mut found = Found {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use brolga_compiler::abi::{Launch, SCRATCH_ALIGN};
 use brolga_compiler::image::Bindings;
-use brolga_compiler::{BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, ir};
+use brolga_compiler::{BuildOptions, CompiledKernel, LaunchKey, NdRange, Program, Target, ir};
 use brolga_mathlib::{Func, Signature};
 
 use super::number::Type;
@@ -40,11 +40,16 @@ impl Lane for i64 {}
 
 impl Kernel {
     /// The kernel that computes `results = operation arguments` for all elements, `width`
-    /// work-items a vector. Types are those of IR.
-    pub fn new(operation: &str, arguments: &[String], results: &[String], width: u8) -> Kernel {
+    /// work-items a vector, for a target. Types are those of IR.
+    pub fn new(
+        operation: &str,
+        arguments: &[String],
+        results: &[String],
+        (target, width): (Target, u8),
+    ) -> Kernel {
         let text = text(operation, arguments, results);
         let module = ir::parse::module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let program = Program::from_module(module, &BuildOptions::default())
+        let program = Program::for_target(module, &BuildOptions::default(), &target)
             .unwrap_or_else(|e| panic!("{e}\n{text}"));
         let key = LaunchKey {
             width,
@@ -63,7 +68,7 @@ impl Kernel {
     }
 
     /// The kernel of a function.
-    pub fn of(func: Func, ty: Type, width: u8) -> Kernel {
+    pub fn of(func: Func, ty: Type, how: (Target, u8)) -> Kernel {
         let (float, int) = (ty.name(), ty.int_name());
         let (arguments, results): (&[&str], &[&str]) = match func.signature() {
             Signature::Unary => (&[float], &[float]),
@@ -77,7 +82,7 @@ impl Kernel {
             Signature::BinaryAndInt => (&[float; 2], &[float, "i32"]),
         };
         let owned = |names: &[&str]| -> Vec<String> { names.iter().map(|&n| n.into()).collect() };
-        Kernel::new(&operation(func), &owned(arguments), &owned(results), width)
+        Kernel::new(&operation(func), &owned(arguments), &owned(results), how)
     }
 
     /// Argument `index` of all elements.

@@ -152,10 +152,9 @@ fn functions(options: &Options, table: &mut Table, group: &[Func], ty: Type) -> 
     for &func in group {
         let cells = table.row(func.name(), ty.c_name());
         if options.wants_times(cells) {
-            for (cell, width) in cells[4..].iter_mut().zip([1, 4, 8]) {
-                *cell = format!("{:.2}", speed::nanoseconds(func, ty, width));
-            }
-            cells[7] = speed::libm(func, ty).map_or(String::new(), |t| format!("{t:.2}"));
+            let times = speed::columns(|how| speed::nanoseconds(func, ty, how));
+            let times = times.into_iter().chain([speed::libm(func, ty)]);
+            show_times(cells, times);
         }
         println!("{} {}: {}", func.name(), ty.c_name(), cells.join(" | "));
     }
@@ -180,9 +179,10 @@ fn of_vectors(options: &Options, table: &mut Table, function: Geometric, ty: Typ
     }
     let seconds = start.elapsed().as_secs();
     if options.wants_times(cells) {
-        for (cell, width) in cells[4..].iter_mut().zip([1, 4, 8]) {
-            *cell = format!("{:.2}", speed::of_vectors(function, ty, width));
-        }
+        show_times(
+            cells,
+            speed::columns(|how| speed::of_vectors(function, ty, how)),
+        );
     }
     println!(
         "{} {}: {}\n{seconds} s",
@@ -192,6 +192,12 @@ fn of_vectors(options: &Options, table: &mut Table, function: Geometric, ty: Typ
     );
     table.write(&options.table).expect("a writable file");
     exceeded
+}
+
+fn show_times(cells: &mut Cells, times: impl IntoIterator<Item = Option<f64>>) {
+    for (cell, time) in cells[4..].iter_mut().zip(times) {
+        *cell = time.map_or(String::new(), |time| format!("{time:.2}"));
+    }
 }
 
 /// The bound of a `native_` function as a stand-in for the plain one, and how the table writes it.

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use brolga_compiler::{Isa, Target};
 use brolga_mathlib::{Func, Signature};
 
 use super::geometric::Geometric;
@@ -35,9 +36,23 @@ fn scattered(index: usize, i: usize) -> f64 {
     at as f64 / 1_000_003.0
 }
 
-/// Nanoseconds for an element, compiled at a width.
-pub fn nanoseconds(func: Func, ty: Type, width: u8) -> f64 {
-    let mut kernel = Kernel::of(func, ty, width);
+/// What code is timed for, and how many work-items a vector.
+const COLUMNS: [(Isa, u8); 4] = [
+    (Isa::Sse42, 1),
+    (Isa::Sse42, 8),
+    (Isa::Avx2, 16),
+    (Isa::Avx512, 16),
+];
+
+/// Times in the order of the table's columns; none for instruction sets that this machine lacks.
+pub fn columns(time: impl Fn((Target, u8)) -> f64) -> [Option<f64>; 4] {
+    let best = Target::detect();
+    COLUMNS.map(|(isa, width)| (isa <= best.isa).then(|| time((best.at_most(isa), width))))
+}
+
+/// Nanoseconds for an element.
+pub fn nanoseconds(func: Func, ty: Type, how: (Target, u8)) -> f64 {
+    let mut kernel = Kernel::of(func, ty, how);
     for index in 0..func.signature().arity() {
         let integers = matches!(
             (func.signature(), index),
@@ -57,8 +72,8 @@ pub fn nanoseconds(func: Func, ty: Type, width: u8) -> f64 {
 }
 
 /// Likewise for a vector.
-pub fn of_vectors(function: Geometric, ty: Type, width: u8) -> f64 {
-    let mut kernel = function.kernel(ty, width);
+pub fn of_vectors(function: Geometric, ty: Type, how: (Target, u8)) -> f64 {
+    let mut kernel = function.kernel(ty, how);
     for index in 0..function.arity() {
         for i in 0..ELEMENTS * function.stride() {
             let x = scattered(index, i) * 10.0 - 5.0;

@@ -4,6 +4,7 @@
 //! and where a `float` reference is at hand it goes first, and only a result that is not the
 //! rounded one, and may be further off than any before, is compared with the `double` one.
 
+use brolga_compiler::codegen;
 use brolga_mathlib::{Accuracy, Func, Signature};
 use brolga_mathlib_testing::Wide;
 use half::f16;
@@ -196,7 +197,7 @@ impl<T: Number + Lane> Subject<T> {
         };
         Subject {
             func,
-            kernel: Kernel::of(func, T::TYPE, 8),
+            kernel: Kernel::of(func, T::TYPE, (codegen::target(), 8)),
             found: Found {
                 error: if of_rounded || absolute { 0.0 } else { 0.5 },
                 of_rounded,

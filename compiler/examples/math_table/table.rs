@@ -10,8 +10,8 @@ use brolga_mathlib::{Accuracy, Func};
 use super::geometric::Geometric;
 use super::number::Type;
 
-/// Cells of a row beside the function and the type: bound, error, at, tried, and four times.
-pub const CELLS: usize = 8;
+/// Cells of a row beside the function and the type: bound, error, at, tried, and five times.
+pub const CELLS: usize = 9;
 
 /// The cells of a row, without the function and the type.
 pub type Cells = Vec<String>;
@@ -82,7 +82,7 @@ fn keys() -> impl Iterator<Item = (String, String)> {
 const HEAD: &str = "\
 # Accuracy and speed of the built-in functions
 
-Made by `cargo run --release -p brolga-compiler --example math_table`, from generated code, 8 work-items a vector.
+Made by `cargo run --release -p brolga-compiler --example math_table`, from generated code: errors 8 work-items a vector.
 
 - *bound*: what the full profile asks for (\"ULP Values for Math Instructions - Full Profile\"), in ulp; \"max² ε\" is the square of the
   largest component times the distance between 1 and the next number of the type. The specification has no bound for `lgamma` and
@@ -96,8 +96,9 @@ Made by `cargo run --release -p brolga-compiler --example math_table`, from gene
 - *tried*: which arguments: `all` encodings, every so many of them, or so many points, the special ones in every combination, the
   others random in range, in encoding, and near where it is difficult. Where it is not `all`, the error is the largest of those
   tried, and others may have a larger one.
-- *W1*, *W4*, *W8*: nanoseconds an element with so many work-items a vector; *libm*: the C library, one at a time.
+- *W1*: nanoseconds an element, one work-item at a time; *sse4.2*: 8 a vector; *avx2*, *avx512*: 16; *libm*: the C library, one at a
+  time. Arguments and results are in memory; [`RATES.md`](RATES.md) has what the functions take by themselves, beside another driver.
 
-| function | type | bound | error | at | tried | W1 | W4 | W8 | libm |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| function | type | bound | error | at | tried | W1 | sse4.2 | avx2 | avx512 | libm |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ";

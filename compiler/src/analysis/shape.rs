@@ -408,15 +408,21 @@ impl Shapes {
             }
             Op::DimQuery(query, dim) => return self.dim_query(*query, *dim, exact.width),
             Op::Query(query) => return self.query(*query, exact.width),
-            Op::Alloca { size, align } => {
-                return self.per_item(i64::from(size.next_multiple_of(*align)));
+            Op::Alloca {
+                size,
+                align,
+                interleaving,
+            } => {
+                let bytes = size.next_multiple_of(*align);
+                return self.per_item(interleaving.map_or(bytes, |how| how.unit).into());
             }
             Op::ContextLoad(slot) => {
                 let slot = &func.slots[*slot];
                 return if slot.bytes == 0 {
                     Shape::Varying
                 } else {
-                    self.per_item(i64::from(slot.bytes))
+                    let stride = slot.interleaving.map_or(slot.bytes, |how| how.unit);
+                    self.per_item(stride.into())
                 };
             }
             _ => {}

@@ -28,7 +28,7 @@ impl FrameLayout {
             for &inst in &func.blocks[block].insts {
                 let data = &func.insts[inst];
                 match (&data.op, &data.args[..], &data.results[..]) {
-                    (Op::Alloca { size, align }, _, &[result]) => {
+                    (Op::Alloca { size, align, .. }, _, &[result]) => {
                         layout.offsets[result] = Some(layout.place(*size, *align)?);
                     }
                     (Op::PtrAdd, &[ptr, bytes], &[result]) if func.ty(result).lanes == 1 => {

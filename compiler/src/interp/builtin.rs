@@ -227,11 +227,14 @@ pub(super) fn routine(target: Target, args: &[u64]) -> u64 {
 /// A pure function of the process on bits; `None` of others.
 pub(super) fn host_function(function: HostFunction, args: &[u64]) -> Option<u64> {
     let half = |op| eval::binary(op, Scalar::F16, args[0], args[1]);
-    let remainder = |scalar| eval::binary(BinOp::FRem, scalar, args[0], args[1]);
+    let binary = |op, format: Format| {
+        let scalar = format.pick(Scalar::F32, Scalar::F64);
+        eval::binary(op, scalar, args[0], args[1])
+    };
     Some(match function {
         HostFunction::Routine(which, format) => routine(which.target(format), args),
-        HostFunction::FRem(Format::F32) => remainder(Scalar::F32),
-        HostFunction::FRem(Format::F64) => remainder(Scalar::F64),
+        HostFunction::FRem(format) => binary(BinOp::FRem, format),
+        HostFunction::FScale(format) => binary(BinOp::FScale, format),
         HostFunction::Rounded => {
             let (op, rounding) = HostFunction::decode_rounded(args[0]);
             eval::rounded(op, rounding, Scalar::F64, &args[1..=op.operands()])

@@ -420,13 +420,18 @@ impl<'m> Interpreter<'m> {
             }
             // Time passes with every instruction.
             Op::Clock => Lanes::from_elem(self.options.budget - self.budget, 1),
-            Op::Alloca { size, align } => {
+            Op::Alloca {
+                size,
+                align,
+                interleaving,
+            } => {
+                let lanes = interleaving.map_or(1, |how| how.lanes);
                 let name = format!("private memory of {inst}");
                 let track = self.checks.enabled;
                 let id = self.memory.add_uninitialised(
                     &name,
                     AddressSpace::Private,
-                    *size as usize,
+                    *size as usize * usize::from(lanes),
                     u64::from(*align),
                     track,
                 );

@@ -142,6 +142,7 @@ pub fn binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> u64 {
             if y.is_nan() || first { a } else { b }
         }
         BinOp::CopySign => (a & !sign) | (b & sign),
+        BinOp::FScale => softfloat::scale(scalar, a, to_f64(scalar, b)),
     };
     result & mask
 }

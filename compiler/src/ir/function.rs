@@ -3,7 +3,7 @@
 use cranelift_entity::{PrimaryMap, SecondaryMap, packed_option::PackedOption};
 use smallvec::{SmallVec, smallvec};
 
-use super::{Block, Inst, LocalId, Op, SlotId, Type, Value};
+use super::{Block, Inst, Interleaving, LocalId, Op, SlotId, Type, Value};
 
 /// Index into [`super::Module::locations`], or nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -194,6 +194,8 @@ pub struct Slot {
     pub bytes: u32,
     /// Bytes, a power of two, for private arrays.
     pub align: u32,
+    /// For private arrays.
+    pub interleaving: Option<Interleaving>,
 }
 
 /// A function; its entry block's parameters are its own.

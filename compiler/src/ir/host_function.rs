@@ -15,6 +15,8 @@ pub enum HostFunction {
     Routine(Routine, Format),
     /// C `fmodf` or `fmod`.
     FRem(Format),
+    /// [`super::BinOp::FScale`].
+    FScale(Format),
     /// `code, double, double, double -> double`: arithmetic in a direction. The code is
     /// [`HostFunction::rounded_code`]; operands that the operation does not have are ignored.
     Rounded,
@@ -62,8 +64,8 @@ impl HostFunction {
                 Target::F64ToI64(_) => (&[F64], Some(I64)),
                 Target::F64F64ToI64(_) => (&[F64, F64], Some(I64)),
             },
-            FRem(Format::F32) => (&[F32, F32], Some(F32)),
-            FRem(Format::F64) => (&[F64, F64], Some(F64)),
+            FRem(Format::F32) | FScale(Format::F32) => (&[F32, F32], Some(F32)),
+            FRem(Format::F64) | FScale(Format::F64) => (&[F64, F64], Some(F64)),
             Rounded => (&[I64, F64, F64, F64], Some(F64)),
             AddHalves | MinHalves | MaxHalves => (&[I32, I32], Some(I32)),
             Clock => (&[], Some(I64)),
@@ -75,7 +77,7 @@ impl HostFunction {
     /// Whether it only computes its result from its operands.
     pub fn is_pure(self) -> bool {
         match self {
-            Routine(..) | FRem(_) | Rounded | AddHalves | MinHalves | MaxHalves => true,
+            Routine(..) | FRem(_) | FScale(_) | Rounded | AddHalves | MinHalves | MaxHalves => true,
             // Later is another time.
             Clock | MemMove | ReadTexel | WriteTexel => false,
         }
@@ -99,6 +101,7 @@ impl HostFunction {
         match self {
             Routine(routine, format) => format!("routine.{routine:?}.{format:?}"),
             FRem(format) => format!("frem.{format:?}"),
+            FScale(format) => format!("fscale.{format:?}"),
             _ => {
                 let single = HostFunction::SINGLE.iter().find(|&&(f, _)| f == self);
                 single.map_or_else(String::new, |&(_, name)| name.to_owned())
@@ -115,6 +118,7 @@ impl HostFunction {
                 Routine(routine, format_from_name(format)?)
             }
             ["frem", format] => FRem(format_from_name(format)?),
+            ["fscale", format] => FScale(format_from_name(format)?),
             [word] => {
                 HostFunction::SINGLE
                     .iter()

@@ -63,8 +63,8 @@ pub use module::{
     Global, GlobalInit, HostName, Kernel, KernelRole, Module, ParamSource, Relocation,
 };
 pub use op::{
-    Arith, Atomic, AtomicOp, BinOp, ConvertOp, DimQuery, Fence, FloatCC, Image, Index, IntCC, Mem,
-    Op, Order, Query, Rounding, Scope, UnOp, Wrap,
+    Arith, Atomic, AtomicOp, BinOp, ConvertOp, DimQuery, Fence, FloatCC, Image, Index, IntCC,
+    Interleaving, Mem, Op, Order, Query, Rounding, Scope, UnOp, Wrap,
 };
 pub use types::{Scalar, Type};
 

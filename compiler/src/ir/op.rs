@@ -83,6 +83,8 @@ named! {
         FMax = "fmax",
         /// Magnitude of the first, sign of the second.
         CopySign = "copysign",
+        /// `a * 2^floor(b)`, rounded once; NaN where that is `0 * inf`.
+        FScale = "fscale",
     }
 }
 
@@ -455,6 +457,33 @@ impl Mem {
     }
 }
 
+/// How work-items of a chunk share one piece of memory for a private variable that each has: they
+/// take turns at every `unit` bytes, so that unit `i` of lane `l` is at `(i * lanes + l) * unit`.
+/// The variable's address is that of the lane's first unit, and its units are `lanes * unit` bytes
+/// apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Interleaving {
+    /// Bytes: 1, 2, 4 or 8.
+    pub unit: u32,
+    /// A power of two.
+    pub lanes: u8,
+}
+
+impl Interleaving {
+    /// Vectors of so many bytes may be faster where they are aligned.
+    const VECTOR_ALIGN: u32 = 64;
+
+    /// What allocates the memory of all lanes for a variable of `size` bytes.
+    pub fn alloca(self, size: u32, align: u32) -> Op {
+        let lanes = u32::from(self.lanes);
+        Op::Alloca {
+            size: size * lanes,
+            align: align.max((self.unit * lanes).min(Interleaving::VECTOR_ALIGN)),
+            interleaving: None,
+        }
+    }
+}
+
 /// What an atomic access promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Atomic {
@@ -499,7 +528,12 @@ pub enum Op {
     LocalAddr(LocalId),
     /// `() -> ptr`: `size` bytes of private memory of the work-item, in the entry block only.
     /// Uninitialised.
-    Alloca { size: u32, align: u32 },
+    Alloca {
+        size: u32,
+        align: u32,
+        /// Made by `workgroup`, gone after `vectorize`.
+        interleaving: Option<Interleaving>,
+    },
 
     /// `T -> T`
     Unary(UnOp),

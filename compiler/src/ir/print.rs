@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::{
-    Atomic, BlockCall, Collective, Fence, Function, GlobalInit, Image, Index, Inst, KernelRole,
-    Mem, Module, Op, Terminator, Value, Wrap,
+    Atomic, BlockCall, Collective, Fence, Function, GlobalInit, Image, Index, Inst, Interleaving,
+    KernelRole, Mem, Module, Op, Terminator, Value, Wrap,
 };
 use crate::kernel_info::AddressSpace;
 
@@ -107,7 +107,17 @@ impl Display for Op {
             Op::Const(bits) => write!(f, "const {bits:#x}"),
             Op::GlobalAddr(g) => write!(f, "global_addr {g}"),
             Op::LocalAddr(l) => write!(f, "local_addr {l}"),
-            Op::Alloca { size, align } => write!(f, "alloca.{size}.align{align}"),
+            Op::Alloca {
+                size,
+                align,
+                interleaving,
+            } => {
+                write!(f, "alloca.{size}.align{align}")?;
+                match interleaving {
+                    Some(Interleaving { unit, lanes }) => write!(f, ".unit{unit}.lanes{lanes}"),
+                    None => Ok(()),
+                }
+            }
             Op::Unary(op) => f.write_str(op.name()),
             Op::Binary(op, wrap) => write!(f, "{}{wrap}", op.name()),
             Op::Fma => f.write_str("fma"),
@@ -276,11 +286,15 @@ impl Function {
             )?;
         }
         for (id, slot) in &self.slots {
-            writeln!(
+            write!(
                 f,
                 "  slot {id} {} bytes {} align {}",
                 slot.ty, slot.bytes, slot.align
             )?;
+            if let Some(Interleaving { unit, lanes }) = slot.interleaving {
+                write!(f, " unit {unit} lanes {lanes}")?;
+            }
+            writeln!(f)?;
         }
         for &block in &self.layout {
             let data = &self.blocks[block];

@@ -69,6 +69,36 @@ fn unpack(scalar: Scalar, bits: u64) -> Number {
     }
 }
 
+/// `a * 2^floor(power)`, rounded to nearest.
+pub fn scale(scalar: Scalar, a: u64, power: f64) -> u64 {
+    match unpack(scalar, a) {
+        Number::Nan => nan(scalar),
+        _ if power.is_nan() => nan(scalar),
+        Number::Infinity { negative } => match power {
+            f64::NEG_INFINITY => nan(scalar),
+            _ => signed_infinity(scalar, negative),
+        },
+        Number::Finite {
+            negative,
+            significand,
+            exponent,
+        } => {
+            if significand == 0 && power == f64::INFINITY {
+                return nan(scalar);
+            }
+            // Beyond this results are zero or infinite all the same.
+            let power = power.floor().clamp(-5000.0, 5000.0) as i32;
+            round(
+                scalar,
+                negative,
+                significand,
+                exponent + power,
+                Rounding::NearestEven,
+            )
+        }
+    }
+}
+
 /// The lane of type `to` that `significand * 2^exponent` rounds to.
 pub fn round(
     to: Scalar,

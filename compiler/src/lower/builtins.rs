@@ -1,13 +1,12 @@
 //! Expands built-in functions: floating-point ones through `brolga-mathlib`, integer ones here.
 
-use std::cell::RefCell;
-
 use brolga_mathlib::func::{Func, Value as MathValue, eval_values};
 use smallvec::{SmallVec, smallvec};
 
 use super::emit::{Emitter, rewrite};
 use super::math::{FloatValue, IntValue, Sink};
 use crate::ir::{BinOp, Builtin, ConvertOp, FloatCC, Function, InstData, IntCC, Op, Scalar, Value};
+use crate::target::Target;
 
 /// The function of the built-in library that computes a built-in, if it is one of its.
 pub fn library_function(builtin: Builtin) -> Option<Func> {
@@ -15,10 +14,15 @@ pub fn library_function(builtin: Builtin) -> Option<Func> {
 }
 
 /// Expands every built-in of `func`, at whatever lane counts it has, and divisions that vectors do
-/// better otherwise. Cost: linear.
-pub fn expand(func: &mut Function) {
+/// better otherwise. The target has a say in which operations are used, not in results. Cost:
+/// linear.
+pub fn expand(func: &mut Function, target: &Target) {
     rewrite(func, |e, data| match data.op {
-        Op::Builtin(builtin) => Some(expand_one(e, builtin, data)),
+        Op::Builtin(builtin) => Some(expand_one(e, target, builtin, data)),
+        // Exact either way; here without a call but for quotients that are large.
+        Op::Binary(BinOp::FRem, _) if e.ty(data.args[0]).lanes > 1 => {
+            Some(through_library(e, target, Func::Fmod, data))
+        }
         Op::Binary(op, _) => Some(smallvec![super::division::expand(
             e,
             op,
@@ -29,7 +33,12 @@ pub fn expand(func: &mut Function) {
     });
 }
 
-fn expand_one(e: &mut Emitter<'_>, builtin: Builtin, data: &InstData) -> SmallVec<[Value; 2]> {
+fn expand_one(
+    e: &mut Emitter<'_>,
+    target: &Target,
+    builtin: Builtin,
+    data: &InstData,
+) -> SmallVec<[Value; 2]> {
     let a = &data.args;
     let one = |v: Value| smallvec![v];
     match builtin {
@@ -38,7 +47,7 @@ fn expand_one(e: &mut Emitter<'_>, builtin: Builtin, data: &InstData) -> SmallVe
         }
         // What is below 1 in single precision may round to 1.
         Builtin::Fract if e.ty(a[0]).scalar == Scalar::F16 => {
-            let mut results = through_library(e, Func::Fract, data);
+            let mut results = through_library(e, target, Func::Fract, data);
             let ty = e.ty(results[0]);
             let (one, below) = (e.iconst(ty, 0x3c00), e.iconst(ty, 0x3bff));
             let rounded = e.fcmp(FloatCC::Oge, results[0], one);
@@ -46,7 +55,7 @@ fn expand_one(e: &mut Emitter<'_>, builtin: Builtin, data: &InstData) -> SmallVe
             results
         }
         _ => match library_function(builtin) {
-            Some(func) => through_library(e, func, data),
+            Some(func) => through_library(e, target, func, data),
             None => one(integer(e, builtin, a)),
         },
     }
@@ -54,7 +63,12 @@ fn expand_one(e: &mut Emitter<'_>, builtin: Builtin, data: &InstData) -> SmallVe
 
 /// Runs the library's text on the operands. Half goes through single precision; integers are as
 /// wide as the float in the library and 32 bits wide outside it.
-fn through_library(e: &mut Emitter<'_>, func: Func, data: &InstData) -> SmallVec<[Value; 2]> {
+fn through_library(
+    e: &mut Emitter<'_>,
+    target: &Target,
+    func: Func,
+    data: &InstData,
+) -> SmallVec<[Value; 2]> {
     let outside: SmallVec<[_; 2]> = data.results.iter().map(|&r| e.ty(r)).collect();
     let float = data
         .args
@@ -86,7 +100,7 @@ fn through_library(e: &mut Emitter<'_>, func: Func, data: &InstData) -> SmallVec
     let like = like.unwrap_or_else(|| e.fconst(outside[0].with_scalar(inside), 0.0));
     let is_float: SmallVec<[bool; 3]> = args.iter().map(|&v| e.ty(v).scalar.is_float()).collect();
     let (first, second) = {
-        let sink = Sink(RefCell::new(e));
+        let sink = Sink::for_target(e, target);
         let args: SmallVec<[MathValue<FloatValue<'_>>; 3]> = args
             .iter()
             .zip(is_float)

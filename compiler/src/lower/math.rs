@@ -4,13 +4,42 @@
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
+use brolga_mathlib::bits::{of_small_int, scale};
+use brolga_mathlib::parts::ldexp_in_steps;
 use brolga_mathlib::{Float, Format, Int, Mask, Routine};
 
 use super::emit::Emitter;
 use crate::ir::{BinOp, ConvertOp, FloatCC, IntCC, Op, Scalar, Type, UnOp, Value};
+use crate::target::Target;
 
 /// Where instructions go.
-pub struct Sink<'e, 'f>(pub RefCell<&'e mut Emitter<'f>>);
+pub struct Sink<'e, 'f> {
+    pub emitter: RefCell<&'e mut Emitter<'f>>,
+    /// Whether the target has [`BinOp::FScale`].
+    scaling: bool,
+}
+
+impl<'e, 'f> Sink<'e, 'f> {
+    /// For any target.
+    pub fn new(emitter: &'e mut Emitter<'f>) -> Sink<'e, 'f> {
+        Sink {
+            emitter: RefCell::new(emitter),
+            scaling: false,
+        }
+    }
+
+    /// With the operations that a target has.
+    pub fn for_target(emitter: &'e mut Emitter<'f>, target: &Target) -> Sink<'e, 'f> {
+        Sink {
+            scaling: target.scaling,
+            ..Sink::new(emitter)
+        }
+    }
+
+    fn ty(&self, value: Value) -> Type {
+        self.emitter.borrow().ty(value)
+    }
+}
 
 /// A value with the place its users' instructions go. The trait its kind implements is the
 /// wrapper's.
@@ -24,11 +53,16 @@ struct Emitted<'s> {
 /// [`Sink`] without its lifetimes.
 trait Emit {
     fn emit(&self, op: Op, args: &[Value], ty: Type) -> Value;
+    fn scaling(&self) -> bool;
 }
 
 impl Emit for Sink<'_, '_> {
     fn emit(&self, op: Op, args: &[Value], ty: Type) -> Value {
-        self.0.borrow_mut().emit(op, args, ty)
+        self.emitter.borrow_mut().emit(op, args, ty)
+    }
+
+    fn scaling(&self) -> bool {
+        self.scaling
     }
 }
 
@@ -99,7 +133,7 @@ pub struct FloatValue<'s>(Emitted<'s>);
 impl<'s> FloatValue<'s> {
     /// `value` must be `f32` or `f64`.
     pub fn new(sink: &'s Sink<'_, '_>, value: Value) -> FloatValue<'s> {
-        let ty = sink.0.borrow().ty(value);
+        let ty = sink.ty(value);
         debug_assert!(matches!(ty.scalar, Scalar::F32 | Scalar::F64));
         FloatValue(Emitted { sink, value, ty })
     }
@@ -122,6 +156,12 @@ impl<'s> FloatValue<'s> {
         }
     }
 
+    /// A signed integer in this one's format, rounded.
+    fn converted(self, i: IntValue<'s>) -> FloatValue<'s> {
+        let to_float = Op::Convert(ConvertOp::SToF, crate::ir::Rounding::NearestEven);
+        FloatValue(i.0.op(to_float, &[], self.0.ty))
+    }
+
     fn int_type(self) -> Type {
         self.0.ty.with_scalar(self.0.ty.scalar.as_int())
     }
@@ -129,7 +169,7 @@ impl<'s> FloatValue<'s> {
 
 impl<'s> IntValue<'s> {
     pub fn new(sink: &'s Sink<'_, '_>, value: Value) -> IntValue<'s> {
-        let ty = sink.0.borrow().ty(value);
+        let ty = sink.ty(value);
         IntValue(Emitted { sink, value, ty })
     }
 
@@ -277,6 +317,25 @@ impl<'s> Float for FloatValue<'s> {
             Scalar::F64
         };
         FloatValue(bits.0.bitcast(float))
+    }
+    fn scale(self, n: Self, bits: IntValue<'s>) -> Self {
+        match self.0.sink.scaling() {
+            true => FloatValue(self.0.binary(BinOp::FScale, n.0)),
+            false => scale(self, bits),
+        }
+    }
+    fn ldexp(self, n: IntValue<'s>) -> Self {
+        match self.0.sink.scaling() {
+            true => FloatValue(self.0.binary(BinOp::FScale, self.converted(n).0)),
+            false => ldexp_in_steps(self, n),
+        }
+    }
+    fn of_int(self, i: IntValue<'s>) -> Self {
+        // Conversions from 64 bits came with AVX-512, as those did.
+        match self.format() {
+            Format::F64 if !self.0.sink.scaling() => of_small_int(self, i),
+            _ => self.converted(i),
+        }
     }
     fn rare1(self, mask: MaskValue<'s>, fast: Self, r: Routine) -> Self {
         let slow = FloatValue(self.routine(None, mask, r, self.0.ty));

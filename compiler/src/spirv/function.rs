@@ -189,6 +189,7 @@ impl<'a> FunctionTranslator<'_, 'a> {
                     IrOp::Alloca {
                         size: (size as u32).max(1),
                         align: self.unit.aligned(id, align),
+                        interleaving: None,
                     },
                     &[],
                     Type::PTR,

@@ -131,6 +131,7 @@ impl FunctionTranslator<'_, '_> {
             IrOp::Alloca {
                 size: (size as u32).max(1),
                 align,
+                interleaving: None,
             },
             &[],
             Type::PTR,

@@ -34,6 +34,7 @@ impl Variable {
         let alloca = Op::Alloca {
             size: ty.bytes(),
             align: ty.bytes(),
+            interleaving: None,
         };
         let inst = func.make_inst(alloca, &[], &[Type::PTR], SourceLoc::default());
         let address = func.insts[inst].results[0];

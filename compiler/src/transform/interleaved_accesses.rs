@@ -61,6 +61,8 @@ pub fn run(func: &mut Function) -> bool {
         zero_offset: true,
         small_ids: true,
         uniform_groups: true,
+        eight_rows: false,
+        groups_of_one: false,
         bindings: Bindings::NONE,
     };
     let shapes = Shapes::new(func, &cfg, &key, Across::Chunk(LANES));

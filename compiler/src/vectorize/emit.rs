@@ -10,7 +10,8 @@ use super::state::Mask;
 use super::values::Emitter;
 use crate::analysis::{Shape, shape::Guards};
 use crate::ir::{
-    BinOp, Collective, DeviceOp, FuncId, Image, Inst, Mem, Op, Scope, SourceLoc, Type, Value,
+    BinOp, Collective, ConvertOp, DeviceOp, FuncId, Image, Inst, Mem, Op, Scalar, Scope, SourceLoc,
+    Type, Value,
 };
 
 impl Emitter<'_> {
@@ -19,9 +20,20 @@ impl Emitter<'_> {
         let data = &self.source.func.insts[inst];
         match data.op.clone() {
             Op::Const(_) => {}
-            Op::Alloca { size, align } => {
-                let size = size.next_multiple_of(align) * u32::from(self.source.width);
-                let new = self.make(inst, Op::Alloca { size, align }, &[], 1);
+            Op::Alloca {
+                size,
+                align,
+                interleaving,
+            } => {
+                let op = match interleaving {
+                    Some(how) => how.alloca(size, align),
+                    None => Op::Alloca {
+                        size: size.next_multiple_of(align) * u32::from(self.source.width),
+                        align,
+                        interleaving,
+                    },
+                };
+                let new = self.make(inst, op, &[], 1);
                 self.define_all(inst, &new);
             }
             Op::Load(mem) => self.load(inst, mem),
@@ -164,10 +176,55 @@ impl Emitter<'_> {
                 if !volatile {
                     self.note_gather(inst);
                 }
-                let all = self.vector(ptr);
+                let all = match self.in_interleaved_variable(ptr) {
+                    Some(all) => all,
+                    None => self.vector(ptr),
+                };
                 access(self, all, 0)
             }
         }
+    }
+
+    /// All lanes' addresses, of a varying one in an interleaved variable: an index of 32 bits away
+    /// from that of the first lane's unit, as gathers take them.
+    fn in_interleaved_variable(&mut self, ptr: Value) -> Option<Value> {
+        let func = self.source.func;
+        let def = |value: Value| func.def_inst(value).map(|inst| &func.insts[inst]);
+        let sum = def(ptr).filter(|sum| sum.op == Op::PtrAdd)?;
+        let (base, wide) = (sum.args[0], def(sum.args[1])?);
+        let is_word = matches!(wide.op, Op::Convert(ConvertOp::SExt, _))
+            && func.ty(*wide.args.first()?).scalar == Scalar::I32;
+        let mut variable = base;
+        while let Some(data) = def(variable)
+            && data.op == Op::PtrAdd
+            && func.as_const(data.args[1]).is_some()
+        {
+            variable = data.args[0];
+        }
+        let interleaving = match func.def_op(variable)? {
+            Op::Alloca { interleaving, .. } => *interleaving,
+            Op::ContextLoad(slot) => func.slots[*slot].interleaving,
+            _ => None,
+        };
+        let (unit, Shape::Affine(stride)) = (interleaving?.unit, self.shape(base)) else {
+            return None;
+        };
+        let leaves_loop = self.source.escaped(wide.args[0], self.at).is_some();
+        if !is_word || stride != i64::from(unit) || leaves_loop {
+            return None;
+        }
+        let object = self.scalar(base);
+        let offsets = self.vector(wide.args[0]);
+        let width = self.source.width;
+        let mut b = self.builder();
+        let lanes = b.val(Op::LaneIds, &[], Type::I32.with_lanes(width));
+        let lanes = b.binary_imm(BinOp::IMul, lanes, unit.into());
+        // The lanes' memory is far smaller than 2 GiB, so that in lanes that access it this does
+        // not wrap.
+        let index = b.binary(BinOp::IAdd, offsets, lanes);
+        let index = b.convert(ConvertOp::SExt, index, Type::I64.with_lanes(width));
+        let object = b.splat(object, width);
+        Some(b.ptr_add(object, index))
     }
 
     /// Whether no guard wraps, as a condition; `None` if that is certain in active lanes.

@@ -23,6 +23,12 @@ use crate::ir::{DimQuery, Function, InstData, Op, Query, Scalar, Terminator, Val
 use crate::launch::LaunchKey;
 use crate::target::Target;
 
+/// Sums that are enough to keep a processor busy: an addition takes four cycles on most of them,
+/// and two begin in each.
+const SUMS: u64 = 8;
+/// Chunks that run together unless work-groups are known to have more rows, and the rows of a
+/// work-group that has as many as it likes.
+const ROWS: u8 = 4;
 /// The most instructions of several chunks together.
 const MOST_INSTRUCTIONS: usize = 1_000;
 /// Instructions that one shared load pays for.
@@ -47,6 +53,22 @@ pub struct Jam {
     pub chunks: u8,
     /// The values that differ from chunk to chunk.
     pub varies: SecondaryMap<Value, bool>,
+}
+
+/// How many rows a work-group should have, if that is all the same to the kernel: more than one
+/// where a loop loads the same for all rows.
+pub fn preferred_rows(kernel: &Function) -> u8 {
+    let cfg = Cfg::new(kernel);
+    let varies = varying(kernel, &cfg, Along::Column);
+    let is_shared = |data: &InstData| {
+        matches!(data.op, Op::Load(_)) && data.results.iter().all(|&r| !varies[r])
+    };
+    let mut in_loops = cfg.order.iter().filter(|&&b| cfg.loops.depth(b) > 0);
+    let any = in_loops.any(|&block| {
+        let mut insts = kernel.blocks[block].insts.iter();
+        insts.any(|&inst| is_shared(&kernel.insts[inst]))
+    });
+    if any { ROWS } else { 1 }
 }
 
 impl fmt::Display for Jam {
@@ -80,20 +102,26 @@ pub(super) fn plan(
         return None;
     }
     let size: usize = cfg.order.iter().map(|&b| body.blocks[b].insts.len()).sum();
-    let fits = |chunks: u8| {
-        let bytes = |value: Value| {
-            let ty = body.ty(value);
-            if ty.is_scalar() || ty.scalar == Scalar::I1 {
-                return 0;
-            }
-            let bytes = ty.bytes().next_multiple_of(target.vector_bytes);
-            u64::from(bytes) * if varies[value] { u64::from(chunks) } else { 1 }
-        };
-        let registers = u64::from(target.vector_registers - RESERVED);
-        size * usize::from(chunks) <= MOST_INSTRUCTIONS
-            && max_pressure(body, &cfg, bytes) <= registers * u64::from(target.vector_bytes)
+    let registers = |value: Value| {
+        let ty = body.ty(value);
+        match ty.is_scalar() || ty.scalar == Scalar::I1 {
+            true => 0,
+            false => u64::from(ty.bytes().div_ceil(target.vector_bytes)),
+        }
     };
-    let chunks = [4, 2].into_iter().find(|&chunks| fits(chunks))?;
+    let widest = varies.keys().filter(|&v| varies[v]).map(registers).max();
+    let fits = |chunks: u8| {
+        let of_all =
+            |value: Value| registers(value) * if varies[value] { u64::from(chunks) } else { 1 };
+        widest.unwrap_or(1) * u64::from(chunks) <= SUMS
+            && size * usize::from(chunks) <= MOST_INSTRUCTIONS
+            && max_pressure(body, &cfg, of_all) <= u64::from(target.vector_registers - RESERVED)
+    };
+    let most = match along {
+        Along::Column if key.eight_rows => 8,
+        _ => ROWS,
+    };
+    let chunks = [most, 4, 2].into_iter().find(|&chunks| fits(chunks))?;
     Some(Jam {
         along,
         chunks,

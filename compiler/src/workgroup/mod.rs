@@ -11,8 +11,9 @@
 //! skeleton in a loop over work-groups. `checks.rs` and `bounds.rs` keep rare cases from slowing
 //! down vector code; `divergent_barriers.rs` is for barriers that work-items may differ about;
 //! `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group
-//! does; `jam.rs` has chunks share what is the same for them; `local.rs` lays out scratch memory; `width/` chooses how wide; `group_independence.rs`
-//! says whether the local size matters.
+//! does; `jam.rs` has chunks share what is the same for them; `local.rs` lays out scratch memory,
+//! `interleave/` private variables; `width/` chooses how wide; `group_independence.rs` says whether
+//! the local size matters, `groups_of_one.rs` what is left of a kernel where that is 1.
 
 mod assemble;
 mod bounds;
@@ -21,6 +22,8 @@ mod collectives;
 mod divergent_barriers;
 mod extension_idioms;
 mod group_independence;
+mod groups_of_one;
+mod interleave;
 mod jam;
 mod local;
 mod rematerialize;
@@ -42,6 +45,8 @@ use jam::Jam;
 use split::Found;
 
 pub use group_independence::depends_on_groups;
+pub use groups_of_one::of_one_item;
+pub use jam::preferred_rows;
 pub use local::local_layout;
 pub use subgroups::uses_sub_groups;
 pub use width::{choose_width, launch_width};
@@ -161,6 +166,7 @@ pub fn build(
     if key.width == 1 {
         for_one_work_item(&mut ready);
     }
+    let mut left = interleave::run(&mut ready, key);
     let mut order = make_ready(&mut ready, key);
     let mut found = split::split(&ready, key, false)?;
     if let Found::DivergentBarrier(loc) = found {
@@ -169,6 +175,7 @@ pub fn build(
                 "barriers may be divergent: each work-item keeps the point at which it resumes";
             remarks.push(Remark::new(loc, text));
             ready = rewritten;
+            left = interleave::run(&mut ready, key);
             order = make_ready(&mut ready, key);
         }
         found = split::split(&ready, key, true)?;
@@ -177,33 +184,27 @@ pub fn build(
         unreachable!("the first work-item may decide")
     };
     let mut split = *split;
-    let kernel = &ready;
+    remarks.append(&mut left);
     remarks.append(&mut split.remarks);
-    let mut width = key.width;
-    for region in &mut split.regions {
+    let width = key.width;
+    let to_widen = split.regions.iter_mut().take_while(|_| width > 1);
+    for region in to_widen {
         if let Err(reason) = widen(region, key, target, order, width, &mut remarks) {
-            if subgroups::uses_sub_groups(kernel) {
+            if subgroups::uses_sub_groups(&ready) {
                 // The size of its sub-groups has been told.
                 return Err(Diagnostic::new(format!(
                     "the kernel {:?} uses sub-groups of {width} work-items but {reason}",
                     kernel.name
                 )));
             }
-            remarks.push(Remark::new(
-                SourceLoc::default(),
-                format!("runs one work-item at a time: {reason}"),
-            ));
-            width = 1;
-            break;
+            // A key promises full chunks of its width, a multiple of any it falls back to.
+            let single = LaunchKey { width: 1, ..*key };
+            let mut code = build(kernel, params, &single, target)?;
+            let why = format!("runs one work-item at a time: {reason}");
+            code.remarks.push(Remark::new(SourceLoc::default(), why));
+            return Ok(code);
         }
     }
-    if width == 1 {
-        for region in &mut split.regions {
-            (region.vector, region.guard, region.masked) = (None, None, None);
-            (region.partial, region.jam) = (None, None);
-        }
-    }
-    // A key promises full chunks of its width, a multiple of any it falls back to.
     let mut regions = split.regions.iter();
     let any_partial = regions.any(|region| region.partial.is_some());
     // The last chunk of a row begins where the row lets it.
@@ -252,7 +253,7 @@ fn widen(
     width: u8,
     remarks: &mut Vec<Remark>,
 ) -> Result<(), String> {
-    if width > 1 && subgroups::has_sub_group_operations(&region.scalar) {
+    if subgroups::has_sub_group_operations(&region.scalar) {
         let code = vectorize(&region.scalar, key, width)?;
         if !key.full_chunks {
             let some = subgroups::with_tail_mask(&region.scalar, ItemOrder::Flat);
@@ -264,7 +265,7 @@ fn widen(
         return Ok(());
     }
     let checks = checks::split_checks(&region.scalar, key, target, width);
-    if target.masked_memory && width > 1 && (checks.is_some() || !key.full_chunks) {
+    if target.masked_memory && (checks.is_some() || !key.full_chunks) {
         let whole = match key.full_chunks {
             true => Cow::Borrowed(&region.scalar),
             false => Cow::Owned(subgroups::with_tail_mask(&region.scalar, order)),

@@ -24,7 +24,7 @@ pub fn targets() -> Vec<Target> {
 ///
 /// With the function, if it does not compile.
 pub fn compile(mut func: Function, target: &Target) -> Code {
-    lower::builtins::expand(&mut func);
+    lower::builtins::expand(&mut func, target);
     lower::legalize::run(&mut func, target);
     lower::gathers::run(&mut func, target);
     lower::lanes::run(&mut func, target);

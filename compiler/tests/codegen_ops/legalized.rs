@@ -104,7 +104,7 @@ fn legalized(
     }
     let value = b.val(op.clone(), &values, result);
     b.ret(&[value]);
-    lower::builtins::expand(&mut func);
+    lower::builtins::expand(&mut func, target);
     lower::legalize::run(&mut func, target);
     func
 }

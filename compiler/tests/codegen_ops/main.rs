@@ -307,6 +307,7 @@ fn binary_operations() {
                 | BinOp::FMin
                 | BinOp::FMax
                 | BinOp::CopySign
+                | BinOp::FScale
         );
         let scalars: &[Scalar] = if float { &FLOATS } else { &INTS };
         let op_ = Op::Binary(op, Wrap::default());

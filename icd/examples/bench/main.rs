@@ -8,6 +8,7 @@
 //! suite.rs, suite/   the benchmarks: kernels, inputs, checks
 //! worker.rs          measures; runs in a process that has one driver loaded
 //! builds.rs          from nothing to every kernel of a program launched once
+//! functions.rs       rates of the built-in functions
 //! local_sizes.rs     the local size that the driver chooses beside given ones
 //! report.rs          ratios and JSON
 //! ```
@@ -16,6 +17,7 @@
 //! times and the best time counts.
 
 mod builds;
+mod functions;
 mod local_sizes;
 mod report;
 mod suite;
@@ -42,8 +44,11 @@ Usage: bench [options]
   --width          compare Brolga with itself at BROLGA_WIDTH=1 instead of with other drivers
   --frontend       compare Brolga with itself at BROLGA_FRONTEND=clang, too
   --builds         only the times from nothing to first launches
+  --functions      only the rates of the built-in functions; --only and --types choose some
+  --types NAMES    of these types (half, float, double)
+  --isa NAMES      Brolga with these values of BROLGA_ISA, too (separated by commas)
   --program FILE   build this OpenCL C, too, and launch its kernels; may be repeated
-  --options TEXT   the build options of the programs that are named after it
+  --options TEXT   the build options of the programs that are named after it, and of the functions
   --local-sizes    compare the local size that Brolga chooses when none is given with given ones, instead
   --json FILE      write the results there (default bench.json beside the program)
 ";
@@ -57,6 +62,10 @@ struct Arguments {
     width: bool,
     frontend: bool,
     builds_only: bool,
+    functions: bool,
+    types: Vec<String>,
+    isas: Vec<String>,
+    options: String,
     programs: Vec<builds::File>,
     local_sizes: bool,
     json: Option<PathBuf>,
@@ -91,11 +100,14 @@ fn parse(arguments: Vec<String>) -> Result<Arguments> {
         width: false,
         frontend: false,
         builds_only: false,
+        functions: false,
+        types: Vec::new(),
+        isas: Vec::new(),
+        options: String::new(),
         programs: Vec::new(),
         local_sizes: false,
         json: None,
     };
-    let mut options = String::new();
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         let mut value = || {
@@ -104,9 +116,13 @@ fn parse(arguments: Vec<String>) -> Result<Arguments> {
                 .ok_or_else(|| format!("{argument} needs a value\n{USAGE}"))
         };
         let number = |e: std::num::ParseIntError| e.to_string();
+        let names = |list: &str| -> Vec<String> { list.split(',').map(str::to_owned).collect() };
         match argument.as_str() {
             "--driver" => parsed.drivers.push(PathBuf::from(value()?)),
-            "--only" => parsed.only.extend(value()?.split(',').map(str::to_owned)),
+            "--only" => parsed.only.extend(names(&value()?)),
+            "--types" => parsed.types.extend(names(&value()?)),
+            "--isa" => parsed.isas.extend(names(&value()?)),
+            "--functions" => parsed.functions = true,
             "--rounds" => parsed.rounds = value()?.parse().map_err(number)?,
             "--seconds" => {
                 parsed.seconds = value()?
@@ -117,10 +133,10 @@ fn parse(arguments: Vec<String>) -> Result<Arguments> {
             "--width" => parsed.width = true,
             "--frontend" => parsed.frontend = true,
             "--builds" => parsed.builds_only = true,
-            "--options" => options = value()?,
+            "--options" => parsed.options = value()?,
             "--program" => parsed.programs.push(builds::File {
                 path: value()?,
-                options: options.clone(),
+                options: parsed.options.clone(),
             }),
             "--local-sizes" => parsed.local_sizes = true,
             "--json" => parsed.json = Some(PathBuf::from(value()?)),
@@ -145,13 +161,16 @@ fn run(arguments: &Arguments) -> Result<()> {
         );
     }
     let mut sections = Vec::new();
-    if !arguments.builds_only {
+    if arguments.functions {
+        sections.push(functions::measure(arguments, &mut candidates));
+    } else if !arguments.builds_only {
         sections.push(kernels(arguments, &mut candidates));
     }
-    if arguments.builds_only || !arguments.kernels_only && !arguments.width {
+    let everything = !(arguments.functions || arguments.kernels_only || arguments.width);
+    if arguments.builds_only || everything {
         sections.push(builds::measure(arguments, &mut candidates));
     }
-    if !arguments.builds_only && !arguments.kernels_only && !arguments.width {
+    if everything && !arguments.builds_only {
         sections.extend(overheads(arguments, &mut candidates));
     }
     report::print(&sections, &candidates);
@@ -195,6 +214,10 @@ fn candidates(arguments: &Arguments) -> Result<Vec<Candidate>> {
             }
             Err(error) => eprintln!("{}: left out: {error}", driver.library.display()),
         }
+    }
+    for isa in &arguments.isas {
+        let label = format!("Brolga {isa}");
+        candidates.push(Candidate::start(&with(&brolga, &label, "BROLGA_ISA", isa))?);
     }
     if arguments.frontend {
         let clang = with(&brolga, "with clang", "BROLGA_FRONTEND", "clang");

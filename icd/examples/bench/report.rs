@@ -76,6 +76,7 @@ fn failed(candidate: &Candidate, row: &str) -> String {
 
 fn show(seconds: f64) -> String {
     match seconds {
+        s if s < 1e-7 => format!("{:.3} ns", s * 1e9),
         s if s < 1e-3 => format!("{:.2} us", s * 1e6),
         s if s < 1.0 => format!("{:.3} ms", s * 1e3),
         s => format!("{s:.2} s"),

@@ -11,7 +11,7 @@ use opencl_sys::{CL_RGBA, CL_UNORM_INT8};
 use serde_json::{Value, json};
 
 use crate::suite::{BENCHMARKS, Benchmark, Prepared, Scale, Source};
-use crate::{builds, local_sizes};
+use crate::{builds, functions, local_sizes};
 
 /// Serves until the input ends.
 pub fn serve() -> Result<()> {
@@ -25,6 +25,7 @@ struct Worker {
     programs: BTreeMap<Source, Program>,
     /// The benchmark that was measured last, as the next round will ask for others.
     prepared: BTreeMap<&'static str, Prepared>,
+    function: Option<functions::Prepared>,
 }
 
 impl Worker {
@@ -35,6 +36,7 @@ impl Worker {
             platform: platform.name()?,
             programs: BTreeMap::new(),
             prepared: BTreeMap::new(),
+            function: None,
         })
     }
 
@@ -48,6 +50,7 @@ impl Worker {
             })),
             Some("build") => builds::suite(&self.session, request),
             Some("program") => builds::file(&self.session, request),
+            Some("function") => functions::answer(&self.session, &mut self.function, request),
             Some("measure") => {
                 let name = request["kernel"].as_str().unwrap_or_default();
                 let budget = Duration::from_secs_f64(request["seconds"].as_f64().unwrap_or(0.1));
@@ -181,7 +184,8 @@ impl Worker {
     }
 }
 
-fn summary(times: &mut [f64]) -> Value {
+/// The best and the median.
+pub fn summary(times: &mut [f64]) -> Value {
     times.sort_unstable_by(f64::total_cmp);
     json!({ "best": times[0], "median": times[times.len() / 2], "runs": times.len() })
 }

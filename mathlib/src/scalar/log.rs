@@ -1,6 +1,7 @@
 //! The logarithms of any number: zero, denormals, negative ones, infinity and NaN as well.
 
 use crate::log::{Base, of_any};
+use crate::parts::logb_of_any;
 
 macro_rules! routines {
     ($($name:ident $float:ty, $base:ident;)*) => {
@@ -17,4 +18,12 @@ routines! {
     log2_f64 f64, Two;
     log10_f32 f32, Ten;
     log10_f64 f64, Ten;
+}
+
+pub(crate) extern "C" fn logb_f32(x: f32) -> f32 {
+    logb_of_any(x)
+}
+
+pub(crate) extern "C" fn logb_f64(x: f64) -> f64 {
+    logb_of_any(x)
 }

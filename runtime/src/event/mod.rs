@@ -601,6 +601,7 @@ impl Event {
         // called.
         let retained = std::mem::take(&mut self.links.lock().retained);
         drop(retained);
+        self.job.discard();
         let now = timestamp();
         let _ = self.end.compare_exchange(0, now, Release, Relaxed);
         self.complete.store(now, Release);

@@ -120,6 +120,7 @@ impl<'a> Caller<'a> {
             device: self.spawner.tree.context.device(),
             info: &executable.kernels()[block],
             width: executable.width(block),
+            rows: executable.preferred_rows(block),
             allows_non_uniform: executable.allows_non_uniform,
         }
     }
@@ -178,7 +179,7 @@ impl<'a> Caller<'a> {
             None => Work::Nothing,
             Some(range) => {
                 let code = executable
-                    .code(block, range, &bytes)
+                    .code(block, range, range.local_size, &bytes)
                     .map_err(|diagnostic| {
                         let message = format!("kernel `{}`: {diagnostic}", limits.info.name);
                         eprintln!("brolga: {message}");

@@ -18,6 +18,8 @@ pub fn address(function: HostFunction) -> usize {
         HostFunction::Routine(routine, format) => routine.target(format).address(),
         HostFunction::FRem(Format::F32) => frem_f32 as *const () as usize,
         HostFunction::FRem(Format::F64) => frem_f64 as *const () as usize,
+        HostFunction::FScale(Format::F32) => fscale_f32 as *const () as usize,
+        HostFunction::FScale(Format::F64) => fscale_f64 as *const () as usize,
         HostFunction::Rounded => rounded as *const () as usize,
         HostFunction::AddHalves => add_halves as *const () as usize,
         HostFunction::MinHalves => min_halves as *const () as usize,
@@ -47,6 +49,16 @@ extern "C" fn frem_f32(a: f32, b: f32) -> f32 {
 
 extern "C" fn frem_f64(a: f64, b: f64) -> f64 {
     a % b
+}
+
+extern "C" fn fscale_f32(a: f32, b: f32) -> f32 {
+    let (a, b) = (a.to_bits().into(), b.to_bits().into());
+    f32::from_bits(eval::binary(BinOp::FScale, Scalar::F32, a, b) as u32)
+}
+
+extern "C" fn fscale_f64(a: f64, b: f64) -> f64 {
+    let (a, b) = (a.to_bits(), b.to_bits());
+    f64::from_bits(eval::binary(BinOp::FScale, Scalar::F64, a, b))
 }
 
 fn in_half(op: BinOp, a: u32, b: u32) -> u32 {

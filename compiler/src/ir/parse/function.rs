@@ -8,7 +8,8 @@ use super::ParseError;
 use super::op::{op, takes_immediate};
 use super::text::{after, integer, keyed, list, quoted, ty};
 use crate::ir::{
-    Block, BlockCall, Function, Inst, LocalVar, Slot, SourceLoc, Terminator, Type, Value,
+    Block, BlockCall, Function, Inst, Interleaving, LocalVar, Slot, SourceLoc, Terminator, Type,
+    Value,
 };
 
 /// A function being read: the names seen so far.
@@ -194,7 +195,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// `slot slot0 i32 bytes 0 align 4`
+    /// `slot slot0 i32 bytes 0 align 4`, perhaps `unit 4 lanes 8` behind.
     fn slot(&mut self, text: &str) -> Result<(), String> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let [_, id, kind, rest @ ..] = words.as_slice() else {
@@ -203,11 +204,23 @@ impl<'t> Reader<'t> {
         if after::<u32>("slot", id)? as usize != self.func.slots.len() {
             return Err("slots are numbered in order".into());
         }
-        let [bytes, align] = keyed(rest, ["bytes", "align"])?;
+        let (layout, interleaving) = rest.split_at(rest.len().min(4));
+        let [bytes, align] = keyed(layout, ["bytes", "align"])?;
+        let interleaving = match interleaving {
+            [] => None,
+            words => {
+                let [unit, lanes] = keyed(words, ["unit", "lanes"])?;
+                Some(Interleaving {
+                    unit: u32::try_from(unit).map_err(|_| "unit too large")?,
+                    lanes: u8::try_from(lanes).map_err(|_| "too many lanes")?,
+                })
+            }
+        };
         self.func.slots.push(Slot {
             ty: ty(kind)?,
             bytes: u32::try_from(bytes).map_err(|_| "slot too large")?,
             align: u32::try_from(align).map_err(|_| "alignment too large")?,
+            interleaving,
         });
         Ok(())
     }

@@ -7,8 +7,8 @@ use super::text::{after, integer, number, space};
 use crate::image::{Component, Field, ImageDim};
 use crate::ir::{
     Arith, Atomic, AtomicOp, BinOp, Builtin, Collective, ConvertOp, DeviceOp, DimQuery, Fence,
-    FloatCC, FuncId, GlobalId, HostFunction, Image, Index, IntCC, LocalId, Mem, Op, Order, Query,
-    Rounding, Scope, SlotId, Type, UnOp, Wrap, eval,
+    FloatCC, FuncId, GlobalId, HostFunction, Image, Index, IntCC, Interleaving, LocalId, Mem, Op,
+    Order, Query, Rounding, Scope, SlotId, Type, UnOp, Wrap, eval,
 };
 
 /// Whether the operation's first operand in the text is part of the operation itself.
@@ -66,6 +66,13 @@ pub(super) fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Resul
         "alloca" => Op::Alloca {
             size: number(part(0)?)?,
             align: after("align", part(1)?)?,
+            interleaving: match parts.get(2) {
+                Some(unit) => Some(Interleaving {
+                    unit: after("unit", unit)?,
+                    lanes: after("lanes", part(3)?)?,
+                }),
+                None => None,
+            },
         },
         "fma" => Op::Fma,
         "rounded" => Op::Rounded(

@@ -112,10 +112,16 @@ impl Verifier<'_> {
                 self.stage == Stage::Translated,
                 "there are no calls after inlining"
             ),
-            Op::Alloca { .. } => ensure!(
-                block == self.func.entry(),
-                "private memory is allocated in the entry block only"
-            ),
+            Op::Alloca { interleaving, .. } => {
+                ensure!(
+                    block == self.func.entry(),
+                    "private memory is allocated in the entry block only"
+                );
+                ensure!(
+                    interleaving.is_none() || self.stage == Stage::Scalarized,
+                    "private memory is interleaved in scalarized code"
+                );
+            }
             Op::LaneIds | Op::AnyTrue | Op::AllTrue | Op::MaskBits | Op::Permute => {
                 ensure!(!early, "lane operations belong to vectorized code");
             }

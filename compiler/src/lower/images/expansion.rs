@@ -43,11 +43,11 @@ impl<'s, 'e, 'f> Expansion<'s, 'e, 'f> {
     }
 
     fn emit(&self, op: Op, args: &[Value], ty: Type) -> Value {
-        self.sink.0.borrow_mut().emit(op, args, ty)
+        self.sink.emitter.borrow_mut().emit(op, args, ty)
     }
 
     fn convert(&self, op: ConvertOp, value: Value, to: Scalar) -> Value {
-        self.sink.0.borrow_mut().convert(op, value, to)
+        self.sink.emitter.borrow_mut().convert(op, value, to)
     }
 
     fn int_value(&self, value: Value) -> IntValue<'s> {
@@ -78,7 +78,7 @@ impl<'s, 'e, 'f> Expansion<'s, 'e, 'f> {
             strict: false,
         };
         let exactly = |op, a, b| {
-            let ty = self.sink.0.borrow().ty(a);
+            let ty = self.sink.emitter.borrow().ty(a);
             self.emit(Op::Binary(op, EXACT), &[a, b], ty)
         };
         let wide = |value| self.convert(ConvertOp::ZExt, value, Scalar::I64);
@@ -177,7 +177,7 @@ impl<'s> Machine for Expansion<'s, '_, '_> {
         let address = self.address(dim, at, unit);
         let types: SmallVec<[Type; 4]> = smallvec![word_type(unit); unit.count];
         let words: SmallVec<[Value; 4]> = {
-            let mut e = self.sink.0.borrow_mut();
+            let mut e = self.sink.emitter.borrow_mut();
             let load = e.emit_all(Op::Load(Mem::new(self.space, 1)), &[address], &types);
             e.func.insts[load].results.iter().copied().collect()
         };
@@ -202,7 +202,7 @@ impl<'s> Machine for Expansion<'s, '_, '_> {
                 .iter()
                 .map(|&bits| self.convert(ConvertOp::Trunc, bits.value(), word)),
         );
-        let mut e = self.sink.0.borrow_mut();
+        let mut e = self.sink.emitter.borrow_mut();
         let store = e.emit_all(Op::Store(Mem::new(self.space, 1)), &args, &[]);
         if let Some(outside) = outside {
             self.stores.push(GuardedStore {

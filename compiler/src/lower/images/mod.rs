@@ -18,8 +18,6 @@ mod expansion;
 mod guarded;
 mod objects;
 
-use std::cell::RefCell;
-
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
@@ -135,7 +133,7 @@ fn read(
     let coordinates = &data.args[2..2 + image.dim.coordinates()];
     let floats = e.ty(coordinates[0]).scalar == Scalar::F32;
     let components: SmallVec<[Value; 4]> = {
-        let sink = Sink(RefCell::new(&mut *e));
+        let sink = Sink::new(&mut *e);
         let mut m = Expansion::new(&sink, data.args[0], image.space, coordinates, uniform);
         let at: SmallVec<[Coordinate<Expansion<'_, '_, '_>>; 3]> = coordinates
             .iter()
@@ -180,7 +178,7 @@ fn write(
     let ty = e.ty(components[0]);
     let zero = e.iconst(ty, 0);
     let color = [0, 1, 2, 3].map(|n| components.get(n).copied().unwrap_or(zero));
-    let sink = Sink(RefCell::new(&mut *e));
+    let sink = Sink::new(&mut *e);
     let mut m = Expansion::new(&sink, place[0], image.space, coordinates, uniform);
     let color = match image.component.is_float() {
         true => Color::Float(color.map(|value| FloatValue::new(&sink, value))),

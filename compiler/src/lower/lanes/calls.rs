@@ -47,8 +47,14 @@ impl Expander<'_, '_> {
         self.each_lane(args, mask, &[ty], |e, args| e.host_call(function, args))[0]
     }
 
-    pub(super) fn remainder(&mut self, args: &[Value], ty: Type) -> Value {
-        let function = HostFunction::FRem(match ty.scalar {
+    /// A function of all lanes that exists for both formats.
+    pub(super) fn called(
+        &mut self,
+        function: fn(Format) -> HostFunction,
+        args: &[Value],
+        ty: Type,
+    ) -> Value {
+        let function = function(match ty.scalar {
             Scalar::F32 => Format::F32,
             _ => Format::F64,
         });

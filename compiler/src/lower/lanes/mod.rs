@@ -24,7 +24,9 @@ use smallvec::{SmallVec, smallvec};
 use self::stack::Stack;
 use super::replay::{Values, replay};
 use crate::ir::verify::verify;
-use crate::ir::{BinOp, Builder, ConvertOp, Function, InstData, Op, Scalar, Stage, Type, Value};
+use crate::ir::{
+    BinOp, Builder, ConvertOp, Function, HostFunction, InstData, Op, Scalar, Stage, Type, Value,
+};
 use crate::target::Target;
 
 /// Expands what is to be expanded for a target. Afterwards `func` is at [`Stage::Lowered`].
@@ -60,6 +62,7 @@ fn is_expanded(func: &Function, data: &InstData, target: &Target) -> bool {
     match &data.op {
         Op::Load(mem) | Op::Store(mem) => mem.masked && !is_vector(),
         Op::Binary(BinOp::FRem, _) => true,
+        Op::Binary(BinOp::FScale, _) => !target.scaling,
         Op::Binary(op, _) => op.is_division() && is_vector(),
         Op::Rounded(..) => !target.static_rounding,
         Op::MemCopy { .. }
@@ -117,7 +120,12 @@ impl Expander<'_, '_> {
         };
         match &data.op {
             Op::Load(_) | Op::Store(_) => self.masked_access(&data.op, args, mask, &results),
-            Op::Binary(BinOp::FRem, _) => smallvec![self.remainder(args, results[0])],
+            Op::Binary(BinOp::FRem, _) => {
+                smallvec![self.called(HostFunction::FRem, args, results[0])]
+            }
+            Op::Binary(BinOp::FScale, _) => {
+                smallvec![self.called(HostFunction::FScale, args, results[0])]
+            }
             Op::Binary(..) => {
                 let lanes = (0..results[0].lanes).map(|lane| {
                     let args: Values = args.iter().map(|&arg| self.lane(arg, lane)).collect();

@@ -31,6 +31,7 @@ impl Stack {
                 let op = Op::Alloca {
                     size: bytes,
                     align: ALIGN,
+                    interleaving: None,
                 };
                 let inst = func.make_inst(op, &[], &[Type::PTR], SourceLoc::default());
                 self.pieces.push((bytes, inst));

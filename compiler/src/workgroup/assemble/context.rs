@@ -7,7 +7,9 @@ use super::super::collectives::Carried;
 use super::super::local::{context_layout, slot_align, slot_bytes};
 use super::{Assembler, Chunk};
 use crate::ir::collective::neutral;
-use crate::ir::{BinOp, Builder, Function, IntCC, Mem, Op, Scalar, SlotId, Type, Value};
+use crate::ir::{
+    BinOp, Builder, Function, IntCC, Interleaving, Mem, Op, Scalar, SlotId, Type, Value,
+};
 use crate::kernel_info::AddressSpace;
 
 impl Assembler<'_> {
@@ -20,8 +22,20 @@ impl Assembler<'_> {
         let base = self.b().ptr_add(base, array);
         let bytes = self.i64(slot_bytes(body, slot));
         let item = self.first_item(chunk);
-        let offset = self.binary(BinOp::IMul, item, bytes);
-        self.b().ptr_add(base, offset)
+        // Where a chunk begins, so does the memory that its lanes share.
+        let interleaving = body.slots[slot].interleaving.filter(|_| chunk.lanes == 1);
+        let Some(Interleaving { unit, lanes }) = interleaving else {
+            let offset = self.binary(BinOp::IMul, item, bytes);
+            return self.b().ptr_add(base, offset);
+        };
+        let lane_bits = self.i64(u64::from(lanes) - 1);
+        let lane = self.binary(BinOp::And, item, lane_bits);
+        let first = self.binary(BinOp::ISub, item, lane);
+        let offset = self.binary(BinOp::IMul, first, bytes);
+        let address = self.b().ptr_add(base, offset);
+        let unit = self.i64(unit.into());
+        let offset = self.binary(BinOp::IMul, lane, unit);
+        self.b().ptr_add(address, offset)
     }
 
     fn slot_mem(&self, body: &Function, slot: SlotId, lanes: u8) -> Mem {

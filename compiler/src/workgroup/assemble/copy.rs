@@ -102,10 +102,16 @@ impl Assembler<'_> {
                 vec![self.b().load(mem, address, ty)]
             }
             op if is_collective(op) => self.collective(op, &args(), chunk),
-            Op::Alloca { .. } => {
-                let new = self
-                    .out
-                    .make_inst(data.op.clone(), &[], &[Type::PTR], data.loc);
+            Op::Alloca {
+                size,
+                align,
+                interleaving,
+            } => {
+                let op = match interleaving {
+                    Some(how) => how.alloca(*size, *align),
+                    None => data.op.clone(),
+                };
+                let new = self.out.make_inst(op, &[], &[Type::PTR], data.loc);
                 let entry = self.out.entry();
                 self.out.blocks[entry].insts.insert(0, new);
                 self.out.insts[new].results.to_vec()

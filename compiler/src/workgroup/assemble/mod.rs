@@ -19,8 +19,9 @@
 //! one's are kept.
 //!
 //! Open `loops.rs` first: it is the loop nest, `guarded.rs` its loop over chunks that have a guard,
-//! `jammed.rs` the one over several chunks at a time. `copy.rs` copies bodies into it, `queries.rs` says what queries are there, `context.rs` where
-//! slots of the barrier context are. `launch.rs` reads what holds for all groups.
+//! `jammed.rs` the one over several chunks at a time. `copy.rs` copies bodies into it, `queries.rs`
+//! says what queries are there, `context.rs` where slots of the barrier context are. `launch.rs`
+//! reads what holds for all groups.
 
 mod context;
 mod copy;

@@ -53,6 +53,7 @@ impl Splitter<'_> {
                 ty: Type::I1,
                 bytes: 0,
                 align: 0,
+                interleaving: None,
             }));
         }
     }

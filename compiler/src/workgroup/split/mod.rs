@@ -126,20 +126,29 @@ fn keep_private_objects(kernel: &mut Function) {
         return;
     }
     for inst in kernel.blocks[kernel.entry()].insts.clone() {
-        if let Op::Alloca { size, align } = kernel.insts[inst].op {
-            let slot = kernel.slots.push(array_slot(size, align));
+        if let Some(slot) = array_slot(&kernel.insts[inst].op) {
+            let slot = kernel.slots.push(slot);
             kernel.insts[inst].op = Op::ContextLoad(slot);
         }
     }
 }
 
-/// A slot for a private object.
-fn array_slot(size: u32, align: u32) -> Slot {
-    Slot {
+/// A slot for the private object that an instruction makes, if it makes one.
+fn array_slot(op: &Op) -> Option<Slot> {
+    let &Op::Alloca {
+        size,
+        align,
+        interleaving,
+    } = op
+    else {
+        return None;
+    };
+    Some(Slot {
         ty: Type::PTR,
         bytes: size.next_multiple_of(align),
         align,
-    }
+        interleaving,
+    })
 }
 
 /// A region while it is planned.
@@ -289,6 +298,7 @@ impl<'a> Splitter<'a> {
                     ty: Type::I64,
                     bytes: 0,
                     align: 0,
+                    interleaving: None,
                 })
             })
     }

@@ -93,6 +93,7 @@ impl Crossings {
                     ty: ty(value),
                     bytes: 0,
                     align: 0,
+                    interleaving: None,
                 })
             });
             result.insert(node, slot);

@@ -19,7 +19,7 @@ impl Splitter<'_> {
         let users = self.users();
         for &inst in &self.func.blocks[self.func.entry()].insts.clone() {
             let data = &self.func.insts[inst];
-            let Op::Alloca { size, align } = data.op else {
+            let Some(slot) = array_slot(&data.op) else {
                 continue;
             };
             let array = data.results[0];
@@ -51,7 +51,7 @@ impl Splitter<'_> {
             }
             let once = homes.len() <= 1 && homes.iter().all(|&home| !self.repeats(home));
             if escapes || !once {
-                let slot = self.table.push(array_slot(size, align));
+                let slot = self.table.push(slot);
                 self.arrays.insert(array, slot);
             }
         }

@@ -77,6 +77,11 @@ fn rows_share_a_column() {
 }
 
 #[test]
+fn eight_rows_where_there_are_so_many() {
+    assert_eq!(jam_of([16, 8, 1], true, PRODUCT), Some((Along::Column, 8)));
+}
+
+#[test]
 fn fewer_rows_than_run_together() {
     assert_eq!(jam_of([8, 3, 1], false, PRODUCT), Some((Along::Column, 4)));
 }

@@ -1,7 +1,7 @@
 //! Kernels as the interpreter runs them, item by item, against the functions made of them.
 //!
-//! `kernels.rs` has kernels in text, each for one thing; `random.rs` generates them. `jam.rs`: chunks
-//! that run together.
+//! `kernels.rs` has kernels in text, each for one thing; `random.rs` generates them. `jam.rs`:
+//! chunks that run together.
 
 mod jam;
 mod kernels;
@@ -32,12 +32,14 @@ fn key(range: &NdRange, width: u8, exact: bool) -> LaunchKey {
     LaunchKey {
         width,
         linear: exact && range.local_size[1] * range.local_size[2] == 1,
+        eight_rows: exact && range.local_size[1] >= 8,
         full_chunks: exact && whole(range.local_size[0]) && whole(rest),
         zero_offset: exact && range.global_offset == [0; 3],
         small_ids: exact
             && (0..3).all(|d| range.global_offset[d] + range.global_size[d] <= SMALL_IDS),
         uniform_groups: exact
             && (0..3).all(|d| range.global_size[d].is_multiple_of(range.local_size[d])),
+        groups_of_one: false,
         bindings: Bindings::NONE,
     }
 }

@@ -11,6 +11,7 @@ mod cost;
 mod registers;
 
 use super::extension_idioms::rewrite_extension_idioms;
+use super::interleave;
 use super::subgroups::uses_sub_groups;
 use crate::analysis::{Across, Cfg, LoopData, Shapes};
 use crate::diagnostic::Remark;
@@ -25,6 +26,19 @@ use registers::DataSizes;
 /// application has learnt from one kernel holds for the next, whatever the target, and that of most
 /// kernels with two registers of 128 bits for a 32-bit value.
 const SUB_GROUP: u8 = 8;
+
+/// Launches for which the width is chosen.
+const USUAL: LaunchKey = LaunchKey {
+    width: 8,
+    linear: true,
+    full_chunks: true,
+    zero_offset: true,
+    small_ids: true,
+    uniform_groups: true,
+    eight_rows: false,
+    groups_of_one: false,
+    bindings: Bindings::NONE,
+};
 
 /// A kernel and what is known of it, were 8 work-items to run at a time.
 struct Context<'a> {
@@ -48,6 +62,7 @@ impl Context<'_> {
 /// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage), and why.
 pub fn choose_width(kernel: &Function, target: &Target) -> (u8, Vec<Remark>) {
     let mut kernel = kernel.clone();
+    let left = interleave::run(&mut kernel, &USUAL);
     rewrite_extension_idioms(&mut kernel);
     let cfg = Cfg::new(&kernel);
     let (width, why) = if uses_sub_groups(&kernel) {
@@ -65,20 +80,16 @@ pub fn choose_width(kernel: &Function, target: &Target) -> (u8, Vec<Remark>) {
         "work-items"
     };
     let why = format!("runs {width} {items} at a time: {why}");
-    (width, vec![Remark::new(SourceLoc::default(), why)])
+    let mut remarks = vec![Remark::new(SourceLoc::default(), why)];
+    // In vector code they are found again.
+    if width == 1 {
+        remarks.extend(left);
+    }
+    (width, remarks)
 }
 
 fn by_cost(kernel: &Function, cfg: &Cfg, target: &Target) -> (u8, &'static str) {
-    let key = LaunchKey {
-        width: 8,
-        linear: true,
-        full_chunks: true,
-        zero_offset: true,
-        small_ids: true,
-        uniform_groups: true,
-        bindings: Bindings::NONE,
-    };
-    let shapes = Shapes::guessing(kernel, cfg, &key, Across::Chunk(8));
+    let shapes = Shapes::guessing(kernel, cfg, &USUAL, Across::Chunk(USUAL.width));
     let context = Context {
         kernel,
         cfg,

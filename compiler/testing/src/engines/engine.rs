@@ -137,7 +137,7 @@ pub fn print(module: &Module, stage: &str) -> Result<String, String> {
             let mut code = workgroup::build(&func, &params, &key, &Target::cranelift())
                 .map_err(|e| e.to_string())?;
             lower::collectives::expand(&mut code.function);
-            lower::builtins::expand(&mut code.function);
+            lower::builtins::expand(&mut code.function, &Target::cranelift());
             transform::cleanup(&mut code.function);
             Ok(code.function.to_string())
         }

@@ -174,23 +174,51 @@ impl Generator {
             return;
         }
         let arrays = self.arrays.clone();
-        let (base, scalar) = self.pick(&arrays);
-        let ty = Type::new(scalar, 1);
-        let index = if self.chance(0.5) {
-            let at = self.rng.random_range(0..PRIVATE);
-            self.number(Type::I64, at)
-        } else {
-            let n = self.value(Type::I32);
-            self.masked(n, PRIVATE)
-        };
+        let (mut base, mut scalar) = self.pick(&arrays);
+        let mut bytes = PRIVATE * u64::from(scalar.bytes());
+        if self.chance(0.15) {
+            // In one of two, as chosen at run time.
+            let (other, of_other) = self.pick(&arrays);
+            bytes = bytes.min(PRIVATE * u64::from(of_other.bytes()));
+            let cond = self.condition(false);
+            let chosen = self.fresh();
+            self.line(&format!(
+                "v{chosen}: ptr = select v{cond}, v{base}, v{other}"
+            ));
+            base = chosen;
+        }
+        if self.chance(0.2) {
+            scalar = self.scalar();
+        }
         let size = scalar.bytes();
+        let mut ty = Type::new(scalar, 1);
+        if self.vectors && self.chance(0.2) {
+            ty = ty.with_lanes(self.pick(&[2, 4]));
+        }
+        if u64::from(ty.bytes()) > bytes {
+            return;
+        }
+        let places = bytes / u64::from(ty.bytes());
+        let index = match self.rng.random_range(0..4) {
+            0 => {
+                let at = self.rng.random_range(0..places);
+                self.number(Type::I64, at)
+            }
+            1 => {
+                let n = self.uniform(Type::I32);
+                self.masked(n, places)
+            }
+            _ => {
+                let n = self.value(Type::I32);
+                self.masked(n, places)
+            }
+        };
+        let address = self.element(base, index, u64::from(ty.bytes()));
         if self.chance(0.5) {
             let value = self.value(ty);
             let value = self.canonical(value, ty);
-            let address = self.element(base, index, u64::from(size));
             self.line(&format!("store.private.align{size} v{address}, v{value}"));
         } else {
-            let address = self.element(base, index, u64::from(size));
             let space = self.pick(&["private", "private", "generic"]);
             self.load(ty, space, size, address, false);
         }

@@ -123,6 +123,9 @@ impl Isel<'_> {
             }
             BinOp::FSub => self.float_lanewise(family!(Vsubps Vsubpd Vsubss Vsubsd), a, b, ty),
             BinOp::FDiv => self.float_lanewise(family!(Vdivps Vdivpd Vdivss Vdivsd), a, b, ty),
+            BinOp::FScale => {
+                self.float_lanewise(family!(Vscalefps Vscalefpd Vscalefss Vscalefsd), a, b, ty)
+            }
             BinOp::FMin | BinOp::FMax => self.float_min_max(op, a, b, ty),
             BinOp::CopySign => self.copy_sign(a, b, ty),
             other => Err(Diagnostic::new(format!(

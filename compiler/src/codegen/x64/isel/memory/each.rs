@@ -1,5 +1,5 @@
-//! Lanes that are accessed one by one, where there is no instruction for all: scatters, and lanes of
-//! 8 and 16 bits under a mask or at addresses of their own.
+//! Lanes that are accessed one by one, where there is no instruction for all: scatters, and lanes
+//! of 8 and 16 bits under a mask or at addresses of their own.
 //!
 //! Nothing branches for a lane: one that is not active loads zeros of ours, or stores where nothing
 //! is read.
