@@ -86,3 +86,24 @@ fn empty_blocks_may_jump_in_a_circle() {
     assert!(count(&code, "jmp") >= 1, "{code:?}");
     assert_eq!(count(&code, "ret"), 0, "{code:?}");
 }
+
+#[test]
+fn bytes_between_bytes_are_loaded_as_vectors() {
+    let load = |bytes: u32, elements: &str, last: &str| {
+        listing_for(
+            &Target::avx2(),
+            &format!(
+                "block0(x: i64, p: ptr):\n  {elements} = load.global.align1.stride{bytes} p\n  \
+                 s: i8x16 = iadd a, b\n  t: i8x16 = iadd s, {last}\n  \
+                 store.global.align1.stride1 p, t\n  ret"
+            ),
+        )
+    };
+    let pixels = load(3, "a: i8x16, b: i8x16, c: i8x16", "c");
+    assert_eq!(count(&pixels, "vpinsrb"), 0, "{pixels:?}");
+    // Of three elements, each from three vectors.
+    assert_eq!(count(&pixels, "vpshufb"), 9, "{pixels:?}");
+    let pairs = load(2, "a: i8x16, b: i8x16", "a");
+    assert_eq!(count(&pairs, "vpshufb"), 2, "{pairs:?}");
+    assert_eq!(count(&pairs, "vpunpck"), 2, "{pairs:?}");
+}

@@ -43,6 +43,9 @@ impl Isel<'_> {
                 sources.push(*reg);
             }
         }
+        if scalar.bytes() < 4 && sources.len() > 1 {
+            return self.collect_narrow(wanted, scalar, size);
+        }
         let mut done: Option<VReg> = None;
         for source in sources {
             let lane_of = |lane: &Option<(VReg, u8)>| {
@@ -65,8 +68,60 @@ impl Isel<'_> {
         }
     }
 
+    /// Lanes of one or two bytes of several registers, 128 bits at a time: those of each source are
+    /// put where they belong, with zeros elsewhere.
+    fn collect_narrow(
+        &mut self,
+        wanted: &[Option<(VReg, u8)>],
+        scalar: Scalar,
+        size: Size,
+    ) -> VReg {
+        let bytes = scalar.bytes() as usize;
+        let each = 16 / bytes;
+        let mut halves: SmallVec<[VReg; 2]> = SmallVec::new();
+        for lanes in wanted.chunks(each).take(size.bytes() as usize / 16) {
+            let source = |&(reg, lane): &(VReg, u8)| (reg, usize::from(lane) / each);
+            let mut sources: SmallVec<[(VReg, usize); 4]> = SmallVec::new();
+            for from in lanes.iter().flatten().map(source) {
+                if !sources.contains(&from) {
+                    sources.push(from);
+                }
+            }
+            let mut done: Option<VReg> = None;
+            for from in sources {
+                let lane_of = |lane: &Option<(VReg, u8)>| {
+                    let of_source = lane.filter(|lane| source(lane) == from);
+                    of_source.map(|(_, lane)| lane % each as u8)
+                };
+                let index = lanes.iter().map(lane_of).flat_map(|lane| {
+                    let byte = move |n| match lane {
+                        Some(lane) => (usize::from(lane) * bytes + n) as u64,
+                        None => 0x80,
+                    };
+                    (0..bytes).map(byte)
+                });
+                let index: Vec<u64> = index.collect();
+                let index = self.lanes_in_pool(&index, Scalar::I8, Size::V128);
+                let piece = self.piece(from.0, from.1 as u32 * 16);
+                let moved = self.rvm(Opcode::Vpshufb, Size::V128, piece, index);
+                done = Some(match done {
+                    None => moved,
+                    Some(before) => self.rvm(Opcode::Vpord, Size::V128, before, moved),
+                });
+            }
+            halves.push(done.unwrap_or_else(|| self.zero_vector(Size::V128)));
+        }
+        self.join(&halves, 16)
+    }
+
     /// Lanes of one register; `None` is any lane.
-    fn permuted(&mut self, from: VReg, lanes: &[Option<u8>], scalar: Scalar, size: Size) -> VReg {
+    pub fn permuted(
+        &mut self,
+        from: VReg,
+        lanes: &[Option<u8>],
+        scalar: Scalar,
+        size: Size,
+    ) -> VReg {
         let stays = |(n, lane): (usize, &Option<u8>)| lane.is_none_or(|l| usize::from(l) == n);
         if lanes.iter().enumerate().all(stays) {
             return from;

@@ -5,15 +5,12 @@
 //! is read.
 
 use regalloc2::VReg;
-use smallvec::SmallVec;
 
 use super::super::values::Parts;
 use super::super::{Isel, Result};
 use super::Access;
-use super::strided::Close;
 use crate::codegen::x64::encoding::{Cc, Opcode, Size};
-use crate::codegen::x64::inst::{Amode, Rm, VECTOR};
-use crate::codegen::x64::vcode::Target;
+use crate::codegen::x64::inst::{Amode, Rm};
 use crate::ir::{Scalar, Value};
 
 /// Bytes of the elements of one lane, at most: 16 of 8 bytes.
@@ -41,12 +38,6 @@ enum Lanes {
 }
 
 impl Isel<'_> {
-    /// Whether there is no instruction for an access of lanes that are close.
-    pub(super) fn is_by_lanes(&self, close: Close, mask: Option<Value>) -> bool {
-        let masked = mask.is_some() || !close.is_whole();
-        masked && close.ty.scalar.bytes() < 4 && !self.target.masked_memory
-    }
-
     /// The address of zeros that inactive lanes load.
     fn zeros(&mut self) -> VReg {
         let at = self.pool.place(&[0; MOST as usize]);
@@ -246,78 +237,6 @@ impl Isel<'_> {
     ) -> Result<()> {
         let lanes = self.lanes_at(addresses, mask, access, Self::nowhere)?;
         self.store_each(&lanes, values, access);
-        Ok(())
-    }
-
-    /// Whether every lane is active, as flags.
-    fn all_active(&mut self, mask: Value) -> Result<Cc> {
-        match self.func.ty(mask).lanes {
-            1 => {
-                let bit = self.scalar(mask)?;
-                self.test(Opcode::Test, Size::B8, bit, bit);
-                Ok(Cc::Ne)
-            }
-            _ => self.test_all(mask),
-        }
-    }
-
-    /// Loads lanes that are close: as vectors if all are active.
-    pub(super) fn load_by_lanes(
-        &mut self,
-        base: Amode,
-        mask: Option<Value>,
-        access: Access,
-        close: Close,
-    ) -> Result<Vec<Parts>> {
-        let Some(active) = mask.filter(|_| close.is_whole()) else {
-            return self.load_each_strided(base, mask, access);
-        };
-        let all = self.all_active(active)?;
-        let [whole, some, done] = std::array::from_fn(|_| self.m.new_block());
-        self.m
-            .branch(all, Self::plain_target(whole), Self::plain_target(some));
-        self.m.switch_to(whole);
-        let vectors = self.load_close(base, None, close);
-        self.jump_with(done, &vectors);
-        self.m.switch_to(some);
-        let vectors = self.load_each_strided(base, mask, access)?;
-        self.jump_with(done, &vectors);
-        self.m.switch_to(done);
-        let results = vectors.iter().map(|parts| {
-            let params = parts.iter().map(|_| self.m.add_param(done, VECTOR));
-            params.collect()
-        });
-        Ok(results.collect())
-    }
-
-    fn jump_with(&mut self, block: regalloc2::Block, vectors: &[Parts]) {
-        let args: SmallVec<[VReg; 4]> = vectors.iter().flatten().copied().collect();
-        self.m.jump(Target { block, args });
-    }
-
-    /// Stores lanes that are close: as vectors if all are active.
-    pub(super) fn store_by_lanes(
-        &mut self,
-        base: Amode,
-        values: &[Parts],
-        mask: Option<Value>,
-        access: Access,
-        close: Close,
-    ) -> Result<()> {
-        let Some(active) = mask.filter(|_| close.is_whole()) else {
-            return self.store_each_strided(base, values, mask, access);
-        };
-        let all = self.all_active(active)?;
-        let [whole, some, done] = std::array::from_fn(|_| self.m.new_block());
-        self.m
-            .branch(all, Self::plain_target(whole), Self::plain_target(some));
-        self.m.switch_to(whole);
-        self.store_close(base, values, None, close);
-        self.m.jump(Self::plain_target(done));
-        self.m.switch_to(some);
-        self.store_each_strided(base, values, mask, access)?;
-        self.m.jump(Self::plain_target(done));
-        self.m.switch_to(done);
         Ok(())
     }
 }

@@ -4,7 +4,8 @@
 //! there.
 //!
 //! - `mod.rs`: which way an access goes; accesses of one lane.
-//! - `strided.rs`: one address and a distance between lanes.
+//! - `strided.rs`: one address and a distance between lanes; `narrow.rs`: of 8 and 16 bits, where
+//!   there is no masked access of them.
 //! - `gather.rs`: an address for each lane.
 //! - `each.rs`: lanes that are accessed one by one, where there is no instruction for all.
 //! - `atomic.rs`: atomics of one lane, and fences.
@@ -12,6 +13,7 @@
 mod atomic;
 mod each;
 mod gather;
+mod narrow;
 mod strided;
 
 use regalloc2::VReg;

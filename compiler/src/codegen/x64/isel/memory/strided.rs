@@ -16,8 +16,8 @@ use crate::ir::{Scalar, Type, Value};
 
 /// An access whose lanes are close enough for whole vectors.
 #[derive(Clone, Copy)]
-pub(super) struct Close {
-    pub ty: Type,
+struct Close {
+    ty: Type,
     /// Elements of a lane.
     elements: usize,
     /// Elements from one lane to the next.
@@ -65,7 +65,7 @@ impl Close {
     }
 
     /// Whether all elements of a vector belong to lanes.
-    pub(super) fn is_whole(self) -> bool {
+    fn is_whole(self) -> bool {
         let elements = self.size.bytes() / self.ty.scalar.bytes();
         self.used() == u64::MAX >> (64 - elements)
     }
@@ -83,28 +83,20 @@ impl Isel<'_> {
         mask: Option<Value>,
         access: Access,
     ) -> Result<Vec<Parts>> {
+        if self.is_narrow(mask, access) {
+            let base = self.amode(address)?;
+            return self.load_narrow(base, mask, access);
+        }
         let Some(close) = Close::of(access, self.longest) else {
-            if access.ty.scalar.bytes() < 4 && !self.target.masked_memory {
-                let base = self.amode(address)?;
-                return self.load_each_strided(base, mask, access);
-            }
             return self.gather_strided(address, mask, access);
         };
         let base = self.amode(address)?;
-        if self.is_by_lanes(close, mask) {
-            return self.load_by_lanes(base, mask, access, close);
-        }
         let masks = self.close_masks(close, mask)?;
         Ok(self.load_close(base, masks, close))
     }
 
     /// The elements of all lanes.
-    pub(super) fn load_close(
-        &mut self,
-        base: Amode,
-        masks: Option<Parts>,
-        close: Close,
-    ) -> Vec<Parts> {
+    fn load_close(&mut self, base: Amode, masks: Option<Parts>, close: Close) -> Vec<Parts> {
         let vectors: Parts = (0..close.vectors())
             .map(|n| {
                 let at = self.further(base, n as i64 * close.distance());
@@ -206,6 +198,10 @@ impl Isel<'_> {
         mask: Option<Value>,
         access: Access,
     ) -> Result<()> {
+        if self.is_narrow(mask, access) {
+            let base = self.amode(address)?;
+            return self.store_narrow(base, values, mask, access);
+        }
         let Some(close) = Close::of(access, self.longest) else {
             if !self.target.scatters {
                 let base = self.amode(address)?;
@@ -214,22 +210,13 @@ impl Isel<'_> {
             return self.scatter_strided(address, values, mask, access);
         };
         let base = self.amode(address)?;
-        if self.is_by_lanes(close, mask) {
-            return self.store_by_lanes(base, values, mask, access, close);
-        }
         let masks = self.close_masks(close, mask)?;
         self.store_close(base, values, masks, close);
         Ok(())
     }
 
     /// Stores the elements of all lanes.
-    pub(super) fn store_close(
-        &mut self,
-        base: Amode,
-        values: &[Parts],
-        masks: Option<Parts>,
-        close: Close,
-    ) {
+    fn store_close(&mut self, base: Amode, values: &[Parts], masks: Option<Parts>, close: Close) {
         for n in 0..close.vectors() {
             let vector = self.put_together(values, close, n);
             let at = self.further(base, n as i64 * close.distance());
