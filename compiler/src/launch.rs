@@ -48,6 +48,22 @@ pub struct LaunchKey {
 }
 
 impl LaunchKey {
+    /// What most launches have in common, with work-items along x: for decisions that are made
+    /// before any.
+    pub const fn usual(width: u8) -> LaunchKey {
+        LaunchKey {
+            width,
+            linear: true,
+            eight_rows: false,
+            full_chunks: true,
+            zero_offset: true,
+            small_ids: true,
+            uniform_groups: true,
+            groups_of_one: false,
+            bindings: Bindings::NONE,
+        }
+    }
+
     /// What may be taken for granted of a launch, for code of `width` work-items a vector, whatever
     /// its images and samplers are.
     pub fn new(range: &NdRange, width: u8) -> LaunchKey {

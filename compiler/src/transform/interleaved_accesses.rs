@@ -32,7 +32,6 @@ use smallvec::{SmallVec, smallvec};
 
 use super::memory::Spaces;
 use crate::analysis::{Across, Cfg, Shape, Shapes};
-use crate::image::Bindings;
 use crate::ir::{BinOp, Block, Function, Inst, Mem, Op, Scalar, Type, UnOp, Value};
 use crate::launch::LaunchKey;
 
@@ -54,17 +53,7 @@ pub fn run(func: &mut Function) -> bool {
         return false;
     }
     let cfg = Cfg::new(func);
-    let key = LaunchKey {
-        width: LANES,
-        linear: true,
-        full_chunks: true,
-        zero_offset: true,
-        small_ids: true,
-        uniform_groups: true,
-        eight_rows: false,
-        groups_of_one: false,
-        bindings: Bindings::NONE,
-    };
+    let key = LaunchKey::usual(LANES);
     let shapes = Shapes::new(func, &cfg, &key, Across::Chunk(LANES));
     let mut edits = Edits::default();
     let mut changed: Vec<Block> = Vec::new();

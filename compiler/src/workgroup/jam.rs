@@ -171,7 +171,7 @@ fn is_of_chunk(op: &Op, along: Along) -> bool {
                 | Query::SubGroupId
                 | Query::SubGroupLocalId
         ),
-        Op::ContextLoad(_) => true,
+        Op::ContextLoad(_) | Op::Alloca { .. } => true,
         _ => false,
     }
 }

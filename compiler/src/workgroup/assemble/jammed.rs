@@ -31,7 +31,7 @@ impl Assembler<'_> {
         state: &[Value],
     ) -> Progress {
         let vector = region.vector.as_ref().expect("vector code is jammed");
-        let size = self.group_values().size[0];
+        let size = self.row_size();
         let types: Vec<Type> = state.iter().map(|&v| self.out.ty(v)).collect();
         let indexed: Vec<Type> = [Type::I64].into_iter().chain(types).collect();
         let with = |x: Value, state: &[Value]| -> Vec<Value> {
@@ -88,7 +88,7 @@ impl Assembler<'_> {
     /// The chunks that run together with the one at `x`.
     fn together(&mut self, jam: &Jam, first: Chunk, x: Value) -> Vec<Chunk> {
         let [_, y, z] = first.id;
-        let row_size = self.group_values().size[0];
+        let row_size = self.row_size();
         let chunk = |n: u8| {
             let mut b = self.b();
             let (id, row) = match jam.along {
@@ -114,7 +114,7 @@ impl Assembler<'_> {
         so_far: &Progress,
         rest: impl FnOnce(&mut Self, &[Value]) -> Vec<Value>,
     ) -> Vec<Value> {
-        let size = self.group_values().size[0];
+        let size = self.row_size();
         let state = &so_far.state;
         let types: Vec<Type> = state.iter().map(|&v| self.out.ty(v)).collect();
         let mut b = self.b();

@@ -134,6 +134,14 @@ impl Assembler<'_> {
         })
     }
 
+    /// The work-items of a row; of the whole group where they run by their linear ids.
+    pub(super) fn row_size(&mut self) -> Value {
+        match self.order {
+            ItemOrder::Rows => self.group_values().size[0],
+            ItemOrder::Flat => self.group_items(),
+        }
+    }
+
     /// The local linear id of a row's first work-item.
     fn row_start(&mut self, y: Value, z: Value) -> Value {
         let size = self.group_values().size;
@@ -169,10 +177,7 @@ impl Assembler<'_> {
         row: Value,
         state: &[Value],
     ) -> Vec<Value> {
-        let size = match self.order {
-            ItemOrder::Rows => self.group_values().size[0],
-            ItemOrder::Flat => self.group_items(),
-        };
+        let size = self.row_size();
         let start = id[0];
         let chunk = |x: Value, lanes: u8| Chunk {
             id: [x, id[1], id[2]],

@@ -14,7 +14,7 @@ fn jam_of(local: [u64; 3], exact: bool, body: &str) -> Option<(Along, u8)> {
          func \"k\" (ptr, ptr, i32) -> () {{\n{HEAD}\n{body}\n}}"
     );
     let module = parse::module(&text).unwrap();
-    let columns = 40;
+    let columns = 68;
     let mut jam = None;
     // Whole groups, and one at the edge.
     for global in [local, [columns, local[1] + local[1].div_ceil(2), 1]] {
@@ -89,6 +89,33 @@ fn fewer_rows_than_run_together() {
 #[test]
 fn chunks_of_the_only_row_share_its_words() {
     assert_eq!(jam_of([40, 1, 1], true, PRODUCT), Some((Along::Row, 4)));
+}
+
+#[test]
+fn chunks_by_linear_id_are_of_all_rows() {
+    // A sub-group has the chunk for its own, so chunks go on from row to row; also where the group
+    // at the edge has rows of whole chunks.
+    let body = "
+  most: i32 = collective.subgroup.reduce.umax columns
+  store.global.align4 out, most
+  barrier.workgroup.acqrel.global
+  word: i32 = load.global.align4 own
+  br block1(zero, zero)
+block1(k: i32, sum: i32):
+  k64: i64 = convert.zext.rte k
+  k_bytes: i64 = imul k64, four
+  listed_at: ptr = ptr_add input, k_bytes
+  listed: i32 = load.global.align4 listed_at
+  product: i32 = imul listed, word
+  next: i32 = iadd sum, product
+  k2: i32 = iadd k, one
+  more: i1 = icmp.slt k2, many
+  cond_br more, block1(k2, next), block2
+block2:
+  all: i32 = iadd next, most
+  store.global.align4 out, all
+  ret";
+    assert_eq!(jam_of([36, 3, 1], false, body), Some((Along::Row, 4)));
 }
 
 #[test]

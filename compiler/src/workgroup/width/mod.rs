@@ -15,7 +15,6 @@ use super::interleave;
 use super::subgroups::uses_sub_groups;
 use crate::analysis::{Across, Cfg, LoopData, Shapes};
 use crate::diagnostic::Remark;
-use crate::image::Bindings;
 use crate::ir::{Function, Inst, Scalar, SourceLoc};
 use crate::launch::LaunchKey;
 use crate::target::Target;
@@ -28,17 +27,7 @@ use registers::DataSizes;
 const SUB_GROUP: u8 = 8;
 
 /// Launches for which the width is chosen.
-const USUAL: LaunchKey = LaunchKey {
-    width: 8,
-    linear: true,
-    full_chunks: true,
-    zero_offset: true,
-    small_ids: true,
-    uniform_groups: true,
-    eight_rows: false,
-    groups_of_one: false,
-    bindings: Bindings::NONE,
-};
+const USUAL: LaunchKey = LaunchKey::usual(8);
 
 /// A kernel and what is known of it, were 8 work-items to run at a time.
 struct Context<'a> {
