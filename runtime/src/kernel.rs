@@ -443,9 +443,11 @@ impl Kernel {
             return Ok(None);
         };
         let asked = range.local_size;
-        if ndrange::wastes_lanes(&limits, &range) && self.executable.may_regroup(self.index, asked)
+        if ndrange::wastes_lanes(&limits, &range)
+            && self.executable.may_regroup(self.index, asked)
+            && let Some(better) = ndrange::best_local_size(&limits, range.global_size)
         {
-            range.local_size = ndrange::best_local_size(&limits, range.global_size);
+            range.local_size = better;
         }
         // CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL
         // implementation on the device: the work-group memory that the kernel and its arguments

@@ -9,6 +9,8 @@ use crate::error::{CLResult, ClError};
 const GOOD_GROUP: u64 = 256;
 /// Groups for each thread that are enough to spread the work evenly.
 const GROUPS_PER_THREAD: u64 = 8;
+/// Work-items that are worth a vector on one thread rather than a thread for each.
+const FEWEST_LANES: u32 = 4;
 
 /// What is known of a kernel when a launch is checked.
 #[derive(Clone, Copy, Debug)]
@@ -190,12 +192,26 @@ pub(crate) fn wastes_lanes(limits: &Limits, range: &NdRange) -> bool {
 
 /// The local size for a kernel that cannot tell what it is, so that groups need not divide the
 /// index space.
-pub(crate) fn best_local_size(limits: &Limits, global: [u64; 3]) -> [u64; 3] {
+///
+/// No thread is left without work for the sake of fuller vectors: `None` where each thread's share
+/// is too few work-items for one.
+pub(crate) fn best_local_size(limits: &Limits, global: [u64; 3]) -> Option<[u64; 3]> {
+    let items = global
+        .iter()
+        .fold(1u64, |all, &size| all.saturating_mul(size));
+    let share = (items / u64::from(limits.device.max_compute_units)).max(1);
+    let width = limits
+        .width
+        .min(u32::try_from(share).map_or(u32::MAX, |share| 1 << share.ilog2()));
+    if width < FEWEST_LANES.min(limits.width) {
+        return None;
+    }
     let free = Limits {
+        width,
         allows_non_uniform: true,
         ..*limits
     };
-    choose_local_size(&free, global)
+    Some(choose_local_size(&free, global))
 }
 
 /// The largest divisor of `size` up to `limit`, multiples of `step` (a power of two) preferred,
@@ -282,8 +298,30 @@ mod tests {
             assert!(!wastes([64, 64, 1], [16, 4, 1]));
             // All there is.
             assert!(!wastes([4, 64, 1], [4, 1, 1]));
-            assert_eq!(best_local_size(limits, [1_000_003, 1, 1]), [256, 1, 1]);
+            let best = best_local_size(limits, [1_000_003, 1, 1]);
+            assert_eq!(best, Some([256, 1, 1]));
         });
+    }
+
+    #[test]
+    fn few_work_items_are_spread_over_all_threads() {
+        let mut device = Device::detect();
+        device.max_compute_units = 4;
+        let info = info();
+        let limits = Limits {
+            device: &device,
+            info: &info,
+            width: 8,
+            rows: 1,
+            allows_non_uniform: false,
+        };
+        let best = |items| best_local_size(&limits, [items, 1, 1]);
+        // Two for each thread: not in one vector on one of them.
+        assert_eq!(best(8), None);
+        // Half a vector for each thread.
+        assert_eq!(best(16), Some([4, 1, 1]));
+        assert_eq!(best(32), Some([8, 1, 1]));
+        assert_eq!(best(1 << 20), Some([256, 1, 1]));
     }
 
     #[test]

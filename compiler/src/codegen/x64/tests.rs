@@ -107,3 +107,20 @@ fn bytes_between_bytes_are_loaded_as_vectors() {
     assert_eq!(count(&pairs, "vpshufb"), 2, "{pairs:?}");
     assert_eq!(count(&pairs, "vpunpck"), 2, "{pairs:?}");
 }
+
+#[test]
+fn bytes_of_a_word_are_indexes() {
+    let code = listing(
+        "block0(x: i64, p: ptr):\n  w: i32 = convert.trunc x\n  c8: i32 = const 8\n  \
+         byte: i32 = const 0xff\n  s: i32 = lshr w, c8\n  b: i32 = and s, byte\n  \
+         i: i64 = convert.zext b\n  q: ptr = ptr_add p, i\n  v: i8 = const 1\n  \
+         store.global.align1 q, v\n  ret",
+    );
+    assert_eq!(count(&code, "movzx"), 1, "{code:?}");
+    assert_eq!(count(&code, "and"), 0, "{code:?}");
+    assert!(
+        code.iter()
+            .any(|line| line.starts_with("mov byte ptr [") && line.contains('+')),
+        "{code:?}"
+    );
+}

@@ -210,6 +210,8 @@ fn chained(
             let both = f.constant(ty, c & d);
             bin(BinOp::And, x, both)
         }
+        // All that the shift leaves.
+        (BinOp::And, BinOp::LShr) if (mask >> (d % bits)) & !c == 0 => Some(Use(a)),
         (BinOp::Or, BinOp::Or) => {
             let both = f.constant(ty, c | d);
             bin(BinOp::Or, x, both)

@@ -39,6 +39,9 @@ impl Isel<'_> {
                 ))
             }
             ConvertOp::ZExt | ConvertOp::SExt => {
+                if op == ConvertOp::ZExt && self.is_in_32_bits(arg) {
+                    return self.scalar(arg).map(Repr::Scalar);
+                }
                 let reg: Rm = match self.folded_load(arg, from)? {
                     Some(amode) => Rm::Mem(amode),
                     None => Rm::Reg(self.scalar(arg)?),

@@ -9,7 +9,7 @@ use super::values::Repr;
 use super::{Isel, Result};
 use crate::codegen::x64::encoding::{Cc, Opcode, Size};
 use crate::codegen::x64::inst::{Fixed, GENERAL, Inst, Plain, RAX, RCX, RDX, Rm, VECTOR, gpr};
-use crate::ir::{BinOp, ConvertOp, Scalar, Type, UnOp, Value};
+use crate::ir::{BinOp, ConvertOp, Op, Scalar, Type, UnOp, Value};
 
 /// The registers that arithmetic of a type is done in.
 fn register_size(scalar: Scalar) -> Size {
@@ -60,7 +60,11 @@ impl Isel<'_> {
     ) -> Result<VReg> {
         let left = self.scalar(a)?;
         if let Some(imm) = self.immediate(b) {
-            return Ok(self.mi(with_immediate, size, left, imm));
+            return Ok(match (opcode, imm) {
+                (Opcode::And, 0xff) => self.rm(Opcode::Movzx8, Size::B32, left),
+                (Opcode::And, 0xffff) => self.rm(Opcode::Movzx16, Size::B32, left),
+                _ => self.mi(with_immediate, size, left, imm),
+            });
         }
         let scalar = self.func.ty(b).scalar;
         let right = match scalar.bits() {
@@ -328,6 +332,16 @@ impl Isel<'_> {
             Condition::Always(false) => no,
             Condition::Flags(cc) => self.cmov(cc, Size::B64, no, yes),
         }))
+    }
+
+    /// Whether a value of 32 bits is the result of arithmetic, which clears the upper half of the
+    /// register that it is in.
+    pub fn is_in_32_bits(&self, value: Value) -> bool {
+        self.func.ty(value) == Type::new(Scalar::I32, 1)
+            && self
+                .func
+                .def_inst(value)
+                .is_some_and(|inst| matches!(self.func.insts[inst].op, Op::Binary(..)))
     }
 
     /// An integer in wider registers. The upper bits of the source's are arbitrary.
