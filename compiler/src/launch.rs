@@ -35,6 +35,8 @@ pub struct LaunchKey {
     pub eight_rows: bool,
     /// Every work-group's x size is a multiple of the width, so there is no partial chunk.
     pub full_chunks: bool,
+    /// Every work-group's x size is the width, so that each row is one chunk.
+    pub row_is_chunk: bool,
     /// The global offset is zero in every dimension.
     pub zero_offset: bool,
     /// Every global id and size is at most [`SMALL_IDS`].
@@ -56,6 +58,7 @@ impl LaunchKey {
             linear: true,
             eight_rows: false,
             full_chunks: true,
+            row_is_chunk: false,
             zero_offset: true,
             small_ids: true,
             uniform_groups: true,
@@ -74,6 +77,7 @@ impl LaunchKey {
             linear: range.local_size[1] == 1 && range.local_size[2] == 1,
             eight_rows: range.local_size[1] >= 8,
             full_chunks: whole(range.local_size[0]) && whole(last_x),
+            row_is_chunk: range.local_size[0] == u64::from(width) && last_x == 0,
             zero_offset: range.global_offset == [0; 3],
             small_ids: (0..3).all(|d| {
                 range.global_offset[d]

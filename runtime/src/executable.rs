@@ -175,6 +175,7 @@ impl KernelSource for NativeKernels {
             width: 1,
             linear: false,
             full_chunks: false,
+            row_is_chunk: false,
             zero_offset: false,
             small_ids: false,
             uniform_groups: false,

@@ -62,7 +62,8 @@ pub(super) fn split_checks(
     let cfg = canonical::enter_once(&mut whole);
     let shapes = Shapes::guessing(&whole, &cfg, key, Across::Chunk(width));
     let bounds = find_bounds(&whole, &cfg, &shapes);
-    let assumptions = early_guards(&whole, &cfg, &shapes);
+    let diverges = diverges_inside(&whole, &cfg, &shapes, bounds.as_ref());
+    let assumptions = early_guards(&whole, &cfg, &shapes, diverges);
     if bounds.is_none() && assumptions.is_empty() {
         return None;
     }
@@ -90,8 +91,20 @@ pub(super) fn split_checks(
     })
 }
 
-/// What memory accesses are guarded by and can be asked about at the beginning of the region.
-fn early_guards(func: &Function, cfg: &Cfg, shapes: &Shapes) -> BTreeSet<Value> {
+/// Whether work-items that pass the bounds checks may go different ways.
+fn diverges_inside(func: &Function, cfg: &Cfg, shapes: &Shapes, bounds: Option<&Bounds>) -> bool {
+    let is_step = |block| bounds.is_some_and(|b| b.steps.iter().any(|step| step.block == block));
+    let mut inside = cfg.order.iter().filter(|&&block| !is_step(block));
+    inside.any(|&block| match func.blocks[block].term {
+        Terminator::CondBr { cond, .. } => !shapes.of(cond).is_uniform(),
+        Terminator::Switch { value, .. } => !shapes.of(value).is_uniform(),
+        _ => false,
+    })
+}
+
+/// What memory accesses are guarded by and can be asked about at the beginning of the region. What
+/// a flag promises of the work-items that access memory need not be asked unless it `diverges`.
+fn early_guards(func: &Function, cfg: &Cfg, shapes: &Shapes, diverges: bool) -> BTreeSet<Value> {
     let mut found = BTreeSet::new();
     for &block in &cfg.order {
         for &inst in &func.blocks[block].insts {
@@ -103,9 +116,10 @@ fn early_guards(func: &Function, cfg: &Cfg, shapes: &Shapes) -> BTreeSet<Value> 
                 let given = |v: Value| is_function_param(func, v);
                 let computable =
                     |guard| is_computed_from_ids(func, guard, MOST_INSTRUCTIONS, given);
+                let asked = |guard: &Value| diverges || !shapes.is_promised(*guard);
                 let all = guards.iter().all(computable);
                 if all && found.len() < MOST {
-                    found.extend(guards.iter());
+                    found.extend(guards.iter().filter(asked));
                 }
             }
         }

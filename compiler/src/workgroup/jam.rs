@@ -19,7 +19,7 @@ use cranelift_entity::SecondaryMap;
 
 use super::ItemOrder;
 use crate::analysis::{Cfg, max_pressure};
-use crate::ir::{DimQuery, Function, InstData, Op, Query, Scalar, Terminator, Value};
+use crate::ir::{DimQuery, Function, Inst, InstData, Op, Query, Scalar, Terminator, Value};
 use crate::launch::LaunchKey;
 use crate::target::Target;
 
@@ -92,6 +92,10 @@ pub(super) fn plan(
     order: ItemOrder,
     target: &Target,
 ) -> Option<Jam> {
+    // Chunks of a row, if it has several.
+    if key.linear && key.row_is_chunk {
+        return None;
+    }
     let along = match key.linear || order == ItemOrder::Flat {
         true => Along::Row,
         false => Along::Column,
@@ -101,7 +105,10 @@ pub(super) fn plan(
     if !is_legal(body, &cfg, &varies) || !is_worthwhile(body, &cfg, &varies) {
         return None;
     }
-    let size: usize = cfg.order.iter().map(|&b| body.blocks[b].insts.len()).sum();
+    let insts = cfg.order.iter().flat_map(|&b| &body.blocks[b].insts);
+    let is_own = |results: &[Value]| results.is_empty() || results.iter().any(|&r| varies[r]);
+    let (own, shared): (Vec<Inst>, Vec<Inst>) =
+        insts.partition(|&&i| is_own(&body.insts[i].results));
     let registers = |value: Value| {
         let ty = body.ty(value);
         match ty.is_scalar() || ty.scalar == Scalar::I1 {
@@ -114,7 +121,7 @@ pub(super) fn plan(
         let of_all =
             |value: Value| registers(value) * if varies[value] { u64::from(chunks) } else { 1 };
         widest.unwrap_or(1) * u64::from(chunks) <= SUMS
-            && size * usize::from(chunks) <= MOST_INSTRUCTIONS
+            && shared.len() + own.len() * usize::from(chunks) <= MOST_INSTRUCTIONS
             && max_pressure(body, &cfg, of_all) <= u64::from(target.vector_registers - RESERVED)
     };
     let most = match along {

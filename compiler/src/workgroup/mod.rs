@@ -132,6 +132,8 @@ struct Plan {
     order: ItemOrder,
     /// [`WorkGroupCode::context_padding`].
     context_padding: u64,
+    /// [`LaunchKey::row_is_chunk`].
+    row_is_chunk: bool,
 }
 
 /// The code that runs work-groups of a kernel.
@@ -198,7 +200,11 @@ pub fn build(
                 )));
             }
             // A key promises full chunks of its width, a multiple of any it falls back to.
-            let single = LaunchKey { width: 1, ..*key };
+            let single = LaunchKey {
+                width: 1,
+                row_is_chunk: false,
+                ..*key
+            };
             let mut code = build(kernel, params, &single, target)?;
             let why = format!("runs one work-item at a time: {reason}");
             code.remarks.push(Remark::new(SourceLoc::default(), why));
@@ -216,6 +222,7 @@ pub fn build(
         width,
         order,
         context_padding,
+        row_is_chunk: key.row_is_chunk,
     };
     let function = assemble::assemble(&kernel.name, &split, params, plan, key);
     let (_, context_bytes_per_item) = local::context_layout(&split.skeleton);

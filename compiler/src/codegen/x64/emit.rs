@@ -2,10 +2,12 @@
 
 use std::fmt::Display;
 
-use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass};
+use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output};
 
 use super::encoding::{self, Buffer, Cc, Form, Instruction, Label, Opcode, Size};
-use super::inst::{Amode, Base, Call, GENERAL, Inst, NONE, Plain, RAX, RSP, Rm, VECTOR};
+use super::inst::{
+    Amode, Base, Call, GENERAL, Inst, NONE, Plain, RAX, RSP, Rm, VECTOR, move_opcodes,
+};
 use super::listing::Listing;
 use super::pool::Pool;
 use super::preserve;
@@ -436,14 +438,5 @@ fn memory(amode: Amode, take: &mut impl FnMut() -> u8) -> encoding::Memory {
         index: (amode.index != NONE).then(take),
         shift: amode.shift,
         disp: amode.disp,
-    }
-}
-
-/// How whole registers of a class are loaded, copied and stored.
-fn move_opcodes(class: RegClass, vector: Size) -> (Opcode, Opcode, Size) {
-    match class {
-        GENERAL => (Opcode::Mov, Opcode::MovStore, Size::B64),
-        VECTOR => (Opcode::Vmovaps, Opcode::VmovapsStore, vector),
-        _ => (Opcode::Kmovq, Opcode::KmovqStore, Size::B64),
     }
 }

@@ -200,6 +200,23 @@ impl Inst {
         matches!(self, Inst::Jump | Inst::Branch(_))
     }
 
+    /// All virtual registers that are read.
+    pub fn for_each_use_mut(&mut self, f: &mut impl FnMut(&mut VReg)) {
+        match self {
+            Inst::Plain(plain) => plain.for_each_use_mut(f),
+            Inst::Fixed(fixed) => {
+                fixed.plain.for_each_use_mut(f);
+                fixed.uses.iter_mut().for_each(|(reg, _)| f(reg));
+            }
+            Inst::Call(call) => {
+                f(&mut call.target);
+                call.uses.iter_mut().for_each(|(reg, _)| f(reg));
+            }
+            Inst::Return(values) => values.iter_mut().for_each(|(reg, _)| f(reg)),
+            Inst::Params(_) | Inst::Jump | Inst::Branch(_) => {}
+        }
+    }
+
     /// Tells the register allocator's operands, in the order in which [`super::emit`] gets their
     /// allocations.
     pub fn operands(&self, tell: &mut impl FnMut(Operand)) {
@@ -273,6 +290,27 @@ impl Plain {
         }
     }
 
+    fn for_each_use_mut(&mut self, f: &mut impl FnMut(&mut VReg)) {
+        let mut used = |reg: &mut VReg| {
+            if *reg != NONE {
+                f(reg);
+            }
+        };
+        used(&mut self.a);
+        used(&mut self.c);
+        used(&mut self.mask);
+        match &mut self.b {
+            Rm::None => {}
+            Rm::Reg(reg) => used(reg),
+            Rm::Mem(amode) | Rm::Broadcast(amode) => {
+                if let Base::Reg(base) = &mut amode.base {
+                    used(base);
+                }
+                used(&mut amode.index);
+            }
+        }
+    }
+
     /// The sources that are tied to nothing, but for the mask.
     fn for_each_free_source(&self, mut f: impl FnMut(VReg)) {
         if self.a != NONE && !self.ties_a() {
@@ -316,5 +354,15 @@ pub fn destination(info: &Info) -> RegClass {
         Class::General => GENERAL,
         Class::Vector => VECTOR,
         Class::Mask => MASK,
+    }
+}
+
+/// How whole registers of a class are loaded, copied and stored; `vector` is how much of a vector
+/// register.
+pub fn move_opcodes(class: RegClass, vector: Size) -> (Opcode, Opcode, Size) {
+    match class {
+        GENERAL => (Opcode::Mov, Opcode::MovStore, Size::B64),
+        VECTOR => (Opcode::Vmovaps, Opcode::VmovapsStore, vector),
+        _ => (Opcode::Kmovq, Opcode::KmovqStore, Size::B64),
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! - `isel/`: instruction selection. Open it first.
 //! - `inst.rs`, `vcode.rs`: machine instructions over virtual registers, and functions of them.
-//! - `regalloc.rs`: what the register allocator is told.
+//! - `split.rs`: live ranges made shorter. `regalloc.rs`: what the register allocator is told.
 //! - `emit.rs`: allocated code to bytes, by way of the crate `brolga-x64-encoding`. `prologue.rs`:
 //!   how functions are entered and left.
 //! - `pool.rs`: the constant pool. `preserve.rs`: calls that keep registers.
@@ -17,6 +17,7 @@ mod pool;
 mod preserve;
 mod prologue;
 mod regalloc;
+mod split;
 #[cfg(test)]
 mod tests;
 mod vcode;
@@ -41,7 +42,8 @@ pub fn compile(
     target: &Target,
     listing: bool,
 ) -> Result<MachineCode, Diagnostic> {
-    let selected = isel::select(func, globals, target)?;
+    let mut selected = isel::select(func, globals, target)?;
+    split::around_loops(&mut selected.code, selected.vector, target.isa);
     let allocatable = Allocatable::new(&selected.code, selected.vector.bytes(), target.isa);
     let output = allocatable
         .allocate(Allocator::suited_to(func, target))

@@ -247,6 +247,13 @@ fn masks(isa: Isa) -> u8 {
     if isa < Isa::Avx512 { 0 } else { 8 }
 }
 
+/// How many registers of a class there are to allocate.
+pub fn available(class: RegClass, isa: Isa) -> usize {
+    let machine = machine(isa);
+    let count = |sets: &[PRegSet; 3]| sets[class as usize].into_iter().count();
+    count(&machine.preferred_regs_by_class) + count(&machine.non_preferred_regs_by_class)
+}
+
 /// The registers that a call loses.
 fn caller_saved(isa: Isa) -> PRegSet {
     let mut lost = PRegSet::empty();

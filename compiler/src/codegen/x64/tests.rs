@@ -124,3 +124,52 @@ fn bytes_of_a_word_are_indexes() {
         "{code:?}"
     );
 }
+
+#[test]
+fn loops_that_fit_in_registers_do_not_load_what_others_displaced() {
+    // Two loops that want nine registers each, of twenty values that live across both.
+    let mut text = String::from("block0(x: i64, p: ptr):\n");
+    for n in 0..20 {
+        text += &format!(
+            "  c{n}: i64 = const {}\n  at{n}: ptr = ptr_add p, c{n}\n",
+            8 * n
+        );
+        text += &format!("  v{n}: i64 = load.global.align8.volatile at{n}\n");
+    }
+    text += "  one: i64 = const 1\n  zero: i64 = const 0\n  br block1(zero, zero)\n";
+    for (number, first) in [(1, 0), (3, 10)] {
+        text += &format!("block{number}(i{number}: i64, s{number}: i64):\n");
+        text += &format!("  t{number}_0: i64 = xor s{number}, i{number}\n");
+        for n in 0..9 {
+            let op = ["iadd", "xor"][n % 2];
+            let (before, value) = (format!("t{number}_{n}"), first + n);
+            text += &format!("  t{number}_{}: i64 = {op} {before}, v{value}\n", n + 1);
+        }
+        text += &format!("  next{number}: i64 = iadd i{number}, one\n");
+        text += &format!("  more{number}: i1 = icmp.ult next{number}, x\n");
+        let (sum, after) = (format!("t{number}_9"), number + 1);
+        text +=
+            &format!("  cond_br more{number}, block{number}(next{number}, {sum}), block{after}\n");
+        text += &format!("block{after}:\n");
+        if number == 1 {
+            text += "  br block3(zero, t1_9)\n";
+        }
+    }
+    text += "  sum0: i64 = iadd t3_9, v0\n";
+    for n in 1..20 {
+        text += &format!("  sum{n}: i64 = iadd sum{}, v{n}\n", n - 1);
+    }
+    text += "  store.global.align8 p, sum19\n  ret";
+    let code = listing(&text);
+    let mut block = Vec::new();
+    for line in &code {
+        if line.starts_with("block") {
+            block.clear();
+        }
+        block.push(line);
+        if line.starts_with("jb ") {
+            assert!(!block.iter().any(|line| line.contains("[rsp")), "{code:#?}");
+        }
+    }
+    assert_eq!(count(&code, "jb "), 2, "{code:#?}");
+}

@@ -11,6 +11,8 @@ impl Assembler<'_> {
     /// Chunks that pass one after the other make up a loop of their own, within the one over all
     /// chunks. So what is only used for others is outside the loop that counts, for whatever weighs
     /// values by the loops they are used in.
+    ///
+    /// There is no loop where a row is one chunk.
     pub(super) fn guarded_row(
         &mut self,
         region: &Region,
@@ -21,6 +23,7 @@ impl Assembler<'_> {
         state: &[Value],
     ) -> Vec<Value> {
         let (width, full_chunks) = (self.width, self.key.full_chunks);
+        let only = self.key.row_is_chunk;
         let step = self.i64(u64::from(width));
         let types: Vec<Type> = state.iter().map(|&v| self.out.ty(v)).collect();
         let indexed: Vec<Type> = [Type::I64]
@@ -41,7 +44,10 @@ impl Assembler<'_> {
         let params = b.func.blocks[outer].params.clone();
         b.br(head, &params);
         b.switch_to(head);
-        let x = b.param(head, 0);
+        let x = match only {
+            true => b.iconst(Type::I64, 0),
+            false => b.param(head, 0),
+        };
         let state: Vec<Value> = b.func.blocks[head].params[1..].to_vec();
         let end = b.binary(BinOp::IAdd, x, step);
         if full_chunks {
@@ -76,8 +82,12 @@ impl Assembler<'_> {
         self.block = inner;
         let after = self.items(inside, args, chunk(x, width), &state);
         let mut b = self.b();
-        let more = b.icmp(IntCC::Ult, end, size);
-        b.cond_br(more, head, &with(end, &after), exit, &after);
+        if only {
+            b.br(exit, &after);
+        } else {
+            let more = b.icmp(IntCC::Ult, end, size);
+            b.cond_br(more, head, &with(end, &after), exit, &after);
+        }
         self.block = slow;
         let until = self.binary(BinOp::UMin, end, size);
         let after = match &region.partial {
@@ -96,8 +106,12 @@ impl Assembler<'_> {
         let mut b = Builder::new(&mut self.out, next);
         let after = b.param(next, 0);
         let state: Vec<Value> = b.func.blocks[next].params[1..].to_vec();
-        let more = b.icmp(IntCC::Ult, after, size);
-        b.cond_br(more, outer, &with(after, &state), exit, &state);
+        if only {
+            b.br(exit, &state);
+        } else {
+            let more = b.icmp(IntCC::Ult, after, size);
+            b.cond_br(more, outer, &with(after, &state), exit, &state);
+        }
         self.block = exit;
         self.out.blocks[exit].params.clone()
     }

@@ -46,7 +46,11 @@ impl Assembler<'_> {
             None => b.br(head, &start),
         }
         self.block = head;
-        let x = self.b().param(head, 0);
+        let only = self.key.row_is_chunk;
+        let x = match only {
+            true => self.i64(0),
+            false => self.b().param(head, 0),
+        };
         let state: Vec<Value> = self.out.blocks[head].params[1..].to_vec();
         let per_step = match jam.along {
             Along::Row => u64::from(jam.chunks),
@@ -76,7 +80,8 @@ impl Assembler<'_> {
         self.block = inner;
         let results = self.inline_together(vector, args, &chunks, &jam.varies);
         let state = self.results(results, chunks[0], &state);
-        self.b().br(head, &with(end, &state));
+        let after = if only { exit } else { head };
+        self.b().br(after, &with(end, &state));
         self.block = exit;
         let after = &self.out.blocks[exit].params;
         Progress {

@@ -31,13 +31,16 @@ impl LaunchValues {
             |offset: usize| [0, 1, 2].map(|d| field(b, launch, offset + 8 * d, Type::I64));
         let global_offset = triple(std::mem::offset_of!(Launch, global_offset));
         let global_size = triple(std::mem::offset_of!(Launch, global_size));
-        let local_size = triple(std::mem::offset_of!(Launch, local_size));
+        let mut local_size = triple(std::mem::offset_of!(Launch, local_size));
         let num_groups = triple(std::mem::offset_of!(Launch, num_groups));
         let work_dim = field(b, launch, std::mem::offset_of!(Launch, work_dim), Type::I64);
         let local_bytes = std::mem::offset_of!(Launch, local_mem_size);
         let local_bytes = field(b, launch, local_bytes, Type::I64);
         let local_bytes = round_up(b, local_bytes, abi::SCRATCH_ALIGN);
         let context = b.ptr_add(scratch, local_bytes);
+        if plan.row_is_chunk {
+            local_size[0] = b.iconst(Type::I64, plan.width.into());
+        }
         let rows = b.binary(BinOp::IMul, local_size[1], local_size[2]);
         let items = b.binary(BinOp::IMul, local_size[0], rows);
         let mut items = round_up(b, items, u64::from(plan.width));

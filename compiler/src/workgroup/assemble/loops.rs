@@ -59,7 +59,8 @@ impl Assembler<'_> {
         let mut base = id;
         for d in 0..3 {
             let start = self.binary(BinOp::IMul, id[d], self.launch.local_size[d]);
-            if !self.key.uniform_groups {
+            let is_known = d == 0 && self.key.row_is_chunk;
+            if !self.key.uniform_groups && !is_known {
                 let left = self.binary(BinOp::ISub, self.launch.global_size[d], start);
                 size[d] = self.binary(BinOp::UMin, size[d], left);
             }
@@ -185,6 +186,11 @@ impl Assembler<'_> {
             lanes,
             partial: false,
         };
+        if self.key.row_is_chunk && region.guard.is_none() {
+            let body = region.vector.as_ref().unwrap_or(&region.scalar);
+            let zero = self.i64(0);
+            return self.items(body, args, chunk(zero, self.width), state);
+        }
         let Some(vector) = &region.vector else {
             return self.for_each((start, size, 1), false, state, |this, x, state| {
                 this.items(&region.scalar, args, chunk(x, 1), state)

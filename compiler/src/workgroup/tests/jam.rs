@@ -149,3 +149,28 @@ block2:
   ret";
     assert_eq!(jam_of([16, 8, 1], false, body), None);
 }
+
+#[test]
+fn what_all_rows_share_does_not_count_for_each() {
+    // Sixteen products, each with four instructions of the row's own and four that all rows share.
+    let steps = (0..16).map(|k| {
+        format!(
+            "k{k}: i64 = const {k}
+  left_bytes{k}: i64 = imul k{k}, four
+  left_at{k}: ptr = ptr_add row, left_bytes{k}
+  left{k}: i32 = load.global.align4 left_at{k}
+  above{k}: i64 = imul k{k}, wide
+  right_index{k}: i64 = iadd above{k}, x
+  right_bytes{k}: i64 = imul right_index{k}, four
+  right_at{k}: ptr = ptr_add input, right_bytes{k}
+  right{k}: i32 = load.global.align4 right_at{k}
+  product{k}: i32 = imul left{k}, right{k}
+  sum{next}: i32 = iadd sum{k}, product{k}
+",
+            next = k + 1
+        )
+    });
+    let steps: String = steps.collect();
+    let body = format!("sum0: i32 = const 0\n{steps}store.global.align4 out, sum16\nret");
+    assert_eq!(jam_of([16, 8, 1], true, &body), Some((Along::Column, 8)));
+}

@@ -1,10 +1,11 @@
 //! Kernels as the interpreter runs them, item by item, against the functions made of them.
 //!
 //! `kernels.rs` has kernels in text, each for one thing; `random.rs` generates them. `jam.rs`:
-//! chunks that run together.
+//! chunks that run together. `loops.rs`: what loops and guards there are.
 
 mod jam;
 mod kernels;
+mod loops;
 mod random;
 
 use crate::image::Bindings;
@@ -34,6 +35,7 @@ fn key(range: &NdRange, width: u8, exact: bool) -> LaunchKey {
         linear: exact && range.local_size[1] * range.local_size[2] == 1,
         eight_rows: exact && range.local_size[1] >= 8,
         full_chunks: exact && whole(range.local_size[0]) && whole(rest),
+        row_is_chunk: exact && range.local_size[0] == u64::from(width) && rest == 0,
         zero_offset: exact && range.global_offset == [0; 3],
         small_ids: exact
             && (0..3).all(|d| range.global_offset[d] + range.global_size[d] <= SMALL_IDS),
