@@ -115,11 +115,13 @@ pub fn prepare_kernel(
     }
     let mut functions = inlined.functions;
     for function in functions.values_mut() {
-        passes.run(function, &[], |_| AddressSpace::Generic);
+        let (_, found) = passes.run(function, &[], |_| AddressSpace::Generic);
+        remarks.extend(found);
     }
     if !functions.is_empty() {
         let text = format!(
-            "{} of the functions that it calls are called, since it would be too large with them inlined",
+            "functions stay functions: {}; with all calls inlined there would be more than {limit} \
+             instructions",
             functions.len()
         );
         remarks.push(Remark::new(SourceLoc::default(), text));
