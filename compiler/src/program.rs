@@ -422,7 +422,7 @@ impl Program {
             machine
         };
         let mut machine = vec![generate(&mut code.function, name, &mut versions)];
-        while machine.iter().all(Result::is_ok)
+        while machine.last().is_some_and(Result::is_ok)
             && let Some(callee) = versions.get(machine.len() as u32).cloned()
         {
             let called = &functions[&callee.function];

@@ -30,7 +30,7 @@ pub fn run(func: &mut Function, functions: &BTreeMap<FuncId, Function>, versions
         &[Type::PTR],
         SourceLoc::default(),
     );
-    let mut most = 0;
+    let mut most = None;
     let is_call = |_: &Function, data: &InstData| matches!(data.op, Op::CallFunction(_));
     replay(func, is_call, |b, _, data| {
         let Op::CallFunction(callee) = &data.op else {
@@ -40,7 +40,7 @@ pub fn run(func: &mut Function, functions: &BTreeMap<FuncId, Function>, versions
         let (number, version) = versions.request(callee);
         let params = called.params().iter().map(|&param| called.ty(param));
         let layout = Layout::new(version, params, called.results.iter().copied());
-        most = most.max(layout.size);
+        most = most.max(Some(layout.size));
         let mut call = Call {
             area: b.func.insts[area].results[0],
             b,
@@ -51,20 +51,11 @@ pub fn run(func: &mut Function, functions: &BTreeMap<FuncId, Function>, versions
         call.call(number);
         call.results(&called.results)
     });
-    if most == 0 && !func.layout.iter().any(|&block| uses(func, block, area)) {
-        return;
-    }
-    if let Op::Alloca { size, .. } = &mut func.insts[area].op {
+    if let (Op::Alloca { size, .. }, Some(most)) = (&mut func.insts[area].op, most) {
         *size = most;
+        let entry = func.entry();
+        func.blocks[entry].insts.insert(0, area);
     }
-    let entry = func.entry();
-    func.blocks[entry].insts.insert(0, area);
-}
-
-fn uses(func: &Function, block: crate::ir::Block, area: crate::ir::Inst) -> bool {
-    let area = func.insts[area].results[0];
-    let mut insts = func.blocks[block].insts.iter();
-    insts.any(|&inst| func.insts[inst].args.contains(&area))
 }
 
 /// A call being expanded.
@@ -107,13 +98,14 @@ impl Call<'_, '_> {
 
     /// Stores what a call has as what the code takes.
     fn arguments(&mut self, has: &Callee, takes: &Callee, args: &[Value]) {
-        for n in 0..self.layout.params.len() {
+        let places = self.layout.params.clone();
+        for (n, (&arg, place)) in args.iter().zip(places).enumerate() {
             let value = match (has.argument(n), takes.argument(n)) {
-                (Argument::Uniform, Argument::Varying) => self.b.splat(args[n], self.lanes),
-                (Argument::Affine(stride), Argument::Varying) => self.spread(args[n], stride),
-                _ => args[n],
+                (Argument::Uniform, Argument::Varying) => self.b.splat(arg, self.lanes),
+                (Argument::Affine(stride), Argument::Varying) => self.spread(arg, stride),
+                _ => arg,
             };
-            self.store(self.layout.params[n], value);
+            self.store(place, value);
         }
         if let Some(offset) = self.layout.mask {
             let ty = Type::new(Scalar::I1, self.lanes);
@@ -146,10 +138,10 @@ impl Call<'_, '_> {
     }
 
     fn results(&mut self, types: &[Type]) -> Values {
-        (0..types.len())
-            .map(|n| {
-                let scalar = types[n].scalar;
-                let address = self.address(self.layout.results[n]);
+        let places = self.layout.results.clone();
+        (types.iter().zip(places))
+            .map(|(&Type { scalar, .. }, place)| {
+                let address = self.address(place);
                 let ty = Type::new(stored(scalar), self.lanes);
                 let value = self.b.load(Self::mem(ty), address, ty);
                 if scalar != Scalar::I1 {

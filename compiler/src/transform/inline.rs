@@ -562,10 +562,10 @@ mod tests {
         assert!(error.message.contains("\"even\" calls itself"), "{error}");
     }
 
-    /// Forty functions that each call the one before twice; the first is `first`.
-    fn growing(first: &str) -> String {
+    /// So many functions that each call the one before twice; the first is `first`.
+    fn growing(levels: usize, first: &str) -> String {
         let mut text = format!("func \"f0\" (ptr) -> () {{\nblock0(v0: ptr):\n{first}\nret\n}}\n");
-        for i in 0..40 {
+        for i in 0..levels {
             text += &format!(
                 "func \"f{}\" (ptr) -> () {{\nblock0(v0: ptr):\ncall @{i}, v0\ncall @{i}, v0\nret\n}}\n",
                 i + 1
@@ -578,14 +578,14 @@ mod tests {
 
     #[test]
     fn exponential_growth_of_what_cannot_be_called_stops_at_the_budget() {
-        let text = growing("barrier.workgroup.acqrel.global");
+        let text = growing(40, "barrier.workgroup.acqrel.global");
         let error = inline_to(&text, ALL_INLINED).unwrap_err();
         assert!(error.message.contains("larger than"), "{error}");
     }
 
     #[test]
     fn large_kernels_call_functions_and_grow_no_more() {
-        let inlined = inline_to(&growing(STORE), ALL_INLINED).unwrap();
+        let inlined = inline_to(&growing(40, STORE), ALL_INLINED).unwrap();
         let all = || {
             [&inlined.kernel]
                 .into_iter()
@@ -597,6 +597,15 @@ mod tests {
         assert!(inlined.functions.len() > 2, "some stay");
         assert!(inlined.functions.len() < 20, "small ones do not");
         assert!(all().map(size_of).sum::<usize>() < 41 * GROWTH);
+    }
+
+    #[test]
+    fn what_is_given_private_variables_is_copied_longer() {
+        let private = "v1: i32 = const 0\nstore.private.align4 v0, v1";
+        for (levels, first, stay) in [(8, STORE, false), (14, STORE, true), (14, private, false)] {
+            let inlined = inline_to(&growing(levels, first), ALL_INLINED).unwrap();
+            assert_eq!(!inlined.functions.is_empty(), stay, "{levels} of {first}");
+        }
     }
 
     #[test]
