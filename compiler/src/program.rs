@@ -1,7 +1,7 @@
 //! A checked program and its kernels, compiled on demand per launch shape.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -421,6 +421,7 @@ impl Program {
             times.machine += watch.lap();
             machine
         };
+        let mut told = HashSet::new();
         let mut machine = vec![generate(&mut code.function, name, &mut versions)];
         while machine.last().is_some_and(Result::is_ok)
             && let Some(callee) = versions.get(machine.len() as u32).cloned()
@@ -447,7 +448,10 @@ impl Program {
                 }
             };
             let name = format!("{name}.{}.{}", called.name, machine.len());
-            code.remarks.extend(remarks);
+            // Of one code of each function.
+            if told.insert(callee.function) {
+                code.remarks.extend(remarks);
+            }
             machine.push(generate(&mut code_of, &name, &mut versions));
         }
         let machine: Result<Vec<MachineCode>, Diagnostic> = machine.into_iter().collect();

@@ -49,3 +49,54 @@ fn resolve(relocations: &mut [ModuleReloc], start: u32, starts: &[u32]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cranelift_codegen::binemit::Reloc;
+    use cranelift_module::FuncId;
+
+    use super::*;
+
+    fn code(bytes: usize, align: u32, names: &[ModuleRelocTarget]) -> MachineCode {
+        let relocation = |name: &ModuleRelocTarget| ModuleReloc {
+            offset: 8,
+            kind: Reloc::Abs8,
+            name: name.clone(),
+            addend: 0,
+        };
+        MachineCode {
+            bytes: vec![1; bytes],
+            instruction_bytes: 4,
+            align,
+            relocations: names.iter().map(relocation).collect(),
+            lines: vec![(2, Default::default())],
+            constants: Vec::new(),
+            listing: None,
+        }
+    }
+
+    #[test]
+    fn functions_are_addressed_relative_to_the_first() {
+        let function = |number| ModuleRelocTarget::user(0, number);
+        let own = ModuleRelocTarget::FunctionOffset(FuncId::from_u32(0), 12);
+        let linked = link(vec![
+            code(20, 16, &[function(1), function(0)]),
+            code(70, 64, &[function(2), own]),
+            code(16, 16, &[]),
+        ]);
+        assert_eq!((linked.bytes.len(), linked.align), (160, 64));
+        assert_eq!(linked.bytes[20..64], [0; 44]);
+        assert_eq!(linked.instruction_bytes, 148);
+        let lines: Vec<u32> = linked.lines.iter().map(|&(at, _)| at).collect();
+        assert_eq!(lines, [2, 66, 146]);
+        let relocations = linked.relocations.iter();
+        let found: Vec<_> = relocations
+            .map(|r| match &r.name {
+                ModuleRelocTarget::User { index: 0, .. } => (r.offset, r.addend),
+                ModuleRelocTarget::FunctionOffset(_, at) => (r.offset, i64::from(*at)),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(found, [(8, 64), (8, 0), (72, 144), (72, 76)]);
+    }
+}

@@ -2,8 +2,8 @@
 //!
 //! What flows in: a translated module and the kernel wanted. What flows out ([`prepare_kernel`]):
 //! one function, whose values have one lane each, with as little private memory as can be, cleaned
-//! up; where its parameters come from; and functions like it that it calls, if it would be too large
-//! without. [`cleanup`] is used again on vectorized code.
+//! up; where its parameters come from; and functions like it that it calls, if it would be too
+//! large without. [`cleanup`] is used again on vectorized code.
 //!
 //! Each pass is one file whose head says what it does, how, and what it costs. In the order of a
 //! kernel's way through them:

@@ -5,8 +5,8 @@
 //! of a vector becomes one load with a result for each lane, a store likewise, so that they stay
 //! one access. Block parameters, returned values and a kernel's parameters are split too; lanes of
 //! a kernel's parameter are next to each other in the argument block. A `printf` gets each lane as
-//! an argument of its own; its format says which belong together. So does a call, of a function whose
-//! parameters and results are split, too.
+//! an argument of its own; its format says which belong together. So does a call, of a function
+//! whose parameters and results are split, too.
 //!
 //! Linear in lanes.
 
