@@ -10,7 +10,7 @@
 //!
 //! Which codes there are is found out call by call: one for each number of lanes and each way in
 //! which arguments differ between work-items ([`crate::ir::Argument`]), with a mask or without; but
-//! of a function called in many ways ([`MOST_VERSIONS`]) the rest is left to one that takes
+//! of a function called in many ways (`MOST_VERSIONS`) the rest is left to one that takes
 //! whatever comes.
 
 use std::collections::HashMap;

@@ -30,7 +30,7 @@
 
 pub mod abi;
 pub mod analysis;
-mod calls;
+pub mod calls;
 pub mod codegen;
 pub mod device;
 pub mod diagnostic;

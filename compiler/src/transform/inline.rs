@@ -15,7 +15,7 @@
 //! # Calls that stay
 //!
 //! A kernel that is small with everything inlined has no calls. In one that is not, a function
-//! stays one if copies of it would add much ([`GROWTH`]) and no work-items meet in it: then each
+//! stays one if copies of it would add much (`GROWTH`) and no work-items meet in it: then each
 //! work-item may call it by itself. What it asks of its work-item, and addresses of work-group
 //! variables, become parameters more, which each call computes: so the function knows nothing of
 //! the kernel and of the launch, and who asks about a kernel's queries sees all of them. A function
