@@ -15,9 +15,10 @@
 //!
 //! `interp/` runs the IR of every stage and is what it means; it imports nothing of what it judges.
 //! What reading and writing images means is in `image/`, which the interpreter and generated code
-//! call. On the ground are `launch.rs` (index spaces, and what code is specialised for),
-//! `target.rs` (what the machine has that code is generated for) and `options.rs` (what a program
-//! is built with). Imports point down.
+//! call. On the ground are `launch.rs` (index spaces, and what code is specialised for), `calls.rs`
+//! (how functions are called that stay functions), `target.rs` (what the machine has that code is
+//! generated for) and `options.rs` (what a program is built with). Imports point
+//! down.
 //!
 //! What flows in: modules as words, specialization constants and build options
 //! ([`Program::from_spirv`]). What flows out: what a host needs to know of each kernel
@@ -29,6 +30,7 @@
 
 pub mod abi;
 pub mod analysis;
+pub mod calls;
 pub mod codegen;
 pub mod device;
 pub mod diagnostic;

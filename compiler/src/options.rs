@@ -19,6 +19,9 @@ pub struct BuildOptions {
     pub fast_relaxed_math: bool,
     /// `-cl-denorms-are-zero`
     pub denorms_are_zero: bool,
+    /// The most instructions that a kernel has with every call inlined before functions stay
+    /// functions; 0 keeps every call that can stay. A default if there is none.
+    pub inline_limit: Option<usize>,
 }
 
 /// Values for specialization constants, by `SpecId`: the little-endian bytes

@@ -1,11 +1,12 @@
 //! A checked program and its kernels, compiled on demand per launch shape.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::abi::{KernelFn, SCRATCH_ALIGN};
+use crate::calls::Versions;
 use crate::codegen::MachineCode;
 use crate::diagnostic::{Diagnostic, Remark};
 use crate::dump::Dump;
@@ -32,6 +33,8 @@ pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstantInfo>, Diagnostic
 struct Prepared {
     function: Function,
     params: Vec<ParamSource>,
+    /// The functions that are called.
+    functions: BTreeMap<FuncId, Function>,
     /// The images and samplers of which a launch key may know something.
     objects: Vec<Object>,
     /// Work-items per vector.
@@ -203,10 +206,13 @@ impl Program {
         let transform::Prepared {
             function,
             params,
+            functions,
             remarks: found,
         } = transform::prepare_kernel(&self.module, kernel, &self.options)?;
-        self.dump
-            .write("ir", &self.kernels[kernel].name, || function.to_string());
+        self.dump.write("ir", &self.kernels[kernel].name, || {
+            let all = std::iter::once(&function).chain(functions.values());
+            all.map(Function::to_string).collect()
+        });
         let required = self.kernels[kernel].required_sub_group_size;
         let forced = forced_width();
         let fixed_width =
@@ -218,7 +224,7 @@ impl Program {
             }
             (None, Some(width)) => (width, vec![format!("width {width}, as BROLGA_WIDTH says")]),
             (None, None) => {
-                let (width, remarks) = workgroup::choose_width(&function, &self.target);
+                let (width, remarks) = workgroup::choose_width(&function, &functions, &self.target);
                 (width, remarks.iter().map(|r| self.remark_text(r)).collect())
             }
         };
@@ -229,6 +235,7 @@ impl Program {
             objects: lower::images::objects(&function, &params),
             function,
             params,
+            functions,
             width,
             fixed_width,
             remarks,
@@ -282,7 +289,7 @@ impl Program {
                 .write("alone", &self.kernels[kernel].name, || function.to_string());
             let (width, remarks) = match forced_width() {
                 Some(width) => (width, Vec::new()),
-                None => workgroup::choose_width(&function, &self.target),
+                None => workgroup::choose_width(&function, &prepared.functions, &self.target),
             };
             let remarks = remarks.iter().map(|remark| {
                 format!(
@@ -375,7 +382,8 @@ impl Program {
         }
     }
 
-    /// Code for work-groups of `kernel`, whose images are expanded, for a target.
+    /// Code for work-groups of `kernel`, whose images are expanded, for a target, and of the
+    /// functions that it calls.
     fn generate(
         &self,
         kernel: usize,
@@ -385,33 +393,71 @@ impl Program {
     ) -> Result<Generated, Diagnostic> {
         let prepared = self.prepared(kernel)?;
         let name = &self.kernels[kernel].name;
+        let mut times = Times {
+            prepare: prepared.time,
+            ..Times::default()
+        };
         let mut watch = Stopwatch::start();
         let mut code = workgroup::build(function, &prepared.params, key, target)?;
-        let vectorize = watch.lap();
+        times.vectorize += watch.lap();
         self.dump.write("wg", name, || code.split.to_string());
         lower::collectives::expand(&mut code.function);
-        lower::builtins::expand(&mut code.function, target);
-        transform::cleanup(&mut code.function);
-        self.dump.write("vec", name, || code.function.to_string());
-        let target = codegen::generated(target);
-        lower::legalize::run(&mut code.function, &target);
-        lower::narrow::run(&mut code.function, key);
-        lower::gathers::run(&mut code.function, &target);
-        lower::lanes::run(&mut code.function, &target);
-        self.dump
-            .write("lowered", name, || code.function.to_string());
-        let lower = watch.lap();
-        let globals = self.globals.addresses();
-        let machine = codegen::compile(&code.function, globals, &target, &self.dump.of(name));
-        let times = Times {
-            prepare: prepared.time,
-            vectorize,
-            lower,
-            machine: watch.lap(),
+        let mut versions = Versions::default();
+        let functions = &prepared.functions;
+        let mut generate = |func: &mut Function, name: &str, versions: &mut Versions| {
+            lower::builtins::expand(func, target);
+            transform::cleanup(func);
+            self.dump.write("vec", name, || func.to_string());
+            let target = codegen::generated(target);
+            lower::calls::run(func, functions, versions);
+            lower::legalize::run(func, &target);
+            lower::narrow::run(func, key);
+            lower::gathers::run(func, &target);
+            lower::lanes::run(func, &target);
+            self.dump.write("lowered", name, || func.to_string());
+            times.lower += watch.lap();
+            let globals = self.globals.addresses();
+            let machine = codegen::compile(func, globals, &target, &self.dump.of(name));
+            times.machine += watch.lap();
+            machine
         };
+        let mut told = HashSet::new();
+        let mut machine = vec![generate(&mut code.function, name, &mut versions)];
+        while machine.last().is_some_and(Result::is_ok)
+            && let Some(callee) = versions.get(machine.len() as u32).cloned()
+        {
+            let called = &functions[&callee.function];
+            let (mut code_of, remarks) = match workgroup::build_function(called, &callee, key) {
+                Ok(built) => built,
+                Err(reason) => {
+                    let reason = format!("in the function {:?} {reason}", called.name);
+                    if workgroup::uses_sub_groups(function) {
+                        // Their size has been told.
+                        return Err(Diagnostic::new(format!(
+                            "the kernel {name:?} uses sub-groups of {} work-items but {reason}",
+                            key.width
+                        )));
+                    }
+                    // A key promises full chunks of its width, a multiple of any it falls back to.
+                    let single = LaunchKey { width: 1, ..*key };
+                    let mut made = self.generate(kernel, function, &single, target)?;
+                    let why = format!("runs one work-item at a time: {reason}");
+                    let why = Remark::new(SourceLoc::default(), why);
+                    made.code.remarks.push(why);
+                    return Ok(made);
+                }
+            };
+            let name = format!("{name}.{}.{}", called.name, machine.len());
+            // Of one code of each function.
+            if told.insert(callee.function) {
+                code.remarks.extend(remarks);
+            }
+            machine.push(generate(&mut code_of, &name, &mut versions));
+        }
+        let machine: Result<Vec<MachineCode>, Diagnostic> = machine.into_iter().collect();
         Ok(Generated {
             code,
-            machine,
+            machine: machine.map(codegen::link),
             times,
         })
     }

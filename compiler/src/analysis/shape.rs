@@ -387,6 +387,7 @@ impl Shapes {
                 return Shape::Varying;
             }
             Op::Load(mem) if mem.volatile => return Shape::Varying,
+            Op::CallFunction(callee) if !callee.is_uniform => return Shape::Varying,
             Op::Clock => {
                 return match self.across {
                     Across::Group => Shape::Varying,

@@ -5,6 +5,7 @@
 //!
 //! - `cranelift/`: by way of Cranelift, whose vectors are 128 bits wide; for every CPU.
 //! - `x64/`: by instructions of our own choosing, for AVX2 and AVX-512.
+//! - `link.rs`: the codes of functions that call each other, put together.
 //! - `frame.rs`: where private variables are.
 //! - `host/`: the functions of this process that generated code calls.
 //! - `allocator.rs`: which register allocator suits a function.
@@ -21,7 +22,7 @@
 //! | `Unary`, `Binary`, `Fma`, `ICmp`, `FCmp`, `Select`, `Convert` | one or W lanes; integer division one, no `FRem` |
 //! | `Rounded` | only where [`Target::static_rounding`] |
 //! | `AnyTrue`, `AllTrue`, `MaskBits` | W lanes |
-//! | `GlobalAddr`, `Alloca` (in the entry block), `PtrAdd` | |
+//! | `GlobalAddr`, `FuncAddr`, `Alloca` (in the entry block), `PtrAdd` | |
 //! | `Load`, `Store` | one lane without a mask; W lanes with or without: at one address and a stride, one address and an index ([`crate::ir::Index`]; signed words, scaled by 1, 2, 4 or 8, where [`Target::gathers`] or, of stores, [`Target::scatters`]), or an address for each lane |
 //! | `AtomicRmw` | one lane, no mask, an integer, memory of several threads: exchange, sum, difference; bitwise operations whose result is not used |
 //! | `AtomicCmpXchg`, `AtomicLoad`, `AtomicStore` | the same |
@@ -35,6 +36,7 @@ mod allocator;
 mod cranelift;
 mod frame;
 mod host;
+mod link;
 mod x64;
 
 use std::sync::OnceLock;
@@ -43,6 +45,7 @@ use cranelift_entity::PrimaryMap;
 use cranelift_module::ModuleReloc;
 
 pub use cranelift::host_isa;
+pub use link::link;
 
 use crate::diagnostic::Diagnostic;
 use crate::dump::KernelDump;
@@ -57,12 +60,13 @@ pub struct MachineCode {
     pub instruction_bytes: u32,
     /// Of `bytes`, a power of two.
     pub align: u32,
-    /// Addresses that are to be written into `bytes`. The function itself is number 0.
+    /// Addresses that are to be written into `bytes`. What [`Op::FuncAddr`] names is a function of
+    /// that number, once linked the code itself is number 0.
     pub relocations: Vec<ModuleReloc>,
     /// The offsets at which code of another location begins, sorted.
     pub lines: Vec<(u32, SourceLoc)>,
     /// Vectors whose addresses the code holds: to be kept, unmoved and unchanged, as long as it.
-    pub constants: Box<[u128]>,
+    pub constants: Vec<Box<[u128]>>,
     /// The instructions as text, if `asm` is dumped.
     pub listing: Option<String>,
 }

@@ -42,8 +42,8 @@ impl FrameLayout {
     }
 }
 
-/// The layouts of the module's functions that were called.
-pub(super) type FrameLayouts = HashMap<FuncId, Rc<FrameLayout>>;
+/// The layouts of functions that were called: the module's, and those that stay functions.
+pub(super) type FrameLayouts = HashMap<(FuncId, bool), Rc<FrameLayout>>;
 
 /// One activation of a function.
 pub(super) struct Frame<'f> {
@@ -285,11 +285,8 @@ impl<'m> Interpreter<'m> {
                         _ => Stop::Barrier((depth, inst)),
                     });
                 }
-                Op::Call(callee) => {
-                    let callee = *callee;
-                    let next = self
-                        .enter(frame, callee, inst)
-                        .map_err(|e| at(e, func, inst))?;
+                Op::Call(_) | Op::CallFunction(_) => {
+                    let next = self.enter(frame, inst).map_err(|e| at(e, func, inst))?;
                     if depth == MAX_DEPTH {
                         return Err(Error::new(format!("calls nest deeper than {MAX_DEPTH}")));
                     }
@@ -302,25 +299,24 @@ impl<'m> Interpreter<'m> {
         }
     }
 
-    fn enter<'f>(
-        &mut self,
-        frame: &Frame<'_>,
-        callee: FuncId,
-        inst: Inst,
-    ) -> Result<Frame<'f>, Error>
+    fn enter<'f>(&mut self, frame: &Frame<'_>, inst: Inst) -> Result<Frame<'f>, Error>
     where
         'm: 'f,
     {
-        let module = self.module;
-        let Some(func) = module.functions.get(callee) else {
-            return Err(Error::new(format!(
-                "there is no function {}",
-                callee.index()
-            )));
+        let (id, func, stays) = match &frame.func.insts[inst].op {
+            Op::CallFunction(callee) if callee.lanes == 1 => {
+                let id = callee.function;
+                (id, self.called.and_then(|all| all.get(&id)), true)
+            }
+            Op::Call(id) => (*id, self.module.functions.get(*id), false),
+            _ => return Err(Error::new("a call for several work-items at once")),
+        };
+        let Some(func) = func else {
+            return Err(Error::new(format!("there is no function {}", id.index())));
         };
         let layout = self
             .layouts
-            .entry(callee)
+            .entry((id, stays))
             .or_insert_with(|| FrameLayout::new(func))
             .clone();
         let mut next = Frame::new(func, layout);

@@ -36,6 +36,7 @@ mod work_item;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use cranelift_entity::{EntityRef, PrimaryMap};
@@ -117,6 +118,8 @@ pub struct Interpreter<'m> {
     module: &'m Module,
     globals: PrimaryMap<GlobalId, u64>,
     layouts: exec::FrameLayouts,
+    /// What [`crate::ir::Op::CallFunction`] calls.
+    pub called: Option<&'m BTreeMap<FuncId, Function>>,
     options: Options,
     /// Instructions left.
     budget: u64,
@@ -157,6 +160,7 @@ impl<'m> Interpreter<'m> {
             module,
             globals,
             layouts: exec::FrameLayouts::default(),
+            called: None,
             options,
             budget: options.budget,
             checks: checks::Checks::new(options.checked),

@@ -31,6 +31,7 @@
 
 pub mod builder;
 pub mod builtin;
+mod callee;
 pub mod clone;
 pub mod collective;
 mod device;
@@ -51,6 +52,7 @@ use cranelift_entity::entity_impl;
 
 pub use builder::Builder;
 pub use builtin::Builtin;
+pub use callee::{Argument, Callee};
 pub use clone::Cloner;
 pub use collective::Collective;
 pub use device::DeviceOp;
@@ -108,7 +110,7 @@ entity_impl!(SlotId, "slot");
 pub enum Stage {
     /// As translated: calls, OpenCL vectors.
     Translated,
-    /// No calls.
+    /// No calls but of functions that stay functions.
     Inlined,
     /// One lane per value; loads and stores of several elements have several results or operands.
     Scalarized,

@@ -3,7 +3,7 @@
 //! An operation is everything about an instruction but its operands and results. Each enum that is
 //! spelled in the text form is made with `named!`, so that printer and parser share one table.
 
-use super::{Collective, DeviceOp, FuncId, GlobalId, HostFunction, LocalId, SlotId, Value};
+use super::{Callee, Collective, DeviceOp, FuncId, GlobalId, HostFunction, LocalId, SlotId, Value};
 use crate::image::{Component, Field, ImageDim};
 use crate::kernel_info::AddressSpace;
 use crate::named::named;
@@ -634,6 +634,12 @@ pub enum Op {
 
     /// Operands and results as the callee's parameters and returned values. Gone after inlining.
     Call(FuncId),
+    /// `argument... [, mask] -> result...`: a call of a function that stays one. After `vectorize`,
+    /// operands are what [`Callee`] says, and results have as many lanes. Made by `transform`.
+    CallFunction(Box<Callee>),
+    /// `() -> ptr`: where the code of a function is that is compiled together with this one, by
+    /// number; 0 is the first. Made by `lower`.
+    FuncAddr(u32),
     /// An `OpenCL.std` built-in by its name in OpenCL C; all lane-wise unless its own doc says
     /// otherwise.
     Builtin(super::Builtin),
@@ -699,6 +705,7 @@ impl Op {
             // Who takes part depends on where it is.
             | Op::Collective { .. }
             | Op::Call(_)
+            | Op::CallFunction(_)
             | Op::Printf { .. }
             | Op::Device { .. }
             | Op::CallPointer

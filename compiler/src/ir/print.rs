@@ -182,6 +182,8 @@ impl Display for Op {
             Op::DimQuery(query, dim) => write!(f, "dim_query.{}.{dim}", query.name()),
             Op::Query(query) => write!(f, "query.{}", query.name()),
             Op::Call(func) => write!(f, "call {func}"),
+            Op::CallFunction(callee) => write!(f, "call_function{callee}"),
+            Op::FuncAddr(number) => write!(f, "func_addr.{number}"),
             Op::Builtin(builtin) => write!(f, "builtin.{}", builtin.name()),
             Op::Printf { masked: m } => write!(f, "printf{}", masked(*m)),
             Op::Device {
@@ -266,7 +268,10 @@ impl Function {
         let _ = write!(text, "{}", data.op);
         if !data.args.is_empty() {
             // An entity named by the operation comes first, then the operands.
-            let comma = matches!(data.op, Op::Call(_) | Op::ContextStore(_));
+            let comma = matches!(
+                data.op,
+                Op::Call(_) | Op::CallFunction(_) | Op::ContextStore(_)
+            );
             let _ = write!(
                 text,
                 "{} {}",

@@ -19,7 +19,7 @@ pub struct Code {
     module: Option<JITModule>,
     entry: *const u8,
     /// What the code loads vectors from.
-    _constants: Box<[u128]>,
+    _constants: Vec<Box<[u128]>>,
     /// Bytes of instructions.
     size: usize,
     /// Where the code of another line begins, and that line as `file:line`.

@@ -4,7 +4,8 @@
 //! images into arithmetic and accesses to memory. The others are passes over functions at
 //! any lane count: [`collectives::expand`] turns what work-items
 //! do together into operations on lanes, [`builtins::expand`] built-in functions into arithmetic
-//! (clean-up passes then share and hoist it), [`legalize::run`] turns arithmetic that the target
+//! (clean-up passes then share and hoist it), [`calls::run`] calls of functions into calls by
+//! address, [`legalize::run`] turns arithmetic that the target
 //! ([`crate::target`]) lacks into arithmetic that it has, [`narrow::run`] does in 16 bits
 //! what is done in 32 without need, and [`lanes::run`], last before `codegen`, makes loops,
 //! branches and calls of what vectors do not do at all.
@@ -19,6 +20,7 @@
 
 mod bits;
 pub mod builtins;
+pub mod calls;
 pub mod collectives;
 mod division;
 mod emit;

@@ -1,4 +1,4 @@
-//! Every call replaced by a copy of what it calls.
+//! Calls replaced by copies of what they call, and those that stay calls.
 //!
 //! Callees come first: the call graph is walked depth-first with an explicit stack, each function
 //! has its own calls inlined once, and callers copy the result. A function on the stack that is met
@@ -12,83 +12,356 @@
 //! What is called has its private variables promoted and dead code removed before it is copied:
 //! once, not again in each copy, and so that the size is that of what is left.
 //!
-//! Cost: linear in the code copied, which `BUDGET` bounds.
+//! # Calls that stay
+//!
+//! A kernel that is small with everything inlined has no calls. In one that is not, a function
+//! stays one if copies of it would add much (`GROWTH`) and no work-items meet in it: then each
+//! work-item may call it by itself. What it asks of its work-item, and addresses of work-group
+//! variables, become parameters more, which each call computes: so the function knows nothing of
+//! the kernel and of the launch, and who asks about a kernel's queries sees all of them. A function
+//! that is given the addresses of its caller's private variables is copied as long as the kernel is
+//! of bearable size: once inlined such variables are values.
+//!
+//! Cost: linear in the code copied, which the limits bound.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap, packed_option::PackedOption};
 
 use super::{dce, promote};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{
-    Block, BlockCall, Builder, Cloner, FuncId, Function, Inst, LocalId, Module, Op, Terminator,
-    ValueDef,
+    Block, BlockCall, Builder, Callee, Cloner, DominatorTree, FuncId, Function, Inst, LocalId,
+    LocalVar, Module, Op, SourceLoc, Terminator, Type, Value, ValueDef,
 };
+use crate::kernel_info::AddressSpace;
 
-/// The most instructions and blocks a function may have once its calls are inlined.
+/// The most instructions and blocks that a function may have with all calls inlined.
+pub const ALL_INLINED: usize = 50_000;
+/// The most that it may have with all calls inlined that are given private variables.
+const PRIVATE_INLINED: usize = 200_000;
+/// The most that any function may have.
 const BUDGET: usize = 2_000_000;
+/// Copies of a function but for one may add so many instructions and blocks where calls may stay.
+const GROWTH: usize = 500;
 
-/// The function `root` with every call inlined.
-pub fn inline_all(module: &Module, root: FuncId) -> Result<Function, Diagnostic> {
-    let mut done: HashMap<FuncId, Function> = HashMap::new();
+/// A kernel with calls inlined.
+#[derive(Debug)]
+pub struct Inlined {
+    pub kernel: Function,
+    /// The functions that are called ([`Op::CallFunction`]).
+    pub functions: BTreeMap<FuncId, Function>,
+}
+
+/// Which calls stay calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keep {
+    None,
+    /// Those of functions whose copies are large, unless they are given private variables.
+    WithoutPrivate,
+    Large,
+    /// All that can.
+    All,
+}
+
+/// Why a function has not been inlined into.
+enum Refusal {
+    TooLarge,
+    Error(Diagnostic),
+}
+
+/// The function `root` with its calls inlined, all of them if it then has at most `limit`
+/// instructions and blocks. With 0 all calls stay that can.
+pub fn inline_all(module: &Module, root: FuncId, limit: usize) -> Result<Inlined, Diagnostic> {
+    let ways = match limit {
+        0 => vec![(Keep::All, BUDGET)],
+        _ => vec![
+            (Keep::None, limit),
+            (Keep::WithoutPrivate, limit.max(PRIVATE_INLINED)),
+            (Keep::Large, limit.max(BUDGET)),
+        ],
+    };
+    for (keep, budget) in ways {
+        match inline_within(module, root, keep, budget) {
+            Ok(inlined) => return Ok(inlined),
+            Err(Refusal::TooLarge) => {}
+            Err(Refusal::Error(error)) => return Err(error),
+        }
+    }
+    Err(Diagnostic::new(format!(
+        "function {:?} is larger than {BUDGET} instructions with its calls inlined",
+        module.functions[root].name
+    )))
+}
+
+/// A function whose own calls have been seen to.
+enum Done {
+    ToCopy(Function),
+    Kept(Kept),
+}
+
+/// A function that stays one.
+struct Kept {
+    function: Function,
+    is_uniform: bool,
+    /// What computes its last parameters.
+    context: Vec<Op>,
+    /// The work-group variables named there.
+    locals: PrimaryMap<LocalId, LocalVar>,
+}
+
+fn inline_within(
+    module: &Module,
+    root: FuncId,
+    keep: Keep,
+    budget: usize,
+) -> Result<Inlined, Refusal> {
+    let mut done: HashMap<FuncId, Done> = HashMap::new();
     let mut active: SecondaryMap<FuncId, bool> = SecondaryMap::new();
-    let mut stack = vec![(root, callees(module, root)?)];
+    let calls = calls(module, root).map_err(Refusal::Error)?;
+    let mut sites: SecondaryMap<FuncId, usize> = SecondaryMap::new();
+    for &callee in calls.values().flatten() {
+        sites[callee] += 1;
+    }
+    let mut stack = vec![(root, callees(&calls, root))];
     active[root] = true;
     while let Some((id, todo)) = stack.last_mut() {
         let id = *id;
         match todo.pop() {
             Some(callee) if active[callee] => {
-                return Err(Diagnostic::new(format!(
+                return Err(Refusal::Error(Diagnostic::new(format!(
                     "function {:?} calls itself, directly or through others; recursion is not \
                      allowed",
                     module.functions[callee].name
-                )));
+                ))));
             }
             Some(callee) if done.contains_key(&callee) => {}
             Some(callee) => {
                 active[callee] = true;
-                let next = callees(module, callee)?;
-                stack.push((callee, next));
+                stack.push((callee, callees(&calls, callee)));
             }
             None => {
-                let mut func = inline_calls(&module.functions[id], &done)?;
-                if id != root {
-                    promote::run(&mut func);
-                    dce::run(&mut func);
+                let mut func = inline_calls(&module.functions[id], &done, budget)?;
+                if id == root {
+                    let kept = done.into_iter().filter_map(|(id, done)| match done {
+                        Done::Kept(kept) => Some((id, kept.function)),
+                        Done::ToCopy(_) => None,
+                    });
+                    return Ok(Inlined {
+                        kernel: func,
+                        functions: kept.collect(),
+                    });
                 }
-                done.insert(id, func);
+                promote::run(&mut func);
+                dce::run(&mut func);
+                let kept = stays(&func, sites[id], keep);
+                done.insert(
+                    id,
+                    match kept {
+                        true => Done::Kept(Kept::new(func)),
+                        false => Done::ToCopy(func),
+                    },
+                );
                 active[id] = false;
                 stack.pop();
             }
         }
     }
-    Ok(done.remove(&root).expect("the root is finished last"))
+    unreachable!("the root is finished last")
+}
+
+/// The functions that `root` reaches, with one entry for each call that they make.
+fn calls(module: &Module, root: FuncId) -> Result<HashMap<FuncId, Vec<FuncId>>, Diagnostic> {
+    let mut all: HashMap<FuncId, Vec<FuncId>> = HashMap::new();
+    let mut todo = vec![root];
+    while let Some(id) = todo.pop() {
+        if all.contains_key(&id) {
+            continue;
+        }
+        let func = &module.functions[id];
+        let mut found = Vec::new();
+        for &block in &func.layout {
+            for &inst in &func.blocks[block].insts {
+                if let Op::Call(callee) = func.insts[inst].op {
+                    if !module.functions.is_valid(callee) {
+                        return Err(Diagnostic::new(format!(
+                            "function {:?} calls a function that is not there",
+                            func.name
+                        )));
+                    }
+                    found.push(callee);
+                }
+            }
+        }
+        todo.extend(&found);
+        all.insert(id, found);
+    }
+    Ok(all)
 }
 
 /// The functions a function calls, each once.
-fn callees(module: &Module, id: FuncId) -> Result<Vec<FuncId>, Diagnostic> {
-    let func = &module.functions[id];
-    let mut found = Vec::new();
-    for &block in &func.layout {
-        for &inst in &func.blocks[block].insts {
-            if let Op::Call(callee) = func.insts[inst].op {
-                if !module.functions.is_valid(callee) {
-                    return Err(Diagnostic::new(format!(
-                        "function {:?} calls a function that is not there",
-                        func.name
-                    )));
-                }
-                found.push(callee);
-            }
-        }
-    }
+fn callees(calls: &HashMap<FuncId, Vec<FuncId>>, id: FuncId) -> Vec<FuncId> {
+    let mut found = calls[&id].clone();
     found.sort_unstable();
     found.dedup();
-    Ok(found)
+    found
+}
+
+fn instructions(func: &Function) -> impl Iterator<Item = Inst> {
+    let blocks = func.layout.iter();
+    blocks.flat_map(|&block| func.blocks[block].insts.iter().copied())
+}
+
+/// Whether a function that is called at so many places stays one.
+fn stays(func: &Function, sites: usize, keep: Keep) -> bool {
+    let is_wanted = match keep {
+        Keep::None => false,
+        Keep::All => true,
+        Keep::Large | Keep::WithoutPrivate => (sites - 1) * size_of(func) > GROWTH,
+    };
+    is_wanted
+        && can_stay(func)
+        && !(keep == Keep::WithoutPrivate && is_given_private_variables(func))
+}
+
+/// Whether each work-item may call a function by itself: they do not meet in it, and it leaves each
+/// of its loops some way.
+fn can_stay(func: &Function) -> bool {
+    let meets = |inst: Inst| {
+        matches!(
+            func.insts[inst].op,
+            Op::Barrier(_)
+                | Op::NamedBarrier(_)
+                | Op::Collective { .. }
+                | Op::Device { .. }
+                | Op::InSpace(_)
+        )
+    };
+    !instructions(func).any(meets) && always_ends(func)
+}
+
+/// Whether a return can be reached from everywhere.
+fn always_ends(func: &Function) -> bool {
+    let predecessors = func.predecessors();
+    let mut ends: SecondaryMap<Block, bool> = SecondaryMap::with_capacity(func.blocks.len());
+    let leaves = |&block: &Block| func.blocks[block].term.target_count() == 0;
+    let mut todo: Vec<Block> = func.layout.iter().copied().filter(leaves).collect();
+    while let Some(block) = todo.pop() {
+        if !std::mem::replace(&mut ends[block], true) {
+            todo.extend(&predecessors[block]);
+        }
+    }
+    let dominators = DominatorTree::new(func);
+    let mut blocks = func.layout.iter();
+    blocks.all(|&block| ends[block] || !dominators.is_reachable(block))
+}
+
+/// Whether a function accesses private memory that is not its own.
+fn is_given_private_variables(func: &Function) -> bool {
+    let is_own = |mut address: Value| loop {
+        match func.def_inst(address).map(|inst| &func.insts[inst]) {
+            Some(data) if data.op == Op::PtrAdd => address = data.args[0],
+            Some(data) => return matches!(data.op, Op::Alloca { .. }),
+            None => return false,
+        }
+    };
+    instructions(func).any(|inst| {
+        let data = &func.insts[inst];
+        match &data.op {
+            Op::Load(mem) | Op::Store(mem) => {
+                matches!(mem.space, AddressSpace::Private | AddressSpace::Generic)
+                    && !is_own(data.args[0])
+            }
+            Op::MemCopy { .. } | Op::MemCopyDyn { .. } => {
+                !data.args[..2].iter().all(|&address| is_own(address))
+            }
+            _ => false,
+        }
+    })
+}
+
+/// Whether what a function does for work-items that call it with the same arguments it may do once
+/// for all.
+fn is_uniform(func: &Function) -> bool {
+    instructions(func).all(|inst| match &func.insts[inst].op {
+        Op::Load(mem) | Op::Store(mem) => !mem.volatile,
+        Op::MemCopy { volatile, .. } => !volatile,
+        Op::AtomicRmw(..)
+        | Op::AtomicCmpXchg(_)
+        | Op::AtomicLoad(_)
+        | Op::AtomicStore(_)
+        | Op::Clock
+        | Op::Printf { .. } => false,
+        Op::CallFunction(callee) => callee.is_uniform,
+        _ => true,
+    })
+}
+
+impl Kept {
+    /// Makes what a function asks of its work-item parameters.
+    fn new(mut function: Function) -> Kept {
+        let mut context: Vec<Op> = Vec::new();
+        let mut places: HashMap<Op, Value> = HashMap::new();
+        let mut replace: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+        for block in function.layout.clone() {
+            let insts = std::mem::take(&mut function.blocks[block].insts);
+            let (asked, rest): (Vec<Inst>, Vec<Inst>) = insts.into_iter().partition(|&inst| {
+                matches!(
+                    function.insts[inst].op,
+                    Op::DimQuery(..) | Op::Query(_) | Op::LocalAddr(_)
+                )
+            });
+            function.blocks[block].insts = rest;
+            for inst in asked {
+                let data = &function.insts[inst];
+                let (op, result) = (data.op.clone(), data.results[0]);
+                let param = *places.entry(op).or_insert_with_key(|op| {
+                    context.push(op.clone());
+                    let ty = function.ty(result);
+                    let entry = function.entry();
+                    function.add_param(entry, ty)
+                });
+                replace[result] = param.into();
+            }
+        }
+        replace.resize(function.values.len());
+        function.replace_uses(&replace);
+        let locals = std::mem::take(&mut function.locals);
+        Kept {
+            is_uniform: is_uniform(&function),
+            function,
+            context,
+            locals,
+        }
+    }
+
+    /// Makes `call`, which is not in a block yet, the last instruction of `block`.
+    fn call(&self, caller: &mut Function, block: Block, call: Inst, id: FuncId) {
+        let locals = merge_locals(caller, &self.locals);
+        let loc = caller.insts[call].loc;
+        for op in &self.context {
+            let (op, ty) = match op {
+                Op::LocalAddr(local) => (Op::LocalAddr(locals[*local]), Type::PTR),
+                op => (op.clone(), Type::I64),
+            };
+            let asked = caller.make_inst(op, &[], &[ty], SourceLoc::default());
+            caller.blocks[block].insts.push(asked);
+            let value = caller.insts[asked].results[0];
+            caller.insts[call].args.push(value);
+        }
+        let data = &mut caller.insts[call];
+        data.op = Op::CallFunction(Box::new(Callee::new(id, self.is_uniform)));
+        data.loc = loc;
+        caller.blocks[block].insts.push(call);
+    }
 }
 
 /// A copy of `func` with its calls replaced by copies of `done`'s functions.
-fn inline_calls(func: &Function, done: &HashMap<FuncId, Function>) -> Result<Function, Diagnostic> {
+fn inline_calls(
+    func: &Function,
+    done: &HashMap<FuncId, Done>,
+    budget: usize,
+) -> Result<Function, Refusal> {
     let mut caller = func.clone();
     let mut size = size_of(func);
     let mut allocas = Vec::new();
@@ -99,17 +372,21 @@ fn inline_calls(func: &Function, done: &HashMap<FuncId, Function>) -> Result<Fun
         let insts = std::mem::take(&mut caller.blocks[block].insts);
         let term = std::mem::replace(&mut caller.blocks[block].term, Terminator::Unreachable);
         for inst in insts {
-            let Op::Call(callee) = caller.insts[inst].op else {
+            let Op::Call(id) = caller.insts[inst].op else {
                 caller.blocks[current].insts.push(inst);
                 continue;
             };
-            let callee = &done[&callee];
+            let callee = match &done[&id] {
+                Done::Kept(kept) => {
+                    kept.call(&mut caller, current, inst, id);
+                    size += kept.context.len();
+                    continue;
+                }
+                Done::ToCopy(callee) => callee,
+            };
             size += size_of(callee);
-            if size > BUDGET {
-                return Err(Diagnostic::new(format!(
-                    "function {:?} is larger than {BUDGET} instructions with its calls inlined",
-                    func.name
-                )));
+            if size > budget {
+                return Err(Refusal::TooLarge);
             }
             current = splice(
                 &mut caller,
@@ -146,7 +423,7 @@ fn splice(
 ) -> Block {
     let mut cloner = Cloner::from(callee);
     cloner.bind_all(callee.params(), &caller.insts[call].args);
-    let locals = merge_locals(caller, callee);
+    let locals = merge_locals(caller, &callee.locals);
     // Instructions first without operands: a definition may come later in the layout than its use.
     for &from in &callee.layout {
         let to = caller.add_block();
@@ -204,10 +481,13 @@ fn splice(
     after
 }
 
-/// Where the callee's work-group variables are in the caller.
-fn merge_locals(caller: &mut Function, callee: &Function) -> SecondaryMap<LocalId, LocalId> {
+/// Where a callee's work-group variables are in the caller.
+fn merge_locals(
+    caller: &mut Function,
+    callee: &PrimaryMap<LocalId, LocalVar>,
+) -> SecondaryMap<LocalId, LocalId> {
     let mut map = SecondaryMap::with_default(LocalId::new(0));
-    for (id, local) in &callee.locals {
+    for (id, local) in callee {
         let same = caller.locals.iter().find(|(_, l)| l.name == local.name);
         map[id] = match same.map(|(id, _)| id) {
             Some(known) => {
@@ -227,10 +507,16 @@ mod tests {
     use super::*;
     use crate::ir::{Stage, parse, verify::verify};
 
-    fn inline(text: &str) -> Result<Function, Diagnostic> {
+    fn inline_to(text: &str, limit: usize) -> Result<Inlined, Diagnostic> {
         let module = parse::module(text).unwrap();
         let last = module.functions.keys().next_back().unwrap();
-        inline_all(&module, last)
+        inline_all(&module, last, limit)
+    }
+
+    fn inline(text: &str) -> Result<Function, Diagnostic> {
+        let inlined = inline_to(text, ALL_INLINED)?;
+        assert!(inlined.functions.is_empty(), "all are inlined");
+        Ok(inlined.kernel)
     }
 
     #[test]
@@ -276,16 +562,89 @@ mod tests {
         assert!(error.message.contains("\"even\" calls itself"), "{error}");
     }
 
-    #[test]
-    fn exponential_growth_stops_at_the_budget() {
-        let mut text = "func \"f0\" () -> () {\nblock0:\nv0: i32 = const 0\nret\n}\n".to_string();
-        for i in 0..40 {
+    /// So many functions that each call the one before twice; the first is `first`.
+    fn growing(levels: usize, first: &str) -> String {
+        let mut text = format!("func \"f0\" (ptr) -> () {{\nblock0(v0: ptr):\n{first}\nret\n}}\n");
+        for i in 0..levels {
             text += &format!(
-                "func \"f{}\" () -> () {{\nblock0:\ncall @{i}\ncall @{i}\nret\n}}\n",
+                "func \"f{}\" (ptr) -> () {{\nblock0(v0: ptr):\ncall @{i}, v0\ncall @{i}, v0\nret\n}}\n",
                 i + 1
             );
         }
-        assert!(inline(&text).unwrap_err().message.contains("larger than"));
+        text
+    }
+
+    const STORE: &str = "v1: i32 = const 0\nstore.global.align4 v0, v1";
+
+    #[test]
+    fn exponential_growth_of_what_cannot_be_called_stops_at_the_budget() {
+        let text = growing(40, "barrier.workgroup.acqrel.global");
+        let error = inline_to(&text, ALL_INLINED).unwrap_err();
+        assert!(error.message.contains("larger than"), "{error}");
+    }
+
+    #[test]
+    fn large_kernels_call_functions_and_grow_no_more() {
+        let inlined = inline_to(&growing(40, STORE), ALL_INLINED).unwrap();
+        let all = || {
+            [&inlined.kernel]
+                .into_iter()
+                .chain(inlined.functions.values())
+        };
+        for func in all() {
+            verify(func, Stage::Inlined, None).unwrap();
+        }
+        assert!(inlined.functions.len() > 2, "some stay");
+        assert!(inlined.functions.len() < 20, "small ones do not");
+        assert!(all().map(size_of).sum::<usize>() < 41 * GROWTH);
+    }
+
+    #[test]
+    fn what_is_given_private_variables_is_copied_longer() {
+        let private = "v1: i32 = const 0\nstore.private.align4 v0, v1";
+        for (levels, first, stay) in [(8, STORE, false), (14, STORE, true), (14, private, false)] {
+            let inlined = inline_to(&growing(levels, first), ALL_INLINED).unwrap();
+            assert_eq!(!inlined.functions.is_empty(), stay, "{levels} of {first}");
+        }
+    }
+
+    #[test]
+    fn a_function_that_stays_gets_what_it_asks_of_its_work_item() {
+        let text = "func \"f\" (i32) -> (i64) {\n  local l0 \"tile\" size 64 align 4\nblock0(v0: i32):\n\
+             v1: ptr = local_addr l0\nstore.local.align4 v1, v0\nv2: i64 = dim_query.global_id.0\n\
+             v3: i64 = dim_query.global_id.0\nv4: i64 = iadd v2, v3\nret v4\n}\n\
+             func \"g\" (i32) -> (i64) {\nblock0(v0: i32):\nv1: i64 = call @0, v0\nret v1\n}\n\
+             func \"root\" (i32) -> (i64) {\n  local l0 \"mine\" size 4 align 4\nblock0(v0: i32):\n\
+             v1: i64 = call @1, v0\nret v1\n}\n";
+        let inlined = inline_to(text, 0).unwrap();
+        assert_eq!(inlined.functions.len(), 2);
+        for func in inlined.functions.values() {
+            let types: Vec<Type> = func.params().iter().map(|&p| func.ty(p)).collect();
+            assert_eq!(types, [Type::I32, Type::PTR, Type::I64], "{func}");
+            assert!(func.locals.is_empty());
+        }
+        let kernel = inlined.kernel.to_string();
+        for line in [
+            "local_addr l1",
+            "dim_query.global_id.0",
+            "call_function.uniform @1, v0",
+        ] {
+            assert!(kernel.contains(line), "{line} in\n{kernel}");
+        }
+    }
+
+    #[test]
+    fn functions_in_which_work_items_meet_are_copied() {
+        for what in [
+            "barrier.workgroup.acqrel.local",
+            "br block1\nblock1:\nbr block1\nblock2:",
+        ] {
+            let text = format!(
+                "func \"f\" () -> () {{\nblock0:\n{what}\nret\n}}\n\
+                 func \"root\" () -> () {{\nblock0:\ncall @0\nret\n}}\n"
+            );
+            assert!(inline_to(&text, 0).unwrap().functions.is_empty(), "{what}");
+        }
     }
 
     #[test]

@@ -46,9 +46,11 @@ impl Spaces {
             Op::Barrier(_) | Op::NamedBarrier(_) | Op::Fence(_) => Spaces::SHARED,
             Op::Collective { what, .. } if *what == Collective::Sync => Spaces::SHARED,
             // The event that is returned, and what blocks that need not wait do meanwhile.
-            Op::MemCopy { .. } | Op::MemCopyDyn { .. } | Op::Call(_) | Op::Device { .. } => {
-                Spaces::WRITABLE
-            }
+            Op::MemCopy { .. }
+            | Op::MemCopyDyn { .. }
+            | Op::Call(_)
+            | Op::CallFunction(_)
+            | Op::Device { .. } => Spaces::WRITABLE,
             _ => Spaces::NONE,
         }
     }

@@ -1,16 +1,16 @@
 //! IR to better IR.
 //!
 //! What flows in: a translated module and the kernel wanted. What flows out ([`prepare_kernel`]):
-//! one function without calls, whose values have one lane each, with as little private memory as
-//! can be, cleaned up; and where its parameters come from. [`cleanup`] is used again on vectorized
-//! code.
+//! one function, whose values have one lane each, with as little private memory as can be, cleaned
+//! up; where its parameters come from; and functions like it that it calls, if it would be too
+//! large without. [`cleanup`] is used again on vectorized code.
 //!
 //! Each pass is one file whose head says what it does, how, and what it costs. In the order of a
 //! kernel's way through them:
 //!
 //! | pass | does |
 //! | --- | --- |
-//! | [`inline`] | calls replaced by what they call |
+//! | [`inline`] | calls replaced by what they call, or made to stay |
 //! | [`single_entry`] | loops with several entries given a header |
 //! | [`promote`] (with `sroa`) | private memory to SSA |
 //! | [`fold`] (rules in `identities`) | constants, identities, decided branches |
@@ -62,10 +62,13 @@ pub mod suspension;
 pub mod unroll;
 pub mod unroll_by;
 
+use std::collections::BTreeMap;
+
 use crate::diagnostic::{Diagnostic, Remark};
 use crate::ir::expansion;
 use crate::ir::verify::verify;
-use crate::ir::{Function, Module, ParamSource, Stage};
+use crate::ir::{FuncId, Function, Module, ParamSource, SourceLoc, Stage};
+use crate::kernel_info::AddressSpace;
 use crate::options::BuildOptions;
 
 /// Promotion feeds folding, which makes more addresses constant, and so on; after this many rounds
@@ -83,6 +86,8 @@ pub struct Prepared {
     pub function: Function,
     /// Where each of its parameters comes from.
     pub params: Vec<ParamSource>,
+    /// The functions that it and they call, at the same stage.
+    pub functions: BTreeMap<FuncId, Function>,
     pub remarks: Vec<Remark>,
 }
 
@@ -93,60 +98,106 @@ pub fn prepare_kernel(
     options: &BuildOptions,
 ) -> Result<Prepared, Diagnostic> {
     let kernel = &module.kernels[kernel];
-    let mut func = inline::inline_all(module, kernel.func)?;
-    check(&func, Stage::Inlined, "inline");
-    simplify_cfg::remove_unreachable(&mut func);
-    // Before passes that simplify control flow: iterations, and who takes part in a collective, are
-    // those of the program.
-    let headers = single_entry::run(&mut func);
-    check(&func, Stage::Inlined, "single_entry");
-    let remarks = headers.iter().map(|header| header.remark(&func)).collect();
-    promote_all(&mut func, Stage::Inlined);
-    expansion::run(&mut func);
-    check(&func, Stage::Inlined, "expansion");
-    let params = scalarize::run(&mut func, &kernel.params);
-    check(&func, Stage::Scalarized, "scalarize");
-    promote_all(&mut func, Stage::Scalarized);
-    if constant_loads::run(&mut func, module) {
-        check(&func, Stage::Scalarized, "constant_loads");
-    }
-    fast_math::run(&mut func, options);
-    check(&func, Stage::Scalarized, "fast_math");
-    if spaces::run(&mut func, module, &kernel.info, &params) {
-        // Private objects may have been memory only for the sake of the question.
-        promote_all(&mut func, Stage::Scalarized);
-    }
-    rounds(&mut func, Stage::Scalarized);
-    for _ in 0..UNROLL_ROUNDS {
-        if !unroll::run(&mut func) {
-            break;
-        }
-        check(&func, Stage::Scalarized, "unroll");
-        // Private arrays indexed by a counter are indexed by constants now.
-        promote_all(&mut func, Stage::Scalarized);
-        rounds(&mut func, Stage::Scalarized);
-    }
+    let limit = options.inline_limit.unwrap_or(inline::ALL_INLINED);
+    let inlined = inline::inline_all(module, kernel.func, limit)?;
     let contract = kernel.contract || options.mad_enable || options.fast_relaxed_math;
-    if contract || options.unsafe_math {
-        contract::run(&mut func);
-        check(&func, Stage::Scalarized, "contract");
-    }
-    hoist_sink::run(&mut func);
-    check(&func, Stage::Scalarized, "hoist_sink");
-    cleanup_at(&mut func, Stage::Scalarized);
-    if interleaved_accesses::run(&mut func) {
-        check(&func, Stage::Scalarized, "interleaved_accesses");
-        rounds(&mut func, Stage::Scalarized);
-    }
+    let passes = Passes {
+        module,
+        options,
+        contract: contract || options.unsafe_math,
+    };
+    let argument_space = |source: &ParamSource| spaces::argument_space(&kernel.info, source);
+    let mut func = inlined.kernel;
+    let (params, mut remarks) = passes.run(&mut func, &kernel.params, argument_space);
     if named_barriers::run(&mut func) {
         check(&func, Stage::Scalarized, "named_barriers");
         rounds(&mut func, Stage::Scalarized);
     }
+    let mut functions = inlined.functions;
+    for function in functions.values_mut() {
+        let (_, found) = passes.run(function, &[], |_| AddressSpace::Generic);
+        remarks.extend(found);
+    }
+    if !functions.is_empty() {
+        let text = format!(
+            "functions stay functions: {}; with all calls inlined there would be more than {limit} \
+             instructions",
+            functions.len()
+        );
+        remarks.push(Remark::new(SourceLoc::default(), text));
+    }
     Ok(Prepared {
         function: func,
         params,
+        functions,
         remarks,
     })
+}
+
+/// What all functions of a kernel are prepared with.
+struct Passes<'a> {
+    module: &'a Module,
+    options: &'a BuildOptions,
+    /// Whether `a * b + c` may be rounded once.
+    contract: bool,
+}
+
+impl Passes<'_> {
+    /// Prepares a function at [`Stage::Inlined`]: a kernel, whose parameters come from `sources`,
+    /// or one that is called. Returns where its parameters come from afterwards.
+    fn run(
+        &self,
+        func: &mut Function,
+        sources: &[ParamSource],
+        space: impl Fn(&ParamSource) -> AddressSpace,
+    ) -> (Vec<ParamSource>, Vec<Remark>) {
+        check(func, Stage::Inlined, "inline");
+        simplify_cfg::remove_unreachable(func);
+        // Before passes that simplify control flow: iterations, and who takes part in a collective,
+        // are those of the program.
+        let headers = single_entry::run(func);
+        check(func, Stage::Inlined, "single_entry");
+        let remarks = headers.iter().map(|header| header.remark(func)).collect();
+        promote_all(func, Stage::Inlined);
+        expansion::run(func);
+        check(func, Stage::Inlined, "expansion");
+        let params = scalarize::run(func, sources);
+        check(func, Stage::Scalarized, "scalarize");
+        promote_all(func, Stage::Scalarized);
+        if constant_loads::run(func, self.module) {
+            check(func, Stage::Scalarized, "constant_loads");
+        }
+        fast_math::run(func, self.options);
+        check(func, Stage::Scalarized, "fast_math");
+        let mut spaces: Vec<AddressSpace> = params.iter().map(space).collect();
+        spaces.resize(func.params().len(), AddressSpace::Generic);
+        if spaces::run(func, self.module, &spaces) {
+            // Private objects may have been memory only for the sake of the question.
+            promote_all(func, Stage::Scalarized);
+        }
+        rounds(func, Stage::Scalarized);
+        for _ in 0..UNROLL_ROUNDS {
+            if !unroll::run(func) {
+                break;
+            }
+            check(func, Stage::Scalarized, "unroll");
+            // Private arrays indexed by a counter are indexed by constants now.
+            promote_all(func, Stage::Scalarized);
+            rounds(func, Stage::Scalarized);
+        }
+        if self.contract {
+            contract::run(func);
+            check(func, Stage::Scalarized, "contract");
+        }
+        hoist_sink::run(func);
+        check(func, Stage::Scalarized, "hoist_sink");
+        cleanup_at(func, Stage::Scalarized);
+        if interleaved_accesses::run(func) {
+            check(func, Stage::Scalarized, "interleaved_accesses");
+            rounds(func, Stage::Scalarized);
+        }
+        (params, remarks)
+    }
 }
 
 /// Promotes and folds until nothing more is promoted.

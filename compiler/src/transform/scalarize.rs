@@ -5,7 +5,8 @@
 //! of a vector becomes one load with a result for each lane, a store likewise, so that they stay
 //! one access. Block parameters, returned values and a kernel's parameters are split too; lanes of
 //! a kernel's parameter are next to each other in the argument block. A `printf` gets each lane as
-//! an argument of its own; its format says which belong together.
+//! an argument of its own; its format says which belong together. So does a call, of a function
+//! whose parameters and results are split, too.
 //!
 //! Linear in lanes.
 
@@ -135,7 +136,7 @@ impl Pass<'_> {
         }
         let data = data.clone();
         match &data.op {
-            Op::Load(_) => self.load(block, inst),
+            Op::Load(_) | Op::CallFunction(_) => self.together(block, inst),
             Op::Store(_) | Op::Printf { .. } => {
                 self.func.insts[inst].args = self.flatten(&data.args);
                 self.func.blocks[block].insts.push(inst);
@@ -172,8 +173,8 @@ impl Pass<'_> {
         }
     }
 
-    /// One load with a result for each lane of each result.
-    fn load(&mut self, block: Block, inst: Inst) {
+    /// One instruction with a result for each lane of each result.
+    fn together(&mut self, block: Block, inst: Inst) {
         let data = self.func.insts[inst].clone();
         let mut types: SmallVec<[Type; 16]> = SmallVec::new();
         for &result in &data.results {

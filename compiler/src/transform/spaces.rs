@@ -18,17 +18,12 @@ use crate::kernel_info::{AddressSpace, ArgKind, KernelInfo};
 /// What is known of a pointer; a value without an entry is not a pointer, or not yet reached.
 type Spaces = SecondaryMap<Value, Option<AddressSpace>>;
 
-/// Narrows the accesses of a kernel's function, and decides what it asks about the spaces of
-/// pointers. Returns whether any question was decided.
-pub fn run(
-    func: &mut Function,
-    module: &Module,
-    info: &KernelInfo,
-    params: &[ParamSource],
-) -> bool {
+/// Narrows the accesses of a function, and decides what it asks about the spaces of pointers, given
+/// those of its parameters. Returns whether any question was decided.
+pub fn run(func: &mut Function, module: &Module, params: &[AddressSpace]) -> bool {
     let mut spaces: Spaces = SecondaryMap::with_capacity(func.values.len());
-    for (&param, source) in func.params().iter().zip(params) {
-        spaces[param] = Some(argument_space(info, source));
+    for (&param, &space) in func.params().iter().zip(params) {
+        spaces[param] = Some(space);
     }
     let order = func.reverse_post_order();
     while walk(func, module, &order, &mut spaces) {}
@@ -43,7 +38,8 @@ pub fn run(
     decided
 }
 
-fn argument_space(info: &KernelInfo, source: &ParamSource) -> AddressSpace {
+/// Where a parameter of a kernel points, if it is a pointer.
+pub fn argument_space(info: &KernelInfo, source: &ParamSource) -> AddressSpace {
     match *source {
         ParamSource::Local { .. } => AddressSpace::Local,
         ParamSource::Value { offset } => {
@@ -147,7 +143,11 @@ mod tests {
         let mut info = module.kernels[0].info.clone();
         info.args[0].kind = ArgKind::Pointer(AddressSpace::Global);
         let mut func = module.functions.values().next().unwrap().clone();
-        run(&mut func, &module, &info, &module.kernels[0].params);
+        let kernel = &module.kernels[0];
+        let params: Vec<AddressSpace> = (kernel.params.iter())
+            .map(|source| argument_space(&info, source))
+            .collect();
+        run(&mut func, &module, &params);
         func.to_string()
     }
 

@@ -289,7 +289,9 @@ fn body_weight(
             kinds.extend(data.results.iter().map(|&result| (result, kind)));
             if kind == Kind::Left {
                 weight += match data.op {
-                    Op::Builtin(_) | Op::ImageRead(_) | Op::ImageWrite(_) => BUILTIN,
+                    Op::Builtin(_) | Op::ImageRead(_) | Op::ImageWrite(_) | Op::CallFunction(_) => {
+                        BUILTIN
+                    }
                     _ => 1,
                 };
             }

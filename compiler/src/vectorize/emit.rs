@@ -10,8 +10,8 @@ use super::state::Mask;
 use super::values::Emitter;
 use crate::analysis::{Shape, shape::Guards};
 use crate::ir::{
-    BinOp, Collective, ConvertOp, DeviceOp, FuncId, Image, Inst, Mem, Op, Scalar, Scope, SourceLoc,
-    Type, Value,
+    Argument, BinOp, Callee, Collective, ConvertOp, DeviceOp, FuncId, Image, Inst, Mem, Op, Scalar,
+    Scope, SourceLoc, Type, Value,
 };
 
 impl Emitter<'_> {
@@ -57,6 +57,7 @@ impl Emitter<'_> {
             }
             Op::Printf { .. } => self.printf(inst),
             Op::Device { what, block, .. } => self.device(inst, what, block),
+            Op::CallFunction(callee) => self.call_function(inst, *callee),
             Op::ImageRead(image) => self.image_read(inst, image),
             Op::ImageWrite(image) => self.by_lane(inst, false, |masked| {
                 Op::ImageWrite(Image { masked, ..image })
@@ -399,6 +400,35 @@ impl Emitter<'_> {
             block,
             masked: true,
         };
+        let new = self.make(inst, op, &args, self.source.width);
+        self.define_all(inst, &new);
+    }
+
+    /// Once for all lanes; where they cannot tell, as for one.
+    fn call_function(&mut self, inst: Inst, mut callee: Callee) {
+        let data = &self.source.func.insts[inst];
+        let uniform = data.args.iter().all(|&arg| self.shape(arg).is_uniform());
+        if callee.is_uniform && uniform {
+            let args: Vec<Value> = data.args.iter().map(|&arg| self.scalar(arg)).collect();
+            let new = self.make(inst, Op::CallFunction(Box::new(callee)), &args, 1);
+            self.define_all(inst, &new);
+            return;
+        }
+        let (mut args, mut arguments) = (Vec::new(), Vec::new());
+        for &arg in &data.args {
+            let (value, argument) = match self.shape(arg) {
+                shape if shape.is_uniform() => (self.scalar(arg), Argument::Uniform),
+                Shape::Affine(stride) => (self.scalar(arg), Argument::Affine(stride)),
+                _ => (self.vector(arg), Argument::Varying),
+            };
+            args.push(value);
+            arguments.push(argument);
+        }
+        args.extend(self.mask_arg());
+        callee.lanes = self.source.width;
+        callee.arguments = arguments.into();
+        callee.masked = self.mask != Mask::Full;
+        let op = Op::CallFunction(Box::new(callee));
         let new = self.make(inst, op, &args, self.source.width);
         self.define_all(inst, &new);
     }

@@ -17,8 +17,12 @@ pub fn depends_on_groups(kernel: &Function, params: &[ParamSource]) -> bool {
             DimQuery::GlobalId | DimQuery::GlobalSize | DimQuery::GlobalOffset
         ),
         Op::Query(query) => !matches!(query, Query::WorkDim | Query::GlobalLinearId),
-        // What a kernel enqueues may wait for its work-group.
-        Op::Barrier(_) | Op::NamedBarrier(_) | Op::Collective { .. } | Op::Device { .. } => true,
+        // What a kernel enqueues may wait for its work-group. What functions order is not asked.
+        Op::Barrier(_)
+        | Op::NamedBarrier(_)
+        | Op::Collective { .. }
+        | Op::Device { .. }
+        | Op::CallFunction(_) => true,
         Op::Fence(fence) => narrow(fence.scope),
         Op::AtomicRmw(_, atomic)
         | Op::AtomicCmpXchg(atomic)

@@ -82,7 +82,11 @@ fn needs_group(op: &Op) -> bool {
         | Op::AtomicCmpXchg(Atomic { space, .. })
         | Op::AtomicLoad(Atomic { space, .. })
         | Op::AtomicStore(Atomic { space, .. }) => *space == AddressSpace::Local,
-        Op::NamedBarrier(_) | Op::Collective { .. } | Op::InSpace(_) | Op::Device { .. } => true,
+        Op::NamedBarrier(_)
+        | Op::Collective { .. }
+        | Op::InSpace(_)
+        | Op::Device { .. }
+        | Op::CallFunction(_) => true,
         _ => false,
     }
 }

@@ -13,7 +13,8 @@
 //! `subgroups.rs` sees to sub-groups that are whole, `collectives.rs` to what a whole work-group
 //! does; `jam.rs` has chunks share what is the same for them; `local.rs` lays out scratch memory,
 //! `interleave/` private variables; `width/` chooses how wide; `group_independence.rs` says whether
-//! the local size matters, `groups_of_one.rs` what is left of a kernel where that is 1.
+//! the local size matters, `groups_of_one.rs` what is left of a kernel where that is 1;
+//! `function.rs` makes the code of functions that stay functions.
 
 mod assemble;
 mod bounds;
@@ -21,6 +22,7 @@ mod checks;
 mod collectives;
 mod divergent_barriers;
 mod extension_idioms;
+mod function;
 mod group_independence;
 mod groups_of_one;
 mod interleave;
@@ -44,6 +46,7 @@ use crate::vectorize::{vectorize, vectorize_assuming, vectorize_guard};
 use jam::Jam;
 use split::Found;
 
+pub use function::build_function;
 pub use group_independence::depends_on_groups;
 pub use groups_of_one::of_one_item;
 pub use jam::preferred_rows;

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use brolga_compiler::BuildOptions;
 use brolga_compiler::ir::{Module, parse, verify};
 
 use crate::engines::case::Outcome;
@@ -26,16 +27,17 @@ pub enum Verdict {
 /// memory or does not terminate is invalid.
 pub fn judge(text: &str, checked: bool) -> Verdict {
     match prepare(text) {
-        Ok((module, run)) => {
+        Ok((module, options, run)) => {
             let mut case = Case::new(&module, 0, run.range, run.args);
             case.sub_group_size = run.sub_group_size;
+            case.options = options;
             compare(&case, checked)
         }
         Err(why) => Verdict::Invalid(why),
     }
 }
 
-fn prepare(text: &str) -> Result<(Module, directives::Run), String> {
+fn prepare(text: &str) -> Result<(Module, BuildOptions, directives::Run), String> {
     let mut test = directives::parse(text)?;
     if test.runs.is_empty() {
         return Err("no `run`".into());
@@ -45,7 +47,7 @@ fn prepare(text: &str) -> Result<(Module, directives::Run), String> {
     if module.kernels.is_empty() {
         return Err("no kernel".into());
     }
-    Ok((module, test.runs.remove(0)))
+    Ok((module, test.options, test.runs.remove(0)))
 }
 
 /// Judges a launch.
@@ -107,9 +109,10 @@ fn first_difference(case: &Case<'_>, expected: &Outcome, got: &Outcome) -> Strin
 
 /// The file test with what the interpreter computes as its expectation.
 pub fn with_expectations(text: &str) -> Option<String> {
-    let (module, run) = prepare(text).ok()?;
+    let (module, options, run) = prepare(text).ok()?;
     let mut case = Case::new(&module, 0, run.range, run.args);
     case.sub_group_size = run.sub_group_size;
+    case.options = options;
     let outcome = Engine::Translated.run(&case, BUDGET).ok()?;
     let mut lines = String::new();
     let buffers = case

@@ -23,7 +23,15 @@ static const char *source =
     "kernel void says(global int *out, ulong address) { printf(\"%s\\n\", (constant char *)address); }\n"
     "struct large { int words[1000]; };\n"
     "kernel void copies(global struct large *out, ulong address) { *out = *(global struct large *)address; }\n"
-    "kernel void good(global int *out) { out[get_global_id(0)] = get_global_id(0) * 3; }\n";
+    "kernel void good(global int *out) { out[get_global_id(0)] = get_global_id(0) * 3; }\n"
+    /* Too large to be inlined: functions that stay functions. */
+    "int f0(global int *p, int x) { return x * 3 + *p; }\n"
+    "#define LEVEL(f, g, n) int f(global int *p, int x) { int a = g(p, x), b = g(p, a ^ n); return b & 1 ? g(p, b + n) : b - a; }\n"
+    "LEVEL(f1, f0, 1) LEVEL(f2, f1, 2) LEVEL(f3, f2, 3) LEVEL(f4, f3, 4) LEVEL(f5, f4, 5)\n"
+    "LEVEL(f6, f5, 6) LEVEL(f7, f6, 7) LEVEL(f8, f7, 8) LEVEL(f9, f8, 9) LEVEL(f10, f9, 10)\n"
+    "kernel void calls(global int *out, ulong address) {\n"
+    "  out[get_global_id(0)] = f10((global int *)address, get_global_id(0));\n"
+    "}\n";
 
 static char message[1024];
 static int messages = 0;
@@ -68,6 +76,13 @@ static cl_int run(cl_command_queue queue, cl_program program, cl_mem out, const 
     return status;
 }
 
+/* What the kernel `calls` computes. */
+static int level(int n, int x, int two) {
+    if (n == 0) return (int)((unsigned)x * 3 + two);
+    int a = level(n - 1, x, two), b = level(n - 1, a ^ n, two);
+    return b & 1 ? level(n - 1, (int)((unsigned)b + n), two) : (int)((unsigned)b - a);
+}
+
 /* A kernel's fault is its own in functions that it calls, too. */
 static void in_functions(cl_command_queue queue, cl_program program, cl_mem out) {
     size_t page = sysconf(_SC_PAGESIZE);
@@ -88,6 +103,14 @@ static void in_functions(cl_command_queue queue, cl_program program, cl_mem out)
             TRUE(j == 1 || (i == 1 && j == 2) || strstr(message, expected) != NULL);
         }
     }
+    /* In one of the program's own. */
+    STATUS(CL_OUT_OF_RESOURCES, run(queue, program, out, "calls", 0xdead000));
+    TRUE(messages == 1 && strstr(message, "calls") != NULL && strstr(message, "0xdead000") != NULL);
+    TRUE(strstr(message, ", at kernel.cl:14") != NULL);
+    int two = 2, result;
+    STATUS(CL_COMPLETE, run(queue, program, out, "calls", (cl_ulong)&two));
+    STATUS(CL_SUCCESS, clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof result, &result, 0, NULL, NULL));
+    TRUE(result == level(10, 0, two));
     /* What is there to its last byte is no fault. */
     mapped[page - 1] = 0;
     STATUS(CL_COMPLETE, run(queue, program, out, "says", (cl_ulong)mapped + page - 3));

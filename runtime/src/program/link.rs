@@ -141,6 +141,7 @@ fn common_options(a: &BuildOptions, b: &BuildOptions) -> BuildOptions {
         no_signed_zeros: a.no_signed_zeros && b.no_signed_zeros,
         fast_relaxed_math: a.fast_relaxed_math && b.fast_relaxed_math,
         denorms_are_zero: a.denorms_are_zero && b.denorms_are_zero,
+        inline_limit: a.inline_limit,
     }
 }
 
@@ -154,5 +155,6 @@ fn either_option(a: &BuildOptions, b: &BuildOptions) -> BuildOptions {
         no_signed_zeros: a.no_signed_zeros || b.no_signed_zeros,
         fast_relaxed_math: a.fast_relaxed_math || b.fast_relaxed_math,
         denorms_are_zero: a.denorms_are_zero || b.denorms_are_zero,
+        inline_limit: a.inline_limit,
     }
 }

@@ -70,6 +70,7 @@ impl Gen<'_> {
                     None => Repr::None,
                 }
             }
+            Op::FuncAddr(number) => Repr::Scalar(self.function_address(*number)),
             Op::CallPointer => {
                 let target = self.scalar(args[0]);
                 match self.call_pointer(target, &args[1..], result) {

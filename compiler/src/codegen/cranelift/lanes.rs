@@ -210,6 +210,22 @@ impl Gen<'_> {
         }
     }
 
+    /// Where a function is that is compiled together with this one.
+    pub fn function_address(&mut self, number: u32) -> clif::Value {
+        let signature = self
+            .b
+            .import_signature(clif::Signature::new(self.call_conv));
+        let name = clif::UserExternalName::new(0, number);
+        let name = self.b.func.declare_imported_user_function(name);
+        let function = self.b.import_function(clif::ExtFuncData {
+            name: clif::ExternalName::user(name),
+            signature,
+            colocated: false,
+            patchable: false,
+        });
+        self.b.ins().func_addr(types::I64, function)
+    }
+
     /// Calls what is at an address, by the host's C ABI.
     pub fn call_pointer(
         &mut self,

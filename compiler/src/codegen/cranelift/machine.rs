@@ -47,7 +47,7 @@ pub(super) fn compile(translated: Translated, listing: bool) -> Result<MachineCo
             .map(|reloc| ModuleReloc::from_mach_reloc(reloc, &context.func, FuncId::from_u32(0)))
             .collect(),
         lines: lines(code),
-        constants: translated.constants,
+        constants: vec![translated.constants],
         listing: code.vcode.clone(),
     };
     if context.func.dfg.num_insts() <= MOST_KEPT {

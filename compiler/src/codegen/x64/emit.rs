@@ -50,6 +50,8 @@ pub struct Emitted {
     pub bytes: Vec<u8>,
     /// Bytes of code.
     pub code_size: u32,
+    /// Where the addresses of functions are to be written, and of which.
+    pub functions: Vec<(u32, u32)>,
     pub lines: Vec<(u32, SourceLoc)>,
     pub listing: Option<String>,
 }
@@ -140,14 +142,17 @@ impl<'a> Emitter<'a> {
                 None => {}
             }
         }
-        let pool = self.pool.into_bytes();
+        let (pool, functions) = self.pool.finish();
         let code = self.buffer.finish(&pool);
+        let start = (code.bytes.len() - pool.len()) as u32;
+        let functions = functions.into_iter();
         let lines = self.lines.into_iter();
         let lines = lines.map(|(at, loc)| (code.offset(at), loc)).collect();
         Emitted {
             listing: self.listing.map(|listing| listing.finish(&code, &pool)),
             bytes: code.bytes,
             code_size: code.code_size,
+            functions: functions.map(|(at, n)| (start + at, n)).collect(),
             lines,
         }
     }

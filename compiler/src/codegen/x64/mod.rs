@@ -24,7 +24,9 @@ mod vcode;
 
 pub(crate) use brolga_x64_encoding as encoding;
 
+use cranelift_codegen::binemit::Reloc;
 use cranelift_entity::PrimaryMap;
+use cranelift_module::{ModuleReloc, ModuleRelocTarget};
 
 use super::MachineCode;
 use super::allocator::Allocator;
@@ -61,9 +63,19 @@ pub fn compile(
         bytes: emitted.bytes,
         instruction_bytes: emitted.code_size,
         align: 64,
-        relocations: Vec::new(),
+        relocations: emitted.functions.into_iter().map(address).collect(),
         lines: emitted.lines,
-        constants: Box::default(),
+        constants: Vec::new(),
         listing: emitted.listing,
     })
+}
+
+/// The address of a function, to be written at an offset.
+fn address((offset, number): (u32, u32)) -> ModuleReloc {
+    ModuleReloc {
+        offset,
+        kind: Reloc::Abs8,
+        name: ModuleRelocTarget::user(0, number),
+        addend: 0,
+    }
 }

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 pub struct Pool {
     bytes: Vec<u8>,
     places: HashMap<Vec<u8>, u32>,
+    /// The addresses of functions: where they are, and which.
+    functions: Vec<(u32, u32)>,
 }
 
 impl Pool {
@@ -23,7 +25,20 @@ impl Pool {
         at as u32
     }
 
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+    /// The offset of a function's address.
+    pub fn place_function(&mut self, number: u32) -> u32 {
+        let known = self.functions.iter().find(|&&(_, known)| known == number);
+        if let Some(&(at, _)) = known {
+            return at;
+        }
+        let at = self.bytes.len().next_multiple_of(8);
+        self.bytes.resize(at + 8, 0);
+        self.functions.push((at as u32, number));
+        at as u32
+    }
+
+    /// The bytes, and where in them the addresses of which functions are to be written.
+    pub fn finish(self) -> (Vec<u8>, Vec<(u32, u32)>) {
+        (self.bytes, self.functions)
     }
 }

@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 use super::text::{after, integer, number, space};
 use crate::image::{Component, Field, ImageDim};
 use crate::ir::{
-    Arith, Atomic, AtomicOp, BinOp, Builtin, Collective, ConvertOp, DeviceOp, DimQuery, Fence,
-    FloatCC, FuncId, GlobalId, HostFunction, Image, Index, IntCC, Interleaving, LocalId, Mem, Op,
-    Order, Query, Rounding, Scope, SlotId, Type, UnOp, Wrap, eval,
+    Arith, Atomic, AtomicOp, BinOp, Builtin, Callee, Collective, ConvertOp, DeviceOp, DimQuery,
+    Fence, FloatCC, FuncId, GlobalId, HostFunction, Image, Index, IntCC, Interleaving, LocalId,
+    Mem, Op, Order, Query, Rounding, Scope, SlotId, Type, UnOp, Wrap, eval,
 };
 
 /// Whether the operation's first operand in the text is part of the operation itself.
@@ -19,6 +19,7 @@ pub(super) fn takes_immediate(op: &Op) -> bool {
             | Op::GlobalAddr(_)
             | Op::LocalAddr(_)
             | Op::Call(_)
+            | Op::CallFunction(_)
             | Op::ContextLoad(_)
             | Op::ContextStore(_)
     )
@@ -146,6 +147,12 @@ pub(super) fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Resul
         ),
         "query" => Op::Query(Query::from_name(part(0)?).ok_or_else(unknown)?),
         "call" => Op::Call(FuncId::from_u32(after("@", first()?)?)),
+        "call_function" => {
+            let function = FuncId::from_u32(after("@", first()?)?);
+            let callee = Callee::from_words(function, &parts).ok_or_else(unknown)?;
+            Op::CallFunction(Box::new(callee))
+        }
+        "func_addr" => Op::FuncAddr(number(part(0)?)?),
         "builtin" => Op::Builtin(Builtin::from_name(part(0)?).ok_or_else(unknown)?),
         "printf" => {
             let [masked] = flags(&parts, ["masked"])?;

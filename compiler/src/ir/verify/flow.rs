@@ -100,6 +100,7 @@ impl Verifier<'_> {
             | Op::AtomicLoad(atomic)
             | Op::AtomicStore(atomic) => atomic.masked,
             Op::Collective { masked, .. } | Op::Device { masked, .. } => *masked,
+            Op::CallFunction(callee) => callee.masked || callee.lanes > 1,
             Op::ImageRead(image) | Op::ImageWrite(image) => image.masked,
             _ => false,
         };
@@ -111,6 +112,14 @@ impl Verifier<'_> {
             Op::Call(_) => ensure!(
                 self.stage == Stage::Translated,
                 "there are no calls after inlining"
+            ),
+            Op::CallFunction(_) => ensure!(
+                self.stage > Stage::Translated,
+                "which calls stay calls is decided by inlining"
+            ),
+            Op::FuncAddr(_) => ensure!(
+                self.stage >= Stage::Vectorized,
+                "addresses of functions belong to vectorized code"
             ),
             Op::Alloca { interleaving, .. } => {
                 ensure!(
@@ -131,7 +140,7 @@ impl Verifier<'_> {
                 "barrier contexts belong to scalarized code"
             ),
             Op::HostCall(_) | Op::CallPointer => ensure!(
-                self.stage == Stage::Lowered,
+                self.stage == Stage::Lowered || matches!(op, Op::CallPointer if !early),
                 "calls of the host belong to lowered code"
             ),
             _ => {}
@@ -185,6 +194,7 @@ impl Verifier<'_> {
             | Op::DimQuery(..)
             | Op::Query(_)
             | Op::Call(_)
+            | Op::CallFunction(_)
             | Op::Builtin(_)
             | Op::Printf { .. }
             | Op::Device { .. }

@@ -231,6 +231,8 @@ impl Verifier<'_> {
             | Op::Clock
             | Op::Query(_)
             | Op::Call(_)
+            | Op::CallFunction(_)
+            | Op::FuncAddr(_)
             | Op::Printf { .. }
             | Op::Device { .. }
             | Op::HostCall(_)

@@ -90,6 +90,41 @@ fn each_rule_refuses_what_breaks_it() {
         ),
         (Translated, "call @7\nret", "does not exist"),
         (Inlined, "call @0, v0, v1, v2, v3\nret", "no calls"),
+        (
+            Translated,
+            "call_function @0\nret",
+            "is decided by inlining",
+        ),
+        (
+            Scalarized,
+            "call_function.lanes4.same @0, v1\nret",
+            "belong to vectorized code",
+        ),
+        (
+            Vectorized,
+            "call_function.lanes4 @0, v1\nret",
+            "the same, affine or varying",
+        ),
+        (
+            Vectorized,
+            "call_function.lanes4.each @0, v1\nret",
+            "expected 4 lanes",
+        ),
+        (
+            Vectorized,
+            "v4: i32 = call_function.lanes4.same @0, v1\nret",
+            "a lane for each work-item",
+        ),
+        (
+            Vectorized,
+            "v4: i1x8 = const 1\ncall_function.lanes4.masked @0, v4\nret",
+            "a bit for each lane",
+        ),
+        (
+            Vectorized,
+            "call_function.same @0, v1\nret",
+            "calls for several lanes",
+        ),
         (Scalarized, "v4: f32x2 = splat v2\nret", "instead of one"),
         (
             Vectorized,

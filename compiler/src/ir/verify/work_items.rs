@@ -3,7 +3,9 @@
 
 use super::values::binary_takes;
 use super::{Operands, Verifier, is};
-use crate::ir::{Collective, DeviceOp, FuncId, Op, Scalar, Scope, Stage, Type, Value};
+use crate::ir::{
+    Argument, Callee, Collective, DeviceOp, FuncId, Op, Scalar, Scope, Stage, Type, Value,
+};
 
 impl Verifier<'_> {
     /// The operands and results of an instruction that is about work-items, or leaves the function.
@@ -58,6 +60,11 @@ impl Verifier<'_> {
                     params.eq(args.iter().copied()) && callee.results == results,
                     "a call matches its function",
                 )
+            }
+            Op::CallFunction(callee) => self.check_callee(o, callee),
+            Op::FuncAddr(_) => {
+                o.counts(0, 1)?;
+                is(results[0] == Type::PTR, "an address is a pointer")
             }
             Op::Printf { masked } => {
                 is(results == [Type::I32], "printf gives an i32")?;
@@ -129,6 +136,38 @@ impl Verifier<'_> {
 
     /// Operands are the same for all work-items or have a lane for each, as the mask and the result
     /// do.
+    fn check_callee(&self, o: &Operands<'_>, callee: &Callee) -> Result<(), String> {
+        let count = o.args.len() - usize::from(callee.masked && !o.args.is_empty());
+        let mask = o.unmasked(callee.masked, count)?;
+        if callee.lanes == 1 {
+            ensure!(
+                mask.is_none() && callee.arguments.is_empty(),
+                "masks and strides belong to calls for several lanes"
+            );
+            return Ok(());
+        }
+        ensure!(
+            mask.is_none_or(|mask| self.func.ty(mask) == Type::new(Scalar::I1, callee.lanes)),
+            "the mask has a bit for each lane"
+        );
+        ensure!(
+            callee.arguments.len() == count,
+            "each operand is the same, affine or varying"
+        );
+        for (ty, argument) in o.args.iter().zip(&callee.arguments) {
+            let lanes = match argument {
+                Argument::Varying => callee.lanes,
+                _ => 1,
+            };
+            ensure!(ty.lanes == lanes, "expected {lanes} lanes, not {ty}");
+        }
+        ensure!(
+            o.results.iter().all(|ty| ty.lanes == callee.lanes),
+            "results have a lane for each work-item"
+        );
+        Ok(())
+    }
+
     fn check_device(
         &self,
         o: &Operands<'_>,

@@ -10,12 +10,15 @@
 mod cost;
 mod registers;
 
+use std::collections::BTreeMap;
+
 use super::extension_idioms::rewrite_extension_idioms;
+use super::function::between_accesses;
 use super::interleave;
 use super::subgroups::uses_sub_groups;
 use crate::analysis::{Across, Cfg, LoopData, Shapes};
 use crate::diagnostic::Remark;
-use crate::ir::{Function, Inst, Scalar, SourceLoc};
+use crate::ir::{Argument, Callee, FuncId, Function, Inst, Scalar, SourceLoc};
 use crate::launch::LaunchKey;
 use crate::target::Target;
 use cost::Cost;
@@ -48,8 +51,13 @@ impl Context<'_> {
     }
 }
 
-/// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage), and why.
-pub fn choose_width(kernel: &Function, target: &Target) -> (u8, Vec<Remark>) {
+/// A width for a kernel at [`Stage::Scalarized`](crate::ir::Stage) and the functions that are
+/// called, and why. Of functions, arguments are taken to vary.
+pub fn choose_width(
+    kernel: &Function,
+    functions: &BTreeMap<FuncId, Function>,
+    target: &Target,
+) -> (u8, Vec<Remark>) {
     let mut kernel = kernel.clone();
     let left = interleave::run(&mut kernel, &USUAL);
     rewrite_extension_idioms(&mut kernel);
@@ -61,7 +69,19 @@ pub fn choose_width(kernel: &Function, target: &Target) -> (u8, Vec<Remark>) {
             false => (SUB_GROUP, "its sub-groups"),
         }
     } else {
-        by_cost(&kernel, &cfg, target)
+        let called = functions.iter().map(|(&id, function)| {
+            let callee = Callee {
+                lanes: USUAL.width,
+                arguments: vec![Argument::Varying; function.params().len()].into(),
+                ..Callee::new(id, false)
+            };
+            let mut function = between_accesses(function, &callee);
+            interleave::run(&mut function, &USUAL);
+            rewrite_extension_idioms(&mut function);
+            by_cost(&function, &Cfg::new(&function), target)
+        });
+        let all = std::iter::once(by_cost(&kernel, &cfg, target)).chain(called);
+        all.min_by_key(|&(width, _)| width).expect("the kernel")
     };
     let items = if width == 1 {
         "work-item"
@@ -114,6 +134,8 @@ pub fn launch_width(width: u8, size: u64, target: &Target) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::{choose_width, launch_width};
     use crate::ir::parse;
     use crate::target::Target;
@@ -141,7 +163,7 @@ mod tests {
         );
         let module = parse::module(&text).expect("a module");
         let (_, kernel) = module.functions.iter().next().expect("a function");
-        choose_width(kernel, &Target::cranelift()).0
+        choose_width(kernel, &BTreeMap::new(), &Target::cranelift()).0
     }
 
     /// The widths of a kernel that computes, for targets with vectors of 128, 256 and 512 bits: so
@@ -172,7 +194,7 @@ mod tests {
         let module = parse::module(&text).unwrap_or_else(|e| panic!("{e:?} in\n{text}"));
         let (_, kernel) = module.functions.iter().next().expect("a function");
         [Target::cranelift(), Target::avx2(), Target::avx512()]
-            .map(|target| choose_width(kernel, &target).0)
+            .map(|target| choose_width(kernel, &BTreeMap::new(), &target).0)
     }
 
     #[test]

@@ -75,6 +75,7 @@ pub struct Case<'a> {
     pub args: Vec<Arg>,
     /// Work-items of a sub-group, if it matters.
     pub sub_group_size: Option<u8>,
+    pub options: BuildOptions,
     /// For each instruction set.
     programs: [OnceCell<Result<Program, String>>; Isa::ALL.len()],
     baseline: OnceCell<Result<Program, String>>,
@@ -105,6 +106,7 @@ impl<'a> Case<'a> {
             range,
             args,
             sub_group_size: None,
+            options: BuildOptions::default(),
             programs: Default::default(),
             baseline: OnceCell::new(),
         }
@@ -132,7 +134,7 @@ impl<'a> Case<'a> {
         target: Target,
     ) -> Result<&'c Program, String> {
         let make = || {
-            Program::for_target(self.module.clone(), &BuildOptions::default(), &target)
+            Program::for_target(self.module.clone(), &self.options, &target)
                 .map_err(|e| e.to_string())
         };
         cell.get_or_init(make).as_ref().map_err(Clone::clone)

@@ -1,11 +1,13 @@
 //! The ways to run a case.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use brolga_compiler::image::Bindings;
 use brolga_compiler::interp::{Interpreter, Launch, Memory, Options};
 use brolga_compiler::ir::verify::verify;
-use brolga_compiler::ir::{Function, Module, ParamSource, Stage};
+use brolga_compiler::ir::{FuncId, Function, Module, ParamSource, Stage};
+use brolga_compiler::transform::Prepared;
 use brolga_compiler::{
     BuildOptions, Isa, LaunchKey, NdRange, Program, Target, lower, transform, workgroup,
 };
@@ -96,15 +98,16 @@ impl Engine {
                 };
                 let kernel = &case.module.kernels[case.kernel];
                 let func = &case.module.functions[kernel.func];
-                interpret(case, func, &kernel.params, options, false)
+                interpret(case, func, &kernel.params, None, options)
             }
             Engine::Prepared => {
-                let (func, params) = prepare(case.module, case.kernel)?;
+                let prepared = prepare(case.module, case.kernel, &case.options)?;
+                let (func, params) = (&prepared.function, &prepared.params);
                 let options = Options {
                     budget,
                     checked: false,
                 };
-                interpret(case, &func, &params, options, true)
+                interpret(case, func, params, Some(&prepared.functions), options)
             }
             Engine::Generated(isa, width) => native::run(case, case.program(isa)?, width),
             Engine::Baseline(width) => native::run(case, case.baseline_program()?, width),
@@ -127,14 +130,20 @@ const CHECKED: NdRange = NdRange {
 ///
 /// # Errors
 /// If there is no such stage, or it refuses the kernel.
-pub fn print(module: &Module, stage: &str) -> Result<String, String> {
+pub fn print(module: &Module, stage: &str, options: &BuildOptions) -> Result<String, String> {
     match stage {
         "translated" => Ok(module.to_string()),
-        "prepared" => Ok(prepare(module, 0)?.0.to_string()),
+        "prepared" => {
+            let prepared = prepare(module, 0, options)?;
+            let functions = prepared.functions.values();
+            let all = std::iter::once(&prepared.function).chain(functions);
+            Ok(all.map(Function::to_string).collect())
+        }
         "vectorized" => {
-            let (func, params) = prepare(module, 0)?;
+            let prepared = prepare(module, 0, options)?;
+            let (func, params) = (&prepared.function, &prepared.params);
             let key = LaunchKey::new(&CHECKED, 8);
-            let mut code = workgroup::build(&func, &params, &key, &Target::cranelift())
+            let mut code = workgroup::build(func, params, &key, &Target::cranelift())
                 .map_err(|e| e.to_string())?;
             lower::collectives::expand(&mut code.function);
             lower::builtins::expand(&mut code.function, &Target::cranelift());
@@ -143,7 +152,7 @@ pub fn print(module: &Module, stage: &str) -> Result<String, String> {
         }
         "remarks" => {
             let target = Target::cranelift();
-            let program = Program::for_target(module.clone(), &BuildOptions::default(), &target);
+            let program = Program::for_target(module.clone(), options, &target);
             let program = program.map_err(|e| e.to_string())?;
             let key = program.launch_key(0, &CHECKED, Bindings::NONE);
             let code = program.compile(0, &key).map_err(|e| e.to_string())?;
@@ -153,19 +162,23 @@ pub fn print(module: &Module, stage: &str) -> Result<String, String> {
     }
 }
 
-fn prepare(module: &Module, kernel: usize) -> Result<(Function, Vec<ParamSource>), String> {
-    let prepared = transform::prepare_kernel(module, kernel, &BuildOptions::default())
-        .map_err(|e| e.to_string())?;
+fn prepare(module: &Module, kernel: usize, options: &BuildOptions) -> Result<Prepared, String> {
+    let prepared = transform::prepare_kernel(module, kernel, options).map_err(|e| e.to_string())?;
     verify(&prepared.function, Stage::Scalarized, Some(module))?;
-    Ok((prepared.function, prepared.params))
+    for function in prepared.functions.values() {
+        verify(function, Stage::Scalarized, Some(module))?;
+    }
+    Ok(prepared)
 }
 
+/// Runs a kernel that calls `functions` beside the module's; with their images expanded, if there
+/// are any.
 fn interpret(
     case: &Case<'_>,
     func: &Function,
     params: &[ParamSource],
+    functions: Option<&BTreeMap<FuncId, Function>>,
     options: Options,
-    expand_images: bool,
 ) -> Result<Outcome, String> {
     let mut memory = Memory::new();
     let mut segments = Vec::new();
@@ -186,7 +199,7 @@ fn interpret(
     }
     let block = case.block(&addresses)?;
     let mut func = func.clone();
-    if expand_images {
+    if functions.is_some() {
         let key = LaunchKey {
             bindings: case.bindings(&block, &addresses)?,
             ..LaunchKey::new(&case.range, EXPANDED_FOR)
@@ -198,6 +211,7 @@ fn interpret(
         }
     }
     let mut interp = Interpreter::new(case.module, memory, options);
+    interp.called = functions;
     let launch = Launch {
         range: case.range,
         args: &block.bytes,

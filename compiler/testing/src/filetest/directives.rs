@@ -1,6 +1,6 @@
 //! The comments of a test file. `tests/README.md` is the reference for those who write them.
 
-use brolga_compiler::NdRange;
+use brolga_compiler::{BuildOptions, NdRange};
 
 use super::data::{self, Expect};
 use super::images;
@@ -17,6 +17,8 @@ pub struct Test {
     pub warnings: Vec<String>,
     /// The engines to run in; all when empty.
     pub engines: Vec<String>,
+    /// What kernels are compiled with.
+    pub options: BuildOptions,
 }
 
 /// One launch.
@@ -125,6 +127,11 @@ pub fn parse(text: &str) -> Result<Test, String> {
             }
             "engines" => {
                 test.engines = rest.split_whitespace().map(String::from).collect();
+                continue;
+            }
+            "inline" => {
+                let limit = rest.parse().map_err(|_| at(rest.into()))?;
+                test.options.inline_limit = Some(limit);
                 continue;
             }
             "run" => {

@@ -57,7 +57,7 @@ fn judge(test: &Test, module: Result<Module, String>) -> Result<(), String> {
     };
     check_warnings(&module, &test.warnings)?;
     for check in &test.checks {
-        check_print(&module, check)?;
+        check_print(&module, check, &test.options)?;
     }
     for run in &test.runs {
         if run.expects.is_empty() && run.printf.is_empty() {
@@ -121,6 +121,7 @@ fn run_in(module: &Module, test: &Test, run: &Run, engine: Engine) -> Result<(),
     }
     let mut case = Case::new(module, kernel, run.range, run.args.clone());
     case.sub_group_size = run.sub_group_size;
+    case.options = test.options.clone();
     let outcome = engine.run(&case, BUDGET)?;
     let buffer_of = |arg: usize| {
         let before = &run.args[..arg];
@@ -165,8 +166,8 @@ fn check_warnings(module: &Module, expected: &[String]) -> Result<(), String> {
 }
 
 /// Each line of the check must occur in the print, in order.
-fn check_print(module: &Module, check: &Check) -> Result<(), String> {
-    let print = print(module, &check.stage)?;
+fn check_print(module: &Module, check: &Check, options: &BuildOptions) -> Result<(), String> {
+    let print = print(module, &check.stage, options)?;
     let mut lines = print.lines().map(str::trim);
     for expected in &check.lines {
         let negated = expected.strip_prefix("not: ");

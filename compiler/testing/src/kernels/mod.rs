@@ -74,8 +74,13 @@ fn of_private_memory(seed: u64, rng: &mut ChaCha8Rng) -> String {
     let range = Range::new(rng, 1);
     let items = range.global[0] + range.offset[0];
     let own = items * private_memory::ITEM_BYTES as u64;
+    // In every other one, functions stay functions.
+    let inline = match seed.is_multiple_of(2) {
+        true => "; inline: 0\n",
+        false => "",
+    };
     format!(
-        "; seed {seed}\n; run:\n{}; arg: buffer i32 random {}\n; arg: buffer i32 random {}\n{}",
+        "; seed {seed}\n{inline}; run:\n{}; arg: buffer i32 random {}\n; arg: buffer i32 random {}\n{}",
         range.directives(),
         own / 4,
         private_memory::INPUT_BYTES / 4 + 8,

@@ -207,6 +207,7 @@ impl Isel<'_> {
                 // A fault in one that is not pure is the kernel's, which called it.
                 self.call(address, args, result, function.is_pure())?
             }
+            Op::FuncAddr(number) => Repr::Scalar(self.function_address(*number)),
             Op::CallPointer => {
                 let target = self.scalar(args[0])?;
                 self.call(target, &args[1..], result, false)?

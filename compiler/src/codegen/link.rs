@@ -1,0 +1,102 @@
+//! The codes of functions that call each other, one behind the other.
+
+use cranelift_module::{ModuleReloc, ModuleRelocTarget};
+
+use super::MachineCode;
+
+/// Puts codes together, of which the first is entered; the others have the numbers by which
+/// [`crate::ir::Op::FuncAddr`] names them. There is one at least.
+pub fn link(codes: Vec<MachineCode>) -> MachineCode {
+    let starts: Vec<u32> = codes
+        .iter()
+        .scan(0u32, |end, code| {
+            let start = end.next_multiple_of(code.align);
+            *end = start + code.bytes.len() as u32;
+            Some(start)
+        })
+        .collect();
+    let mut codes = codes.into_iter().zip(&starts);
+    let (mut linked, _) = codes.next().expect("a first function");
+    resolve(&mut linked.relocations, 0, &starts);
+    for (code, &start) in codes {
+        linked.bytes.resize(start as usize, 0);
+        linked.bytes.extend(code.bytes);
+        linked.instruction_bytes = start + code.instruction_bytes;
+        linked.align = linked.align.max(code.align);
+        let mut relocations = code.relocations;
+        resolve(&mut relocations, start, &starts);
+        linked.relocations.extend(relocations);
+        let lines = code.lines.into_iter();
+        linked
+            .lines
+            .extend(lines.map(|(at, loc)| (start + at, loc)));
+        linked.constants.extend(code.constants);
+    }
+    linked
+}
+
+/// Has relocations of a code that begins at `start` name the whole, which is number 0.
+fn resolve(relocations: &mut [ModuleReloc], start: u32, starts: &[u32]) {
+    for relocation in relocations {
+        relocation.offset += start;
+        match &mut relocation.name {
+            ModuleRelocTarget::User { index, .. } => {
+                relocation.addend += i64::from(starts[*index as usize]);
+                *index = 0;
+            }
+            ModuleRelocTarget::FunctionOffset(_, offset) => *offset += start,
+            ModuleRelocTarget::LibCall(_) | ModuleRelocTarget::KnownSymbol(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cranelift_codegen::binemit::Reloc;
+    use cranelift_module::FuncId;
+
+    use super::*;
+
+    fn code(bytes: usize, align: u32, names: &[ModuleRelocTarget]) -> MachineCode {
+        let relocation = |name: &ModuleRelocTarget| ModuleReloc {
+            offset: 8,
+            kind: Reloc::Abs8,
+            name: name.clone(),
+            addend: 0,
+        };
+        MachineCode {
+            bytes: vec![1; bytes],
+            instruction_bytes: 4,
+            align,
+            relocations: names.iter().map(relocation).collect(),
+            lines: vec![(2, Default::default())],
+            constants: Vec::new(),
+            listing: None,
+        }
+    }
+
+    #[test]
+    fn functions_are_addressed_relative_to_the_first() {
+        let function = |number| ModuleRelocTarget::user(0, number);
+        let own = ModuleRelocTarget::FunctionOffset(FuncId::from_u32(0), 12);
+        let linked = link(vec![
+            code(20, 16, &[function(1), function(0)]),
+            code(70, 64, &[function(2), own]),
+            code(16, 16, &[]),
+        ]);
+        assert_eq!((linked.bytes.len(), linked.align), (160, 64));
+        assert_eq!(linked.bytes[20..64], [0; 44]);
+        assert_eq!(linked.instruction_bytes, 148);
+        let lines: Vec<u32> = linked.lines.iter().map(|&(at, _)| at).collect();
+        assert_eq!(lines, [2, 66, 146]);
+        let relocations = linked.relocations.iter();
+        let found: Vec<_> = relocations
+            .map(|r| match &r.name {
+                ModuleRelocTarget::User { index: 0, .. } => (r.offset, r.addend),
+                ModuleRelocTarget::FunctionOffset(_, at) => (r.offset, i64::from(*at)),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(found, [(8, 64), (8, 0), (72, 144), (72, 76)]);
+    }
+}
