@@ -67,6 +67,16 @@ impl LaunchKey {
         }
     }
 
+    /// What is left of it for code that runs one work-item at a time: full chunks are of any
+    /// smaller width, too.
+    pub fn for_one_work_item(self) -> LaunchKey {
+        LaunchKey {
+            width: 1,
+            row_is_chunk: false,
+            ..self
+        }
+    }
+
     /// What may be taken for granted of a launch, for code of `width` work-items a vector, whatever
     /// its images and samplers are.
     pub fn new(range: &NdRange, width: u8) -> LaunchKey {

@@ -414,6 +414,7 @@ impl Program {
             lower::narrow::run(func, key);
             lower::gathers::run(func, &target);
             lower::lanes::run(func, &target);
+            lower::elements::run(func);
             self.dump.write("lowered", name, || func.to_string());
             times.lower += watch.lap();
             let globals = self.globals.addresses();
@@ -438,8 +439,7 @@ impl Program {
                             key.width
                         )));
                     }
-                    // A key promises full chunks of its width, a multiple of any it falls back to.
-                    let single = LaunchKey { width: 1, ..*key };
+                    let single = key.for_one_work_item();
                     let mut made = self.generate(kernel, function, &single, target)?;
                     let why = format!("runs one work-item at a time: {reason}");
                     let why = Remark::new(SourceLoc::default(), why);

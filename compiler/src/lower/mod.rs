@@ -7,8 +7,9 @@
 //! (clean-up passes then share and hoist it), [`calls::run`] calls of functions into calls by
 //! address, [`legalize::run`] turns arithmetic that the target
 //! ([`crate::target`]) lacks into arithmetic that it has, [`narrow::run`] does in 16 bits
-//! what is done in 32 without need, and [`lanes::run`], last before `codegen`, makes loops,
-//! branches and calls of what vectors do not do at all.
+//! what is done in 32 without need, [`lanes::run`] makes loops,
+//! branches and calls of what vectors do not do at all, and [`elements::run`], last before
+//! `codegen`, single loads of those whose results all lanes share.
 //!
 //! - `emit.rs`: how a pass replays a block. Open it first. `replay.rs`: how one that makes blocks
 //!   does.
@@ -23,6 +24,7 @@ pub mod builtins;
 pub mod calls;
 pub mod collectives;
 mod division;
+pub mod elements;
 mod emit;
 pub mod gathers;
 mod half;

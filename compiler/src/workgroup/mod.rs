@@ -202,13 +202,7 @@ pub fn build(
                     kernel.name
                 )));
             }
-            // A key promises full chunks of its width, a multiple of any it falls back to.
-            let single = LaunchKey {
-                width: 1,
-                row_is_chunk: false,
-                ..*key
-            };
-            let mut code = build(kernel, params, &single, target)?;
+            let mut code = build(kernel, params, &key.for_one_work_item(), target)?;
             let why = format!("runs one work-item at a time: {reason}");
             code.remarks.push(Remark::new(SourceLoc::default(), why));
             return Ok(code);

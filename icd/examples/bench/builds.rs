@@ -68,6 +68,7 @@ pub fn measure(arguments: &Arguments, candidates: &mut [Candidate]) -> Section {
     Section {
         title: "program",
         averaged: false,
+        notes: Vec::new(),
         rows,
     }
 }

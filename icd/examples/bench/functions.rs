@@ -192,6 +192,7 @@ pub fn measure(arguments: &Arguments, candidates: &mut [Candidate]) -> Section {
     Section {
         title: "function",
         averaged: true,
+        notes: Vec::new(),
         rows,
     }
 }

@@ -9,6 +9,7 @@
 //! worker.rs          measures; runs in a process that has one driver loaded
 //! builds.rs          from nothing to every kernel of a program launched once
 //! functions.rs       rates of the built-in functions
+//! limits.rs          what the machine can do at most
 //! local_sizes.rs     the local size that the driver chooses beside given ones
 //! report.rs          ratios and JSON
 //! ```
@@ -18,11 +19,13 @@
 
 mod builds;
 mod functions;
+mod limits;
 mod local_sizes;
 mod report;
 mod suite;
 mod worker;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -30,6 +33,7 @@ use serde_json::{Value, json};
 
 use brolga_icd_testing::drivers::{self, Candidate, Driver};
 use brolga_icd_testing::host::Result;
+use limits::Limits;
 use report::Section;
 use suite::Source;
 
@@ -262,20 +266,31 @@ fn wanted(arguments: &Arguments) -> Vec<String> {
 
 fn kernels(arguments: &Arguments, candidates: &mut [Candidate]) -> Section {
     let rows = wanted(arguments);
+    let mut limits = Limits::default();
+    let mut work = BTreeMap::new();
     for name in &rows {
         eprintln!("measuring {name}");
+        limits.measure();
         let request = json!({ "do": "measure", "kernel": name, "seconds": arguments.seconds });
         for _ in 0..arguments.rounds {
             for candidate in &mut *candidates {
                 if let Some(answer) = candidate.measure(name, &request) {
                     candidate.record(name, &answer);
+                    work.insert(name, answer["work"].clone());
                 }
             }
         }
     }
+    println!("{limits}");
+    let first = candidates.first();
+    let notes = rows.iter().map(|name| {
+        let best = first.and_then(|candidate| candidate.result(name))?.best;
+        limits.share(work.get(name)?, best)
+    });
     Section {
         title: "kernel",
         averaged: true,
+        notes: notes.collect(),
         rows,
     }
 }
@@ -285,11 +300,13 @@ fn overheads(arguments: &Arguments, candidates: &mut [Candidate]) -> [Section; 2
         Section {
             title: "launch",
             averaged: false,
+            notes: Vec::new(),
             rows: vec![],
         },
         Section {
             title: "transfer",
             averaged: false,
+            notes: Vec::new(),
             rows: vec![],
         },
     ];

@@ -10,6 +10,8 @@ pub struct Section {
     /// Whether the rows are of one kind, so that a mean of their ratios means something.
     pub averaged: bool,
     pub rows: Vec<String>,
+    /// What to say of the first driver's times, for each row or none.
+    pub notes: Vec<Option<String>>,
 }
 
 /// Prints, for each measurement, the first driver's time and how many times as long each other
@@ -25,7 +27,7 @@ pub fn print(sections: &[Section], candidates: &[Candidate]) {
         }
         println!();
         let mut logarithms = vec![Vec::new(); others.len()];
-        for row in &section.rows {
+        for (n, row) in section.rows.iter().enumerate() {
             let base = first.result(row);
             print!(
                 "{row:<24}{:>14}",
@@ -43,7 +45,10 @@ pub fn print(sections: &[Section], candidates: &[Candidate]) {
                 };
                 print!("{cell:>16}");
             }
-            println!();
+            match section.notes.get(n) {
+                Some(Some(note)) => println!("   {note}"),
+                _ => println!(),
+            }
         }
         if section.averaged && logarithms.iter().any(|l| !l.is_empty()) {
             print!("{:<24}{:>14}", "geometric mean", "");

@@ -18,6 +18,7 @@ mod sampling;
 #[path = "suite/streaming.rs"]
 mod streaming;
 
+use crate::limits::Work;
 use brolga_icd_testing::host::{Kernel, Program, Result, Session};
 
 /// A program that benchmarks are in.
@@ -78,6 +79,7 @@ pub struct Prepared {
     pub reset: Option<Action>,
     /// Compares the buffers after a run with what the host computes.
     pub check: Action,
+    pub work: Option<Work>,
 }
 
 pub type Action = Box<dyn Fn(&Session) -> Result<()>>;
@@ -149,6 +151,14 @@ impl Prepared {
             }],
             reset: None,
             check,
+            work: None,
+        }
+    }
+
+    fn doing(self, work: Work) -> Self {
+        Prepared {
+            work: Some(work),
+            ..self
         }
     }
 

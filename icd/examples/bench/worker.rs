@@ -10,6 +10,7 @@ use brolga_icd_testing::host::{Program, Result, Session};
 use opencl_sys::{CL_RGBA, CL_UNORM_INT8};
 use serde_json::{Value, json};
 
+use crate::limits::Work;
 use crate::suite::{BENCHMARKS, Benchmark, Prepared, Scale, Source};
 use crate::{builds, functions, local_sizes};
 
@@ -112,7 +113,9 @@ impl Worker {
             times.push(run.elapsed().as_secs_f64());
         }
         (prepared.check)(&self.session)?;
-        Ok(summary(&mut times))
+        let mut answer = summary(&mut times);
+        answer["work"] = json!(prepared.work.map(Work::json));
+        Ok(answer)
     }
 
     /// An empty kernel of one work-item: enqueued and waited for; many enqueued before one wait;

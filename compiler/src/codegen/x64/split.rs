@@ -36,7 +36,7 @@ struct Life {
 
 const NOWHERE: usize = usize::MAX;
 
-/// An innermost loop: its header, the last block that jumps back to it, and the one that leads to it.
+/// An innermost loop: its header, the last block that jumps back to it, the one that leads to it.
 struct InnerLoop {
     header: usize,
     end: usize,

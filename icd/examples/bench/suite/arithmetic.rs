@@ -1,6 +1,6 @@
 //! Kernels that arithmetic limits.
 
-use super::{Prepared, Scale, compare, random_floats};
+use super::{Prepared, Scale, Work, compare, random_floats};
 use brolga_icd_testing::host::{Program, Result, Session};
 
 pub fn nbody(session: &Session, program: &Program, scale: Scale) -> Result<Prepared> {
@@ -30,7 +30,9 @@ pub fn nbody(session: &Session, program: &Program, scale: Scale) -> Result<Prepa
         });
         compare("nbody", &session.read(&accelerations)?, expected, 1e-3)
     };
-    Ok(Prepared::single(kernel, &[n], &[], Box::new(check)))
+    // Of each pair, with the root and its reciprocal as one each.
+    let work = Work::Operations(20.0 * (n as f64).powi(2));
+    Ok(Prepared::single(kernel, &[n], &[], Box::new(check)).doing(work))
 }
 
 pub fn mandelbrot(session: &Session, program: &Program, scale: Scale) -> Result<Prepared> {

@@ -71,6 +71,7 @@ pub fn histogram(session: &Session, program: &Program, scale: Scale) -> Result<P
     let bins = std::rc::Rc::new(bins);
     let reset_bins = bins.clone();
     Ok(Prepared {
+        work: None,
         launches: vec![Launch {
             kernel,
             global,
@@ -117,6 +118,7 @@ pub fn bitonic(session: &Session, program: &Program, scale: Scale) -> Result<Pre
     expected.sort_unstable();
     let sorted = buffer.clone();
     Ok(Prepared {
+        work: None,
         launches,
         reset: Some(Box::new(move |session| session.write(&buffer, &values))),
         check: Box::new(move |session| {

@@ -1,6 +1,6 @@
 //! Dense and sparse linear algebra, and grids.
 
-use super::{Prepared, Scale, compare, compare_exactly, random, random_floats};
+use super::{Prepared, Scale, Work, compare, compare_exactly, random, random_floats};
 use brolga_icd_testing::host::{Program, Result, Session};
 
 /// Must divide the sizes below; the same as `TILE` in `kernels.cl`.
@@ -47,7 +47,8 @@ fn matmul(
         });
         compare(name, &session.read(&dc)?, expected, 1e-3)
     };
-    Ok(Prepared::single(kernel, &[n, n], local, Box::new(check)))
+    let work = Work::Operations(2.0 * (n as f64).powi(3));
+    Ok(Prepared::single(kernel, &[n, n], local, Box::new(check)).doing(work))
 }
 
 /// Compressed sparse rows with 8 to 71 entries each, scattered.

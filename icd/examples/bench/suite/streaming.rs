@@ -1,6 +1,6 @@
 //! Kernels that the memory limits.
 
-use super::{Prepared, Scale, compare, compare_exactly, random_floats};
+use super::{Prepared, Scale, Work, compare, compare_exactly, random_floats};
 use brolga_icd_testing::host::{Program, Result, Session};
 
 fn length(scale: Scale) -> usize {
@@ -13,11 +13,12 @@ pub fn copy(session: &Session, program: &Program, scale: Scale) -> Result<Prepar
     let output = session.buffer::<f32>(values.len())?;
     let kernel = program.kernel("copy")?.buffer(&input)?.buffer(&output)?;
     let global = [values.len()];
+    let work = Work::Bytes(8.0 * values.len() as f64);
     let check = move |session: &Session| {
         let _keep = &input;
         compare_exactly("copy", &session.read(&output)?, &values)
     };
-    Ok(Prepared::single(kernel, &global, &[], Box::new(check)))
+    Ok(Prepared::single(kernel, &global, &[], Box::new(check)).doing(work))
 }
 
 pub fn triad(session: &Session, program: &Program, scale: Scale) -> Result<Prepared> {
@@ -32,6 +33,7 @@ pub fn triad(session: &Session, program: &Program, scale: Scale) -> Result<Prepa
         .buffer(&output)?
         .value(3.0_f32)?;
     let global = [a.len()];
+    let work = Work::Bytes(12.0 * a.len() as f64);
     let check = move |session: &Session| {
         let _keep = (&da, &db);
         let expected = a
@@ -40,7 +42,7 @@ pub fn triad(session: &Session, program: &Program, scale: Scale) -> Result<Prepa
             .map(|(a, b)| f64::from(*a) + 3.0 * f64::from(*b));
         compare("triad", &session.read(&output)?, expected.enumerate(), 1e-6)
     };
-    Ok(Prepared::single(kernel, &global, &[], Box::new(check)))
+    Ok(Prepared::single(kernel, &global, &[], Box::new(check)).doing(work))
 }
 
 /// With a bounds check and a length that no work-group divides, as in most real launches.
@@ -65,10 +67,7 @@ pub fn saxpy(session: &Session, program: &Program, scale: Scale) -> Result<Prepa
             .map(|(x, y)| 2.0 * f64::from(*x) + f64::from(*y));
         compare("saxpy", &session.read(&output)?, expected.enumerate(), 1e-6)
     };
-    Ok(Prepared::single(
-        kernel,
-        &[n.next_multiple_of(256)],
-        &[256],
-        Box::new(check),
-    ))
+    let global = [n.next_multiple_of(256)];
+    let prepared = Prepared::single(kernel, &global, &[256], Box::new(check));
+    Ok(prepared.doing(Work::Bytes(12.0 * n as f64)))
 }
