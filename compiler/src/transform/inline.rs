@@ -15,8 +15,8 @@
 //! # Calls that stay
 //!
 //! A kernel that is small with everything inlined has no calls. In one that is not, a function
-//! stays one if copies of it would add much (`GROWTH`) and no work-items meet in it: then each
-//! work-item may call it by itself. What it asks of its work-item, and addresses of work-group
+//! stays one if it is more than a call costs (`SMALL`), copies of it would add much (`GROWTH`), and
+//! no work-items meet in it: then each work-item may call it by itself. What it asks of its work-item, and addresses of work-group
 //! variables, become parameters more, which each call computes: so the function knows nothing of
 //! the kernel and of the launch, and who asks about a kernel's queries sees all of them. A function
 //! that is given the addresses of its caller's private variables is copied as long as the kernel is
@@ -37,13 +37,18 @@ use crate::ir::{
 use crate::kernel_info::AddressSpace;
 
 /// The most instructions and blocks that a function may have with all calls inlined.
-pub const ALL_INLINED: usize = 50_000;
+pub const ALL_INLINED: usize = 100_000;
 /// The most that it may have with all calls inlined that are given private variables.
-const PRIVATE_INLINED: usize = 200_000;
+const PRIVATE_INLINED: usize = 500_000;
 /// The most that any function may have.
 const BUDGET: usize = 2_000_000;
 /// Copies of a function but for one may add so many instructions and blocks where calls may stay.
 const GROWTH: usize = 500;
+/// Functions of so many instructions and blocks are always inlined: a call, with its arguments in
+/// memory and registers spilled around it, costs about as much.
+const SMALL: usize = 60;
+/// Promotion and the removal of dead code seldom leave less than one in so many instructions.
+const SHRINKAGE: usize = 8;
 
 /// A kernel with calls inlined.
 #[derive(Debug)]
@@ -73,6 +78,7 @@ enum Refusal {
 /// The function `root` with its calls inlined, all of them if it then has at most `limit`
 /// instructions and blocks. With 0 all calls stay that can.
 pub fn inline_all(module: &Module, root: FuncId, limit: usize) -> Result<Inlined, Diagnostic> {
+    let calls = calls(module, root)?;
     let ways = match limit {
         0 => vec![(Keep::All, BUDGET)],
         _ => vec![
@@ -81,8 +87,13 @@ pub fn inline_all(module: &Module, root: FuncId, limit: usize) -> Result<Inlined
             (Keep::Large, limit.max(BUDGET)),
         ],
     };
+    let is_hopeless = inlined_size(module, &calls, root) / SHRINKAGE > limit;
     for (keep, budget) in ways {
-        match inline_within(module, root, keep, budget) {
+        // To find that out copy by copy would take longer than all the rest.
+        if keep == Keep::None && is_hopeless {
+            continue;
+        }
+        match inline_within(module, &calls, root, keep, budget) {
             Ok(inlined) => return Ok(inlined),
             Err(Refusal::TooLarge) => {}
             Err(Refusal::Error(error)) => return Err(error),
@@ -112,18 +123,18 @@ struct Kept {
 
 fn inline_within(
     module: &Module,
+    calls: &HashMap<FuncId, Vec<FuncId>>,
     root: FuncId,
     keep: Keep,
     budget: usize,
 ) -> Result<Inlined, Refusal> {
     let mut done: HashMap<FuncId, Done> = HashMap::new();
     let mut active: SecondaryMap<FuncId, bool> = SecondaryMap::new();
-    let calls = calls(module, root).map_err(Refusal::Error)?;
     let mut sites: SecondaryMap<FuncId, usize> = SecondaryMap::new();
     for &callee in calls.values().flatten() {
         sites[callee] += 1;
     }
-    let mut stack = vec![(root, callees(&calls, root))];
+    let mut stack = vec![(root, callees(calls, root))];
     active[root] = true;
     while let Some((id, todo)) = stack.last_mut() {
         let id = *id;
@@ -138,7 +149,7 @@ fn inline_within(
             Some(callee) if done.contains_key(&callee) => {}
             Some(callee) => {
                 active[callee] = true;
-                stack.push((callee, callees(&calls, callee)));
+                stack.push((callee, callees(calls, callee)));
             }
             None => {
                 let mut func = inline_calls(&module.functions[id], &done, budget)?;
@@ -199,6 +210,33 @@ fn calls(module: &Module, root: FuncId) -> Result<HashMap<FuncId, Vec<FuncId>>, 
     Ok(all)
 }
 
+/// The instructions and blocks of `root` with all calls inlined as they are. Cost: linear.
+fn inlined_size(module: &Module, calls: &HashMap<FuncId, Vec<FuncId>>, root: FuncId) -> usize {
+    let mut sizes: HashMap<FuncId, usize> = HashMap::new();
+    let mut begun: SecondaryMap<FuncId, bool> = SecondaryMap::new();
+    begun[root] = true;
+    let mut stack = vec![(root, calls[&root].iter())];
+    while let Some((id, todo)) = stack.last_mut() {
+        let id = *id;
+        match todo.next() {
+            Some(&callee) => {
+                if !std::mem::replace(&mut begun[callee], true) {
+                    stack.push((callee, calls[&callee].iter()));
+                }
+            }
+            None => {
+                // One that calls itself is refused later.
+                let called = calls[&id].iter().map(|callee| sizes.get(callee).copied());
+                let own = size_of(&module.functions[id]);
+                let sum = called.flatten().fold(own, usize::saturating_add);
+                sizes.insert(id, sum);
+                stack.pop();
+            }
+        }
+    }
+    sizes[&root]
+}
+
 /// The functions a function calls, each once.
 fn callees(calls: &HashMap<FuncId, Vec<FuncId>>, id: FuncId) -> Vec<FuncId> {
     let mut found = calls[&id].clone();
@@ -217,7 +255,10 @@ fn stays(func: &Function, sites: usize, keep: Keep) -> bool {
     let is_wanted = match keep {
         Keep::None => false,
         Keep::All => true,
-        Keep::Large | Keep::WithoutPrivate => (sites - 1) * size_of(func) > GROWTH,
+        Keep::Large | Keep::WithoutPrivate => {
+            let size = size_of(func);
+            size > SMALL && (sites - 1) * size > GROWTH
+        }
     };
     is_wanted
         && can_stay(func)
@@ -595,6 +636,8 @@ mod tests {
             verify(func, Stage::Inlined, None).unwrap();
         }
         assert!(inlined.functions.len() > 2, "some stay");
+        let sizes = inlined.functions.values().map(size_of);
+        assert!(sizes.min() > Some(SMALL));
         assert!(inlined.functions.len() < 20, "small ones do not");
         assert!(all().map(size_of).sum::<usize>() < 41 * GROWTH);
     }
@@ -602,7 +645,7 @@ mod tests {
     #[test]
     fn what_is_given_private_variables_is_copied_longer() {
         let private = "v1: i32 = const 0\nstore.private.align4 v0, v1";
-        for (levels, first, stay) in [(8, STORE, false), (14, STORE, true), (14, private, false)] {
+        for (levels, first, stay) in [(8, STORE, false), (15, STORE, true), (15, private, false)] {
             let inlined = inline_to(&growing(levels, first), ALL_INLINED).unwrap();
             assert_eq!(!inlined.functions.is_empty(), stay, "{levels} of {first}");
         }
