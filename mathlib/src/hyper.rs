@@ -4,7 +4,7 @@ use crate::bits::{copysign, from_int, infinity, nan, poly2, pow2, sign_bit, xor_
 use crate::constants::LN_2;
 use crate::exp::{expm1, reduce};
 use crate::log::log_sum;
-use crate::number::{Float, Int};
+use crate::number::{Float, Format, Int};
 use crate::root::{short_root, short_root_of_sum};
 
 /// (cosh(r) - 1)/r^2 and (sinh(r)/r - 1)/r^2 in r^2 for |r| <= ln(2)/2; cosh(r) and sinh(r) then
@@ -110,17 +110,32 @@ fn log_of_either<F: Float>(large: F::Mask, a: F, (u, c): (F, F)) -> F {
     F::select(a.eq(infinity(a)), a, r)
 }
 
+/// 1 + t as a sum of two.
+fn one_more<F: Float>(t: F) -> (F, F) {
+    let one = t.lit(1.0);
+    let u = one + t;
+    (u, two_sum_rest(t, one, u))
+}
+
 /// The inverse hyperbolic sine, as log(a + sqrt(a^2 + 1)).
 pub fn asinh<F: Float>(x: F) -> F {
     let a = x.abs();
     let one = x.lit(1.0);
-    // Sum and root as sums of two: what is small beside 1 is the result.
     let square = a * a;
-    let v = square + one;
-    let lack = a.fma(a, -square) + two_sum_rest(square, one, v);
-    let (high, low) = short_root_of_sum(v, lack);
-    let u = a + high;
-    let r = log_of_either(large(a), a, (u, (a - (u - high)) + low));
+    let sum = match x.format() {
+        // 1 + a + a^2 / (1 + sqrt(a^2 + 1))
+        Format::F32 => one_more(a + square / (one + (square + one).sqrt())),
+        // A root and a division would take longer than all the rest: the root as a sum of two
+        // instead, as what is small beside 1 is the result.
+        Format::F64 => {
+            let v = square + one;
+            let lack = a.fma(a, -square) + two_sum_rest(square, one, v);
+            let (high, low) = short_root_of_sum(v, lack);
+            let u = a + high;
+            (u, (a - (u - high)) + low)
+        }
+    };
+    let r = log_of_either(large(a), a, sum);
     // Where the cube is below an ulp. A NaN stays, too.
     let simple = !a.ge(x.lit2(2f64.powi(-13), 2f64.powi(-28)));
     F::select(simple, x, copysign(r, x))
@@ -130,10 +145,12 @@ pub fn asinh<F: Float>(x: F) -> F {
 pub fn acosh<F: Float>(x: F) -> F {
     let t = x - x.lit(1.0);
     // x + sqrt(x^2 - 1) = 1 + t + sqrt(t^2 + 2 t)
-    let t = t + short_root(t.fma(t, t + t));
-    let one = x.lit(1.0);
-    let u = one + t;
-    let r = log_of_either(large(x), x, (u, two_sum_rest(t, one, u)));
+    let square = t.fma(t, t + t);
+    let root = match x.format() {
+        Format::F32 => square.sqrt(),
+        Format::F64 => short_root(square),
+    };
+    let r = log_of_either(large(x), x, one_more(t + root));
     F::select(x.ge(x.lit(1.0)), r, nan(x))
 }
 
