@@ -1,6 +1,6 @@
 //! The short ones: rounding, minimum and maximum, signs, interpolation.
 
-use crate::bits::{clamp, copysign};
+use crate::bits::{copysign, infinity};
 use crate::number::Float;
 
 /// To the nearest integer, ties away from zero.
@@ -77,7 +77,14 @@ pub fn step<F: Float>(edge: F, x: F) -> F {
 
 /// Hermite interpolation from 0 at `lo` to 1 at `hi`.
 pub fn smoothstep<F: Float>(lo: F, hi: F, x: F) -> F {
-    let t = clamp((x - lo) / (hi - lo), 0.0, 1.0);
+    // Edges too far apart are halved, so that their distance is no infinity.
+    let near = (hi - lo).abs().lt(infinity(x));
+    let unit = F::select(near, x.lit(1.0), x.lit(0.5));
+    let low = lo * unit;
+    let q = (x * unit - low) / (hi * unit - low);
+    // Beside an infinite edge the quotient may be none, for which a clamp has 0.
+    let t = fclamp(q, x.lit(0.0), x.lit(1.0));
+    let t = F::select(q.is_nan() & x.ge(hi), x.lit(1.0), t);
     (t * t) * t.fma(t.lit(-2.0), t.lit(3.0))
 }
 

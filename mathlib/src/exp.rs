@@ -107,41 +107,24 @@ const EXPM1_F64: [f64; 11] = [
 
 /// `x` as `k * unit + r`: (k as a float, k, r). With a fused multiply-add the first difference is
 /// exact, as `k * unit.high` and `x` are multiples of the same power of two and nearly cancel.
-fn reduce<F: Float>(x: F, per_unit: f64, unit: &Pair) -> (F, F::Int, F) {
+pub(crate) fn reduce<F: Float>(x: F, per_unit: f64, unit: &Pair) -> (F, F::Int, F) {
     let (kf, k) = round_scaled(x, x.lit(per_unit));
     let r = kf.fma(-unit.high(x), x);
     let r = kf.fma(-unit.low(x), r);
     (kf, k, r)
 }
 
-/// e^x * 2^extra, rounded once more than e^x only where the result is denormal.
-pub(crate) fn exp_scaled<F: Float>(x: F, extra: i64) -> F {
-    // Beyond these the result is 0 or infinity all the same, and k stays encodable.
-    let x = clamp(
-        x,
-        x.format().pick(-110.0, -760.0),
-        x.format().pick(100.0, 720.0),
-    );
-    scaled(x, extra)
-}
-
-/// e^x for x of which the result is neither denormal nor infinite.
+/// e^x for x within twice the exponent range.
 pub(crate) fn exp_in_range<F: Float>(x: F) -> F {
-    scaled(x, 0)
-}
-
-fn scaled<F: Float>(x: F, extra: i64) -> F {
     let (kf, k, r) = reduce(x, std::f64::consts::LOG2_E, &LN_2);
-    let p = poly2(r, &EXP_F32, &EXP_F64);
-    match extra {
-        0 => p.scale(kf, k),
-        _ => p.scale(kf + x.lit(extra as f64), k + k.ilit(extra)),
-    }
+    poly2(r, &EXP_F32, &EXP_F64).scale(kf, k)
 }
 
 /// e^x.
 pub fn exp<F: Float>(x: F) -> F {
-    exp_scaled(x, 0)
+    // Beyond these the result is 0 or infinity all the same, and k stays encodable.
+    let (low, high) = x.format().pick((-110.0, 100.0), (-760.0, 720.0));
+    exp_in_range(clamp(x, low, high))
 }
 
 /// 2^r for |r| <= 1/2 (a little more is harmless), in [0.7, 1.42].

@@ -90,7 +90,7 @@ pub(crate) enum Base {
 }
 
 /// The logarithm of m 2^e, for m in [sqrt(1/2), sqrt(2)].
-fn of_parts<F: Float>(base: Base, m: F, e: F::Int) -> F {
+pub(crate) fn of_parts<F: Float>(base: Base, m: F, e: F::Int) -> F {
     let f = m - m.lit(1.0);
     match f.format() {
         Format::F32 => of_parts_float(base, f, from_int(f, e)),

@@ -169,13 +169,6 @@ pub trait Float:
     /// `r(self, y)` in lanes where `mask` is set, else `fast`, for a routine with an integer
     /// result.
     fn rare2_int(self, y: Self, mask: Self::Mask, fast: Self::Int, r: Routine) -> Self::Int;
-    /// `r(self)` in every lane.
-    fn call1(self, r: Routine) -> Self;
-    /// `r(self, y)` in every lane.
-    fn call2(self, y: Self, r: Routine) -> Self;
-    /// `r(self)` in every lane, for a routine with an integer result.
-    fn call1_int(self, r: Routine) -> Self::Int;
-
     /// Not ordered equal: unordered or different.
     fn ne(self, rhs: Self) -> Self::Mask {
         !self.eq(rhs)
@@ -203,7 +196,7 @@ pub trait Float:
 }
 
 macro_rules! plain {
-    ($float:ty, $uint:ty, $sint:ty, $format:ident, $f1:ident, $f2:ident, $i1:ident, $i2:ident) => {
+    ($float:ty, $uint:ty, $sint:ty, $format:ident, $f1:ident, $f2:ident, $i2:ident) => {
         impl Int for Wrapping<$uint> {
             type Mask = bool;
 
@@ -286,10 +279,18 @@ macro_rules! plain {
                 <$float>::from_bits(bits.0)
             }
             fn rare1(self, mask: bool, fast: Self, r: Routine) -> Self {
-                if mask { self.call1(r) } else { fast }
+                match r.target(Format::$format) {
+                    Target::$f1(f) if mask => f(self),
+                    Target::$f1(_) => fast,
+                    _ => unreachable!("{r:?} does not take one {:?}", Format::$format),
+                }
             }
             fn rare2(self, y: Self, mask: bool, fast: Self, r: Routine) -> Self {
-                if mask { self.call2(y, r) } else { fast }
+                match r.target(Format::$format) {
+                    Target::$f2(f) if mask => f(self, y),
+                    Target::$f2(_) => fast,
+                    _ => unreachable!("{r:?} does not take two {:?}", Format::$format),
+                }
             }
             fn rare2_int(self, y: Self, mask: bool, fast: Self::Int, r: Routine) -> Self::Int {
                 match r.target(Format::$format) {
@@ -298,45 +299,9 @@ macro_rules! plain {
                     _ => unreachable!("{r:?} is not an integer of two {:?}", Format::$format),
                 }
             }
-            fn call1(self, r: Routine) -> Self {
-                match r.target(Format::$format) {
-                    Target::$f1(f) => f(self),
-                    _ => unreachable!("{r:?} does not take one {:?}", Format::$format),
-                }
-            }
-            fn call2(self, y: Self, r: Routine) -> Self {
-                match r.target(Format::$format) {
-                    Target::$f2(f) => f(self, y),
-                    _ => unreachable!("{r:?} does not take two {:?}", Format::$format),
-                }
-            }
-            fn call1_int(self, r: Routine) -> Self::Int {
-                match r.target(Format::$format) {
-                    Target::$i1(f) => Wrapping(f(self) as $uint),
-                    _ => unreachable!("{r:?} is not an integer of one {:?}", Format::$format),
-                }
-            }
         }
     };
 }
 
-plain!(
-    f32,
-    u32,
-    i32,
-    F32,
-    F32ToF32,
-    F32F32ToF32,
-    F32ToI32,
-    F32F32ToI32
-);
-plain!(
-    f64,
-    u64,
-    i64,
-    F64,
-    F64ToF64,
-    F64F64ToF64,
-    F64ToI64,
-    F64F64ToI64
-);
+plain!(f32, u32, i32, F32, F32ToF32, F32F32ToF32, F32F32ToI32);
+plain!(f64, u64, i64, F64, F64ToF64, F64F64ToF64, F64F64ToI64);

@@ -2,10 +2,10 @@
 //! arithmetic, then the sign and the edge cases by selection.
 
 use crate::bits::{
-    clamp, from_int, infinity, nan, not_positive_normal, poly, round_scaled, sign_bit, split,
+    clamp, from_int, infinity, nan, not_positive_normal, poly, pow2, round_scaled, sign_bit, split,
     split_normal, xor_sign,
 };
-use crate::constants::{THIRD, TWO_LOG2_E};
+use crate::constants::{LOG2_E, THIRD, TWO_LOG2_E};
 use crate::exp::exp2_core;
 use crate::number::{Float, Format, Int};
 use crate::routine::Routine;
@@ -34,6 +34,11 @@ fn fast_two_sum<F: Float>(a: F, b: F) -> (F, F) {
 /// log2 of m 2^e as the sum of two, the second below a hundredth of the first, for m in [sqrt(1/2),
 /// sqrt(2)].
 fn log2_double<F: Float>(m: F, e: F::Int) -> (F, F) {
+    log2_sum(m, None, e)
+}
+
+/// log2 of (m + m_low) 2^e, likewise, for an m_low below an ulp of m.
+fn log2_sum<F: Float>(m: F, m_low: Option<F>, e: F::Int) -> (F, F) {
     let x = m;
     let one = x.lit(1.0);
     // s = f / d with d = m + 1, to twice the precision.
@@ -42,7 +47,12 @@ fn log2_double<F: Float>(m: F, e: F::Int) -> (F, F) {
     let d_low = m - (d - one);
     let inverse = one / d;
     let s = f * inverse;
-    let s_low = s.fma(-d_low, s.fma(-d, f)) * inverse;
+    let lack = s.fma(-d_low, s.fma(-d, f));
+    let lack = match m_low {
+        None => lack,
+        Some(m_low) => lack + s.fma(-m_low, m_low),
+    };
+    let s_low = lack * inverse;
     let c = TWO_LOG2_E.high(x);
     let c_low = TWO_LOG2_E.low(x);
     let e = from_int(x, e);
@@ -97,8 +107,24 @@ fn power_of_log<F: Float>((l, l_low): (F, F), y: F, y_low: Option<F>) -> F {
     let (two, minus_two) = (t.lit(2.0), t.lit(-2.0));
     let t_low = F::select(t_low.lt(two), t_low, two);
     let t_low = F::select(t_low.gt(minus_two), t_low, minus_two);
+    scaled_exp2((t, t_low), t.lit(1.0))
+}
+
+/// factor 2^(t + t_low), rounded once more than the product where the result is denormal, for t
+/// within the exponent range and a little more.
+fn scaled_exp2<F: Float>((t, t_low): (F, F), factor: F) -> F {
     let (kf, k) = round_scaled(t + t_low, t.lit(1.0));
-    exp2_core((t - kf) + t_low).scale(kf, k)
+    (exp2_core((t - kf) + t_low) * factor).scale(kf, k)
+}
+
+/// factor (b/e)^y, for b + b_low >= e, and powers within the exponent range and a little more.
+pub(crate) fn stirling_power<F: Float>((b, b_low): (F, F), y: F, factor: F) -> F {
+    let (m, e) = split_normal(b);
+    let (l, l_low) = log2_sum(m, Some(b_low * pow2(b, e.lit(0) - e)), e);
+    let (l, lack) = fast_two_sum(l, -LOG2_E.high(b));
+    let l_low = l_low + (lack - LOG2_E.low(b));
+    let t = y * l;
+    scaled_exp2((t, y.fma(l_low, y.fma(l, -t))), factor)
 }
 
 /// The power by y (and y_low) of x >= 0, infinity included. Arbitrary where the logarithm or y is

@@ -19,7 +19,7 @@ use crate::exp::{EXP_F32, EXP2_F32, EXP10_F32, exp2};
 use crate::log::log2;
 use crate::number::{Float, Int};
 use crate::pow::{int_double, odd_exponent, odd_sign};
-use crate::trig::{cos_short, kernel, reduce_float, sin_short, tan_in};
+use crate::trig::{cos_short, reduce_float, sin_short, tan_in, tan_kernel};
 
 /// (atan(t)/t - 1)/t^2 in t^2 for |t| <= 1, relative error of the angle 2^-17.6.
 const ATAN: [f64; 5] = [
@@ -156,7 +156,7 @@ pub fn half_tan<F: Float>(x: F) -> F {
 /// The tangent of |x| <= 2^17; beyond, anything.
 pub fn native_tan<F: Float>(x: F) -> F {
     let (q, r) = reduce_float(x);
-    tan_in(q, kernel(r, None))
+    tan_in(q, tan_kernel(r, None))
 }
 
 /// x^y: 2^(y log2|x|) with the sign, as the table of relaxed bounds derives it.

@@ -45,7 +45,7 @@ pub fn remainder<F: Float>(x: F, y: F) -> F {
     x.rare2(y, needs_routine(quotient, b), fast, Routine::Remainder)
 }
 
-/// [`remainder`] and the low 31 bits of the quotient's magnitude with the quotient's sign.
+/// [`remainder`] and the low seven bits of the quotient's magnitude with the quotient's sign.
 pub fn remquo<F: Float>(x: F, y: F) -> (F, F::Int) {
     let (a, b) = (x.abs(), y.abs());
     let quotient = a / b;
@@ -53,7 +53,7 @@ pub fn remquo<F: Float>(x: F, y: F) -> (F, F::Int) {
     let rare = needs_routine(quotient, b);
     let r = x.rare2(y, rare, xor_sign(r, sign_bit(x)), Routine::Remainder);
     let n = to_int(n);
-    let n = n & n.lit(0x7fff_ffff);
+    let n = n & n.lit(0x7f);
     let negative = is_negative(x) ^ is_negative(y);
     let n = F::Int::select(negative, n.lit(0) - n, n);
     (r, x.rare2_int(y, rare, n, Routine::RemquoQuotient))

@@ -1,7 +1,7 @@
 //! `rsqrt`, `cbrt` and `hypot`.
 
-use crate::bits::{copysign, from_int, infinity, not_positive_normal, to_int};
-use crate::number::{Float, Format, Int};
+use crate::bits::{copysign, from_int, infinity, not_positive_normal, poly, poly2, to_int};
+use crate::number::{Float, Int};
 use crate::routine::Routine;
 
 /// 1 / sqrt(x) of a positive normal number: a guess from the encoding (within 3.5 %), improved by
@@ -9,19 +9,30 @@ use crate::routine::Routine;
 fn inverse_root<F: Float>(x: F) -> F {
     let guess = x.int_lit(x.format().pick(0x5f37_59df, 0x5fe6_eb50_c7b5_37a9));
     let mut y = F::from_bits(guess - x.to_bits().shr(1));
-    // Householder's of third order: with h = 1 - x y^2 the root is y (1 + h/2 + 3 h^2/8 ...).
+    // Householder's, of third order and of fourth: with h = 1 - x y^2 the root is y (1 + h/2 +
+    // 3 h^2/8 + 5 h^3/16 ...).
     for _ in 0..2 {
         let h = (x * y).fma(-y, x.lit(1.0));
-        let p = h.fma(x.lit(0.375), x.lit(0.5));
+        let p = poly2(h, &[0.5, 0.375], &[0.5, 0.375, 0.3125]);
         y = (y * h).fma(p, y);
     }
-    match x.format() {
-        Format::F32 => y,
-        Format::F64 => {
-            let h = (x * y).fma(-y, x.lit(1.0));
-            (y * h).fma(x.lit(0.5), y)
-        }
-    }
+    y
+}
+
+/// The square root of v + low as the sum of two, for a positive normal v and a low below an ulp of
+/// it.
+pub(crate) fn short_root_of_sum<F: Float>(v: F, low: F) -> (F, F) {
+    let y = inverse_root(v);
+    let r = v * y;
+    (r, (y * v.lit(0.5)) * ((-r).fma(r, v) + low))
+}
+
+/// The square root of a positive normal number or zero, within an ulp. Shorter than the
+/// instruction.
+pub(crate) fn short_root<F: Float>(x: F) -> F {
+    let y = inverse_root(x);
+    let r = x * y;
+    (y * x.lit(0.5)).fma((-r).fma(r, x), r)
 }
 
 /// 1 / sqrt(x).
@@ -41,23 +52,16 @@ pub fn cbrt<F: Float>(x: F) -> F {
     let offset = (f64::from(format.bias()) * (4.0 / 3.0) - 0.0665) * unit;
     let guess = high.fma(x.lit(-1.0 / 3.0), x.lit(offset.round()));
     let mut y = F::from_bits(to_int(guess).shl(shift));
-    // With h = 1 - v y^3 the inverse is y (1 + h/3 + 2 h^2/9 ...), which cubes the error.
-    let one = x.lit(1.0);
-    let third = x.lit(1.0 / 3.0);
-    for _ in 0..2 {
-        let h = (v * y * y).fma(-y, one);
-        y = (y * h).fma(h.fma(x.lit(2.0 / 9.0), third), y);
+    // With h = 1 - v y^3 the inverse is y (1 + h/3 + 2 h^2/9 + 14 h^3/81 ...).
+    for _ in 0..format.pick(1, 2) {
+        let h = (v * y * y).fma(-y, x.lit(1.0));
+        y = (y * h).fma(poly(h, &[1.0 / 3.0, 2.0 / 9.0, 14.0 / 81.0]), y);
     }
-    let y = match format {
-        Format::F32 => y,
-        Format::F64 => (y * (v * y * y).fma(-y, one)).fma(third, y),
-    };
-    // Newton's iteration for the root, with an exact residual, to the last bit.
-    let t = v * y * y;
-    let square = t * t;
-    let square_low = t.fma(t, -square);
-    let residual = t.fma(square_low, t.fma(square, -v));
-    let r = copysign((-residual).fma(y * y * third, t), x);
+    // Newton's iteration for the root.
+    let square = y * y;
+    let t = v * square;
+    let residual = (t * t).fma(t, -v);
+    let r = copysign((-residual).fma(square * x.lit(1.0 / 3.0), t), x);
     // Residuals of small numbers lose their bits.
     let usual = v.ge(x.lit2(2f64.powi(-75), 2f64.powi(-900))) & v.lt(infinity(x));
     x.rare1(!usual & v.ne(x.lit(0.0)), r, Routine::Cbrt)
@@ -125,14 +129,5 @@ pub fn hypot<F: Float>(x: F, y: F) -> F {
     let sum = x.fma(x, y * y);
     let (least, most) = x.format().pick((-90, 120), (-900, 1000));
     let in_range = sum.gt(x.lit(2f64.powi(least))) & sum.lt(x.lit(2f64.powi(most)));
-    let root = match x.format() {
-        Format::F32 => sum.sqrt(),
-        Format::F64 => {
-            // Shorter than the instruction, by half.
-            let y = inverse_root(sum);
-            let r = sum * y;
-            (y * x.lit(0.5)).fma((-r).fma(r, sum), r)
-        }
-    };
-    x.rare2(y, !in_range, root, Routine::Hypot)
+    x.rare2(y, !in_range, short_root(sum), Routine::Hypot)
 }

@@ -15,16 +15,12 @@ pub enum Target {
     F32ToF32(extern "C" fn(f32) -> f32),
     /// `float f(float, float)`
     F32F32ToF32(extern "C" fn(f32, f32) -> f32),
-    /// `int f(float)`
-    F32ToI32(extern "C" fn(f32) -> i32),
     /// `int f(float, float)`
     F32F32ToI32(extern "C" fn(f32, f32) -> i32),
     /// `double f(double)`
     F64ToF64(extern "C" fn(f64) -> f64),
     /// `double f(double, double)`
     F64F64ToF64(extern "C" fn(f64, f64) -> f64),
-    /// `long f(double)`
-    F64ToI64(extern "C" fn(f64) -> i64),
     /// `long f(double, double)`
     F64F64ToI64(extern "C" fn(f64, f64) -> i64),
 }
@@ -35,11 +31,9 @@ impl Target {
         match self {
             Target::F32ToF32(f) => f as usize,
             Target::F32F32ToF32(f) => f as usize,
-            Target::F32ToI32(f) => f as usize,
             Target::F32F32ToI32(f) => f as usize,
             Target::F64ToF64(f) => f as usize,
             Target::F64F64ToF64(f) => f as usize,
-            Target::F64ToI64(f) => f as usize,
             Target::F64F64ToI64(f) => f as usize,
         }
     }
@@ -47,23 +41,14 @@ impl Target {
     /// The number of arguments: one or two floats.
     pub fn arity(self) -> usize {
         match self {
-            Target::F32ToF32(_)
-            | Target::F32ToI32(_)
-            | Target::F64ToF64(_)
-            | Target::F64ToI64(_) => 1,
+            Target::F32ToF32(_) | Target::F64ToF64(_) => 1,
             _ => 2,
         }
     }
 
     /// Whether the result is an integer (of the float's width).
     pub fn returns_int(self) -> bool {
-        matches!(
-            self,
-            Target::F32ToI32(_)
-                | Target::F32F32ToI32(_)
-                | Target::F64ToI64(_)
-                | Target::F64F64ToI64(_)
-        )
+        matches!(self, Target::F32F32ToI32(_) | Target::F64F64ToI64(_))
     }
 }
 /// A scalar function out of line.
@@ -97,19 +82,15 @@ pub enum Routine {
     Fmod,
     /// `remainder`, likewise.
     Remainder,
-    /// The low bits of the quotient of `remquo`, signed.
+    /// The low seven bits of the quotient of `remquo`, signed.
     RemquoQuotient,
-    /// `tgamma`.
-    Tgamma,
-    /// `lgamma`.
+    /// `lgamma` where it is small and its argument negative.
     Lgamma,
-    /// The sign of gamma, as `lgamma_r` stores it.
-    LgammaSign,
 }
 
 impl Routine {
     /// Every routine.
-    pub const ALL: [Routine; 18] = [
+    pub const ALL: [Routine; 16] = [
         Routine::SinLarge,
         Routine::CosLarge,
         Routine::TanLarge,
@@ -125,9 +106,7 @@ impl Routine {
         Routine::Fmod,
         Routine::Remainder,
         Routine::RemquoQuotient,
-        Routine::Tgamma,
         Routine::Lgamma,
-        Routine::LgammaSign,
     ];
 
     /// The symbol generated code refers to.
@@ -158,18 +137,13 @@ impl Routine {
             Fmod "fmod",
             Remainder "remainder",
             RemquoQuotient "remquo_quotient",
-            Tgamma "tgamma",
             Lgamma "lgamma",
-            LgammaSign "lgamma_sign",
         )
     }
 
     /// The entry point for a format.
     pub fn target(self, format: Format) -> Target {
-        use Target::{
-            F32F32ToF32, F32F32ToI32, F32ToF32, F32ToI32, F64F64ToF64, F64F64ToI64, F64ToF64,
-            F64ToI64,
-        };
+        use Target::{F32F32ToF32, F32F32ToI32, F32ToF32, F64F64ToF64, F64F64ToI64, F64ToF64};
         match self {
             Routine::SinLarge => format.pick(F32ToF32(trig::sin_f32), F64ToF64(trig::sin_f64)),
             Routine::CosLarge => format.pick(F32ToF32(trig::cos_f32), F64ToF64(trig::cos_f64)),
@@ -194,14 +168,8 @@ impl Routine {
                 F32F32ToI32(rem::quotient_f32),
                 F64F64ToI64(rem::quotient_f64),
             ),
-            Routine::Tgamma => {
-                format.pick(F32ToF32(gamma::tgamma_f32), F64ToF64(gamma::tgamma_f64))
-            }
             Routine::Lgamma => {
                 format.pick(F32ToF32(gamma::lgamma_f32), F64ToF64(gamma::lgamma_f64))
-            }
-            Routine::LgammaSign => {
-                format.pick(F32ToI32(gamma::sign_f32), F64ToI64(gamma::sign_f64))
             }
         }
     }

@@ -1,10 +1,11 @@
 //! `sin`, `cos`, `tan` and their `pi` forms.
 //!
 //! The argument is reduced by multiples of pi/2 (Cody and Waite, with fused multiply-adds) up to a
-//! limit, beyond which a [`Routine`] takes over. For the tangent and for both at once, the sine and
-//! the cosine of the rest are evaluated and the quadrant selects, as lanes differ in theirs. The
-//! sine and the cosine alone are reduced by multiples of pi instead, where one polynomial is
-//! enough, and their `pi` forms to between -1/2 and 1/2.
+//! limit, beyond which a [`Routine`] takes over. For both at once, the sine and the cosine of the
+//! rest are evaluated and the quadrant selects, as lanes differ in theirs; for the tangent, that of
+//! the rest as a quotient of polynomials, which the quadrant may turn over. The sine and the cosine
+//! alone are reduced by multiples of pi instead, where one polynomial is enough, and their `pi`
+//! forms to between -1/2 and 1/2.
 
 use crate::bits::{clamp, poly2, round_scaled, sign_bit, to_int, xor_sign};
 use crate::constants::PI;
@@ -92,6 +93,35 @@ const SINE_PI_F64: [f64; 8] = [
     7.673865341432499e-07,
 ];
 
+/// tan(r) = r (1 + z N(z)) / (1 + z D(z)) with z = r^2, for |r| <= pi/4, relative error 2^-25.8 and
+/// 2^-55.4: N and D.
+const TAN_F32: ([f64; 1], [f64; 2]) = (
+    [-0.0957820862531662],
+    [-0.4291159212589264, 0.009709772653877735],
+);
+const TAN_F64: ([f64; 3], [f64; 3]) = (
+    [
+        -0.128282617901019,
+        0.0028058232425251877,
+        -7.482714063320236e-06,
+    ],
+    [
+        -0.4616159512343503,
+        0.02334447365391554,
+        -0.00020843440179030862,
+    ],
+);
+
+/// tan(pi r) = r (pi + z N(z)) / (1 + z D(z)), likewise, for |r| <= 1/4.
+const TANPI_F32: ([f64; 1], [f64; 2]) = (
+    [-2.969845771789551],
+    [-4.235204219818115, 0.9458200931549072],
+);
+const TANPI_F64: ([f64; 3], [f64; 3]) = (
+    [-3.977566343912178, 0.8586371442407742, -0.02259999061083627],
+    [-4.555966823915594, 2.2739639592951306, -0.20038658145053578],
+);
+
 /// pi as the sum of three values of `float`, all positive, so that -0 keeps its sign.
 const PI_F32: [f64; 3] = [
     3.141592502593994,
@@ -111,6 +141,21 @@ pub(crate) fn kernel<F: Float>(r: F, low: Option<F>) -> (F, F) {
     match low {
         None => (r.fma(s, r), cosine),
         Some(low) => (r + r.fma(s, low), r.fma(-low, cosine)),
+    }
+}
+
+/// The tangent of r + low as a quotient, for |r| <= 0.79 and low below an ulp of r. Without `low`,
+/// that of -0 is -0.
+pub(crate) fn tan_kernel<F: Float>(r: F, low: Option<F>) -> (F, F) {
+    let z = r * r;
+    // As in [`kernel`].
+    let n = z.fma(poly2(z, &TAN_F32.0, &TAN_F64.0), r.lit(0.0));
+    let d = z.fma(poly2(z, &TAN_F32.1, &TAN_F64.1), r.lit(1.0));
+    let n = r.fma(n, r);
+    match low {
+        None => (n, d),
+        // tan(r + low) = (tan(r) + low) / (1 - low tan(r)), as low is its own tangent.
+        Some(low) => (d.fma(low, n), n.fma(-low, d)),
     }
 }
 
@@ -171,7 +216,7 @@ pub(crate) fn cos_in<F: Float>(quadrant: F::Int, (s, c): (F, F)) -> F {
     sin_in(quadrant + quadrant.lit(1), (s, c))
 }
 
-/// The tangent from the quadrant and the kernel of the rest.
+/// The tangent from the quadrant and that of the rest, a quotient.
 pub(crate) fn tan_in<F: Float>(quadrant: F::Int, (s, c): (F, F)) -> F {
     let odd = (quadrant & quadrant.lit(1)).ne(quadrant.lit(0));
     let quotient = F::select(odd, c, s) / F::select(odd, s, c);
@@ -250,7 +295,7 @@ pub fn sincos<F: Float>(x: F) -> (F, F) {
 /// The tangent of x, radians.
 pub fn tan<F: Float>(x: F) -> F {
     let (q, r, low) = reduce(x);
-    let fast = tan_in(q, kernel(r, low));
+    let fast = tan_in(q, tan_kernel(r, low));
     x.rare1(beyond_limit(x), keep_zero(x, fast), Routine::TanLarge)
 }
 
@@ -275,16 +320,12 @@ fn reduce_pi<F: Float>(x: F) -> (F, F::Int, F) {
     (y, to_int(k), k.fma(x.lit(-0.5), y))
 }
 
-/// The kernel of pi * r.
-fn kernel_pi<F: Float>(r: F) -> (F, F) {
-    let high = r * PI.high(r);
-    match r.format() {
-        Format::F32 => kernel(high, None),
-        Format::F64 => {
-            let low = r.fma(PI.low(r), r.fma(PI.high(r), -high));
-            kernel(high, Some(low))
-        }
-    }
+/// The tangent of pi r as a quotient, for |r| <= 1/4.
+fn tan_kernel_pi<F: Float>(r: F) -> (F, F) {
+    let z = r * r;
+    let rest = z.fma(poly2(z, &TANPI_F32.0, &TANPI_F64.0), PI.low(r));
+    let d = z.fma(poly2(z, &TANPI_F32.1, &TANPI_F64.1), r.lit(1.0));
+    (r.fma(PI.high(r), r * rest), d)
 }
 
 /// sin(pi r) for |r| <= 1/2.
@@ -314,7 +355,7 @@ pub fn cospi<F: Float>(x: F) -> F {
 /// tan(pi x).
 pub fn tanpi<F: Float>(x: F) -> F {
     let (y, k, r) = reduce_pi(x);
-    let t = tan_in(k, kernel_pi(r));
+    let t = tan_in(k, tan_kernel_pi(r));
     // Zeros and poles have prescribed signs ("Additional Requirements Beyond ISO/IEC 9899:TC2"): at
     // a pole that of x modulo 2, at an integer that of x, flipped for odd ones.
     let odd_half = (k & k.lit(1)).ne(k.lit(0));

@@ -1,6 +1,6 @@
 //! The functions whose results are exact, against definitions that are slow or obvious.
 
-use brolga_mathlib::common::{fdim, maxmag, minmag, round, sign};
+use brolga_mathlib::common::{fdim, maxmag, minmag, round, sign, smoothstep};
 use brolga_mathlib::parts::{fract, nan};
 use brolga_mathlib::parts::{
     fract_half, frexp, ilogb, ldexp, logb, modf, nextafter, nextafter_half,
@@ -184,7 +184,7 @@ fn remainders() {
         let x = number(if i % 2 == 0 { 4 } else { 24 }, -20, 50);
         let y = number(if i % 3 == 0 { 3 } else { 24 }, -20, 10);
         let (truncated, nearest, quotient) = slow_remainder(x, y);
-        let low = ((quotient.abs() & 0x7fff_ffff) as i64 * quotient.signum() as i64) as u64;
+        let low = ((quotient.abs() & 0x7f) as i64 * quotient.signum() as i64) as u64;
         same(fmod(x, y), truncated);
         same(remainder(x, y), nearest);
         let (r, q) = remquo(x, y);
@@ -212,6 +212,33 @@ fn remainders() {
                     "remquo({x:e}, {y:e}) is {r:e}"
                 );
                 assert!(y.is_finite() || r.to_bits() == x.to_bits());
+            }
+        }
+    }
+}
+
+/// "Returns 0.0 if x <= edge0 and 1.0 if x >= edge1", whatever overflows.
+#[test]
+fn smoothstep_beyond_its_edges() {
+    let values: Vec<f64> = special_values()
+        .into_iter()
+        .filter(|x| !x.is_nan())
+        .collect();
+    for &lo in &values {
+        for &hi in values.iter().filter(|&&hi| lo < hi) {
+            for &x in &values {
+                let (wide, narrow) = (
+                    smoothstep(lo, hi, x),
+                    smoothstep(lo as f32, hi as f32, x as f32),
+                );
+                assert!(
+                    (0.0..=1.0).contains(&wide),
+                    "smoothstep({lo:e}, {hi:e}, {x:e}) is {wide:e}"
+                );
+                assert!(lo as f32 >= hi as f32 || (0.0..=1.0).contains(&narrow));
+                if x <= lo || x >= hi {
+                    same(wide, f64::from(u8::from(x >= hi)));
+                }
             }
         }
     }

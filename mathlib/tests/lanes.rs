@@ -77,7 +77,7 @@ impl<T: Int<Mask = bool>> Int for Lanes<T> {
 }
 
 macro_rules! float_lanes {
-    ($float:ty, $uint:ty, $f1:ident, $f2:ident, $i1:ident, $i2:ident) => {
+    ($float:ty, $uint:ty, $f1:ident, $f2:ident, $i2:ident) => {
         impl Float for Lanes<$float> {
             type Mask = Lanes<bool>;
             type Int = Lanes<Wrapping<$uint>>;
@@ -134,37 +134,25 @@ macro_rules! float_lanes {
                 Lanes(bits.0.map(|x| <$float>::from_bits(x.0)))
             }
             fn rare1(self, mask: Lanes<bool>, fast: Self, r: Routine) -> Self {
+                let Target::$f1(f) = r.target(self.format()) else {
+                    panic!("{r:?}")
+                };
                 // A branch around the calls, as in generated code.
                 if mask.0.contains(&true) {
-                    select(mask, self.call1(r), fast)
+                    select(mask, Lanes(self.0.map(|x| f(x))), fast)
                 } else {
                     fast
                 }
             }
             fn rare2(self, y: Self, mask: Lanes<bool>, fast: Self, r: Routine) -> Self {
-                if mask.0.contains(&true) {
-                    select(mask, self.call2(y, r), fast)
-                } else {
-                    fast
-                }
-            }
-            fn call1(self, r: Routine) -> Self {
-                let Target::$f1(f) = r.target(self.format()) else {
-                    panic!("{r:?}")
-                };
-                Lanes(self.0.map(|x| f(x)))
-            }
-            fn call2(self, y: Self, r: Routine) -> Self {
                 let Target::$f2(f) = r.target(self.format()) else {
                     panic!("{r:?}")
                 };
-                zip(self, y, |x, y| f(x, y))
-            }
-            fn call1_int(self, r: Routine) -> Self::Int {
-                let Target::$i1(f) = r.target(self.format()) else {
-                    panic!("{r:?}")
-                };
-                Lanes(self.0.map(|x| Wrapping(f(x) as $uint)))
+                if mask.0.contains(&true) {
+                    select(mask, zip(self, y, |x, y| f(x, y)), fast)
+                } else {
+                    fast
+                }
             }
             fn rare2_int(
                 self,
@@ -183,8 +171,8 @@ macro_rules! float_lanes {
     };
 }
 
-float_lanes!(f32, u32, F32ToF32, F32F32ToF32, F32ToI32, F32F32ToI32);
-float_lanes!(f64, u64, F64ToF64, F64F64ToF64, F64ToI64, F64F64ToI64);
+float_lanes!(f32, u32, F32ToF32, F32F32ToF32, F32F32ToI32);
+float_lanes!(f64, u64, F64ToF64, F64F64ToF64, F64F64ToI64);
 
 /// One lane of arguments or results.
 fn lane<T>(value: Value<Lanes<T>>, i: usize) -> Value<T>

@@ -91,8 +91,8 @@ pub fn domain(name: &str) -> fn([f64; 3]) -> bool {
     }
 }
 
-/// The remainder of x to the nearest multiple of y, and the low 31 bits of that multiple with its
-/// sign.
+/// The remainder of x to the nearest multiple of y, and the low seven bits of that multiple with
+/// its sign.
 fn remquo(x: f64, y: f64) -> [f64; 2] {
     if !x.is_finite() || y == 0.0 || y.is_nan() {
         return [f64::NAN, 0.0];
@@ -107,7 +107,7 @@ fn remquo(x: f64, y: f64) -> [f64; 2] {
     let nearer = b - rest;
     let up = i64::from(rest > nearer || (rest == nearer && quotient % 2 == 1));
     let rest = if up == 1 { rest - b } else { rest };
-    let quotient = ((quotient + up) & 0x7fff_ffff) as f64;
+    let quotient = ((quotient + up) & 0x7f) as f64;
     let sign = 1f64.copysign(x) * 1f64.copysign(y);
     [rest * 1f64.copysign(x), quotient * sign]
 }

@@ -345,15 +345,6 @@ impl<'s> Float for FloatValue<'s> {
         let slow = FloatValue(self.routine(Some(y), mask, r, self.0.ty));
         Float::select(mask, slow, fast)
     }
-    fn call1(self, r: Routine) -> Self {
-        FloatValue(self.routine(None, self.mask_lit(true), r, self.0.ty))
-    }
-    fn call2(self, y: Self, r: Routine) -> Self {
-        FloatValue(self.routine(Some(y), self.mask_lit(true), r, self.0.ty))
-    }
-    fn call1_int(self, r: Routine) -> IntValue<'s> {
-        IntValue(self.routine(None, self.mask_lit(true), r, self.int_type()))
-    }
     fn rare2_int(
         self,
         y: Self,

@@ -1,13 +1,13 @@
 //! `fmod`, `remainder` and the quotient of `remquo`, exact.
 
-/// x rem y rounded to nearest even, and the low 31 bits of the quotient's magnitude, for finite x
-/// and finite y > 0, both non-negative. A `float` is done in `double`, exactly.
+/// x rem y rounded to nearest even, and the low seven bits of the quotient's magnitude, for finite
+/// x and finite y > 0, both non-negative. A `float` is done in `double`, exactly.
 fn reduce(x: f64, y: f64) -> (f64, u32) {
-    // The remainder by 2^31 y keeps the low bits of the quotient, if 2^31 y is finite.
-    let big = y * 2_147_483_648.0;
+    // The remainder by 2^7 y keeps the low bits of the quotient, if 2^7 y is finite.
+    let big = y * 128.0;
     let mut x = if big.is_finite() { x % big } else { x };
     let mut quotient = 0u32;
-    for bit in (0..31).rev() {
+    for bit in (0..7).rev() {
         let step = y * f64::from(1u32 << bit);
         // Exact: x < 2 step.
         if step.is_finite() && x >= step {
@@ -19,12 +19,12 @@ fn reduce(x: f64, y: f64) -> (f64, u32) {
     let rest = y - x;
     if x > rest || (x == rest && quotient & 1 == 1) {
         x -= y;
-        quotient = quotient.wrapping_add(1);
+        quotient += 1;
     }
-    (x, quotient)
+    (x, quotient & 0x7f)
 }
 
-/// The remainder and the quotient modulo 2^31 with the quotient's sign; NaN and 0 where undefined.
+/// The remainder and the quotient modulo 2^7 with the quotient's sign; NaN and 0 where undefined.
 fn remquo(x: f64, y: f64) -> (f64, i32) {
     if !x.is_finite() || y == 0.0 || y.is_nan() {
         return (f64::NAN, 0);
@@ -33,7 +33,7 @@ fn remquo(x: f64, y: f64) -> (f64, i32) {
         return (x, 0);
     }
     let (r, quotient) = reduce(x.abs(), y.abs());
-    let quotient = (quotient & 0x7fff_ffff) as i32;
+    let quotient = quotient as i32;
     // A zero has the sign of x.
     let r = if x.is_sign_negative() { -r } else { r };
     let negative = x.is_sign_negative() != y.is_sign_negative();

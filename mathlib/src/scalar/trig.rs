@@ -1,7 +1,7 @@
 //! Sine, cosine and tangent of large arguments: M. H. Payne and R. N. Hanek, "Radian reduction for
 //! trigonometric functions", SIGNUM Newsletter 18 (1983). A `float` is done in `double`.
 
-use crate::trig::{cos_in, kernel, sin_in, tan_in};
+use crate::trig::{cos_in, kernel, sin_in, tan_in, tan_kernel};
 use std::num::Wrapping;
 
 /// The binary expansion of 2/pi, first bit 2^-1 at the top of the second word; the zero word in
@@ -80,7 +80,10 @@ fn reduce(x: f64) -> (Wrapping<u64>, f64, f64) {
     }
 }
 
-fn sin_cos_tan(x: f64, of: fn(Wrapping<u64>, (f64, f64)) -> f64) -> f64 {
+/// A function of a quadrant and a rest, the sum of two.
+type OfRest = fn(Wrapping<u64>, f64, f64) -> f64;
+
+fn sin_cos_tan(x: f64, of: OfRest) -> f64 {
     if !x.is_finite() {
         return f64::NAN;
     }
@@ -89,20 +92,20 @@ fn sin_cos_tan(x: f64, of: fn(Wrapping<u64>, (f64, f64)) -> f64) -> f64 {
         small if small < 0.5 => (Wrapping(0), small, 0.0),
         large => reduce(large),
     };
-    of(quadrant, kernel(r, Some(low)))
+    of(quadrant, r, low)
 }
 
 pub(crate) extern "C" fn sin_f64(x: f64) -> f64 {
-    let r = sin_cos_tan(x, sin_in);
+    let r = sin_cos_tan(x, |q, r, low| sin_in(q, kernel(r, Some(low))));
     if x < 0.0 { -r } else { r }
 }
 
 pub(crate) extern "C" fn cos_f64(x: f64) -> f64 {
-    sin_cos_tan(x, cos_in)
+    sin_cos_tan(x, |q, r, low| cos_in(q, kernel(r, Some(low))))
 }
 
 pub(crate) extern "C" fn tan_f64(x: f64) -> f64 {
-    let r = sin_cos_tan(x, tan_in);
+    let r = sin_cos_tan(x, |q, r, low| tan_in(q, tan_kernel(r, Some(low))));
     if x < 0.0 { -r } else { r }
 }
 
