@@ -57,6 +57,8 @@ pub struct MachineCode {
     pub instruction_bytes: u32,
     /// Of `bytes`, a power of two.
     pub align: u32,
+    /// Bytes of stack that a call takes, without what the functions take that the code calls.
+    pub stack_bytes: u32,
     /// Addresses that are to be written into `bytes`. The function itself is number 0.
     pub relocations: Vec<ModuleReloc>,
     /// The offsets at which code of another location begins, sorted.

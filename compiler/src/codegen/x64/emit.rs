@@ -48,6 +48,7 @@ pub struct Emitted {
     pub bytes: Vec<u8>,
     /// Bytes of code.
     pub code_size: u32,
+    pub stack_bytes: u32,
     pub lines: Vec<(u32, SourceLoc)>,
     pub listing: Option<String>,
 }
@@ -124,6 +125,7 @@ impl<'a> Emitter<'a> {
     /// With `listing`, also to text.
     pub fn emit(mut self, allocatable: &Allocatable, listing: bool) -> Emitted {
         self.listing = listing.then(Listing::default);
+        let stack_bytes = self.stack_bytes();
         self.prologue();
         for n in 0..self.order.len() {
             let block = self.order[n];
@@ -146,6 +148,7 @@ impl<'a> Emitter<'a> {
             listing: self.listing.map(|listing| listing.finish(&code, &pool)),
             bytes: code.bytes,
             code_size: code.code_size,
+            stack_bytes,
             lines,
         }
     }

@@ -59,6 +59,7 @@ pub fn compile(
         bytes: emitted.bytes,
         instruction_bytes: emitted.code_size,
         align: 64,
+        stack_bytes: emitted.stack_bytes,
         relocations: Vec::new(),
         lines: emitted.lines,
         constants: Box::default(),
