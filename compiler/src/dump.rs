@@ -4,6 +4,8 @@
 
 use std::path::PathBuf;
 
+use crate::environment;
+
 /// Whether `BROLGA_REMARKS` asks for remarks on standard error.
 pub fn remarks_wanted() -> bool {
     std::env::var("BROLGA_REMARKS").is_ok_and(|v| !v.is_empty() && v != "0")
@@ -20,10 +22,12 @@ pub struct Dump {
 impl Dump {
     /// As the environment asks.
     pub fn from_env() -> Dump {
-        let stages = std::env::var("BROLGA_DUMP").unwrap_or_default();
-        let directory = std::env::var_os("BROLGA_DUMP_DIR").unwrap_or_else(|| "brolga-dump".into());
+        let stages = environment::trusted("BROLGA_DUMP").unwrap_or_default();
+        let directory = environment::trusted("BROLGA_DUMP_DIR");
+        let directory = directory.unwrap_or_else(|| "brolga-dump".into());
         Dump {
             stages: stages
+                .to_string_lossy()
                 .split(',')
                 .map(str::trim)
                 .filter(|s| !s.is_empty())

@@ -603,6 +603,11 @@ impl CompiledKernel {
         self.code.size()
     }
 
+    /// Bytes of stack that a call takes, without what the functions take that the code calls.
+    pub fn stack_bytes(&self) -> u32 {
+        self.code.stack_bytes()
+    }
+
     /// The line of the source that the machine code at an offset comes from, as `file:line`, if the
     /// module says lines.
     pub fn line(&self, offset: usize) -> Option<&str> {

@@ -7,14 +7,25 @@
 //! code. A guess may be far off (code that never ran, work that depends on the data), so a thread
 //! alone on a command claims a sixteenth first and looks at the clock; whenever what is left turns
 //! out to be worth more threads than were guessed, they are called.
+//!
+//! `tests/chunks.rs` goes through all orders in which two threads can share something.
 
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::mem::{MaybeUninit, offset_of};
+
+use crate::atomics::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use crate::atomics::{AtomicU32, AtomicU64};
 
 /// Nanoseconds of work that are worth another thread.
 pub(crate) const NANOSECONDS_PER_THREAD: u64 = 10_000;
-/// Nanoseconds that a chunk should take at least.
-pub(crate) const NANOSECONDS_PER_CHUNK: u64 = 2_000;
+/// Nanoseconds that a chunk should take at least, and for each thread: a claim waits for those of
+/// the others, since the counter is on one core's cache line at a time.
+const NANOSECONDS_PER_CHUNK: (u64, u64) = (2_000, 200);
+
+/// Nanoseconds that a chunk should take at least where so many threads claim.
+pub(crate) fn nanoseconds_per_chunk(threads: u32) -> u64 {
+    let (least, per_thread) = NANOSECONDS_PER_CHUNK;
+    least + per_thread * u64::from(threads)
+}
 
 /// How work may be shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +62,14 @@ pub(crate) enum MoreThreads {
     FromSeveral,
 }
 
+/// As many bytes as a cache line has: what is before and what is after are never on one.
+type Gap = MaybeUninit<[u8; 64]>;
+
 /// The state of sharing one piece of work.
+///
+/// What every claim reads, what every claim writes, and what threads write when they leave are on
+/// cache lines of their own.
+#[repr(C)]
 pub(crate) struct ChunkScheduler {
     shape: WorkShape,
     /// Threads that there are.
@@ -60,13 +78,21 @@ pub(crate) struct ChunkScheduler {
     threads: AtomicU32,
     /// Units in a chunk at least, as known by now.
     min_chunk: AtomicU64,
+    _before_next: Gap,
     /// The first unit that is not claimed.
     next: AtomicU64,
+    _after_next: Gap,
     /// Units done.
     done: AtomicU64,
     /// Nanoseconds that threads have spent on it.
     busy: AtomicU64,
 }
+
+const _: () = {
+    let next = offset_of!(ChunkScheduler, next);
+    assert!(next - offset_of!(ChunkScheduler, min_chunk) > 64);
+    assert!(offset_of!(ChunkScheduler, done) - next > 64);
+};
 
 impl ChunkScheduler {
     /// `limit` is how many threads there are.
@@ -81,7 +107,9 @@ impl ChunkScheduler {
             limit,
             threads: AtomicU32::new(shape.threads),
             min_chunk: AtomicU64::new(shape.min_chunk),
+            _before_next: MaybeUninit::uninit(),
             next: AtomicU64::new(0),
+            _after_next: MaybeUninit::uninit(),
             done: AtomicU64::new(0),
             busy: AtomicU64::new(0),
         }
@@ -129,10 +157,9 @@ impl ChunkScheduler {
         }
     }
 
-    /// `units` units took `nanoseconds`: counts the time, and corrects the guess. Tells when more
-    /// threads should come than before.
+    /// `units` units took `nanoseconds`: corrects the guess. Tells when more threads should come
+    /// than before.
     pub(crate) fn record_time(&self, units: u64, nanoseconds: u64) -> Option<MoreThreads> {
-        self.busy.fetch_add(nanoseconds, AcqRel);
         let left = self.shape.units.saturating_sub(self.next.load(Relaxed));
         if left == 0 || !self.shape.is_guess {
             return None;
@@ -144,7 +171,7 @@ impl ChunkScheduler {
         if wanted <= self.threads.load(Relaxed) {
             return None;
         }
-        let chunk = NANOSECONDS_PER_CHUNK.saturating_mul(units) / nanoseconds.max(1);
+        let chunk = nanoseconds_per_chunk(wanted).saturating_mul(units) / nanoseconds.max(1);
         self.min_chunk.fetch_min(chunk.max(1), Relaxed);
         match self.threads.fetch_max(wanted, SeqCst) {
             1 => Some(MoreThreads::FromOne),
@@ -153,8 +180,18 @@ impl ChunkScheduler {
         }
     }
 
-    /// Counts units as done; true if they were the last.
-    pub(crate) fn done(&self, units: u64) -> bool {
+    /// Counts what a thread has done, which took it so many nanoseconds. True if these units were
+    /// the last. A thread does this once, when it leaves, and not for each chunk.
+    ///
+    /// *Orderings.* `done` is a chain of read-modify-write operations that acquire and release: the
+    /// thread that finds the last units done sees what all others wrote before, in the memory of
+    /// the command too, and their parts of `busy`, which each adds before. `next`, `threads` and
+    /// `min_chunk` pass on no memory: a claim must only be of units that nobody else has, which the
+    /// compare-exchange sees to. That is sequentially consistent, as `threads` is where it is
+    /// raised, since the pool's `is_exhausted` and `has_room` are part of "work made available"
+    /// (`sleep.rs`).
+    pub(crate) fn done(&self, units: u64, nanoseconds: u64) -> bool {
+        self.busy.fetch_add(nanoseconds, Relaxed);
         self.done.fetch_add(units, AcqRel) + units == self.shape.units
     }
 

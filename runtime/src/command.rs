@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use smallvec::SmallVec;
 
+use crate::callbacks::{NO_TICKET, Ticket};
 use crate::chunks::{ChunkScheduler, MoreThreads, WorkShape};
 use crate::clock::timestamp;
 use crate::command_buffer::graph::GraphRun;
@@ -108,6 +109,15 @@ impl Work {
         }
     }
 
+    /// Bytes of stack that a thread needs for it, beside what is there for all.
+    pub(crate) fn stack_bytes(&self) -> u64 {
+        match self {
+            Work::Launch(launch) => launch.stack_bytes(),
+            Work::Recorded(work) => work.stack_bytes(),
+            _ => 0,
+        }
+    }
+
     /// Runs the units `begin..end` of `event`'s command, unless something before has failed.
     pub(crate) fn run(&self, event: &Arc<Event>, begin: u64, end: u64) {
         if event.failure() != 0 {
@@ -126,14 +136,15 @@ impl Work {
         match self {
             Work::Nothing => {}
             Work::Instant(action) | Work::Application(action) => {
-                if let Some(action) = action.lock().take() {
+                // The lock is not held while code of the application runs.
+                let action = action.lock().take();
+                if let Some(action) = action {
                     action();
                 }
             }
             Work::Blocking(attempt) => {
-                if let Some(attempt) = attempt.lock().take() {
-                    return attempt();
-                }
+                let attempt = attempt.lock().take();
+                return attempt.map_or(Ok(()), |attempt| attempt());
             }
             Work::Transfer(transfer) => {
                 return fault::guard(&|| transfer.run(begin, end)).map_err(|address| {
@@ -200,12 +211,12 @@ impl Work {
     }
 
     /// What is left to do when the last unit is done and before any thread is told; threads have
-    /// spent `busy` nanoseconds.
-    pub(crate) fn finish(&self, busy: u64) {
+    /// spent `busy` nanoseconds. Returns the callback that came due.
+    pub(crate) fn finish(&self, busy: u64) -> Ticket {
         match self {
             Work::Launch(launch) => launch.finish(busy),
             Work::Recorded(work) => work.finish(busy),
-            _ => {}
+            _ => NO_TICKET,
         }
     }
 }
@@ -308,15 +319,16 @@ impl Job {
         }
     }
 
-    /// Whether threads of the application may run it while they wait.
-    pub(crate) fn may_help(&self) -> bool {
-        !matches!(
-            &self.body,
-            Body::One {
-                work: Work::Application(_) | Work::Blocking(_),
-                ..
+    /// Whether threads of the application may run it while they wait, if they have so many bytes of
+    /// stack left.
+    pub(crate) fn may_help(&self, stack: u64) -> bool {
+        match &self.body {
+            Body::One { work, .. } => {
+                !matches!(work, Work::Application(_) | Work::Blocking(_))
+                    && work.stack_bytes() <= stack
             }
-        )
+            Body::Graph(run) => run.stack_bytes() <= stack,
+        }
     }
 
     /// Whether one thread does all of it, as far as is known.
@@ -335,14 +347,19 @@ impl Job {
         }
     }
 
-    /// Whether another thread would be of use.
-    pub(crate) fn has_room(&self) -> bool {
+    /// How many more threads would be of use.
+    pub(crate) fn missing(&self) -> u32 {
         let wanted = match &self.body {
             Body::One { chunks, .. } if chunks.is_exhausted() => 0,
             Body::One { chunks, .. } => chunks.threads(),
             Body::Graph(run) => run.threads(),
         };
-        self.participants() < wanted
+        wanted.saturating_sub(self.participants())
+    }
+
+    /// Whether another thread would be of use.
+    pub(crate) fn has_room(&self) -> bool {
+        self.missing() > 0
     }
 
     /// Threads that joined and have not left.
@@ -378,6 +395,7 @@ fn run_chunks_of_one(
 ) {
     let mut before = timestamp();
     event.begin(before);
+    let (mut done, mut busy) = (0, 0);
     while let Some((begin, end)) = chunks.claim() {
         // After an error the rest is claimed and counted but not run.
         work.run(event, begin, end);
@@ -385,21 +403,23 @@ fn run_chunks_of_one(
         if trace::is_on() {
             work.record(begin..end, chunks.shape().units, (before, now));
         }
-        match chunks.record_time(end - begin, now.saturating_sub(before)) {
+        let took = now.saturating_sub(before);
+        match chunks.record_time(end - begin, took) {
             None => {}
             // The pool has forgotten the command, because one thread was to do all of it.
             Some(MoreThreads::FromOne) => event.pool().push(Arc::clone(event), Push::Notify),
-            Some(MoreThreads::FromSeveral) => event.pool().wake_one(),
+            Some(MoreThreads::FromSeveral) => event.pool().wake_for(event.job.missing()),
         }
         before = now;
-        if chunks.done(end - begin) {
-            work.finish(chunks.busy());
-            event.end(Push::NoWake);
-            break;
-        }
+        done += end - begin;
+        busy += took;
         // What one thread was to do alone is in no list any more: no other thread would finish it.
         if chunks.threads() > 1 && stop() {
             break;
         }
+    }
+    if done > 0 && chunks.done(done, busy) {
+        event.note_due(work.finish(chunks.busy()));
+        event.end(Push::NoWake);
     }
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use opencl_sys::*;
 use parking_lot::Mutex;
 
+use crate::callbacks;
 use crate::destructors::{DestructorCallback, DestructorCallbacks};
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
@@ -15,7 +16,6 @@ use crate::event::Event;
 use crate::fault;
 use crate::memory::shared::SharedTable;
 use crate::on_device::DeviceQueues;
-use crate::pool::Pool;
 use crate::queue::Queue;
 use crate::weak_list::WeakList;
 
@@ -105,10 +105,18 @@ impl Context {
         self.destructors.register(callback);
     }
 
-    /// Reports an error that no return value can carry to the application's `pfn_notify`.
-    pub fn report(&self, message: &str) {
-        if let Some(notify) = &self.options.notify {
-            notify(message);
+    /// Reports an error that no return value can carry to the application's `pfn_notify`, which is
+    /// called soon.
+    pub fn report(self: &Arc<Self>, message: &str) {
+        if self.options.notify.is_some() {
+            let (context, message) = (Arc::clone(self), message.to_owned());
+            callbacks::push(Box::new(move || {
+                context
+                    .options
+                    .notify
+                    .iter()
+                    .for_each(|notify| notify(&message));
+            }));
         }
     }
 
@@ -165,10 +173,7 @@ impl Context {
         Event::terminate_all(&commands);
         fault::interrupt_kernels(self);
         // "A callback function registered when the context was created will be called."
-        let context = Arc::clone(self);
-        Pool::get().push_callback(Box::new(move || {
-            context.report("the context was terminated");
-        }));
+        self.report("the context was terminated");
         Ok(())
     }
 
@@ -215,7 +220,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        self.destructors.call_all();
+        self.destructors.call_all(|| ());
     }
 }
 

@@ -2,6 +2,8 @@
 
 use parking_lot::Mutex;
 
+use crate::callbacks;
+
 /// A callback of `clSet...DestructorCallback`.
 pub type DestructorCallback = Box<dyn FnOnce() + Send>;
 
@@ -14,11 +16,20 @@ impl DestructorCallbacks {
         self.0.lock().push(callback);
     }
 
-    /// Calls each once: "callback functions are called in the reverse order in which they were
-    /// registered". The object's `drop` does this first, since its resources are freed after that.
-    pub(crate) fn call_all(&mut self) {
-        while let Some(callback) = self.0.get_mut().pop() {
-            callback();
+    /// Has each called once: "callback functions are called in the reverse order in which they were
+    /// registered". Then `destroy`: "The registered callback functions are called and then the
+    /// memory object's resources are freed" (`clSetMemObjectDestructorCallback`).
+    ///
+    /// That is before this returns on a thread of the application, which lets go of the object. On
+    /// a thread that executes commands it is soon.
+    pub(crate) fn call_all(&mut self, destroy: impl FnOnce() + Send + 'static) {
+        let callbacks = std::mem::take(self.0.get_mut());
+        if callbacks.is_empty() {
+            return destroy();
         }
+        callbacks::call_or_push(Box::new(move || {
+            callbacks.into_iter().rev().for_each(|callback| callback());
+            destroy();
+        }));
     }
 }

@@ -220,8 +220,19 @@ const ALL_FP_ATOMICS: u64 = 0b111 | 0b111 << 16;
 /// `CL_DEVICE_MAX_ON_DEVICE_EVENTS`
 pub(crate) const MAX_ON_DEVICE_EVENTS: u32 = 1 << 16;
 
-/// Work-items in a work-group at most, in each dimension and altogether.
-pub(crate) const MAX_WORK_GROUP_SIZE: usize = 4096;
+/// Work-items in a work-group at most, in each dimension and altogether: as many as other drivers
+/// for CPUs take. They run one vector after the other, so that only what each keeps across barriers
+/// grows with their number.
+pub(crate) const MAX_WORK_GROUP_SIZE: usize = 8192;
+
+/// Bytes of work-group memory, which is ordinary memory: half of the second-level cache, so that
+/// what the work-group reads has the other half; but at least what programs find elsewhere.
+fn local_mem_size(topology: &Topology) -> u64 {
+    let mut caches = topology.caches.iter();
+    let second = caches.find(|cache| cache.level == 2);
+    let second = second.map_or(0, |cache| cache.size);
+    (second / 2).clamp(256 << 10, 1 << 20)
+}
 
 /// Bytes of a program-scope variable at most, and of all of them at best. It is ordinary memory;
 /// the compiler takes initialisers of this much.
@@ -309,8 +320,7 @@ impl Device {
             global_mem_size,
             global_mem_cache_size: cache.map_or(0, |cache| cache.size),
             global_mem_cacheline_size: cache.map_or(64, |cache| cache.line_size),
-            // All of it fits into the second-level cache, beside what the work-group reads.
-            local_mem_size: 128 << 10,
+            local_mem_size: local_mem_size(&topology),
             max_parameter_size: 4096,
             mem_base_addr_align: 1024,
             min_data_type_align_size: 128,

@@ -248,6 +248,13 @@ impl Code {
         }
     }
 
+    /// Bytes of stack that a call takes, as far as is known.
+    pub(crate) fn stack_bytes(&self) -> u64 {
+        self.compiled
+            .as_ref()
+            .map_or(0, |kernel| kernel.stack_bytes().into())
+    }
+
     pub(crate) fn cost(&self) -> &Cost {
         &self.cost
     }

@@ -8,7 +8,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use brolga_compiler::{Launch, NdRange};
 use serde_json::{Value, json};
 
-use crate::chunks::{NANOSECONDS_PER_CHUNK, NANOSECONDS_PER_THREAD, WorkShape};
+use crate::callbacks::Ticket;
+use crate::chunks::{NANOSECONDS_PER_THREAD, WorkShape, nanoseconds_per_chunk};
 use crate::context::Context;
 use crate::device_runtime::{DeviceRuntime, host_call};
 use crate::error::{CLResult, ClError};
@@ -18,8 +19,10 @@ use crate::fault::{self, ExitReason};
 use crate::float_env::FloatEnv;
 use crate::ndrange::num_groups;
 use crate::on_device::{Caller, Spawner};
+use crate::pool::thread_count;
 use crate::printf_sink::{PrintfSink, receive};
 use crate::scratch;
+use crate::stack;
 
 /// 128 bytes of an argument block, aligned for the largest type.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +92,11 @@ impl LaunchWork {
         }
     }
 
+    /// Bytes of stack that a thread needs for it.
+    pub(crate) fn stack_bytes(&self) -> u64 {
+        self.code.stack_bytes()
+    }
+
     pub(crate) fn spawner(&self) -> Option<&Spawner> {
         self.spawner.as_ref()
     }
@@ -119,20 +127,30 @@ impl LaunchWork {
         let estimate = self.code.cost().estimate(self.items());
         let threads = (estimate / NANOSECONDS_PER_THREAD)
             .min(units)
-            .clamp(1, u64::from(u32::MAX));
+            .clamp(1, u64::from(thread_count())) as u32;
         let per_unit = (estimate / units).max(1);
         WorkShape {
             units,
-            threads: threads as u32,
-            min_chunk: (NANOSECONDS_PER_CHUNK / per_unit).max(1),
+            threads,
+            min_chunk: (nanoseconds_per_chunk(threads) / per_unit).max(1),
             estimate,
             is_guess: true,
         }
     }
 
     /// Runs the work-groups `begin..end` on this thread, for a command if there is one. Errors:
-    /// `CL_OUT_OF_RESOURCES` without scratch memory, or if the kernel faults.
+    /// `CL_OUT_OF_RESOURCES` without scratch memory or stack, or if the kernel faults.
     pub(crate) fn run(&self, event: Option<&Arc<Event>>, begin: u64, end: u64) -> CLResult<()> {
+        if stack::left().is_some_and(|left| left < self.stack_bytes()) {
+            let line = self.code.line(0);
+            self.tell(&format!(
+                "kernel `{}`: its private variables do not fit on the stack ({} bytes){}",
+                self.code.name(),
+                self.stack_bytes(),
+                line.map_or(String::new(), |line| format!(", at {line}"))
+            ));
+            return Err(ClError::OUT_OF_RESOURCES);
+        }
         let caller = self
             .spawner
             .as_ref()
@@ -195,16 +213,17 @@ impl LaunchWork {
         }
     }
 
-    /// Writes out what work-items have printed.
-    pub(crate) fn flush(&self) {
-        self.sink.flush();
+    /// Writes out what work-items have printed. Returns the callback that came due.
+    pub(crate) fn flush(&self) -> Ticket {
+        self.sink.flush()
     }
 
-    /// The last work-group is done: `busy` is the time that threads spent, nanoseconds.
-    pub(crate) fn finish(&self, busy: u64) {
+    /// The last work-group is done: `busy` is the time that threads spent, nanoseconds. Returns the
+    /// callback that came due.
+    pub(crate) fn finish(&self, busy: u64) -> Ticket {
         self.code.cost().learn(self.items(), busy);
-        self.flush();
         // A command-buffer may run it again.
         self.faulted.store(false, Relaxed);
+        self.flush()
     }
 }

@@ -13,11 +13,13 @@
 //! kernel                         a kernel with its arguments
 //! ndrange, launch                a launch checked, its local size chosen; the launch as work
 //! queue, enqueue/                the order of commands; each kind checked and captured by value
-//! command, chunks, event/        a command, how threads share it; dependencies, status, callbacks
+//! command, chunks, event/        a command, how threads share it (on `atomics`); dependencies, status, callbacks
 //! command_buffer/                commands recorded as a graph that is run again and again
 //! on_device/, device_runtime     what kernels enqueue, and ask besides
 //! semaphore/                     commands that wait for signals of others
-//! pool, scratch, float_env       threads that execute commands
+//! pool, threads, scratch, stack, float_env
+//!                                threads that execute commands, and the memory they have for it
+//! callbacks                      functions of the application, and the thread that calls them
 //! sleep, futex                   threads that wait, and how none is forgotten
 //! fault/                         kernels that fault, or are terminated
 //! printf_sink, printf            what kernels print
@@ -31,7 +33,9 @@
 //!
 //! `unsafe` is used for raw memory and for calling generated code only.
 
+mod atomics;
 pub mod binary;
+mod callbacks;
 mod chunks;
 pub mod clock;
 mod command;
@@ -65,6 +69,8 @@ mod scratch;
 pub mod semaphore;
 mod sleep;
 mod spirv;
+mod stack;
+pub mod threads;
 pub mod topology;
 mod trace;
 mod version;

@@ -30,8 +30,7 @@ pub(crate) fn max_group(limits: &Limits) -> usize {
     match limits.info.required_work_group_size {
         Some(size) => size
             .iter()
-            .map(|&n| n as usize)
-            .product::<usize>()
+            .fold(1usize, |all, &n| all.saturating_mul(n as usize))
             .min(limit),
         None => limit,
     }
@@ -413,7 +412,7 @@ mod tests {
             ClError::INVALID_WORK_GROUP_SIZE
         );
         assert_eq!(
-            error(&plain, 1, None, global, Some(&[8192])),
+            error(&plain, 1, None, global, Some(&[16384])),
             ClError::INVALID_WORK_ITEM_SIZE
         );
         assert_eq!(

@@ -10,31 +10,37 @@
 //! their queues. One that several threads share stays in the list until all of it is claimed;
 //! another leaves it when a thread takes it. *Deferred*: ready commands so short that waking a
 //! thread for them would cost more than they do. Only waiting threads take from it. It is emptied
-//! into *ready* by whatever OpenCL counts as a flush, by a status query, and when it grows long; so
-//! they never wait for longer than the specification lets them. A third has a lock of its own.
-//! *Callbacks*: code of the application. Only workers run it, with no lock held: a waiting thread
-//! of the application may hold a mutex that the callback wants. When many threads wait and help,
-//! the first lock is asked for so often that two workers would get it too seldom to keep up with
-//! the callbacks, and each callback keeps a command and all it refers to alive.
+//! into *ready* by whatever OpenCL counts as a flush, by a status query, by a thread that waits and
+//! finds nothing to do, and when it grows long; so they never wait for longer than the
+//! specification lets them.
+//!
+//! # What waiting threads run
+//!
+//! A thread that waits takes only what it waits for and what that depends on (`event/awaited.rs`),
+//! whose end it has to wait for in any case. An unrelated command might hold it up, and one that
+//! spins until the host does something might do so for ever, since the host waits for it. Code of
+//! the application (native kernels), and kernels that want more stack than the thread has left, are
+//! for workers.
 //!
 //! # Why no wake-up is lost
 //!
 //! Workers that find nothing spin, then park; a thread that makes work available tells them
 //! afterwards (`sleep.rs`).
 //!
-//! "Work made available" is: an entry pushed to *ready* or *callbacks*; a place in a shared command
-//! given up by a thread that leaves early, or opened because the command turned out long; and
-//! entries left over when a thread takes one, because one push wakes at most one worker, which
-//! wakes the next (`take` tells it). A thread inside `help_until_done` or the worker loop pushes
-//! without waking a worker (the next thing it does is take), and one that leaves the former wakes a
-//! worker if anything is left.
+//! "Work made available" is: an entry pushed to *ready*; a place in a shared command given up by a
+//! thread that leaves early, or opened because the command turned out long; and entries left over
+//! when a thread takes one, or looks and may take none, because one push wakes at most two workers,
+//! which wake the next (`take` tells it). A thread inside `help_until_done` or the worker loop
+//! pushes without waking a worker (the next thing it does is take), and one that leaves the former
+//! wakes a worker if anything is left.
 //!
-//! A waiting thread sleeps on its event when there is nothing it can take. What its event depends
-//! on was enqueued before, so it is then not deferred (see `sleeping_waiters` for waits in the
-//! pools of sub-devices, where no thread helps), but running, or ready and known to the workers by
-//! the rules above, or waits for something of which the same is true, or for a user event. What
-//! kernels enqueue is never deferred: it is pushed by the thread that runs the kernel, which wakes
-//! a worker, unless it goes on to take itself.
+//! A waiting thread sleeps on its event when there is nothing it can take. Before that it makes
+//! ready what is deferred, so that what its event depends on, which was enqueued before, is not
+//! deferred (see `sleeping_waiters` for waits in the pools of sub-devices, where no thread helps),
+//! but running, or ready and known to the workers by the rules above, or waits for something of
+//! which the same is true, or for a user event. What kernels enqueue is never deferred: it is
+//! pushed by the thread that runs the kernel, which wakes a worker, unless it goes on to take
+//! itself.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -47,10 +53,13 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use parking_lot::Mutex;
 
+use crate::callbacks;
 use crate::clock::timestamp;
-use crate::command::{Action, run_chunks};
-use crate::event::Event;
+use crate::command::run_chunks;
+use crate::event::{Awaited, Event, Search};
 use crate::sleep::Workers;
+use crate::stack;
+use crate::threads::{self, MAX_THREADS};
 use crate::topology;
 
 /// How long a worker looks for work before it parks, nanoseconds.
@@ -59,10 +68,8 @@ const WORKER_SPIN: u64 = 10_000;
 const WAITER_SPIN: u64 = 20_000;
 /// Deferred commands that are enough work to wake a worker for.
 const MAX_DEFERRED: usize = 16;
-/// Bytes of a worker's stack, for kernels with large private arrays; untouched pages cost nothing.
-const STACK_SIZE: usize = 16 << 20;
-/// More threads than this `BROLGA_THREADS` cannot ask for.
-const MAX_THREADS: u32 = 1024;
+/// Workers that a thread wakes at a time; each of them wakes as many in its turn.
+const FAN_OUT: u32 = 2;
 
 /// How a command that became ready is offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,16 +83,38 @@ pub(crate) enum Push {
 }
 
 /// The kind of thread that takes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Taker {
+#[derive(Clone, Copy)]
+enum Taker<'a> {
     Worker,
-    Helper,
+    /// One that waits.
+    Helper {
+        awaited: &'a Awaited,
+        /// Bytes that are left.
+        stack: u64,
+        /// Whether it looks for what its events depend on, or only for themselves and what is
+        /// before them in their queues. That is found sooner.
+        searches: bool,
+    },
 }
 
-enum Task {
-    Callback(Action),
-    /// A command that the taker has joined.
-    Command(Arc<Event>),
+impl Taker<'_> {
+    /// Whether it may run a command that has room for it.
+    fn may_run(self, event: &Event, search: &mut Search) -> bool {
+        match self {
+            Taker::Worker => true,
+            Taker::Helper {
+                awaited,
+                stack,
+                searches,
+            } => {
+                event.job.may_help(stack)
+                    && match searches {
+                        false => awaited.contains(event),
+                        true => awaited.depends_on(event, search),
+                    }
+            }
+        }
+    }
 }
 
 #[derive(Default)]
@@ -107,11 +136,8 @@ impl fmt::Debug for Pool {
 /// Threads and what they have to do.
 pub(crate) struct Pool {
     lists: Mutex<Lists>,
-    callbacks: Mutex<VecDeque<Action>>,
     /// Entries of `ready`.
     available: AtomicUsize,
-    /// Entries of `callbacks`.
-    due: AtomicUsize,
     /// Entries of `deferred`.
     deferred: AtomicUsize,
     workers: Workers,
@@ -148,14 +174,15 @@ impl Drop for PinnedPool {
     }
 }
 
-/// How many threads execute commands: `BROLGA_THREADS`, or the processors in the affinity mask.
+/// How many threads execute commands: `BROLGA_THREADS`, or the processors in the affinity mask, or
+/// as many as the time that control groups leave the process is enough for.
 pub(crate) fn thread_count() -> u32 {
     static COUNT: LazyLock<u32> = LazyLock::new(|| {
         std::env::var("BROLGA_THREADS")
             .ok()
             .and_then(|value| value.trim().parse::<u32>().ok())
             .filter(|&count| count > 0)
-            .unwrap_or_else(|| topology::available_processors().len() as u32)
+            .unwrap_or_else(topology::useful_threads)
             .clamp(1, MAX_THREADS)
     });
     *COUNT
@@ -175,8 +202,6 @@ impl Pool {
     fn new(threads: u32, processors: Vec<usize>) -> Pool {
         Pool {
             lists: Mutex::default(),
-            callbacks: Mutex::default(),
-            due: AtomicUsize::new(0),
             available: AtomicUsize::new(0),
             deferred: AtomicUsize::new(0),
             workers: Workers::new(),
@@ -190,10 +215,8 @@ impl Pool {
     fn start(self: &Arc<Pool>) {
         for index in 0..self.threads {
             let pool = Arc::clone(self);
-            let spawned = std::thread::Builder::new()
-                .name(format!("brolga-{index}"))
-                .stack_size(STACK_SIZE)
-                .spawn(move || {
+            let spawned =
+                threads::spawn(&format!("brolga-{index}"), Some(stack::WORKER), move || {
                     topology::pin(&pool.processors);
                     pool.work();
                 });
@@ -226,21 +249,13 @@ impl Pool {
             }
             return;
         }
+        let missing = event.job.missing();
         lists.ready[event.priority() as usize].push_back(event);
         self.available.fetch_add(1, SeqCst);
         drop(lists);
         if push != Push::NoWake {
-            self.wake_one();
+            self.wake_for(missing);
         }
-    }
-
-    /// Has a worker call `callback` soon.
-    pub(crate) fn push_callback(&self, callback: Action) {
-        let mut callbacks = self.callbacks.lock();
-        callbacks.push_back(callback);
-        self.due.fetch_add(1, SeqCst);
-        drop(callbacks);
-        self.wake_one();
     }
 
     /// Makes deferred commands ready for all threads. Only the root device's pool has any; but
@@ -267,26 +282,39 @@ impl Pool {
     }
 
     /// Wakes a worker if one sleeps and none is looking for work already.
-    pub(crate) fn wake_one(&self) {
-        self.workers.wake_one();
+    fn wake_one(&self) {
+        self.workers.wake(1);
     }
 
-    /// Takes something to do, and says whether there is more for a worker.
-    fn take(&self, taker: Taker) -> Option<(Task, bool)> {
-        if taker == Taker::Worker
-            && self.due.load(SeqCst) > 0
-            && let Some(callback) = self.callbacks.lock().pop_front()
-        {
-            let more = self.due.fetch_sub(1, SeqCst) > 1 || self.available.load(SeqCst) > 0;
-            return Some((Task::Callback(callback), more));
+    /// There is work for so many threads more, one of which may be this one: wakes one or two,
+    /// which wake others.
+    pub(crate) fn wake_for(&self, threads: u32) {
+        match threads {
+            0 => {}
+            1 | 2 => self.wake_one(),
+            _ => self.workers.wake(FAN_OUT),
         }
+    }
+
+    /// As [`Pool::wake_for`], if there is any, and none of it is for this thread.
+    fn wake_others(&self, threads: u32) {
+        if threads > 0 {
+            self.workers.wake(threads.min(FAN_OUT));
+        }
+    }
+
+    /// Takes a command, which the thread has then joined, and says how many workers there is more
+    /// for, up to [`FAN_OUT`].
+    fn take(&self, taker: Taker<'_>) -> (Option<Arc<Event>>, u32) {
+        let is_helper = matches!(taker, Taker::Helper { .. });
         let nothing = self.available.load(SeqCst) == 0;
-        if nothing && (taker == Taker::Worker || self.deferred.load(SeqCst) == 0) {
-            return None;
+        if nothing && (!is_helper || self.deferred.load(SeqCst) == 0) {
+            return (None, 0);
         }
         // Dropped after the lock is released: the last reference to an event may be the last to its
         // queue, which flushes when it goes, and that takes the lock.
         let mut exhausted = Vec::new();
+        let mut search = Search::default();
         let mut lists = self.lists.lock();
         for priority in 0..lists.ready.len() {
             let mut index = 0;
@@ -297,65 +325,60 @@ impl Pool {
                     self.available.fetch_sub(1, SeqCst);
                     continue;
                 }
-                if !job.has_room() || taker == Taker::Helper && !job.may_help() {
+                if !job.has_room() || !taker.may_run(event, &mut search) {
                     index += 1;
                     continue;
                 }
                 job.join();
                 let event = if job.is_single() {
                     self.available.fetch_sub(1, SeqCst);
-                    lists.ready[priority].remove(index)?
+                    lists.ready[priority].remove(index)
                 } else {
-                    Arc::clone(event)
+                    Some(Arc::clone(event))
                 };
-                let more = self.has_work(&lists);
-                return Some((Task::Command(event), more));
+                return (event, missing(&lists));
             }
         }
-        if taker == Taker::Helper
-            && let Some(event) = lists.deferred.pop_front()
-        {
+        if !is_helper {
+            return (None, 0);
+        }
+        let position = {
+            let mut deferred = lists.deferred.iter();
+            deferred.position(|event| taker.may_run(event, &mut search))
+        };
+        let event = position.and_then(|index| lists.deferred.remove(index));
+        if let Some(event) = &event {
             self.deferred.fetch_sub(1, SeqCst);
             event.job.join();
-            let more = self.has_work(&lists);
-            return Some((Task::Command(event), more));
         }
-        None
-    }
-
-    /// Whether there is something that a worker could take.
-    fn has_work(&self, lists: &Lists) -> bool {
-        self.due.load(SeqCst) > 0
-            || lists
-                .ready
-                .iter()
-                .flatten()
-                .any(|event| event.job.has_room())
+        (event, missing(&lists))
     }
 
     /// A worker's life.
     fn work(&self) {
         while !self.workers.are_stopped() {
-            let (task, more) = match self.take(Taker::Worker) {
-                Some(taken) => taken,
-                None => match self.spin().or_else(|| self.park()) {
+            let (event, more) = match self.take(Taker::Worker) {
+                (Some(event), more) => (event, more),
+                (None, _) => match self.spin().or_else(|| self.park()) {
                     Some(taken) => taken,
                     None => continue,
                 },
             };
-            if more {
-                self.wake_one();
-            }
-            // A panic (in a callback, say) must not end the worker.
-            let _ = catch_unwind(AssertUnwindSafe(|| match task {
-                Task::Callback(callback) => callback(),
-                Task::Command(event) => run_chunks(&event, &|| false),
-            }));
+            self.wake_others(more);
+            // A panic must not end the worker.
+            let run = || callbacks::executing(move || run_chunks(&event, &|| false));
+            let _ = catch_unwind(AssertUnwindSafe(run));
         }
     }
 
+    /// What a worker finds, and how many workers there is more for.
+    fn look(&self) -> Option<(Arc<Event>, u32)> {
+        let (event, more) = self.take(Taker::Worker);
+        event.map(|event| (event, more))
+    }
+
     /// Looks for work for a while, unless another worker does.
-    fn spin(&self) -> Option<(Task, bool)> {
+    fn spin(&self) -> Option<(Arc<Event>, u32)> {
         let look = || {
             let limit = timestamp() + WORKER_SPIN;
             let mut found = None;
@@ -363,24 +386,25 @@ impl Pool {
                 for _ in 0..16 {
                     spin_loop();
                 }
-                found = self.take(Taker::Worker);
+                found = self.look();
             }
             found
         };
         // What is left must not wait for this thread's command to end.
-        let is_left = || self.available.load(SeqCst) + self.due.load(SeqCst) > 0;
-        let ((task, more), left) = self.workers.spin(look, is_left)?;
-        Some((task, more || left))
+        let is_left = || self.available.load(SeqCst) > 0;
+        let ((event, more), left) = self.workers.spin(look, is_left)?;
+        Some((event, more.max(u32::from(left))))
     }
 
     /// Sleeps until woken, unless there is work after all.
-    fn park(&self) -> Option<(Task, bool)> {
-        self.workers.park(|| self.take(Taker::Worker))
+    fn park(&self) -> Option<(Arc<Event>, u32)> {
+        self.workers.park(|| self.look())
     }
 
-    /// Executes commands on this thread until `event` is done, sleeping when there is nothing to
-    /// execute.
-    pub(crate) fn help_until_done(&self, event: &Event) {
+    /// Executes commands that `awaited` depends on, which `event` is one of, on this thread until
+    /// `event` is done, sleeping when there is nothing to execute.
+    pub(crate) fn help_until_done(&self, event: &Event, awaited: &Awaited) {
+        callbacks::about_to_wait();
         if !self.takes_help() {
             // What it waits for may be deferred, or be about to be: either this flush sees it, or
             // its thread this sleeping waiter.
@@ -393,23 +417,28 @@ impl Pool {
             sleeping_waiters.fetch_sub(1, SeqCst);
             return;
         }
+        let stack = stack::left().unwrap_or(0);
         while !event.is_done() {
-            if let Some((task, more)) = self.take(Taker::Helper) {
-                if more {
-                    self.wake_one();
-                }
-                let Task::Command(command) = task else {
-                    unreachable!("callbacks are for workers");
-                };
-                run_chunks(&command, &|| event.is_done());
+            let seen = self.counts();
+            let take = |searches| {
+                self.take(Taker::Helper {
+                    awaited,
+                    stack,
+                    searches,
+                })
+            };
+            let (command, more) = match take(false) {
+                (None, _) => take(true),
+                found => found,
+            };
+            // Also if there is nothing for this thread: it may have pushed without waking a worker.
+            self.wake_others(more);
+            if let Some(command) = command {
+                callbacks::executing(move || run_chunks(&command, &|| event.is_done()));
                 continue;
             }
-            if !self.spin_for(event) {
-                // What this thread pushed without waking a worker and may not run itself (a native
-                // kernel) would wait for no thread.
-                if self.available.load(SeqCst) > 0 {
-                    self.wake_one();
-                }
+            if !self.spin_for(event, seen) {
+                self.promote_deferred();
                 event.sleep();
             }
         }
@@ -422,10 +451,16 @@ impl Pool {
         self.promote_deferred();
     }
 
-    /// Watches `event` and the lists for a while; true when one of them changed.
-    fn spin_for(&self, event: &Event) -> bool {
+    /// Entries of the lists.
+    fn counts(&self) -> [usize; 2] {
+        [&self.available, &self.deferred].map(|count| count.load(SeqCst))
+    }
+
+    /// Watches `event` and the lists for a while; true when the event is done, or the lists are not
+    /// what was `seen` of them. Entries that are of no use to this thread stay counted; only news
+    /// matter.
+    fn spin_for(&self, event: &Event, seen: [usize; 2]) -> bool {
         let limit = timestamp() + WAITER_SPIN;
-        let available = self.available.load(SeqCst);
         while timestamp() < limit {
             for _ in 0..16 {
                 if event.is_done() {
@@ -433,11 +468,22 @@ impl Pool {
                 }
                 spin_loop();
             }
-            // Entries that this thread just found of no use to it stay counted; only news matter.
-            if self.deferred.load(SeqCst) > 0 || self.available.load(SeqCst) != available {
+            if self.counts() != seen {
                 return true;
             }
         }
         event.is_done()
     }
+}
+
+/// How many workers there is something for, up to [`FAN_OUT`].
+fn missing(lists: &Lists) -> u32 {
+    let mut threads = 0;
+    for event in lists.ready.iter().flatten() {
+        threads += event.job.missing();
+        if threads >= FAN_OUT {
+            return FAN_OUT;
+        }
+    }
+    threads
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::callbacks::{self, NO_TICKET, Ticket};
 use crate::context::Context;
 use crate::fault::{self, access};
 use crate::printf;
@@ -23,7 +24,26 @@ unsafe extern "C" {
 /// The output of one launch.
 pub(crate) struct PrintfSink {
     context: Arc<Context>,
-    output: Mutex<Vec<u8>>,
+    output: Mutex<Output>,
+}
+
+#[derive(Default)]
+struct Output {
+    text: Vec<u8>,
+    /// Bytes that there was no room for.
+    lost: usize,
+}
+
+impl Output {
+    /// Adds what a call prints: all of it, or nothing.
+    fn add(&mut self, text: &[u8], room: usize) {
+        // What comes later must not seem to follow what came before.
+        if self.lost > 0 || self.text.len() + text.len() > room {
+            self.lost = self.lost.saturating_add(text.len());
+        } else {
+            self.text.extend_from_slice(text);
+        }
+    }
 }
 
 impl PrintfSink {
@@ -39,21 +59,44 @@ impl PrintfSink {
         std::ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// Writes out what there is.
-    pub(crate) fn flush(&self) {
-        let output = std::mem::take(&mut *self.output.lock());
+    /// "The maximum size in bytes of the internal buffer that holds the output of printf calls from
+    /// a kernel" (`CL_DEVICE_PRINTF_BUFFER_SIZE`).
+    fn room(&self) -> usize {
+        self.context.device().printf_buffer_size
+    }
+
+    /// Writes out what there is, or has the context's callback do so. Returns the callback that
+    /// came due.
+    pub(crate) fn flush(&self) -> Ticket {
+        let Output { text: output, lost } = std::mem::take(&mut *self.output.lock());
         if output.is_empty() {
-            return;
+            return NO_TICKET;
         }
-        match self.context.printf_output() {
-            Some(callback) => callback(&output),
-            // SAFETY: the C library's own stream, which locks itself, and as many bytes as `output`
-            // has.
-            None => unsafe {
-                libc::fwrite(output.as_ptr().cast(), 1, output.len(), stdout);
-                libc::fflush(stdout);
-            },
+        if lost > 0 {
+            let message = format!(
+                "printf: {lost} bytes are lost, since the output of a kernel is {} bytes at most \
+                 (CL_DEVICE_PRINTF_BUFFER_SIZE)",
+                self.room()
+            );
+            eprintln!("brolga: {message}");
+            self.context.report(&message);
         }
+        if self.context.printf_output().is_some() {
+            let context = Arc::clone(&self.context);
+            return callbacks::push(Box::new(move || {
+                context
+                    .printf_output()
+                    .into_iter()
+                    .for_each(|print| print(&output));
+            }));
+        }
+        // SAFETY: the C library's own stream, which locks itself, and as many bytes as `output`
+        // has.
+        unsafe {
+            libc::fwrite(output.as_ptr().cast(), 1, output.len(), stdout);
+            libc::fflush(stdout);
+        }
+        NO_TICKET
     }
 }
 
@@ -94,7 +137,7 @@ pub(crate) unsafe extern "C" fn receive(
             }
         };
         let text = printf::format(format, types, lanes, fetch);
-        sink.output.lock().extend_from_slice(&text);
+        sink.output.lock().add(&text, sink.room());
     }));
 }
 
@@ -108,4 +151,24 @@ unsafe fn c_string<'a>(string: *const u8) -> &'a [u8] {
     }
     // SAFETY: the caller's.
     unsafe { CStr::from_ptr(string.cast::<c_char>()) }.to_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_bounded() {
+        let mut output = Output::default();
+        output.add(b"abc", 8);
+        output.add(b"defgh", 8);
+        output.add(b"i", 8);
+        output.add(b"", 8);
+        assert_eq!((&output.text[..], output.lost), (&b"abcdefgh"[..], 1));
+        let mut output = Output::default();
+        output.add(b"abc", 4);
+        output.add(b"de", 4);
+        output.add(b"f", 4);
+        assert_eq!((&output.text[..], output.lost), (&b"abc"[..], 3));
+    }
 }

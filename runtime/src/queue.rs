@@ -23,7 +23,7 @@ use crate::command::{Command, Job, RetainedResources, Work};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CLResult, ClError};
-use crate::event::Event;
+use crate::event::{Awaited, Event};
 use crate::on_device::queues::OnDevice;
 use crate::pool::Pool;
 use crate::weak_list::WeakList;
@@ -55,6 +55,8 @@ pub enum Priority {
 /// What later commands depend on.
 #[derive(Default)]
 struct Order {
+    /// The place of the last command.
+    last_place: u64,
     /// In order: the last command. Out of order: the last barrier.
     last: Weak<Event>,
     /// Out of order: commands since the last barrier that are not done.
@@ -241,15 +243,14 @@ impl Queue {
     /// Errors: `CL_INVALID_COMMAND_QUEUE` for a queue on the device.
     pub fn finish(&self) -> CLResult<()> {
         self.check_host()?;
-        let (last, since) = {
+        let (events, place) = {
             let order = self.order.lock();
-            (
-                order.last.upgrade(),
-                order.since.alive().collect::<Vec<_>>(),
-            )
+            let events: Vec<_> = order.since.alive().chain(order.last.upgrade()).collect();
+            (events, order.last_place)
         };
-        for event in since.into_iter().chain(last) {
-            event.wait();
+        let awaited = Awaited::queue(self, place, &events);
+        for event in events {
+            event.wait_among(&awaited);
         }
         // If the context was terminated the last one did not wait for those before it.
         for event in self.context.terminated_commands() {
@@ -372,6 +373,10 @@ impl Queue {
 
     /// Enters a command into the order, and its dependencies into the command.
     fn enter(&self, order: &mut Order, event: &Arc<Event>, ordering: Ordering) {
+        order.last_place += 1;
+        if event.queue().is_some() {
+            event.set_place(order.last_place);
+        }
         if let Some(last) = order.last.upgrade() {
             event.depend_on(&last, false);
         }

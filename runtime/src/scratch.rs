@@ -23,7 +23,8 @@ thread_local! {
 /// `CL_OUT_OF_RESOURCES` when there is no memory.
 pub(crate) fn with<R>(size: u64, run: impl FnOnce(*mut u8) -> R) -> CLResult<R> {
     let size = usize::try_from(size).map_err(|_| ClError::OUT_OF_RESOURCES)?;
-    let block = match BLOCK.take() {
+    // A thread that is ending, and in a destructor of the application's, has no slot any more.
+    let block = match BLOCK.try_with(Cell::take).ok().flatten() {
         Some(block) if block.size >= size => block,
         _ => {
             let size = size.max(64 << 10).checked_next_power_of_two();
@@ -34,7 +35,7 @@ pub(crate) fn with<R>(size: u64, run: impl FnOnce(*mut u8) -> R) -> CLResult<R> 
         }
     };
     let result = run(block.memory.as_ptr());
-    BLOCK.set(Some(block));
+    let _ = BLOCK.try_with(move |slot| slot.set(Some(block)));
     Ok(result)
 }
 

@@ -16,12 +16,16 @@ const ALL: u32 = i32::MAX as u32;
 /// 3. it sleeps on the futex `epoch`, if that still has the value read.
 ///
 /// A thread that makes work available does so first, then looks at `spinners` and `sleepers`; when
-/// none spins and one sleeps, it increments `epoch` and wakes one. All these are sequentially
-/// consistent. So either the worker's look in 2 comes after the work was made available and finds
-/// it, or the other thread's look at `sleepers` comes after 1 and wakes the worker; a wake between
-/// 1 and 3 changes `epoch`, and 3 does not sleep. A spinner stops by leaving `spinners` *before*
-/// its look in 2, so the same argument covers it; and one that found something looks after that
-/// whether there is more, which it was not woken for.
+/// none spins and one sleeps, it increments `epoch` and wakes one or two. All these are
+/// sequentially consistent. So either the worker's look in 2 comes after the work was made
+/// available and finds it, or the other thread's look at `sleepers` comes after 1 and wakes the
+/// worker; a wake between 1 and 3 changes `epoch`, and 3 does not sleep. A spinner stops by leaving
+/// `spinners` *before* its look in 2, so the same argument covers it; and one that found something
+/// looks after that whether there is more, which it was not woken for.
+///
+/// Work for many is made available once, and each worker that takes some of it wakes two more while
+/// there is any left. So workers come as a tree grows: the time until all of `n` run grows with the
+/// logarithm of `n`, and no thread pays for more than two wake-ups.
 pub(crate) struct Workers {
     /// Workers spinning: 0 or 1.
     spinners: AtomicU32,
@@ -43,11 +47,11 @@ impl Workers {
         }
     }
 
-    /// Wakes a worker if one sleeps and none is looking for work already.
-    pub(crate) fn wake_one(&self) {
+    /// Wakes up to so many workers, if some sleep and none is looking for work already.
+    pub(crate) fn wake(&self, workers: u32) {
         if self.spinners.load(SeqCst) == 0 && self.sleepers.load(SeqCst) > 0 {
             self.epoch.fetch_add(1, SeqCst);
-            futex::wake(&self.epoch, 1);
+            futex::wake(&self.epoch, workers);
         }
     }
 

@@ -77,6 +77,69 @@ pub fn available_processors() -> Vec<usize> {
     list
 }
 
+/// Threads that can run at once: as many as there are processors in the affinity mask, and no more
+/// than the processor time that the control groups of the process give it (`cpu.max`). Threads
+/// beyond that would only have the others stopped earlier in each period.
+pub(crate) fn useful_threads() -> u32 {
+    let processors = available_processors().len() as u32;
+    let group = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    quota(Path::new("/sys/fs/cgroup"), &group).map_or(processors, |quota| quota.min(processors))
+}
+
+/// The processors that the control groups of a process, as `/proc/self/cgroup` has them, leave it
+/// at most, rounded up; at least 1. `None` if they set no limit. `root` is where they are mounted;
+/// in a container the group of the process may be the root itself.
+fn quota(root: &Path, groups: &str) -> Option<u32> {
+    // "0::/path" of version 2, "4:cpu,cpuacct:/path" of version 1 (cgroups(7)).
+    let limits = groups.lines().flat_map(|line| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next().unwrap_or(""), fields.next().unwrap_or("/"));
+        let is_v2 = controllers.is_empty();
+        let mount = match is_v2 {
+            true => root.to_path_buf(),
+            false => root.join(controllers),
+        };
+        let is_cpu = is_v2 || controllers.split(',').any(|name| name == "cpu");
+        let path = Path::new(path.trim_start_matches('/')).to_path_buf();
+        // A limit of a group is one of all below it.
+        let folders: Vec<_> = path.ancestors().map(|group| mount.join(group)).collect();
+        folders
+            .into_iter()
+            .filter(move |_| is_cpu)
+            .filter_map(move |folder| match is_v2 {
+                true => quota_v2(&folder),
+                false => quota_v1(&folder),
+            })
+    });
+    limits.min()
+}
+
+/// "cpu.max: [...] $MAX $PERIOD"; "max" is no limit.
+fn quota_v2(group: &Path) -> Option<u32> {
+    let text = fs::read_to_string(group.join("cpu.max")).ok()?;
+    let mut fields = text.split_whitespace();
+    processors_of(fields.next()?.parse().ok()?, fields.next()?.parse().ok()?)
+}
+
+/// A quota of -1 is no limit.
+fn quota_v1(group: &Path) -> Option<u32> {
+    let read = |name: &str| {
+        fs::read_to_string(group.join(name))
+            .ok()?
+            .trim()
+            .parse()
+            .ok()
+    };
+    processors_of(read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?)
+}
+
+/// Of microseconds of time in each period of so many microseconds.
+fn processors_of(time: i64, period: i64) -> Option<u32> {
+    (time > 0 && period > 0).then(|| {
+        u32::try_from(time.unsigned_abs().div_ceil(period.unsigned_abs())).unwrap_or(u32::MAX)
+    })
+}
+
 /// Keeps the current thread on some logical processors; no processors mean any.
 pub(crate) fn pin(processors: &[usize]) {
     if processors.is_empty() {
@@ -283,6 +346,37 @@ mod tests {
         // Some of them, in another order; indices are those of the list.
         assert_eq!(groups(Sharing::Cache(2), &[6, 0, 7]), [vec![0, 2], vec![1]]);
         assert_eq!(groups(Sharing::NumaNode, &[5]), [[0]]);
+    }
+
+    #[test]
+    fn control_groups_limit_the_threads() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let quota = |groups: &str| quota(folder.path(), groups);
+        assert_eq!(quota("0::/\n"), None);
+        write("cpu.max", "max 100000\n");
+        assert_eq!(quota("0::/\n"), None);
+        write("a/b/cpu.max", "350000 100000\n");
+        assert_eq!(quota("0::/a/b\n"), Some(4));
+        // The parent's limit is lower.
+        write("a/cpu.max", "20000 100000\n");
+        assert_eq!(quota("0::/a/b\n"), Some(1));
+        // A container sees its group as the root.
+        write("cpu.max", "200000 100000\n");
+        assert_eq!(quota("0::/../somewhere\n"), Some(2));
+        write("cpu.max", "max 100000\n");
+        // Version 1.
+        write("cpu,cpuacct/x/cpu.cfs_quota_us", "-1\n");
+        write("cpu,cpuacct/x/cpu.cfs_period_us", "100000\n");
+        let groups = "5:memory:/x\n4:cpu,cpuacct:/x\n";
+        assert_eq!(quota(groups), None);
+        write("cpu,cpuacct/x/cpu.cfs_quota_us", "150000\n");
+        assert_eq!(quota(groups), Some(2));
+        assert_eq!(quota(""), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use brolga_runtime::queue::Priority;
-use brolga_runtime::{ClError, Event, Queue};
+use brolga_runtime::{Buffer, ClError, Context, Event, Queue};
 use brolga_runtime_testing::*;
 use opencl_sys::*;
 
@@ -259,6 +259,206 @@ fn callbacks_run_without_locks_held_and_may_enqueue() {
         drop(guard);
         eventually(|| done.load(Ordering::Acquire) && *mutex.lock().unwrap() == 1);
         assert_eq!(words(&queue, &sum), [3]);
+    });
+}
+
+/// Enqueues a kernel that waits until the host sets a flag, to a queue of its own.
+fn enqueue_handshake(context: &Arc<Context>) -> (Arc<Queue>, Arc<Buffer>) {
+    let queue = queue(context);
+    let flags = buffer(context, &[0, 0]);
+    let kernel = kernel(context, "handshake");
+    kernel.set_arg_buffer(0, Some(&flags)).unwrap();
+    queue.enqueue_task(&kernel, &[]).unwrap();
+    (queue, flags)
+}
+
+/// Sets the flag, and says whether the kernel was still waiting for it.
+fn set_flag((queue, flags): &(Arc<Queue>, Arc<Buffer>)) -> bool {
+    let pointer = flags.as_ptr().cast::<AtomicU32>();
+    // SAFETY: the buffer lives, and only atomics touch it.
+    unsafe { (*pointer).store(1, Ordering::Release) };
+    queue.finish().unwrap();
+    words(queue, flags)[1] == 1
+}
+
+#[test]
+fn a_wait_is_not_held_up_by_what_it_does_not_depend_on() {
+    in_time(|| {
+        let context = context();
+        // Deferred, since nobody knows how long it takes.
+        let handshake = enqueue_handshake(&context);
+        let user = Event::user(&context);
+        let waited = queue(&context)
+            .enqueue_task(&kernel(&context, "empty"), std::slice::from_ref(&user))
+            .unwrap();
+        let setter = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            user.set_user_status(CL_COMPLETE).unwrap();
+        });
+        Event::wait_all(&[waited]).unwrap();
+        setter.join().unwrap();
+        assert!(
+            set_flag(&handshake),
+            "the wait ran the kernel that waits for the host"
+        );
+    });
+}
+
+#[test]
+fn finish_is_not_held_up_by_another_queue() {
+    in_time(|| {
+        let context = context();
+        for properties in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+            let handshake = enqueue_handshake(&context);
+            let other = queue_with(&context, properties);
+            let slow = kernel(&context, "slow");
+            slow.set_arg_value(0, &2000u32.to_le_bytes()).unwrap();
+            for _ in 0..4 {
+                other.enqueue_task(&slow, &[]).unwrap();
+            }
+            other.finish().unwrap();
+            assert!(set_flag(&handshake));
+        }
+    });
+}
+
+#[test]
+fn a_waiting_thread_runs_what_its_event_depends_on() {
+    in_time(|| {
+        let context = context();
+        let sum = buffer(&context, &[0]);
+        let kernel = kernel(&context, "add");
+        kernel.set_arg_buffer(0, Some(&sum)).unwrap();
+        kernel.set_arg_value(1, &1u32.to_le_bytes()).unwrap();
+        // Through wait lists, from queue to queue and of both kinds; nothing is flushed.
+        let kinds = [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE];
+        let queues = kinds.map(|kind| queue_with(&context, kind));
+        let mut last: Option<Arc<Event>> = None;
+        for n in 0..200 {
+            let wait: Vec<_> = last.into_iter().collect();
+            let queue = &queues[n / 3 % 2];
+            last = Some(queue.enqueue_task(&kernel, &wait).unwrap());
+        }
+        Event::wait_all(&[last.unwrap()]).unwrap();
+        assert_eq!(words(&queues[0], &sum), [200]);
+    });
+}
+
+#[test]
+fn kernels_do_not_hold_up_callbacks() {
+    in_time(|| {
+        let context = context();
+        // More of them than there are threads.
+        let threads = context.device().max_compute_units as usize;
+        let handshakes: Vec<_> = (0..threads + 2)
+            .map(|_| enqueue_handshake(&context))
+            .collect();
+        handshakes
+            .iter()
+            .for_each(|(queue, _)| queue.flush().unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+        let user = Event::user(&context);
+        let (send, receive) = mpsc::channel();
+        let callback = move |got| send.send(got).unwrap();
+        user.on_status(CL_COMPLETE, Box::new(callback)).unwrap();
+        user.set_user_status(CL_COMPLETE).unwrap();
+        assert_eq!(
+            receive.recv_timeout(Duration::from_secs(3)),
+            Ok(CL_COMPLETE)
+        );
+        for handshake in &handshakes {
+            let pointer = handshake.1.as_ptr().cast::<AtomicU32>();
+            // SAFETY: the buffer lives, and only atomics touch it.
+            unsafe { (*pointer).store(1, Ordering::Release) };
+        }
+        assert!(handshakes.iter().all(set_flag));
+    });
+}
+
+#[test]
+fn callbacks_have_run_when_a_wait_or_a_status_returns() {
+    in_time(|| {
+        let context = context();
+        let queue = queue(&context);
+        let kernel = kernel(&context, "empty");
+        for _ in 0..100 {
+            let ran = Arc::new(AtomicU32::new(0));
+            let count = |event: &Event| {
+                let ran = Arc::clone(&ran);
+                let callback = move |_| {
+                    ran.fetch_add(1, Ordering::AcqRel);
+                };
+                event.on_status(CL_COMPLETE, Box::new(callback)).unwrap();
+            };
+            let user = Event::user(&context);
+            count(&user);
+            user.set_user_status(CL_COMPLETE).unwrap();
+            assert_eq!(ran.load(Ordering::Acquire), 1);
+            let event = queue.enqueue_task(&kernel, &[]).unwrap();
+            count(&event);
+            queue.finish().unwrap();
+            assert_eq!(ran.load(Ordering::Acquire), 2);
+        }
+    });
+}
+
+#[test]
+fn a_callback_may_wait_for_another() {
+    in_time(|| {
+        let context = context();
+        let (first, second) = (Event::user(&context), Event::user(&context));
+        let marker = queue(&context)
+            .enqueue_marker(std::slice::from_ref(&second))
+            .unwrap();
+        let (send, receive) = mpsc::channel();
+        let callback = move |_| {
+            Event::wait_all(std::slice::from_ref(&marker)).unwrap();
+            send.send(()).unwrap();
+        };
+        first.on_status(CL_COMPLETE, Box::new(callback)).unwrap();
+        let third = Event::user(&context);
+        let callback = move |_| second.set_user_status(CL_COMPLETE).unwrap();
+        third.on_status(CL_COMPLETE, Box::new(callback)).unwrap();
+        first.set_user_status(CL_COMPLETE).unwrap();
+        third.set_user_status(CL_COMPLETE).unwrap();
+        receive.recv_timeout(TIME_LIMIT).unwrap();
+    });
+}
+
+#[test]
+fn destructors_are_not_called_by_a_thread_that_waits() {
+    in_time(|| {
+        let context = context();
+        let queue = queue(&context);
+        let kernel = kernel(&context, "add");
+        kernel.set_arg_value(1, &1u32.to_le_bytes()).unwrap();
+        let here = std::thread::current().id();
+        // The application's, held while it waits; the callback wants it, too.
+        let mutex = Arc::new(std::sync::Mutex::new(()));
+        let (send, receive) = mpsc::channel();
+        for _ in 0..20 {
+            let sum = buffer(&context, &[0]);
+            kernel.set_arg_buffer(0, Some(&sum)).unwrap();
+            let (wanted, send) = (Arc::clone(&mutex), send.clone());
+            let callback = move || {
+                send.send(std::thread::current().id()).unwrap();
+                drop(wanted.lock().unwrap());
+            };
+            sum.on_destroy(Box::new(callback));
+            queue.enqueue_task(&kernel, &[]).unwrap();
+            // The command has the last reference.
+            drop(sum);
+            let guard = mutex.lock().unwrap();
+            queue.finish().unwrap();
+            drop(guard);
+            assert_ne!(receive.recv_timeout(TIME_LIMIT).unwrap(), here);
+        }
+        // A release calls on the thread that releases.
+        let sum = buffer(&context, &[0]);
+        let callback = move || send.send(std::thread::current().id()).unwrap();
+        sum.on_destroy(Box::new(callback));
+        drop(sum);
+        assert_eq!(receive.try_recv(), Ok(here));
     });
 }
 

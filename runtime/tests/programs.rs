@@ -189,10 +189,37 @@ fn programs_compile_apart_and_link() {
     let result = run(&queue, &linked, "k", &[50], None);
     assert!(result.into_iter().eq((0..50).map(|i| i * 3)));
 
+    // Linked programs are not built.
+    assert_eq!(linked.build("", None), Err(ClError::INVALID_OPERATION));
     let (_, result) = Program::link(&context, "-nonsense", std::slice::from_ref(&linked), None);
     assert_eq!(result, Err(ClError::INVALID_LINKER_OPTIONS));
     let (_, result) = Program::link(&context, "", &[], None);
     assert_eq!(result, Err(ClError::INVALID_VALUE));
+}
+
+#[test]
+fn questions_wait_for_a_build_in_the_background() {
+    let context = context();
+    let queue = queue(&context);
+    let source = "kernel void k(global uint *out) { out[get_global_id(0)] = 3; }";
+    let program = Program::from_source(&context, source.to_owned()).unwrap();
+    let (send, receive) = std::sync::mpsc::channel();
+    program
+        .build("", Some(Box::new(move || send.send(()).unwrap())))
+        .unwrap();
+    assert!([CL_BUILD_IN_PROGRESS, CL_BUILD_SUCCESS].contains(&program.build_status()));
+    // Without waiting for the callback.
+    let result = run(&queue, &program, "k", &[5], None);
+    assert_eq!(result, [3; 5]);
+    receive.recv().unwrap();
+    assert_eq!(program.build_status(), CL_BUILD_SUCCESS);
+
+    let program = Program::from_source(&context, source.to_owned()).unwrap();
+    program.build("", Some(Box::new(|| ()))).unwrap();
+    assert_eq!(program.kernel_names().unwrap(), ["k"]);
+    let program = Program::from_source(&context, "nonsense".to_owned()).unwrap();
+    program.build("", Some(Box::new(|| ()))).unwrap();
+    assert!(program.build_info().log.contains("error"));
 }
 
 #[test]

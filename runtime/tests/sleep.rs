@@ -98,7 +98,7 @@ mod futex {
     pub fn wake(word: &AtomicU32, threads: u32) {
         let asleep = word.asleep.lock().unwrap();
         match threads {
-            1 => word.woken.notify_one(),
+            0..3 => (0..threads).for_each(|_| word.woken.notify_one()),
             _ => word.woken.notify_all(),
         }
         drop(asleep);
@@ -133,7 +133,7 @@ impl Pool {
 
     fn push(&self, pieces: u32) {
         self.available.fetch_add(pieces, SeqCst);
-        self.workers.wake_one();
+        self.workers.wake(pieces.min(2));
     }
 
     fn is_left(&self) -> bool {
@@ -165,7 +165,7 @@ impl Pool {
             });
             if let Some(more) = found {
                 if more {
-                    self.workers.wake_one();
+                    self.workers.wake(2);
                 }
                 return;
             }
@@ -201,7 +201,7 @@ fn each_piece_finds_a_worker() {
     });
 }
 
-/// One push wakes one worker, which wakes the next.
+/// One push wakes two workers at most, which wake the next.
 #[test]
 fn pieces_that_come_together_find_workers() {
     in_every_order(3, || {

@@ -43,6 +43,52 @@ fn a_zero_stored_to_local_memory_is_there_in_every_group() {
     assert_eq!(out[..16], [16; 16]);
 }
 
+/// Private variables are on the stack of the thread that runs the kernel. A thread that waits runs
+/// it only if it has enough of that.
+#[test]
+fn a_kernel_runs_whatever_stack_the_waiting_thread_has() {
+    let source = "kernel void k(global uint *o) {
+        volatile uint large[1 << 17];
+        for (uint i = 0; i < 1 << 17; i += 512) large[i] = o[get_global_id(0)] + i;
+        o[get_global_id(0)] = large[(o[get_global_id(0)] * 512) & 0x1ffff];
+    }";
+    let expected = run(source, 4)[..4].to_vec();
+    assert_eq!(expected, [0, 513, 1026, 1539]);
+    let thread = std::thread::Builder::new().stack_size(192 << 10);
+    let small = thread.spawn(move || {
+        let context = context();
+        let program = built(&context, source, "-cl-std=CL1.2");
+        run_program(&context, &program, 4)[..4].to_vec()
+    });
+    assert_eq!(small.unwrap().join().unwrap(), expected);
+}
+
+/// More than any thread has: the launch fails, and says why.
+#[test]
+fn a_kernel_that_no_stack_has_room_for_is_refused() {
+    let source = "kernel void k(global uint *o) {
+        volatile uint large[1 << 22];
+        for (uint i = 0; i < 1 << 22; i += 512) large[i] = i;
+        o[get_global_id(0)] = large[512];
+    }";
+    let context = context();
+    let program = built(&context, source, "-cl-std=CL1.2");
+    let queue = queue(&context);
+    let buffer = buffer(&context, &[7; 4]);
+    let kernel = program.kernel("k").unwrap();
+    kernel.set_arg_buffer(0, Some(&buffer)).unwrap();
+    let launch = queue.enqueue_nd_range(&kernel, 1, None, Some(&[4]), None, &[]);
+    let failed = launch.map(|event| {
+        queue.finish().unwrap();
+        ClError(event.status())
+    });
+    assert_eq!(
+        failed.unwrap_or_else(|error| error),
+        ClError::OUT_OF_RESOURCES
+    );
+    assert_eq!(words(&queue, &buffer), [7; 4]);
+}
+
 #[test]
 fn work_items_alone_in_their_groups() {
     let source = "kernel void k(global uint *o) {

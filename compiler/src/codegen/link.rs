@@ -23,6 +23,8 @@ pub fn link(codes: Vec<MachineCode>) -> MachineCode {
         linked.bytes.extend(code.bytes);
         linked.instruction_bytes = start + code.instruction_bytes;
         linked.align = linked.align.max(code.align);
+        // None is recursive, so each is on the stack once at most.
+        linked.stack_bytes = linked.stack_bytes.saturating_add(code.stack_bytes);
         let mut relocations = code.relocations;
         resolve(&mut relocations, start, &starts);
         linked.relocations.extend(relocations);
@@ -68,6 +70,7 @@ mod tests {
             bytes: vec![1; bytes],
             instruction_bytes: 4,
             align,
+            stack_bytes: 24,
             relocations: names.iter().map(relocation).collect(),
             lines: vec![(2, Default::default())],
             constants: Vec::new(),
@@ -86,7 +89,7 @@ mod tests {
         ]);
         assert_eq!((linked.bytes.len(), linked.align), (160, 64));
         assert_eq!(linked.bytes[20..64], [0; 44]);
-        assert_eq!(linked.instruction_bytes, 148);
+        assert_eq!((linked.instruction_bytes, linked.stack_bytes), (148, 72));
         let lines: Vec<u32> = linked.lines.iter().map(|&(at, _)| at).collect();
         assert_eq!(lines, [2, 66, 146]);
         let relocations = linked.relocations.iter();

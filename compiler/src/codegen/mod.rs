@@ -60,6 +60,9 @@ pub struct MachineCode {
     pub instruction_bytes: u32,
     /// Of `bytes`, a power of two.
     pub align: u32,
+    /// Bytes of stack that a call takes, without what the functions take that the code calls; once
+    /// linked, with those of the program.
+    pub stack_bytes: u32,
     /// Addresses that are to be written into `bytes`. What [`Op::FuncAddr`] names is a function of
     /// that number, once linked the code itself is number 0.
     pub relocations: Vec<ModuleReloc>,

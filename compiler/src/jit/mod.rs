@@ -22,6 +22,8 @@ pub struct Code {
     _constants: Vec<Box<[u128]>>,
     /// Bytes of instructions.
     size: usize,
+    /// Bytes of stack that a call takes.
+    stack_bytes: u32,
     /// Where the code of another line begins, and that line as `file:line`.
     lines: Box<[(usize, Box<str>)]>,
     _registration: Option<tools::DebuggerRegistration>,
@@ -76,6 +78,7 @@ impl Code {
             entry,
             _constants: code.constants,
             size: code.instruction_bytes as usize,
+            stack_bytes: code.stack_bytes,
             lines: lines.collect(),
             _registration: registration,
         })
@@ -89,6 +92,11 @@ impl Code {
     /// Bytes of instructions.
     pub fn size(&self) -> usize {
         self.size
+    }
+
+    /// Bytes of stack that a call takes.
+    pub fn stack_bytes(&self) -> u32 {
+        self.stack_bytes
     }
 
     /// The line that the code at an offset comes from, as `file:line`, if the module says lines.

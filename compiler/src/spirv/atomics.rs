@@ -169,12 +169,12 @@ impl FunctionTranslator<'_, '_> {
                 .error(inst, "an atomic on constant memory")
                 .under(VALIDATION));
         }
-        let scope = self.scope(inst, words[1])?;
-        if scope == Scope::WorkItem {
-            return Err(self
-                .error(inst, "an atomic of scope Invocation")
-                .under(VALIDATION));
-        }
+        // Atomics have no scope Invocation. A wider one is all that `memory_scope_work_item` can
+        // mean, and what other implementations make of it.
+        let scope = match self.scope(inst, words[1])? {
+            Scope::WorkItem => Scope::Device,
+            scope => scope,
+        };
         let atomic = Atomic {
             space: pointer.space,
             scope,

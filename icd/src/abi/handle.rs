@@ -10,7 +10,7 @@
 //! handle keeps in itself until the last of them goes. A handle that is only alive through other
 //! objects, such as the context of a live queue, may be retained again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Deref;
@@ -183,14 +183,31 @@ impl<T: Object> Drop for Handle<T> {
 /// Look-ups of different handles should not meet on one lock.
 const SHARDS: usize = 16;
 
-type Shard<T> = RwLock<HashMap<usize, Weak<Handle<T>>, BuildHasherDefault<AddressHasher>>>;
+/// Handles whose object is gone that each shard keeps the memory of.
+const QUARANTINE: usize = 64;
+
+/// Some of the live handles of one kind, and some that were.
+struct Shard<T: Object> {
+    live: HashMap<usize, Weak<Handle<T>>, BuildHasherDefault<AddressHasher>>,
+    released: VecDeque<Weak<Handle<T>>>,
+}
+
+impl<T: Object> Shard<T> {
+    const fn new() -> Self {
+        Shard {
+            live: HashMap::with_hasher(BuildHasherDefault::new()),
+            released: VecDeque::new(),
+        }
+    }
+}
 
 /// The live handles of one kind.
 ///
-/// The `Weak` keeps a handle's address from being reused between the end of its object and its
-/// removal here.
+/// A `Weak` keeps a handle's address from being reused: between the end of its object and its
+/// removal here, and in quarantine until so many others have been released. A handle that is used
+/// or released after it has died is thus found out, and is not the death of another object.
 pub struct Registry<T: Object> {
-    shards: [Shard<T>; SHARDS],
+    shards: [RwLock<Shard<T>>; SHARDS],
 }
 
 impl<T: Object> Registry<T> {
@@ -200,29 +217,40 @@ impl<T: Object> Registry<T> {
     )]
     pub const fn new() -> Self {
         Registry {
-            shards: [const { RwLock::new(HashMap::with_hasher(BuildHasherDefault::new())) };
-                SHARDS],
+            shards: [const { RwLock::new(Shard::new()) }; SHARDS],
         }
     }
 
-    fn shard(&self, raw: RawHandle) -> &Shard<T> {
-        &self.shards[(raw.address() >> 6) % SHARDS]
+    fn shard(&self, raw: RawHandle) -> &RwLock<Shard<T>> {
+        let mut hasher = AddressHasher::default();
+        hasher.write_usize(raw.address());
+        // Not the bits that the shard's own table goes by.
+        &self.shards[(hasher.finish() >> 20) as usize % SHARDS]
     }
 
     fn insert(&self, handle: &Ref<T>) {
         let raw = handle.raw();
         self.shard(raw)
             .write()
+            .live
             .insert(raw.address(), Arc::downgrade(handle));
     }
 
     fn remove(&self, raw: RawHandle) {
-        let removed = self.shard(raw).write().remove(&raw.address());
-        drop(removed);
+        let mut shard = self.shard(raw).write();
+        if let Some(handle) = shard.live.remove(&raw.address()) {
+            shard.released.push_back(handle);
+        }
+        let oldest = match shard.released.len() > QUARANTINE {
+            true => shard.released.pop_front(),
+            false => None,
+        };
+        drop(shard);
+        drop(oldest);
     }
 
     fn get(&self, raw: RawHandle) -> Option<Ref<T>> {
-        self.shard(raw).read().get(&raw.address())?.upgrade()
+        self.shard(raw).read().live.get(&raw.address())?.upgrade()
     }
 }
 
@@ -272,6 +300,40 @@ mod tests {
         drop((thing, again));
         Thing::from_raw(raw).unwrap().release().unwrap();
         assert!(Thing::from_raw(raw).is_err(), "stale");
+    }
+
+    #[test]
+    fn a_second_release_is_not_the_death_of_another_object() {
+        let raw = Handle::new(Thing(1)).raw();
+        Thing::from_raw(raw).unwrap().release().unwrap();
+        // An allocator gives out first what it was given last.
+        let others: Vec<_> = (0..QUARANTINE as u32)
+            .map(|n| Handle::new(Thing(n)))
+            .collect();
+        assert!(Thing::release_raw(raw).is_err(), "it is dead");
+        for other in others {
+            assert_ne!(other.raw().address(), raw.address());
+            assert_eq!(other.reference_count(), 1);
+            other.release().unwrap();
+        }
+    }
+
+    #[test]
+    fn handles_spread_over_the_shards() {
+        let registry = Thing::registry();
+        let mut counts = [0; SHARDS];
+        for n in 0..1024 {
+            for spacing in [64, 128, 4096] {
+                let shard = registry.shard(RawHandle::from_address(0x7f00_0000_0000 + n * spacing));
+                let index = registry
+                    .shards
+                    .iter()
+                    .position(|it| std::ptr::eq(it, shard));
+                counts[index.unwrap()] += 1;
+            }
+        }
+        let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+        assert!(most / 2 < *least, "{counts:?}");
     }
 
     #[test]

@@ -1,14 +1,23 @@
 //! What surrounds every entry point: panics stop here, results become codes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use brolga_runtime::threads;
 
 use opencl_sys::{CL_SUCCESS, cl_int};
 
 use super::error::{CLResult, ClError};
 use super::pointers::OutPtr;
 
-/// Runs `body`; a panic becomes `CL_OUT_OF_HOST_MEMORY` with a message on stderr.
+/// Runs `body`; a panic becomes `CL_OUT_OF_HOST_MEMORY` with a message on stderr. In a child
+/// process that has lost the driver's threads the answer is `CL_OUT_OF_RESOURCES`.
 fn catch_panic<T>(name: &str, body: impl FnOnce() -> CLResult<T>) -> CLResult<T> {
+    if threads::are_gone() {
+        tell_of_fork();
+        return Err(ClError::OUT_OF_RESOURCES);
+    }
     // Whatever a panic leaves half done is behind locks that do not poison and registries that stay
     // consistent.
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
@@ -20,6 +29,17 @@ fn catch_panic<T>(name: &str, body: impl FnOnce() -> CLResult<T>) -> CLResult<T>
         eprintln!("brolga: {name} failed inside the driver: {message}; this is a bug in Brolga");
         Err(ClError::OUT_OF_HOST_MEMORY)
     })
+}
+
+/// Says once why nothing works in this process. Without Rust's stream, which another thread may
+/// have locked when the process was forked.
+fn tell_of_fork() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if !TOLD.swap(true, Relaxed) {
+        let text = b"brolga: OpenCL was in use when this process was forked, so it has no OpenCL\n";
+        // SAFETY: as many bytes as there are.
+        unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+    }
 }
 
 /// An entry point that returns its status.

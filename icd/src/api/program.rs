@@ -240,9 +240,12 @@ pub fn get_build_info(
     let program = Program::from_raw(program)?;
     // > CL_INVALID_DEVICE if device is not in the list of devices associated with program.
     program.device(device)?;
+    // Only this one does not wait for a build in the background.
+    if name == CL_PROGRAM_BUILD_STATUS {
+        return writer.value(program.runtime.build_status());
+    }
     let info = program.runtime.build_info();
     match name {
-        CL_PROGRAM_BUILD_STATUS => writer.value(info.status),
         CL_PROGRAM_BUILD_OPTIONS => writer.string(&info.options),
         CL_PROGRAM_BUILD_LOG => writer.string(&info.log),
         CL_PROGRAM_BINARY_TYPE => writer.value(info.binary_type),

@@ -136,20 +136,106 @@ static int release_in_flight(void) {
     return finish();
 }
 
+/* A child that does ask for OpenCL gets errors: it has none of the threads. */
+static int use_after_fork(void) {
+    prepare();
+    launch(100);
+    STATUS(CL_SUCCESS, clFinish(queue));
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        size_t size = ITEMS;
+        cl_uint word = 0;
+        cl_int err = CL_SUCCESS;
+        int right = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL) != CL_SUCCESS;
+        right &= clFinish(queue) != CL_SUCCESS;
+        right &= clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof word, &word, 0, NULL, NULL) != CL_SUCCESS;
+        right &= clCreateBuffer(context, 0, 4, NULL, &err) == NULL && err != CL_SUCCESS;
+        right &= clReleaseMemObject(buffer) != CL_SUCCESS;
+        exit(right ? 3 : 4);
+    }
+    int status = 0;
+    TRUE(waitpid(child, &status, 0) == child);
+    TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    launch(100);
+    STATUS(CL_SUCCESS, clFinish(queue));
+    return finish();
+}
+
+/* Where the parent has started no thread the child has all of OpenCL. */
+static int use_in_child_only(void) {
+    STATUS(CL_SUCCESS, clGetPlatformIDs(1, &platform, NULL));
+    STATUS(CL_SUCCESS, clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        prepare();
+        launch(100);
+        STATUS(CL_SUCCESS, clFinish(queue));
+        exit(finish());
+    }
+    int status = 0;
+    TRUE(waitpid(child, &status, 0) == child);
+    TRUE(status == 0);
+    return finish();
+}
+
+static atomic_int own_faults, stop_faulting;
+
+static void own_handler(int number) {
+    (void)number;
+    own_faults++;
+}
+
+static void *fault_on_purpose(void *unused) {
+    while (!stop_faulting) raise(SIGSEGV);
+    return unused;
+}
+
+/* A program that faults on purpose, as a Java machine does, while the driver installs its handler. */
+static int faults_at_first_launch(void) {
+    struct sigaction own = {0};
+    own.sa_handler = own_handler;
+    sigaction(SIGSEGV, &own, NULL);
+    pthread_t thread;
+    pthread_create(&thread, NULL, fault_on_purpose, NULL);
+    prepare();
+    launch(100);
+    STATUS(CL_SUCCESS, clFinish(queue));
+    int before = own_faults;
+    usleep(10000);
+    stop_faulting = 1;
+    pthread_join(thread, NULL);
+    TRUE(own_faults > before);
+    return finish();
+}
+
 int main(void) {
-    int (*const ways[])(void) = {exit_in_flight, exit_while_waiting, fork_in_flight, close_in_flight, release_in_flight};
-    const char *const names[] = {"exit in flight", "exit while waiting", "fork in flight", "close in flight", "release in flight"};
-    for (int i = 0; i < 10; i++) {
+    static const struct {
+        int (*way)(void);
+        const char *name;
+    } ways[] = {
+        {exit_in_flight, "exit in flight"},
+        {exit_while_waiting, "exit while waiting"},
+        {fork_in_flight, "fork in flight"},
+        {close_in_flight, "close in flight"},
+        {release_in_flight, "release in flight"},
+        {use_after_fork, "use after fork"},
+        {use_in_child_only, "use in child only"},
+        {faults_at_first_launch, "faults at first launch"},
+        {faults_at_first_launch, "faults at first launch"},
+    };
+    for (int i = 0; i < 2 * (int)(sizeof ways / sizeof *ways); i++) {
         fflush(stdout);
         on_sub_device = i % 2;
         pid_t child = fork();
         if (child == 0) {
             alarm(100);
-            return ways[i / 2]();
+            return ways[i / 2].way();
         }
         int status = 0;
         TRUE(waitpid(child, &status, 0) == child);
-        if (status != 0) printf("%s%s: status %#x\n", names[i / 2], on_sub_device ? ", sub-device" : "", status);
+        if (status != 0) printf("%s%s: status %#x\n", ways[i / 2].name, on_sub_device ? ", sub-device" : "", status);
         TRUE(status == 0);
     }
     return finish();

@@ -30,10 +30,7 @@ fn events() -> Option<Vec<Value>> {
     assert_eq!(files.next(), None, "one process, one file");
     assert!(!file.to_string_lossy().contains('%'), "{}", file.display());
     let text = std::fs::read_to_string(&file).expect("it is text");
-    // Trace Event Format, "JSON Array Format": the `]` at the end of the array is optional.
-    let text = text.trim_end().trim_end_matches(',');
-    let Value::Array(events) = serde_json::from_str(&format!("{text}]")).expect("it is JSON")
-    else {
+    let Value::Array(events) = serde_json::from_str(&text).expect("it is JSON") else {
         panic!("not an array");
     };
     Some(events)

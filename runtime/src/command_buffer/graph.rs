@@ -20,6 +20,16 @@
 //! a thread that opens a node looks at the list again before it leaves, and if it leaves with
 //! something open (because what it waited for is done) the run has room, of which the leaving
 //! thread tells a worker, as with any shared command.
+//!
+//! # Orderings
+//!
+//! - A node's `pending` and the run's `left` are chains of decrements that acquire and release: the
+//!   thread that opens a node, or completes the run, sees what the nodes before did. The lock of
+//!   the open nodes passes it on to the threads that claim units.
+//! - `weight`, `unclaimed` and `shared` say whether there is work for more threads: they are part
+//!   of "work made available" (`pool.rs`) and so sequentially consistent. `weight` and `unclaimed`
+//!   are written under the lock of the open nodes, once `GraphRun::new` has returned.
+//! - What a node has added to the weight is written and read under that lock: relaxed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -94,6 +104,8 @@ impl Graph {
 pub(crate) struct GraphRun {
     graph: Arc<Graph>,
     limit: u32,
+    /// Bytes of stack that the node needs that needs most.
+    stack_bytes: u64,
     nodes: Box<[NodeRun]>,
     open: Mutex<VecDeque<u32>>,
     /// The nanoseconds of thread time that there are to share: the weights of the open nodes. 0 if
@@ -140,9 +152,11 @@ impl GraphRun {
             pending: AtomicU32::new(node.dependencies),
             weight: AtomicU64::new(0),
         });
+        let stack_bytes = graph.nodes.iter().map(|node| node.work.stack_bytes());
         let run = GraphRun {
             graph: Arc::clone(graph),
             limit,
+            stack_bytes: stack_bytes.max().unwrap_or(0),
             nodes: nodes.collect(),
             open: Mutex::default(),
             weight: AtomicU64::new(0),
@@ -154,6 +168,11 @@ impl GraphRun {
         run.make_ready(roots.rev().collect());
         run.shared.store(run.threads() > 1, Relaxed);
         run
+    }
+
+    /// Bytes of stack that a thread needs to take part.
+    pub(crate) fn stack_bytes(&self) -> u64 {
+        self.stack_bytes
     }
 
     /// Whether every node is done.
@@ -259,7 +278,7 @@ impl GraphRun {
             // Until now this thread was alone.
             event.pool().push(Arc::clone(event), Push::Notify);
         } else if self.is_shared() && threads > event.job.participants() {
-            event.pool().wake_one();
+            event.pool().wake_for(event.job.missing());
         }
     }
 
@@ -283,15 +302,15 @@ impl GraphRun {
                 None => {}
                 Some(MoreThreads::FromOne | MoreThreads::FromSeveral) => self.widen(node),
             }
-            before = now;
-            if node.chunks.done(end - begin) {
-                work.finish(node.chunks.busy());
+            if node.chunks.done(end - begin, now.saturating_sub(before)) {
+                event.note_due(work.finish(node.chunks.busy()));
                 let mut ready = Ready::new();
                 if self.retire(index, &mut ready) || self.make_ready(ready) {
                     event.complete(event.failure(), Push::NoWake);
                     break;
                 }
             }
+            before = now;
             self.call(event);
             // Alone it is in no list: no other thread would finish it.
             if self.is_shared() && stop() {

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 use smallvec::SmallVec;
 
 use super::{Event, EventCallback, Submitted, is_final};
+use crate::callbacks::{self, NO_TICKET, Ticket};
 use crate::clock::timestamp;
 use crate::error::ClError;
 use crate::on_device::LaunchTree;
@@ -130,10 +131,13 @@ fn give_up(tree: Arc<LaunchTree>, steps: &mut SmallVec<[Step; 4]>) {
     }
 }
 
-/// Gives callbacks to the pool, each to be called with its own status, or with the error.
-pub(super) fn hand_out(callbacks: Vec<(i32, EventCallback)>, reached: i32) {
+/// Has callbacks called soon, each with its own status, or with the error. Returns the last of
+/// them.
+pub(super) fn hand_out(callbacks: Vec<(i32, EventCallback)>, reached: i32) -> Ticket {
+    let mut last = NO_TICKET;
     for (status, callback) in callbacks {
         let argument = if reached < 0 { reached } else { status };
-        Pool::get().push_callback(Box::new(move || callback(argument)));
+        last = callbacks::push(Box::new(move || callback(argument)));
     }
+    last
 }

@@ -18,19 +18,36 @@
 //! callbacks are added under the same lock, so each is either seen by the completion or sees it.
 //! The status is also what waiters sleep on (`sleep.rs`).
 //!
-//! `advance.rs` is what follows from a command's end for those that depend on it.
+//! # Orderings
+//!
+//! - The status is sequentially consistent, for `sleep.rs`. Who sees a final one sees all that the
+//!   command did, and its time stamps, ticket and `has_callbacks`, which are written before.
+//! - `pending` is raised under the lock of the other event's links, while that is not final or
+//!   before the enqueue lets go, so that it cannot reach zero in between: relaxed. Each decrement
+//!   acquires and releases, so that the one that reaches zero, and makes the command ready, sees
+//!   what all dependencies did. The pool's lock, or the chunk scheduler, passes that on.
+//! - `failure` is decided by one compare-exchange. A thread that loads 0 may run a chunk more than
+//!   need be; the last chunk's thread has seen the failures of all others by `done`.
+//! - `start` is decided by one compare-exchange, too; a thread that loads 0 in vain only tries it.
+//! - `has_settled` is released when all callbacks of the event are in the list, after `ticket`, and
+//!   acquired by a thread that goes on to read that.
+//!
+//! `advance.rs` is what follows from a command's end for those that depend on it; `awaited.rs`
+//! says which commands a waiting thread helps with.
 
 mod advance;
+mod awaited;
 
 use std::fmt;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 use std::sync::{Arc, Weak};
 
 use opencl_sys::*;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
+use crate::callbacks::{self, NO_TICKET, Ticket};
 use crate::clock::timestamp;
 use crate::command::{Job, RetainedResources, Work};
 use crate::context::Context;
@@ -41,6 +58,7 @@ use crate::queue::{Priority, Queue};
 use crate::sleep::Status;
 use crate::trace;
 use advance::{Step, advance, hand_out};
+pub(crate) use awaited::{Awaited, Search};
 
 /// `CL_PROFILING_COMMAND_...` time stamps: nanoseconds of the clock of [`timestamp`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +77,8 @@ pub type EventCallback = Box<dyn FnOnce(i32) + Send>;
 pub struct Event {
     origin: Origin,
     command_type: u32,
+    /// Counts the commands of the queue, the first is 1; 0 if the event has no place in one.
+    place: AtomicU64,
     status: Status,
     /// Dependencies not finished yet, plus one until the enqueue lets go.
     pending: AtomicU32,
@@ -71,6 +91,12 @@ pub struct Event {
     complete: AtomicU64,
     parent_link: Option<ParentLink>,
     pub(crate) job: Job,
+    /// The last callback that came due with the command.
+    ticket: AtomicU64,
+    /// Whether an application may find out when callbacks of the event are called.
+    has_callbacks: AtomicBool,
+    /// Whether all that come due with the command have.
+    has_settled: AtomicBool,
     links: Mutex<Links>,
 }
 
@@ -173,6 +199,7 @@ impl Event {
         Arc::new(Event {
             origin,
             command_type,
+            place: AtomicU64::new(0),
             status: Status::new(status),
             pending: AtomicU32::new(1),
             failure: AtomicI32::new(0),
@@ -183,6 +210,9 @@ impl Event {
             complete: AtomicU64::new(0),
             parent_link,
             job,
+            ticket: AtomicU64::new(NO_TICKET),
+            has_callbacks: AtomicBool::new(false),
+            has_settled: AtomicBool::new(false),
             links: Mutex::new(Links {
                 retained,
                 ..Links::default()
@@ -239,6 +269,7 @@ impl Event {
             return Err(ClError::INVALID_OPERATION);
         }
         self.complete(status, Push::Notify);
+        self.wait_callbacks();
         Ok(())
     }
 
@@ -317,6 +348,28 @@ impl Event {
         }
     }
 
+    /// Where the command comes among those of its queue.
+    pub(crate) fn place(&self) -> u64 {
+        self.place.load(Relaxed)
+    }
+
+    /// Before [`Event::release`], by which other threads come to see it.
+    pub(crate) fn set_place(&self, place: u64) {
+        self.place.store(place, Relaxed);
+    }
+
+    /// Calls `visit` with what waits for the event, as long as it returns true. It is called with
+    /// the lock of the links held.
+    fn for_each_dependent(&self, mut visit: impl FnMut(&Arc<Event>) -> bool) {
+        let links = self.links.lock();
+        let dependents = links.dependents.iter().map(|dependent| &dependent.event);
+        if dependents.chain(&links.after_end).all(&mut visit)
+            && let Some(parent_link) = &self.parent_link
+        {
+            parent_link.with_parent(|parent| visit(parent));
+        }
+    }
+
     /// Of its queue; medium if it is of several or none.
     pub(crate) fn priority(&self) -> Priority {
         self.queue()
@@ -353,8 +406,8 @@ impl Event {
         })
     }
 
-    /// `clSetEventCallback`: `callback` runs on a pool thread once the command has reached `status`
-    /// or failed; soon, when it already has.
+    /// `clSetEventCallback`: `callback` runs on the thread for callbacks once the command has
+    /// reached `status` or failed; soon, when it already has.
     ///
     /// Errors: `CL_INVALID_VALUE` for a status other than `CL_SUBMITTED`, `CL_RUNNING` and
     /// `CL_COMPLETE`.
@@ -368,6 +421,7 @@ impl Event {
         let reached = self.raw_status();
         if reached > status {
             links.callbacks.push((status, callback));
+            self.has_callbacks.store(true, Relaxed);
             drop(links);
             // Like a query, so that a callback can be waited for without a flush.
             Pool::flush();
@@ -375,7 +429,7 @@ impl Event {
         }
         drop(links);
         let argument = if reached < 0 { reached } else { status };
-        Pool::get().push_callback(Box::new(move || callback(argument)));
+        callbacks::push(Box::new(move || callback(argument)));
         Ok(())
     }
 
@@ -395,9 +449,10 @@ impl Event {
         {
             return Err(ClError::INVALID_CONTEXT);
         }
+        let awaited = Awaited::events(events.iter().map(|event| &**event));
         let mut failed = false;
         for event in events {
-            failed |= event.wait() < 0;
+            failed |= event.wait_among(&awaited) < 0;
         }
         // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events
         // in event_list is a negative integer value.
@@ -409,10 +464,38 @@ impl Event {
 
     /// Waits, helping, and returns the final status.
     pub(crate) fn wait(&self) -> i32 {
-        if !self.is_done() {
-            self.pool().help_until_done(self);
+        match self.is_done() {
+            true => self.wait_among(&Awaited::default()),
+            false => self.wait_among(&Awaited::events([self])),
         }
+    }
+
+    /// As [`Event::wait`], helping with whatever `awaited` depends on, which the event is one of.
+    pub(crate) fn wait_among(&self, awaited: &Awaited) -> i32 {
+        if !self.is_done() {
+            self.pool().help_until_done(self, awaited);
+        }
+        self.wait_callbacks();
         self.raw_status()
+    }
+
+    /// The event is done: returns when its callbacks have been called, or soon will be (see
+    /// `callbacks.rs`).
+    fn wait_callbacks(&self) {
+        // Set before the status became final, both under the lock of the links.
+        if self.has_callbacks.load(Relaxed) {
+            while !self.has_settled.load(Acquire) {
+                std::thread::yield_now();
+            }
+        }
+        callbacks::wait_run(self.ticket.load(Relaxed));
+    }
+
+    /// A callback came due with the command.
+    pub(crate) fn note_due(&self, ticket: Ticket) {
+        if ticket != NO_TICKET {
+            self.ticket.fetch_max(ticket, Relaxed);
+        }
     }
 
     /// Sleeps until the status changes from what it is now; returns at once when it is final.
@@ -580,7 +663,7 @@ impl Event {
             .extract_if(.., |(at, _)| *at >= status)
             .collect();
         drop(links);
-        hand_out(due, status);
+        self.note_due(hand_out(due, status));
         true
     }
 
@@ -599,9 +682,20 @@ impl Event {
     fn settle(&self, status: i32) -> SmallVec<[Dependent; 2]> {
         // What the command kept alive goes first, so that a waiter finds destructor callbacks
         // called.
+        let before = callbacks::last_of_this_thread();
         let retained = std::mem::take(&mut self.links.lock().retained);
-        drop(retained);
-        self.job.discard();
+        callbacks::executing(|| {
+            drop(retained);
+            self.job.discard();
+        });
+        let last = callbacks::last_of_this_thread();
+        if last != before {
+            self.note_due(last);
+        }
+        if status < 0 {
+            // Perhaps some thread has reported the failure to the context.
+            self.note_due(callbacks::last());
+        }
         let now = timestamp();
         let _ = self.end.compare_exchange(0, now, Release, Relaxed);
         self.complete.store(now, Release);
@@ -616,8 +710,9 @@ impl Event {
         let dependents = std::mem::take(&mut links.dependents);
         let callbacks = std::mem::take(&mut links.callbacks);
         drop(links);
+        self.note_due(hand_out(callbacks, status));
+        self.has_settled.store(true, Release);
         self.status.wake();
-        hand_out(callbacks, status);
         dependents
     }
 }

@@ -5,12 +5,12 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use brolga_compiler::Launch;
 
 use super::arch;
-use super::handler::BEFORE;
+use super::handler::INSTALLED;
 use super::slots::ENTRY;
 
 /// What [`guard`] calls.
@@ -25,7 +25,7 @@ struct Guarded<'a> {
 /// Errors: the address that had no memory behind it (`SIGBUS`).
 pub(crate) fn guard(work: &dyn Fn()) -> Result<(), usize> {
     let slot = ENTRY.try_with(|entry| entry.slot).ok().flatten();
-    let Some(slot) = slot.filter(|slot| BEFORE.is_some() && !slot.running.load(Relaxed)) else {
+    let Some(slot) = slot.filter(|slot| *INSTALLED && !slot.running.load(Relaxed)) else {
         work();
         return Ok(());
     };
@@ -37,7 +37,8 @@ pub(crate) fn guard(work: &dyn Fn()) -> Result<(), usize> {
         work,
         panic: Cell::new(None),
     };
-    slot.running.store(true, Relaxed);
+    // After what it is about, for a handler on this thread.
+    slot.running.store(true, Release);
     // SAFETY: `enter` keeps to what is said of the arguments there.
     let faulted = unsafe {
         arch::call(

@@ -4,7 +4,8 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
 use std::sync::LazyLock;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use super::arch;
 use super::slots::Slot;
@@ -12,31 +13,59 @@ use super::slots::Slot;
 /// A fault this near to the stack pointer is of a stack that is full.
 const NEAR: usize = 1 << 20;
 
-/// What the handlers before this one were, in the order of [`SIGNALS`].
-pub(super) static BEFORE: LazyLock<Option<[libc::sigaction; SIGNALS.len()]>> =
-    LazyLock::new(install);
+/// Whether the handler is installed.
+pub(super) static INSTALLED: LazyLock<bool> = LazyLock::new(install);
+
+/// What the handlers before this one were, in the order of [`SIGNALS`]. They stay for ever.
+static BEFORE: [AtomicPtr<libc::sigaction>; SIGNALS.len()] =
+    [const { AtomicPtr::new(ptr::null_mut()) }; SIGNALS.len()];
 
 const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
 
-fn install() -> Option<[libc::sigaction; SIGNALS.len()]> {
+/// A thread may fault at any time, and some programs do on purpose: so what was there before is
+/// known to the handler before it is installed.
+fn install() -> bool {
     if !arch::IS_SUPPORTED || std::env::var("BROLGA_FAULTS").is_ok_and(|v| v == "0") {
-        return None;
+        return false;
     }
     stay_loaded();
     LazyLock::force(&MEMMOVE);
-    // SAFETY: zeros are a valid `sigaction`; the handler keeps to what handlers may do.
-    let mut before = SIGNALS.map(|_| unsafe { std::mem::zeroed::<libc::sigaction>() });
-    for (&signal, old) in SIGNALS.iter().zip(&mut before) {
-        // SAFETY: as above.
-        unsafe {
-            let mut new: libc::sigaction = std::mem::zeroed();
-            new.sa_sigaction = handler as *const () as usize;
-            new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-            libc::sigemptyset(&mut new.sa_mask);
-            libc::sigaction(signal, &new, old);
+    for (&signal, before) in SIGNALS.iter().zip(&BEFORE) {
+        // SAFETY: the handler keeps to what handlers may do.
+        unsafe { install_handler(signal, handler, 0, before) };
+    }
+    true
+}
+
+/// What the system calls for a signal.
+type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+
+/// Installs a handler, which finds the one before in `before`.
+///
+/// # Safety
+/// The handler keeps to what handlers of the signal may do.
+pub(super) unsafe fn install_handler(
+    signal: i32,
+    handler: Handler,
+    flags: i32,
+    before: &AtomicPtr<libc::sigaction>,
+) {
+    // SAFETY: zeros are a valid `sigaction`; the rest is the caller's.
+    unsafe {
+        let mut old: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, ptr::null(), &mut old);
+        before.store(Box::into_raw(Box::new(old)), Release);
+        let mut new: libc::sigaction = std::mem::zeroed();
+        new.sa_sigaction = handler as *const () as usize;
+        new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | flags;
+        libc::sigemptyset(&mut new.sa_mask);
+        let mut replaced: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, &new, &mut replaced);
+        // Another thread may have installed one in between.
+        if replaced.sa_sigaction != old.sa_sigaction {
+            before.store(Box::into_raw(Box::new(replaced)), Release);
         }
     }
-    Some(before)
 }
 
 /// The handler outlives a `dlclose` of the library, and so must its code.
@@ -146,10 +175,10 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
         }
     }
     let index = SIGNALS.iter().position(|&s| s == signal);
-    let before = LazyLock::get(&BEFORE).and_then(Option::as_ref);
-    let old = index.zip(before).map(|(index, before)| before[index]);
+    // SAFETY: it was stored before this handler was installed, for ever.
+    let old = index.and_then(|index| unsafe { BEFORE[index].load(Acquire).as_ref() });
     // SAFETY: as above; the handler is one that was installed.
-    let handled = old.is_some_and(|old| unsafe { pass_on(&old, signal, info, context) });
+    let handled = old.is_some_and(|old| unsafe { pass_on(old, signal, info, context) });
     if !handled {
         // The instruction faults again, and the system does the rest. SAFETY: zeros are the default
         // action.

@@ -11,15 +11,16 @@
 //! called for its own; if it installs one later, kernels come to the end of their work-groups.
 
 use std::ptr;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicPtr};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use super::arch;
-use super::handler::{pass_on, stay_loaded};
+use super::handler::{install_handler, pass_on, stay_loaded};
 use super::slots::{SLOTS, Slot};
 use crate::context::Context;
+use crate::threads;
 
 pub(super) const SIGNAL: i32 = libc::SIGURG;
 
@@ -29,19 +30,13 @@ const LOOKS: u32 = 20;
 /// Time between looks: at first, and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(10));
 
-/// The handler before this one.
-static BEFORE: LazyLock<libc::sigaction> = LazyLock::new(|| {
+/// The handler before this one. It stays for ever.
+static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(ptr::null_mut());
+
+static INSTALLED: LazyLock<()> = LazyLock::new(|| {
     stay_loaded();
-    // SAFETY: zeros are a valid `sigaction`; the handler keeps to what handlers may do.
-    unsafe {
-        let mut old: libc::sigaction = std::mem::zeroed();
-        let mut new: libc::sigaction = std::mem::zeroed();
-        new.sa_sigaction = handler as *const () as usize;
-        new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
-        libc::sigemptyset(&mut new.sa_mask);
-        libc::sigaction(SIGNAL, &new, &mut old);
-        old
-    }
+    // SAFETY: the handler keeps to what handlers may do.
+    unsafe { install_handler(SIGNAL, handler, libc::SA_RESTART, &BEFORE) };
 });
 
 /// Has the kernels of a terminated context end that are running. They have by and by when this
@@ -53,7 +48,7 @@ pub(crate) fn interrupt_kernels(context: &Arc<Context>) {
     if !has_running(stop) {
         return;
     }
-    LazyLock::force(&BEFORE);
+    LazyLock::force(&INSTALLED);
     let mut pause = PAUSES.0;
     for _ in 0..LOOKS {
         send(stop);
@@ -63,17 +58,15 @@ pub(crate) fn interrupt_kernels(context: &Arc<Context>) {
         }
     }
     let kept = Arc::clone(context);
-    let spawned = std::thread::Builder::new()
-        .name("brolga-terminate".to_owned())
-        .spawn(move || {
-            while let Some(stop) = kept.termination()
-                && has_running(stop)
-            {
-                send(stop);
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(PAUSES.1);
-            }
-        });
+    let spawned = threads::spawn("brolga-terminate", None, move || {
+        while let Some(stop) = kept.termination()
+            && has_running(stop)
+        {
+            send(stop);
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    });
     if let Err(error) = spawned {
         eprintln!("brolga: kernels of a terminated context run to their end: {error}");
     }
@@ -119,8 +112,11 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
             return;
         }
     }
-    if let Some(old) = LazyLock::get(&BEFORE) {
-        // SAFETY: the system calls handlers with such arguments.
-        unsafe { pass_on(old, signal, info, context) };
+    // SAFETY: it was stored before this handler was installed, for ever, and the system calls
+    // handlers with such arguments.
+    unsafe {
+        if let Some(old) = BEFORE.load(Acquire).as_ref() {
+            pass_on(old, signal, info, context);
+        }
     }
 }

@@ -25,6 +25,17 @@
 //! Where the kernel was interrupted its memory is left as it is, which is all that is promised of a
 //! launch that failed.
 //!
+//! # Orderings
+//!
+//! A slot's fields are written by its thread and read by handlers that run on that thread, for
+//! which the order of the program is enough, as long as the compiler keeps it: `running` is stored
+//! with release after the fields that it is about, and the call of generated code is opaque. Only
+//! `thread`, `running` and `stop` are read by others: by [`interrupt_kernels`], which stores the
+//! context's mark, then loads `running`, where the thread stores `running`, then loads the mark,
+//! all sequentially consistent, so that one of the two sees the other's. `stop` is only compared.
+//! A slot passes from thread to thread by `thread` (acquire, release). What was there before a
+//! handler is released before that is installed, and acquired by it.
+//!
 //! - `mod.rs`: the call of a kernel, and how it comes to an end.
 //! - `slots.rs`: the table. `handler.rs`: which faults are taken.
 //! - `guard.rs`: copies. `access.rs`: strings.
@@ -46,7 +57,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use brolga_compiler::{KernelFn, Launch};
 
-use handler::BEFORE;
+use handler::INSTALLED;
 use slots::ENTRY;
 
 pub(crate) use guard::guard;
@@ -178,7 +189,7 @@ unsafe fn call_caught(
         unsafe { kernel(launch, scratch, groups.start, groups.end) };
         Ok(())
     };
-    if code.is_empty() || BEFORE.is_none() && stop.is_none() {
+    if code.is_empty() || !*INSTALLED && stop.is_none() {
         return plainly();
     }
     let slot = ENTRY.try_with(|entry| entry.slot).ok().flatten();
@@ -225,7 +236,7 @@ unsafe fn call_caught(
 
 /// Whether kernels that fault are handled here.
 pub(crate) fn is_handled() -> bool {
-    BEFORE.is_some()
+    *INSTALLED
 }
 
 /// Has this thread go on where the call of the kernel returns that it is running. Returns if it is

@@ -8,14 +8,17 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize};
 
 use super::{Fault, arch};
+use crate::threads::MAX_THREADS;
 
-/// Threads that are in kernels at once; more run without protection.
-const THREADS: usize = 512;
+/// Threads that have been in kernels and have not ended; more run without protection. So many
+/// workers `BROLGA_THREADS` may ask for, and as many threads of the application.
+const THREADS: usize = 2 * MAX_THREADS as usize;
 
 /// Bytes of a stack for the handler: the registers that the kernel saves there take some thousand.
 const HANDLER_STACK: usize = 64 << 10;
 
-/// What the handler knows of a thread.
+/// What the handler knows of a thread. No two threads write to one cache line.
+#[repr(align(64))]
 pub(super) struct Slot {
     /// 0 if the slot is free.
     pub(super) thread: AtomicI32,

@@ -521,7 +521,10 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.destructors.call_all();
+        let memory = std::mem::replace(&mut self.memory, Memory::Host(self.host));
+        let context = Arc::clone(&self.context);
+        // The memory first.
+        self.destructors.call_all(|| drop((memory, context)));
     }
 }
 

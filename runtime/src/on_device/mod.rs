@@ -98,6 +98,13 @@ impl ParentLink {
         self.unfinished.fetch_sub(1, AcqRel) == 1
     }
 
+    /// Calls `visit` with the parent, while there is one that is not complete.
+    pub(crate) fn with_parent(&self, visit: impl FnOnce(&Arc<Event>) -> bool) {
+        if let Some(parent) = &*self.parent.lock() {
+            visit(parent);
+        }
+    }
+
     pub(crate) fn take_parent(&self) -> Option<Arc<Event>> {
         self.parent.lock().take()
     }

@@ -1,10 +1,14 @@
 //! Compiling: from a program's origin to an object, and with `clBuildProgram` on to an executable.
 
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
+use std::thread::JoinHandle;
 
 use brolga_compiler::SpecConstants;
 use opencl_sys::*;
+use parking_lot::Mutex;
 use serde_json::json;
 
 use super::specialised::specialised;
@@ -14,6 +18,8 @@ use crate::error::{CLResult, ClError};
 use crate::executable::Executable;
 use crate::features;
 use crate::frontend::{self, Options, options};
+use crate::stack;
+use crate::threads;
 use crate::trace;
 
 /// How far a build goes.
@@ -56,9 +62,14 @@ impl Program {
     /// `clBuildProgram`. With a callback the build goes on in the background: errors of the options
     /// are returned, the rest is in [`Program::build_info`] when the callback is called.
     ///
-    /// Errors: `CL_INVALID_OPERATION` (kernels attached, or a build going on),
+    /// Errors: `CL_INVALID_OPERATION` (kernels attached, a build going on, or a linked program),
     /// `CL_INVALID_BUILD_OPTIONS`, `CL_BUILD_PROGRAM_FAILURE`.
     pub fn build(self: &Arc<Self>, options: &str, callback: Option<BuildCallback>) -> CLResult<()> {
+        // CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource,
+        // clCreateProgramWithIL or clCreateProgramWithBinary ("Building Program Executables").
+        if matches!(self.origin, Origin::Linked) {
+            return Err(ClError::INVALID_OPERATION);
+        }
         self.start(Stage::Build, options, Vec::new(), callback)
     }
 
@@ -144,6 +155,7 @@ impl Program {
         let text = text.to_owned();
         let work = move || {
             let produce = || program.produce(stage, (&text, &options), &headers, spec, object);
+            let produce = || catch_panic(stage.failure(), produce);
             let result = trace::span("compile", produce, |result| {
                 let args = json!({ "options": text, "ok": result.is_ok() });
                 (stage.name().to_owned(), args)
@@ -152,10 +164,13 @@ impl Program {
         };
         match callback {
             None => work(),
-            Some(callback) => in_background(move || {
-                let _ = work();
-                callback();
-            }),
+            Some(callback) => {
+                in_background(move || {
+                    let _ = work();
+                    callback();
+                });
+                Ok(())
+            }
         }
     }
 
@@ -221,6 +236,8 @@ impl Program {
     /// Records how a build ended.
     pub(super) fn conclude(&self, result: Result<(Product, String), BuildError>) -> CLResult<()> {
         let mut state = self.state.lock();
+        // Seen by a thread that waits when the lock is let go.
+        self.concluded.notify_all();
         match result {
             Ok((product, log)) => {
                 state.info.log = log;
@@ -243,12 +260,47 @@ impl Program {
     }
 }
 
+/// What a build produces, also if the compiler panics: a program may not be left in a build that
+/// never ends.
+pub(super) fn catch_panic<T>(
+    code: ClError,
+    produce: impl FnOnce() -> Result<T, BuildError>,
+) -> Result<T, BuildError> {
+    // Nothing of what the build has left half done is used again.
+    catch_unwind(AssertUnwindSafe(produce)).unwrap_or_else(|_| {
+        Err(BuildError {
+            code,
+            log: "error: the compiler failed; this is a bug of the driver\n".to_owned(),
+        })
+    })
+}
+
 /// Runs a build on a thread of its own: it may take long, and pool threads have commands to run.
-pub(super) fn in_background(work: impl FnOnce() + Send + 'static) -> CLResult<()> {
-    let spawned = std::thread::Builder::new()
-        .name("brolga-build".to_owned())
-        .spawn(work);
-    spawned.map(|_| ()).map_err(|_| ClError::OUT_OF_HOST_MEMORY)
+/// Without a thread it runs here.
+pub(super) fn in_background(work: impl FnOnce() + Send + 'static) {
+    run_or_start(work, |work| {
+        threads::spawn("brolga-build", Some(stack::WORKER), work)
+    });
+}
+
+/// Has `start` run the work on a thread, or does so itself if there is none.
+fn run_or_start(
+    work: impl FnOnce() + Send + 'static,
+    start: impl FnOnce(Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>>,
+) {
+    let work = Arc::new(Mutex::new(Some(work)));
+    let take = |work: &Mutex<Option<_>>| work.lock().take();
+    let on_thread = Arc::clone(&work);
+    let started = start(Box::new(move || {
+        if let Some(work) = take(&on_thread) {
+            work();
+        }
+    }));
+    if started.is_err()
+        && let Some(work) = take(&work)
+    {
+        work();
+    }
 }
 
 fn compile_source(
@@ -285,5 +337,49 @@ fn compile_source(
             code: stage.failure(),
             log: output.log,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_failed_build() {
+        let failed: Result<(), _> = catch_panic(ClError::BUILD_PROGRAM_FAILURE, || {
+            std::panic::resume_unwind(Box::new(1))
+        });
+        let error = failed.err().expect("it panicked");
+        assert_eq!(error.code, ClError::BUILD_PROGRAM_FAILURE);
+        assert!(error.log.starts_with("error: "), "{}", error.log);
+        let fine = catch_panic(ClError::BUILD_PROGRAM_FAILURE, || Ok(3));
+        assert!(matches!(fine, Ok(3)));
+    }
+
+    #[test]
+    fn without_a_thread_the_build_runs_all_the_same() {
+        let ran = Arc::new(Mutex::new(0));
+        let count = Arc::clone(&ran);
+        run_or_start(
+            move || *count.lock() += 1,
+            |work| {
+                // As when a thread cannot be started: what it was to do is gone.
+                drop(work);
+                Err(io::Error::from(io::ErrorKind::WouldBlock))
+            },
+        );
+        assert_eq!(*ran.lock(), 1);
+        let count = Arc::clone(&ran);
+        let mut thread = None;
+        run_or_start(
+            move || *count.lock() += 1,
+            |work| {
+                let started = std::thread::spawn(work);
+                started.join().expect("it does not panic");
+                thread = Some(());
+                Ok(std::thread::spawn(|| ()))
+            },
+        );
+        assert_eq!((*ran.lock(), thread), (2, Some(())));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use brolga_compiler::BuildOptions;
 use opencl_sys::*;
 
-use super::build::{BuildError, Product, in_background};
+use super::build::{BuildError, Product, catch_panic, in_background};
 use super::translate::translate;
 use super::{LinkCallback, Object, Origin, Program, State};
 use crate::context::Context;
@@ -34,12 +34,13 @@ impl Program {
         state.info.options = text.to_owned();
         let program = Program::create(context, Origin::Linked, state);
         let linked = Arc::clone(&program);
-        let work = move || {
+        let program_context = Arc::clone(context);
+        let produce = move || {
             let translated = match options.create_library {
                 true => Ok(None),
-                false => translate(&linked.context, &object).map(Some),
+                false => translate(&program_context, &object).map(Some),
             };
-            linked.conclude(match translated {
+            match translated {
                 Ok(translated) => {
                     let log = translated.as_ref().map(|it| it.log(&options));
                     let binary_type = match translated {
@@ -58,8 +59,9 @@ impl Program {
                     code: ClError::LINK_PROGRAM_FAILURE,
                     log,
                 }),
-            })
+            }
         };
+        let work = move || linked.conclude(catch_panic(ClError::LINK_PROGRAM_FAILURE, produce));
         let result = match callback {
             None => work(),
             Some(callback) => {
@@ -67,7 +69,8 @@ impl Program {
                 in_background(move || {
                     let _ = work();
                     callback(program);
-                })
+                });
+                Ok(())
             }
         };
         (Some(program), result)
@@ -103,7 +106,7 @@ fn link_inputs(
         if !Arc::ptr_eq(&input.context, context) {
             return Err(ClError::INVALID_PROGRAM);
         }
-        let state = input.state.lock();
+        let state = input.settled();
         // CL_INVALID_OPERATION if the compilation or build of a program executable for any of the
         // devices listed by a previous call has not completed, or an input has no compiled binary
         // or library.

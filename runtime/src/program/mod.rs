@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 use brolga_compiler::{BuildOptions, SpecConstantInfo, SpecConstants, spec_constants};
 use opencl_sys::*;
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::binary::{self, BinaryType, ProgramBinary};
 use crate::context::Context;
@@ -87,6 +87,8 @@ pub struct Program {
     /// The specialization constants of the IL, found when first asked for.
     declared: OnceLock<CLResult<Vec<SpecConstantInfo>>>,
     state: Mutex<State>,
+    /// A build has ended.
+    concluded: Condvar,
 }
 
 struct State {
@@ -122,6 +124,7 @@ impl Program {
             attached: AtomicUsize::new(0),
             declared: OnceLock::new(),
             state: Mutex::new(state),
+            concluded: Condvar::new(),
         })
     }
 
@@ -168,9 +171,19 @@ impl Program {
         Ok(Program::create(context, Origin::Binary, state))
     }
 
-    /// `CL_PROGRAM_BINARIES`: empty while the program is not compiled.
+    /// The state when no build is going on. Applications ask for what a build in the background
+    /// makes without waiting for its callback, and other implementations answer.
+    fn settled(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state.lock();
+        let is_going_on = |state: &mut State| state.info.status == CL_BUILD_IN_PROGRESS;
+        self.concluded.wait_while(&mut state, is_going_on);
+        state
+    }
+
+    /// `CL_PROGRAM_BINARIES`: empty if the program is not compiled. Waits for a build in the
+    /// background.
     pub fn binary(&self) -> Vec<u8> {
-        let state = self.state.lock();
+        let state = self.settled();
         let binary_type = match state.info.binary_type {
             CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT => BinaryType::CompiledObject,
             CL_PROGRAM_BINARY_TYPE_LIBRARY => BinaryType::Library,
@@ -259,15 +272,21 @@ impl Program {
         Ok(())
     }
 
-    /// `clGetProgramBuildInfo`
-    pub fn build_info(&self) -> BuildInfo {
-        self.state.lock().info.clone()
+    /// `CL_PROGRAM_BUILD_STATUS`: `CL_BUILD_IN_PROGRESS` while a build goes on in the background.
+    pub fn build_status(&self) -> i32 {
+        self.state.lock().info.status
     }
 
+    /// `clGetProgramBuildInfo`. Waits for a build in the background.
+    pub fn build_info(&self) -> BuildInfo {
+        self.settled().info.clone()
+    }
+
+    /// What kernels are made from. Waits for a build in the background.
     pub(crate) fn executable(&self) -> CLResult<Arc<Executable>> {
         // CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program
         // ("Creating Kernel Objects").
-        let state = self.state.lock();
+        let state = self.settled();
         state
             .executable
             .clone()

@@ -102,8 +102,11 @@ impl Semaphore {
     fn signal(&self, event: &Arc<Event>) {
         let mut pairs = self.pairs.lock();
         let Some(placeholder) = pairs.placeholders.pop_front() else {
-            pairs.signal = Some(Arc::clone(event));
-            pairs.wait = None;
+            let before = pairs.signal.replace(Arc::clone(event));
+            let before = (before, pairs.wait.take());
+            // The last references, perhaps, and what goes with them may tell the application.
+            drop(pairs);
+            drop(before);
             return;
         };
         drop(pairs);

@@ -9,9 +9,10 @@
 //! many rows as it has commands at once. Time stamps are those of profiling ([`timestamp`]), in
 //! microseconds as the format wants them.
 //!
-//! A line is complete whenever the file is flushed, and the format lets the array's end be missing,
-//! so what a killed process leaves can be opened too. Without the variable everything here costs a
-//! load and a branch.
+//! At the process's end the array is closed, so that the file is valid JSON. A line is complete
+//! whenever the file is flushed, and the format lets the array's end be missing, so what a killed
+//! process leaves can be opened too. Without the variable everything here costs a load and a
+//! branch.
 
 mod names;
 
@@ -21,6 +22,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::LazyLock;
 
+use brolga_compiler::environment;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -39,7 +41,8 @@ struct Trace {
 }
 
 struct State {
-    file: BufWriter<File>,
+    /// Nothing more is written once the array is closed.
+    file: Option<BufWriter<File>>,
     /// The rows of each queue, by the queue's number: when the last command in each ended.
     queues: HashMap<u64, Vec<Row>>,
     rows: u32,
@@ -54,7 +57,7 @@ struct Row {
 /// The trace, if one is asked for and can be written.
 fn trace() -> Option<&'static Trace> {
     static TRACE: LazyLock<Option<Trace>> = LazyLock::new(|| {
-        let path = std::env::var_os("BROLGA_TRACE").filter(|path| !path.is_empty())?;
+        let path = environment::trusted("BROLGA_TRACE")?;
         let process = std::process::id();
         // Processes that share an environment do not share a file.
         let path = path.to_string_lossy().replace("%p", &process.to_string());
@@ -86,7 +89,7 @@ extern "C" fn flush() {
     if let Some(trace) = trace() {
         // Another thread may hold the lock, and have been stopped with it.
         if let Some(mut state) = trace.state.try_lock() {
-            let _ = state.file.flush();
+            state.end();
         }
     }
 }
@@ -94,13 +97,14 @@ extern "C" fn flush() {
 impl Trace {
     fn create(path: &str, process: u32) -> std::io::Result<Trace> {
         let mut file = BufWriter::new(File::create(path)?);
-        file.write_all(b"[\n")?;
+        // Every other event comes after one, and so after a comma.
+        let first = metadata("process_name", process, 0, "threads");
+        write!(file, "[\n{first}")?;
         let mut state = State {
-            file,
+            file: Some(file),
             queues: HashMap::new(),
             rows: 0,
         };
-        state.write(&metadata("process_name", process, 0, "threads"));
         state.write(&metadata("process_name", QUEUES, 0, "command queues"));
         Ok(Trace {
             process,
@@ -112,7 +116,17 @@ impl Trace {
 impl State {
     /// One event, one line. A full disk ends the trace, nothing else.
     fn write(&mut self, event: &Value) {
-        let _ = writeln!(self.file, "{event},");
+        if let Some(file) = &mut self.file {
+            let _ = write!(file, ",\n{event}");
+        }
+    }
+
+    /// Closes the array.
+    fn end(&mut self) {
+        if let Some(mut file) = self.file.take() {
+            let _ = file.write_all(b"\n]\n");
+            let _ = file.flush();
+        }
     }
 
     /// The row of `queue` for a command that ran from `start` to `end`. Commands come in the order

@@ -99,6 +99,10 @@ pub fn program(context: &Arc<Context>) -> Arc<Program> {
         ),
         (kernel_info("slow", vec![ArgInfo::new(value, 4, 0)]), slow),
         (kernel_info("record_thread", vec![]), record_thread),
+        (
+            kernel_info("handshake", vec![ArgInfo::new(GLOBAL, 8, 0)]),
+            handshake,
+        ),
         (kernel_info("print", vec![ArgInfo::new(value, 4, 0)]), print),
         (
             kernel_info(
@@ -189,6 +193,23 @@ unsafe extern "C" fn slow(launch: *const Launch, _: *mut u8, begin: u64, end: u6
         while start.elapsed().as_micros() < u128::from(microseconds) {
             std::hint::spin_loop();
         }
+    }
+}
+
+/// Waits until `flags[0]` is not zero, and says so with 1 in `flags[1]`; with 2 if that takes five
+/// seconds.
+unsafe extern "C" fn handshake(launch: *const Launch, _: *mut u8, _: u64, _: u64) {
+    // SAFETY: as above.
+    unsafe {
+        let flags: *const AtomicU32 = argument(launch, 0);
+        let start = std::time::Instant::now();
+        while (*flags).load(Ordering::Acquire) == 0 {
+            if start.elapsed().as_secs() >= 5 {
+                return (*flags.add(1)).store(2, Ordering::Release);
+            }
+            std::hint::spin_loop();
+        }
+        (*flags.add(1)).store(1, Ordering::Release);
     }
 }
 

@@ -43,6 +43,11 @@ pub(super) fn compile(translated: Translated, listing: bool) -> Result<MachineCo
         bytes: code.code_buffer().to_vec(),
         instruction_bytes: code.code_info().total_size,
         align: code.buffer.alignment,
+        // Up to the frame pointer; that and the return address are above.
+        stack_bytes: code
+            .buffer
+            .frame_layout()
+            .map_or(0, |layout| layout.frame_to_fp_offset + 16),
         relocations: relocations
             .map(|reloc| ModuleReloc::from_mach_reloc(reloc, &context.func, FuncId::from_u32(0)))
             .collect(),

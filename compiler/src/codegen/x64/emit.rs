@@ -52,6 +52,7 @@ pub struct Emitted {
     pub code_size: u32,
     /// Where the addresses of functions are to be written, and of which.
     pub functions: Vec<(u32, u32)>,
+    pub stack_bytes: u32,
     pub lines: Vec<(u32, SourceLoc)>,
     pub listing: Option<String>,
 }
@@ -128,6 +129,7 @@ impl<'a> Emitter<'a> {
     /// With `listing`, also to text.
     pub fn emit(mut self, allocatable: &Allocatable, listing: bool) -> Emitted {
         self.listing = listing.then(Listing::default);
+        let stack_bytes = self.stack_bytes();
         self.prologue();
         for n in 0..self.order.len() {
             let block = self.order[n];
@@ -153,6 +155,7 @@ impl<'a> Emitter<'a> {
             bytes: code.bytes,
             code_size: code.code_size,
             functions: functions.map(|(at, n)| (start + at, n)).collect(),
+            stack_bytes,
             lines,
         }
     }

@@ -63,6 +63,7 @@ pub fn compile(
         bytes: emitted.bytes,
         instruction_bytes: emitted.code_size,
         align: 64,
+        stack_bytes: emitted.stack_bytes,
         relocations: emitted.functions.into_iter().map(address).collect(),
         lines: emitted.lines,
         constants: Vec::new(),

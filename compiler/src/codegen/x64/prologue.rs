@@ -22,6 +22,15 @@ impl Emitter<'_> {
         self.has_frame() || !self.saved.is_empty() || self.calls
     }
 
+    /// What the prologue lowers the stack pointer by at most, and the return address.
+    pub(super) fn stack_bytes(&self) -> u32 {
+        let pushed = (self.saved.len() as u32 + 2) * 8;
+        match self.has_frame() {
+            true => pushed + self.frame_bytes + self.frame.align.max(64),
+            false => pushed,
+        }
+    }
+
     pub(super) fn prologue(&mut self) {
         if !self.has_prologue() {
             return;

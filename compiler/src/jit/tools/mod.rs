@@ -13,6 +13,8 @@ mod jitdump;
 
 use std::sync::OnceLock;
 
+use crate::environment;
+
 /// A piece of code and what to tell of it.
 #[derive(Debug)]
 pub struct Described<'a> {
@@ -51,7 +53,10 @@ impl Tools {
 
     fn wanted() -> Tools {
         static WANTED: OnceLock<Tools> = OnceLock::new();
-        *WANTED.get_or_init(|| Tools::named(&std::env::var("BROLGA_TOOLS").unwrap_or_default()))
+        *WANTED.get_or_init(|| {
+            let names = environment::trusted("BROLGA_TOOLS").unwrap_or_default();
+            Tools::named(&names.to_string_lossy())
+        })
     }
 }
 

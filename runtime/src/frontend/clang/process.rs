@@ -7,13 +7,15 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
+};
 
 /// A tool that takes longer has gone astray.
 const TIME_LIMIT: Duration = Duration::from_secs(180);
@@ -39,14 +41,57 @@ pub(super) fn path_for_children(file: &File) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
 }
 
-/// Kills and reaps the child when dropped, so that a panic or an early return leaves no process
-/// behind.
-struct Guard(Child);
+/// A child process by a descriptor. An application may reap all children, ours too, and its number
+/// may then be that of another process, which is neither to be waited for nor killed.
+struct Running {
+    process: OwnedFd,
+}
 
-impl Drop for Guard {
+impl Running {
+    fn new(child: &Child) -> io::Result<Running> {
+        let number = Pid::from_child(child);
+        let process = pidfd_open(number, PidfdFlags::empty())?;
+        Ok(Running { process })
+    }
+
+    /// Waits at most `limit`; `None` when the time is up, else whether it succeeded. Errors: the
+    /// application has reaped it.
+    fn wait(&self, limit: Duration) -> io::Result<Option<bool>> {
+        let until = Instant::now() + limit;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            // A descriptor of a process can be read when that has ended (pidfd_open(2)).
+            let mut polled = libc::pollfd {
+                fd: self.process.as_raw_fd(),
+                events: libc::POLLIN,
+                revents: 0,
+            };
+            let milliseconds = i32::try_from(left.as_millis()).unwrap_or(i32::MAX);
+            // SAFETY: it is one, which outlives the call.
+            match unsafe { libc::poll(&mut polled, 1, milliseconds) } {
+                0 if left.is_zero() || milliseconds > 0 => return Ok(None),
+                1 => return Ok(Some(self.reap()?)),
+                // Interrupted, or less than a millisecond is left.
+                _ if left.is_zero() => return Ok(None),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether it succeeded, once it has ended.
+    fn reap(&self) -> io::Result<bool> {
+        let process = WaitId::PidFd(self.process.as_fd());
+        let status = waitid(process, WaitIdOptions::EXITED)?;
+        Ok(status.and_then(|status| status.exit_status()) == Some(0))
+    }
+}
+
+impl Drop for Running {
+    /// Kills and reaps it if it has not ended, so that a panic or an early return leaves no process
+    /// behind.
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = pidfd_send_signal(&self.process, Signal::KILL);
+        let _ = self.reap();
     }
 }
 
@@ -70,20 +115,22 @@ where
         .stdout(Stdio::from(stdout.try_clone()?))
         .stderr(Stdio::from(stderr.try_clone()?))
         .spawn()?;
-    let mut guard = Guard(child);
-    let status = wait(&mut guard.0, TIME_LIMIT);
+    let status = match Running::new(&child) {
+        Ok(running) => running.wait(TIME_LIMIT),
+        // Reaped already.
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Err(error),
+        Err(error) => return Err(error),
+    };
     let mut finished = Finished {
         // An application that reaps all children itself (or ignores SIGCHLD) takes the status from
         // us; then what the tool wrote must speak for itself, and the caller checks that anyway.
-        success: match &status {
-            Ok(Some(status)) => status.success(),
-            Ok(None) => false,
+        success: match status {
+            Ok(success) => success.unwrap_or(false),
             Err(_) => true,
         },
         stdout: Vec::new(),
         stderr: String::new(),
     };
-    drop(guard);
     stdout.rewind()?;
     stdout.read_to_end(&mut finished.stdout)?;
     stderr.rewind()?;
@@ -97,26 +144,6 @@ where
         ));
     }
     Ok(finished)
-}
-
-/// Waits at most `limit`; `None` when the time is up. Polls: a compilation takes tens of
-/// milliseconds, the naps a fraction of one, and no signal handling of the application's can
-/// interfere.
-fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<std::process::ExitStatus>> {
-    let start = Instant::now();
-    let mut nap = Duration::from_micros(200);
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if start.elapsed() > limit {
-            return Ok(None);
-        }
-        thread::sleep(nap);
-        if start.elapsed() > Duration::from_millis(200) {
-            nap = Duration::from_millis(2);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -140,14 +167,29 @@ mod tests {
     #[test]
     fn a_child_that_takes_too_long_is_killed() {
         let child = Command::new("/bin/sleep").arg("60").spawn().unwrap();
-        let mut guard = Guard(child);
-        assert!(
-            wait(&mut guard.0, Duration::from_millis(5))
-                .unwrap()
-                .is_none()
-        );
+        let running = Running::new(&child).unwrap();
+        assert_eq!(running.wait(Duration::from_millis(5)).unwrap(), None);
         let start = Instant::now();
-        drop(guard);
+        drop(running);
         assert!(start.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_child_says_whether_it_succeeded() {
+        for (program, success) in [("/bin/true", true), ("/bin/false", false)] {
+            assert_eq!(
+                run(Path::new(program), [""; 0], b"").unwrap().success,
+                success
+            );
+        }
+    }
+
+    /// As by an application that waits for all of its children.
+    #[test]
+    fn a_child_that_was_reaped_is_not_waited_for() {
+        let mut child = Command::new("/bin/true").spawn().unwrap();
+        let running = Running::new(&child).unwrap();
+        child.wait().unwrap();
+        assert!(running.wait(Duration::from_secs(10)).is_err());
     }
 }

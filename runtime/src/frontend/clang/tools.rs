@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use brolga_compiler::environment;
+
 const CLANG: &str = "clang-15";
 const TRANSLATOR: &str = "llvm-spirv-15";
 
@@ -33,10 +35,10 @@ impl Tools {
 
 /// A path from the environment is taken as it is and must be right; else the name is looked up.
 fn locate(variable: &str, name: &str) -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os(variable).filter(|v| !v.is_empty()) {
+    if let Some(path) = environment::trusted(variable) {
         return Some(PathBuf::from(path)).filter(|p| is_program(p));
     }
-    let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/bin"));
+    let path = environment::trusted("PATH").unwrap_or_else(|| OsString::from("/usr/bin"));
     std::env::split_paths(&path)
         .chain([PathBuf::from("/usr/bin"), PathBuf::from("/usr/local/bin")])
         .map(|directory| directory.join(name))

@@ -1,0 +1,238 @@
+//! Functions of the application that the driver calls back: of events, of objects that go, of
+//! contexts.
+//!
+//! They have a thread of their own, so that no kernel holds them up, however long it runs, and none
+//! of them holds up a kernel. They are called one after the other, in the order in which they came
+//! due, with no lock of the driver's held, and never on a thread of the application that waits:
+//! that may hold a mutex which the callback wants. What an application's thread destroys itself, by
+//! a release, it is told of before the release returns, on that thread.
+//!
+//! A callback that waits for a command is against the specification ("The behavior of calling
+//! [...] blocking OpenCL APIs from a callback is undefined", `clSetEventCallback`). It works here:
+//! before the thread waits, another one takes its place.
+//!
+//! # When they have run
+//!
+//! Each has a [`Ticket`]. A thread that completes an event, or waits for one, returns when the
+//! callbacks of that have run ([`wait_run`]), which is what applications rely on elsewhere; but it
+//! waits no longer than [`PATIENCE`]: one of them, or one before them, may want a mutex that the
+//! thread holds.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::hint::spin_loop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::clock::timestamp;
+use crate::command::Action;
+use crate::stack;
+use crate::threads;
+
+/// How long a thread waits at most until a callback has run.
+const PATIENCE: Duration = Duration::from_millis(10);
+/// How long the thread looks for callbacks before it sleeps, nanoseconds.
+const SPIN: u64 = 10_000;
+
+/// Counts callbacks in the order in which they came due; the first is 1.
+pub(crate) type Ticket = u64;
+
+/// No callback.
+pub(crate) const NO_TICKET: Ticket = 0;
+
+/// The callbacks of the process.
+struct Callbacks {
+    list: Mutex<List>,
+    /// Callbacks that have come due. Written with the list locked.
+    due: AtomicU64,
+    /// Of these, the ones that have begun. Written with the list locked.
+    begun: AtomicU64,
+    /// The last one that has ended.
+    ended: AtomicU64,
+    /// The thread has something to do.
+    news: Condvar,
+    /// A callback has ended, and a thread may wait for it.
+    progress: Condvar,
+}
+
+struct List {
+    waiting: VecDeque<Action>,
+    /// Counts the threads that there have been; the last one calls.
+    caller: u64,
+    /// Whether that one sleeps.
+    is_asleep: bool,
+    /// Threads that wait until callbacks have run.
+    waiters: u32,
+}
+
+static CALLBACKS: Callbacks = Callbacks {
+    list: Mutex::new(List {
+        waiting: VecDeque::new(),
+        caller: 0,
+        is_asleep: false,
+        waiters: 0,
+    }),
+    due: AtomicU64::new(0),
+    begun: AtomicU64::new(0),
+    ended: AtomicU64::new(0),
+    news: Condvar::new(),
+    progress: Condvar::new(),
+};
+
+thread_local! {
+    /// The number of this thread, if it calls callbacks.
+    static CALLER: Cell<u64> = const { Cell::new(0) };
+    /// Whether this thread executes commands, so that it calls nothing itself.
+    static EXECUTES: Cell<bool> = const { Cell::new(false) };
+    /// The last callback that came due on this thread.
+    static LAST: Cell<Ticket> = const { Cell::new(NO_TICKET) };
+}
+
+/// Has `callback` called soon.
+pub(crate) fn push(callback: Action) -> Ticket {
+    let all = &CALLBACKS;
+    let mut list = all.list.lock();
+    list.waiting.push_back(callback);
+    let ticket = all.due.fetch_add(1, SeqCst) + 1;
+    if list.caller == 0 && !start(&mut list) {
+        // Better here than never.
+        let callback = list.waiting.pop_back();
+        all.begun.store(ticket, SeqCst);
+        drop(list);
+        callback
+            .into_iter()
+            .for_each(|callback| call(callback, ticket));
+        return ticket;
+    }
+    if std::mem::take(&mut list.is_asleep) {
+        all.news.notify_one();
+    }
+    drop(list);
+    let _ = LAST.try_with(|last| last.set(ticket));
+    ticket
+}
+
+/// Has `callback` called before this returns, or soon if this thread executes commands.
+pub(crate) fn call_or_push(callback: Action) {
+    match EXECUTES.try_with(Cell::get) {
+        Ok(true) => {
+            push(callback);
+        }
+        Ok(false) | Err(_) => callback(),
+    }
+}
+
+/// Runs `work`, which executes commands: what goes by it is for the thread of the callbacks to
+/// tell.
+pub(crate) fn executing<R>(work: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            let _ = EXECUTES.try_with(|executes| executes.set(self.0));
+        }
+    }
+    let _restore = Restore(EXECUTES.try_with(|it| it.replace(true)).unwrap_or(true));
+    work()
+}
+
+/// The last callback that came due on this thread, of all that ever did.
+pub(crate) fn last_of_this_thread() -> Ticket {
+    LAST.try_with(Cell::get).unwrap_or(NO_TICKET)
+}
+
+/// The last callback that came due.
+pub(crate) fn last() -> Ticket {
+    CALLBACKS.due.load(SeqCst)
+}
+
+/// Returns when the callback has run, or after a while.
+pub(crate) fn wait_run(ticket: Ticket) {
+    let all = &CALLBACKS;
+    // The callback of another event cannot begin before this one, on whose thread this is, ends.
+    if all.ended.load(SeqCst) >= ticket || is_caller() {
+        return;
+    }
+    let until = Instant::now() + PATIENCE;
+    let mut list = all.list.lock();
+    list.waiters += 1;
+    while all.ended.load(SeqCst) < ticket {
+        if all.progress.wait_until(&mut list, until).timed_out() {
+            break;
+        }
+    }
+    list.waiters -= 1;
+}
+
+/// This thread is about to wait for a command: if it is in a callback, another one takes over.
+pub(crate) fn about_to_wait() {
+    let number = CALLER.try_with(Cell::get).unwrap_or(0);
+    if number != 0 {
+        let mut list = CALLBACKS.list.lock();
+        if list.caller == number {
+            start(&mut list);
+        }
+    }
+}
+
+fn is_caller() -> bool {
+    CALLER.try_with(|number| number.get() != 0).unwrap_or(false)
+}
+
+/// Starts a thread that calls from now on. False if there is none.
+fn start(list: &mut List) -> bool {
+    let number = list.caller + 1;
+    let spawned = threads::spawn("brolga-callbacks", Some(stack::WORKER), move || {
+        let _ = CALLER.try_with(|caller| caller.set(number));
+        serve(number);
+    });
+    match spawned {
+        Ok(_) => {
+            list.caller = number;
+            list.is_asleep = false;
+        }
+        Err(error) => eprintln!("brolga: cannot start a thread for callbacks: {error}"),
+    }
+    list.caller == number
+}
+
+/// The life of a thread that calls, until another takes over.
+fn serve(number: u64) {
+    while let Some((callback, ticket)) = next(number) {
+        call(callback, ticket);
+    }
+}
+
+fn next(number: u64) -> Option<(Action, Ticket)> {
+    let all = &CALLBACKS;
+    let limit = timestamp() + SPIN;
+    while all.due.load(SeqCst) == all.begun.load(SeqCst) && timestamp() < limit {
+        for _ in 0..16 {
+            spin_loop();
+        }
+    }
+    let mut list = all.list.lock();
+    while list.caller == number {
+        if let Some(callback) = list.waiting.pop_front() {
+            let ticket = all.begun.fetch_add(1, SeqCst) + 1;
+            return Some((callback, ticket));
+        }
+        list.is_asleep = true;
+        all.news.wait(&mut list);
+    }
+    None
+}
+
+/// A panic (of a function in Rust) is the application's, and not the end of the thread.
+fn call(callback: Action, ticket: Ticket) {
+    let _ = catch_unwind(AssertUnwindSafe(callback));
+    let all = &CALLBACKS;
+    // Another thread may have taken over while this one was in its callback.
+    all.ended.fetch_max(ticket, SeqCst);
+    if all.list.lock().waiters > 0 {
+        all.progress.notify_all();
+    }
+}
