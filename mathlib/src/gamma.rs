@@ -93,7 +93,7 @@ const STIRLING_F64: [f64; 6] = [
 ];
 
 /// (log(2 pi) - 1) / 2
-const STIRLING_CONSTANT: f64 = 0.41893853320467274;
+const STIRLING_CONSTANT: f64 = 0.418_938_533_204_672_7;
 
 /// The gamma function.
 pub fn tgamma<F: Float>(x: F) -> F {

@@ -165,6 +165,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::zombie_processes, reason = "`Running` waits for it")]
     fn a_child_that_takes_too_long_is_killed() {
         let child = Command::new("/bin/sleep").arg("60").spawn().unwrap();
         let running = Running::new(&child).unwrap();
