@@ -232,6 +232,10 @@ pub(crate) struct Job {
     participants: AtomicU32,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all commands are the large one, and a box would be one more allocation"
+)]
 enum Body {
     One { work: Work, chunks: ChunkScheduler },
     Graph(GraphRun),

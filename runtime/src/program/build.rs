@@ -349,7 +349,7 @@ mod tests {
         let failed: Result<(), _> = catch_panic(ClError::BUILD_PROGRAM_FAILURE, || {
             std::panic::resume_unwind(Box::new(1))
         });
-        let error = failed.err().expect("it panicked");
+        let error = failed.expect_err("it panicked");
         assert_eq!(error.code, ClError::BUILD_PROGRAM_FAILURE);
         assert!(error.log.starts_with("error: "), "{}", error.log);
         let fine = catch_panic(ClError::BUILD_PROGRAM_FAILURE, || Ok(3));
