@@ -34,7 +34,7 @@ use crate::stack;
 use crate::threads;
 
 /// How long a thread waits at most until a callback has run.
-const PATIENCE: Duration = Duration::from_millis(10);
+const PATIENCE: Duration = Duration::from_millis(100);
 /// How long the thread looks for callbacks before it sleeps, nanoseconds.
 const SPIN: u64 = 10_000;
 
@@ -67,6 +67,8 @@ struct List {
     is_asleep: bool,
     /// Threads that wait until callbacks have run.
     waiters: u32,
+    /// The last callback that was begun when a thread had waited for long enough.
+    late: Ticket,
 }
 
 static CALLBACKS: Callbacks = Callbacks {
@@ -75,6 +77,7 @@ static CALLBACKS: Callbacks = Callbacks {
         caller: 0,
         is_asleep: false,
         waiters: 0,
+        late: NO_TICKET,
     }),
     due: AtomicU64::new(0),
     begun: AtomicU64::new(0),
@@ -160,7 +163,11 @@ pub(crate) fn wait_run(ticket: Ticket) {
     let mut list = all.list.lock();
     list.waiters += 1;
     while all.ended.load(SeqCst) < ticket {
-        if all.progress.wait_until(&mut list, until).timed_out() {
+        let begun = all.begun.load(SeqCst);
+        // Another thread has waited for this one in vain.
+        let is_late = begun > all.ended.load(SeqCst) && begun == list.late;
+        if is_late || all.progress.wait_until(&mut list, until).timed_out() {
+            list.late = begun;
             break;
         }
     }

@@ -234,7 +234,7 @@ pub(crate) struct Job {
 
 #[expect(
     clippy::large_enum_variant,
-    reason = "nearly all are launches, for which a box would be one more allocation"
+    reason = "nearly all commands are the large one, and a box would be one more allocation"
 )]
 enum Body {
     One { work: Work, chunks: ChunkScheduler },

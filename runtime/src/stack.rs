@@ -68,10 +68,8 @@ mod tests {
         for size in [256 << 10, 1 << 20, WORKER] {
             let thread = std::thread::Builder::new().stack_size(size);
             let left = thread.spawn(left).unwrap().join().unwrap().unwrap() as usize;
-            assert!(
-                left < size && left + RESERVE + (16 << 10) > size,
-                "{left} of {size}"
-            );
+            // It may be the larger stack of a thread that has ended.
+            assert!(left + RESERVE + (16 << 10) > size, "{left} of {size}");
         }
         assert!(left().is_some());
     }

@@ -429,7 +429,7 @@ impl Event {
         }
         drop(links);
         let argument = if reached < 0 { reached } else { status };
-        callbacks::push(Box::new(move || callback(argument)));
+        self.note_due(callbacks::push(Box::new(move || callback(argument))));
         Ok(())
     }
 

@@ -165,7 +165,10 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::zombie_processes, reason = "`Running` waits for it")]
+    #[expect(
+        clippy::zombie_processes,
+        reason = "it is waited for by its descriptor"
+    )]
     fn a_child_that_takes_too_long_is_killed() {
         let child = Command::new("/bin/sleep").arg("60").spawn().unwrap();
         let running = Running::new(&child).unwrap();
