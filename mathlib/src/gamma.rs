@@ -176,8 +176,8 @@ pub fn lgamma<F: Float>(x: F) -> F {
     match x.format() {
         // Near zeros on the negative axis little is left of the two logarithms.
         Format::F32 => {
-            let near_zero = x.lt(x.lit(-2.0)) & r.abs().lt(x.lit(0.5));
-            x.rare1(near_zero, r, Routine::Lgamma)
+            let cancelled = r.abs().lt(positive.fma(x.lit(0.125), x.lit(0.25)));
+            x.rare1(cancelled & x.lt(x.lit(-2.0)), r, Routine::Lgamma)
         }
         Format::F64 => r,
     }
