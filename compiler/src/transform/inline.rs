@@ -48,7 +48,7 @@ const GROWTH: usize = 500;
 /// memory and registers spilled around it, costs about as much.
 const SMALL: usize = 60;
 /// Promotion and the removal of dead code seldom leave less than one in so many instructions.
-const SHRINKAGE: usize = 8;
+const SHRINKAGE: usize = 4;
 
 /// A kernel with calls inlined.
 #[derive(Debug)]
