@@ -16,11 +16,12 @@
 //!
 //! A kernel that is small with everything inlined has no calls. In one that is not, a function
 //! stays one if it is more than a call costs (`SMALL`), copies of it would add much (`GROWTH`), and
-//! no work-items meet in it: then each work-item may call it by itself. What it asks of its work-item, and addresses of work-group
-//! variables, become parameters more, which each call computes: so the function knows nothing of
-//! the kernel and of the launch, and who asks about a kernel's queries sees all of them. A function
-//! that is given the addresses of its caller's private variables is copied as long as the kernel is
-//! of bearable size: once inlined such variables are values.
+//! no work-items meet in it: then each work-item may call it by itself. What it asks of its
+//! work-item, and addresses of work-group variables, become parameters more, which each call
+//! computes: so the function knows nothing of the kernel and of the launch, and who asks about a
+//! kernel's queries sees all of them. A function that is given the addresses of its caller's
+//! private variables is copied as long as the kernel is of bearable size: once inlined such
+//! variables are values.
 //!
 //! Cost: linear in the code copied, which the limits bound.
 
