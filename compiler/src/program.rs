@@ -256,7 +256,7 @@ impl Program {
         }
     }
 
-    /// Instructions of `kernel` once it is inlined and optimised, for one work-item; 0 for one that
+    /// Instructions of `kernel` itself, inlined and optimised, for one work-item; 0 for one that
     /// cannot be.
     pub fn instructions(&self, kernel: usize) -> usize {
         self.prepared(kernel).map_or(0, |p| {

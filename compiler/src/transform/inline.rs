@@ -19,9 +19,9 @@
 //! no work-items meet in it: then each work-item may call it by itself. What it asks of its
 //! work-item, and addresses of work-group variables, become parameters more, which each call
 //! computes: so the function knows nothing of the kernel and of the launch, and who asks about a
-//! kernel's queries sees all of them. A function
-//! that is given the addresses of its caller's private variables is copied as long as the kernel is
-//! of bearable size: once inlined such variables are values.
+//! kernel's queries sees all of them. A function that is given the addresses of its caller's
+//! private variables is copied as long as the kernel is of bearable size: once inlined such
+//! variables are values.
 //!
 //! Cost: linear in the code copied, which the limits bound.
 
@@ -49,7 +49,7 @@ const GROWTH: usize = 500;
 /// memory and registers spilled around it, costs about as much.
 const SMALL: usize = 60;
 /// Promotion and the removal of dead code seldom leave less than one in so many instructions.
-const SHRINKAGE: usize = 8;
+const SHRINKAGE: usize = 4;
 
 /// A kernel with calls inlined.
 #[derive(Debug)]
