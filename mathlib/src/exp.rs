@@ -120,11 +120,22 @@ pub(crate) fn exp_in_range<F: Float>(x: F) -> F {
     poly2(r, &EXP_F32, &EXP_F64).scale(kf, k)
 }
 
+/// x, limited to where the power of e is neither 0 nor infinity, and a little more.
+fn limited<F: Float>(x: F) -> F {
+    let (low, high) = x.format().pick((-110.0, 100.0), (-760.0, 720.0));
+    clamp(x, low, high)
+}
+
 /// e^x.
 pub fn exp<F: Float>(x: F) -> F {
-    // Beyond these the result is 0 or infinity all the same, and k stays encodable.
-    let (low, high) = x.format().pick((-110.0, 100.0), (-760.0, 720.0));
-    exp_in_range(clamp(x, low, high))
+    exp_in_range(limited(x))
+}
+
+/// e^x / 2, which is finite where e^x just is not.
+pub(crate) fn exp_halved<F: Float>(x: F) -> F {
+    let (kf, k, r) = reduce(limited(x), std::f64::consts::LOG2_E, &LN_2);
+    let p = poly2(r, &EXP_F32, &EXP_F64);
+    p.scale(kf - x.lit(1.0), k - k.lit(1))
 }
 
 /// 2^r for |r| <= 1/2 (a little more is harmless), in [0.7, 1.42].

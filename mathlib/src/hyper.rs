@@ -2,7 +2,7 @@
 
 use crate::bits::{copysign, from_int, infinity, nan, poly2, pow2, sign_bit, xor_sign};
 use crate::constants::LN_2;
-use crate::exp::{expm1, reduce};
+use crate::exp::{exp_halved, expm1, reduce};
 use crate::log::log_sum;
 use crate::number::{Float, Format, Int};
 use crate::root::{short_root, short_root_of_sum};
@@ -44,11 +44,10 @@ const ATANH_F64: [f64; 8] = [
     0.06961451110899392,
 ];
 
-/// An |x| as k ln(2) + r: cosh(r) - 1, sinh(r), and the sum and the difference of 2^(k-2) and
-/// 2^(-k-2). Half of the hyperbolic sine and cosine are made of these without a division.
-fn addition<F: Float>(x: F) -> [F; 4] {
+/// The hyperbolic sine: by the addition theorem for |x| = k ln(2) + r, without a division.
+pub fn sinh<F: Float>(x: F) -> F {
     let a = x.abs();
-    // Beyond, the results are infinite.
+    // Beyond, the result is infinite.
     let limit = x.lit2(89.6, 710.6);
     let limited = F::select(a.gt(limit), limit, a);
     let (_, k, r) = reduce(limited, std::f64::consts::LOG2_E, &LN_2);
@@ -59,23 +58,18 @@ fn addition<F: Float>(x: F) -> [F; 4] {
     let up = pow2(x, k - two);
     // Far below an ulp of the other one, and at last without an encoding.
     let down = F::select(a.gt(x.lit(40.0)), x.lit(0.0), pow2(x, k.lit(0) - two - k));
-    [c, s, up + down, up - down]
-}
-
-/// The hyperbolic sine.
-pub fn sinh<F: Float>(x: F) -> F {
-    let [c, s, sum, difference] = addition(x);
-    let half = difference + sum.fma(s, difference * c);
+    // Half of the result, where cosh(r) is 1 + c: what is 1 is exact.
+    let difference = up - down;
+    let half = difference + (up + down).fma(s, difference * c);
     let r = xor_sign(half + half, sign_bit(x));
     // A denormal would lose a bit at half scale.
-    F::select(x.abs().lt(x.lit(1e-20)), x, r)
+    F::select(a.lt(x.lit(1e-20)), x, r)
 }
 
 /// The hyperbolic cosine.
 pub fn cosh<F: Float>(x: F) -> F {
-    let [c, s, sum, difference] = addition(x);
-    let half = sum + sum.fma(c, difference * s);
-    half + half
+    let up = exp_halved(x.abs());
+    up + x.lit(0.25) / up
 }
 
 /// The hyperbolic tangent, from t = e^(2|x|) - 1 as t / (t + 2).
