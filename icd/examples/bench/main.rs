@@ -270,9 +270,9 @@ fn kernels(arguments: &Arguments, candidates: &mut [Candidate]) -> Section {
     let mut work = BTreeMap::new();
     for name in &rows {
         eprintln!("measuring {name}");
-        limits.measure();
         let request = json!({ "do": "measure", "kernel": name, "seconds": arguments.seconds });
         for _ in 0..arguments.rounds {
+            limits.measure();
             for candidate in &mut *candidates {
                 if let Some(answer) = candidate.measure(name, &request) {
                     candidate.record(name, &answer);
