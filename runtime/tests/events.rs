@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use brolga_runtime::queue::Priority;
-use brolga_runtime::{Buffer, ClError, Context, Event, Queue};
+use brolga_runtime::{ClError, Event, Queue};
 use brolga_runtime_testing::*;
 use opencl_sys::*;
 
@@ -262,25 +262,6 @@ fn callbacks_run_without_locks_held_and_may_enqueue() {
     });
 }
 
-/// Enqueues a kernel that waits until the host sets a flag, to a queue of its own.
-fn enqueue_handshake(context: &Arc<Context>) -> (Arc<Queue>, Arc<Buffer>) {
-    let queue = queue(context);
-    let flags = buffer(context, &[0, 0]);
-    let kernel = kernel(context, "handshake");
-    kernel.set_arg_buffer(0, Some(&flags)).unwrap();
-    queue.enqueue_task(&kernel, &[]).unwrap();
-    (queue, flags)
-}
-
-/// Sets the flag, and says whether the kernel was still waiting for it.
-fn set_flag((queue, flags): &(Arc<Queue>, Arc<Buffer>)) -> bool {
-    let pointer = flags.as_ptr().cast::<AtomicU32>();
-    // SAFETY: the buffer lives, and only atomics touch it.
-    unsafe { (*pointer).store(1, Ordering::Release) };
-    queue.finish().unwrap();
-    words(queue, flags)[1] == 1
-}
-
 #[test]
 fn a_wait_is_not_held_up_by_what_it_does_not_depend_on() {
     in_time(|| {
@@ -341,37 +322,6 @@ fn a_waiting_thread_runs_what_its_event_depends_on() {
         }
         Event::wait_all(&[last.unwrap()]).unwrap();
         assert_eq!(words(&queues[0], &sum), [200]);
-    });
-}
-
-#[test]
-fn kernels_do_not_hold_up_callbacks() {
-    in_time(|| {
-        let context = context();
-        // More of them than there are threads.
-        let threads = context.device().max_compute_units as usize;
-        let handshakes: Vec<_> = (0..threads + 2)
-            .map(|_| enqueue_handshake(&context))
-            .collect();
-        handshakes
-            .iter()
-            .for_each(|(queue, _)| queue.flush().unwrap());
-        std::thread::sleep(Duration::from_millis(20));
-        let user = Event::user(&context);
-        let (send, receive) = mpsc::channel();
-        let callback = move |got| send.send(got).unwrap();
-        user.on_status(CL_COMPLETE, Box::new(callback)).unwrap();
-        user.set_user_status(CL_COMPLETE).unwrap();
-        assert_eq!(
-            receive.recv_timeout(Duration::from_secs(3)),
-            Ok(CL_COMPLETE)
-        );
-        for handshake in &handshakes {
-            let pointer = handshake.1.as_ptr().cast::<AtomicU32>();
-            // SAFETY: the buffer lives, and only atomics touch it.
-            unsafe { (*pointer).store(1, Ordering::Release) };
-        }
-        assert!(handshakes.iter().all(set_flag));
     });
 }
 

@@ -279,3 +279,22 @@ pub fn built(context: &Arc<Context>, source: &str, options: &str) -> Arc<Program
     }
     program
 }
+
+/// Enqueues a kernel that waits until the host sets a flag, to a queue of its own.
+pub fn enqueue_handshake(context: &Arc<Context>) -> (Arc<Queue>, Arc<Buffer>) {
+    let queue = queue(context);
+    let flags = buffer(context, &[0, 0]);
+    let kernel = kernel(context, "handshake");
+    kernel.set_arg_buffer(0, Some(&flags)).unwrap();
+    queue.enqueue_task(&kernel, &[]).unwrap();
+    (queue, flags)
+}
+
+/// Sets the flag, and says whether the kernel was still waiting for it.
+pub fn set_flag((queue, flags): &(Arc<Queue>, Arc<Buffer>)) -> bool {
+    let pointer = flags.as_ptr().cast::<AtomicU32>();
+    // SAFETY: the buffer lives, and only atomics touch it.
+    unsafe { (*pointer).store(1, Ordering::Release) };
+    queue.finish().unwrap();
+    words(queue, flags)[1] == 1
+}
