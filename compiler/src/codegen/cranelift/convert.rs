@@ -203,7 +203,7 @@ impl Gen<'_> {
     fn shifted_by(&self, value: Value, bits: u32) -> Option<Value> {
         let data = &self.func.insts[self.func.def_inst(value)?];
         let is_shift = matches!(data.op, Op::Binary(BinOp::LShr | BinOp::AShr, _));
-        (is_shift && self.func.as_const(data.args[1]) == Some(bits.into())).then_some(data.args[0])
+        (is_shift && self.func.as_const(data.args[1]) == Some(bits.into())).then(|| data.args[0])
     }
 
     /// Keeps the upper half of integer lanes.
