@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::abi::{KernelFn, SCRATCH_ALIGN};
+use crate::analysis::written_params;
 use crate::calls::Versions;
 use crate::codegen::MachineCode;
 use crate::diagnostic::{Diagnostic, Remark};
@@ -262,6 +263,17 @@ impl Program {
         self.prepared(kernel).map_or(0, |p| {
             let blocks = p.function.layout.iter();
             blocks.map(|&b| p.function.blocks[b].insts.len()).sum()
+        })
+    }
+
+    /// Whether `kernel` writes through the pointer at an offset of its argument block: not all
+    /// such pointers are found ([`written_params`]).
+    pub fn writes_through(&self, kernel: usize, offset: u32) -> bool {
+        self.prepared(kernel).is_ok_and(|prepared| {
+            let written = written_params(&prepared.function);
+            let mut params = prepared.params.iter().zip(prepared.function.params());
+            params
+                .any(|(source, &param)| *source == ParamSource::Value { offset } && written[param])
         })
     }
 

@@ -60,6 +60,11 @@ pub trait KernelSource: Send + Sync {
     /// Whether groups of `local_size` of `kernel` may run as groups of another size.
     fn may_regroup(&self, kernel: usize, local_size: [u64; 3]) -> bool;
 
+    /// Whether `kernel` is known to write through the pointer at an offset of its argument block.
+    fn writes_through(&self, _kernel: usize, _offset: u32) -> bool {
+        false
+    }
+
     /// How many rows of work-items run `kernel` best in a work-group: a power of two.
     fn preferred_rows(&self, kernel: usize) -> u32;
 
@@ -99,6 +104,10 @@ impl KernelSource for Program {
 
     fn may_regroup(&self, kernel: usize, local_size: [u64; 3]) -> bool {
         Program::may_regroup(self, kernel, local_size)
+    }
+
+    fn writes_through(&self, kernel: usize, offset: u32) -> bool {
+        Program::writes_through(self, kernel, offset)
     }
 
     fn preferred_rows(&self, kernel: usize) -> u32 {
@@ -410,6 +419,10 @@ impl Executable {
 
     pub(crate) fn may_regroup(&self, kernel: usize, local_size: [u64; 3]) -> bool {
         self.source.may_regroup(kernel, local_size)
+    }
+
+    pub(crate) fn writes_through(&self, kernel: usize, offset: u32) -> bool {
+        self.source.writes_through(kernel, offset)
     }
 
     pub(crate) fn preferred_rows(&self, kernel: usize) -> u32 {

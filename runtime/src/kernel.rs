@@ -205,13 +205,20 @@ impl Kernel {
 
     /// Sets a pointer to global or constant memory to a buffer or to null.
     ///
-    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
-    /// `CL_INVALID_CONTEXT` for a buffer of another context.
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else, or
+    /// the kernel writes through it to a buffer that is never to change; `CL_INVALID_CONTEXT` for a
+    /// buffer of another context.
     pub fn set_arg_buffer(&self, index: u32, buffer: Option<&Arc<Buffer>>) -> CLResult<()> {
         let arg = self.arg(index)?;
         check_global_pointer(arg)?;
         if let Some(buffer) = buffer {
             self.check_context(buffer.context())?;
+            // Glossary, "Immutable Memory Object": one that cannot be modified once it is created.
+            if buffer.flags() & CL_MEM_IMMUTABLE_EXT != 0
+                && self.executable.writes_through(self.index, arg.offset)
+            {
+                return Err(ClError::INVALID_ARG_VALUE);
+            }
         }
         let (address, bound) = match buffer {
             Some(buffer) => (

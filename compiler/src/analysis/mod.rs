@@ -5,7 +5,8 @@
 //! loop forest, built on [`crate::ir::dominators`]). What vectorization rests on is [`shape`] (how
 //! a value varies over work-items), with [`range`] (bounds of integers) and [`divergence`] (where
 //! work-items that diverged converge) under it. [`pressure`] counts values that live at once,
-//! [`computed`] finds values that ids determine.
+//! [`computed`] finds values that ids determine,
+//! [`written`] the pointers that a kernel writes through.
 
 pub mod computed;
 pub mod divergence;
@@ -13,6 +14,7 @@ pub mod loops;
 pub mod pressure;
 pub mod range;
 pub mod shape;
+pub mod written;
 
 pub use computed::{PROBED_INSTRUCTIONS, is_computed_from_ids, is_function_param};
 pub use divergence::Cfg;
@@ -20,3 +22,4 @@ pub use loops::{Loop, LoopData, LoopForest};
 pub use pressure::max_pressure;
 pub use range::Ranges;
 pub use shape::{Across, Guards, Shape, Shapes};
+pub use written::written_params;

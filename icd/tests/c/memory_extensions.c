@@ -130,6 +130,7 @@ static void check_immutable(cl_mem m, cl_mem mutable, const cl_int *expected) {
     TRUE(memcmp(data, expected, n) == 0);
     STATUS(CL_SUCCESS, clEnqueueFillBuffer(queue, mutable, &zero, sizeof zero, 0, n, 0, NULL, NULL));
     STATUS(CL_SUCCESS, clSetKernelArg(copy, 0, sizeof m, &m));
+    STATUS(CL_INVALID_ARG_VALUE, clSetKernelArg(copy, 1, sizeof m, &m));
     STATUS(CL_SUCCESS, clSetKernelArg(copy, 1, sizeof mutable, &mutable));
     STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, copy, 1, NULL, &items, NULL, 0, NULL, NULL));
     STATUS(CL_SUCCESS, clEnqueueReadBuffer(queue, mutable, CL_TRUE, 0, n, data, 0, NULL, NULL));
