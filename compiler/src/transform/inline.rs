@@ -380,7 +380,6 @@ impl Kept {
     /// Makes `call`, which is not in a block yet, the last instruction of `block`.
     fn call(&self, caller: &mut Function, block: Block, call: Inst, id: FuncId) {
         let locals = merge_locals(caller, &self.locals);
-        let loc = caller.insts[call].loc;
         for op in &self.context {
             let (op, ty) = match op {
                 Op::LocalAddr(local) => (Op::LocalAddr(locals[*local]), Type::PTR),
@@ -391,9 +390,7 @@ impl Kept {
             let value = caller.insts[asked].results[0];
             caller.insts[call].args.push(value);
         }
-        let data = &mut caller.insts[call];
-        data.op = Op::CallFunction(Box::new(Callee::new(id, self.is_uniform)));
-        data.loc = loc;
+        caller.insts[call].op = Op::CallFunction(Box::new(Callee::new(id, self.is_uniform)));
         caller.blocks[block].insts.push(call);
     }
 }

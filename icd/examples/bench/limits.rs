@@ -106,29 +106,24 @@ mod x64 {
     use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_set1_ps, _mm512_fmadd_ps, _mm512_set1_ps};
     use std::hint::black_box;
 
-    #[target_feature(enable = "avx512f")]
-    pub fn wide(steps: usize) {
-        let factor = _mm512_set1_ps(black_box(0.5));
-        let mut sums = [factor; 12];
-        for _ in 0..steps {
-            for sum in &mut sums {
-                *sum = _mm512_fmadd_ps(*sum, factor, factor);
+    macro_rules! chains {
+        ($name:ident, $features:literal, $splat:ident, $fma:ident) => {
+            #[target_feature(enable = $features)]
+            pub fn $name(steps: usize) {
+                let factor = $splat(black_box(0.5));
+                let mut sums = [factor; 12];
+                for _ in 0..steps {
+                    for sum in &mut sums {
+                        *sum = $fma(*sum, factor, factor);
+                    }
+                }
+                black_box(sums);
             }
-        }
-        black_box(sums);
+        };
     }
 
-    #[target_feature(enable = "avx2,fma")]
-    pub fn half(steps: usize) {
-        let factor = _mm256_set1_ps(black_box(0.5));
-        let mut sums = [factor; 12];
-        for _ in 0..steps {
-            for sum in &mut sums {
-                *sum = _mm256_fmadd_ps(*sum, factor, factor);
-            }
-        }
-        black_box(sums);
-    }
+    chains!(wide, "avx512f", _mm512_set1_ps, _mm512_fmadd_ps);
+    chains!(half, "avx2,fma", _mm256_set1_ps, _mm256_fmadd_ps);
 }
 
 /// Bytes read and written, of as many as the kernels that stream have.

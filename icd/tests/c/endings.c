@@ -223,7 +223,6 @@ int main(void) {
         {use_after_fork, "use after fork"},
         {use_in_child_only, "use in child only"},
         {faults_at_first_launch, "faults at first launch"},
-        {faults_at_first_launch, "faults at first launch"},
     };
     for (int i = 0; i < 2 * (int)(sizeof ways / sizeof *ways); i++) {
         fflush(stdout);
