@@ -63,6 +63,10 @@ pub(crate) enum MoreThreads {
 }
 
 /// As many bytes as a cache line has: what is before and what is after are never on one.
+///
+/// Fields that are aligned to cache lines would say the same, but align all that they are part of:
+/// every event would be allocated so, which the C library does without its thread's free list, and
+/// would grow by what rounding up to the next line adds to each field.
 type Gap = MaybeUninit<[u8; 64]>;
 
 /// The state of sharing one piece of work.

@@ -2,14 +2,17 @@
 //! [loom](https://docs.rs/loom): each unit is one thread's alone, and who finds the last one done
 //! sees what all have written.
 
-#![allow(dead_code)]
-
 #[path = "../src/chunks.rs"]
+#[expect(dead_code, reason = "the pool and graphs ask for more")]
 mod chunks;
 
-mod atomics {
-    pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-}
+#[path = "loom/atomics.rs"]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the others that share it need more"
+)]
+mod atomics;
 
 use chunks::{ChunkScheduler, MoreThreads, WorkShape};
 use loom::cell::UnsafeCell;
