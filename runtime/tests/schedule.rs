@@ -48,7 +48,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(nodes: &'static [Node]) -> Arc<Run> {
+    fn new(nodes: &'static [Node], numa_nodes: &[u32]) -> Arc<Run> {
         let is_before = |earlier: u32, node: &Node| node.2.contains(&earlier);
         let successors = (0..nodes.len() as u32).map(|earlier| {
             let later = (0..nodes.len()).filter(|&node| is_before(earlier, &nodes[node]));
@@ -70,7 +70,7 @@ impl Run {
         });
         let memory = |&(units, ..): &Node| (0..units).map(|_| UnsafeCell::new(0)).collect();
         Arc::new(Run {
-            schedule: Schedule::new(&graph, shapes, 2),
+            schedule: Schedule::new(&graph, shapes, 2, numa_nodes),
             memory: nodes.iter().map(memory).collect(),
             graph,
         })
@@ -83,16 +83,16 @@ impl Run {
         }
     }
 
-    /// What a thread does in a run that it leaves after so many chunks, or when nothing is open.
+    /// What a thread of a NUMA node does in a run that it leaves after so many chunks, or when nothing is open.
     /// True if it has done the last of the graph.
-    fn take_part(&self, limit: usize) -> bool {
+    fn take_part(&self, numa_node: usize, limit: usize) -> bool {
         let mut chunks = 0;
         while chunks < limit
             && let Some(node) = self.schedule.front()
         {
             let mut done = 0;
             while chunks < limit
-                && let Some((begin, end)) = self.schedule.claim(node)
+                && let Some((begin, end)) = self.schedule.claim(node, numa_node)
             {
                 for &earlier in self.graph.nodes[node as usize].2 {
                     self.check(earlier);
@@ -130,16 +130,26 @@ impl Run {
 /// Runs a graph in every order with so few preemptions, two threads of which leave after `limits`
 /// chunks. One does what is left in the end.
 fn model(preemptions: usize, nodes: &'static [Node], limits: [usize; 2]) {
+    model_of_nodes(preemptions, nodes, &[], limits);
+}
+
+/// The same with a thread on each of two NUMA nodes, if there are two.
+fn model_of_nodes(
+    preemptions: usize,
+    nodes: &'static [Node],
+    numa_nodes: &'static [u32],
+    limits: [usize; 2],
+) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(move || {
-        let run = Run::new(nodes);
+        let run = Run::new(nodes, numa_nodes);
         let other = Arc::clone(&run);
-        let second = thread::spawn(move || other.take_part(limits[1]));
-        let mut completed = usize::from(run.take_part(limits[0]));
+        let second = thread::spawn(move || other.take_part(1, limits[1]));
+        let mut completed = usize::from(run.take_part(0, limits[0]));
         completed += usize::from(second.join().unwrap());
         // What a thread left by going early, or the other opened after it had gone.
-        completed += usize::from(run.take_part(usize::MAX));
+        completed += usize::from(run.take_part(0, usize::MAX));
         assert_eq!(completed, 1);
     });
 }
@@ -171,6 +181,7 @@ fn a_node_waits_for_all_before_it() {
 fn threads_share_a_node_and_the_next() {
     model(2, &[(3, true, &[]), (2, true, &[0])], ALL);
     model(3, &[(2, true, &[]), (2, true, &[0])], [1, 1]);
+    model_of_nodes(2, &[(2, true, &[]), (2, true, &[0])], &[1, 1], ALL);
 }
 
 /// It was thought to be for one thread.
@@ -200,9 +211,9 @@ fn instant_nodes_are_passed_through() {
 #[test]
 fn a_graph_without_work_is_done() {
     loom::model(|| {
-        assert!(Run::new(&[]).schedule.is_done());
+        assert!(Run::new(&[], &[]).schedule.is_done());
         assert!(
-            Run::new(&[(0, false, &[]), (0, false, &[0])])
+            Run::new(&[(0, false, &[]), (0, false, &[0])], &[])
                 .schedule
                 .is_done()
         );

@@ -26,7 +26,8 @@ use std::sync::Arc;
 use crate::clock::timestamp;
 use crate::command::Work;
 use crate::event::Event;
-use crate::pool::Push;
+use crate::nodes;
+use crate::pool::{Pool, Push};
 use crate::trace;
 
 use super::schedule::{Edges, Schedule};
@@ -109,8 +110,8 @@ impl GraphRun {
         self.graph.len()
     }
 
-    /// `limit` is how many threads there are.
-    pub(crate) fn new(graph: &Arc<Graph>, limit: u32) -> GraphRun {
+    /// A run by the threads of a pool.
+    pub(crate) fn new(graph: &Arc<Graph>, pool: &Pool) -> GraphRun {
         let nodes = graph.nodes.iter();
         let stack_bytes = nodes.clone().map(|node| node.work.stack_bytes());
         let shapes = nodes
@@ -119,7 +120,7 @@ impl GraphRun {
         GraphRun {
             graph: Arc::clone(graph),
             stack_bytes: stack_bytes.max().unwrap_or(0),
-            schedule: Schedule::new(&**graph, shapes, limit),
+            schedule: Schedule::new(&**graph, shapes, pool.threads(), pool.threads_of_nodes()),
         }
     }
 
@@ -177,7 +178,7 @@ impl GraphRun {
             let work = &self.graph.nodes[node as usize].work;
             let chunks = self.schedule.chunks(node);
             let (mut done, mut busy) = (0, 0);
-            while !stopped && let Some((begin, end)) = self.schedule.claim(node) {
+            while !stopped && let Some((begin, end)) = self.schedule.claim(node, nodes::current()) {
                 // After an error the rest is claimed and counted but not run.
                 work.run(event, begin, end);
                 let now = timestamp();

@@ -201,7 +201,7 @@ impl CommandBuffer {
         if spread::is_needed(queues) {
             return spread::enqueue(&graph, retained, queues, wait);
         }
-        let job = Job::graph(GraphRun::new(&graph, queues[0].device().pool().threads()));
+        let job = Job::graph(GraphRun::new(&graph, queues[0].device().pool()));
         Queue::submit_to_all(queues, CL_COMMAND_COMMAND_BUFFER_KHR, job, retained, wait)
     }
 

@@ -82,11 +82,13 @@ fn weigh(chunks: &ChunkScheduler) -> u64 {
 
 impl Schedule {
     /// `nodes` are how each may be shared and how many nodes it waits for, `limit` is how many
-    /// threads there are. A graph may be done by this, if it has no work.
+    /// threads there are, `numa_nodes` how many of them each NUMA node has. A graph may be done by
+    /// this, if it has no work.
     pub(crate) fn new(
         edges: &impl Edges,
         nodes: impl ExactSizeIterator<Item = (WorkShape, u32)>,
         limit: u32,
+        numa_nodes: &[u32],
     ) -> Schedule {
         let count = nodes.len() as u32;
         let mut roots = Ready::new();
@@ -95,7 +97,7 @@ impl Schedule {
                 roots.push(index);
             }
             NodeState {
-                chunks: ChunkScheduler::new(shape, limit),
+                chunks: ChunkScheduler::new(shape, limit, numa_nodes),
                 pending: AtomicU32::new(dependencies),
                 weight: AtomicU64::new(0),
             }
@@ -158,13 +160,13 @@ impl Schedule {
         (front != NONE).then_some(front)
     }
 
-    /// Claims a chunk of a node that has been the front. If there is none left the front is another
-    /// one when this returns.
-    pub(crate) fn claim(&self, node: u32) -> Option<(u64, u64)> {
+    /// Claims a chunk of a node that has been the front, for a thread of a NUMA node. If there is
+    /// none left the front is another one when this returns.
+    pub(crate) fn claim(&self, node: u32, numa_node: usize) -> Option<(u64, u64)> {
         let chunks = self.chunks(node);
-        let claimed = chunks.claim();
+        let claimed = chunks.claim(numa_node);
         match claimed {
-            Some((_, end)) if end < chunks.shape().units => {}
+            Some(_) if !chunks.is_exhausted() => {}
             // Another thread may have closed it.
             None if self.front.load(Relaxed) != node => {}
             _ => self.close(),

@@ -212,7 +212,7 @@ impl Event {
     /// An event that stands for no work.
     fn without_work(context: &Arc<Context>, command_type: u32) -> Arc<Event> {
         let origin = Origin::Context(Arc::clone(context));
-        let job = Job::new(Work::Nothing, 1);
+        let job = Job::single(Work::Nothing);
         Event::create(
             origin,
             command_type,
