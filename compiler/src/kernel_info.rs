@@ -68,6 +68,9 @@ pub struct ArgInfo {
     pub size: u32,
     /// Byte offset in the argument block, aligned to the type's own alignment.
     pub offset: u32,
+    /// Bytes of the largest memory object or work-group memory that the argument may be set to
+    /// (`MaxByteOffset`).
+    pub max_bytes: Option<u64>,
 }
 
 impl ArgInfo {
@@ -81,6 +84,7 @@ impl ArgInfo {
             qualifiers: TypeQualifiers::default(),
             size,
             offset,
+            max_bytes: None,
         }
     }
 }

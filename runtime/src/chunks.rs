@@ -3,6 +3,12 @@
 //! A chunk is a share of what is left, so chunks shrink towards the end and the threads finish
 //! together.
 //!
+//! On a machine of several NUMA nodes each node has a contiguous range of the units, with a counter
+//! of its own, and its threads claim from that until it is empty; then they help the others. The
+//! ranges are the same from launch to launch, so that what a node's threads have written, and
+//! pages that they were the first to touch, are found near them again. Work for one thread is not
+//! divided.
+//!
 //! How many threads are worth their while is guessed beforehand, from earlier launches of the same
 //! code. A guess may be far off (code that never ran, work that depends on the data), so a thread
 //! alone on a command claims a sixteenth first and looks at the clock; whenever what is left turns
@@ -11,8 +17,9 @@
 //! `tests/chunks.rs` goes through all orders in which two threads can share something.
 
 use std::mem::{MaybeUninit, offset_of};
+use std::ops;
 
-use crate::atomics::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use crate::atomics::Ordering::{self, AcqRel, Acquire, Relaxed, SeqCst};
 use crate::atomics::{AtomicU32, AtomicU64};
 
 /// Nanoseconds of work that are worth another thread.
@@ -63,7 +70,45 @@ pub(crate) enum MoreThreads {
 }
 
 /// As many bytes as a cache line has: what is before and what is after are never on one.
+///
+/// Fields that are aligned to cache lines would say the same, but align all that they are part of:
+/// every event would be allocated so, which the C library does without its thread's free list, and
+/// would grow by what rounding up to the next line adds to each field.
 type Gap = MaybeUninit<[u8; 64]>;
+
+/// The units of a NUMA node.
+struct Range {
+    /// The first unit that is not claimed.
+    next: AtomicU64,
+    end: u64,
+}
+
+impl Range {
+    fn new(units: ops::Range<u64>) -> Range {
+        Range {
+            next: AtomicU64::new(units.start),
+            end: units.end,
+        }
+    }
+
+    /// Units that are not claimed.
+    fn left(&self, order: Ordering) -> u64 {
+        self.end.saturating_sub(self.next.load(order))
+    }
+
+    /// Claims what `chunk` says, of what is left.
+    fn claim(&self, chunk: impl Fn(u64) -> u64) -> Option<(u64, u64)> {
+        let mut begin = self.next.load(Relaxed);
+        while begin < self.end {
+            let end = begin + chunk(self.end - begin);
+            match self.next.compare_exchange_weak(begin, end, SeqCst, Relaxed) {
+                Ok(_) => return Some((begin, end)),
+                Err(now) => begin = now,
+            }
+        }
+        None
+    }
+}
 
 /// The state of sharing one piece of work.
 ///
@@ -78,10 +123,12 @@ pub(crate) struct ChunkScheduler {
     threads: AtomicU32,
     /// Units in a chunk at least, as known by now.
     min_chunk: AtomicU64,
-    _before_next: Gap,
-    /// The first unit that is not claimed.
-    next: AtomicU64,
-    _after_next: Gap,
+    /// Those of the NUMA nodes but the first, if the work is divided among nodes.
+    others: Box<[(Range, Gap)]>,
+    _before_first: Gap,
+    /// All units, or those of the first NUMA node.
+    first: Range,
+    _after_first: Gap,
     /// Units done.
     done: AtomicU64,
     /// Nanoseconds that threads have spent on it.
@@ -89,27 +136,51 @@ pub(crate) struct ChunkScheduler {
 }
 
 const _: () = {
-    let next = offset_of!(ChunkScheduler, next);
-    assert!(next - offset_of!(ChunkScheduler, min_chunk) > 64);
-    assert!(offset_of!(ChunkScheduler, done) - next > 64);
+    let first = offset_of!(ChunkScheduler, first);
+    assert!(first - offset_of!(ChunkScheduler, others) > 64);
+    assert!(offset_of!(ChunkScheduler, done) - first > 64);
 };
 
+/// The units of each NUMA node, as many as it has threads. Nothing if the work is not to be
+/// divided.
+fn divide(shape: &WorkShape, nodes: &[u32]) -> impl Iterator<Item = ops::Range<u64>> + use<> {
+    let is_divided = nodes.len() > 1 && shape.threads > 1;
+    let nodes: Vec<u64> = nodes
+        .iter()
+        .filter(|_| is_divided)
+        .map(|&threads| threads.into())
+        .collect();
+    let (units, threads) = (u128::from(shape.units), nodes.iter().sum::<u64>());
+    let before = move |threads_before: u64| {
+        (units * u128::from(threads_before) / u128::from(threads)) as u64
+    };
+    nodes.into_iter().scan(0, move |sum, threads| {
+        let begin = before(*sum);
+        *sum += threads;
+        Some(begin..before(*sum))
+    })
+}
+
 impl ChunkScheduler {
-    /// `limit` is how many threads there are.
-    pub(crate) fn new(shape: WorkShape, limit: u32) -> ChunkScheduler {
+    /// `limit` is how many threads there are, `nodes` how many of them each NUMA node has.
+    pub(crate) fn new(shape: WorkShape, limit: u32, nodes: &[u32]) -> ChunkScheduler {
         debug_assert!(shape.units > 0 && shape.threads > 0 && shape.min_chunk > 0 && limit > 0);
         let shape = WorkShape {
             threads: shape.threads.min(limit),
             ..shape
         };
+        let mut ranges = divide(&shape, nodes);
         ChunkScheduler {
             shape,
             limit,
             threads: AtomicU32::new(shape.threads),
             min_chunk: AtomicU64::new(shape.min_chunk),
-            _before_next: MaybeUninit::uninit(),
-            next: AtomicU64::new(0),
-            _after_next: MaybeUninit::uninit(),
+            first: Range::new(ranges.next().unwrap_or(0..shape.units)),
+            others: ranges
+                .map(|range| (Range::new(range), MaybeUninit::uninit()))
+                .collect(),
+            _before_first: MaybeUninit::uninit(),
+            _after_first: MaybeUninit::uninit(),
             done: AtomicU64::new(0),
             busy: AtomicU64::new(0),
         }
@@ -126,41 +197,42 @@ impl ChunkScheduler {
 
     /// Whether every unit is claimed.
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.next.load(SeqCst) >= self.shape.units
+        self.left(SeqCst) == 0
     }
 
-    /// Claims the next chunk of units.
-    pub(crate) fn claim(&self) -> Option<(u64, u64)> {
-        let units = self.shape.units;
-        let threads = self.threads.load(Relaxed);
-        let mut begin = self.next.load(Relaxed);
-        loop {
-            if begin >= units {
-                return None;
-            }
-            let left = units - begin;
-            let chunk = match threads {
-                1 if begin == 0 && self.shape.is_guess => units.div_ceil(16),
-                1 => left,
-                _ => {
-                    let part = left / (PARTS * u64::from(threads));
-                    part.max(self.min_chunk.load(Relaxed)).min(left)
-                }
-            };
-            match self
-                .next
-                .compare_exchange_weak(begin, begin + chunk, SeqCst, Relaxed)
-            {
-                Ok(_) => return Some((begin, begin + chunk)),
-                Err(now) => begin = now,
-            }
+    /// The range of a NUMA node.
+    fn range(&self, node: usize) -> &Range {
+        match node.checked_sub(1) {
+            None => &self.first,
+            Some(other) => &self.others[other].0,
         }
+    }
+
+    /// Units that are not claimed.
+    fn left(&self, order: Ordering) -> u64 {
+        let others = self.others.iter().map(|(range, _)| range.left(order));
+        self.first.left(order) + others.sum::<u64>()
+    }
+
+    /// Claims the next chunk of units for a thread of a NUMA node: of another node's units if there
+    /// is none left of its own.
+    pub(crate) fn claim(&self, node: usize) -> Option<(u64, u64)> {
+        let threads = self.threads.load(Relaxed);
+        let nodes = 1 + self.others.len();
+        // The threads of a node share its units.
+        let parts = PARTS * u64::from(threads).div_ceil(nodes as u64);
+        let chunk = |left: u64| match threads {
+            1 if left == self.shape.units && self.shape.is_guess => left.div_ceil(16),
+            1 => left,
+            _ => (left / parts).max(self.min_chunk.load(Relaxed)).min(left),
+        };
+        (0..nodes).find_map(|turn| self.range((node + turn) % nodes).claim(chunk))
     }
 
     /// `units` units took `nanoseconds`: corrects the guess. Tells when more threads should come
     /// than before.
     pub(crate) fn record_time(&self, units: u64, nanoseconds: u64) -> Option<MoreThreads> {
-        let left = self.shape.units.saturating_sub(self.next.load(Relaxed));
+        let left = self.left(Relaxed);
         if left == 0 || !self.shape.is_guess {
             return None;
         }
@@ -185,8 +257,8 @@ impl ChunkScheduler {
     ///
     /// *Orderings.* `done` is a chain of read-modify-write operations that acquire and release: the
     /// thread that finds the last units done sees what all others wrote before, in the memory of
-    /// the command too, and their parts of `busy`, which each adds before. `next`, `threads` and
-    /// `min_chunk` pass on no memory: a claim must only be of units that nobody else has, which the
+    /// the command too, and their parts of `busy`, which each adds before. The ranges' `next`, `threads`
+    /// and `min_chunk` pass on no memory: a claim must only be of units that nobody else has, which the
     /// compare-exchange sees to. That is sequentially consistent, as `threads` is where it is
     /// raised, since the pool's `is_exhausted` and `has_room` are part of "work made available"
     /// (`sleep.rs`).

@@ -24,8 +24,9 @@ use crate::event::Event;
 use crate::fault;
 use crate::launch::LaunchWork;
 use crate::memory::transfer::Transfer;
+use crate::nodes;
 use crate::on_device::ParentLink;
-use crate::pool::Push;
+use crate::pool::{Pool, Push};
 use crate::trace;
 
 /// An object that a command keeps alive.
@@ -242,9 +243,19 @@ enum Body {
 }
 
 impl Job {
-    /// `threads` is how many may take part.
-    pub(crate) fn new(work: Work, threads: u32) -> Job {
-        let chunks = ChunkScheduler::new(work.shape(), threads);
+    /// Work for the threads of a pool.
+    pub(crate) fn new(work: Work, pool: &Pool) -> Job {
+        let chunks = ChunkScheduler::new(work.shape(), pool.threads(), pool.threads_of_nodes());
+        Job::one(work, chunks)
+    }
+
+    /// Work for one thread.
+    pub(crate) fn single(work: Work) -> Job {
+        let chunks = ChunkScheduler::new(work.shape(), 1, &[]);
+        Job::one(work, chunks)
+    }
+
+    fn one(work: Work, chunks: ChunkScheduler) -> Job {
         Job {
             body: Body::One { work, chunks },
             participants: AtomicU32::new(0),
@@ -254,7 +265,7 @@ impl Job {
     /// All commands of a command-buffer.
     pub(crate) fn graph(run: GraphRun) -> Job {
         if run.is_done() {
-            return Job::new(Work::Nothing, 1);
+            return Job::single(Work::Nothing);
         }
         Job {
             body: Body::Graph(run),
@@ -400,7 +411,7 @@ fn run_chunks_of_one(
     let mut before = timestamp();
     event.begin(before);
     let (mut done, mut busy) = (0, 0);
-    while let Some((begin, end)) = chunks.claim() {
+    while let Some((begin, end)) = chunks.claim(nodes::current()) {
         // After an error the rest is claimed and counted but not run.
         work.run(event, begin, end);
         let now = timestamp();

@@ -207,12 +207,14 @@ impl Kernel {
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else, or
     /// the kernel writes through it to a buffer that is never to change; `CL_INVALID_CONTEXT` for a
-    /// buffer of another context.
+    /// buffer of another context; `CL_MAX_SIZE_RESTRICTION_EXCEEDED` for one that is larger than
+    /// the kernel allows.
     pub fn set_arg_buffer(&self, index: u32, buffer: Option<&Arc<Buffer>>) -> CLResult<()> {
         let arg = self.arg(index)?;
         check_global_pointer(arg)?;
         if let Some(buffer) = buffer {
             self.check_context(buffer.context())?;
+            check_max_bytes(arg, buffer.size())?;
             // Glossary, "Immutable Memory Object": one that cannot be modified once it is created.
             if buffer.flags() & CL_MEM_IMMUTABLE_EXT != 0
                 && self.executable.writes_through(self.index, arg.offset)
@@ -316,14 +318,14 @@ impl Kernel {
     /// Sets a pointer to local memory to a block of `size` bytes, which may be none.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
-    /// `CL_MAX_SIZE_RESTRICTION_EXCEEDED` when there is not as much.
+    /// `CL_MAX_SIZE_RESTRICTION_EXCEEDED` when there is not as much, or the kernel does not allow it.
     pub fn set_arg_local(&self, index: u32, size: usize) -> CLResult<()> {
         let arg = self.arg(index)?;
         if arg.kind != ArgKind::Pointer(AddressSpace::Local) {
             return Err(ClError::INVALID_ARG_VALUE);
         }
-        // CL_MAX_SIZE_RESTRICTION_EXCEEDED if the size in bytes of the memory object (if the
-        // argument was declared with the local qualifier) exceeds the maximum size restriction.
+        check_max_bytes(arg, size)?;
+        // No launch could have as much.
         if size as u64 > self.context().device().local_mem_size {
             return Err(ClError::MAX_SIZE_RESTRICTION_EXCEEDED);
         }
@@ -514,6 +516,18 @@ fn check_global_pointer(arg: &ArgInfo) -> CLResult<()> {
     match arg.kind {
         ArgKind::Pointer(AddressSpace::Global | AddressSpace::Constant) => Ok(()),
         _ => Err(ClError::INVALID_ARG_VALUE),
+    }
+}
+
+/// `bytes` is the size of a memory object, or of work-group memory, that an argument is set to.
+fn check_max_bytes(arg: &ArgInfo, bytes: usize) -> CLResult<()> {
+    // CL_MAX_SIZE_RESTRICTION_EXCEEDED if the size in bytes of the memory object (if the argument
+    // is a memory object) or arg_size (if the argument is declared with local qualifier) exceeds a
+    // language-specified maximum size restriction for this argument, such as the MaxByteOffset
+    // SPIR-V decoration ("Setting Kernel Arguments").
+    match arg.max_bytes {
+        Some(max) if bytes as u64 > max => Err(ClError::MAX_SIZE_RESTRICTION_EXCEEDED),
+        _ => Ok(()),
     }
 }
 

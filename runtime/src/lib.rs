@@ -17,7 +17,7 @@
 //! command_buffer/                commands recorded as a graph that is run again and again
 //! on_device/, device_runtime     what kernels enqueue, and ask besides
 //! semaphore/                     commands that wait for signals of others
-//! pool, threads, scratch, stack, float_env
+//! pool, threads, nodes, scratch, stack, float_env
 //!                                threads that execute commands, and the memory they have for it
 //! callbacks                      functions of the application, and the thread that calls them
 //! sleep, futex                   threads that wait, and how none is forgotten
@@ -57,6 +57,7 @@ pub mod kernel;
 mod launch;
 pub mod memory;
 pub mod ndrange;
+mod nodes;
 mod on_device;
 mod partition;
 pub mod platform;

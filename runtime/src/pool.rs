@@ -57,6 +57,7 @@ use crate::callbacks;
 use crate::clock::timestamp;
 use crate::command::run_chunks;
 use crate::event::{Awaited, Event, Search};
+use crate::nodes::Nodes;
 use crate::sleep::Workers;
 use crate::stack;
 use crate::threads::{self, MAX_THREADS};
@@ -143,6 +144,8 @@ pub(crate) struct Pool {
     workers: Workers,
     /// Logical processors that the workers stay on; wherever the system likes if there are none.
     processors: Vec<usize>,
+    /// Of these, or of the machine's.
+    nodes: Nodes,
     threads: u32,
     /// Threads asleep until a command is done that they cannot help with, of the root device's
     /// pool.
@@ -200,7 +203,12 @@ impl Pool {
     }
 
     fn new(threads: u32, processors: Vec<usize>) -> Pool {
+        let nodes = match processors.is_empty() {
+            true => Nodes::new(&topology::available_processors(), threads),
+            false => Nodes::new(&processors, threads),
+        };
         Pool {
+            nodes,
             lists: Mutex::default(),
             available: AtomicUsize::new(0),
             deferred: AtomicUsize::new(0),
@@ -218,6 +226,7 @@ impl Pool {
             let spawned =
                 threads::spawn(&format!("brolga-{index}"), Some(stack::WORKER), move || {
                     topology::pin(&pool.processors);
+                    pool.nodes.join_worker(index, pool.threads);
                     pool.work();
                 });
             if let Err(error) = spawned {
@@ -235,6 +244,11 @@ impl Pool {
     /// Threads that may work on one command.
     pub(crate) fn threads(&self) -> u32 {
         self.threads
+    }
+
+    /// How many of them each NUMA node has; none if there are not several nodes.
+    pub(crate) fn threads_of_nodes(&self) -> &[u32] {
+        self.nodes.threads()
     }
 
     /// Offers a command whose dependencies are done.
@@ -417,6 +431,7 @@ impl Pool {
             sleeping_waiters.fetch_sub(1, SeqCst);
             return;
         }
+        self.nodes.join_helper();
         let stack = stack::left().unwrap_or(0);
         while !event.is_done() {
             let seen = self.counts();

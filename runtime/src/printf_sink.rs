@@ -69,9 +69,6 @@ impl PrintfSink {
     /// came due.
     pub(crate) fn flush(&self) -> Ticket {
         let Output { text: output, lost } = std::mem::take(&mut *self.output.lock());
-        if output.is_empty() {
-            return NO_TICKET;
-        }
         if lost > 0 {
             let message = format!(
                 "printf: {lost} bytes are lost, since the output of a kernel is {} bytes at most \
@@ -80,6 +77,9 @@ impl PrintfSink {
             );
             eprintln!("brolga: {message}");
             self.context.report(&message);
+        }
+        if output.is_empty() {
+            return NO_TICKET;
         }
         if self.context.printf_output().is_some() {
             let context = Arc::clone(&self.context);
@@ -156,6 +156,8 @@ unsafe fn c_string<'a>(string: *const u8) -> &'a [u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::ContextOptions;
+    use crate::platform::Platform;
 
     #[test]
     fn output_is_bounded() {
@@ -170,5 +172,31 @@ mod tests {
         output.add(b"de", 4);
         output.add(b"f", 4);
         assert_eq!((&output.text[..], output.lost), (&b"abc"[..], 3));
+    }
+
+    /// What does not fit is lost with a notice, also if there is nothing else.
+    #[test]
+    fn output_that_is_lost_is_told_of() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let notices = Arc::clone(&told);
+        let options = ContextOptions {
+            notify: Some(Box::new(move |notice| {
+                notices.lock().push(notice.to_owned())
+            })),
+            ..ContextOptions::default()
+        };
+        let context = Context::new(Platform::get().devices().to_vec(), options).unwrap();
+        let sink = PrintfSink::new(&context);
+        let room = sink.room();
+        sink.output.lock().add(&vec![b'x'; room + 1], room);
+        sink.flush();
+        callbacks::wait_run(callbacks::last());
+        let told = told.lock();
+        let expected = format!("{} bytes are lost", room + 1);
+        assert!(
+            told.len() == 1 && told[0].contains(&expected),
+            "{:?}",
+            *told
+        );
     }
 }

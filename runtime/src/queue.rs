@@ -278,7 +278,7 @@ impl Queue {
     ) -> CLResult<Arc<Event>> {
         self.check_wait_list(wait)?;
         self.check_host()?;
-        let job = Job::new(work, self.device.pool().threads());
+        let job = Job::new(work, self.device.pool());
         let parent_link = job.parent_link();
         let event = Event::command(self, command_type, job, retained, parent_link);
         let push = event.job.push();

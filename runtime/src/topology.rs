@@ -189,7 +189,8 @@ pub(crate) fn groups(what: Sharing, processors: &[usize]) -> Vec<Vec<u32>> {
     groups_in(Path::new("/sys/devices/system"), what, processors)
 }
 
-fn groups_in(system: &Path, what: Sharing, processors: &[usize]) -> Vec<Vec<u32>> {
+/// As [`groups`], of a machine that a folder like `/sys/devices/system` describes.
+pub(crate) fn groups_in(system: &Path, what: Sharing, processors: &[usize]) -> Vec<Vec<u32>> {
     let mut groups: Vec<(Option<String>, Vec<u32>)> = Vec::new();
     for (index, &processor) in processors.iter().enumerate() {
         let shared = match what {

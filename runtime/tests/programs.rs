@@ -308,3 +308,50 @@ fn remarks_are_in_the_build_log_when_asked_for() {
     let quiet = built(&context, source, "");
     assert_eq!(quiet.build_info().log, "");
 }
+
+/// `MaxByteOffset` and `MaxByteOffsetId` of a parameter say how large an argument may be.
+#[test]
+fn a_kernel_may_bound_its_memory_arguments() {
+    let context = context();
+    let text = "
+        OpCapability Addresses
+        OpCapability Kernel
+        OpMemoryModel Physical64 OpenCL
+        OpEntryPoint Kernel %k \"k\"
+        OpDecorate %a MaxByteOffset 64
+        OpDecorateId %b MaxByteOffsetId %bytes
+        OpDecorate %c MaxByteOffset 32
+        OpDecorate %c MaxByteOffset 48
+        %void = OpTypeVoid
+        %uint = OpTypeInt 32 0
+        %bytes = OpConstant %uint 60
+        %global = OpTypePointer CrossWorkgroup %uint
+        %local = OpTypePointer Workgroup %uint
+        %k_t = OpTypeFunction %void %global %global %local %global
+        %k = OpFunction %void None %k_t
+        %a = OpFunctionParameter %global
+        %b = OpFunctionParameter %global
+        %c = OpFunctionParameter %local
+        %d = OpFunctionParameter %global
+        %entry = OpLabel
+        OpReturn
+        OpFunctionEnd";
+    let program = Program::from_il(&context, &assemble(text)).unwrap();
+    program.build("", None).unwrap();
+    let kernel = program.kernel("k").unwrap();
+    let too_large = Err(ClError::MAX_SIZE_RESTRICTION_EXCEEDED);
+    for (index, words, result) in [
+        (0, 16, Ok(())),
+        (0, 17, too_large),
+        (1, 15, Ok(())),
+        (1, 16, too_large),
+        (3, 1000, Ok(())),
+    ] {
+        let buffer = output(&context, words);
+        let set = kernel.set_arg_buffer(index, Some(&buffer));
+        assert_eq!(set, result, "{index}: {words}");
+    }
+    assert_eq!(kernel.set_arg_buffer(0, None), Ok(()));
+    assert_eq!(kernel.set_arg_local(2, 32), Ok(()));
+    assert_eq!(kernel.set_arg_local(2, 33), too_large);
+}

@@ -177,6 +177,7 @@ impl<'a> Unit<'a> {
                 qualifiers: self.qualifiers(id, kind, source.qualifiers.get(index).copied()),
                 size: size as u32,
                 offset,
+                max_bytes: self.max_bytes(id),
             });
         }
         kernel.info.args_size = end as u32;
@@ -200,6 +201,17 @@ impl<'a> Unit<'a> {
             (Op::TypePipe, ..) => AccessQualifier::ReadOnly,
             _ => AccessQualifier::None,
         })
+    }
+
+    /// The least of what `MaxByteOffset` and `MaxByteOffsetId` say of a parameter.
+    fn max_bytes(&self, id: Id) -> Option<u64> {
+        let decorations = self.decorations(id).iter();
+        let limits = decorations.filter_map(|(decoration, words)| match (decoration, words) {
+            (Decoration::MaxByteOffset, [bytes]) => Some(u64::from(*bytes)),
+            (Decoration::MaxByteOffsetId, [bytes]) => self.integer_constant(*bytes),
+            _ => None,
+        });
+        limits.min()
     }
 
     /// The qualifiers as written in the source, else what the parameter's attributes imply.

@@ -1,9 +1,10 @@
-/* Many threads of an application on one context, each with queues, buffers, programs, kernels and events of its own, released in
- * any order while commands run: every result is right, every callback comes, nothing waits for ever, and memory stays flat.
+/* Many threads of an application on one context, each with queues, buffers, programs, kernels, command-buffers and events of its
+ * own, released in any order while commands run: every result is right, every callback comes, nothing waits for ever, and memory
+ * stays flat.
  *
  * usage: stress [direct] [SECONDS [THREADS]] */
 #define _GNU_SOURCE
-#include "check.h"
+#include "command_buffers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #define WORDS 1024
+#define WIDE 16384
 #define CHAIN 8
 #define MAX_WAITING 256
 
@@ -22,12 +24,15 @@ static const char *source =
     "  tile[l] = x[i];\n"
     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
     "  x[i] = tile[63 - l];\n"
+    "}\n"
+    "kernel void mix(global uint *x, global const uint *y) {\n"
+    "  size_t i = get_global_id(0); x[i] += y[get_global_size(0) - 1 - i];\n"
     "}\n";
 
 static unsigned char *binary;
 static size_t binary_size;
 static double until;
-static atomic_uint wrong, rounds, called, expected_calls, failed_as_asked;
+static atomic_uint wrong, rounds, recorded, called, expected_calls, failed_as_asked;
 
 static double now(void) {
     struct timespec time;
@@ -161,10 +166,102 @@ static void one_round(unsigned seed) {
     atomic_fetch_add(&rounds, 1);
 }
 
+/* What `recorded_round` records, on the host. */
+static void expect_recorded(cl_uint *x, cl_uint *y, const cl_uint *a) {
+    for (int i = 0; i < WIDE; i++) {
+        x[i] = x[i] * 3 + a[0];
+        y[i] = a[1] * 3 + a[2];
+    }
+    for (int i = 0; i < WIDE; i++) x[i] += y[WIDE - 1 - i];
+}
+
+/* A command-buffer of kernels that several threads share, some at the same time, run again and again, with commands of another
+ * queue in between. */
+static void recorded_round(unsigned seed) {
+    cl_int err;
+    int any_order = rand_r(&seed) % 2;
+    cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, any_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0, 0};
+    cl_command_queue own = clCreateCommandQueueWithProperties(context, device, properties, &err);
+    WANT(own != NULL, err);
+    cl_command_queue other = clCreateCommandQueueWithProperties(context, device, NULL, &err);
+    WANT(other != NULL, err);
+    cl_program program = clCreateProgramWithBinary(context, 1, &device, &binary_size, (const unsigned char **)&binary, NULL, &err);
+    WANT(program != NULL, err);
+    DONE(clBuildProgram(program, 1, &device, "", NULL, NULL));
+    cl_kernel step = clCreateKernel(program, "step", &err), mix = clCreateKernel(program, "mix", &err);
+    WANT(step != NULL && mix != NULL, err);
+    cl_uint *expected = malloc(3 * WIDE * sizeof *expected), *second = expected + WIDE, *got = second + WIDE;
+    for (int i = 0; i < WIDE; i++) expected[i] = rand_r(&seed);
+    cl_mem x = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, WIDE * sizeof *expected, expected, &err);
+    WANT(x != NULL, err);
+    cl_mem y = clCreateBuffer(context, 0, WIDE * sizeof *expected, NULL, &err);
+    WANT(y != NULL, err);
+    cl_uint a[3] = {rand_r(&seed), rand_r(&seed), rand_r(&seed)};
+
+    /* The smaller the groups, the longer the kernels take, and the more threads come. */
+    static const size_t groups[] = {1, 4, 64};
+    size_t size = WIDE, group = groups[rand_r(&seed) % 3];
+    command_buffer_t commands = clCreateCommandBufferKHR_(1, &own, NULL, &err);
+    WANT(commands != NULL, err);
+    point_t points[3];
+    DONE(clSetKernelArg(step, 0, sizeof x, &x));
+    DONE(clSetKernelArg(step, 1, sizeof *a, &a[0]));
+    DONE(clCommandNDRangeKernelKHR_(commands, NO_QUEUE, step, 1, NULL, &size, &group, 0, NULL, &points[0], NULL));
+    DONE(clCommandFillBufferKHR_(commands, NO_QUEUE, y, &a[1], sizeof *a, 0, WIDE * sizeof *a, 0, NULL, &points[1], NULL));
+    DONE(clSetKernelArg(step, 0, sizeof y, &y));
+    DONE(clSetKernelArg(step, 1, sizeof *a, &a[2]));
+    DONE(clCommandNDRangeKernelKHR_(commands, NO_QUEUE, step, 1, NULL, &size, &group, 1, &points[1], &points[2], NULL));
+    DONE(clSetKernelArg(mix, 0, sizeof x, &x));
+    DONE(clSetKernelArg(mix, 1, sizeof y, &y));
+    points[1] = points[2];
+    DONE(clCommandNDRangeKernelKHR_(commands, NO_QUEUE, mix, 1, NULL, &size, &group, 2, points, NULL, NULL));
+    DONE(clFinalizeCommandBufferKHR_(commands));
+
+    cl_event start = rand_r(&seed) % 3 == 0 ? clCreateUserEvent(context, &err) : NULL, last = start;
+    for (int n = rand_r(&seed) % 4; n >= 0; n--) {
+        cl_event run = NULL, between = NULL;
+        DONE(clEnqueueCommandBufferKHR_(0, NULL, commands, last != NULL, last != NULL ? &last : NULL, &run));
+        expect_recorded(expected, second, a);
+        if (rand_r(&seed) % 4 == 0) {
+            atomic_fetch_add(&expected_calls, 1);
+            DONE(clSetEventCallback(run, CL_COMPLETE, count_call, NULL));
+        }
+        cl_uint more = rand_r(&seed);
+        DONE(clSetKernelArg(step, 0, sizeof x, &x));
+        DONE(clSetKernelArg(step, 1, sizeof more, &more));
+        DONE(clEnqueueNDRangeKernel(other, step, 1, NULL, &size, NULL, 1, &run, &between));
+        for (int i = 0; i < WIDE; i++) expected[i] = expected[i] * 3 + more;
+        DONE(clFlush(own));
+        DONE(clFlush(other));
+        DONE(clReleaseEvent(run));
+        if (last != NULL && last != start) DONE(clReleaseEvent(last));
+        last = between;
+    }
+    DONE(clReleaseKernel(step));
+    DONE(clReleaseKernel(mix));
+    DONE(clReleaseProgram(program));
+    DONE(clReleaseCommandBufferKHR_(commands));
+    if (start != NULL) {
+        DONE(clSetUserEventStatus(start, CL_COMPLETE));
+        DONE(clReleaseEvent(start));
+    }
+    DONE(clEnqueueReadBuffer(other, x, CL_TRUE, 0, WIDE * sizeof *got, got, 1, &last, NULL));
+    WANT(memcmp(got, expected, WIDE * sizeof *got) == 0, any_order);
+    DONE(clReleaseEvent(last));
+    DONE(clReleaseMemObject(x));
+    DONE(clReleaseMemObject(y));
+    DONE(clReleaseCommandQueue(other));
+    DONE(clReleaseCommandQueue(own));
+    free(expected);
+    atomic_fetch_add(&rounds, 1);
+    atomic_fetch_add(&recorded, 1);
+}
+
 static void *life(void *number) {
     unsigned seed = 1 + (unsigned)(size_t)number;
     while (now() < until) {
         one_round(rand_r(&seed));
+        if (rand_r(&seed) % 4 == 0) recorded_round(rand_r(&seed));
         /* A callback that has not been called yet keeps its event, and with it code and buffers; and the driver's few threads that
          * call them have one share each of a machine that this program overloads. */
         while (expected_calls - called > MAX_WAITING) usleep(1000);
@@ -190,6 +287,7 @@ int main(int argc, char **argv) {
     double seconds = argc > first ? atof(argv[first]) : 3;
     int threads = argc > first + 1 ? atoi(argv[first + 1]) : 64;
     setup();
+    load();
     cl_int err;
     cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
     STATUS(CL_SUCCESS, err);
@@ -207,8 +305,8 @@ int main(int argc, char **argv) {
     long after = resident();
     /* Callbacks run on threads of the driver; the last ones may still be on their way. */
     for (int i = 0; i < 1000 && called < expected_calls; i++) usleep(10000);
-    printf("%u rounds, %u callbacks, %u failures asked for; %ld KiB, then %ld KiB resident\n", rounds, called, failed_as_asked, before,
-           after);
+    printf("%u rounds, %u of them recorded, %u callbacks, %u failures asked for; %ld KiB, then %ld KiB resident\n", rounds, recorded,
+           called, failed_as_asked, before, after);
     TRUE(wrong == 0);
     TRUE(rounds >= (unsigned)threads);
     TRUE(called == expected_calls);

@@ -130,7 +130,8 @@ fn programs() {
     support::c_program("programs.c");
 }
 
-/// Sixty-four threads on one context lose nothing. `stress SECONDS` runs for longer.
+/// Sixty-four threads on one context lose nothing. `stress SECONDS` runs for longer, and with
+/// `BROLGA_THREADS=64` on more threads of the driver than there are processors.
 #[test]
 fn stress() {
     support::c_program("stress.c");

@@ -5,10 +5,10 @@
 //! much of each node is claimed and done. All of a run is one [`Job`](crate::command::Job) of one
 //! event, so that an enqueue costs one allocation for all nodes, and the pool sees one entry.
 //!
-//! Threads take part in a run as in any command. The nodes that are *open* (everything they wait
-//! for is done, and not all of their units are claimed) are in a list; a thread claims a chunk of
-//! the first, and the thread that does the last unit of a node opens those that waited for nothing
-//! else. A chain of short kernels is so run by one thread, and no other is woken in between.
+//! Threads take part in a run as in any command. `schedule.rs` has what they share: which nodes
+//! are open, and how much of each is claimed. The thread that does the last unit of a node opens
+//! those that waited for nothing else, and goes on; so a chain of short kernels is run by one
+//! thread, and no other is woken in between.
 //!
 //! # Which threads are called
 //!
@@ -20,31 +20,17 @@
 //! a thread that opens a node looks at the list again before it leaves, and if it leaves with
 //! something open (because what it waited for is done) the run has room, of which the leaving
 //! thread tells a worker, as with any shared command.
-//!
-//! # Orderings
-//!
-//! - A node's `pending` and the run's `left` are chains of decrements that acquire and release: the
-//!   thread that opens a node, or completes the run, sees what the nodes before did. The lock of
-//!   the open nodes passes it on to the threads that claim units.
-//! - `weight`, `unclaimed` and `shared` say whether there is work for more threads: they are part
-//!   of "work made available" (`pool.rs`) and so sequentially consistent. `weight` and `unclaimed`
-//!   are written under the lock of the open nodes, once `GraphRun::new` has returned.
-//! - What a node has added to the weight is written and read under that lock: relaxed.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-use parking_lot::Mutex;
-use smallvec::SmallVec;
-
-use crate::chunks::{ChunkScheduler, MoreThreads, NANOSECONDS_PER_THREAD};
 use crate::clock::timestamp;
 use crate::command::Work;
 use crate::event::Event;
-use crate::pool::Push;
+use crate::nodes;
+use crate::pool::{Pool, Push};
 use crate::trace;
+
+use super::schedule::{Edges, Schedule};
 
 /// Commands and their order.
 #[derive(Clone, Default)]
@@ -100,42 +86,22 @@ impl Graph {
     }
 }
 
+impl Edges for Graph {
+    fn successors(&self, node: u32) -> &[u32] {
+        &self.nodes[node as usize].successors
+    }
+
+    fn is_instant(&self, node: u32) -> bool {
+        self.nodes[node as usize].work.is_instant()
+    }
+}
+
 /// One run of a graph.
 pub(crate) struct GraphRun {
     graph: Arc<Graph>,
-    limit: u32,
     /// Bytes of stack that the node needs that needs most.
     stack_bytes: u64,
-    nodes: Box<[NodeRun]>,
-    open: Mutex<VecDeque<u32>>,
-    /// The nanoseconds of thread time that there are to share: the weights of the open nodes. 0 if
-    /// and only if none is open.
-    weight: AtomicU64,
-    /// Nodes of which units may still be claimed, now or later.
-    unclaimed: AtomicU32,
-    /// Nodes that are not done.
-    left: AtomicU32,
-    shared: AtomicBool,
-}
-
-struct NodeRun {
-    chunks: ChunkScheduler,
-    /// Nodes to wait for that are not done.
-    pending: AtomicU32,
-    /// What the node has added to the run's weight.
-    weight: AtomicU64,
-}
-
-/// Nodes to open, the next one last.
-type Ready = SmallVec<[u32; 8]>;
-
-/// The part of a node in what threads are worth: as many threads as it wants, or the time it takes
-/// one.
-fn weigh(chunks: &ChunkScheduler) -> u64 {
-    match chunks.threads() {
-        1 => chunks.shape().estimate.clamp(1, NANOSECONDS_PER_THREAD),
-        threads => u64::from(threads) * NANOSECONDS_PER_THREAD,
-    }
+    schedule: Schedule,
 }
 
 impl GraphRun {
@@ -144,30 +110,18 @@ impl GraphRun {
         self.graph.len()
     }
 
-    /// `limit` is how many threads there are.
-    pub(crate) fn new(graph: &Arc<Graph>, limit: u32) -> GraphRun {
-        let count = graph.nodes.len() as u32;
-        let nodes = graph.nodes.iter().map(|node| NodeRun {
-            chunks: ChunkScheduler::new(node.work.shape(), limit),
-            pending: AtomicU32::new(node.dependencies),
-            weight: AtomicU64::new(0),
-        });
-        let stack_bytes = graph.nodes.iter().map(|node| node.work.stack_bytes());
-        let run = GraphRun {
+    /// A run by the threads of a pool.
+    pub(crate) fn new(graph: &Arc<Graph>, pool: &Pool) -> GraphRun {
+        let nodes = graph.nodes.iter();
+        let stack_bytes = nodes.clone().map(|node| node.work.stack_bytes());
+        let shapes = nodes
+            .clone()
+            .map(|node| (node.work.shape(), node.dependencies));
+        GraphRun {
             graph: Arc::clone(graph),
-            limit,
             stack_bytes: stack_bytes.max().unwrap_or(0),
-            nodes: nodes.collect(),
-            open: Mutex::default(),
-            weight: AtomicU64::new(0),
-            unclaimed: AtomicU32::new(count),
-            left: AtomicU32::new(count),
-            shared: AtomicBool::new(false),
-        };
-        let roots = (0..count).filter(|&node| graph.nodes[node as usize].dependencies == 0);
-        run.make_ready(roots.rev().collect());
-        run.shared.store(run.threads() > 1, Relaxed);
-        run
+            schedule: Schedule::new(&**graph, shapes, pool.threads(), pool.threads_of_nodes()),
+        }
     }
 
     /// Bytes of stack that a thread needs to take part.
@@ -177,104 +131,37 @@ impl GraphRun {
 
     /// Whether every node is done.
     pub(crate) fn is_done(&self) -> bool {
-        self.left.load(Acquire) == 0
+        self.schedule.is_done()
     }
 
     /// Whether the pool knows of the run while threads take part in it.
     pub(crate) fn is_shared(&self) -> bool {
-        self.shared.load(SeqCst)
+        self.schedule.is_shared()
     }
 
     /// Whether nothing will be left to claim.
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.unclaimed.load(SeqCst) == 0
+        self.schedule.is_exhausted()
     }
 
     /// Threads that the open nodes are worth; none if none is open.
     pub(crate) fn threads(&self) -> u32 {
-        match self.weight.load(SeqCst) {
-            0 => 0,
-            weight => {
-                let threads = (weight / NANOSECONDS_PER_THREAD).max(1);
-                threads.min(u64::from(self.limit)) as u32
-            }
-        }
+        self.schedule.threads()
     }
 
     /// Nanoseconds that one thread takes for all of it, as far as can be guessed.
     pub(crate) fn estimate(&self) -> u64 {
-        let works = self.graph.nodes.iter().zip(&self.nodes);
-        works
-            .filter(|(node, _)| !node.work.is_instant())
-            .map(|(_, run)| run.chunks.shape().estimate)
+        let nodes = (0..).zip(&self.graph.nodes);
+        nodes
+            .filter(|(_, node)| !node.work.is_instant())
+            .map(|(index, _)| self.schedule.chunks(index).shape().estimate)
             .fold(0, u64::saturating_add)
-    }
-
-    /// Opens nodes that have nothing left to wait for. Those without work are done at once, and
-    /// open others in turn; returns whether that was all of the graph.
-    fn make_ready(&self, mut ready: Ready) -> bool {
-        let mut open = self.open.lock();
-        while let Some(index) = ready.pop() {
-            if self.graph.nodes[index as usize].work.is_instant() {
-                self.unclaimed.fetch_sub(1, SeqCst);
-                if self.retire(index, &mut ready) {
-                    return true;
-                }
-                continue;
-            }
-            let node = &self.nodes[index as usize];
-            let weight = weigh(&node.chunks);
-            node.weight.store(weight, Relaxed);
-            self.weight.fetch_add(weight, SeqCst);
-            open.push_back(index);
-        }
-        false
-    }
-
-    /// A node is done: lists those that waited for it alone, and returns whether it was the last of
-    /// all.
-    fn retire(&self, index: u32, ready: &mut Ready) -> bool {
-        // The other way round, so that the first recorded is the first opened.
-        for &successor in self.graph.nodes[index as usize].successors.iter().rev() {
-            let pending = &self.nodes[successor as usize].pending;
-            if pending.fetch_sub(1, AcqRel) == 1 {
-                ready.push(successor);
-            }
-        }
-        self.left.fetch_sub(1, AcqRel) == 1
-    }
-
-    /// Claims a chunk of an open node.
-    fn claim(&self) -> Option<(u32, u64, u64)> {
-        let mut open = self.open.lock();
-        let index = *open.front()?;
-        let node = &self.nodes[index as usize];
-        let claimed = node.chunks.claim();
-        // Units are claimed under the lock only, so that no node is open of which there is nothing
-        // left.
-        if node.chunks.is_exhausted() {
-            open.pop_front();
-            self.weight.fetch_sub(node.weight.load(Relaxed), SeqCst);
-            self.unclaimed.fetch_sub(1, SeqCst);
-        }
-        claimed.map(|(begin, end)| (index, begin, end))
-    }
-
-    /// A node turned out to be worth more threads.
-    fn widen(&self, node: &NodeRun) {
-        let _open = self.open.lock();
-        // What is claimed in full has no weight any more.
-        if !node.chunks.is_exhausted() {
-            let weight = weigh(&node.chunks);
-            let before = node.weight.swap(weight, Relaxed);
-            self.weight.fetch_add(weight.saturating_sub(before), SeqCst);
-        }
     }
 
     /// Calls threads if there is more to do than those here are worth.
     fn call(&self, event: &Arc<Event>) {
         let threads = self.threads();
-        if threads > 1 && !self.shared.swap(true, SeqCst) {
+        if threads > 1 && self.schedule.share() {
             // Until now this thread was alone.
             event.pool().push(Arc::clone(event), Push::Notify);
         } else if self.is_shared() && threads > event.job.participants() {
@@ -286,35 +173,36 @@ impl GraphRun {
     pub(crate) fn run_chunks(&self, event: &Arc<Event>, stop: &dyn Fn() -> bool) {
         let mut before = timestamp();
         event.begin(before);
-        while let Some((index, begin, end)) = self.claim() {
-            let work = &self.graph.nodes[index as usize].work;
-            let node = &self.nodes[index as usize];
-            // After an error the rest is claimed and counted but not run.
-            work.run(event, begin, end);
-            let now = timestamp();
-            if trace::is_on() {
-                work.record(begin..end, node.chunks.shape().units, (before, now));
-            }
-            match node
-                .chunks
-                .record_time(end - begin, now.saturating_sub(before))
-            {
-                None => {}
-                Some(MoreThreads::FromOne | MoreThreads::FromSeveral) => self.widen(node),
-            }
-            if node.chunks.done(end - begin, now.saturating_sub(before)) {
-                event.note_due(work.finish(node.chunks.busy()));
-                let mut ready = Ready::new();
-                if self.retire(index, &mut ready) || self.make_ready(ready) {
-                    event.complete(event.failure(), Push::NoWake);
-                    break;
+        let mut stopped = false;
+        while !stopped && let Some(node) = self.schedule.front() {
+            let work = &self.graph.nodes[node as usize].work;
+            let chunks = self.schedule.chunks(node);
+            let (mut done, mut busy) = (0, 0);
+            while !stopped && let Some((begin, end)) = self.schedule.claim(node, nodes::current()) {
+                // After an error the rest is claimed and counted but not run.
+                work.run(event, begin, end);
+                let now = timestamp();
+                if trace::is_on() {
+                    work.record(begin..end, chunks.shape().units, (before, now));
                 }
+                let took = now.saturating_sub(before);
+                if chunks.record_time(end - begin, took).is_some() {
+                    self.schedule.widen(node);
+                }
+                before = now;
+                done += end - begin;
+                busy += took;
+                self.call(event);
+                // Alone it is in no list: no other thread would finish it.
+                stopped = self.is_shared() && stop();
             }
-            before = now;
-            self.call(event);
-            // Alone it is in no list: no other thread would finish it.
-            if self.is_shared() && stop() {
-                break;
+            if done > 0 && chunks.done(done, busy) {
+                event.note_due(work.finish(chunks.busy()));
+                if self.schedule.finish(&*self.graph, node) {
+                    event.complete(event.failure(), Push::NoWake);
+                    return;
+                }
+                self.call(event);
             }
         }
     }

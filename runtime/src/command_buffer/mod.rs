@@ -6,12 +6,13 @@
 //! the order there is: sync-points, barriers, and the order of in-order queues. What flows out is
 //! one command of a queue for each enqueue, with one event.
 //!
-//! `record.rs` has a method for each command, `graph.rs` runs a graph, `spread.rs` one of several
-//! devices, `mutable.rs` changes recorded launches.
+//! `record.rs` has a method for each command, `graph.rs` runs a graph as `schedule.rs` says,
+//! `spread.rs` one of several devices, `mutable.rs` changes recorded launches.
 
 pub(crate) mod graph;
 mod mutable;
 mod record;
+mod schedule;
 mod spread;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -200,7 +201,7 @@ impl CommandBuffer {
         if spread::is_needed(queues) {
             return spread::enqueue(&graph, retained, queues, wait);
         }
-        let job = Job::graph(GraphRun::new(&graph, queues[0].device().pool().threads()));
+        let job = Job::graph(GraphRun::new(&graph, queues[0].device().pool()));
         Queue::submit_to_all(queues, CL_COMMAND_COMMAND_BUFFER_KHR, job, retained, wait)
     }
 

@@ -33,7 +33,7 @@ pub(super) fn enqueue(
     queues: &[Arc<Queue>],
     wait: &[Arc<Event>],
 ) -> CLResult<Arc<Event>> {
-    let nothing = || Job::new(Work::Nothing, 1);
+    let nothing = || Job::single(Work::Nothing);
     let start = Queue::submit_to_all(
         queues,
         CL_COMMAND_BARRIER,
@@ -43,10 +43,7 @@ pub(super) fn enqueue(
     )?;
     let event = |queue: usize, work: &Arc<Work>| {
         let queue = &queues[queue % queues.len()];
-        let job = Job::new(
-            Work::Recorded(Arc::clone(work)),
-            queue.device().pool().threads(),
-        );
+        let job = Job::new(Work::Recorded(Arc::clone(work)), queue.device().pool());
         Event::command(
             queue,
             CL_COMMAND_COMMAND_BUFFER_KHR,

@@ -57,7 +57,9 @@ pub(super) fn advance(step: Step, push: Push) {
                 };
                 event.end.store(timestamp(), Release);
                 steps.push(Step::Rest(Arc::clone(&parent_link.tree)));
-                let children = std::mem::take(&mut event.links.lock().after_end);
+                let children = event
+                    .progress
+                    .with_links(|links| std::mem::take(&mut links.after_end));
                 for child in children {
                     if event.failure() < 0 {
                         child.inherit_failure();

@@ -15,13 +15,13 @@
 //! *ends* when the last share is done, and is complete when all that it enqueued is.
 //!
 //! The status changes to a final one under the lock of the event's links, and dependents and
-//! callbacks are added under the same lock, so each is either seen by the completion or sees it.
-//! The status is also what waiters sleep on (`sleep.rs`).
+//! callbacks are added under the same lock, so each is either seen by the completion or sees it
+//! (`progress.rs`). The status is also what waiters sleep on (`sleep.rs`).
 //!
 //! # Orderings
 //!
-//! - The status is sequentially consistent, for `sleep.rs`. Who sees a final one sees all that the
-//!   command did, and its time stamps, ticket and `has_callbacks`, which are written before.
+//! - Who sees a final status sees all that the command did, and its time stamps, which are written
+//!   before.
 //! - `pending` is raised under the lock of the other event's links, while that is not final or
 //!   before the enqueue lets go, so that it cannot reach zero in between: relaxed. Each decrement
 //!   acquires and releases, so that the one that reaches zero, and makes the command ready, sees
@@ -29,25 +29,24 @@
 //! - `failure` is decided by one compare-exchange. A thread that loads 0 may run a chunk more than
 //!   need be; the last chunk's thread has seen the failures of all others by `done`.
 //! - `start` is decided by one compare-exchange, too; a thread that loads 0 in vain only tries it.
-//! - `has_settled` is released when all callbacks of the event are in the list, after `ticket`, and
-//!   acquired by a thread that goes on to read that.
 //!
 //! `advance.rs` is what follows from a command's end for those that depend on it; `awaited.rs`
-//! says which commands a waiting thread helps with.
+//! says which commands a waiting thread helps with; `progress.rs` has the status, and who is told
+//! of it.
 
 mod advance;
 mod awaited;
+mod progress;
 
 use std::fmt;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 use std::sync::{Arc, Weak};
 
 use opencl_sys::*;
-use parking_lot::Mutex;
 use smallvec::SmallVec;
 
-use crate::callbacks::{self, NO_TICKET, Ticket};
+use crate::callbacks::{self, Ticket};
 use crate::clock::timestamp;
 use crate::command::{Job, RetainedResources, Work};
 use crate::context::Context;
@@ -55,10 +54,10 @@ use crate::error::{CLResult, ClError};
 use crate::on_device::ParentLink;
 use crate::pool::{Pool, Push};
 use crate::queue::{Priority, Queue};
-use crate::sleep::Status;
 use crate::trace;
 use advance::{Step, advance, hand_out};
 pub(crate) use awaited::{Awaited, Search};
+use progress::Progress;
 
 /// `CL_PROFILING_COMMAND_...` time stamps: nanoseconds of the clock of [`timestamp`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +78,7 @@ pub struct Event {
     command_type: u32,
     /// Counts the commands of the queue, the first is 1; 0 if the event has no place in one.
     place: AtomicU64,
-    status: Status,
+    progress: Progress<Links, EventCallback>,
     /// Dependencies not finished yet, plus one until the enqueue lets go.
     pending: AtomicU32,
     /// The first error of the command or of a dependency; 0 while there is none.
@@ -91,13 +90,6 @@ pub struct Event {
     complete: AtomicU64,
     parent_link: Option<ParentLink>,
     pub(crate) job: Job,
-    /// The last callback that came due with the command.
-    ticket: AtomicU64,
-    /// Whether an application may find out when callbacks of the event are called.
-    has_callbacks: AtomicBool,
-    /// Whether all that come due with the command have.
-    has_settled: AtomicBool,
-    links: Mutex<Links>,
 }
 
 /// Where an event comes from, which decides where its command runs, and how.
@@ -113,10 +105,10 @@ enum Origin {
     Context(Arc<Context>),
 }
 
+/// What waits for the end of a command, and what it keeps alive until then.
 #[derive(Default)]
 struct Links {
     dependents: SmallVec<[Dependent; 2]>,
-    callbacks: Vec<(i32, EventCallback)>,
     retained: RetainedResources,
     /// Children that may begin when the command has ended.
     after_end: Vec<Arc<Event>>,
@@ -196,11 +188,15 @@ impl Event {
             CL_COMMAND_USER => CL_SUBMITTED,
             _ => CL_QUEUED,
         };
+        let links = Links {
+            retained,
+            ..Links::default()
+        };
         Arc::new(Event {
             origin,
             command_type,
             place: AtomicU64::new(0),
-            status: Status::new(status),
+            progress: Progress::new(status, links),
             pending: AtomicU32::new(1),
             failure: AtomicI32::new(0),
             queued: AtomicU64::new(timestamp()),
@@ -210,20 +206,13 @@ impl Event {
             complete: AtomicU64::new(0),
             parent_link,
             job,
-            ticket: AtomicU64::new(NO_TICKET),
-            has_callbacks: AtomicBool::new(false),
-            has_settled: AtomicBool::new(false),
-            links: Mutex::new(Links {
-                retained,
-                ..Links::default()
-            }),
         })
     }
 
     /// An event that stands for no work.
     fn without_work(context: &Arc<Context>, command_type: u32) -> Arc<Event> {
         let origin = Origin::Context(Arc::clone(context));
-        let job = Job::new(Work::Nothing, 1);
+        let job = Job::single(Work::Nothing);
         Event::create(
             origin,
             command_type,
@@ -298,12 +287,12 @@ impl Event {
     }
 
     fn raw_status(&self) -> i32 {
-        self.status.get()
+        self.progress.status()
     }
 
     /// Whether the command is complete or has failed.
     pub(crate) fn is_done(&self) -> bool {
-        self.status.is_final()
+        self.progress.is_final()
     }
 
     /// Whether there is a command that is neither complete nor has failed.
@@ -361,13 +350,14 @@ impl Event {
     /// Calls `visit` with what waits for the event, as long as it returns true. It is called with
     /// the lock of the links held.
     fn for_each_dependent(&self, mut visit: impl FnMut(&Arc<Event>) -> bool) {
-        let links = self.links.lock();
-        let dependents = links.dependents.iter().map(|dependent| &dependent.event);
-        if dependents.chain(&links.after_end).all(&mut visit)
-            && let Some(parent_link) = &self.parent_link
-        {
-            parent_link.with_parent(|parent| visit(parent));
-        }
+        self.progress.with_links(|links| {
+            let dependents = links.dependents.iter().map(|dependent| &dependent.event);
+            if dependents.chain(&links.after_end).all(&mut visit)
+                && let Some(parent_link) = &self.parent_link
+            {
+                parent_link.with_parent(|parent| visit(parent));
+            }
+        });
     }
 
     /// Of its queue; medium if it is of several or none.
@@ -417,19 +407,13 @@ impl Event {
         if !(CL_COMPLETE..=CL_SUBMITTED).contains(&status) {
             return Err(ClError::INVALID_VALUE);
         }
-        let mut links = self.links.lock();
-        let reached = self.raw_status();
-        if reached > status {
-            links.callbacks.push((status, callback));
-            self.has_callbacks.store(true, Relaxed);
-            drop(links);
+        match self.progress.register(status, callback) {
             // Like a query, so that a callback can be waited for without a flush.
-            Pool::flush();
-            return Ok(());
+            Ok(()) => Pool::flush(),
+            Err((reached, callback)) => {
+                self.note_due(hand_out(vec![(status, callback)], reached));
+            }
         }
-        drop(links);
-        let argument = if reached < 0 { reached } else { status };
-        self.note_due(callbacks::push(Box::new(move || callback(argument))));
         Ok(())
     }
 
@@ -482,60 +466,50 @@ impl Event {
     /// The event is done: returns when its callbacks have been called, or soon will be (see
     /// `callbacks.rs`).
     fn wait_callbacks(&self) {
-        // Set before the status became final, both under the lock of the links.
-        if self.has_callbacks.load(Relaxed) {
-            while !self.has_settled.load(Acquire) {
-                std::thread::yield_now();
-            }
-        }
-        callbacks::wait_run(self.ticket.load(Relaxed));
+        callbacks::wait_run(self.progress.last_due());
     }
 
     /// A callback came due with the command.
     pub(crate) fn note_due(&self, ticket: Ticket) {
-        if ticket != NO_TICKET {
-            self.ticket.fetch_max(ticket, Relaxed);
-        }
+        self.progress.note_due(ticket);
     }
 
     /// Sleeps until the status changes from what it is now; returns at once when it is final.
     pub(crate) fn sleep(&self) {
-        self.status.sleep();
+        self.progress.sleep();
     }
 
     /// Makes this command wait for `other`; with `inherits`, a failure of `other` becomes its own.
     pub(crate) fn depend_on(self: &Arc<Self>, other: &Event, inherits: bool) {
-        let mut links = other.links.lock();
-        let status = other.raw_status();
-        if is_final(status) {
-            drop(links);
-            if inherits && status < 0 {
-                self.inherit_failure();
-            }
-            return;
-        }
-        self.pending.fetch_add(1, Relaxed);
-        links.dependents.push(Dependent {
-            event: Arc::clone(self),
-            inherits,
+        let added = other.progress.unless_final(|links| {
+            self.pending.fetch_add(1, Relaxed);
+            links.dependents.push(Dependent {
+                event: Arc::clone(self),
+                inherits,
+            });
         });
+        if added.is_err_and(|status| status < 0) && inherits {
+            self.inherit_failure();
+        }
     }
 
     /// Makes this command, a child, wait until the launch that enqueues it has ended.
     pub(crate) fn depend_on_end(self: &Arc<Self>, parent: &Event) {
         self.pending.fetch_add(1, Relaxed);
-        parent.links.lock().after_end.push(Arc::clone(self));
+        let child = Arc::clone(self);
+        parent
+            .progress
+            .with_links(|links| links.after_end.push(child));
     }
 
     /// Has the times of the command written to an address, as `capture_event_profiling_info` wants
     /// them, when it is complete.
     pub(crate) fn capture_times(&self, address: usize) {
-        let mut links = self.links.lock();
-        if self.is_done() {
-            drop(links);
+        let added = self
+            .progress
+            .unless_final(|links| links.captures.push(address));
+        if added.is_err() {
             self.write_times(address);
-        } else {
-            links.captures.push(address);
         }
     }
 
@@ -648,23 +622,11 @@ impl Event {
     /// Steps to a status that is not final and hands out the callbacks for it. False if it was
     /// reached before.
     fn reach(&self, status: i32) -> bool {
-        let mut links = self.links.lock();
-        // Another thread may have done all the work between this one's claim to be the first and
-        // now.
-        if self.raw_status() <= status {
-            return false;
-        }
-        self.status.set(status);
-        if links.callbacks.is_empty() {
-            return true;
-        }
-        let due: Vec<_> = links
-            .callbacks
-            .extract_if(.., |(at, _)| *at >= status)
-            .collect();
-        drop(links);
-        self.note_due(hand_out(due, status));
-        true
+        let due = self.progress.reach(status);
+        let is_first = due.is_some();
+        due.into_iter()
+            .for_each(|due| self.note_due(hand_out(due, status)));
+        is_first
     }
 
     /// Completes the command and everything that follows from it without work: dependents that
@@ -683,7 +645,9 @@ impl Event {
         // What the command kept alive goes first, so that a waiter finds destructor callbacks
         // called.
         let before = callbacks::last_of_this_thread();
-        let retained = std::mem::take(&mut self.links.lock().retained);
+        let retained = self
+            .progress
+            .with_links(|links| std::mem::take(&mut links.retained));
         callbacks::executing(|| {
             drop(retained);
             self.job.discard();
@@ -702,17 +666,14 @@ impl Event {
         if trace::is_on() {
             self.record(status);
         }
-        let mut links = self.links.lock();
-        for address in std::mem::take(&mut links.captures) {
-            self.write_times(address);
-        }
-        self.status.set(status);
-        let dependents = std::mem::take(&mut links.dependents);
-        let callbacks = std::mem::take(&mut links.callbacks);
-        drop(links);
+        let (dependents, callbacks) = self.progress.settle(status, |links| {
+            for address in std::mem::take(&mut links.captures) {
+                self.write_times(address);
+            }
+            std::mem::take(&mut links.dependents)
+        });
         self.note_due(hand_out(callbacks, status));
-        self.has_settled.store(true, Release);
-        self.status.wake();
+        self.progress.settled();
         dependents
     }
 }
@@ -740,7 +701,7 @@ impl Drop for Event {
     /// An event that goes away unfinished (a user event released before its status was set) can
     /// never let its dependents run: they fail, so that no thread waits for them for ever.
     fn drop(&mut self) {
-        for dependent in std::mem::take(&mut self.links.get_mut().dependents) {
+        for dependent in std::mem::take(&mut self.progress.links_mut().dependents) {
             dependent.event.inherit_failure();
             if dependent.event.resolve() {
                 advance(Step::Ready(dependent.event), Push::Notify);

@@ -269,7 +269,7 @@ impl<'a> Caller<'a> {
             return Err(DEVICE_QUEUE_FULL);
         }
         let parent_link = ParentLink::child(self.event, tree, room);
-        let job = Job::new(work, queue.device().pool().threads());
+        let job = Job::new(work, queue.device().pool());
         let event = Event::command(
             queue,
             command_type,

@@ -228,7 +228,7 @@ impl Queue {
         let event = Event::command(
             self,
             command_type,
-            Job::new(work, 1),
+            Job::single(work),
             RetainedResources::new(),
             None,
         );
