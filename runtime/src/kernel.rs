@@ -205,10 +205,10 @@ impl Kernel {
 
     /// Sets a pointer to global or constant memory to a buffer or to null.
     ///
-    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else, or
-    /// the kernel writes through it to a buffer that is never to change; `CL_INVALID_CONTEXT` for a
-    /// buffer of another context; `CL_MAX_SIZE_RESTRICTION_EXCEEDED` for one that is larger than
-    /// the kernel allows.
+    /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else,
+    /// or the kernel writes through it to a buffer that is never to change; `CL_INVALID_CONTEXT`
+    /// for a buffer of another context; `CL_MAX_SIZE_RESTRICTION_EXCEEDED` for one that is larger
+    /// than the kernel allows.
     pub fn set_arg_buffer(&self, index: u32, buffer: Option<&Arc<Buffer>>) -> CLResult<()> {
         let arg = self.arg(index)?;
         check_global_pointer(arg)?;
@@ -318,7 +318,8 @@ impl Kernel {
     /// Sets a pointer to local memory to a block of `size` bytes, which may be none.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
-    /// `CL_MAX_SIZE_RESTRICTION_EXCEEDED` when there is not as much, or the kernel does not allow it.
+    /// `CL_MAX_SIZE_RESTRICTION_EXCEEDED` when there is not as much, or the kernel does not allow
+    /// it.
     pub fn set_arg_local(&self, index: u32, size: usize) -> CLResult<()> {
         let arg = self.arg(index)?;
         if arg.kind != ArgKind::Pointer(AddressSpace::Local) {
