@@ -264,11 +264,11 @@ impl ChunkScheduler {
     ///
     /// *Orderings.* `done` is a chain of read-modify-write operations that acquire and release: the
     /// thread that finds the last units done sees what all others wrote before, in the memory of
-    /// the command too, and their parts of `busy`, which each adds before. The ranges' `next`, `threads`
-    /// and `min_chunk` pass on no memory: a claim must only be of units that nobody else has, which the
-    /// compare-exchange sees to. That is sequentially consistent, as `threads` is where it is
-    /// raised, since the pool's `is_exhausted` and `has_room` are part of "work made available"
-    /// (`sleep.rs`).
+    /// the command too, and their parts of `busy`, which each adds before. The ranges' `next`,
+    /// `threads` and `min_chunk` pass on no memory: a claim must only be of units that nobody else
+    /// has, which the compare-exchange sees to. That is sequentially consistent, as `threads` is
+    /// where it is raised, since the pool's `is_exhausted` and `has_room` are part of "work made
+    /// available" (`sleep.rs`).
     pub(crate) fn done(&self, units: u64, nanoseconds: u64) -> bool {
         self.busy.fetch_add(nanoseconds, Relaxed);
         self.done.fetch_add(units, AcqRel) + units == self.shape.units

@@ -311,7 +311,8 @@ impl Kernel {
     /// Sets a pointer to local memory to a block of `size` bytes, which may be none.
     ///
     /// Errors: `CL_INVALID_ARG_INDEX`; `CL_INVALID_ARG_VALUE` when the argument is something else;
-    /// `CL_MAX_SIZE_RESTRICTION_EXCEEDED` when there is not as much, or the kernel does not allow it.
+    /// `CL_MAX_SIZE_RESTRICTION_EXCEEDED` when there is not as much, or the kernel does not allow
+    /// it.
     pub fn set_arg_local(&self, index: u32, size: usize) -> CLResult<()> {
         let arg = self.arg(index)?;
         if arg.kind != ArgKind::Pointer(AddressSpace::Local) {

@@ -83,7 +83,8 @@ impl Run {
         }
     }
 
-    /// What a thread of a NUMA node does in a run that it leaves after so many chunks, or when nothing is open.
+    /// What a thread of a NUMA node does in a run that it leaves after so many chunks, or when
+    /// nothing is open.
     /// True if it has done the last of the graph.
     fn take_part(&self, numa_node: usize, limit: usize) -> bool {
         let mut chunks = 0;

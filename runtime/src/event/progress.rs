@@ -9,8 +9,8 @@
 //!
 //! - The status is sequentially consistent, for `sleep.rs`. Who sees a final one sees all that the
 //!   command did, and `ticket` and `has_callbacks`, which are written before.
-//! - `has_settled` is released when all callbacks have been handed out, after `ticket`, and acquired
-//!   by a thread that goes on to read that.
+//! - `has_settled` is released when all callbacks have been handed out, after `ticket`, and
+//!   acquired by a thread that goes on to read that.
 
 use crate::atomics::Ordering::{Acquire, Relaxed, Release};
 use crate::atomics::{AtomicBool, AtomicU64, Mutex, yield_now};
