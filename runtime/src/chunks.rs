@@ -141,24 +141,20 @@ const _: () = {
     assert!(offset_of!(ChunkScheduler, done) - first > 64);
 };
 
-/// The units of each NUMA node, as many as it has threads. Nothing if the work is not to be
-/// divided.
-fn divide(shape: &WorkShape, nodes: &[u32]) -> impl Iterator<Item = ops::Range<u64>> + use<> {
-    let is_divided = nodes.len() > 1 && shape.threads > 1;
-    let nodes: Vec<u64> = nodes
-        .iter()
-        .filter(|_| is_divided)
-        .map(|&threads| threads.into())
-        .collect();
-    let (units, threads) = (u128::from(shape.units), nodes.iter().sum::<u64>());
-    let before = move |threads_before: u64| {
-        (units * u128::from(threads_before) / u128::from(threads)) as u64
-    };
-    nodes.into_iter().scan(0, move |sum, threads| {
-        let begin = before(*sum);
-        *sum += threads;
-        Some(begin..before(*sum))
-    })
+/// The units of the first NUMA node and of the others, each as many as it has threads.
+#[inline(never)]
+fn divide(units: u64, nodes: &[u32]) -> (Range, Box<[(Range, Gap)]>) {
+    let total: u128 = nodes.iter().copied().map(u128::from).sum();
+    let mut before = 0;
+    let mut ranges = nodes.iter().map(|&threads| {
+        let place = |threads| (u128::from(units) * threads / total) as u64;
+        let begin = place(before);
+        before += u128::from(threads);
+        Range::new(begin..place(before))
+    });
+    let first = ranges.next().unwrap_or(Range::new(0..units));
+    let others = ranges.map(|range| (range, MaybeUninit::uninit()));
+    (first, others.collect())
 }
 
 impl ChunkScheduler {
@@ -169,16 +165,17 @@ impl ChunkScheduler {
             threads: shape.threads.min(limit),
             ..shape
         };
-        let mut ranges = divide(&shape, nodes);
+        let (first, others) = match nodes.len() > 1 && shape.threads > 1 {
+            true => divide(shape.units, nodes),
+            false => (Range::new(0..shape.units), Box::default()),
+        };
         ChunkScheduler {
             shape,
             limit,
             threads: AtomicU32::new(shape.threads),
             min_chunk: AtomicU64::new(shape.min_chunk),
-            first: Range::new(ranges.next().unwrap_or(0..shape.units)),
-            others: ranges
-                .map(|range| (Range::new(range), MaybeUninit::uninit()))
-                .collect(),
+            others,
+            first,
             _before_first: MaybeUninit::uninit(),
             _after_first: MaybeUninit::uninit(),
             done: AtomicU64::new(0),
@@ -200,14 +197,6 @@ impl ChunkScheduler {
         self.left(SeqCst) == 0
     }
 
-    /// The range of a NUMA node.
-    fn range(&self, node: usize) -> &Range {
-        match node.checked_sub(1) {
-            None => &self.first,
-            Some(other) => &self.others[other].0,
-        }
-    }
-
     /// Units that are not claimed.
     fn left(&self, order: Ordering) -> u64 {
         let others = self.others.iter().map(|(range, _)| range.left(order));
@@ -217,16 +206,34 @@ impl ChunkScheduler {
     /// Claims the next chunk of units for a thread of a NUMA node: of another node's units if there
     /// is none left of its own.
     pub(crate) fn claim(&self, node: usize) -> Option<(u64, u64)> {
+        match self.others.is_empty() {
+            true => self.claim_of(&self.first),
+            false => self.claim_near(node),
+        }
+    }
+
+    /// As [`ChunkScheduler::claim`], of work that is divided among nodes.
+    #[inline(never)]
+    fn claim_near(&self, node: usize) -> Option<(u64, u64)> {
+        let first = std::iter::once(&self.first);
+        let ranges = first.chain(self.others.iter().map(|(range, _)| range));
+        let mut ranges = ranges.clone().skip(node).chain(ranges.take(node));
+        ranges.find_map(|range| self.claim_of(range))
+    }
+
+    /// Claims a chunk of what is left of a range.
+    fn claim_of(&self, range: &Range) -> Option<(u64, u64)> {
         let threads = self.threads.load(Relaxed);
-        let nodes = 1 + self.others.len();
-        // The threads of a node share its units.
-        let parts = PARTS * u64::from(threads).div_ceil(nodes as u64);
-        let chunk = |left: u64| match threads {
+        range.claim(|left| match threads {
             1 if left == self.shape.units && self.shape.is_guess => left.div_ceil(16),
             1 => left,
-            _ => (left / parts).max(self.min_chunk.load(Relaxed)).min(left),
-        };
-        (0..nodes).find_map(|turn| self.range((node + turn) % nodes).claim(chunk))
+            _ => {
+                // The threads of a node share its units.
+                let nodes = 1 + self.others.len() as u64;
+                let part = left / (PARTS * u64::from(threads)) * nodes;
+                part.max(self.min_chunk.load(Relaxed)).min(left)
+            }
+        })
     }
 
     /// `units` units took `nanoseconds`: corrects the guess. Tells when more threads should come

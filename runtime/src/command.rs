@@ -410,8 +410,9 @@ fn run_chunks_of_one(
 ) {
     let mut before = timestamp();
     event.begin(before);
+    let node = nodes::current();
     let (mut done, mut busy) = (0, 0);
-    while let Some((begin, end)) = chunks.claim(nodes::current()) {
+    while let Some((begin, end)) = chunks.claim(node) {
         // After an error the rest is claimed and counted but not run.
         work.run(event, begin, end);
         let now = timestamp();

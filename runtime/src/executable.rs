@@ -22,6 +22,7 @@ use brolga_compiler::{
 use parking_lot::Mutex;
 use serde_json::json;
 
+use crate::clock::timestamp;
 use crate::context::Context;
 use crate::launch::LaunchWork;
 use crate::trace;
@@ -467,14 +468,26 @@ impl Executable {
     ) -> Result<Arc<Code>, Diagnostic> {
         let key = self.source.launch_key(kernel, range, asked, args);
         let cell = Arc::clone(self.code[kernel].lock().entry(key).or_default());
-        cell.get_or_init(|| {
+        let mut took = None;
+        let code = cell.get_or_init(|| {
+            let start = timestamp();
             let compile = || self.source.compile(kernel, &key).map(Arc::new);
-            trace::span("compile", compile, |_| {
+            let code = trace::span("compile", compile, |_| {
                 let name = format!("compile {}", self.kernels()[kernel].name);
                 (name, json!({ "launch key": format!("{key:?}") }))
-            })
-        })
-        .clone()
+            });
+            took = Some(timestamp() - start);
+            code
+        });
+        if trace::is_on() {
+            let what = format!("code of {}", self.kernels()[kernel].name);
+            let bytes = code.as_ref().map_or(0, |code| code.machine().len());
+            match took {
+                Some(took) => trace::keep(&what, bytes as u64, took),
+                None => trace::use_again(&what),
+            }
+        }
+        code.clone()
     }
 }
 

@@ -322,6 +322,7 @@ fn overheads(arguments: &Arguments, candidates: &mut [Candidate]) -> [Section; 2
                         "single" => "enqueue and finish",
                         "batched" => "enqueue, of 500",
                         "event" => "event to event",
+                        "callback" => "enqueue to callback",
                         name => name,
                     };
                     candidate.record(row, value);

@@ -119,7 +119,8 @@ impl Worker {
     }
 
     /// An empty kernel of one work-item: enqueued and waited for; many enqueued before one wait;
-    /// and from the event that it waits for to the end of the wait for its own.
+    /// from the event that it waits for to the end of the wait for its own; and from the enqueue
+    /// until a callback of its event has woken the thread.
     fn latency(&mut self) -> Result<Value> {
         const COUNT: usize = 500;
         let kernel = self.program(Source::Kernels)?.kernel("empty")?;
@@ -143,10 +144,17 @@ impl Worker {
             waiting.go()?;
             trips.push(start.elapsed().as_secs_f64());
         }
+        let mut calls = Vec::new();
+        for _ in 0..COUNT {
+            let start = Instant::now();
+            self.session.launch_with_callback(&kernel)?;
+            calls.push(start.elapsed().as_secs_f64());
+        }
         Ok(json!({
             "single": summary(&mut times),
             "batched": { "best": batched, "median": batched },
             "event": summary(&mut trips),
+            "callback": summary(&mut calls),
         }))
     }
 

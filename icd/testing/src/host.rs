@@ -9,6 +9,7 @@ use std::ffi::{CStr, CString, c_void};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::ptr;
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use libloading::Library;
 use opencl_sys::cl_function_types::*;
@@ -81,6 +82,7 @@ functions! {
     clFlush: clFlush_t,
     clCreateUserEvent: clCreateUserEvent_t,
     clSetUserEventStatus: clSetUserEventStatus_t,
+    clSetEventCallback: clSetEventCallback_t,
     clWaitForEvents: clWaitForEvents_t,
     clReleaseEvent: clReleaseEvent_t,
 }
@@ -500,6 +502,40 @@ impl Session {
             start,
             done,
         })
+    }
+
+    /// Runs a kernel of one work-item, has the driver call back when it is complete, and sleeps
+    /// until that wakes this thread.
+    pub fn launch_with_callback(&self, kernel: &Kernel) -> Result<()> {
+        extern "C" fn wake(_: cl_event, _: cl_int, sender: *mut c_void) {
+            // SAFETY: one that was given away for this call.
+            let sender = unsafe { Box::from_raw(sender.cast::<SyncSender<()>>()) };
+            let _ = sender.send(());
+        }
+        let (sender, receiver) = sync_channel::<()>(1);
+        let mut done: cl_event = ptr::null_mut();
+        call!(
+            self.cl,
+            clEnqueueNDRangeKernel(
+                self.queue,
+                kernel.id,
+                1,
+                ptr::null(),
+                &1,
+                &1,
+                0,
+                ptr::null(),
+                &mut done
+            )
+        )?;
+        let sender = Box::into_raw(Box::new(sender)).cast();
+        call!(
+            self.cl,
+            clSetEventCallback(done, CL_COMPLETE, Some(wake), sender)
+        )?;
+        call!(self.cl, clFlush(self.queue))?;
+        receiver.recv().map_err(|error| error.to_string())?;
+        call!(self.cl, clReleaseEvent(done))
     }
 }
 

@@ -1,5 +1,5 @@
 /* Something of everything that a timeline shows: commands of an in-order and of an out-of-order queue, a launch that several threads
- * share, a launch that fails, a build. What the file says of it is checked by the test that runs this. */
+ * share, a launch that fails, a build, memory that is used again. What the file says of it is checked by the test that runs this. */
 #include "check.h"
 
 #define ITEMS (1 << 20)
@@ -40,5 +40,10 @@ int main(void) {
     STATUS(CL_SUCCESS, clEnqueueNDRangeKernel(queue, scale, 1, NULL, &size, &group, 1, &user, NULL));
     STATUS(CL_SUCCESS, clSetUserEventStatus(user, -1));
     STATUS(CL_SUCCESS, clFinish(queue));
+    /* Memory that is used again. */
+    STATUS(CL_SUCCESS, clReleaseMemObject(one));
+    cl_mem three = clCreateBuffer(context, CL_MEM_READ_WRITE, ITEMS * sizeof(float), NULL, &err);
+    STATUS(CL_SUCCESS, err);
+    STATUS(CL_SUCCESS, clReleaseMemObject(three));
     return finish();
 }

@@ -92,6 +92,27 @@ fn a_timeline_shows_commands_ranges_and_compiles() {
     assert_eq!(named("compile", "compile shift").len(), 1);
 }
 
+/// What is kept says what it cost and saves: one compile and the launches that found the code, and
+/// a buffer's memory that the next buffer takes.
+#[test]
+fn a_timeline_ends_with_what_was_kept() {
+    let Some(events) = events() else { return };
+    let kept = |name: &str| {
+        let mut all = events.iter().filter(|event| event["cat"] == "kept");
+        let found = all.find(|event| event["name"] == name);
+        found.unwrap_or_else(|| panic!("{name}"))["args"].clone()
+    };
+    for (name, found) in [("code of scale", 1), ("code of shift", 7)] {
+        let code = kept(name);
+        assert_eq!((&code["count"], &code["found"]), (&1.into(), &found.into()));
+        assert!(code["bytes"].as_u64() > Some(0), "{code}");
+        assert!(code["made in, us"].as_f64() > Some(0.0), "{code}");
+    }
+    let memory = kept("freed memory");
+    assert_eq!((&memory["count"], &memory["found"]), (&2.into(), &1.into()));
+    assert!(memory["bytes"].as_u64() >= Some(2 << 22), "{memory}");
+}
+
 #[test]
 fn rows_of_a_timeline_have_names_and_hold_one_thing_at_a_time() {
     let Some(events) = events() else { return };

@@ -173,12 +173,13 @@ impl GraphRun {
     pub(crate) fn run_chunks(&self, event: &Arc<Event>, stop: &dyn Fn() -> bool) {
         let mut before = timestamp();
         event.begin(before);
+        let numa_node = nodes::current();
         let mut stopped = false;
         while !stopped && let Some(node) = self.schedule.front() {
             let work = &self.graph.nodes[node as usize].work;
             let chunks = self.schedule.chunks(node);
             let (mut done, mut busy) = (0, 0);
-            while !stopped && let Some((begin, end)) = self.schedule.claim(node, nodes::current()) {
+            while !stopped && let Some((begin, end)) = self.schedule.claim(node, numa_node) {
                 // After an error the rest is claimed and counted but not run.
                 work.run(event, begin, end);
                 let now = timestamp();

@@ -11,6 +11,10 @@ use std::collections::VecDeque;
 use parking_lot::Mutex;
 
 use super::mapping::Mapping;
+use crate::trace;
+
+/// What a trace calls them.
+const KEPT: &str = "freed memory";
 
 /// Freed mappings, the oldest first.
 pub(super) struct Freed {
@@ -33,13 +37,21 @@ impl Freed {
         let fits = size..=size.saturating_add(size / 4);
         let mut kept = self.kept.lock();
         let place = kept.iter().rposition(|m| fits.contains(&m.size()))?;
-        kept.remove(place)
+        let found = kept.remove(place);
+        drop(kept);
+        if trace::is_on() {
+            trace::use_again(KEPT);
+        }
+        found
     }
 
     /// Keeps a mapping, and lets the oldest ones go if that is too much.
     pub fn keep(&self, mapping: Mapping) {
         if mapping.size() > self.limit {
             return;
+        }
+        if trace::is_on() {
+            trace::keep(KEPT, mapping.size() as u64, 0);
         }
         mapping.offer();
         // Unmapped once others may go on.

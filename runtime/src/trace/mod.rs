@@ -9,7 +9,9 @@
 //! many rows as it has commands at once. Time stamps are those of profiling ([`timestamp`]), in
 //! microseconds as the format wants them.
 //!
-//! At the process's end the array is closed, so that the file is valid JSON. A line is complete
+//! At the process's end comes what was kept to be used again ([`keep`], [`use_again`]): for the
+//! code of each kernel and for freed memory, how much that was, what it cost to make, and how often
+//! it was found. Then the array is closed, so that the file is valid JSON. A line is complete
 //! whenever the file is flushed, and the format lets the array's end be missing, so what a killed
 //! process leaves can be opened too. Without the variable everything here costs a load and a
 //! branch.
@@ -17,7 +19,7 @@
 mod names;
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::LazyLock;
@@ -46,6 +48,18 @@ struct State {
     /// The rows of each queue, by the queue's number: when the last command in each ended.
     queues: HashMap<u64, Vec<Row>>,
     rows: u32,
+    kept: BTreeMap<String, Kept>,
+}
+
+/// Things of a kind that were kept to be used again.
+#[derive(Default)]
+struct Kept {
+    count: u64,
+    bytes: u64,
+    /// Nanoseconds that making them took.
+    time: u64,
+    /// How often one was found.
+    hits: u64,
 }
 
 /// A row of a queue's commands.
@@ -89,7 +103,7 @@ extern "C" fn flush() {
     if let Some(trace) = trace() {
         // Another thread may hold the lock, and have been stopped with it.
         if let Some(mut state) = trace.state.try_lock() {
-            state.end();
+            state.end(trace.process);
         }
     }
 }
@@ -104,6 +118,7 @@ impl Trace {
             file: Some(file),
             queues: HashMap::new(),
             rows: 0,
+            kept: BTreeMap::new(),
         };
         state.write(&metadata("process_name", QUEUES, 0, "command queues"));
         Ok(Trace {
@@ -121,8 +136,19 @@ impl State {
         }
     }
 
-    /// Closes the array.
-    fn end(&mut self) {
+    /// Says what was kept, and closes the array.
+    fn end(&mut self, process: u32) {
+        let now = timestamp() as f64 / 1000.0;
+        for (what, kept) in std::mem::take(&mut self.kept) {
+            let args = json!({
+                "count": kept.count, "bytes": kept.bytes, "made in, us": kept.time as f64 / 1000.0,
+                "found": kept.hits,
+            });
+            self.write(&json!({
+                "ph": "i", "s": "p", "cat": "kept", "name": what, "pid": process, "tid": process,
+                "ts": now, "args": args,
+            }));
+        }
         if let Some(mut file) = self.file.take() {
             let _ = file.write_all(b"\n]\n");
             let _ = file.flush();
@@ -203,6 +229,25 @@ pub(crate) fn command(command: Command) {
     let row = state.row(command.queue, start, end);
     let event = complete((QUEUES, row), "command", name, (start, end), &args);
     state.write(&event);
+}
+
+/// Something is kept to be used again, which took so many nanoseconds to make.
+pub(crate) fn keep(what: &str, bytes: u64, nanoseconds: u64) {
+    count(what, |kept| {
+        kept.count += 1;
+        kept.bytes += bytes;
+        kept.time += nanoseconds;
+    });
+}
+
+/// Something that was kept is used again.
+pub(crate) fn use_again(what: &str) {
+    count(what, |kept| kept.hits += 1);
+}
+
+fn count(what: &str, change: impl FnOnce(&mut Kept)) {
+    let Some(trace) = trace() else { return };
+    change(trace.state.lock().kept.entry(what.to_owned()).or_default());
 }
 
 /// Does `work`, and records it as this thread's if a trace is written. `describe` gives a name and
