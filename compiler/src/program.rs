@@ -414,6 +414,8 @@ impl Program {
         times.vectorize += watch.lap();
         self.dump.write("wg", name, || code.split.to_string());
         lower::collectives::expand(&mut code.function);
+        code.remarks
+            .extend(lower::memory_order::run(&mut code.function));
         let mut versions = Versions::default();
         let functions = &prepared.functions;
         let mut generate = |func: &mut Function, name: &str, versions: &mut Versions| {
@@ -460,9 +462,11 @@ impl Program {
                 }
             };
             let name = format!("{name}.{}.{}", called.name, machine.len());
+            let in_memory_order = lower::memory_order::run(&mut code_of);
             // Of one code of each function.
             if told.insert(callee.function) {
                 code.remarks.extend(remarks);
+                code.remarks.extend(in_memory_order);
             }
             machine.push(generate(&mut code_of, &name, &mut versions));
         }

@@ -19,6 +19,9 @@
 //! second to confirm loops, one more for each layer of divergence found through loop-carried
 //! values), so the cost is near linear.
 //!
+//! Operations on bits keep affine facts where the bits that lanes differ in are known to be zero in
+//! the first lane ([`super::alignment`]).
+//!
 //! Sign and zero extension are where affine facts die: `zext(u32 a + l)` is affine only if the sum
 //! does not wrap. Three ways to know, in order: bounds ([`super::range`]) prove it; a "no wrap"
 //! flag says so, which holds only in lanes that are active, so it is a guard that may be dropped
@@ -29,7 +32,7 @@ use std::collections::BTreeSet;
 use cranelift_entity::SecondaryMap;
 
 use super::divergence::Divergence;
-use super::{Cfg, Ranges};
+use super::{Alignments, Cfg, Ranges};
 use crate::ir::{
     BinOp, Block, ConvertOp, DimQuery, Function, Inst, IntCC, Op, Query, Scalar, Scope, Terminator,
     Value,
@@ -231,14 +234,16 @@ impl Shapes {
             shapes.shapes[param] = Shape::Uniform;
         }
         let ranges = Ranges::new(func, cfg, key);
+        let width = match across {
+            Across::Group => 1,
+            Across::Chunk(width) => width,
+        };
         let mut exact = Exactness {
             ranges: &ranges,
+            alignments: &Alignments::new(func, cfg, key, width),
             assumptions,
             flags: SecondaryMap::with_capacity(func.values.len()),
-            width: match across {
-                Across::Group => 1,
-                Across::Chunk(width) => i64::from(width),
-            },
+            width: width.into(),
         };
         loop {
             let mut changed = false;
@@ -450,7 +455,9 @@ impl Shapes {
         if !scalar.is_int() && scalar != Scalar::Ptr {
             return Shape::Varying;
         }
-        let shape = linear(func, inst, &args).unwrap_or(Shape::Varying);
+        let shape = linear(func, inst, &args)
+            .or_else(|| exact.by_low_bits(func, inst, &args))
+            .unwrap_or(Shape::Varying);
         if let Op::Convert(op @ (ConvertOp::SExt | ConvertOp::ZExt), _) = data.op {
             return self.extend(func, exact, inst, op == ConvertOp::SExt, args[0]);
         }
@@ -692,6 +699,7 @@ fn linear(func: &Function, inst: Inst, args: &[Shape]) -> Option<Shape> {
 /// What is known of wrapping, for integers that are affine.
 struct Exactness<'a> {
     ranges: &'a Ranges,
+    alignments: &'a Alignments,
     assumptions: &'a BTreeSet<Value>,
     /// What flags say of signed and unsigned wrapping.
     flags: SecondaryMap<Value, (Exact, Exact)>,
@@ -699,6 +707,48 @@ struct Exactness<'a> {
 }
 
 impl Exactness<'_> {
+    /// The shape of an operation on bits, where those that lanes differ in are zero in the first
+    /// lane: no lane carries beyond them, so bits above are uniform.
+    fn by_low_bits(&self, func: &Function, inst: Inst, args: &[Shape]) -> Option<Shape> {
+        let data = &func.insts[inst];
+        let Op::Binary(op, _) = data.op else {
+            return None;
+        };
+        let bits = func.ty(data.results[0]).scalar.bits();
+        let (varying, other) = if args[0].is_uniform() { (1, 0) } else { (0, 1) };
+        let (stride, guards) = args[varying].stride()?;
+        let reach = u64::try_from(stride)
+            .ok()?
+            .checked_mul(self.width as u64 - 1)?;
+        let differing = u64::BITS - reach.leading_zeros();
+        let aligned = self.alignments.of(data.args[varying]) >= differing;
+        if stride == 0 || !aligned || differing >= bits || !args[other].is_uniform() {
+            return None;
+        }
+        // Below those of the stride, bits are zero in all lanes.
+        let even = stride.trailing_zeros();
+        let low = (1u64 << differing) - (1u64 << even);
+        let constant = func.as_const(data.args[other]);
+        let stride = match op {
+            BinOp::And => match constant? & low {
+                0 => 0,
+                all if all == low => stride,
+                _ => return None,
+            },
+            BinOp::Or | BinOp::Xor if self.alignments.of(data.args[other]) >= differing => stride,
+            BinOp::LShr | BinOp::AShr if varying == 0 => {
+                match (constant? % u64::from(bits)) as u32 {
+                    by if by <= even => stride >> by,
+                    by if by >= differing => 0,
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        // What is uniform under a guard is for quotients.
+        (stride != 0 || guards.is_none()).then(|| Shape::new(stride, guards, bits))
+    }
+
     /// Records what an instruction's flags promise.
     fn note(&mut self, func: &Function, inst: Inst, shapes: &Shapes) {
         let data = &func.insts[inst];

@@ -18,7 +18,7 @@
 //!
 //! | operations | of |
 //! | --- | --- |
-//! | `Const`, `Splat`, `Build`, `Extract`, `Insert`, `ExtractDyn`, `Shuffle`, `Permute`, `LaneIds` | one or W lanes |
+//! | `Const`, `Splat`, `Build`, `Extract`, `Insert`, `ExtractDyn`, `Shuffle`, `Permute`, `LaneIds`, `Deinterleave`, `Interleave` | one or W lanes |
 //! | `Unary`, `Binary`, `Fma`, `ICmp`, `FCmp`, `Select`, `Convert` | one or W lanes; integer division one, no `FRem` |
 //! | `Rounded` | only where [`Target::static_rounding`] |
 //! | `AnyTrue`, `AllTrue`, `MaskBits` | W lanes |

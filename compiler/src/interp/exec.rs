@@ -459,6 +459,16 @@ impl<'m> Interpreter<'m> {
                 }
                 return Ok(());
             }
+            Op::Deinterleave | Op::Interleave => {
+                let operands = data.args.iter().flat_map(|&arg| frame.get(arg));
+                let lanes: Vec<u64> = operands.copied().collect();
+                let results = eval::turned(&data.op, data.args.len(), &lanes);
+                let width = lanes.len() / data.args.len();
+                for (&value, lanes) in data.results.iter().zip(results.chunks(width)) {
+                    frame.set(value, lanes);
+                }
+                return Ok(());
+            }
             Op::Routine(routine, format) => {
                 let (mask, args) = data.args.split_last().expect("a routine has a mask");
                 let mut lanes = result(lanes_of(0));

@@ -261,6 +261,17 @@ pub fn bitcast(from: Type, to: Type, lanes: &[u64]) -> Lanes {
     result
 }
 
+/// The results of [`Op::Deinterleave`] or [`Op::Interleave`], laid end to end as their `elements`
+/// operands are.
+pub fn turned(op: &Op, elements: usize, lanes: &[u64]) -> Vec<u64> {
+    let (rows, columns) = match op {
+        Op::Deinterleave => (lanes.len() / elements, elements),
+        _ => (elements, lanes.len() / elements),
+    };
+    let column = |column: usize| (0..rows).map(move |row| lanes[row * columns + column]);
+    (0..columns).flat_map(column).collect()
+}
+
 /// Where a dynamic lane index points, if inside.
 fn dynamic_lane(index: u64, lanes: usize) -> Option<usize> {
     let index = (index & (lanes.next_power_of_two() as u64 - 1)) as usize;

@@ -672,6 +672,13 @@ pub enum Op {
     /// `T, i32 x W -> T`: lane `l` is the lane that the second operand's lane `l` says; 0 when
     /// there is none. After `vectorize`.
     Permute,
+    /// `T... -> T...`, as many results as operands: of vectors that hold the elements of each lane
+    /// next to each other, as they lie in memory, a vector for each element. With `n` operands lane
+    /// `l` of result `k` is lane `l * n + k` of the operands laid end to end. After `vectorize`.
+    Deinterleave,
+    /// `T... -> T...`, the inverse of `Deinterleave`: lane `l * n + k` of the results laid end to
+    /// end is lane `l` of operand `k`.
+    Interleave,
     /// `T... , mask -> T` (or the integer of `T`'s width): a scalar routine of `brolga-mathlib`,
     /// called for each lane whose mask bit is set; 0 elsewhere. Pure. Made by `lower`.
     Routine(brolga_mathlib::Routine, brolga_mathlib::Format),

@@ -204,6 +204,8 @@ impl Display for Op {
             Op::AnyTrue => f.write_str("any_true"),
             Op::AllTrue => f.write_str("all_true"),
             Op::MaskBits => f.write_str("mask_bits"),
+            Op::Deinterleave => f.write_str("deinterleave"),
+            Op::Interleave => f.write_str("interleave"),
             Op::Permute => f.write_str("permute"),
             Op::Routine(routine, format) => write!(f, "routine.{routine:?}.{format:?}"),
             Op::HostCall(function) => write!(f, "host_call.{}", function.name()),

@@ -3,7 +3,8 @@
 //! [`images::expand`] comes before a kernel is split and vectorized: it turns reads and writes of
 //! images into arithmetic and accesses to memory. The others are passes over functions at
 //! any lane count: [`collectives::expand`] turns what work-items
-//! do together into operations on lanes, [`builtins::expand`] built-in functions into arithmetic
+//! do together into operations on lanes, [`memory_order::run`] keeps vectors of the program's own
+//! as they lie in memory, [`builtins::expand`] turns built-in functions into arithmetic
 //! (clean-up passes then share and hoist it), [`calls::run`] calls of functions into calls by
 //! address, [`legalize::run`] turns arithmetic that the target
 //! ([`crate::target`]) lacks into arithmetic that it has, [`narrow::run`] does in 16 bits
@@ -15,6 +16,7 @@
 //!   does.
 //! - `math.rs`: `brolga-mathlib`'s number traits for values being built.
 //! - `images/`: the expansion of images.
+//! - `memory_order/`: vectors that stay as they lie in memory.
 //! - `lanes/`: loops over lanes, calls, atomics.
 //! - `collectives.rs`, `builtins.rs`, `division.rs`, `legalize.rs`, `bits.rs`, `half.rs`,
 //!   `rounding.rs`: the other expansions.
@@ -32,6 +34,7 @@ pub mod images;
 pub mod lanes;
 pub mod legalize;
 mod math;
+pub mod memory_order;
 pub mod narrow;
 mod replay;
 mod rounding;

@@ -131,7 +131,12 @@ fn is_cheap(op: &Op) -> bool {
             op,
             BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem | BinOp::FDiv | BinOp::FRem
         ),
-        Op::ExtractDyn | Op::InsertDyn | Op::Shuffle(_) | Op::LaneIds => false,
+        Op::ExtractDyn
+        | Op::InsertDyn
+        | Op::Shuffle(_)
+        | Op::LaneIds
+        | Op::Deinterleave
+        | Op::Interleave => false,
         other => other.is_pure(),
     }
 }

@@ -1,4 +1,4 @@
-//! Accesses to neighbouring elements become one access to several.
+//! Accesses to neighbouring elements, or to vectors of them, become one access to several.
 //!
 //! Work-items that each read `rgb[3 * i]`, `rgb[3 * i + 1]` and `rgb[3 * i + 2]` together read
 //! memory end to end. One load with three results says so: it is vectorized with whole vectors and
@@ -36,7 +36,7 @@ use crate::ir::{BinOp, Block, Function, Inst, Mem, Op, Scalar, Type, UnOp, Value
 use crate::launch::LaunchKey;
 
 /// How many elements an access can have, other than one.
-const CHUNKS: [usize; 5] = [16, 8, 4, 3, 2];
+const CHUNKS: [usize; 5] = [2, 3, 4, 8, 16];
 /// The most values looked through to take an address apart.
 const STEPS: usize = 32;
 /// Shapes are asked of so many work-items next to each other.
@@ -61,8 +61,7 @@ pub fn run(func: &mut Function) -> bool {
         let distance = distance(func, &shapes, run);
         let mut rest = run.accesses.as_slice();
         while rest.len() > 1 {
-            let fits = |&&n: &&usize| n <= rest.len() && (n as u64 * run.size) <= distance;
-            let n = CHUNKS.iter().find(fits).copied().unwrap_or(1);
+            let n = run.longest_chunk(rest, distance);
             if n > 1 {
                 edits.group(func, run, &rest[..n]);
                 changed.push(run.block);
@@ -162,6 +161,8 @@ struct Access {
     inst: Inst,
     /// Its place in the block.
     at: usize,
+    /// Elements next to each other.
+    count: usize,
 }
 
 /// Neighbours at consecutive elements, in that order.
@@ -172,18 +173,38 @@ struct Run {
     accesses: Vec<Access>,
 }
 
+impl Run {
+    /// How many of its accesses, from the first of `rest` on, are the longest chunk that there is,
+    /// where those of work-items next to each other are `distance` bytes apart.
+    fn longest_chunk(&self, rest: &[Access], distance: u64) -> usize {
+        let mut elements = 0;
+        let mut longest = 1;
+        for (n, access) in rest.iter().enumerate() {
+            elements += access.count;
+            if elements > CHUNKS[CHUNKS.len() - 1] || elements as u64 * self.size > distance {
+                break;
+            }
+            if CHUNKS.contains(&elements) {
+                longest = n + 1;
+            }
+        }
+        longest
+    }
+}
+
 /// A run of stores has at most so many.
 const STORES: usize = 64;
 
-/// The access that an instruction is, if it may be grouped, and the constant part of its address.
-fn candidate(func: &Function, inst: Inst) -> Option<(Neighbours, i64)> {
+/// The access that an instruction is, if it may be grouped, the constant part of its address, and
+/// how many elements it has.
+fn candidate(func: &Function, inst: Inst) -> Option<(Neighbours, i64, usize)> {
     let data = &func.insts[inst];
-    let (mem, value, stores) = match (&data.op, data.args.as_slice(), data.results.as_slice()) {
-        (Op::Load(mem), [_], [result]) => (*mem, *result, false),
-        (Op::Store(mem), [_, value], []) => (*mem, *value, true),
+    let (mem, values, stores) = match (&data.op, data.args.as_slice(), data.results.as_slice()) {
+        (Op::Load(mem), [_], results) => (*mem, results, false),
+        (Op::Store(mem), [_, values @ ..], []) => (*mem, values, true),
         _ => return None,
     };
-    let ty = func.ty(value);
+    let ty = func.ty(*values.first()?);
     let plain = !mem.volatile && !mem.masked && ty.is_scalar();
     if !plain || !(ty.scalar.is_int() || ty.scalar.is_float()) {
         return None;
@@ -195,7 +216,7 @@ fn candidate(func: &Function, inst: Inst) -> Option<(Neighbours, i64)> {
         mem: Mem { align: 1, ..mem },
         stores,
     };
-    Some((neighbours, offset as i64))
+    Some((neighbours, offset as i64, values.len()))
 }
 
 /// Appends the runs of a block.
@@ -211,12 +232,16 @@ fn find_runs(func: &Function, block: Block, runs: &mut Vec<Run>) {
         let touched = Spaces::touched_by(op);
         let written = Spaces::written_by(op);
         let mut goes_on = None;
-        if let Some((neighbours, offset)) = candidate(func, inst) {
+        if let Some((neighbours, offset, count)) = candidate(func, inst) {
             let space = neighbours.mem.space as usize;
             let run = if neighbours.stores {
                 let size = u64::from(neighbours.scalar.bytes());
                 // Stores that overlap must stay in order.
-                let apart = |a: &Access| a.offset.wrapping_sub(offset).unsigned_abs() >= size;
+                let apart = |a: &Access| {
+                    let first = if a.offset < offset { a.count } else { count };
+                    let between = a.offset.wrapping_sub(offset).unsigned_abs();
+                    between >= first as u64 * size
+                };
                 let run = stores[space].filter(|&run| {
                     let (other, accesses) = &found[run];
                     *other == neighbours && accesses.len() < STORES && accesses.iter().all(apart)
@@ -233,7 +258,12 @@ fn find_runs(func: &Function, block: Block, runs: &mut Vec<Run>) {
             if run == found.len() {
                 found.push((neighbours, Vec::new()));
             }
-            found[run].1.push(Access { offset, inst, at });
+            found[run].1.push(Access {
+                offset,
+                inst,
+                at,
+                count,
+            });
         }
         for space in touched.iter() {
             stores[space as usize] = None;
@@ -249,7 +279,9 @@ fn find_runs(func: &Function, block: Block, runs: &mut Vec<Run>) {
         accesses.sort_by_key(|a| (a.offset, a.at));
         accesses.dedup_by_key(|a| a.offset);
         let size = i64::from(neighbours.scalar.bytes());
-        for consecutive in accesses.chunk_by(|a, b| b.offset.checked_sub(a.offset) == Some(size)) {
+        let is_next =
+            |a: &Access, b: &Access| b.offset.checked_sub(a.offset) == Some(a.count as i64 * size);
+        for consecutive in accesses.chunk_by(is_next) {
             if consecutive.len() > 1 {
                 runs.push(Run {
                     block,
@@ -311,7 +343,8 @@ impl Edits {
         };
         let insts = if run.neighbours.stores {
             let mut args: SmallVec<[Value; 8]> = smallvec![func.insts[low.inst].args[0]];
-            args.extend(accesses.iter().map(|a| func.insts[a.inst].args[1]));
+            let stored = |a: &Access| func.insts[a.inst].args[1..].to_vec();
+            args.extend(accesses.iter().flat_map(stored));
             vec![func.make_inst(Op::Store(mem), &args, &[], loc)]
         } else {
             let mut insts = Vec::new();
@@ -327,9 +360,11 @@ impl Edits {
                 insts.extend([bytes, moved]);
             }
             let ty = Type::new(run.neighbours.scalar, 1);
-            let load = func.make_inst(Op::Load(mem), &[address], &vec![ty; accesses.len()], loc);
-            for (access, &new) in accesses.iter().zip(&func.insts[load].results) {
-                self.replace[func.insts[access.inst].results[0]] = new.into();
+            let count = accesses.iter().map(|access| access.count).sum();
+            let load = func.make_inst(Op::Load(mem), &[address], &vec![ty; count], loc);
+            let old = accesses.iter().flat_map(|a| &func.insts[a.inst].results);
+            for (&old, &new) in old.zip(&func.insts[load].results) {
+                self.replace[old] = new.into();
             }
             insts.push(load);
             insts
@@ -395,6 +430,25 @@ mod tests {
         let text = grouped(&(load(50, 12) + &load(51, 10) + &load(52, 11)));
         assert_eq!(text.matches("= load").count(), 1, "{text}");
         assert!(text.contains(": f32, v"), "{text}");
+    }
+
+    #[test]
+    fn vectors_end_to_end_are_one() {
+        let pair = |value: u32, at: u32| {
+            format!(
+                "v{value}: f32, v{}: f32 = load.global.align4 v{at}\n",
+                value + 1
+            )
+        };
+        let text = grouped(&(load(50, 12) + &pair(51, 10)));
+        assert_eq!(text.matches("= load").count(), 1, "{text}");
+        // The second element of one is the first of the other.
+        let text = grouped(&(pair(50, 10) + &pair(52, 11)));
+        assert_eq!(text.matches("= load").count(), 2, "{text}");
+        let stores = grouped("store.global.align4 v11, v2, v2\nstore.global.align4 v10, v2\n");
+        assert_eq!(stores.matches("store.global").count(), 1, "{stores}");
+        let stores = grouped("store.global.align4 v10, v2, v2\nstore.global.align4 v11, v2\n");
+        assert_eq!(stores.matches("store.global").count(), 2, "{stores}");
     }
 
     #[test]

@@ -4,6 +4,9 @@ use crate::ir::{BinOp, ConvertOp, Function, InstData, Op, Query};
 
 /// A value computed again costs at most this many instructions.
 pub(super) const CHEAP: u32 = 8;
+/// The same where one lane's value tells those of a whole chunk: they are computed once for all,
+/// and an address stays consecutive, which it would not in the context.
+pub(super) const CHEAP_IN_ONE_LANE: u32 = 24;
 
 /// What an instruction costs without its operands; `None` for what gives something else the second
 /// time, may trap, or takes long.

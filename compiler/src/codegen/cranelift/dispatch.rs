@@ -82,6 +82,10 @@ impl Gen<'_> {
                 let lanes: Vec<u64> = (0..u64::from(ty().lanes)).collect();
                 Repr::Vector(self.constant_lanes(ty(), &lanes))
             }
+            Op::Deinterleave | Op::Interleave => {
+                self.turned(inst);
+                return Ok(());
+            }
             Op::AnyTrue => Repr::Scalar(self.any_true(args[0])),
             Op::AllTrue => Repr::Scalar(self.all_true(args[0])),
             Op::MaskBits => {

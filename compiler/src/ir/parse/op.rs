@@ -178,6 +178,8 @@ pub(super) fn op(word: &str, first: Option<&str>, result: Option<Type>) -> Resul
         "any_true" => Op::AnyTrue,
         "all_true" => Op::AllTrue,
         "mask_bits" => Op::MaskBits,
+        "deinterleave" => Op::Deinterleave,
+        "interleave" => Op::Interleave,
         "permute" => Op::Permute,
         "routine" | "host_call" => {
             let words: &[&str] = if head == "routine" {

@@ -131,7 +131,13 @@ impl Verifier<'_> {
                     "private memory is interleaved in scalarized code"
                 );
             }
-            Op::LaneIds | Op::AnyTrue | Op::AllTrue | Op::MaskBits | Op::Permute => {
+            Op::LaneIds
+            | Op::AnyTrue
+            | Op::AllTrue
+            | Op::MaskBits
+            | Op::Permute
+            | Op::Deinterleave
+            | Op::Interleave => {
                 ensure!(!early, "lane operations belong to vectorized code");
             }
             Op::NamedBarrier(_) => ensure!(early, "there are no named barriers in vectorized code"),

@@ -241,6 +241,8 @@ impl Verifier<'_> {
             | Op::LaneIds
             | Op::MaskBits
             | Op::Permute
+            | Op::Deinterleave
+            | Op::Interleave
             | Op::AnyTrue
             | Op::AllTrue => self.check_work_items(&operands),
         }

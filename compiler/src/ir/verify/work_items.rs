@@ -123,6 +123,18 @@ impl Verifier<'_> {
                     "a permutation takes an i32 for each lane",
                 )
             }
+            Op::Deinterleave | Op::Interleave => {
+                is(
+                    args.len() > 1 && args == results,
+                    "as many vectors come out as go in, of the same type",
+                )?;
+                is(
+                    args.iter().all(|&ty| ty == args[0])
+                        && !args[0].is_scalar()
+                        && args[0].scalar != Scalar::I1,
+                    "elements of lanes are all of one type, and no truth values",
+                )
+            }
             Op::AnyTrue | Op::AllTrue => {
                 o.counts(1, 1)?;
                 is(

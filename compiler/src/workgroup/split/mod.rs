@@ -23,6 +23,7 @@
 //!
 //! Cost: linear, but for the number of values that live across cuts times regions.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::SecondaryMap;
@@ -169,6 +170,7 @@ struct Plan {
 struct Splitter<'a> {
     cut: &'a Cut,
     func: &'a Function,
+    key: &'a LaunchKey,
     cfg: Cfg,
     shapes: Shapes,
     plans: BTreeMap<Block, Plan>,
@@ -191,6 +193,8 @@ struct Splitter<'a> {
     alive: Option<SlotId>,
     for_alive: BTreeSet<Block>,
     costs: SecondaryMap<Value, Option<u32>>,
+    /// Found when first asked for.
+    in_chunks: OnceCell<Shapes>,
     table: cranelift_entity::PrimaryMap<SlotId, Slot>,
     remarks: Vec<Remark>,
 }
@@ -201,7 +205,7 @@ fn plural(number: usize) -> &'static str {
 }
 
 impl<'a> Splitter<'a> {
-    fn new(cut: &'a Cut, key: &LaunchKey) -> Splitter<'a> {
+    fn new(cut: &'a Cut, key: &'a LaunchKey) -> Splitter<'a> {
         let func = &cut.func;
         let cfg = Cfg::new(func);
         let shapes =
@@ -222,6 +226,8 @@ impl<'a> Splitter<'a> {
             alive: None,
             for_alive: BTreeSet::new(),
             costs: SecondaryMap::with_capacity(func.values.len()),
+            in_chunks: OnceCell::new(),
+            key,
             table: cranelift_entity::PrimaryMap::new(),
             remarks: Vec::new(),
         }

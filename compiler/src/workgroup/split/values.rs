@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
 
-use super::super::rematerialize::{self, CHEAP};
+use super::super::rematerialize::{self, CHEAP, CHEAP_IN_ONE_LANE};
 use super::slots::{Crossing, Crossings, Node};
 use super::{Splitter, array_slot};
-use crate::analysis::Shape;
+use crate::analysis::{Across, Shape, Shapes};
 use crate::diagnostic::Remark;
 use crate::ir::{Block, Inst, Op, Terminator, Value};
 
@@ -144,9 +144,7 @@ impl Splitter<'_> {
         if !varying {
             self.plan(region).inputs.insert(value);
             self.use_in_skeleton(value, user);
-        } else if !self.shapes.of(value).is_uniform()
-            && self.cost(value).is_some_and(|cost| cost <= CHEAP)
-        {
+        } else if !self.shapes.of(value).is_uniform() && self.is_rematerialized(value) {
             // What varies only behind a divergent loop took that loop to compute, and is saved
             // below.
             if self.plan(region).rematerialized.insert(value) {
@@ -213,6 +211,26 @@ impl Splitter<'_> {
         }
     }
 
+    /// Whether a varying value is computed again rather than saved.
+    fn is_rematerialized(&mut self, value: Value) -> bool {
+        match self.cost(value) {
+            Some(cost) if cost <= CHEAP => true,
+            Some(_) => self.in_chunks().of(value) != Shape::Varying,
+            None => false,
+        }
+    }
+
+    /// How values vary over chunks; work-items that run one at a time have nothing in common.
+    fn in_chunks(&self) -> &Shapes {
+        self.in_chunks.get_or_init(|| {
+            let across = Across::Chunk(self.key.width);
+            match self.key.width {
+                1 => self.shapes.clone(),
+                _ => Shapes::new(self.func, &self.cfg, self.key, across),
+            }
+        })
+    }
+
     /// Instructions to compute a varying value from ids and uniform values; `None` if it takes more
     /// than arithmetic.
     fn cost(&mut self, value: Value) -> Option<u32> {
@@ -241,7 +259,7 @@ impl Splitter<'_> {
                 return None;
             }
             sum += self.cost(arg)?;
-            if sum > CHEAP {
+            if sum > CHEAP_IN_ONE_LANE {
                 return None;
             }
         }

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::analysis::{PROBED_INSTRUCTIONS, Shape, is_computed_from_ids, is_function_param};
-use crate::ir::{Inst, Op, Value};
+use crate::ir::{Function, Inst, InstData, Op, Value};
 
 /// Saved by an operation on two vectors, or one that is wider.
 const GAIN: u64 = 6;
@@ -13,6 +13,10 @@ const LANE_BY_LANE: u64 = 35;
 /// lane take one. Measured with a product of a sparse matrix and a vector: three of them with eight
 /// operations on vectors beside are twice as slow as one work-item at a time.
 const GATHER: u64 = 36;
+/// Lost by one of several elements that together are a vector or half of one: each lane's are
+/// loaded at once, and shuffles take them apart. Where they are a whole one that gains as much as
+/// addresses lose.
+const ROWS: u64 = 10;
 /// Lost by one without an instruction whose addresses are compared at run time and are usually
 /// consecutive.
 const PROBED: u64 = 8;
@@ -56,7 +60,9 @@ impl Cost {
                     _ => target.scatters,
                 };
                 self.gathering += weight
-                    * if is_instruction {
+                    * if target.gathers && is_row(kernel, data) {
+                        ROWS
+                    } else if is_instruction {
                         GATHER
                     } else if probed() {
                         PROBED
@@ -88,4 +94,14 @@ impl Cost {
             false => "contending for one address would cost more than vectors gain",
         })
     }
+}
+
+/// Whether an access is to a power of two of elements that vectors hold two of, or one.
+fn is_row(kernel: &Function, data: &InstData) -> bool {
+    let elements = match data.op {
+        Op::Load(_) => &data.results[..],
+        _ => &data.args[1..],
+    };
+    let bytes = elements.first().map_or(0, |&e| kernel.ty(e).scalar.bytes());
+    elements.len() > 1 && elements.len().is_power_of_two() && bytes >= 4
 }

@@ -4,11 +4,69 @@
 use cranelift_codegen::ir as clif;
 use smallvec::{SmallVec, smallvec};
 
-use super::super::parts::Parts;
+use super::super::parts::{Parts, Repr};
 use super::super::values::Gen;
 use super::LaneLayout;
+use crate::ir::{Inst, Op};
 
 impl Gen<'_> {
+    /// [`Op::Deinterleave`] and [`Op::Interleave`].
+    pub fn turned(&mut self, inst: Inst) {
+        let data = &self.func.insts[inst];
+        let (count, ty) = (data.args.len(), self.func.ty(data.args[0]));
+        let lanes = usize::from(ty.lanes);
+        let layout = LaneLayout {
+            lanes: ty.lanes,
+            elements: count,
+            scalar: ty.scalar,
+            stride: i64::from(ty.scalar.bytes()) * count as i64,
+        };
+        let is_deinterleaved = data.op == Op::Deinterleave;
+        let has_shuffles = count.is_power_of_two() || count == 3 && is_deinterleaved;
+        let results: Vec<Repr> =
+            if has_shuffles && (u32::from(ty.lanes) * ty.scalar.bits()).is_multiple_of(128) {
+                let operands: Vec<Parts> = data
+                    .args
+                    .iter()
+                    .map(|&arg| match self.splat_if_scalar(arg, ty.lanes) {
+                        Repr::Vector(parts) => parts,
+                        other => unreachable!("{arg} is {other:?}"),
+                    })
+                    .collect();
+                let parts = if is_deinterleaved {
+                    let vectors: Vec<clif::Value> = operands.into_iter().flatten().collect();
+                    self.deinterleave(&vectors, layout)
+                } else {
+                    let vectors = self.interleave(&operands, lanes, ty.scalar.bits());
+                    let parts = vectors.chunks(vectors.len() / count);
+                    parts.map(Parts::from_slice).collect()
+                };
+                parts.into_iter().map(Repr::Vector).collect()
+            } else {
+                let all: Vec<clif::Value> = (0..count * lanes)
+                    .map(|at| self.lane(data.args[at / lanes], (at % lanes) as u8))
+                    .collect();
+                // Where a result's lane is among all.
+                let place = |result: usize, lane: usize| match is_deinterleaved {
+                    true => lane * count + result,
+                    false => {
+                        let at = result * lanes + lane;
+                        at % count * lanes + at / count
+                    }
+                };
+                (0..count)
+                    .map(|n| {
+                        let lanes: Vec<clif::Value> =
+                            (0..lanes).map(|lane| all[place(n, lane)]).collect();
+                        self.build(ty, &lanes)
+                    })
+                    .collect()
+            };
+        for (&result, repr) in data.results.iter().zip(results) {
+            self.values[result] = repr;
+        }
+    }
+
     /// Takes apart vectors in which a lane's elements take turns.
     pub(super) fn deinterleave(
         &mut self,

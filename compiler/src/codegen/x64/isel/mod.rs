@@ -12,7 +12,8 @@
 //! - `float.rs`, `integer.rs`: lane-wise arithmetic of vectors and of floating-point scalars.
 //! - `logic.rs`: bitwise operations of vectors, several in one.
 //! - `convert.rs`: conversions. `lanes.rs`: lanes that move, parts that are joined and split;
-//!   `bytes.rs`: bytes that move without AVX512_VBMI.
+//!   `bytes.rs`: bytes that move without AVX512_VBMI; `transpose.rs`: lanes and elements that
+//!   change places.
 //! - `masks/`: truth values of many lanes.
 //! - `avx2/`: what takes several instructions where AVX-512 has one.
 //! - `memory/`: loads, stores, atomics.
@@ -32,6 +33,7 @@ mod logic;
 mod masks;
 mod memory;
 mod scalar;
+mod transpose;
 mod values;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
@@ -188,6 +190,7 @@ impl Isel<'_> {
             Op::ExtractDyn => self.extract_dyn(args[0], args[1])?,
             Op::Shuffle(lanes) => self.shuffle(args[0], args[1], lanes, ty())?,
             Op::Permute => self.permute(args[0], args[1], ty())?,
+            Op::Deinterleave | Op::Interleave => return self.turned(inst),
             Op::LaneIds => self.lane_ids(ty()),
             Op::AnyTrue | Op::AllTrue => self.mask_question(inst)?,
             Op::MaskBits => self.mask_bits_value(args[0])?,

@@ -128,6 +128,13 @@ impl Isel<'_> {
     }
 
     fn load_each(&mut self, lanes: &Lanes, access: Access) -> Vec<Parts> {
+        let padded = access.padded();
+        if let Some(how) = self.by_rows(padded) {
+            let mut elements =
+                self.load_rows(how, padded, |isel, lane| isel.lane_address(lanes, lane));
+            elements.truncate(access.elements);
+            return elements;
+        }
         let bytes = access.ty.scalar.bytes();
         let shape = self.shape(access.ty);
         let opcode = match bytes {
@@ -164,6 +171,12 @@ impl Isel<'_> {
 
     /// Of lanes at the same address the last one's elements stay.
     fn store_each(&mut self, lanes: &Lanes, values: &[Parts], access: Access) {
+        if let Some(how) = self.by_rows(access) {
+            self.store_rows(how, values, access, |isel, lane| {
+                isel.lane_address(lanes, lane)
+            });
+            return;
+        }
         let bytes = access.ty.scalar.bytes();
         let opcode = match bytes {
             1 => Opcode::Vpextrb,

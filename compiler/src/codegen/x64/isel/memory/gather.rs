@@ -43,6 +43,10 @@ impl Isel<'_> {
         access: Access,
     ) -> Result<Vec<Parts>> {
         if let Some(indexed) = self.indexed(mem, places)? {
+            if self.by_rows(access.padded()).is_some() {
+                let addresses = self.addresses_of(&indexed, access);
+                return self.gather_at(&addresses, mask, access);
+            }
             let shape = self.shape(access.ty);
             let masks = self.lane_masks(mask, shape)?;
             return Ok((0..access.elements)
@@ -63,6 +67,20 @@ impl Isel<'_> {
         }
         let addresses = self.parts(places[0])?;
         self.gather_at(&addresses, mask, access)
+    }
+
+    /// The addresses in vectors of 64 bits.
+    fn addresses_of(&mut self, indexed: &Indexed, access: Access) -> Parts {
+        let wide = self.shape_of(access.ty.lanes, 64);
+        let base = self.lea(indexed.base);
+        let base = self.broadcast(Rm::Reg(base), Scalar::I64, wide.size);
+        let offsets = self.resized(indexed.index.clone(), access.ty.lanes, 32, 64, true);
+        let shift = i64::from(indexed.shift);
+        let sums = offsets.into_iter().map(|offset| {
+            let offset = self.rmi(Opcode::VpsllqImm, wide.size, offset, shift);
+            self.rvm(Opcode::Vpaddq, wide.size, base, offset)
+        });
+        sums.collect()
     }
 
     /// The mask of each part: of all lanes where there is none.
@@ -116,7 +134,8 @@ impl Isel<'_> {
         let bytes = access.ty.scalar.bytes();
         let wide = self.shape_of(access.ty.lanes, 64);
         let shape = self.shape(access.ty);
-        if bytes < 4 && !self.is_avx512() {
+        let by_rows = self.by_rows(access.padded()).is_some();
+        if by_rows || bytes < 4 && !self.is_avx512() {
             return self.load_each_at(addresses, mask, access);
         }
         let masks = self.masks_by_address(mask, access)?;
@@ -218,6 +237,10 @@ impl Isel<'_> {
         access: Access,
     ) -> Result<()> {
         if let Some(indexed) = self.indexed(mem, places)? {
+            if self.by_rows(access).is_some() {
+                let addresses = self.addresses_of(&indexed, access);
+                return self.store_each_at(&addresses, values, mask, access);
+            }
             let shape = self.shape(access.ty);
             let masks = self.lane_masks(mask, shape)?;
             for n in 0..shape.count {
@@ -256,7 +279,7 @@ impl Isel<'_> {
     ) -> Result<()> {
         let bytes = access.ty.scalar.bytes();
         let wide = self.shape_of(access.ty.lanes, 64);
-        if !self.is_avx512() {
+        if !self.is_avx512() || self.by_rows(access).is_some() {
             return self.store_each_at(addresses, values, mask, access);
         }
         if bytes < 4 {

@@ -6,6 +6,7 @@
 //! - `mod.rs`: which way an access goes; accesses of one lane.
 //! - `strided.rs`: one address and a distance between lanes; `narrow.rs`: of 8 and 16 bits, where
 //!   there is no masked access of them.
+//! - `rows.rs`: several elements of each lane, moved by whole vectors.
 //! - `gather.rs`: an address for each lane.
 //! - `each.rs`: lanes that are accessed one by one, where there is no instruction for all.
 //! - `atomic.rs`: atomics of one lane, and fences.
@@ -14,6 +15,7 @@ mod atomic;
 mod each;
 mod gather;
 mod narrow;
+mod rows;
 mod strided;
 
 use regalloc2::VReg;

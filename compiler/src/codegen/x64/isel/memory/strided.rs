@@ -7,6 +7,7 @@
 use regalloc2::VReg;
 use smallvec::SmallVec;
 
+use super::super::transpose::Transpose;
 use super::super::values::Parts;
 use super::super::{Isel, Result};
 use super::Access;
@@ -87,6 +88,24 @@ impl Isel<'_> {
             let base = self.amode(address)?;
             return self.load_narrow(base, mask, access);
         }
+        let padded = access.padded();
+        // With AVX-512, lanes of whole vectors are picked by instructions of their own.
+        let picks = self.is_avx512() && Close::of(access, self.longest).is_some();
+        if mask.is_none()
+            && !picks
+            && let Some(how) = self.by_rows(padded)
+        {
+            let base = self.amode(address)?;
+            let mut elements = if padded.is_dense() {
+                self.load_dense_rows(how, base, padded)
+            } else {
+                self.load_rows(how, padded, |isel, lane| {
+                    isel.further(base, i64::from(lane).wrapping_mul(access.stride))
+                })
+            };
+            elements.truncate(access.elements);
+            return Ok(elements);
+        }
         let Some(close) = Close::of(access, self.longest) else {
             return self.gather_strided(address, mask, access);
         };
@@ -104,9 +123,27 @@ impl Isel<'_> {
                 self.load_part(close.ty.scalar, close.size, at, mask)
             })
             .collect();
+        if let Some(how) = self.close_transpose(close) {
+            let parts = vectors.chunks(close.step);
+            let parts: Vec<Vec<VReg>> = parts
+                .map(|vectors| self.deinterleaved_part(how, vectors))
+                .collect();
+            let element = |n: usize| parts.iter().map(|columns| columns[n]).collect();
+            return (0..close.elements).map(element).collect();
+        }
         (0..close.elements)
             .map(|element| self.take_apart(&vectors, close, element))
             .collect()
+    }
+
+    /// How vectors as long as the values' registers are taken apart and put together at once.
+    fn close_transpose(&self, close: Close) -> Option<Transpose> {
+        let shape = self.shape(close.ty);
+        let is_full = close.group * close.step == usize::from(shape.lanes);
+        match self.is_avx512() || !is_full {
+            true => None,
+            false => Transpose::of(close.ty.scalar, shape, close.step),
+        }
     }
 
     /// A mask for each vector, unless all of them is accessed.
@@ -202,6 +239,15 @@ impl Isel<'_> {
             let base = self.amode(address)?;
             return self.store_narrow(base, values, mask, access);
         }
+        if mask.is_none()
+            && access.is_dense()
+            && !self.is_avx512()
+            && let Some(how) = self.by_rows(access)
+        {
+            let base = self.amode(address)?;
+            self.store_dense_rows(how, base, values, access);
+            return Ok(());
+        }
         let Some(close) = Close::of(access, self.longest) else {
             if !self.target.scatters {
                 let base = self.amode(address)?;
@@ -217,8 +263,19 @@ impl Isel<'_> {
 
     /// Stores the elements of all lanes.
     fn store_close(&mut self, base: Amode, values: &[Parts], masks: Option<Parts>, close: Close) {
-        for n in 0..close.vectors() {
-            let vector = self.put_together(values, close, n);
+        let whole = close.elements == close.step;
+        let vectors: Parts = match self.close_transpose(close).filter(|_| whole) {
+            Some(how) => (0..values[0].len())
+                .flat_map(|part| {
+                    let elements: Vec<VReg> = values.iter().map(|parts| parts[part]).collect();
+                    self.interleaved_part(how, &elements)
+                })
+                .collect(),
+            None => (0..close.vectors())
+                .map(|n| self.put_together(values, close, n))
+                .collect(),
+        };
+        for (n, &vector) in vectors.iter().enumerate() {
             let at = self.further(base, n as i64 * close.distance());
             let mask = masks.as_ref().map(|masks| masks[n]);
             self.store_part(close.ty.scalar, close.size, at, vector, mask);
