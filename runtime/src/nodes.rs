@@ -14,11 +14,15 @@
 use std::cell::Cell;
 use std::env;
 
+use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
 use crate::topology::{self, Sharing};
 
 thread_local! {
     /// The index of the node that this thread works for.
     static NODE: Cell<usize> = const { Cell::new(0) };
+    /// Where this thread could run before it was to stay on a node.
+    static BEFORE: Cell<Option<CpuSet>> = const { Cell::new(None) };
 }
 
 /// The nodes of a pool's processors, in their order.
@@ -87,6 +91,7 @@ impl Nodes {
         }
         let node = self.of_worker(worker, threads);
         NODE.set(node);
+        BEFORE.set(sched_getaffinity(None).ok());
         topology::pin(&self.processors[node]);
     }
 
@@ -95,7 +100,7 @@ impl Nodes {
         if self.processors.is_empty() {
             return;
         }
-        let here = rustix::thread::sched_getcpu();
+        let here = sched_getcpu();
         let mut nodes = self.processors.iter();
         NODE.set(nodes.position(|node| node.contains(&here)).unwrap_or(0));
     }
@@ -106,9 +111,22 @@ pub(crate) fn current() -> usize {
     NODE.get()
 }
 
+/// What a thread that this one starts is to begin with. The system would have it stay on the node,
+/// too, where that is a matter of this thread's only.
+pub(crate) fn leaving<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    let before = BEFORE.try_with(Cell::get).unwrap_or(None);
+    move || {
+        if let Some(before) = before {
+            let _ = sched_setaffinity(None, &before);
+        }
+        work()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::threads;
 
     /// Nodes of processors 0 to 3, and 4 and 5.
     fn nodes(threads: u32) -> Nodes {
@@ -165,16 +183,23 @@ mod tests {
     fn a_worker_stays_on_its_node() {
         let processors = topology::available_processors();
         let groups = (0..processors.len() as u32).map(|index| vec![index]);
-        let threads = processors.len() as u32;
-        let nodes = Nodes::of_groups(groups.collect(), &processors, threads);
+        let workers = processors.len() as u32;
+        let nodes = Nodes::of_groups(groups.collect(), &processors, workers);
         let expected = match processors.len() {
             1 => return,
             _ => vec![*processors.last().unwrap()],
         };
+        let all = processors.clone();
         let worker = std::thread::spawn(move || {
-            nodes.join_worker(threads - 1, threads);
+            nodes.join_worker(workers - 1, workers);
             let pinned = topology::available_processors();
             nodes.join_helper();
+            // A thread that it starts does not.
+            let (send, receive) = std::sync::mpsc::channel();
+            let look = move || send.send(topology::available_processors()).unwrap();
+            let started = threads::spawn("test", None, look).unwrap();
+            started.join().unwrap();
+            assert_eq!(receive.recv().unwrap(), all);
             (pinned, current())
         });
         assert_eq!(worker.join().unwrap(), (expected, processors.len() - 1));

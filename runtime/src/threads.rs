@@ -15,6 +15,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{Builder, JoinHandle};
 
+use crate::nodes;
+
 /// More workers than this `BROLGA_THREADS` cannot ask for.
 pub(crate) const MAX_THREADS: u32 = 1024;
 
@@ -52,7 +54,8 @@ pub(crate) fn spawn(
     });
     let builder = Builder::new().name(name.to_owned());
     let builder = stack.into_iter().fold(builder, Builder::stack_size);
-    // A thread begins with the mask of the one that starts it.
+    // A thread begins with the masks of the one that starts it.
+    let work = nodes::leaving(work);
     without_signals(|| builder.spawn(work))
 }
 
