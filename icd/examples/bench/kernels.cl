@@ -20,6 +20,16 @@ kernel void saxpy(global const float *restrict x, global const float *restrict y
         out[i] = a * x[i] + y[i];
 }
 
+// Vectors of the program's own, which are taken apart at the end only.
+kernel void float8_sums(global const float8 *a, global float *sums, uint count) {
+    size_t i = get_global_id(0), n = get_global_size(0);
+    float8 sum = 0;
+    for (uint k = 0; k < count; k++)
+        sum += a[i + k * n];
+    float4 half_sum = sum.lo + sum.hi;
+    sums[i] = (half_sum.x + half_sum.y) + (half_sum.z + half_sum.w);
+}
+
 // ---- linear algebra
 
 kernel void matmul_naive(global const float *a, global const float *b, global float *c, int n) {

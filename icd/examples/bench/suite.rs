@@ -94,6 +94,7 @@ pub struct Benchmark {
 pub const BENCHMARKS: &[Benchmark] = &[
     Benchmark::new("copy", streaming::copy),
     Benchmark::new("triad", streaming::triad),
+    Benchmark::new("float8_sums", streaming::float8_sums),
     Benchmark::new("saxpy", streaming::saxpy),
     Benchmark::new("matmul_naive", linear::matmul_naive),
     Benchmark::new("matmul_tiled", linear::matmul_tiled),

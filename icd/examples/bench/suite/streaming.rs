@@ -45,6 +45,31 @@ pub fn triad(session: &Session, program: &Program, scale: Scale) -> Result<Prepa
     Ok(Prepared::single(kernel, &global, &[], Box::new(check)).doing(work))
 }
 
+/// Sums of vectors of eight.
+pub fn float8_sums(session: &Session, program: &Program, scale: Scale) -> Result<Prepared> {
+    const COUNT: usize = 16;
+    let items = length(scale) / (8 * COUNT);
+    let values = random_floats(8 * COUNT * items, 1.0, 2.0);
+    let input = session.buffer_from(&values)?;
+    let output = session.buffer::<f32>(items)?;
+    let kernel = program
+        .kernel("float8_sums")?
+        .buffer(&input)?
+        .buffer(&output)?
+        .value(COUNT as u32)?;
+    let work = Work::Bytes(4.0 * values.len() as f64);
+    let check = move |session: &Session| {
+        let _keep = &input;
+        let of_item = |item: usize| -> f64 {
+            let vectors = values.chunks(8).skip(item).step_by(items);
+            vectors.flatten().map(|&x| f64::from(x)).sum()
+        };
+        let expected = (0..items).map(of_item).enumerate();
+        compare("float8_sums", &session.read(&output)?, expected, 1e-5)
+    };
+    Ok(Prepared::single(kernel, &[items], &[], Box::new(check)).doing(work))
+}
+
 /// With a bounds check and a length that no work-group divides, as in most real launches.
 pub fn saxpy(session: &Session, program: &Program, scale: Scale) -> Result<Prepared> {
     let n = length(scale) - 5;
