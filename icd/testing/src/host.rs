@@ -480,8 +480,19 @@ impl Session {
     /// Enqueues a kernel of one work-item that waits for a user event; [`Waiting::go`] sets the
     /// event.
     pub fn launch_waiting(&self, kernel: &Kernel) -> Result<Waiting> {
-        let mut done: cl_event = ptr::null_mut();
         let start = create!(self.cl, clCreateUserEvent(self.context))?;
+        let done = self.enqueue_one(kernel, &[start])?;
+        call!(self.cl, clFlush(self.queue))?;
+        Ok(Waiting {
+            cl: self.cl,
+            start,
+            done,
+        })
+    }
+
+    /// Enqueues a kernel of one work-item, and returns its event.
+    fn enqueue_one(&self, kernel: &Kernel, wait_list: &[cl_event]) -> Result<cl_event> {
+        let mut done: cl_event = ptr::null_mut();
         call!(
             self.cl,
             clEnqueueNDRangeKernel(
@@ -491,17 +502,12 @@ impl Session {
                 ptr::null(),
                 &1,
                 &1,
-                1,
-                &start,
+                wait_list.len() as cl_uint,
+                wait_list.first().map_or(ptr::null(), ptr::from_ref),
                 &mut done
             )
         )?;
-        call!(self.cl, clFlush(self.queue))?;
-        Ok(Waiting {
-            cl: self.cl,
-            start,
-            done,
-        })
+        Ok(done)
     }
 
     /// Runs a kernel of one work-item, has the driver call back when it is complete, and sleeps
@@ -513,21 +519,7 @@ impl Session {
             let _ = sender.send(());
         }
         let (sender, receiver) = sync_channel::<()>(1);
-        let mut done: cl_event = ptr::null_mut();
-        call!(
-            self.cl,
-            clEnqueueNDRangeKernel(
-                self.queue,
-                kernel.id,
-                1,
-                ptr::null(),
-                &1,
-                &1,
-                0,
-                ptr::null(),
-                &mut done
-            )
-        )?;
+        let done = self.enqueue_one(kernel, &[])?;
         let sender = Box::into_raw(Box::new(sender)).cast();
         call!(
             self.cl,

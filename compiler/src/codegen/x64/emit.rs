@@ -380,7 +380,7 @@ impl<'a> Emitter<'a> {
                 (inst.reg, inst.vvvv, inst.rm) = (dst, a, b);
             }
             Form::Rm | Form::Rma | Form::Gather => (inst.reg, inst.rm) = (dst, b),
-            Form::Mr => {
+            Form::Mr | Form::Ma | Form::M => {
                 inst.reg = a;
                 inst.rm = match b {
                     encoding::Rm::None => encoding::Rm::Reg(dst),
@@ -388,7 +388,6 @@ impl<'a> Emitter<'a> {
                 };
             }
             Form::Vm => (inst.vvvv, inst.rm) = (dst, b),
-            Form::Ma | Form::M => inst.rm = encoding::Rm::Reg(dst),
             Form::Mra => {
                 inst.reg = if plain.ties_a() { dst } else { a };
                 inst.rm = b;

@@ -173,3 +173,62 @@ fn loops_that_fit_in_registers_do_not_load_what_others_displaced() {
     }
     assert_eq!(count(&code, "jb "), 2, "{code:#?}");
 }
+
+/// Two elements at an address of each lane: eight rows of eight bytes, or as many gathers as
+/// vectors of elements.
+#[test]
+fn elements_of_a_lane_are_loaded_as_rows() {
+    let load = |scalar: &str, align: u32, elements: usize| {
+        let names: Vec<String> = (0..elements).map(|n| format!("e{n}")).collect();
+        let results: Vec<String> = names.iter().map(|n| format!("{n}: {scalar}x8")).collect();
+        let mut body = format!(
+            "block0(x: i64, p: ptr):\n  at: ptrx8 = load.global.align8.stride8 p\n  \
+             {} = load.global.align{align} at\n",
+            results.join(", ")
+        );
+        for name in names {
+            body += &format!("  store.global.align{align}.stride{align} p, {name}\n");
+        }
+        listing_for(&Target::avx2(), &(body + "  ret"))
+    };
+    let gathers = |code: &[String]| count(code, "vpgather") + count(code, "vgather");
+    for (scalar, align, elements) in [("i32", 4, 4), ("i32", 4, 8), ("f64", 8, 2)] {
+        let rows = load(scalar, align, elements);
+        assert_eq!(gathers(&rows), 0, "{rows:?}");
+        assert_eq!(count(&rows, "vpinsr"), 0, "{rows:?}");
+    }
+    let alone = load("i32", 4, 1);
+    assert_ne!(gathers(&alone), 0, "{alone:?}");
+}
+
+#[test]
+fn what_is_added_to_memory_is_added_there() {
+    let code = |body: &str| listing(&format!("block0(x: i64, p: ptr):\n{body}  ret"));
+    let load = "  a: i64 = load.global.align8 p\n";
+    let one = "  one: i64 = const 1\n";
+    let store = "  store.global.align8 p, b\n";
+    let added = code(&format!("{one}{load}  b: i64 = iadd one, a\n{store}"));
+    assert_eq!(count(&added, "add qword ptr"), 1, "{added:?}");
+    assert_eq!(count(&added, "mov"), 0, "{added:?}");
+    let taken = code(&format!("{load}  b: i64 = isub a, x\n{store}"));
+    assert_eq!(count(&taken, "sub qword ptr"), 1, "{taken:?}");
+    let negated = code(&format!("{load}  b: i64 = isub x, a\n{store}"));
+    assert_eq!(count(&negated, "sub qword ptr"), 0, "{negated:?}");
+    // The sum is of what was there before the other store.
+    let overwritten = code(&format!(
+        "{load}  b: i64 = iadd a, x\n  store.global.align8 p, x\n{store}"
+    ));
+    assert_eq!(count(&overwritten, "add qword ptr"), 0, "{overwritten:?}");
+}
+
+#[test]
+fn lanes_of_bytes_are_indexes() {
+    let code = listing_for(
+        &Target::avx2(),
+        "block0(x: i64, p: ptr):\n  v: i8x8 = load.global.align1.stride1 p\n  \
+         w: i8x8 = iadd v, v\n  b: i8 = extract.3 w\n  i: i64 = convert.zext b\n  \
+         q: ptr = ptr_add p, i\n  store.global.align1 q, b\n  ret",
+    );
+    assert_eq!(count(&code, "vpextrb"), 1, "{code:?}");
+    assert_eq!(count(&code, "movzx"), 0, "{code:?}");
+}

@@ -215,19 +215,17 @@ impl Splitter<'_> {
     fn is_rematerialized(&mut self, value: Value) -> bool {
         match self.cost(value) {
             Some(cost) if cost <= CHEAP => true,
-            Some(_) => self.in_chunks().of(value) != Shape::Varying,
+            // Work-items that run one at a time share nothing: a load costs less.
+            Some(_) => self.key.width > 1 && self.in_chunks().of(value) != Shape::Varying,
             None => false,
         }
     }
 
-    /// How values vary over chunks; work-items that run one at a time have nothing in common.
+    /// How values vary over chunks.
     fn in_chunks(&self) -> &Shapes {
         self.in_chunks.get_or_init(|| {
             let across = Across::Chunk(self.key.width);
-            match self.key.width {
-                1 => self.shapes.clone(),
-                _ => Shapes::new(self.func, &self.cfg, self.key, across),
-            }
+            Shapes::new(self.func, &self.cfg, self.key, across)
         })
     }
 

@@ -37,12 +37,16 @@ const fn shift(mnemonic: &'static str, opcode: u8, digit: u8) -> Info {
     }
 }
 
-/// The sources are memory and `reg`.
-const fn locked(mnemonic: &'static str, map: Map, opcode: u8) -> Info {
+/// The sources are memory, which is changed, and `reg`.
+const fn update(mnemonic: &'static str, map: Map, opcode: u8) -> Info {
     Info::general(mnemonic, Form::Mra, sizes::BYTES)
         .legacy(Pp::Np, map, W::BySize, opcode)
         .memory_only()
-        .locked()
+}
+
+/// The same, atomically.
+const fn locked(mnemonic: &'static str, map: Map, opcode: u8) -> Info {
+    update(mnemonic, map, opcode).locked()
 }
 
 /// Of 64 bits without saying so.
@@ -98,6 +102,11 @@ macro_rules! general_rows {
         SubImm = group_1("sub", Form::Ma, 5);
         XorImm = group_1("xor", Form::Ma, 6);
         CmpImm = group_1("cmp", Form::MTest, 7);
+        AddStore = update("add", Map::Primary, 0x01);
+        OrStore = update("or", Map::Primary, 0x09);
+        AndStore = update("and", Map::Primary, 0x21);
+        SubStore = update("sub", Map::Primary, 0x29);
+        XorStore = update("xor", Map::Primary, 0x31);
         Test = primary("test", Form::RmTest, sizes::BYTES, 0x85);
         TestImm = primary("test", Form::MTest, sizes::BYTES, 0xf7).imm(ImmKind::I32);
         Not = primary("not", Form::Ma, sizes::BYTES, 0xf7).digit(2);

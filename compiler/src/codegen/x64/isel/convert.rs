@@ -39,7 +39,7 @@ impl Isel<'_> {
                 ))
             }
             ConvertOp::ZExt | ConvertOp::SExt => {
-                if op == ConvertOp::ZExt && self.is_in_32_bits(arg) {
+                if op == ConvertOp::ZExt && self.is_zero_extended(arg) {
                     return self.scalar(arg).map(Repr::Scalar);
                 }
                 let reg: Rm = match self.folded_load(arg, from)? {

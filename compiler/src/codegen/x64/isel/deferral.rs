@@ -4,6 +4,9 @@
 //! user's: a load its memory operand, a comparison its flags or mask, a sum its address. It is
 //! then selected when that is, unless memory is written in between.
 //!
+//! A store of what was loaded from the same address and combined with something is one instruction
+//! with both.
+//!
 //! An address that is a constant away from another is part of every access there, in whatever
 //! block: only the other one takes a register.
 
@@ -18,39 +21,59 @@ pub struct Deferral {
     /// Those that are selected again for each use.
     pub repeated: SecondaryMap<Inst, bool>,
     pub uses: SecondaryMap<Value, u32>,
+    /// Stores that combine what is in memory with something.
+    pub updates: SecondaryMap<Inst, Option<Update>>,
+}
+
+/// `memory = memory op other`
+#[derive(Clone, Copy)]
+pub struct Update {
+    pub op: BinOp,
+    pub other: Value,
 }
 
 /// Where in a block something is: an instruction's number, the terminator's behind them.
 type Place = u32;
 
+/// Where in their blocks instructions and users are.
+struct Places {
+    of: SecondaryMap<Inst, Place>,
+    /// The last user of each value.
+    user: SecondaryMap<Value, Option<(Block, Place)>>,
+}
+
 impl Deferral {
     pub fn new(func: &Function, target: &Target, order: &[Block]) -> Deferral {
         let mut uses: SecondaryMap<Value, u32> = SecondaryMap::with_capacity(func.values.len());
-        let mut user: SecondaryMap<Value, Option<(Block, Place)>> =
-            SecondaryMap::with_capacity(func.values.len());
+        let mut places = Places {
+            of: SecondaryMap::with_capacity(func.insts.len()),
+            user: SecondaryMap::with_capacity(func.values.len()),
+        };
         for &block in order {
             let data = &func.blocks[block];
             for (n, &inst) in data.insts.iter().enumerate() {
+                places.of[inst] = n as Place;
                 for &arg in &func.insts[inst].args {
                     uses[arg] += 1;
-                    user[arg] = Some((block, n as Place));
+                    places.user[arg] = Some((block, n as Place));
                 }
             }
             data.term.for_each_value(|value| {
                 uses[value] += 1;
-                user[value] = Some((block, data.insts.len() as Place));
+                places.user[value] = Some((block, data.insts.len() as Place));
             });
         }
         let mut deferral = Deferral {
             deferred: SecondaryMap::with_capacity(func.insts.len()),
             repeated: SecondaryMap::with_capacity(func.insts.len()),
             uses,
+            updates: SecondaryMap::new(),
         };
         for &block in order {
-            deferral.addresses(func, block, &user);
+            deferral.addresses(func, block, &places);
         }
         for &block in order {
-            deferral.block(func, target, block, &user);
+            deferral.block(func, target, block, &places);
         }
         deferral
     }
@@ -60,7 +83,7 @@ impl Deferral {
         &mut self,
         func: &Function,
         block: Block,
-        user: &SecondaryMap<Value, Option<(Block, Place)>>,
+        places: &Places,
     ) {
         for &inst in &func.blocks[block].insts {
             let data = &func.insts[inst];
@@ -70,7 +93,7 @@ impl Deferral {
                 continue;
             };
             let uses = self.uses[result];
-            let is_part = uses == 1 && user[result].is_some_and(|(by, _)| by == block);
+            let is_part = uses == 1 && places.user[result].is_some_and(|(by, _)| by == block);
             if func.ty(result).lanes == 1 && func.as_const(bytes).is_some() && !is_part {
                 self.deferred[inst] = true;
                 self.repeated[inst] = true;
@@ -80,13 +103,7 @@ impl Deferral {
         }
     }
 
-    fn block(
-        &mut self,
-        func: &Function,
-        target: &Target,
-        block: Block,
-        user: &SecondaryMap<Value, Option<(Block, Place)>>,
-    ) {
+    fn block(&mut self, func: &Function, target: &Target, block: Block, places: &Places) {
         let insts = &func.blocks[block].insts;
         let writes = |inst: Inst| {
             let op = &func.insts[inst].op;
@@ -100,16 +117,32 @@ impl Deferral {
         }
         writes_before.push(count);
         // Where each instruction is selected.
-        let mut places: Vec<Place> = (0..insts.len() as Place).collect();
+        let mut selected: Vec<Place> = (0..insts.len() as Place).collect();
         for n in (0..insts.len()).rev() {
             let data = &func.insts[insts[n]];
+            if let Some((update, parts)) = self.update(func, insts[n]) {
+                let at = parts.map(|part| places.of[part] as usize);
+                let are_here = at.iter().zip(parts).all(|(&at, part)| {
+                    insts.get(at) == Some(&part) && writes_before[at] == writes_before[n]
+                });
+                if are_here {
+                    for (at, part) in at.into_iter().zip(parts) {
+                        selected[at] = n as Place;
+                        self.deferred[part] = true;
+                    }
+                    self.updates[insts[n]] = Some(update);
+                    // The load's and the store's are one.
+                    self.uses[data.args[0]] -= 1;
+                }
+                continue;
+            }
             let &[result] = &data.results[..] else {
                 continue;
             };
-            if self.uses[result] != 1 {
+            if self.uses[result] != 1 || self.deferred[insts[n]] {
                 continue;
             }
-            let Some((_, by)) = user[result].filter(|&(place, _)| place == block) else {
+            let Some((_, by)) = places.user[result].filter(|&(place, _)| place == block) else {
                 continue;
             };
             let by_inst = insts.get(by as usize).copied();
@@ -120,14 +153,52 @@ impl Deferral {
             if !is_part {
                 continue;
             }
-            let place = places.get(by as usize).copied().unwrap_or(by);
+            let place = selected.get(by as usize).copied().unwrap_or(by);
             let is_load = matches!(data.op, Op::Load(_));
             if is_load && writes_before[n] != writes_before[place as usize] {
                 continue;
             }
-            places[n] = place;
+            selected[n] = place;
             self.deferred[insts[n]] = true;
         }
+    }
+
+    /// What a store of one lane does to what is in memory, and the instructions that load and
+    /// change it, if nothing else uses what they compute.
+    fn update(&self, func: &Function, inst: Inst) -> Option<(Update, [Inst; 2])> {
+        let data = &func.insts[inst];
+        let (Op::Store(mem), &[address, value]) = (&data.op, &data.args[..]) else {
+            return None;
+        };
+        let ty = func.ty(value);
+        let is_scalar = ty.lanes == 1 && ty.scalar != Scalar::I1 && func.ty(address).lanes == 1;
+        if !is_scalar || mem.volatile {
+            return None;
+        }
+        let only_use = |value: Value| func.def_inst(value).filter(|_| self.uses[value] == 1);
+        let change = only_use(value)?;
+        let (&Op::Binary(op, _), &[a, b]) = (&func.insts[change].op, &func.insts[change].args[..])
+        else {
+            return None;
+        };
+        let commutes = match op {
+            BinOp::IAdd | BinOp::And | BinOp::Or | BinOp::Xor => true,
+            BinOp::ISub => false,
+            _ => return None,
+        };
+        let loads = |value: Value| {
+            let load = only_use(value)?;
+            let data = &func.insts[load];
+            let same = data.args[..] == [address] && data.results.len() == 1;
+            let is_plain = matches!(&data.op, Op::Load(mem) if !mem.volatile);
+            (same && is_plain).then_some(load)
+        };
+        let (load, other) = match loads(a) {
+            Some(load) => (load, b),
+            None if commutes => (loads(b)?, a),
+            None => return None,
+        };
+        Some((Update { op, other }, [load, change]))
     }
 }
 

@@ -196,7 +196,7 @@ impl Isel<'_> {
             Op::MaskBits => self.mask_bits_value(args[0])?,
             Op::PtrAdd => self.ptr_add(args[0], args[1], ty())?,
             Op::Load(mem) => return self.load(mem, inst),
-            Op::Store(mem) => return self.store(mem, args),
+            Op::Store(mem) => return self.store(mem, inst),
             Op::AtomicRmw(op, _) => self.atomic_rmw(*op, inst)?,
             Op::AtomicCmpXchg(_) => self.atomic_cmpxchg(inst)?,
             Op::AtomicLoad(_) => self.atomic_load(inst)?,

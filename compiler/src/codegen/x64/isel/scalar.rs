@@ -334,14 +334,22 @@ impl Isel<'_> {
         }))
     }
 
-    /// Whether a value of 32 bits is the result of arithmetic, which clears the upper half of the
-    /// register that it is in.
-    pub fn is_in_32_bits(&self, value: Value) -> bool {
-        self.func.ty(value) == Type::new(Scalar::I32, 1)
-            && self
-                .func
-                .def_inst(value)
-                .is_some_and(|inst| matches!(self.func.insts[inst].op, Op::Binary(..)))
+    /// Whether zeros are above the value in its register: arithmetic of 32 bits clears the upper
+    /// half, and a lane that is taken out of a vector comes alone.
+    pub fn is_zero_extended(&self, value: Value) -> bool {
+        let ty = self.func.ty(value);
+        let Some(inst) = self.func.def_inst(value).filter(|_| ty.lanes == 1) else {
+            return false;
+        };
+        let data = &self.func.insts[inst];
+        match data.op {
+            Op::Binary(..) => ty.scalar == Scalar::I32,
+            Op::Extract(_) => {
+                matches!(ty.scalar, Scalar::I8 | Scalar::I16 | Scalar::I32)
+                    && matches!(self.values[data.args[0]], Repr::Vector(_))
+            }
+            _ => false,
+        }
     }
 
     /// An integer in wider registers. The upper bits of the source's are arbitrary.

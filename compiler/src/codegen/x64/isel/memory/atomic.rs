@@ -5,26 +5,18 @@ use regalloc2::VReg;
 
 use super::super::values::Repr;
 use super::super::{Isel, Result};
+use super::integer_size;
 use crate::codegen::x64::encoding::{Opcode, Size};
 use crate::codegen::x64::inst::{GENERAL, Plain, RAX, Rm, gpr};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Atomic, AtomicOp, Fence, Inst, Order, Scalar, Scope, Value};
-
-fn size_of(scalar: Scalar) -> Size {
-    match scalar.bytes() {
-        1 => Size::B8,
-        2 => Size::B16,
-        4 => Size::B32,
-        _ => Size::B64,
-    }
-}
+use crate::ir::{Atomic, AtomicOp, Fence, Inst, Order, Scope, Value};
 
 impl Isel<'_> {
     /// One locked instruction.
     pub fn atomic_rmw(&mut self, op: AtomicOp, inst: Inst) -> Result<Repr> {
         let data = &self.func.insts[inst];
         let (args, result) = (data.args.clone(), data.results[0]);
-        let size = size_of(self.func.ty(args[1]).scalar);
+        let size = integer_size(self.func.ty(args[1]).scalar);
         let mut value = self.scalar(args[1])?;
         let at = self.amode(args[0])?;
         let unused = self.deferral.uses[result] == 0;
@@ -58,7 +50,7 @@ impl Isel<'_> {
 
     pub fn atomic_cmpxchg(&mut self, inst: Inst) -> Result<Repr> {
         let args = self.func.insts[inst].args.clone();
-        let size = size_of(self.func.ty(args[1]).scalar);
+        let size = integer_size(self.func.ty(args[1]).scalar);
         let (expected, desired) = (self.scalar(args[1])?, self.scalar(args[2])?);
         let at = self.amode(args[0])?;
         let found: VReg = self.m.vreg(GENERAL);
@@ -83,7 +75,7 @@ impl Isel<'_> {
         let value = self.scalar(args[1])?;
         let at = self.amode(args[0])?;
         if atomic.order == Order::SeqCst {
-            self.define(Opcode::Xchg, size_of(scalar), |plain| {
+            self.define(Opcode::Xchg, integer_size(scalar), |plain| {
                 (plain.a, plain.b) = (value, Rm::Mem(at));
             });
         } else {

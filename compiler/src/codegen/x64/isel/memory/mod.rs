@@ -21,11 +21,12 @@ mod strided;
 use regalloc2::VReg;
 use smallvec::SmallVec;
 
+use super::deferral::Update;
 use super::values::{Parts, Repr};
 use super::{Diagnostic, Isel, Result};
 use crate::codegen::x64::encoding::{Opcode, Size};
 use crate::codegen::x64::inst::{Amode, NONE, Rm, VECTOR};
-use crate::ir::{Inst, Mem, Scalar, Type, Value};
+use crate::ir::{BinOp, Inst, Mem, Scalar, Type, Value};
 
 /// An access by many lanes.
 #[derive(Clone, Copy, Debug)]
@@ -149,13 +150,7 @@ impl Isel<'_> {
             Scalar::F32 => self.mr(Opcode::VmovssStore, Size::V128, at, reg),
             Scalar::F64 => self.mr(Opcode::VmovsdStore, Size::V128, at, reg),
             _ => {
-                let size = match scalar.bytes() {
-                    1 => Size::B8,
-                    2 => Size::B16,
-                    4 => Size::B32,
-                    _ => Size::B64,
-                };
-                self.mr(Opcode::MovStore, size, at, reg);
+                self.mr(Opcode::MovStore, integer_size(scalar), at, reg);
             }
         }
     }
@@ -169,7 +164,36 @@ impl Isel<'_> {
         Repr::Mask(self.nonzero_bytes(&parts, shape))
     }
 
-    pub fn store(&mut self, mem: &Mem, args: &[Value]) -> Result<()> {
+    /// `[address] = [address] op other`, of one lane.
+    fn update(&mut self, update: Update, address: Value, scalar: Scalar) -> Result<()> {
+        let Update { op, other } = update;
+        let size = integer_size(scalar);
+        let immediate = self.immediate(other);
+        let value = match immediate {
+            Some(_) => NONE,
+            None => self.scalar(other)?,
+        };
+        let at = self.amode(address)?;
+        let (by_register, by_immediate) = match op {
+            BinOp::IAdd => (Opcode::AddStore, Opcode::AddImm),
+            BinOp::ISub => (Opcode::SubStore, Opcode::SubImm),
+            BinOp::And => (Opcode::AndStore, Opcode::AndImm),
+            BinOp::Or => (Opcode::OrStore, Opcode::OrImm),
+            BinOp::Xor => (Opcode::XorStore, Opcode::XorImm),
+            other => unreachable!("`{}` is not done in memory", other.name()),
+        };
+        match immediate {
+            Some(imm) => self.test_imm(by_immediate, size, at, imm),
+            None => self.mr(by_register, size, at, value),
+        }
+        Ok(())
+    }
+
+    pub fn store(&mut self, mem: &Mem, inst: Inst) -> Result<()> {
+        let args = self.func.insts[inst].args.as_slice();
+        if let Some(update) = self.deferral.updates[inst] {
+            return self.update(update, args[0], self.func.ty(args[1]).scalar);
+        }
         let (places, values, mask) = mem.operands_of_store(args);
         let address = places[0];
         let scalar = self.func.ty(values[0]).scalar;
@@ -228,6 +252,16 @@ impl Isel<'_> {
             }
             other => unreachable!("{value} is {other:?}"),
         }
+    }
+}
+
+/// How much an instruction on general registers accesses.
+fn integer_size(scalar: Scalar) -> Size {
+    match scalar.bytes() {
+        1 => Size::B8,
+        2 => Size::B16,
+        4 => Size::B32,
+        _ => Size::B64,
     }
 }
 
