@@ -222,6 +222,12 @@ impl Target {
         }
     }
 
+    /// Whether lanes of more than a byte are rotated by a constant where there are no rotations:
+    /// AVX2 permutes bytes.
+    pub fn has_rotation_by(&self, bits: u64) -> bool {
+        self.isa == Isa::Avx2 && bits.is_multiple_of(8)
+    }
+
     /// Whether there are counts of set bits in lanes of vectors.
     pub fn has_popcount(&self, scalar: Scalar) -> bool {
         match scalar.bits() {

@@ -155,6 +155,9 @@ pub fn shift(
     }
     let bits = ty.scalar.bits();
     if op == BinOp::Rotl && bits > 8 {
+        if matches!(amount, Amount::Constant(n) if target.has_rotation_by(n)) {
+            return None;
+        }
         let left = e.binary(BinOp::Shl, x, by);
         let back = amount.negated(e, ty);
         let right = e.binary(BinOp::LShr, x, back);

@@ -232,3 +232,35 @@ fn lanes_of_bytes_are_indexes() {
     assert_eq!(count(&code, "vpextrb"), 1, "{code:?}");
     assert_eq!(count(&code, "movzx"), 0, "{code:?}");
 }
+
+#[test]
+fn a_complement_is_part_of_what_it_is_combined_with() {
+    let body = |ty: &str, load: &str| {
+        format!(
+            "block0(x: i64, p: ptr):\n  a: {ty} = load.global.align8{load} p\n  \
+             b: {ty} = iadd a, a\n  n: {ty} = not b\n  c: {ty} = and a, n\n  \
+             store.global.align8{load} p, c\n  ret"
+        )
+    };
+    let vector = listing_for(&Target::avx2(), &body("i32x8", ".stride4"));
+    assert_eq!(count(&vector, "vpandn"), 1, "{vector:?}");
+    assert_eq!(count(&vector, "vpxor"), 0, "{vector:?}");
+    let scalar = listing_for(&Target::avx2(), &body("i64", ""));
+    assert_eq!(count(&scalar, "andn"), 1, "{scalar:?}");
+    assert_eq!(count(&scalar, "not"), 0, "{scalar:?}");
+}
+
+#[test]
+fn lanes_are_rotated_by_bytes() {
+    let code = |by: u32| {
+        listing_for(
+            &Target::avx2(),
+            &format!(
+                "block0(x: i64, p: ptr):\n  a: i32x8 = load.global.align4.stride4 p\n  \
+                 n: i32x8 = const {by}\n  c: i32x8 = rotl a, n\n  \
+                 store.global.align4.stride4 p, c\n  ret"
+            ),
+        )
+    };
+    assert_eq!(count(&code(16), "vpshufb"), 1, "{:?}", code(16));
+}

@@ -9,14 +9,14 @@ use smallvec::{SmallVec, smallvec};
 use super::Access;
 use super::packs::{Elements, Kind, Loose, LooseData, Pack, PackData, Packs, Source};
 use crate::analysis::LoopForest;
-use crate::ir::{Block, DominatorTree, Function, Inst, Op, Value, ValueDef};
+use crate::ir::{Block, Function, Inst, Op, Value, ValueDef};
 
 /// Of so many uses of a value packs are looked for.
 const USES: usize = 16;
 
 /// Finds them. Exchanges operands where that makes elements alike.
-pub fn find(func: &mut Function) -> Packs {
-    let mut finder = Finder::new(func);
+pub fn find(func: &mut Function, loops: &LoopForest) -> Packs {
+    let mut finder = Finder::new(func, loops);
     let order = finder.func.layout.clone();
     for &block in &order {
         for inst in finder.func.blocks[block].insts.clone() {
@@ -38,7 +38,7 @@ enum User {
 
 struct Finder<'a> {
     func: &'a mut Function,
-    loops: LoopForest,
+    loops: &'a LoopForest,
     packs: Packs,
     uses: SecondaryMap<Value, SmallVec<[User; 2]>>,
     /// The block of each instruction, and its place there.
@@ -50,9 +50,7 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn new(func: &'a mut Function) -> Finder<'a> {
-        let dominators = DominatorTree::new(func);
-        let loops = LoopForest::new(func, &dominators);
+    fn new(func: &'a mut Function, loops: &'a LoopForest) -> Finder<'a> {
         let mut uses: SecondaryMap<Value, SmallVec<[User; 2]>> = SecondaryMap::new();
         let mut places = SecondaryMap::with_capacity(func.insts.len());
         let mut def_block = SecondaryMap::with_capacity(func.values.len());

@@ -10,13 +10,14 @@
 //! Notation: a *pack* (as in superword-level parallelism: Larsen and Amarasinghe, 2000) is `n`
 //! values of which the k-th is element `k` of each lane, or `n` instructions that define them.
 //!
-//! 1. `find.rs` (`packs.rs` says what packs are): loads and stores of several elements that lie end
+//! 1. `exits.rs`: what is computed round a loop and needed behind it gets a value of its own there.
+//! 2. `find.rs` (`packs.rs` says what packs are): loads and stores of several elements that lie end
 //!    to end are packs. From them packs grow to operands and users, by way of instructions that are
 //!    the same for all elements, and of parameters of blocks.
-//! 2. `order.rs`: each pack gets one of the two orders. Loads and stores cost a transposition in
+//! 3. `order.rs`: each pack gets one of the two orders. Loads and stores cost a transposition in
 //!    lane order, and so does whatever passes from one order to the other: each weighted by the
 //!    loops around it.
-//! 3. `rewrite.rs`: in memory order, the instruction that computed element `k` computes the k-th
+//! 4. `rewrite.rs`: in memory order, the instruction that computed element `k` computes the k-th
 //!    vector. Nothing else about it changes, so every other pass, and code generation, sees
 //!    arithmetic on vectors of W lanes as ever.
 //!
@@ -26,13 +27,15 @@
 //! Cost: linear in instructions, their operands and uses, and nothing but a look at each
 //! instruction where no load or store has several elements.
 
+mod exits;
 mod find;
 mod order;
 mod packs;
 mod rewrite;
 
+use crate::analysis::LoopForest;
 use crate::diagnostic::Remark;
-use crate::ir::{Function, Inst, Mem, Op, Value};
+use crate::ir::{DominatorTree, Function, Inst, Mem, Op, Value};
 use crate::transform::{dce, simplify_cfg};
 
 /// Puts in memory order what is better there. The remarks say what.
@@ -43,7 +46,10 @@ pub fn run(func: &mut Function) -> Vec<Remark> {
     simplify_cfg::remove_unreachable(func);
     // What nothing needs would need its lanes apart.
     dce::run(func);
-    let packs = find::find(func);
+    let dominators = DominatorTree::new(func);
+    let loops = LoopForest::new(func, &dominators);
+    exits::close(func, &dominators, &loops);
+    let packs = find::find(func, &loops);
     let chosen = order::choose(&packs);
     if !chosen.any_in_memory_order() {
         return Vec::new();

@@ -92,6 +92,34 @@ fn a_sum_round_a_loop_is_transposed_behind_it() {
 }
 
 #[test]
+fn a_sum_that_a_loop_tests_before_is_transposed_behind_it() {
+    let (text, _) = rewritten(
+        "zero: i32x4 = const 0
+         n: i64 = const 0
+         br block1(n, zero, zero)
+         block1(m: i64, s: i32x4, t: i32x4):
+           end: i64 = const 256
+           more: i1 = icmp.ult m, end
+           cond_br more, block2, block3
+         block2:
+           at: ptr = ptr_add p, m
+           a: i32x4, b: i32x4 = load.global.align8.stride8 at
+           c: i32x4 = iadd s, a
+           d: i32x4 = iadd b, t
+           k: i64 = const 32
+           next: i64 = iadd m, k
+           br block1(next, c, d)
+         block3:
+           e: i32x4 = isub s, t
+           store.global.align4.stride4 p, e
+           ret",
+    );
+    assert_eq!(count(&text, "deinterleave"), 1, "{text}");
+    let (_, behind) = text.split_once("\nblock3").expect("a block");
+    assert_eq!(count(behind, "deinterleave"), 1, "{text}");
+}
+
+#[test]
 fn what_differs_between_lanes_or_elements_is_put_in_memory_order() {
     let (text, _) = rewritten(&format!(
         "l: i32x4 = lane_ids

@@ -147,6 +147,7 @@ impl Deferral {
             };
             let by_inst = insts.get(by as usize).copied();
             let is_part = is_foldable(func, insts[n])
+                || by_inst.is_some_and(|by| is_complement(func, target, insts[n], by))
                 || target.isa >= Isa::Avx512
                     && is_logic(func, insts[n])
                     && by_inst.is_some_and(|by| is_logic(func, by));
@@ -214,6 +215,21 @@ pub fn is_logic(func: &Function, inst: Inst) -> bool {
         ty.lanes > 1 && ty.scalar != Scalar::I1
     };
     is_bitwise && data.results.first().is_some_and(is_vector)
+}
+
+/// Whether the instruction complements what its user makes part of an `andn`. AVX-512 combines more
+/// than that of vectors.
+fn is_complement(func: &Function, target: &Target, inst: Inst, user: Inst) -> bool {
+    let data = &func.insts[inst];
+    let user = &func.insts[user];
+    let (Op::Unary(UnOp::Not), Op::Binary(BinOp::And, _)) = (&data.op, &user.op) else {
+        return false;
+    };
+    let ty = func.ty(data.results[0]);
+    match ty.lanes {
+        1 => ty.scalar.bits() >= 32 && user.args.iter().all(|&arg| func.as_const(arg).is_none()),
+        _ => ty.scalar != Scalar::I1 && target.isa < Isa::Avx512,
+    }
 }
 
 /// Whether some user can make something of the instruction.

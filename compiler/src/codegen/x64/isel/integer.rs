@@ -92,6 +92,15 @@ impl Isel<'_> {
             return self.mask_binary(op, a, b);
         }
         let bits = ty.scalar.bits();
+        if op == BinOp::And
+            && let Some((complemented, other)) = self.complement(a, b)
+        {
+            let opcode = match bits {
+                64 => Opcode::Vpandnq,
+                _ => Opcode::Vpandnd,
+            };
+            return self.lanewise_integer(opcode, complemented, other, ty);
+        }
         let opcode = match op {
             BinOp::IAdd => widths!(bits, Vpaddb Vpaddw Vpaddd Vpaddq),
             BinOp::ISub => widths!(bits, Vpsubb Vpsubw Vpsubd Vpsubq),
@@ -127,6 +136,17 @@ impl Isel<'_> {
             }
         };
         self.lanewise_integer(opcode, a, b, ty)
+    }
+
+    /// Of two operands one whose complement is the first, and the second, if its user selects that.
+    pub fn complement(&self, a: Value, b: Value) -> Option<(Value, Value)> {
+        let complemented = |value: Value| match self.deferred_op(value) {
+            Some((Op::Unary(UnOp::Not), &[of])) => Some(of),
+            _ => None,
+        };
+        complemented(a)
+            .map(|of| (of, b))
+            .or_else(|| complemented(b).map(|of| (of, a)))
     }
 
     /// `op a, b` on each part. A constant comes second where the operands can be exchanged.
@@ -171,6 +191,7 @@ impl Isel<'_> {
             BinOp::Shl => widths!(bits, VpsllwImm VpsllwImm VpslldImm VpsllqImm),
             BinOp::LShr => widths!(bits, VpsrlwImm VpsrlwImm VpsrldImm VpsrlqImm),
             BinOp::AShr => widths!(bits, VpsrawImm VpsrawImm VpsradImm VpsraqImm),
+            _ if !self.is_avx512() => return self.rotate_bytes(a, amount, ty),
             _ if bits == 16 => {
                 let parts = self.parts(a)?;
                 let parts = parts
@@ -184,6 +205,21 @@ impl Isel<'_> {
         let parts = parts
             .into_iter()
             .map(|part| self.rmi(opcode, shape.size, part, amount));
+        Ok(Repr::Vector(parts.collect()))
+    }
+
+    /// Rotates by whole bytes.
+    fn rotate_bytes(&mut self, a: Value, amount: i64, ty: Type) -> Result<Repr> {
+        debug_assert_eq!(amount % 8, 0, "what is not legal");
+        let shape = self.shape(ty);
+        let bytes = u64::from(ty.scalar.bytes());
+        let by = amount as u64 / 8;
+        let index: Vec<u64> = (0..u64::from(shape.size.bytes()))
+            .map(|n| n % 16 / bytes * bytes + (n + bytes - by) % bytes)
+            .collect();
+        let index = self.lanes_in_pool(&index, Scalar::I8, shape.size);
+        let parts = self.parts(a)?.into_iter();
+        let parts = parts.map(|part| self.rvm(Opcode::Vpshufb, shape.size, part, index));
         Ok(Repr::Vector(parts.collect()))
     }
 

@@ -27,7 +27,14 @@ impl Isel<'_> {
         let reg = match op {
             BinOp::IAdd => self.arithmetic(Opcode::Add, Opcode::AddImm, size, a, b)?,
             BinOp::ISub => self.arithmetic(Opcode::Sub, Opcode::SubImm, size, a, b)?,
-            BinOp::And => self.arithmetic(Opcode::And, Opcode::AndImm, size, a, b)?,
+            BinOp::And => match self.complement(a, b) {
+                Some((complemented, other)) => {
+                    let complemented = self.scalar(complemented)?;
+                    let other = self.scalar_rm(other)?;
+                    self.rvm(Opcode::Andn, size, complemented, other)
+                }
+                None => self.arithmetic(Opcode::And, Opcode::AndImm, size, a, b)?,
+            },
             BinOp::Or => self.arithmetic(Opcode::Or, Opcode::OrImm, size, a, b)?,
             BinOp::Xor => self.arithmetic(Opcode::Xor, Opcode::XorImm, size, a, b)?,
             BinOp::IMul => self.product(size, a, b)?,
