@@ -230,6 +230,22 @@ impl Info {
         !before || memory && self.vex_registers_only
     }
 
+    /// Whether memory that holds what the register `rm` would can take its place, as a source.
+    pub fn reads_memory_like_a_register(&self) -> bool {
+        let reads = match self.form {
+            Form::Rvm | Form::Rm | Form::Rmv | Form::Vm | Form::Rma => true,
+            Form::Rvma | Form::Rvmr => true,
+            // A bit that `bt` tests in memory can lie beyond the operand.
+            Form::RmTest => self.mnemonic != "bt",
+            _ => false,
+        };
+        reads
+            && self.register
+            && self.memory == MemorySize::Full
+            && !self.vex_registers_only
+            && self.rm != Class::Mask
+    }
+
     /// Whether a vector register says which lanes there are.
     pub fn has_vector_mask(&self) -> bool {
         let gathers = self.form == Form::Gather && self.vex.is_some();

@@ -342,23 +342,26 @@ impl<'a> Emitter<'a> {
     /// The operands come in the order of [`Inst::operands`].
     fn plain(&mut self, plain: &Plain, allocs: &[Allocation]) {
         let mut allocs = allocs.iter().copied();
-        let mut take = || reg(allocs.next().expect("as many allocations as operands"));
+        let mut next = || allocs.next().expect("as many allocations as operands");
         if plain.tied() != NONE {
-            take();
+            next();
         }
         let a = if plain.a != NONE && !plain.ties_a() {
-            take()
+            reg(next())
         } else {
             0
         };
         let b = match plain.b {
             Rm::None => encoding::Rm::None,
-            Rm::Reg(_) => encoding::Rm::Reg(take()),
-            Rm::Mem(amode) => encoding::Rm::Memory(memory(amode, &mut take)),
-            Rm::Broadcast(amode) => encoding::Rm::Broadcast(memory(amode, &mut take)),
+            Rm::Reg(_) => match next() {
+                place if place.is_stack() => encoding::Rm::Memory(self.slot(place)),
+                place => encoding::Rm::Reg(reg(place)),
+            },
+            Rm::Mem(amode) => encoding::Rm::Memory(memory(amode, || reg(next()))),
+            Rm::Broadcast(amode) => encoding::Rm::Broadcast(memory(amode, || reg(next()))),
         };
-        let mask = if plain.mask != NONE { take() } else { 0 };
-        let dst = if plain.dst != NONE { take() } else { 0 };
+        let mask = if plain.mask != NONE { reg(next()) } else { 0 };
+        let dst = if plain.dst != NONE { reg(next()) } else { 0 };
         // What does not depend on its sources has none; its own register stands for them.
         let is_idiom = plain.a == NONE && plain.b == Rm::None;
         let (a, b) = match plain.opcode.info().form {
@@ -433,7 +436,7 @@ fn reg(allocation: Allocation) -> u8 {
     allocation.as_reg().expect("a register").hw_enc() as u8
 }
 
-fn memory(amode: Amode, take: &mut impl FnMut() -> u8) -> encoding::Memory {
+fn memory(amode: Amode, mut take: impl FnMut() -> u8) -> encoding::Memory {
     let base = match amode.base {
         Base::None => encoding::Base::None,
         Base::Reg(_) => encoding::Base::Reg(take()),

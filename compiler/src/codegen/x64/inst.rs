@@ -265,7 +265,8 @@ impl Plain {
             true => OperandPos::Late,
             false => OperandPos::Early,
         };
-        let used = |reg| Operand::new(reg, OperandConstraint::Reg, OperandKind::Use, position);
+        let used = |reg, place| Operand::new(reg, place, OperandKind::Use, position);
+        let used_in_register = |reg| used(reg, OperandConstraint::Reg);
         let mut count = 0;
         let mut source = |operand: Operand| {
             tell(operand);
@@ -275,7 +276,22 @@ impl Plain {
         if tied != NONE {
             source(Operand::reg_use(tied));
         }
-        self.for_each_free_source(|reg| source(used(reg)));
+        if self.a != NONE && !self.ties_a() {
+            source(used_in_register(self.a));
+        }
+        match self.b {
+            Rm::None => {}
+            Rm::Reg(reg) if self.reads_spill_slots() => source(used(reg, OperandConstraint::Any)),
+            Rm::Reg(reg) => source(used_in_register(reg)),
+            Rm::Mem(amode) | Rm::Broadcast(amode) => {
+                if let Base::Reg(base) = amode.base {
+                    source(used_in_register(base));
+                }
+                if amode.index != NONE {
+                    source(used_in_register(amode.index));
+                }
+            }
+        }
         if self.mask != NONE {
             source(Operand::reg_use(self.mask));
         }
@@ -311,23 +327,9 @@ impl Plain {
         }
     }
 
-    /// The sources that are tied to nothing, but for the mask.
-    fn for_each_free_source(&self, mut f: impl FnMut(VReg)) {
-        if self.a != NONE && !self.ties_a() {
-            f(self.a);
-        }
-        match self.b {
-            Rm::None => {}
-            Rm::Reg(reg) => f(reg),
-            Rm::Mem(amode) | Rm::Broadcast(amode) => {
-                if let Base::Reg(base) = amode.base {
-                    f(base);
-                }
-                if amode.index != NONE {
-                    f(amode.index);
-                }
-            }
-        }
+    /// Whether `b` may as well be in memory if there is no register for it.
+    fn reads_spill_slots(&self) -> bool {
+        self.rounding.is_none() && self.opcode.info().reads_memory_like_a_register()
     }
 
     /// Whether the instruction changes its first source in place.

@@ -264,3 +264,29 @@ fn lanes_are_rotated_by_bytes() {
     };
     assert_eq!(count(&code(16), "vpshufb"), 1, "{:?}", code(16));
 }
+
+#[test]
+fn what_is_spilled_is_an_operand_where_it_lies() {
+    // Twenty vectors that are all wanted again in the order in which they were loaded.
+    let mut text = String::from("block0(x: i64, p: ptr):\n");
+    for n in 0..20 {
+        text += &format!(
+            "  o{n}: i64 = const {}\n  at{n}: ptr = ptr_add p, o{n}\n  \
+             v{n}: i32x8 = load.global.align4.stride4 at{n}\n  \
+             w{n}: i32x8 = iadd v{n}, v{n}\n",
+            32 * n
+        );
+    }
+    text += "  s0: i32x8 = isub w0, w19\n";
+    for n in 1..20 {
+        text += &format!("  s{n}: i32x8 = isub s{}, w{n}\n", n - 1);
+    }
+    let code = listing_for(
+        &Target::avx2(),
+        &(text + "  store.global.align4.stride4 p, s19\n  ret"),
+    );
+    let from_slot = |line: &&String| line.starts_with("vpsubd") && line.contains("[rsp");
+    assert_ne!(code.iter().filter(from_slot).count(), 0, "{code:#?}");
+    let loads = |line: &&String| line.starts_with("vmovaps ymm") && line.contains("[rsp");
+    assert_eq!(code.iter().filter(loads).count(), 0, "{code:#?}");
+}
