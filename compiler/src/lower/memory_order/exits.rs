@@ -41,7 +41,10 @@ pub fn close(func: &mut Function, dominators: &DominatorTree, loops: &LoopForest
             continue;
         };
         let data = &closer.func.blocks[block];
-        let results = data.insts.iter().flat_map(|&i| &closer.func.insts[i].results);
+        let results = data
+            .insts
+            .iter()
+            .flat_map(|&i| &closer.func.insts[i].results);
         let values: Vec<Value> = data.params.iter().chain(results).copied().collect();
         for value in values {
             if closer.func.ty(value).lanes > 1 {
@@ -72,7 +75,9 @@ impl Closer<'_> {
             let exits = &self.loops.loops[inner].exits;
             let Some(&(from, to)) = exits.iter().find(|&&(from, to)| {
                 self.predecessors[to][..] == [from]
-                    && behind.iter().all(|&(b, _)| self.dominators.dominates(to, b))
+                    && behind
+                        .iter()
+                        .all(|&(b, _)| self.dominators.dominates(to, b))
             }) else {
                 return;
             };

@@ -79,12 +79,7 @@ impl Deferral {
     }
 
     /// Addresses a constant away from others, but for those that are part of one user anyway.
-    fn addresses(
-        &mut self,
-        func: &Function,
-        block: Block,
-        places: &Places,
-    ) {
+    fn addresses(&mut self, func: &Function, block: Block, places: &Places) {
         for &inst in &func.blocks[block].insts {
             let data = &func.insts[inst];
             let (Op::PtrAdd, &[base, bytes], &[result]) =

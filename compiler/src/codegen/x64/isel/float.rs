@@ -135,19 +135,6 @@ impl Isel<'_> {
         }
     }
 
-    /// The operands, exchanged if only the first can be in memory.
-    fn memory_second(&self, a: Value, b: Value) -> (Value, Value) {
-        let foldable = |value| {
-            matches!(self.values[value], Repr::Constant(_))
-                || matches!(self.deferred_op(value), Some((Op::Load(_) | Op::Splat, _)))
-        };
-        if foldable(a) && !foldable(b) {
-            (b, a)
-        } else {
-            (a, b)
-        }
-    }
-
     /// `isnan(b) ? a : (a < b ? a : b)`, or with `>`. The instructions give the second operand
     /// when either is NaN.
     fn float_min_max(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Result<Repr> {

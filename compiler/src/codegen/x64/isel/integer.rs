@@ -91,6 +91,10 @@ impl Isel<'_> {
         if ty.scalar == Scalar::I1 {
             return self.mask_binary(op, a, b);
         }
+        let (a, b) = match op.is_commutative() {
+            true => self.memory_second(a, b),
+            false => (a, b),
+        };
         let bits = ty.scalar.bits();
         if op == BinOp::And
             && let Some((complemented, other)) = self.complement(a, b)

@@ -24,6 +24,10 @@ impl Isel<'_> {
     pub fn scalar_binary(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Result<Repr> {
         let scalar = ty.scalar;
         let size = register_size(scalar);
+        let (a, b) = match op.is_commutative() {
+            true => self.memory_second(a, b),
+            false => (a, b),
+        };
         let reg = match op {
             BinOp::IAdd => self.arithmetic(Opcode::Add, Opcode::AddImm, size, a, b)?,
             BinOp::ISub => self.arithmetic(Opcode::Sub, Opcode::SubImm, size, a, b)?,

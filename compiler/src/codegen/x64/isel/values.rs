@@ -184,6 +184,20 @@ impl Isel<'_> {
         i32::try_from(signed).is_ok().then_some(signed)
     }
 
+    /// Operands that may change places, so that the second can be in memory rather than the first.
+    /// Of two vectors that are in registers that is the older one: it is more likely to be spilled.
+    pub fn memory_second(&self, a: Value, b: Value) -> (Value, Value) {
+        let foldable = |value| {
+            matches!(self.values[value], Repr::Constant(_))
+                || matches!(self.deferred_op(value), Some((Op::Load(_) | Op::Splat, _)))
+        };
+        let exchange = match (&self.values[a], &self.values[b]) {
+            (Repr::Vector(a), Repr::Vector(b)) => a[0].vreg() < b[0].vreg(),
+            _ => foldable(a) && !foldable(b),
+        };
+        if exchange { (b, a) } else { (a, b) }
+    }
+
     /// The parts of a vector value, in registers.
     pub fn parts(&mut self, value: Value) -> Result<Parts> {
         let ty = self.func.ty(value);
