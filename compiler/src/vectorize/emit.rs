@@ -13,6 +13,10 @@ use crate::ir::{
     Argument, BinOp, Callee, Collective, ConvertOp, DeviceOp, FuncId, Image, Inst, Mem, Op, Scalar,
     Scope, SourceLoc, Type, Value,
 };
+use crate::kernel_info::AddressSpace;
+
+/// Bytes that copies of elements are aligned to.
+const ROWS_ALIGN: u32 = 64;
 
 impl Emitter<'_> {
     /// Translates an instruction of the current block.
@@ -101,6 +105,13 @@ impl Emitter<'_> {
             return;
         }
         mem.masked = self.mask_arg().is_some();
+        if let Some((guards, stride)) = self.guarded_rows(inst, &mem)
+            && let Some(ok) = self.checks(guards)
+        {
+            let new = self.load_rows(inst, mem, stride, ok);
+            self.define_all(inst, &new);
+            return;
+        }
         let new = self.by_shape(inst, ptr, mem.volatile, |this, address, stride| {
             mem.stride = stride;
             let mut args: SmallVec<[Value; 4]> = smallvec::smallvec![address];
@@ -108,6 +119,80 @@ impl Emitter<'_> {
             this.make(inst, Op::Load(mem), &args, this.source.width)
         });
         self.define_all(inst, &new);
+    }
+
+    /// The guards and the stride of a load by all lanes of several elements, which lie end to end if
+    /// the guards hold.
+    fn guarded_rows(&self, inst: Inst, mem: &Mem) -> Option<(Guards, i64)> {
+        let data = &self.source.func.insts[inst];
+        let Shape::Guarded(stride, guards) = self.shape(data.args[0]) else {
+            return None;
+        };
+        let ty = self.source.func.ty(data.results[0]);
+        let is_number = ty.scalar.is_int() || ty.scalar.is_float();
+        let dense = stride == data.results.len() as i64 * i64::from(ty.scalar.bytes());
+        let plain = !mem.masked && !mem.volatile && is_number;
+        (plain && dense && data.results.len() > 1).then_some((guards, stride))
+    }
+
+    /// Loads several elements of each lane. Where `ok` does not hold they are copied, so that they lie
+    /// end to end: what is behind then has an address in place of many vectors, and what seldom
+    /// happens takes no registers.
+    fn load_rows(&mut self, inst: Inst, mem: Mem, stride: i64, ok: Value) -> SmallVec<[Value; 2]> {
+        let width = self.source.width;
+        let ptr = self.source.func.insts[inst].args[0];
+        let address = self.scalar(ptr);
+        let rows = self.copied_rows(stride as u32 * u32::from(width));
+        let (gather, after) = (self.out.add_block(), self.out.add_block());
+        self.builder().cond_br(ok, after, &[address], gather, &[]);
+        let widened = self.widened.clone();
+        self.to = gather;
+        let from = self.vector(ptr);
+        let mut b = self.builder();
+        let lanes = b.val(Op::LaneIds, &[], Type::I64.with_lanes(width));
+        let offsets = b.binary_imm(BinOp::IMul, lanes, stride as u64);
+        let base = b.splat(rows, width);
+        let to = b.ptr_add(base, offsets);
+        let copy = Op::MemCopy {
+            size: stride as u64,
+            align: mem.align.min(ROWS_ALIGN),
+            volatile: false,
+            masked: false,
+        };
+        b.ins(copy, &[to, from], &[]);
+        b.br(after, &[rows]);
+        self.widened = widened;
+        self.to = after;
+        let place = self.out.add_param(after, Type::PTR);
+        let either = Mem {
+            space: AddressSpace::Generic,
+            align: mem.align.min(ROWS_ALIGN),
+            stride,
+            ..mem
+        };
+        self.make(inst, Op::Load(either), &[place], width)
+    }
+
+    /// Memory for so many bytes of copies. They are loaded at once, so all loads share it.
+    fn copied_rows(&mut self, bytes: u32) -> Value {
+        let op = |size| Op::Alloca {
+            size,
+            align: ROWS_ALIGN,
+            interleaving: None,
+        };
+        let (inst, size) = match self.copied_rows {
+            Some((inst, size)) => (inst, size.max(bytes)),
+            None => {
+                let loc = SourceLoc::default();
+                let inst = self.out.make_inst(op(bytes), &[], &[Type::PTR], loc);
+                let entry = self.out.entry();
+                self.out.blocks[entry].insts.insert(0, inst);
+                (inst, bytes)
+            }
+        };
+        self.out.insts[inst].op = op(size);
+        self.copied_rows = Some((inst, size));
+        self.out.insts[inst].results[0]
     }
 
     fn store(&mut self, inst: Inst, mut mem: Mem) {

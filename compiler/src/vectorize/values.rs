@@ -30,6 +30,8 @@ pub(super) struct Emitter<'a> {
     vectors: SecondaryMap<Value, PackedOption<Value>>,
     /// Values widened in `to` or a block that dominates it.
     pub widened: HashMap<Value, Value>,
+    /// Memory for copies of elements, and its bytes.
+    pub copied_rows: Option<(Inst, u32)>,
     /// What a value was in each lane when that left a divergent loop.
     pub outs: HashMap<(Value, Loop), Value>,
 }
@@ -55,6 +57,7 @@ impl<'a> Emitter<'a> {
             at: func.entry(),
             to: out.entry(),
             out,
+            copied_rows: None,
             remarks: Vec::new(),
             mask: Mask::Full,
             scalars,

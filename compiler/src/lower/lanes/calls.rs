@@ -83,6 +83,26 @@ impl Expander<'_, '_> {
         self.host_call(HostFunction::Clock, &[])[0]
     }
 
+    /// Copies bytes from one place to another, in words.
+    pub(super) fn small_copy(&mut self, to: Value, from: Value, size: u64, mem: Mem) -> Values {
+        let mut at = 0;
+        for scalar in [Scalar::I64, Scalar::I32, Scalar::I16, Scalar::I8] {
+            let bytes = u64::from(scalar.bytes());
+            while size - at >= bytes {
+                let known = 1 << at.trailing_zeros().min(31);
+                let mem = Mem {
+                    align: mem.align.min(known),
+                    ..mem
+                };
+                let (to, from) = (self.offset(to, at), self.offset(from, at));
+                let word = self.b.load(mem, from, Type::new(scalar, 1));
+                self.b.store(mem, to, word);
+                at += bytes;
+            }
+        }
+        Values::new()
+    }
+
     /// Copies bytes: `args` are where to, where from and how many.
     pub(super) fn mem_copy(&mut self, args: &[Value], mask: Option<Value>) -> Values {
         self.each_lane(args, mask, &[], |e, args| {

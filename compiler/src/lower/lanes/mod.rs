@@ -25,9 +25,14 @@ use self::stack::Stack;
 use super::replay::{Values, replay};
 use crate::ir::verify::verify;
 use crate::ir::{
-    BinOp, Builder, ConvertOp, Function, HostFunction, InstData, Op, Scalar, Stage, Type, Value,
+    BinOp, Builder, ConvertOp, Function, HostFunction, InstData, Mem, Op, Scalar, Stage, Type,
+    Value,
 };
+use crate::kernel_info::AddressSpace;
 use crate::target::Target;
+
+/// Bytes that are copied without a call.
+const SMALL_COPY: u64 = 128;
 
 /// Expands what is to be expanded for a target. Afterwards `func` is at [`Stage::Lowered`].
 pub fn run(func: &mut Function, target: &Target) {
@@ -139,6 +144,20 @@ impl Expander<'_, '_> {
             }
             Op::Routine(routine, format) => {
                 smallvec![self.routine(*routine, *format, args, mask, results[0])]
+            }
+            Op::MemCopy {
+                size,
+                align,
+                volatile,
+                ..
+            } if *size <= SMALL_COPY => {
+                let mem = Mem {
+                    volatile: *volatile,
+                    ..Mem::new(AddressSpace::Generic, *align)
+                };
+                self.each_lane(args, mask, &[], |e, args| {
+                    e.small_copy(args[0], args[1], *size, mem)
+                })
             }
             Op::MemCopy { size, .. } => {
                 let size = self.b.iconst(Type::I64, *size);

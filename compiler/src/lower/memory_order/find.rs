@@ -195,10 +195,7 @@ impl<'a> Finder<'a> {
             .iter()
             .filter_map(known_in)
             .max_by_key(|&block| self.loops.depth(block));
-        let block = match deepest {
-            Some(block) if !self.is_rare(elements) => block,
-            _ => self.func.entry(),
-        };
+        let block = deepest.unwrap_or_else(|| self.func.entry());
         let uniform = |&v: &Value| matches!(self.func.def_op(v), Some(Op::Const(_) | Op::Splat));
         let loose = self.packs.loose.push(LooseData {
             cost: self.cost(block, elements.len()),
@@ -208,20 +205,6 @@ impl<'a> Finder<'a> {
         });
         self.loose.insert(elements.into(), loose);
         Source::Loose(loose)
-    }
-
-    /// Whether values are what is loaded where a guard does not hold: gathered, in a block of its
-    /// own.
-    fn is_rare(&self, elements: &[Value]) -> bool {
-        let Some(inst) = self.func.def_inst(elements[0]) else {
-            return false;
-        };
-        let data = &self.func.insts[inst];
-        let gathers = matches!(data.op, Op::Load(mem) if mem.stride == 0);
-        let passed_on = |user: &User| matches!(user, User::Jump(_));
-        gathers
-            && data.results[..] == *elements
-            && elements.iter().all(|&v| self.uses[v].iter().all(passed_on))
     }
 
     /// The value that stands for all elements, if all lanes of all are the same.

@@ -161,32 +161,3 @@ fn an_element_used_before_all_are_computed_is_none_of_a_pack() {
     ));
     assert_eq!(count(&text, "load.global.align8.stride8"), 1, "{text}");
 }
-
-#[test]
-fn what_is_gathered_where_a_guard_fails_is_put_in_memory_order_there() {
-    let (text, _) = rewritten(
-        "zero: i64 = const 0
-         ok: i1 = icmp.ne zero, zero
-         ids: i64x4 = lane_ids
-         eight: i64x4 = const 8
-         offsets: i64x4 = imul ids, eight
-         base: ptrx4 = splat p
-         at: ptrx4 = ptr_add base, offsets
-         cond_br ok, block1, block2
-         block1:
-           a: i32x4, b: i32x4 = load.global.align8.stride8 p
-           br block3(a, b)
-         block2:
-           c: i32x4, d: i32x4 = load.global.align8 at
-           br block3(c, d)
-         block3(e: i32x4, f: i32x4):
-           g: i32x4 = iadd e, e
-           h: i32x4 = iadd f, f
-           store.global.align8.stride8 p, g, h
-           ret",
-    );
-    let (before, after) = text.split_once("\nblock3(").expect("a block");
-    assert_eq!(count(before, "interleave"), 1, "{text}");
-    assert_eq!(count(after, "interleave"), 0, "{text}");
-    assert_eq!(count(&text, "deinterleave"), 0, "{text}");
-}
