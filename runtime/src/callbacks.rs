@@ -51,7 +51,7 @@ struct Callbacks {
     due: AtomicU64,
     /// Of these, the ones that have begun. Written with the list locked.
     begun: AtomicU64,
-    /// The last one that has ended.
+    /// The last one that has ended. Written with the list locked.
     ended: AtomicU64,
     /// The thread has something to do.
     news: Condvar,
@@ -237,9 +237,11 @@ fn next(number: u64) -> Option<(Action, Ticket)> {
 fn call(callback: Action, ticket: Ticket) {
     let _ = catch_unwind(AssertUnwindSafe(callback));
     let all = &CALLBACKS;
+    let list = all.list.lock();
     // Another thread may have taken over while this one was in its callback.
-    all.ended.fetch_max(ticket, SeqCst);
-    if all.list.lock().waiters > 0 {
+    let ended = all.ended.load(SeqCst).max(ticket);
+    all.ended.store(ended, SeqCst);
+    if list.waiters > 0 {
         all.progress.notify_all();
     }
 }
