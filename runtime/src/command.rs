@@ -334,6 +334,12 @@ impl Job {
         }
     }
 
+    /// Whether it is a single command that takes less time than waking a thread, as far as is
+    /// known.
+    pub(crate) fn is_short(&self) -> bool {
+        matches!(self.body, Body::One { .. }) && self.push() == Push::Defer
+    }
+
     /// Whether threads of the application may run it while they wait, if they have so many bytes of
     /// stack left.
     pub(crate) fn may_help(&self, stack: u64) -> bool {

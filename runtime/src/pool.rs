@@ -34,6 +34,10 @@
 //! pushes without waking a worker (the next thing it does is take), and one that leaves the former
 //! wakes a worker if anything is left.
 //!
+//! When a callback is registered for a deferred command, the thread that calls callbacks is woken
+//! in place of a worker, if it is free (`callbacks.rs`), and takes short commands. What it leaves,
+//! or is kept from by a callback, it wakes a worker for.
+//!
 //! A waiting thread sleeps on its event when there is nothing it can take. Before that it makes
 //! ready what is deferred, so that what its event depends on, which was enqueued before, is not
 //! deferred (see `sleeping_waiters` for waits in the pools of sub-devices, where no thread helps),
@@ -87,6 +91,8 @@ pub(crate) enum Push {
 #[derive(Clone, Copy)]
 enum Taker<'a> {
     Worker,
+    /// The one that calls callbacks.
+    Caller,
     /// One that waits.
     Helper {
         awaited: &'a Awaited,
@@ -103,6 +109,7 @@ impl Taker<'_> {
     fn may_run(self, event: &Event, search: &mut Search) -> bool {
         match self {
             Taker::Worker => true,
+            Taker::Caller => event.job.is_short(),
             Taker::Helper {
                 awaited,
                 stack,
@@ -279,9 +286,25 @@ impl Pool {
         Pool::get().promote_deferred();
     }
 
+    /// As [`Pool::flush`], when an event has got a callback: the thread that is to call it runs the
+    /// command as well, if it is free.
+    pub(crate) fn flush_for_callback() {
+        let pool = Pool::get();
+        if pool.promote() && !callbacks::ask() {
+            pool.wake_one();
+        }
+    }
+
     fn promote_deferred(&self) {
+        if self.promote() {
+            self.wake_one();
+        }
+    }
+
+    /// Makes deferred commands ready. True if there were any: a thread is to be woken.
+    fn promote(&self) -> bool {
         if self.deferred.load(SeqCst) == 0 {
-            return;
+            return false;
         }
         let mut guard = self.lists.lock();
         let lists = &mut *guard;
@@ -291,13 +314,19 @@ impl Pool {
         }
         self.deferred.fetch_sub(count, SeqCst);
         self.available.fetch_add(count, SeqCst);
-        drop(guard);
-        self.wake_one();
+        count > 0
     }
 
     /// Wakes a worker if one sleeps and none is looking for work already.
     fn wake_one(&self) {
         self.workers.wake(1);
+    }
+
+    /// As [`Pool::wake_one`], if there is something to do.
+    pub(crate) fn wake_if_available(&self) {
+        if self.available.load(SeqCst) > 0 {
+            self.wake_one();
+        }
     }
 
     /// There is work for so many threads more, one of which may be this one: wakes one or two,
@@ -385,6 +414,22 @@ impl Pool {
         }
     }
 
+    /// Runs short commands until there are none, or callbacks are due, on the thread that calls
+    /// those.
+    pub(crate) fn run_short(&self) {
+        self.nodes.join_helper();
+        while !callbacks::are_due()
+            && let (Some(command), more) = self.take(Taker::Caller)
+        {
+            self.wake_others(more);
+            command.begin(timestamp());
+            callbacks::make_way();
+            callbacks::executing(move || run_chunks(&command, &|| false));
+        }
+        // The thread has pushed without waking a worker, and was woken in place of one.
+        self.wake_if_available();
+    }
+
     /// What a worker finds, and how many workers there is more for.
     fn look(&self) -> Option<(Arc<Event>, u32)> {
         let (event, more) = self.take(Taker::Worker);
@@ -459,9 +504,7 @@ impl Pool {
         }
         // This thread may have pushed without waking a worker, left a shared command, or been the
         // one a wake-up was spared for.
-        if self.available.load(SeqCst) > 0 {
-            self.wake_one();
-        }
+        self.wake_if_available();
         // Waiting implies a flush of the queue.
         self.promote_deferred();
     }

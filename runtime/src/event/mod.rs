@@ -409,7 +409,7 @@ impl Event {
         }
         match self.progress.register(status, callback) {
             // Like a query, so that a callback can be waited for without a flush.
-            Ok(()) => Pool::flush(),
+            Ok(()) => Pool::flush_for_callback(),
             Err((reached, callback)) => {
                 self.note_due(hand_out(vec![(status, callback)], reached));
             }
