@@ -121,8 +121,8 @@ impl Emitter<'_> {
         self.define_all(inst, &new);
     }
 
-    /// The guards and the stride of a load by all lanes of several elements, which lie end to end if
-    /// the guards hold.
+    /// The guards and the stride of a load by all lanes of several elements, which lie end to end
+    /// if the guards hold.
     fn guarded_rows(&self, inst: Inst, mem: &Mem) -> Option<(Guards, i64)> {
         let data = &self.source.func.insts[inst];
         let Shape::Guarded(stride, guards) = self.shape(data.args[0]) else {
@@ -135,8 +135,8 @@ impl Emitter<'_> {
         (plain && dense && data.results.len() > 1).then_some((guards, stride))
     }
 
-    /// Loads several elements of each lane. Where `ok` does not hold they are copied, so that they lie
-    /// end to end: what is behind then has an address in place of many vectors, and what seldom
+    /// Loads several elements of each lane. Where `ok` does not hold they are copied, so that they
+    /// lie end to end: what is behind then has an address in place of many vectors, and what seldom
     /// happens takes no registers.
     fn load_rows(&mut self, inst: Inst, mem: Mem, stride: i64, ok: Value) -> SmallVec<[Value; 2]> {
         let width = self.source.width;
