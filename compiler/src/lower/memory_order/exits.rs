@@ -12,6 +12,9 @@ use crate::ir::{Block, DominatorTree, Function, Inst, Value};
 /// An instruction or, if there is none, the end of a block.
 type Use = (Block, Option<Inst>);
 
+/// Of so many jumps out of a loop one is looked for that all uses are behind.
+const EXITS: usize = 8;
+
 /// Adds the parameters, to blocks that one jump out of a loop alone leads to.
 pub fn close(func: &mut Function, dominators: &DominatorTree, loops: &LoopForest) {
     let mut closing: EntitySet<Loop> = EntitySet::new();
@@ -72,8 +75,8 @@ impl Closer<'_> {
             if behind.is_empty() {
                 return;
             }
-            let exits = &self.loops.loops[inner].exits;
-            let Some(&(from, to)) = exits.iter().find(|&&(from, to)| {
+            let mut exits = self.loops.loops[inner].exits.iter().take(EXITS);
+            let Some(&(from, to)) = exits.find(|&&(from, to)| {
                 self.predecessors[to][..] == [from]
                     && behind
                         .iter()
