@@ -1,8 +1,8 @@
 //! One instruction for W work-items.
 //!
 //! Memory goes by the shape of the address: uniform, one access; affine, one access with a stride;
-//! guarded, the same after a test of the guards, with lane by lane as the alternative; varying,
-//! lane by lane.
+//! guarded, the same after a test of the guards, with lane by lane as the alternative (loads of
+//! several elements have a copy of them as the alternative); varying, lane by lane.
 
 use smallvec::SmallVec;
 
@@ -143,10 +143,10 @@ impl Emitter<'_> {
         let ptr = self.source.func.insts[inst].args[0];
         let address = self.scalar(ptr);
         let rows = self.copied_rows(stride as u32 * u32::from(width));
-        let (gather, after) = (self.out.add_block(), self.out.add_block());
-        self.builder().cond_br(ok, after, &[address], gather, &[]);
+        let (apart, after) = (self.out.add_block(), self.out.add_block());
+        self.builder().cond_br(ok, after, &[address], apart, &[]);
         let widened = self.widened.clone();
-        self.to = gather;
+        self.to = apart;
         let from = self.vector(ptr);
         let mut b = self.builder();
         let lanes = b.val(Op::LaneIds, &[], Type::I64.with_lanes(width));

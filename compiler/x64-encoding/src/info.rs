@@ -233,8 +233,8 @@ impl Info {
     /// Whether memory that holds what the register `rm` would can take its place, as a source.
     pub fn reads_memory_like_a_register(&self) -> bool {
         let reads = match self.form {
-            Form::Rvm | Form::Rm | Form::Rmv | Form::Vm | Form::Rma => true,
-            Form::Rvma | Form::Rvmr => true,
+            Form::Rvm | Form::Rvma | Form::Rvmr => true,
+            Form::Rm | Form::Rma | Form::Rmv | Form::Vm => true,
             // A bit that `bt` tests in memory can lie beyond the operand.
             Form::RmTest => self.mnemonic != "bt",
             _ => false,
