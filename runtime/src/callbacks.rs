@@ -329,18 +329,15 @@ fn next(number: u64) -> Option<Task> {
             }
             list.spare = number;
             all.takeover.wait(&mut list);
+        } else if all.is_asked.swap(false, SeqCst) {
+            // First, so that a callback that has come due since does not hold up the commands:
+            // they are then left to a worker.
+            list.activity = Activity::Executing;
+            return Some(Task::Execute);
         } else if let Some(callback) = list.waiting.pop_front() {
             let ticket = all.begun.fetch_add(1, SeqCst) + 1;
             list.activity = Activity::Calling;
-            if all.is_asked.swap(false, SeqCst) {
-                // Commands do not wait for a callback.
-                drop(list);
-                Pool::get().wake_if_available();
-            }
             return Some(Task::Call(callback, ticket));
-        } else if all.is_asked.swap(false, SeqCst) {
-            list.activity = Activity::Executing;
-            return Some(Task::Execute);
         } else {
             list.activity = Activity::Asleep;
             all.news.wait(&mut list);
