@@ -205,6 +205,8 @@ pub struct Info {
     pub rounding: Rounding,
     /// Without it there is no such opcode.
     pub needs: Option<Extension>,
+    /// Whether `vvvv` and `rm` can be exchanged, NaNs included.
+    pub commutes: bool,
     /// A bit for each [`Size`].
     pub(super) sizes: u8,
     /// What is in ModRM.reg of a form that has no `reg`.

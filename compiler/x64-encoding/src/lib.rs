@@ -108,6 +108,29 @@ impl Instruction {
             imm: 0,
         }
     }
+
+    /// An instruction that does the same and is a byte shorter, if one is: the short form of VEX
+    /// has the fourth bit of every register but `rm`.
+    pub fn shortened(self) -> Instruction {
+        let Rm::Reg(rm) = self.rm else {
+            return self;
+        };
+        let is_high = |register: u8| (8..16).contains(&register);
+        if self.opcode.info().commutes && is_high(rm) && self.vvvv < 8 {
+            let (vvvv, rm) = (rm, Rm::Reg(self.vvvv));
+            Instruction { vvvv, rm, ..self }
+        } else if self.opcode == Opcode::Vmovaps && self.mask == 0 && is_high(rm) && self.reg < 8 {
+            let (opcode, reg, rm) = (Opcode::VmovapsStore, rm, Rm::Reg(self.reg));
+            Instruction {
+                opcode,
+                reg,
+                rm,
+                ..self
+            }
+        } else {
+            self
+        }
+    }
 }
 
 /// The operand that can be in memory.

@@ -207,6 +207,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn emit_inst(&mut self, inst: &Instruction) {
+        let inst = &inst.shortened();
         if let Some(listing) = &mut self.listing {
             listing.inst(self.buffer.offset(), inst);
         }

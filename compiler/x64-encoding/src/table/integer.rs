@@ -39,6 +39,11 @@ const fn binary(mnemonic: &'static str, element: u8, map: Map, opcode: u8) -> In
     both(masked(mnemonic, Form::Rvm), element, map, opcode)
 }
 
+/// Of sources that can be exchanged.
+const fn symmetric(mnemonic: &'static str, element: u8, map: Map, opcode: u8) -> Info {
+    binary(mnemonic, element, map, opcode).commutes()
+}
+
 const fn unary(mnemonic: &'static str, element: u8, opcode: u8) -> Info {
     both(masked(mnemonic, Form::Rm), element, Map::M0F38, opcode)
 }
@@ -81,43 +86,43 @@ const fn test(mnemonic: &'static str, pp: Pp, element: u8, opcode: u8) -> Info {
 
 macro_rules! integer_rows {
     ($next:ident $($then:ident)*; $($rows:tt)*) => { $next! { $($then)*; $($rows)* integer {
-        Vpaddb = binary("vpaddb", 1, Map::M0F, 0xfc);
-        Vpaddw = binary("vpaddw", 2, Map::M0F, 0xfd);
-        Vpaddd = binary("vpaddd", 4, Map::M0F, 0xfe);
-        Vpaddq = binary("vpaddq", 8, Map::M0F, 0xd4);
+        Vpaddb = symmetric("vpaddb", 1, Map::M0F, 0xfc);
+        Vpaddw = symmetric("vpaddw", 2, Map::M0F, 0xfd);
+        Vpaddd = symmetric("vpaddd", 4, Map::M0F, 0xfe);
+        Vpaddq = symmetric("vpaddq", 8, Map::M0F, 0xd4);
         Vpsubb = binary("vpsubb", 1, Map::M0F, 0xf8);
         Vpsubw = binary("vpsubw", 2, Map::M0F, 0xf9);
         Vpsubd = binary("vpsubd", 4, Map::M0F, 0xfa);
         Vpsubq = binary("vpsubq", 8, Map::M0F, 0xfb);
-        Vpaddsb = binary("vpaddsb", 1, Map::M0F, 0xec);
-        Vpaddsw = binary("vpaddsw", 2, Map::M0F, 0xed);
-        Vpaddusb = binary("vpaddusb", 1, Map::M0F, 0xdc);
-        Vpaddusw = binary("vpaddusw", 2, Map::M0F, 0xdd);
+        Vpaddsb = symmetric("vpaddsb", 1, Map::M0F, 0xec);
+        Vpaddsw = symmetric("vpaddsw", 2, Map::M0F, 0xed);
+        Vpaddusb = symmetric("vpaddusb", 1, Map::M0F, 0xdc);
+        Vpaddusw = symmetric("vpaddusw", 2, Map::M0F, 0xdd);
         Vpsubsb = binary("vpsubsb", 1, Map::M0F, 0xe8);
         Vpsubsw = binary("vpsubsw", 2, Map::M0F, 0xe9);
         Vpsubusb = binary("vpsubusb", 1, Map::M0F, 0xd8);
         Vpsubusw = binary("vpsubusw", 2, Map::M0F, 0xd9);
-        Vpavgb = binary("vpavgb", 1, Map::M0F, 0xe0);
-        Vpavgw = binary("vpavgw", 2, Map::M0F, 0xe3);
-        Vpminsb = binary("vpminsb", 1, Map::M0F38, 0x38);
-        Vpminsw = binary("vpminsw", 2, Map::M0F, 0xea);
-        Vpminsd = binary("vpminsd", 4, Map::M0F38, 0x39);
-        Vpminub = binary("vpminub", 1, Map::M0F, 0xda);
-        Vpminuw = binary("vpminuw", 2, Map::M0F38, 0x3a);
-        Vpminud = binary("vpminud", 4, Map::M0F38, 0x3b);
-        Vpmaxsb = binary("vpmaxsb", 1, Map::M0F38, 0x3c);
-        Vpmaxsw = binary("vpmaxsw", 2, Map::M0F, 0xee);
-        Vpmaxsd = binary("vpmaxsd", 4, Map::M0F38, 0x3d);
-        Vpmaxub = binary("vpmaxub", 1, Map::M0F, 0xde);
-        Vpmaxuw = binary("vpmaxuw", 2, Map::M0F38, 0x3e);
-        Vpmaxud = binary("vpmaxud", 4, Map::M0F38, 0x3f);
-        Vpmullw = binary("vpmullw", 2, Map::M0F, 0xd5);
-        Vpmulld = binary("vpmulld", 4, Map::M0F38, 0x40);
-        Vpmulhw = binary("vpmulhw", 2, Map::M0F, 0xe5);
-        Vpmulhuw = binary("vpmulhuw", 2, Map::M0F, 0xe4);
-        Vpmuludq = binary("vpmuludq", 8, Map::M0F, 0xf4);
-        Vpmuldq = binary("vpmuldq", 8, Map::M0F38, 0x28);
-        Vpmaddwd = binary("vpmaddwd", 2, Map::M0F, 0xf5);
+        Vpavgb = symmetric("vpavgb", 1, Map::M0F, 0xe0);
+        Vpavgw = symmetric("vpavgw", 2, Map::M0F, 0xe3);
+        Vpminsb = symmetric("vpminsb", 1, Map::M0F38, 0x38);
+        Vpminsw = symmetric("vpminsw", 2, Map::M0F, 0xea);
+        Vpminsd = symmetric("vpminsd", 4, Map::M0F38, 0x39);
+        Vpminub = symmetric("vpminub", 1, Map::M0F, 0xda);
+        Vpminuw = symmetric("vpminuw", 2, Map::M0F38, 0x3a);
+        Vpminud = symmetric("vpminud", 4, Map::M0F38, 0x3b);
+        Vpmaxsb = symmetric("vpmaxsb", 1, Map::M0F38, 0x3c);
+        Vpmaxsw = symmetric("vpmaxsw", 2, Map::M0F, 0xee);
+        Vpmaxsd = symmetric("vpmaxsd", 4, Map::M0F38, 0x3d);
+        Vpmaxub = symmetric("vpmaxub", 1, Map::M0F, 0xde);
+        Vpmaxuw = symmetric("vpmaxuw", 2, Map::M0F38, 0x3e);
+        Vpmaxud = symmetric("vpmaxud", 4, Map::M0F38, 0x3f);
+        Vpmullw = symmetric("vpmullw", 2, Map::M0F, 0xd5);
+        Vpmulld = symmetric("vpmulld", 4, Map::M0F38, 0x40);
+        Vpmulhw = symmetric("vpmulhw", 2, Map::M0F, 0xe5);
+        Vpmulhuw = symmetric("vpmulhuw", 2, Map::M0F, 0xe4);
+        Vpmuludq = symmetric("vpmuludq", 8, Map::M0F, 0xf4);
+        Vpmuldq = symmetric("vpmuldq", 8, Map::M0F38, 0x28);
+        Vpmaddwd = symmetric("vpmaddwd", 2, Map::M0F, 0xf5);
         Vpmaddubsw = binary("vpmaddubsw", 1, Map::M0F38, 0x04);
         Vpminsq = avx512("vpminsq", Form::Rvm, 8, 0x39);
         Vpminuq = avx512("vpminuq", Form::Rvm, 8, 0x3b);
@@ -147,14 +152,14 @@ macro_rules! integer_rows {
             .needs(Gfni)
             .vex(Pp::P66, Map::M0F3A, W::W1, 0xce).evex(Pp::P66, Map::M0F3A, W::W1, 0xce);
 
-        Vpandd = binary("vpandd", 4, Map::M0F, 0xdb);
-        Vpandq = binary("vpandq", 8, Map::M0F, 0xdb);
+        Vpandd = symmetric("vpandd", 4, Map::M0F, 0xdb);
+        Vpandq = symmetric("vpandq", 8, Map::M0F, 0xdb);
         Vpandnd = binary("vpandnd", 4, Map::M0F, 0xdf);
         Vpandnq = binary("vpandnq", 8, Map::M0F, 0xdf);
-        Vpord = binary("vpord", 4, Map::M0F, 0xeb);
-        Vporq = binary("vporq", 8, Map::M0F, 0xeb);
-        Vpxord = binary("vpxord", 4, Map::M0F, 0xef);
-        Vpxorq = binary("vpxorq", 8, Map::M0F, 0xef);
+        Vpord = symmetric("vpord", 4, Map::M0F, 0xeb);
+        Vporq = symmetric("vporq", 8, Map::M0F, 0xeb);
+        Vpxord = symmetric("vpxord", 4, Map::M0F, 0xef);
+        Vpxorq = symmetric("vpxorq", 8, Map::M0F, 0xef);
         Vpternlogd = ternary_logic("vpternlogd", 4);
         Vpternlogq = ternary_logic("vpternlogq", 8);
 
@@ -166,10 +171,10 @@ macro_rules! integer_rows {
         Vpcmpud = compare_to_mask("vpcmpud", 4, 0x1e);
         Vpcmpq = compare_to_mask("vpcmpq", 8, 0x1f);
         Vpcmpuq = compare_to_mask("vpcmpuq", 8, 0x1e);
-        Vpcmpeqb = compare("vpcmpeqb", Map::M0F, 0x74);
-        Vpcmpeqw = compare("vpcmpeqw", Map::M0F, 0x75);
-        Vpcmpeqd = compare("vpcmpeqd", Map::M0F, 0x76);
-        Vpcmpeqq = compare("vpcmpeqq", Map::M0F38, 0x29);
+        Vpcmpeqb = compare("vpcmpeqb", Map::M0F, 0x74).commutes();
+        Vpcmpeqw = compare("vpcmpeqw", Map::M0F, 0x75).commutes();
+        Vpcmpeqd = compare("vpcmpeqd", Map::M0F, 0x76).commutes();
+        Vpcmpeqq = compare("vpcmpeqq", Map::M0F38, 0x29).commutes();
         Vpcmpgtb = compare("vpcmpgtb", Map::M0F, 0x64);
         Vpcmpgtw = compare("vpcmpgtw", Map::M0F, 0x65);
         Vpcmpgtd = compare("vpcmpgtd", Map::M0F, 0x66);

@@ -24,6 +24,7 @@ impl Info {
             masking: Masking::None,
             rounding: Rounding::None,
             needs: None,
+            commutes: false,
             sizes: 0,
             digit: 0,
             lock: false,
@@ -117,6 +118,11 @@ impl Info {
 
     pub(super) const fn needs(mut self, extension: Extension) -> Info {
         self.needs = Some(extension);
+        self
+    }
+
+    pub(super) const fn commutes(mut self) -> Info {
+        self.commutes = true;
         self
     }
 

@@ -60,6 +60,34 @@ fn well_known_bytes() {
 }
 
 #[test]
+fn sources_are_exchanged_where_that_is_shorter() {
+    let bytes = |opcode, (reg, vvvv, rm)| {
+        let inst = Instruction {
+            reg,
+            vvvv,
+            rm: Rm::Reg(rm),
+            ..Instruction::new(opcode, Size::V256)
+        };
+        let mut buffer = Buffer::default();
+        buffer.emit(&inst.shortened());
+        buffer.finish(&[]).bytes
+    };
+    // vpaddd ymm1, ymm9, ymm2
+    assert_eq!(bytes(Opcode::Vpaddd, (1, 2, 9)), [0xc5, 0xb5, 0xfe, 0xca]);
+    assert_eq!(bytes(Opcode::Vpaddd, (1, 9, 2)), [0xc5, 0xb5, 0xfe, 0xca]);
+    // vpsubd ymm1, ymm2, ymm9
+    let is = bytes(Opcode::Vpsubd, (1, 2, 9));
+    assert_eq!(is, [0xc4, 0xc1, 0x6d, 0xfa, 0xc9]);
+    // vaddps ymm1, ymm2, ymm9, whose result is the first of two NaNs
+    let is = bytes(Opcode::Vaddps, (1, 2, 9));
+    assert_eq!(is, [0xc4, 0xc1, 0x6c, 0x58, 0xc9]);
+    // vmovaps ymm1, ymm9, as a store
+    assert_eq!(bytes(Opcode::Vmovaps, (1, 0, 9)), [0xc5, 0x7c, 0x29, 0xc9]);
+    // vmovaps ymm9, ymm1
+    assert_eq!(bytes(Opcode::Vmovaps, (9, 0, 1)), [0xc5, 0x7c, 0x28, 0xc9]);
+}
+
+#[test]
 #[should_panic(expected = "VEX cannot encode")]
 fn registers_that_vex_lacks_are_refused() {
     bytes(Opcode::Vpblendvb, Size::V256, |i| i.rm = Rm::Reg(16));
