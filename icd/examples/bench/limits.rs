@@ -1,4 +1,5 @@
-//! What the machine can do at most: multiply-adds of single precision, and copying. Measured by
+//! What the machine can do at most: multiply-adds of single precision, copying, and adding what two
+//! streams have to a third, which is more memory than the cache has where copying is not. Measured by
 //! code of this program, on all cores at once, in the same run as the kernels.
 
 use std::thread;
@@ -13,6 +14,8 @@ pub enum Work {
     Operations(f64),
     /// Bytes read and written, each byte of a buffer once.
     Bytes(f64),
+    /// The same of a kernel that has two inputs and an output of one size.
+    Sums(f64),
 }
 
 impl Work {
@@ -20,6 +23,7 @@ impl Work {
         match self {
             Work::Operations(count) => json!({ "operations": count }),
             Work::Bytes(count) => json!({ "bytes": count }),
+            Work::Sums(count) => json!({ "bytes": count, "bytes of sums": count }),
         }
     }
 }
@@ -29,6 +33,7 @@ impl Work {
 pub struct Limits {
     operations: f64,
     bytes: f64,
+    sums: f64,
 }
 
 /// Of each measurement: as long as that of a kernel.
@@ -39,25 +44,33 @@ impl Limits {
     pub fn measure(&mut self) {
         self.operations = self.operations.max(on_all_cores(multiply_adds));
         self.bytes = self.bytes.max(on_all_cores(copies));
+        self.sums = self.sums.max(on_all_cores(sums));
     }
 
-    /// What part of a limit work done in so many seconds is, if there is a limit to it.
+    /// What part of its limits work done in so many seconds is, if there are any.
     pub fn share(&self, work: &Value, seconds: f64) -> Option<String> {
         let share = |count: &Value, limit: f64, of: &str| {
             let rate = count.as_f64()? / seconds;
             (limit > 0.0).then(|| format!("{:.0} % of {of}", 100.0 * rate / limit))
         };
-        share(&work["operations"], self.operations, "multiply-adds")
-            .or_else(|| share(&work["bytes"], self.bytes, "copying"))
+        let shares = [
+            share(&work["operations"], self.operations, "multiply-adds"),
+            share(&work["bytes"], self.bytes, "copying"),
+            share(&work["bytes of sums"], self.sums, "adding"),
+        ];
+        let shares: Vec<String> = shares.into_iter().flatten().collect();
+        (!shares.is_empty()).then(|| shares.join(", "))
     }
 }
 
 impl std::fmt::Display for Limits {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [operations, bytes] = [self.operations, self.bytes].map(|rate| rate / 1e9);
+        let rates = [self.operations, self.bytes, self.sums];
+        let [operations, bytes, sums] = rates.map(|rate| rate / 1e9);
         write!(
             f,
-            "the machine: {operations:.0} GFLOP/s of multiply-adds, copying reads and writes {bytes:.1} GB/s"
+            "the machine: {operations:.0} GFLOP/s of multiply-adds, copying reads and writes \
+             {bytes:.1} GB/s, adding {sums:.1} GB/s"
         )
     }
 }
@@ -122,17 +135,48 @@ mod x64 {
         };
     }
 
+    #[target_feature(enable = "avx2")]
+    pub fn add(a: &[f32], b: &[f32], to: &mut [f32]) {
+        super::add(a, b, to);
+    }
+
     chains!(wide, "avx512f", _mm512_set1_ps, _mm512_fmadd_ps);
     chains!(half, "avx2,fma", _mm256_set1_ps, _mm256_fmadd_ps);
 }
 
-/// Bytes read and written, of as many as the kernels that stream have.
+/// Bytes of a stream, on each of two cores as many as the kernels that stream have.
+const BYTES: usize = 8 << 20;
+
+/// Bytes read and written.
 fn copies() -> f64 {
-    const BYTES: usize = 8 << 20;
     let from = vec![1_u8; BYTES];
     let mut to = vec![2_u8; BYTES];
     rate(2.0 * BYTES as f64, || {
         to.copy_from_slice(std::hint::black_box(&from));
         std::hint::black_box(&mut to);
     })
+}
+
+/// The same of `to = a + 3 b`.
+fn sums() -> f64 {
+    let [a, b, mut to] = [1.0_f32, 2.0, 3.0].map(|value| vec![value; BYTES / size_of::<f32>()]);
+    rate(3.0 * BYTES as f64, || {
+        let (a, b) = (std::hint::black_box(&a), std::hint::black_box(&b));
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has the instructions.
+            unsafe { x64::add(a, b, &mut to) };
+            std::hint::black_box(&mut to);
+            return;
+        }
+        add(a, b, &mut to);
+        std::hint::black_box(&mut to);
+    })
+}
+
+#[inline(always)]
+fn add(a: &[f32], b: &[f32], to: &mut [f32]) {
+    for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+        *to = a + 3.0 * b;
+    }
 }

@@ -33,7 +33,7 @@ pub fn triad(session: &Session, program: &Program, scale: Scale) -> Result<Prepa
         .buffer(&output)?
         .value(3.0_f32)?;
     let global = [a.len()];
-    let work = Work::Bytes(12.0 * a.len() as f64);
+    let work = Work::Sums(12.0 * a.len() as f64);
     let check = move |session: &Session| {
         let _keep = (&da, &db);
         let expected = a
@@ -94,5 +94,5 @@ pub fn saxpy(session: &Session, program: &Program, scale: Scale) -> Result<Prepa
     };
     let global = [n.next_multiple_of(256)];
     let prepared = Prepared::single(kernel, &global, &[256], Box::new(check));
-    Ok(prepared.doing(Work::Bytes(12.0 * n as f64)))
+    Ok(prepared.doing(Work::Sums(12.0 * n as f64)))
 }

@@ -7,7 +7,10 @@ use super::values::{Parts, Repr};
 use super::{Diagnostic, Isel, Result};
 use crate::codegen::x64::encoding::{Opcode, Size};
 use crate::codegen::x64::inst::{GENERAL, Rm, VECTOR};
-use crate::ir::{Scalar, Type, Value};
+use crate::ir::{ConvertOp, Scalar, Type, Value};
+
+/// So many lanes of 8 or 16 bits are taken out of a vector one by one.
+const FEW_LANES: u32 = 2;
 
 impl Isel<'_> {
     /// The bytes of a vector register from an offset on, a power of two or a multiple of 16, in the
@@ -98,7 +101,40 @@ impl Isel<'_> {
     }
 
     pub fn extract(&mut self, value: Value, lane: u8) -> Result<Repr> {
+        let ty = self.func.ty(value);
+        let is_narrow = matches!(ty.scalar, Scalar::I8 | Scalar::I16);
+        let is_vector = matches!(self.values[value], Repr::Vector(_));
+        if is_narrow && is_vector && self.deferral.uses[value] > FEW_LANES {
+            let shape = self.shape(ty);
+            let part = self.parts(value)?[usize::from(lane / shape.lanes)];
+            let reg = self.narrow_lane(part, (lane % shape.lanes).into(), ty.scalar);
+            return Ok(Repr::Scalar(reg));
+        }
         self.lane(value, lane).map(Repr::Scalar)
+    }
+
+    /// A lane of 8 or 16 bits, zero-extended, out of the eight bytes round it in a general register,
+    /// which others are taken out of, too: `vpextrb` is two operations of the few that vectors are
+    /// moved by.
+    fn narrow_lane(&mut self, part: VReg, lane: u32, scalar: Scalar) -> VReg {
+        let offset = lane * scalar.bytes();
+        let (number, bit) = (offset / 8, i64::from(offset % 8) * 8);
+        let word = match self.words.get(&(part, number)) {
+            Some(&word) => word,
+            None => {
+                let word = self.part_lane(part, number, Scalar::I64);
+                self.words.insert((part, number), word);
+                word
+            }
+        };
+        if bit == 64 - i64::from(scalar.bits()) {
+            return self.mi(Opcode::ShrImm, Size::B64, word, bit);
+        }
+        let low = match bit {
+            0 => word,
+            _ => self.rmi(Opcode::Rorx, Size::B64, word, bit),
+        };
+        self.extend(ConvertOp::ZExt, Rm::Reg(low), scalar, Scalar::I32)
     }
 
     /// A one-lane value in the lowest lane of a vector.

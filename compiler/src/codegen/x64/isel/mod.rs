@@ -36,8 +36,10 @@ mod scalar;
 mod transpose;
 mod values;
 
+use std::collections::HashMap;
+
 use cranelift_entity::{PrimaryMap, SecondaryMap};
-use regalloc2::Block as MachineBlock;
+use regalloc2::{Block as MachineBlock, VReg};
 
 use super::encoding::Size;
 use super::pool::Pool;
@@ -64,6 +66,8 @@ pub struct Isel<'a> {
     nowhere: Option<i32>,
     values: SecondaryMap<Value, Repr>,
     deferral: Deferral,
+    /// Eight bytes each of parts of vectors, in general registers; of this block.
+    words: HashMap<(VReg, u32), VReg>,
     blocks: SecondaryMap<Block, Option<MachineBlock>>,
     pool: Pool,
     frame: FrameLayout,
@@ -99,6 +103,7 @@ pub fn select(
         nowhere: None,
         values: SecondaryMap::with_capacity(func.values.len()),
         deferral: Deferral::new(func, target, &order),
+        words: HashMap::new(),
         blocks: SecondaryMap::with_capacity(func.blocks.len()),
         pool: Pool::default(),
         frame: FrameLayout::new(func)?,
