@@ -234,6 +234,31 @@ fn lanes_of_bytes_are_indexes() {
 }
 
 #[test]
+fn lanes_taken_out_one_by_one_come_from_general_registers() {
+    let of = |scalar: &str, lanes: u32, stride: u32| {
+        let mut text = format!(
+            "block0(x: i64, p: ptr):\n  v: {scalar}x{lanes} = load.global.align1.stride{stride} p\n  \
+             w: {scalar}x{lanes} = iadd v, v\n"
+        );
+        for n in 0..lanes {
+            text += &format!(
+                "  b{n}: {scalar} = extract.{n} w\n  i{n}: i64 = convert.zext b{n}\n  \
+                 q{n}: ptr = ptr_add p, i{n}\n  store.global.align1 q{n}, x\n"
+            );
+        }
+        listing_for(&Target::avx2(), &(text + "  ret"))
+    };
+    let bytes = of("i8", 8, 1);
+    assert_eq!(count(&bytes, "vpextrb"), 0, "{bytes:?}");
+    // One of them loads.
+    assert_eq!(count(&bytes, "vmovq"), 2, "{bytes:?}");
+    let words = of("i16", 8, 2);
+    assert_eq!(count(&words, "vpextrw"), 0, "{words:?}");
+    assert_eq!(count(&words, "vmovq"), 1, "{words:?}");
+    assert_eq!(count(&words, "vpextrq"), 1, "{words:?}");
+}
+
+#[test]
 fn a_complement_is_part_of_what_it_is_combined_with() {
     let body = |ty: &str, load: &str| {
         format!(
