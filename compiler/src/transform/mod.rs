@@ -22,6 +22,7 @@
 //! | [`constant_loads`] | loads of what a module's constants hold |
 //! | [`fast_math`] | what the build options allow arithmetic |
 //! | [`spaces`] | generic accesses to the address space they are known to be in, questions about it answered |
+//! | [`required_size`] | what follows from the work-group size that a kernel requires |
 //! | [`unroll`] | short loops as straight lines |
 //! | [`unroll_by`] | several iterations of short loops at a time, where vectors do not share the cost of loops |
 //! | [`contract`] | `a * b + c` rounded once, where allowed |
@@ -53,6 +54,7 @@ pub mod licm;
 mod memory;
 pub mod named_barriers;
 pub mod promote;
+pub mod required_size;
 pub mod scalarize;
 pub mod simplify_cfg;
 pub mod single_entry;
@@ -105,6 +107,7 @@ pub fn prepare_kernel(
         module,
         options,
         contract: contract || options.unsafe_math,
+        required_size: kernel.info.required_work_group_size,
     };
     let argument_space = |source: &ParamSource| spaces::argument_space(&kernel.info, source);
     let mut func = inlined.kernel;
@@ -140,6 +143,8 @@ struct Passes<'a> {
     options: &'a BuildOptions,
     /// Whether `a * b + c` may be rounded once.
     contract: bool,
+    /// Of the work-groups that the kernel is launched with.
+    required_size: Option<[u32; 3]>,
 }
 
 impl Passes<'_> {
@@ -176,6 +181,12 @@ impl Passes<'_> {
             promote_all(func, Stage::Scalarized);
         }
         rounds(func, Stage::Scalarized);
+        if let Some(size) = self.required_size
+            && required_size::run(func, size)
+        {
+            check(func, Stage::Scalarized, "required_size");
+            rounds(func, Stage::Scalarized);
+        }
         for _ in 0..UNROLL_ROUNDS {
             if !unroll::run(func) {
                 break;
